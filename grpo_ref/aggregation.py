@@ -1,0 +1,112 @@
+"""Aggregation: how much does each token count?
+
+Averaging is linear, so an aggregation is nothing but an array of weights W, and the loss is -sum(W * value).
+GRPO, DAPO and Dr. GRPO differ by three pictures of W.
+
+Padding gets weight 0. A completion without any token (empty, or masked out) has no weight itself;
+`count_empty` says whether it still counts in the number of completions that the others are divided by. Each
+run (an index on the axes before the last three) is a batch of its own.
+"""
+
+from grpo_ref.arrays import BATCH, TOKENS, Array, array_namespace, as_floating, at_least
+
+
+def token_sum(mask: Array) -> Array:
+    """Every token counts one.
+
+        W = m
+
+    Args:
+      mask: (P, G, T) 1 on completion tokens.
+
+    Returns:
+      (P, G, T) weights.
+
+    verl `loss_agg_mode="token-sum"`.
+    """
+    return as_floating(mask)
+
+
+def token_mean(mask: Array) -> Array:
+    """Every token of the batch counts the same, so a long completion counts more: DAPO.
+
+        W = m / Σ m,    the sum over all tokens of the batch
+
+    Args:
+      mask: (P, G, T) 1 on completion tokens.
+
+    Returns:
+      (P, G, T) weights that sum to 1, or to 0 if no token is left.
+
+    Yu et al. 2025, DAPO, eq. 12 (arXiv:2503.14476); TRL "bnpo", and "dapo" where one batch is one step;
+    verl "token-mean".
+    """
+    mask = as_floating(mask)
+    return mask / at_least(array_namespace(mask).sum(mask, axis=BATCH, keepdims=True), 1.0)
+
+
+def sequence_mean_token_mean(mask: Array, *, count_empty: bool = True) -> Array:
+    """Every completion counts the same, so a token of a long one counts less: GRPO.
+
+        W = m / (|o| n),    |o| the tokens of the completion, n the completions
+
+    Args:
+      mask: (P, G, T) 1 on completion tokens.
+      count_empty: whether n includes completions without tokens (TRL), or not (verl, OpenRLHF).
+
+    Returns:
+      (P, G, T) weights that sum to 1 where no completion is empty.
+
+    DeepSeekMath, eq. 3 (arXiv:2402.03300); TRL "grpo"; verl "seq-mean-token-mean".
+    """
+    mask = as_floating(mask)
+    lengths = array_namespace(mask).sum(mask, axis=TOKENS, keepdims=True)
+    return mask / (at_least(lengths, 1.0) * _completions(mask, count_empty))
+
+
+def sequence_mean_token_sum(mask: Array, *, count_empty: bool = True) -> Array:
+    """Sum over the tokens of a completion, mean over completions: the textbook policy gradient.
+
+        W = m / n
+
+    Args:
+      mask: (P, G, T) 1 on completion tokens.
+      count_empty: as in `sequence_mean_token_mean`.
+
+    Returns:
+      (P, G, T) weights that sum to the mean length.
+
+    verl "seq-mean-token-sum".
+    """
+    mask = as_floating(mask)
+    return mask / _completions(mask, count_empty)
+
+
+def fixed_length(mask: Array, max_length: int, *, count_empty: bool = True) -> Array:
+    """Divide by a constant instead of the length: no token's weight depends on its completion's length.
+
+        W = m / (n L),    L the generation budget
+
+    Args:
+      mask: (P, G, T) 1 on completion tokens.
+      max_length: L, the configured budget in tokens, not the longest completion at hand.
+      count_empty: as in `sequence_mean_token_mean`.
+
+    Returns:
+      (P, G, T) weights that sum to at most 1.
+
+    Raises:
+      ValueError: if max_length < 1.
+
+    Liu et al. 2025, Dr. GRPO (arXiv:2503.20783); TRL "dr_grpo"; verl "seq-mean-token-sum-norm".
+    """
+    if max_length < 1:
+        raise ValueError(f"max_length: expected at least 1 token, got {max_length}")
+    return sequence_mean_token_sum(mask, count_empty=count_empty) / max_length
+
+
+def _completions(mask: Array, count_empty: bool) -> Array:
+    """(..., 1, 1, 1) how many completions the batch has, at least 1."""
+    xp = array_namespace(mask)
+    counted = xp.ones_like(mask[..., :1]) if count_empty else xp.max(mask, axis=TOKENS, keepdims=True)
+    return at_least(xp.sum(counted, axis=BATCH, keepdims=True), 1.0)

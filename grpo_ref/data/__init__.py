@@ -1,0 +1,1 @@
+"""Data files; README.md says where they come from."""

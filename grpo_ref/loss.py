@@ -1,0 +1,145 @@
+"""The loss: four lines that give the value and the manual gradient of every recipe.
+
+    loss     = -Σ W (surrogate.value - kl_coef penalty.value)
+    gradient = -[ level(W slope) + W direct ]            with respect to log_probs
+
+The level is its own transpose, so the backward pass calls the same function as the forward pass. The one
+minus sign
+of the library is here: surrogates are gains, the loss is what an optimizer minimises.
+"""
+
+from typing import NamedTuple
+
+from grpo_ref.arrays import BATCH, Array, array_namespace, check_same_shape, masked_mean, where_mask
+from grpo_ref.metrics import approx_kl, clip_fractions, effective_sample_size, ratio_extremes
+from grpo_ref.recipes import Recipe
+from grpo_ref.types import Batch, Term
+
+
+class PolicyLoss(NamedTuple):
+    """What `policy_loss` returns.
+
+    Attributes:
+      loss: (...,) one number a run, to be minimised.
+      gradient: (..., P, G, T) ∂loss/∂log_probs, exactly 0 on padding.
+      metrics: name -> (...,) one number a run.
+    """
+
+    loss: Array
+    gradient: Array
+    metrics: dict[str, Array]
+
+
+def policy_loss(
+    log_probs: Array,
+    advantages: Array,
+    mask: Array,
+    *,
+    recipe: Recipe,
+    old_log_probs: Array | None = None,
+    ref_log_probs: Array | None = None,
+    max_length: int | None = None,
+) -> PolicyLoss:
+    """The loss of a recipe on one batch, with its gradient written by hand.
+
+        loss = -Σ W (surrogate(log πθ - log πold, A) - kl_coef penalty(log πθ, log πref))
+
+    Args:
+      log_probs: (..., P, G, T) log πθ of the sampled tokens, in nats. What the padding holds never matters.
+      advantages: (..., P, G) one a completion, or (..., P, G, T) one a token; constants of differentiation.
+      mask: (..., P, G, T) 1 on completion tokens, the end-of-sequence token included; bool or 0/1.
+      recipe: the algorithm; its reward, filter and advantage parts come before this function.
+      old_log_probs: (..., P, G, T) the same under the policy at the start of the update; left out, the data
+        is on-policy and every ratio is 1.
+      ref_log_probs: (..., P, G, T) the same under the reference policy; needed if the recipe's kl_coef is not
+        0.
+      max_length: the generation budget in tokens, for a constant denominator; left out, T.
+
+    Returns:
+      PolicyLoss(loss, gradient, metrics). Metrics: clip_low, clip_high (shares of the tokens), approx_kl (old
+      to new, nats a token), ess (share), ratio_min, ratio_max, and kl (the penalty's mean, nats a token) if a
+      reference was given.
+
+    Raises:
+      ValueError: if shapes differ, or the recipe needs a reference and none was given.
+
+    >>> import numpy as np
+    >>> from grpo_ref import DR_GRPO
+    >>> log_probs = np.log(np.array([[[0.5, 0.4], [0.3, 0.9]]]))    # one prompt, two completions
+    >>> mask = np.array([[[1, 1], [1, 0]]])                               # the second one is one token long
+    >>> result = policy_loss(log_probs, np.array([[0.5, -0.5]]), mask, recipe=DR_GRPO)
+    >>> float(result.loss)
+    -0.125
+    >>> result.gradient
+    array([[[-0.125, -0.125],
+            [ 0.125,  0.   ]]])
+    """
+    batch = _batch(log_probs, advantages, mask, recipe, old_log_probs, ref_log_probs, max_length)
+    gain = recipe.surrogate(batch)
+    penalty = recipe.penalty(batch)
+    weights = -recipe.aggregate(batch)
+    total = _minus(gain, recipe.kl_coef, penalty)
+    loss = array_namespace(weights).sum(weights * total.value, axis=BATCH)
+    gradient = recipe.level(weights * total.slope, batch.mask) + weights * total.direct
+    metrics = _metrics(batch, gain)
+    if ref_log_probs is not None:
+        metrics["kl"] = masked_mean(penalty.value, batch.mask, axis=BATCH)
+    return PolicyLoss(loss, gradient, metrics)
+
+
+def _batch(
+    log_probs: Array,
+    advantages: Array,
+    mask: Array,
+    recipe: Recipe,
+    old_log_probs: Array | None,
+    ref_log_probs: Array | None,
+    max_length: int | None,
+) -> Batch:
+    """Check the shapes, fill in what was left out, and clear the padding, once for all slots."""
+    if ref_log_probs is None and recipe.kl_coef != 0.0:
+        raise ValueError(
+            f"ref_log_probs: this recipe has kl_coef={recipe.kl_coef} and needs a reference policy"
+        )
+    old = log_probs if old_log_probs is None else old_log_probs
+    ref = log_probs if ref_log_probs is None else ref_log_probs
+    check_same_shape(log_probs=log_probs, mask=mask, old_log_probs=old, ref_log_probs=ref)
+    if len(log_probs.shape) < len(BATCH):
+        raise ValueError(
+            f"log_probs: expected (..., prompts, group, tokens), got shape {tuple(log_probs.shape)}"
+        )
+    if tuple(advantages.shape) == tuple(log_probs.shape[:-1]):
+        advantages = advantages[..., None] + array_namespace(log_probs).zeros_like(log_probs)
+    check_same_shape(log_probs=log_probs, advantages=advantages)
+    xp = array_namespace(log_probs, mask)
+    present = mask != 0
+    log_probs, old, ref = (where_mask(present, array) for array in (log_probs, old, ref))
+    return Batch(
+        log_probs=log_probs,
+        old_log_probs=old,
+        ref_log_probs=ref,
+        log_ratio=recipe.level(log_probs - old, present),
+        advantages=where_mask(present, advantages),
+        mask=xp.astype(present, log_probs.dtype),
+        max_length=log_probs.shape[-1] if max_length is None else max_length,
+    )
+
+
+def _minus(gain: Term, kl_coef: float, penalty: Term) -> Term:
+    """Gain - kl_coef * penalty; a penalty without weight stays out even where it is infinite."""
+    if kl_coef == 0.0:
+        return gain
+    return Term(*(ours - kl_coef * theirs for ours, theirs in zip(gain, penalty, strict=True)))
+
+
+def _metrics(batch: Batch, gain: Term) -> dict[str, Array]:
+    clip_low, clip_high = clip_fractions(gain, batch.log_ratio, batch.advantages, batch.mask)
+    ratio_min, ratio_max = ratio_extremes(batch.log_ratio, batch.mask)
+    return {
+        "clip_low": clip_low,
+        "clip_high": clip_high,
+        "approx_kl": approx_kl(batch.log_ratio, batch.mask),
+        "ess": effective_sample_size(batch.log_ratio, batch.mask),
+        "ratio_min": ratio_min,
+        "ratio_max": ratio_max,
+    }

@@ -1,0 +1,184 @@
+"""Metrics: what to look at while a policy trains. Each returns one number a run, of shape (...,)."""
+
+from grpo_ref.arrays import (
+    BATCH,
+    TOKENS,
+    Array,
+    array_namespace,
+    as_floating,
+    at_least,
+    masked_mean,
+    masked_sum,
+)
+from grpo_ref.types import Term
+
+
+def clip_fractions(term: Term, log_ratio: Array, advantages: Array, mask: Array) -> tuple[Array, Array]:
+    """Shares of the tokens that the surrogate holds: they have an advantage, but no slope.
+
+        low:  A ≠ 0, slope = 0 and r < 1        high:  A ≠ 0, slope = 0 and r > 1
+
+    For the clipped surrogate this is the sign-aware count: low where A < 0 and r < 1 - clip_low, high where A
+    > 0 and r > 1 + clip_high. A ratio beyond the bound whose sign of A still lets it train is not clipped.
+
+    Args:
+      term: what the surrogate returned.
+      log_ratio: (P, G, T) after the level, in nats.
+      advantages: broadcastable to (P, G, T).
+      mask: (P, G, T) 1 on completion tokens.
+
+    Returns:
+      Two (...,) shares between 0 and 1.
+
+    TRL `clip_ratio/low_mean` and `clip_ratio/high_mean`.
+    """
+    xp = array_namespace(log_ratio, advantages, mask)
+    held = (term.slope + term.direct + xp.zeros_like(log_ratio) == 0.0) & (advantages != 0.0)
+    low = xp.astype(held & (log_ratio < 0.0), log_ratio.dtype)
+    high = xp.astype(held & (log_ratio > 0.0), log_ratio.dtype)
+    return masked_mean(low, mask, axis=BATCH), masked_mean(high, mask, axis=BATCH)
+
+
+def approx_kl(log_ratio: Array, mask: Array) -> Array:
+    """How far the policy has moved from the one that sampled the data, KL(πold ‖ πθ) in nats a token.
+
+        mean(r - 1 - log r),   r = exp(log_ratio)
+
+    Never negative. verl's `ppo_kl` and RLinf's `approx_kl` are the noisier mean(-log r).
+
+    Args:
+      log_ratio: (P, G, T) log πθ - log πold, in nats.
+      mask: (P, G, T) 1 on completion tokens.
+
+    Returns:
+      (...,) nats a token.
+
+    Schulman 2020, "Approximating KL divergence", k3.
+    """
+    return masked_mean(array_namespace(log_ratio).expm1(log_ratio) - log_ratio, mask, axis=BATCH)
+
+
+def entropy(all_log_probs: Array) -> Array:
+    """How undecided a distribution is, in nats; a banned token (log-probability -inf) adds nothing.
+
+        H = -Σₐ πₐ log πₐ
+
+    Args:
+      all_log_probs: (..., V) log-probabilities of every token.
+
+    Returns:
+      (...,) nats, between 0 and log V.
+
+    >>> import numpy as np
+    >>> round(float(entropy(np.log(np.array([0.5, 0.5])))), 6)
+    0.693147
+    """
+    xp = array_namespace(all_log_probs)
+    probs = xp.exp(all_log_probs)
+    return -xp.sum(probs * xp.where(probs > 0.0, all_log_probs, 0.0), axis=-1)
+
+
+def mean_entropy(entropies: Array, mask: Array) -> Array:
+    """Mean entropy over the completion tokens, nats a token.
+
+    Args:
+      entropies: (P, G, T) entropy of the distribution that each token was drawn from.
+      mask: (P, G, T) 1 on completion tokens.
+    """
+    return masked_mean(entropies, mask, axis=BATCH)
+
+
+def dead_group_fraction(rewards: Array) -> Array:
+    """Share of the groups whose completions all have the same reward: they teach nothing.
+
+    Args:
+      rewards: (P, G), one row per prompt.
+
+    Returns:
+      (...,) share between 0 and 1.
+
+    TRL `frac_reward_zero_std`.
+    """
+    xp = array_namespace(rewards)
+    dead = xp.max(rewards, axis=-1) == xp.min(rewards, axis=-1)
+    return xp.mean(xp.astype(dead, as_floating(rewards).dtype), axis=-1)
+
+
+def effective_sample_size(log_ratio: Array, mask: Array) -> Array:
+    """How many of the tokens still count, as a share, when each is weighted by its ratio.
+
+        (Σ r)² / (n Σ r²)
+
+    1 on-policy; 1/n when one token has all the weight.
+
+    Args:
+      log_ratio: (P, G, T) log πθ - log πold, in nats.
+      mask: (P, G, T) 1 on completion tokens.
+
+    Returns:
+      (...,) share between 0 and 1; 0 if no token is left.
+
+    Kish 1965; verl `rollout_is_eff_sample_size`.
+    """
+    xp = array_namespace(log_ratio, mask)
+    largest = xp.max(xp.where(mask != 0, log_ratio, -xp.inf), axis=BATCH, keepdims=True)
+    weights = xp.exp(log_ratio - xp.where(xp.isfinite(largest), largest, 0.0))
+    mean = masked_mean(weights, mask, axis=BATCH)
+    square = masked_mean(weights**2, mask, axis=BATCH)
+    return mean**2 / xp.where(square > 0.0, square, 1.0)
+
+
+def ratio_extremes(log_ratio: Array, mask: Array) -> tuple[Array, Array]:
+    """The smallest and the largest importance ratio of the batch.
+
+    Args:
+      log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
+      mask: (P, G, T) 1 on completion tokens.
+
+    Returns:
+      Two (...,) ratios; 1 and 1 if no token is left.
+    """
+    xp = array_namespace(log_ratio, mask)
+    tokens = xp.any(mask != 0, axis=BATCH)
+    lowest = xp.exp(xp.min(xp.where(mask != 0, log_ratio, xp.inf), axis=BATCH))
+    highest = xp.exp(xp.max(xp.where(mask != 0, log_ratio, -xp.inf), axis=BATCH))
+    return xp.where(tokens, lowest, 1.0), xp.where(tokens, highest, 1.0)
+
+
+def mean_length(mask: Array) -> Array:
+    """Mean number of tokens a completion.
+
+    Args:
+      mask: (P, G, T) 1 on completion tokens.
+    """
+    return array_namespace(mask).mean(masked_sum(as_floating(mask), mask, axis=TOKENS), axis=(-2, -1))
+
+
+def distinct_ngrams(tokens: Array, mask: Array, *, n: int, vocabulary: int) -> Array:
+    """Share of the n-grams of a batch that are different ones: it falls when the policy repeats itself.
+
+        distinct n-grams / all n-grams,    within completions only
+
+    Args:
+      tokens: (P, G, T) integers from 0 to vocabulary - 1.
+      mask: (P, G, T) 1 on completion tokens.
+      n: length of the n-grams, in tokens.
+      vocabulary: V.
+
+    Returns:
+      (...,) share between 0 and 1; 0 if no completion has n tokens.
+
+    Li et al. 2016, distinct-n (arXiv:1510.03055).
+    """
+    xp = array_namespace(tokens, mask)
+    starts = max(tokens.shape[TOKENS] - n + 1, 0)
+    code = xp.zeros_like(tokens[..., :starts])
+    whole = xp.ones_like(mask[..., :starts], dtype=xp.bool)
+    for k in range(n):
+        code = code * vocabulary + tokens[..., k : k + starts]
+        whole = whole & (mask[..., k : k + starts] != 0)
+    none = xp.full_like(tokens[..., :1], -1)
+    codes = xp.concat([none, xp.where(whole, code, -1)], axis=TOKENS)
+    codes = xp.sort(xp.reshape(codes, (*tokens.shape[:-3], -1)), axis=-1)
+    distinct = xp.sum(xp.astype(codes[..., 1:] != codes[..., :-1], xp.float64), axis=-1)
+    return distinct / at_least(xp.sum(xp.astype(codes >= 0, xp.float64), axis=-1), 1.0)

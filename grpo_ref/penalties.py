@@ -1,0 +1,242 @@
+"""Penalties: how far is the policy from its reference, estimated from the sampled tokens?
+
+Write v = log πθ(t) - log πref(t) for a sampled token. E[v] under πθ is KL(πθ || πref), but what trains the
+policy is the gradient of the *estimate*, and most estimates have the wrong one:
+
+| estimator             | value          | slope in log πθ | on-policy, the expected gradient is       |
+|-----------------------|----------------|-----------------|-------------------------------------------|
+| k1                    | v              | 1               | 0                                         |
+| k2 (also called mse)  | v² / 2         | v               | that of KL(πθ ‖ πref): unbiased           |
+| k3 (low_var_kl)       | e⁻ᵛ - 1 + v    | 1 - e⁻ᵛ         | that of KL(πref ‖ πθ), the other way round |
+| absolute              | ‖v‖            | sign v          | of no divergence                          |
+| weighted_k1           | r v            | r (1 + v)       | unbiased, off-policy too                  |
+| weighted_k3           | r (e⁻ᵛ - 1 + v) | r v            | unbiased, off-policy too                  |
+| straight_through      | any            | v               | unbiased                                  |
+
+r is the importance ratio πθ/πold. Values are non-negative for k2, k3 and absolute. The estimates are in nats
+a token. Schulman 2020, "Approximating KL divergence" names k1, k2, k3.
+"""
+
+import math
+from collections.abc import Callable
+
+from grpo_ref.arrays import Array, array_namespace, clamp, is_inside
+from grpo_ref.types import Term
+
+
+def exact_kl(all_log_probs: Array, ref_all_log_probs: Array) -> Term:
+    """The divergence itself, summed over the whole vocabulary.
+
+        KL = Σₐ πₐ (log πₐ - log refₐ),    ∂KL/∂logitₐ = πₐ (log πₐ - log refₐ - KL)
+
+    Args:
+      all_log_probs: (..., V) log πθ of every token, in nats. -inf (a banned token) contributes 0.
+      ref_all_log_probs: (..., V) the same under the reference; -inf only where πθ is 0 too, else the KL is
+        inf.
+
+    Returns:
+      Term of value (...,) in nats and slope (..., V), which is with respect to the *logits* of πθ.
+    """
+    xp = array_namespace(all_log_probs, ref_all_log_probs)
+    probs = xp.exp(all_log_probs)
+    possible = probs > 0.0
+    log_ratio = xp.where(possible, all_log_probs, 0.0) - xp.where(possible, ref_all_log_probs, 0.0)
+    value = xp.sum(probs * log_ratio, axis=-1)
+    return Term(value=value, slope=probs * (log_ratio - value[..., None]))
+
+
+def k1(log_probs: Array, ref_log_probs: Array, *, max_log_ratio: float = math.inf) -> Term:
+    """The log-ratio to the reference: unbiased as a value, but its expected gradient is zero.
+
+        k1 = v,   v = log πθ - log πref
+
+    Args:
+      log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.
+      max_log_ratio: v is limited to ± this; the slope is 0 beyond it. Open Instruct uses 40.
+
+    Returns:
+      Term with (P, G, T) value and direct slope with respect to log_probs.
+
+    verl and RLinf "kl" / "k1"; Open Instruct estimator 0.
+    """
+    v = log_probs - ref_log_probs
+    xp = array_namespace(v)
+    return Term(value=clamp(v, max_log_ratio), direct=_slope_inside(xp.ones_like(v), v, max_log_ratio))
+
+
+def k2(log_probs: Array, ref_log_probs: Array, *, max_log_ratio: float = math.inf) -> Term:
+    """Half the squared log-ratio: biased as a value, but its on-policy gradient is exactly that of the KL.
+
+        k2 = v² / 2,   v = log πθ - log πref
+
+    Args:
+      log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.
+      max_log_ratio: as in `k1`.
+
+    Returns:
+      Term with (P, G, T) value and direct slope with respect to log_probs.
+
+    verl and RLinf "mse" / "k2"; Open Instruct estimator 1.
+    """
+    v = log_probs - ref_log_probs
+    near = clamp(v, max_log_ratio)
+    return Term(value=0.5 * near**2, direct=_slope_inside(near, v, max_log_ratio))
+
+
+mse = k2
+"""verl's and RLinf's name for `k2`."""
+
+
+def k3(
+    log_probs: Array, ref_log_probs: Array, *, max_log_ratio: float = math.inf, max_value: float = math.inf
+) -> Term:
+    """Unbiased, never negative and of low variance as a value; its gradient is the reverse divergence's.
+
+        k3 = e⁻ᵛ - 1 + v,   v = log πθ - log πref
+
+    Args:
+      log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.
+      max_log_ratio: v is limited to ± this; none in TRL, 20 in verl and RLinf, 40 in Open Instruct.
+      max_value: then the value is limited to this; none in TRL and Open Instruct, 10 in verl and RLinf. The
+        slope is 0 beyond either limit.
+
+    Returns:
+      Term with (P, G, T) value and direct slope with respect to log_probs.
+
+    DeepSeekMath, eq. 4 (arXiv:2402.03300); TRL `GRPOTrainer._compute_loss`; verl "low_var_kl"; Open Instruct
+    estimator 2.
+    """
+    v = log_probs - ref_log_probs
+    near = clamp(v, max_log_ratio)
+    value = array_namespace(v).expm1(-near) + near
+    slope = _slope_inside(-array_namespace(v).expm1(-near), v, max_log_ratio)
+    return Term(value=clamp(value, max_value), direct=_slope_inside(slope, value, max_value))
+
+
+def absolute(log_probs: Array, ref_log_probs: Array, *, max_log_ratio: float = math.inf) -> Term:
+    """The absolute log-ratio: robust, but the gradient of no divergence. At v = 0 the slope is 0.
+
+        |v|,   v = log πθ - log πref
+
+    Args:
+      log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.
+      max_log_ratio: as in `k1`.
+
+    Returns:
+      Term with (P, G, T) value and direct slope with respect to log_probs.
+
+    verl and RLinf "abs".
+    """
+    v = log_probs - ref_log_probs
+    xp = array_namespace(v)
+    return Term(value=abs(clamp(v, max_log_ratio)), direct=_slope_inside(xp.sign(v), v, max_log_ratio))
+
+
+def weighted_k1(
+    log_probs: Array, ref_log_probs: Array, log_ratio: Array, *, max_log_ratio: float = math.inf
+) -> Term:
+    """k1 times the importance ratio, both differentiated: unbiased in value and gradient, off-policy too.
+
+        r v,   r = exp(log_ratio),  v = log πθ - log πref
+
+    Args:
+      log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.
+      log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
+      max_log_ratio: as in `k1`.
+
+    Returns:
+      Term with both parts of the slope: r v through the ratio and r directly.
+
+    Open Instruct `estimate_kl`, estimator 3.
+    """
+    return _weighted(k1(log_probs, ref_log_probs, max_log_ratio=max_log_ratio), log_ratio)
+
+
+def weighted_k3(log_probs: Array, ref_log_probs: Array, log_ratio: Array) -> Term:
+    """k3 times the importance ratio, both differentiated: unbiased in value and gradient, off-policy too.
+
+        r (e⁻ᵛ - 1 + v),   r = exp(log_ratio),  v = log πθ - log πref
+
+    At the token level the two parts of its slope add up to r v. On-policy it has the value of k3 but another
+    gradient.
+
+    Args:
+      log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.
+      log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
+
+    Returns:
+      Term with both parts of the slope.
+
+    DeepSeek-V3.2 (arXiv:2512.02556); TRL `use_bias_correction_kl`, on by default since 1.16.0.
+    """
+    return _weighted(k3(log_probs, ref_log_probs), log_ratio)
+
+
+def straight_through(
+    log_probs: Array, ref_log_probs: Array, *, estimator: Callable[[Array, Array], Term] = k3
+) -> Term:
+    """The value of one estimator with the unbiased gradient of k2.
+
+    Args:
+      log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.
+      estimator: the kernel that gives the value.
+
+    Returns:
+      Term with (P, G, T) value and direct slope v = log πθ - log πref.
+
+    verl `kl_penalty` with "k1+", "k3+" or "abs+".
+    """
+    return Term(value=estimator(log_probs, ref_log_probs).value, direct=log_probs - ref_log_probs)
+
+
+def open_instruct_kl(
+    log_probs: Array,
+    ref_log_probs: Array,
+    log_ratio: Array,
+    *,
+    estimator: int = 2,
+    max_log_ratio: float = 40.0,
+) -> Term:
+    """Open Instruct's numbered estimators: 0 is k1, 1 is k2, 2 is k3 (its default), 3 is weighted_k1.
+
+    Args:
+      log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.
+      log_ratio: (P, G, T) log πθ - log πold, in nats; read by estimator 3 only.
+      estimator: 0, 1, 2 or 3.
+      max_log_ratio: v is limited to ± this; the slope is 0 beyond it.
+
+    Returns:
+      Term of the chosen estimator.
+
+    Raises:
+      ValueError: if the estimator is not one of the four.
+
+    Open Instruct `estimate_kl`.
+    """
+    if estimator not in (0, 1, 2, 3):
+        raise ValueError(f"estimator: expected 0, 1, 2 or 3, got {estimator!r}")
+    if estimator == 3:
+        return weighted_k1(log_probs, ref_log_probs, log_ratio, max_log_ratio=max_log_ratio)
+    return (k1, k2, k3)[estimator](log_probs, ref_log_probs, max_log_ratio=max_log_ratio)
+
+
+def no_penalty(log_probs: Array) -> Term:
+    """No reference at all: value and slope are zero.
+
+    Args:
+      log_probs: (P, G, T); only its shape is used.
+    """
+    return Term(value=array_namespace(log_probs).zeros_like(log_probs))
+
+
+def _weighted(term: Term, log_ratio: Array) -> Term:
+    ratio = array_namespace(log_ratio).exp(log_ratio)
+    return Term(value=ratio * term.value, slope=ratio * term.value, direct=ratio * term.direct)
+
+
+def _slope_inside(slope: Array, value: Array, limit: float) -> Array:
+    """The slope of clamp(value): zero where the clamp holds the value."""
+    if math.isinf(limit):
+        return slope
+    xp = array_namespace(slope, value)
+    return xp.where(is_inside(value, limit), slope, 0.0)

@@ -1,0 +1,127 @@
+"""The policy: a table of logits, one row a state, with its backward pass written by hand.
+
+    πθ(token | state) = softmax(logits[state] / temperature)[token]
+
+A table has shape (..., N, V): N states, V tokens, and one table for each independent run on the axes before.
+States and tokens of a batch have shape (..., P, G, T) with the same run axes.
+"""
+
+import math
+
+import numpy as np
+
+from grpo_ref.arrays import Floats, Integers
+from grpo_ref.metrics import entropy
+
+
+def log_softmax(logits: Floats, *, temperature: float = 1.0) -> Floats:
+    """Log-probabilities of every token in every state.
+
+        log πₐ = zₐ - log Σ_b exp(z_b),   z = logits / temperature
+
+    Args:
+      logits: (..., V).
+      temperature: > 0; the same value must be used for sampling and for the gradient.
+
+    Returns:
+      (..., V) nats.
+
+    Raises:
+      ValueError: if the temperature is not positive.
+    """
+    if not temperature > 0.0:
+        raise ValueError(f"temperature: expected a number > 0, got {temperature}")
+    shifted: Floats = (logits - logits.max(-1, keepdims=True)) / temperature
+    shifted -= np.log(np.exp(shifted).sum(-1, keepdims=True))
+    return shifted
+
+
+def gather(table: Floats, states: Integers, tokens: Integers) -> Floats:
+    """The table's entry for each state and token of a batch.
+
+    Args:
+      table: (..., N, V).
+      states, tokens: (..., P, G, T).
+
+    Returns:
+      (..., P, G, T).
+    """
+    return table.reshape(-1).take(_flat_index(table.shape, states, tokens))
+
+
+def gather_states(values: Floats, states: Integers) -> Floats:
+    """The value of each state of a batch.
+
+    Args:
+      values: (..., N).
+      states: (..., P, G, T).
+
+    Returns:
+      (..., P, G, T).
+    """
+    return gather(values[..., None], states, np.zeros_like(states))
+
+
+def scatter_add(weights: Floats, states: Integers, tokens: Integers, shape: tuple[int, ...]) -> Floats:
+    """The transpose of `gather`: add each weight to the entry of its state and token.
+
+    Args:
+      weights: (..., P, G, T).
+      states, tokens: (..., P, G, T).
+      shape: (..., N, V) of the table.
+
+    Returns:
+      (..., N, V) sums.
+    """
+    index = _flat_index(shape, states, tokens)
+    sums = np.bincount(index.reshape(-1), weights.reshape(-1), minlength=math.prod(shape))
+    return sums.astype(np.float64).reshape(shape)
+
+
+def pull_back(
+    gradient: Floats, states: Integers, tokens: Integers, log_probs: Floats, *, temperature: float = 1.0
+) -> Floats:
+    """From the gradient with respect to the tokens' log-probabilities to that with respect to the logits.
+
+        ∂L/∂logits[s, a] = (g[s, a] - π(a|s) Σ_b g[s, b]) / temperature,   g[s, a] = Σ over the tokens a in s
+
+    Args:
+      gradient: (..., P, G, T) ∂L/∂log_probs, 0 on padding.
+      states, tokens: (..., P, G, T).
+      log_probs: (..., N, V) log-probabilities of the whole table, as from `log_softmax`.
+      temperature: that of `log_softmax`.
+
+    Returns:
+      (..., N, V) ∂L/∂logits; each row sums to zero.
+    """
+    summed = scatter_add(gradient, states, tokens, log_probs.shape)
+    pulled: Floats = (summed - np.exp(log_probs) * summed.sum(-1, keepdims=True)) / temperature
+    return pulled
+
+
+def entropy_gradient(
+    weights: Floats, states: Integers, log_probs: Floats, *, temperature: float = 1.0
+) -> Floats:
+    """The gradient of the weighted entropy of the states of a batch with respect to the logits.
+
+        ∂/∂logits[s, a] Σ w H(s) = -w[s] π(a|s) (log π(a|s) + H(s)) / temperature,   w[s] = Σ over visits of s
+
+    Args:
+      weights: (..., P, G, T) weight of each visit, 0 on padding.
+      states: (..., P, G, T).
+      log_probs: (..., N, V) log-probabilities of the whole table.
+      temperature: that of `log_softmax`.
+
+    Returns:
+      (..., N, V).
+    """
+    visits = scatter_add(weights, states, np.zeros_like(states), (*log_probs.shape[:-1], 1))
+    surprise = log_probs + entropy(log_probs)[..., None]
+    gradient: Floats = -visits * np.exp(log_probs) * surprise / temperature
+    return gradient
+
+
+def _flat_index(shape: tuple[int, ...], states: Integers, tokens: Integers) -> Integers:
+    *runs, n_states, n_tokens = shape
+    first = np.arange(math.prod(runs)).reshape(*runs, 1, 1, 1) * (n_states * n_tokens)
+    return first + states * n_tokens + tokens

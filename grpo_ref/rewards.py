@@ -1,0 +1,57 @@
+"""Rewards: what is done to the verifier's reward before it becomes an advantage."""
+
+from grpo_ref.arrays import Array, array_namespace, as_floating
+
+
+def task_reward(rewards: Array) -> Array:
+    """The reward as the task's verifier gave it.
+
+    Args:
+      rewards: (P, G).
+    """
+    return rewards
+
+
+def soft_overlong_punishment(lengths: Array, max_length: int, *, buffer: float = 0.2) -> Array:
+    """A punishment that grows over the last stretch of the budget, instead of a cliff at its end.
+
+        0                        for |o| <= L - B
+        ((L - B) - |o|) / B      for L - B < |o| <= L
+        -1                       for |o| > L            L the budget, B = buffer L
+
+    Args:
+      lengths: (P, G) tokens of each completion.
+      max_length: L, the generation budget in tokens.
+      buffer: B as a share of L, 0 < buffer <= 1. DAPO's 4096 of 20480 tokens is 0.2.
+
+    Returns:
+      (P, G) punishments between -1 and 0, in units of reward.
+
+    Raises:
+      ValueError: if buffer or max_length is out of range.
+
+    Yu et al. 2025, DAPO, eq. 13 (arXiv:2503.14476); TRL `get_soft_overlong_punishment`, which takes B in
+    tokens.
+
+    >>> import numpy as np
+    >>> soft_overlong_punishment(np.array([80.0, 90.0, 100.0]), 100)
+    array([ 0. , -0.5, -1. ])
+    """
+    if not 0.0 < buffer <= 1.0 or max_length < 1:
+        raise ValueError(f"expected 0 < buffer <= 1 and max_length >= 1, got {buffer} and {max_length}")
+    lengths = as_floating(lengths)
+    width = buffer * max_length
+    return array_namespace(lengths).clip((max_length - width - lengths) / width, -1.0, 0.0)
+
+
+def soft_overlong(rewards: Array, lengths: Array, max_length: int, *, buffer: float = 0.2) -> Array:
+    """The task's reward plus `soft_overlong_punishment`: DAPO's overlong reward shaping.
+
+    Args:
+      rewards: (P, G).
+      lengths, max_length, buffer: as in `soft_overlong_punishment`.
+
+    Returns:
+      (P, G) shaped rewards.
+    """
+    return rewards + soft_overlong_punishment(lengths, max_length, buffer=buffer)

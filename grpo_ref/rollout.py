@@ -1,0 +1,155 @@
+"""Rollout: walk the task's automaton with the policy, all runs, prompts and group members at once."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import fields
+
+import numpy as np
+
+from grpo_ref.arrays import Bools, Floats, Integers
+from grpo_ref.policy import log_softmax
+from grpo_ref.tasks.task import END, Task
+from grpo_ref.types import Completions
+
+
+def rollout(task: Task, log_probs: Floats, prompts: Integers, uniforms: Floats) -> Completions:
+    """Sample one group of completions for each prompt.
+
+    A token is the inverse of the distribution function at one uniform number, so the same numbers always give
+    the same completions, whatever else is sampled beside them.
+
+    Args:
+      task: the automaton and its verifier.
+      log_probs: (..., N, V) log-probabilities of the policy in every state, in nats.
+      prompts: (..., P) index of each prompt.
+      uniforms: (..., P, G, T) numbers in [0, 1), T the task's max_length.
+
+    Returns:
+      Completions with their rewards.
+
+    Raises:
+      ValueError: if the shapes do not fit one another or the task.
+    """
+    runs = log_probs.shape[:-2]
+    if uniforms.shape[: len(runs) + 1] != prompts.shape or prompts.shape[:-1] != runs:
+        raise ValueError(
+            "expected log_probs (..., N, V), prompts (..., P) and uniforms (..., P, G, T) with the same run"
+            f" axes, got {log_probs.shape}, {prompts.shape} and {uniforms.shape}"
+        )
+    if uniforms.shape[-1] != task.max_length:
+        raise ValueError(f"uniforms: expected {task.max_length} on the last axis, got shape {uniforms.shape}")
+    edges = np.exp(log_probs).reshape(-1, log_probs.shape[-1]).T.cumsum(0)[:-1]
+    first_row = np.arange(math.prod(runs)).reshape(*runs, 1, 1) * log_probs.shape[-2]
+    states = np.zeros(uniforms.shape, dtype=np.int64)
+    tokens = np.zeros(uniforms.shape, dtype=np.int64)
+    mask = np.zeros(uniforms.shape, dtype=np.bool_)
+    state = np.broadcast_to(task.starts[prompts][..., None], uniforms.shape[:-1])
+    for t in range(task.max_length):
+        alive = state != END
+        here = np.where(alive, state, 0)
+        token = _invert(edges, first_row + here, uniforms[..., t])
+        states[..., t], tokens[..., t], mask[..., t] = here, np.where(alive, token, 0), alive
+        state = np.where(alive, task.transitions[here, token], END)
+    components = task.verify(prompts, tokens, mask)
+    return Completions(prompts, states, tokens, mask, components, components @ task.weights, task.max_length)
+
+
+def _invert(edges: Floats, rows: Integers, uniforms: Floats) -> Integers:
+    """The token whose stretch of the distribution function holds the uniform number.
+
+    With the vocabulary as the first axis of the edges (V-1, rows), each of the V-1 comparisons is one long
+    vector.
+    """
+    tokens = np.zeros(rows.shape, dtype=np.int64)
+    for edge in edges:
+        tokens += uniforms >= edge.take(rows)
+    return tokens
+
+
+def draw_prompts(task: Task, uniforms: Floats) -> Integers:
+    """Prompts of the task in their proportions, one a uniform number.
+
+    Args:
+      task: whose prompts to draw.
+      uniforms: (..., P) numbers in [0, 1).
+
+    Returns:
+      (..., P) prompt indices.
+    """
+    return np.searchsorted(task.prompt_probs.cumsum()[:-1], uniforms, side="right")
+
+
+def draw(
+    task: Task, log_probs: Floats, generators: Sequence[np.random.Generator], *, prompts: int, group_size: int
+) -> Completions:
+    """One batch for each run, its prompts and tokens drawn from the run's own generator.
+
+    Args:
+      task: the automaton and its verifier.
+      log_probs: (S, N, V) log-probabilities of each run's policy, in nats.
+      generators: S sources of random numbers.
+      prompts, group_size: P and G.
+
+    Returns:
+      Completions of shape (S, P, G, T).
+    """
+    numbers = np.stack(
+        [generator.random((prompts, 1 + group_size * task.max_length)) for generator in generators]
+    )
+    uniforms = numbers[..., 1:].reshape(len(generators), prompts, group_size, task.max_length)
+    return rollout(task, log_probs, draw_prompts(task, numbers[..., 0]), uniforms)
+
+
+def redraw(
+    task: Task,
+    log_probs: Floats,
+    generators: Sequence[np.random.Generator],
+    batch: Completions,
+    *,
+    replace_groups: Bools,
+) -> Completions:
+    """The batch with some groups drawn anew, prompts included: one round of DAPO's dynamic sampling.
+
+    Runs without such groups draw no numbers, so a run does not depend on its neighbours.
+
+    Args:
+      task, log_probs, generators: as in `draw`.
+      batch: Completions of shape (S, P, G, T).
+      replace_groups: (S, P) True for the groups to draw anew.
+
+    Returns:
+      Completions of the same shape.
+    """
+    runs = np.flatnonzero(replace_groups.any(-1)).tolist()
+    prompts, group_size = batch.rewards.shape[-2:]
+    chosen = [generators[run] for run in runs]
+    fresh = draw(task, log_probs[runs], chosen, prompts=prompts, group_size=group_size)
+    merged = {}
+    for name in (item.name for item in fields(Completions) if item.name != "max_length"):
+        merged[name] = getattr(batch, name).copy()
+        merged[name][runs] = _choose(replace_groups[runs], getattr(fresh, name), merged[name][runs])
+    return Completions(**merged, max_length=batch.max_length)
+
+
+def _choose(groups: Bools, ours: Floats, theirs: Floats) -> Floats:
+    return np.where(groups.reshape(groups.shape + (1,) * (ours.ndim - groups.ndim)), ours, theirs)
+
+
+def sample(
+    task: Task, logits: Floats, *, prompts: int, group_size: int = 1, seed: int = 0, temperature: float = 1.0
+) -> Completions:
+    """Look at given policies: completions drawn with the same fresh random numbers for every run.
+
+    Args:
+      task: the automaton and its verifier.
+      logits: (S, N, V).
+      prompts, group_size: P and G.
+      seed: of the random numbers.
+      temperature: of the policy.
+
+    Returns:
+      Completions of shape (S, P, G, T).
+    """
+    generators = [np.random.default_rng(seed) for _ in logits]
+    log_probs = log_softmax(logits, temperature=temperature)
+    return draw(task, log_probs, generators, prompts=prompts, group_size=group_size)

@@ -1,0 +1,61 @@
+"""A task: a deterministic automaton that the policy walks through, and a verifier that judges the walk."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from grpo_ref.arrays import Bools, Floats, Integers
+from grpo_ref.types import Completions
+
+END = -1
+"""In a transition table: the completion ends here."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """All that `rollout` and `train` need to know of a task.
+
+    Attributes:
+      name: as given on the command line.
+      vocabulary: V tokens as text; an ending token is written as "".
+      transitions: (N, V) the state after each token in each state, or END.
+      prompts: Q texts.
+      starts: (Q,) state in which the completion of each prompt begins.
+      prompt_probs: (Q,) how often each prompt is drawn; they sum to 1.
+      max_length: generation budget in tokens.
+      ref_logits: (N, V) the policy to start from, which is the reference as well.
+      verify: (prompts (..., P), tokens (..., P, G, T), mask (..., P, G, T)) -> (..., P, G, K), one reward a
+        criterion.
+      criteria: K names.
+      weights: (K,) weight of each criterion in the reward; one of weight 0 is only watched.
+      settings: training settings that suit the task, by the name of the `TrainConfig` field.
+    """
+
+    name: str
+    vocabulary: tuple[str, ...]
+    transitions: Integers
+    prompts: tuple[str, ...]
+    starts: Integers
+    prompt_probs: Floats
+    max_length: int
+    ref_logits: Floats
+    verify: Callable[[Integers, Integers, Bools], Floats]
+    criteria: tuple[str, ...]
+    weights: Floats
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def render(self, prompt: int, tokens: Integers, mask: Bools) -> str:
+        """One completion as text, after its prompt.
+
+        Args:
+          prompt: index of the prompt.
+          tokens, mask: (T,).
+        """
+        return self.prompts[prompt] + "".join(self.vocabulary[token] for token in tokens[mask])
+
+
+def has_ended(task: Task, batch: Completions) -> Bools:
+    """(..., P, G) which completions came to an end of their own, within the budget."""
+    following = task.transitions[batch.states, batch.tokens]
+    ended: Bools = ((following == END) & batch.mask).any(-1)
+    return ended

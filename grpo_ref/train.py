@@ -1,0 +1,271 @@
+"""The training loop: the only one, for every task, every recipe and any number of seeds at once."""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grpo_ref.arrays import Bools, Floats, Integers
+from grpo_ref.loss import policy_loss
+from grpo_ref.metrics import dead_group_fraction, distinct_ngrams, entropy, mean_entropy, mean_length
+from grpo_ref.optim import OPTIMIZERS, Optimizer, State, clip_by_norm
+from grpo_ref.penalties import k3
+from grpo_ref.policy import entropy_gradient, gather, gather_states, log_softmax, pull_back
+from grpo_ref.recipes import Recipe
+from grpo_ref.rollout import draw, redraw
+from grpo_ref.tasks.task import Task, has_ended
+from grpo_ref.types import Completions
+
+Metrics = dict[str, Floats]
+
+
+@dataclass(frozen=True)
+class TrainConfig:
+    """How to train; what to optimise is the recipe's business.
+
+    Attributes:
+      updates: number of sampled batches.
+      seeds: number of independent runs, trained as one array; the result of a run does not depend on the
+        others.
+      seed: the base seed; run i draws from `numpy.random.default_rng([seed, i])`.
+      prompts: P, prompts a batch.
+      group_size: G, completions a prompt.
+      temperature: of the policy, for sampling and for the gradient alike.
+      epochs: passes over each batch.
+      minibatches: into how many parts, by prompts, each pass is cut; one optimizer step each.
+      optimizer: "adam" or "sgd".
+      learning_rate: step size.
+      max_grad_norm: longest gradient of a run, in Euclidean norm.
+      entropy_coef: weight of the entropy bonus, weighted like the tokens of the loss.
+      ref_refresh: copy the policy to the reference every so many updates; 0 keeps the reference frozen.
+      resamples: how often groups that the recipe's filter rejects are drawn anew before they are left out.
+    """
+
+    updates: int = 200
+    seeds: int = 1
+    seed: int = 0
+    prompts: int = 16
+    group_size: int = 8
+    temperature: float = 1.0
+    epochs: int = 1
+    minibatches: int = 1
+    optimizer: str = "adam"
+    learning_rate: float = 0.1
+    max_grad_norm: float = math.inf
+    entropy_coef: float = 0.0
+    ref_refresh: int = 0
+    resamples: int = 3
+
+    def __post_init__(self) -> None:
+        for name in ("updates", "seeds", "prompts", "group_size", "epochs", "minibatches"):
+            _require(getattr(self, name) >= 1, name, "a whole number >= 1", getattr(self, name))
+        for name in ("seed", "ref_refresh", "resamples", "entropy_coef"):
+            _require(getattr(self, name) >= 0, name, "a number >= 0", getattr(self, name))
+        for name in ("temperature", "learning_rate", "max_grad_norm"):
+            _require(getattr(self, name) > 0, name, "a number > 0", getattr(self, name))
+        _require(
+            self.minibatches <= self.prompts,
+            "minibatches",
+            f"at most prompts={self.prompts}",
+            self.minibatches,
+        )
+        _require(self.optimizer in OPTIMIZERS, "optimizer", f"one of {', '.join(OPTIMIZERS)}", self.optimizer)
+
+
+def _require(holds: bool, name: str, expected: str, got: object) -> None:
+    if not holds:
+        raise ValueError(f"{name}: expected {expected}, got {got!r}")
+
+
+def config_for(task: Task, **settings: Any) -> TrainConfig:
+    """The settings that suit the task, changed where told otherwise.
+
+    Args:
+      task: whose settings to start from.
+      settings: fields of `TrainConfig`; one that is None is ignored.
+    """
+    return TrainConfig(
+        **(dict(task.settings) | {name: value for name, value in settings.items() if value is not None})
+    )
+
+
+@dataclass(frozen=True)
+class TrainState:
+    """All that the next update depends on: save it, and training continues to the bit.
+
+    Attributes:
+      update: how many updates are done.
+      logits: (S, N, V) the policies.
+      ref_logits: (S, N, V) the references.
+      optimizer: the optimizer's arrays by name.
+      generators: the state of each run's random numbers.
+    """
+
+    update: int
+    logits: Floats
+    ref_logits: Floats
+    optimizer: State
+    generators: tuple[Mapping[str, Any], ...]
+
+
+class Update(NamedTuple):
+    """What `train` yields after each update.
+
+    Attributes:
+      metrics: name -> (S,), one number a run.
+      state: to continue from.
+    """
+
+    metrics: Metrics
+    state: TrainState
+
+
+def initial_state(task: Task, config: TrainConfig) -> TrainState:
+    """The task's reference policy, S times, before any update."""
+    logits = np.repeat(task.ref_logits[None], config.seeds, axis=0)
+    generators = [np.random.default_rng([config.seed, run]) for run in range(config.seeds)]
+    return TrainState(
+        update=0,
+        logits=logits,
+        ref_logits=logits.copy(),
+        optimizer=_optimizer(config).init(logits),
+        generators=tuple(generator.bit_generator.state for generator in generators),
+    )
+
+
+def train(
+    task: Task, recipe: Recipe, config: TrainConfig, state: TrainState | None = None
+) -> Iterator[Update]:
+    """Train until config.updates updates are done, yielding after each.
+
+    Args:
+      task: what to learn.
+      recipe: the algorithm.
+      config: sizes and step sizes.
+      state: where to continue; left out, at the task's reference policy.
+
+    Yields:
+      Update(metrics, state). Metrics, one number a run: reward (as the verifier gave it) and one entry a
+      criterion; kl (to the reference, the k3 estimate in nats a completion), entropy (nats a token), length
+      (tokens), truncated (share of completions without an end), dead_groups (share), kept_groups (share of
+      the groups that the recipe's filter let pass, after resampling), distinct_bigrams (share), ref_log_prob
+      (of a completion under the reference, nats), grad_norm (before clipping, mean over steps), loss, and the
+      metrics of `policy_loss` (means over steps; approx_kl, clip_low and clip_high are 0 in the first step of
+      a batch).
+
+    >>> from grpo_ref import GRPO, TASKS, config_for, train
+    >>> task = TASKS["bandit"]()
+    >>> *_, last = train(task, GRPO, config_for(task, seeds=4, updates=50))
+    >>> last.metrics["reward"].shape
+    (4,)
+    """
+    state = initial_state(task, config) if state is None else state
+    generators = [_generator(saved) for saved in state.generators]
+    while state.update < config.updates:
+        metrics, logits, moments = _update(task, recipe, config, state, generators)
+        done = state.update + 1
+        refresh = config.ref_refresh > 0 and done % config.ref_refresh == 0
+        state = TrainState(
+            update=done,
+            logits=logits,
+            ref_logits=logits if refresh else state.ref_logits,
+            optimizer=moments,
+            generators=tuple(generator.bit_generator.state for generator in generators),
+        )
+        yield Update(metrics, state)
+
+
+def _optimizer(config: TrainConfig) -> Optimizer:
+    return OPTIMIZERS[config.optimizer](learning_rate=config.learning_rate)
+
+
+def _generator(saved: Mapping[str, Any]) -> np.random.Generator:
+    generator = np.random.Generator(np.random.PCG64(0))
+    generator.bit_generator.state = saved
+    return generator
+
+
+class _Steps(NamedTuple):
+    """A batch made ready for the optimizer's steps."""
+
+    completions: Completions
+    advantages: Floats
+    mask: Floats
+    old_log_probs: Floats
+    ref_log_probs: Floats
+
+
+def _update(
+    task: Task, recipe: Recipe, config: TrainConfig, state: TrainState, generators: list[np.random.Generator]
+) -> tuple[Metrics, Floats, State]:
+    """Sample, judge, and take config.epochs x config.minibatches optimizer steps."""
+    old = log_softmax(state.logits, temperature=config.temperature)
+    ref = log_softmax(state.ref_logits, temperature=config.temperature)
+    batch = draw(task, old, generators, prompts=config.prompts, group_size=config.group_size)
+    kept = recipe.keep(batch)
+    for _ in range(config.resamples):
+        if kept.all():
+            break
+        batch = redraw(task, old, generators, batch, replace_groups=~kept)
+        kept = recipe.keep(batch)
+    steps = _Steps(
+        completions=batch,
+        advantages=recipe.advantage(replace(batch, rewards=recipe.reward(batch))),
+        mask=(batch.mask & kept[..., None, None]).astype(old.dtype),
+        old_log_probs=gather(old, batch.states, batch.tokens),
+        ref_log_probs=gather(ref, batch.states, batch.tokens),
+    )
+    logits, moments, log = state.logits, state.optimizer, []
+    for part in np.array_split(np.arange(config.prompts), config.minibatches) * config.epochs:
+        gradient, metrics = _gradient(task, recipe, config, logits, steps, part)
+        gradient, metrics["grad_norm"] = clip_by_norm(gradient, config.max_grad_norm)
+        logits, moments = _optimizer(config).step(logits, gradient, moments)
+        log.append(metrics)
+    means = {name: np.mean([metrics[name] for metrics in log], axis=0) for name in log[0] if name != "kl"}
+    return _describe(task, steps, kept, old) | means, logits, moments
+
+
+def _gradient(
+    task: Task, recipe: Recipe, config: TrainConfig, logits: Floats, steps: _Steps, part: Integers
+) -> tuple[Floats, Metrics]:
+    """The gradient with respect to the logits on some of the batch's prompts, and the loss's metrics."""
+    states, tokens = steps.completions.states[:, part], steps.completions.tokens[:, part]
+    mask = steps.mask[:, part]
+    log_probs = log_softmax(logits, temperature=config.temperature)
+    loss, token_gradient, metrics = policy_loss(
+        gather(log_probs, states, tokens),
+        steps.advantages[:, part],
+        mask,
+        recipe=recipe,
+        old_log_probs=steps.old_log_probs[:, part],
+        ref_log_probs=steps.ref_log_probs[:, part],
+        max_length=task.max_length,
+    )
+    gradient = pull_back(token_gradient, states, tokens, log_probs, temperature=config.temperature)
+    if config.entropy_coef > 0.0:
+        weights = config.entropy_coef * recipe.aggregate(
+            SimpleNamespace(mask=mask, max_length=task.max_length)
+        )
+        gradient -= entropy_gradient(weights, states, log_probs, temperature=config.temperature)
+    return gradient, metrics | {"loss": loss}
+
+
+def _describe(task: Task, steps: _Steps, kept: Bools, old: Floats) -> Metrics:
+    """What can be said of a batch before anything is learned from it."""
+    batch, mask = steps.completions, steps.completions.mask
+    divergence = k3(steps.old_log_probs, steps.ref_log_probs).value
+    criteria = {name: batch.components[..., k].mean((-2, -1)) for k, name in enumerate(task.criteria)}
+    return criteria | {
+        "reward": batch.rewards.mean((-2, -1)),
+        "kl": (divergence * mask).sum(-1).mean((-2, -1)),
+        "entropy": mean_entropy(gather_states(entropy(old), batch.states), mask),
+        "length": mean_length(mask),
+        "truncated": 1.0 - has_ended(task, batch).mean((-2, -1)),
+        "dead_groups": dead_group_fraction(batch.rewards),
+        "kept_groups": kept.mean(-1),
+        "distinct_bigrams": distinct_ngrams(batch.tokens, mask, n=2, vocabulary=len(task.vocabulary)),
+        "ref_log_prob": (steps.ref_log_probs * mask).sum(-1).mean((-2, -1)),
+    }

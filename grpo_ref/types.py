@@ -1,0 +1,77 @@
+"""The records that stages hand to one another: plain, immutable bundles of arrays."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from grpo_ref.arrays import Array
+
+
+class Term(NamedTuple):
+    """A value per token, written beside its derivative.
+
+    The derivative has two parts, because a value can depend on the policy in two ways:
+
+        d value / d log_probs  =  level'(slope) + direct
+
+    Attributes:
+      value: (..., P, G, T) the value of each token.
+      slope: the part through the (levelled) log-ratio, d value / d log_ratio. The loss pulls it back through
+        the level, so a sequence ratio spreads it over the tokens of its completion.
+      direct: the part through the token's own log-probability with the ratio held constant. Surrogates whose
+        ratio is detached (a stop-gradient) and the KL estimators live here.
+    """
+
+    value: Array
+    slope: Array | float = 0.0
+    direct: Array | float = 0.0
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What the slots of a recipe may read when the loss is computed. All log-probabilities are in nats.
+
+    Attributes:
+      log_probs: (..., P, G, T) log π(token) under the policy being trained.
+      old_log_probs: the same under the policy at the start of the update.
+      ref_log_probs: the same under the reference policy.
+      log_ratio: log_probs - old_log_probs after the recipe's level.
+      advantages: (..., P, G, T) or broadcastable to it; constants of differentiation.
+      mask: (..., P, G, T) 1 on completion tokens, the end-of-sequence token included, 0 on padding.
+      max_length: the generation budget in tokens.
+    """
+
+    log_probs: Array
+    old_log_probs: Array
+    ref_log_probs: Array
+    log_ratio: Array
+    advantages: Array
+    mask: Array
+    max_length: int
+
+
+@dataclass(frozen=True)
+class Completions:
+    """Groups of sampled completions and what the task's verifier says of them.
+
+    Attributes:
+      prompts: (..., P) index of each prompt in the task.
+      states: (..., P, G, T) automaton state in which each token was chosen.
+      tokens: (..., P, G, T) the chosen tokens; 0 on padding.
+      mask: (..., P, G, T) True up to and including the token that ended the completion.
+      components: (..., P, G, K) one reward per criterion of the task.
+      rewards: (..., P, G) the weighted sum of the components.
+      max_length: the generation budget in tokens.
+    """
+
+    prompts: Array
+    states: Array
+    tokens: Array
+    mask: Array
+    components: Array
+    rewards: Array
+    max_length: int
+
+    @property
+    def lengths(self) -> Array:
+        """(..., P, G) tokens in each completion."""
+        return self.mask.sum(-1)
