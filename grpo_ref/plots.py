@@ -10,6 +10,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from grpo_ref.arrays import Floats
+from grpo_ref.files import replace_file
 from grpo_ref.train import Metrics
 
 PANELS = {
@@ -48,20 +49,16 @@ def plot_dynamics(runs: Mapping[str, Sequence[Metrics]], path: Path) -> None:
                 _draw(axis, _curve(name, history), index)
             axis.set_ylabel(label)
             axis.grid(alpha=0.25)
+            if "(share)" in label:
+                axis.set_ylim(bottom=0.0, top=max(axis.get_ylim()[1], 0.01))
         for axis in axes[-3:]:
             axis.set_xlabel("update")
         seeds = sorted({len(history[0]["reward"]) for history in runs.values()})
-        figure.legend(
-            axes[0].get_lines(),
-            list(runs),
-            loc="outside upper center",
-            ncols=min(len(runs), 3),
-            frameon=False,
-        )
-        figure.suptitle(
-            f"line: mean of {' or '.join(map(str, seeds))} seeds; band: 10th to 90th percentile", fontsize=9
-        )
-        figure.savefig(path, dpi=150)
+        title = f"line: mean of {' or '.join(map(str, seeds))} seeds; band: their 10th to 90th percentile"
+        lines = axes[0].get_lines()
+        columns = min(len(runs), 3)
+        figure.legend(lines, runs, title=title, loc="outside upper center", ncols=columns, frameon=False)
+        replace_file(path, lambda file: figure.savefig(file, format=path.suffix.removeprefix("."), dpi=150))
 
 
 def _curve(name: str, history: Sequence[Metrics]) -> Floats:

@@ -12,15 +12,15 @@ the rows that are ahead are dropped on loading.
 import csv
 import io
 import json
-import os
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from grpo_ref.files import UNFINISHED, replace_file
 from grpo_ref.train import Metrics, TrainState
 
 FORMAT = "grpo_ref run 1"
@@ -41,19 +41,25 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
 
+    def is_new(self) -> bool:
+        """Whether nothing is there yet, but for a file that a kill left unfinished."""
+        if self.path.exists() and not self.path.is_dir():
+            return False
+        return not self.path.exists() or all(path.suffix == UNFINISHED for path in self.path.iterdir())
+
     def create(self, config: Mapping[str, Any]) -> None:
         """Make the folder and write its config.
 
         Raises:
-          RunError: if the folder exists and is not empty.
+          RunError: if something else is there already.
         """
-        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+        if not self.is_new():
             raise RunError(
                 f"{self.path} exists already; continue it with --resume, or choose another folder with --out"
             )
         self.path.mkdir(parents=True, exist_ok=True)
         text = json.dumps({"format": FORMAT, **config}, indent=2) + "\n"
-        _replace(self.path / CONFIG, lambda file: file.write(text.encode()))
+        replace_file(self.path / CONFIG, lambda file: file.write(text.encode()))
 
     def config(self) -> dict[str, Any]:
         """What was asked for.
@@ -76,8 +82,8 @@ class RunFolder:
 
     def save(self, state: TrainState, history: History) -> None:
         """Replace metrics and checkpoint."""
-        _replace(self.path / METRICS, lambda file: file.write(_as_csv(history).encode()))
-        _replace(self.path / CHECKPOINT, lambda file: np.savez(file, **_as_arrays(state)))
+        replace_file(self.path / METRICS, lambda file: file.write(_as_csv(history).encode()))
+        replace_file(self.path / CHECKPOINT, lambda file: np.savez(file, **_as_arrays(state)))
 
     def load(self) -> tuple[TrainState, History] | None:
         """The last saved state with the metrics up to it, or None before the first save.
@@ -89,7 +95,7 @@ class RunFolder:
         if not path.exists():
             return None
         try:
-            with np.load(path, allow_pickle=False) as arrays:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
                 state = _as_state(dict(arrays))
         except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
             raise RunError(f"{path} is damaged: {error}") from error
@@ -111,17 +117,8 @@ class RunFolder:
             raise RunError(f"{self.path} has no {METRICS} yet: nothing was saved before the run ended")
         try:
             return _from_csv(path.read_text(encoding="utf-8"))
-        except (ValueError, KeyError, OSError) as error:
+        except (ValueError, KeyError, IndexError, OSError) as error:
             raise RunError(f"{path} is damaged: {error}") from error
-
-
-def _replace(path: Path, write: Callable[[IO[bytes]], object]) -> None:
-    beside = path.with_name(path.name + ".part")
-    with beside.open("wb") as file:
-        write(file)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
 
 
 def _as_csv(history: History) -> str:

@@ -32,9 +32,9 @@ def bandit_with(means: Floats) -> Task:
     contexts, arms = means.shape
     return Task(
         name="bandit",
-        vocabulary=tuple(f"arm {arm}" for arm in range(arms)),
+        vocabulary=tuple(f"a{arm}" for arm in range(arms)),
         transitions=np.full((contexts, arms), END),
-        prompts=tuple(f"context {context}: " for context in range(contexts)),
+        prompts=tuple(f"c{context}-" for context in range(contexts)),
         starts=np.arange(contexts),
         prompt_probs=np.full(contexts, 1.0 / contexts),
         max_length=1,

@@ -1,0 +1,55 @@
+# make demo    train on real names and show what was learned      make test    run the tests
+# make check   tests, types and style, as CI does                 make bench   benchmarks (minutes)
+# Every target sets up .venv by itself. PYTHON chooses the interpreter (3.11 or later).
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready-test
+READY_DEV := .venv/ready-dev
+
+.PHONY: demo test check lint types coverage bench setup clean
+
+setup: $(READY)
+
+demo: $(READY)
+	rm -rf runs/demo-kl runs/demo-no-kl
+	$(BIN)/grpo-ref train names --updates 200 --seeds 8 --kl-coef 0.2 --out runs/demo-kl
+	$(BIN)/grpo-ref train names --updates 200 --seeds 8 --kl-coef 0 --out runs/demo-no-kl
+	$(BIN)/grpo-ref plot runs/demo-kl runs/demo-no-kl --out runs/demo.png
+
+test: $(READY)
+	$(BIN)/python -m pytest
+
+check: lint types coverage
+
+lint: $(READY_DEV)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(READY_DEV)
+	$(BIN)/mypy
+
+coverage: $(READY_DEV)
+	$(BIN)/python -m pytest --cov --cov-report=term
+
+bench: $(READY)
+	$(BIN)/python tests/benchmarks/startup.py
+	$(BIN)/python tests/benchmarks/learning.py
+	$(BIN)/python tests/benchmarks/many_seeds.py
+
+clean:
+	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage
+
+.venv/made:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "grpo_ref needs Python 3.11 or later; name one with: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv --clear .venv
+	@touch $@
+
+$(READY): .venv/made pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[test]'
+	@touch $@
+
+$(READY_DEV): .venv/made pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@ $(READY)

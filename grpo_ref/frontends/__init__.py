@@ -1,0 +1,1 @@
+"""Front ends: they read arguments and render results; they compute nothing."""

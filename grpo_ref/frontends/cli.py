@@ -1,0 +1,67 @@
+"""The command `grpo-ref`: a table of subcommands, each imported only when it is asked for."""
+
+import difflib
+import importlib
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import click
+
+
+class Entry(NamedTuple):
+    """Where a subcommand lives, and the line that `--help` shows for it without importing it."""
+
+    module: str
+    summary: str
+
+
+COMMANDS = {
+    "train": Entry("grpo_ref.frontends.train_command", "Train on a task and show what was learned."),
+    "plot": Entry("grpo_ref.frontends.plot_command", "Draw the training dynamics of one run or several."),
+    "recipes": Entry("grpo_ref.frontends.recipes_command", "List the algorithms by their differences."),
+}
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """A sentence that helps after a misspelt name."""
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"Did you mean {close[0]!r}?" if close else f"Choose one of: {', '.join(known)}."
+
+
+class Name(click.ParamType[str]):
+    """An argument that must be one of some names; a misspelt one gets a suggestion."""
+
+    def __init__(self, kind: str, known: Iterable[str]) -> None:
+        self.name, self.known = kind, list(known)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name itself, or an error with a suggestion."""
+        if value not in self.known:
+            self.fail(f"no {self.name} is called {value!r}. {suggestion(value, self.known)}", param, ctx)
+        return str(value)
+
+
+class Commands(click.Group):
+    """The group of subcommands; each is imported when it is called, so `--help` stays quick."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one subcommand."""
+        if cmd_name not in COMMANDS:
+            ctx.fail(f"no command is called {cmd_name!r}. {suggestion(cmd_name, COMMANDS)}")
+        command: click.Command = importlib.import_module(COMMANDS[cmd_name].module).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The table of subcommands, from the summaries here."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
+
+
+@click.command(cls=Commands, epilog="Example:  grpo-ref train names --kl-coef 0.2")
+@click.version_option(package_name="grpo-ref")
+def main() -> None:
+    """The GRPO family in readable NumPy: train toy tasks, plot the dynamics, compare the algorithms."""

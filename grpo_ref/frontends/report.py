@@ -1,0 +1,72 @@
+"""What a training run has learned, for a human at a glance: numbers and completions before and after."""
+
+import numpy as np
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from grpo_ref.policy import log_softmax
+from grpo_ref.rollout import rollout
+from grpo_ref.runs import History
+from grpo_ref.tasks.task import Task
+from grpo_ref.train import TrainState
+from grpo_ref.types import Completions
+
+MEASURES = {
+    "reward": "reward",
+    "kl": "KL to the reference, nats a completion",
+    "entropy": "entropy, nats a token",
+    "length": "length, tokens",
+    "ref_log_prob": "log-likelihood under the reference, nats a completion",
+    "distinct_bigrams": "distinct bigrams, share of all",
+    "dead_groups": "groups without contrast, share",
+}
+PROMPTS, EACH = 8, 3
+"""How many prompts are shown, and how many completions of each."""
+
+
+def print_report(console: Console, task: Task, state: TrainState, history: History) -> None:
+    """Print the metrics of the first and the last update, and completions of the first seed before and after.
+
+    Args:
+      console: where to print.
+      task: the task.
+      state: after the last update.
+      history: metrics of every update.
+    """
+    first, last = history[0], history[-1]
+    criteria = {name: f"{name}, share of completions" for name in task.criteria if name != "reward"}
+    table = Table(
+        box=box.SIMPLE, pad_edge=False, title=f"{task.name}: mean over {len(first['reward'])} seeds"
+    )
+    table.add_column("")
+    table.add_column("first update", justify="right")
+    table.add_column(f"update {len(history)}", justify="right")
+    for name, label in (criteria | MEASURES).items():
+        table.add_row(label, f"{first[name].mean():.3f}", f"{last[name].mean():.3f}")
+    console.print(table)
+    console.print(_samples(task, state))
+
+
+def _samples(task: Task, state: TrainState) -> Table:
+    """Completions of the same prompts, by the same random numbers, under the policy before and after."""
+    generator = np.random.default_rng(0)
+    shown = min(PROMPTS, len(task.prompts))
+    prompts = generator.choice(len(task.prompts), shown, replace=False, p=task.prompt_probs)
+    uniforms = generator.random((shown, EACH, task.max_length))
+    table = Table(box=box.SIMPLE, pad_edge=False, title="completions by the first seed, before and after")
+    for heading in ("prompt", "before", "after"):
+        table.add_column(heading)
+    batches = [
+        rollout(task, log_softmax(logits), prompts, uniforms) for logits in (task.ref_logits, state.logits[0])
+    ]
+    for row, prompt in enumerate(prompts):
+        texts = ("  ".join(_completions(task, batch, row)) for batch in batches)
+        table.add_row(task.prompts[prompt], *texts)
+    return table
+
+
+def _completions(task: Task, batch: Completions, row: int) -> list[str]:
+    """The completions of one prompt, each with its prompt."""
+    prompt = batch.prompts[row]
+    return [task.render(prompt, batch.tokens[row, k], batch.mask[row, k]) for k in range(EACH)]
