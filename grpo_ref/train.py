@@ -148,13 +148,13 @@ def train(
       state: where to continue; left out, at the task's reference policy.
 
     Yields:
-      Update(metrics, state). Metrics, one number a run: reward (as the verifier gave it) and one entry a
-      criterion; kl (to the reference, the k3 estimate in nats a completion), entropy (nats a token), length
-      (tokens), truncated (share of completions without an end), dead_groups (share), kept_groups (share of
-      the groups that the recipe's filter let pass, after resampling), distinct_bigrams (share), ref_log_prob
-      (of a completion under the reference, nats), grad_norm (before clipping, mean over steps), loss, and the
-      metrics of `policy_loss` (means over steps; approx_kl, clip_low and clip_high are 0 in the first step of
-      a batch).
+      Update(metrics, state). Metrics, one number a run. Of the batch as drawn, before any filter: reward (as
+      the verifier gave it) and one entry a criterion; kl (to the reference, the k3 estimate in nats a
+      completion), entropy (nats a token), length (tokens), truncated (share of completions without an end),
+      dead_groups (share), distinct_bigrams (share), ref_log_prob (of a completion under the reference, nats).
+      kept_groups is the share that the recipe's filter let pass after resampling. Means over the optimizer's
+      steps: loss (without the entropy bonus), grad_norm (before clipping), and the metrics of `policy_loss`, of
+      which approx_kl, clip_low and clip_high are 0 in the first step of a batch.
 
     >>> from grpo_ref import GRPO, TASKS, config_for, train
     >>> task = TASKS["bandit"]()
@@ -204,13 +204,8 @@ def _update(
     """Sample, judge, and take config.epochs x config.minibatches optimizer steps."""
     old = log_softmax(state.logits, temperature=config.temperature)
     ref = log_softmax(state.ref_logits, temperature=config.temperature)
-    batch = draw(task, old, generators, prompts=config.prompts, group_size=config.group_size)
-    kept = recipe.keep(batch)
-    for _ in range(config.resamples):
-        if kept.all():
-            break
-        batch = redraw(task, old, generators, batch, replace_groups=~kept)
-        kept = recipe.keep(batch)
+    first = draw(task, old, generators, prompts=config.prompts, group_size=config.group_size)
+    batch, kept = _resampled(task, recipe, config, old, first, generators)
     steps = _Steps(
         completions=batch,
         advantages=recipe.advantage(replace(batch, rewards=recipe.reward(batch))),
@@ -224,8 +219,27 @@ def _update(
         gradient, metrics["grad_norm"] = clip_by_norm(gradient, config.max_grad_norm)
         logits, moments = _optimizer(config).step(logits, gradient, moments)
         log.append(metrics)
+    described = _describe(task, first, old, ref) | {"kept_groups": kept.mean(-1)}
     means = {name: np.mean([metrics[name] for metrics in log], axis=0) for name in log[0] if name != "kl"}
-    return _describe(task, steps, kept, old) | means, logits, moments
+    return described | means, logits, moments
+
+
+def _resampled(
+    task: Task,
+    recipe: Recipe,
+    config: TrainConfig,
+    log_probs: Floats,
+    batch: Completions,
+    generators: list[np.random.Generator],
+) -> tuple[Completions, Bools]:
+    """The batch with the groups that the recipe rejects drawn anew, and which groups it keeps in the end."""
+    kept: Bools = recipe.keep(batch)
+    for _ in range(config.resamples):
+        if kept.all():
+            break
+        batch = redraw(task, log_probs, generators, batch, replace_groups=~kept)
+        kept = recipe.keep(batch)
+    return batch, kept
 
 
 def _gradient(
@@ -253,10 +267,11 @@ def _gradient(
     return gradient, metrics | {"loss": loss}
 
 
-def _describe(task: Task, steps: _Steps, kept: Bools, old: Floats) -> Metrics:
-    """What can be said of a batch before anything is learned from it."""
-    batch, mask = steps.completions, steps.completions.mask
-    divergence = k3(steps.old_log_probs, steps.ref_log_probs).value
+def _describe(task: Task, batch: Completions, old: Floats, ref: Floats) -> Metrics:
+    """What the policy does before anything is learned: of the batch as drawn, before any filter."""
+    mask = batch.mask
+    ref_log_probs = gather(ref, batch.states, batch.tokens)
+    divergence = k3(gather(old, batch.states, batch.tokens), ref_log_probs).value
     criteria = {name: batch.components[..., k].mean((-2, -1)) for k, name in enumerate(task.criteria)}
     return criteria | {
         "reward": batch.rewards.mean((-2, -1)),
@@ -265,7 +280,6 @@ def _describe(task: Task, steps: _Steps, kept: Bools, old: Floats) -> Metrics:
         "length": mean_length(mask),
         "truncated": 1.0 - has_ended(task, batch).mean((-2, -1)),
         "dead_groups": dead_group_fraction(batch.rewards),
-        "kept_groups": kept.mean(-1),
         "distinct_bigrams": distinct_ngrams(batch.tokens, mask, n=2, vocabulary=len(task.vocabulary)),
-        "ref_log_prob": (steps.ref_log_probs * mask).sum(-1).mean((-2, -1)),
+        "ref_log_prob": (ref_log_probs * mask).sum(-1).mean((-2, -1)),
     }
