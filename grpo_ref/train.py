@@ -153,8 +153,8 @@ def train(
       completion), entropy (nats a token), length (tokens), truncated (share of completions without an end),
       dead_groups (share), distinct_bigrams (share), ref_log_prob (of a completion under the reference, nats).
       kept_groups is the share that the recipe's filter let pass after resampling. Means over the optimizer's
-      steps: loss (without the entropy bonus), grad_norm (before clipping), and the metrics of `policy_loss`, of
-      which approx_kl, clip_low and clip_high are 0 in the first step of a batch.
+      steps: loss (without the entropy bonus), grad_norm (before clipping), and the metrics of `policy_loss`;
+      approx_kl, clip_low and clip_high are 0 in the first step of a batch.
 
     >>> from grpo_ref import GRPO, TASKS, config_for, train
     >>> task = TASKS["bandit"]()
