@@ -50,7 +50,8 @@ def plot_dynamics(runs: Mapping[str, Sequence[Metrics]], path: Path) -> None:
             axis.set_ylabel(label)
             axis.grid(alpha=0.25)
             if "(share)" in label:
-                axis.set_ylim(bottom=0.0, top=max(axis.get_ylim()[1], 0.01))
+                top = max(axis.get_ylim()[1], 0.01)
+                axis.set_ylim(-0.03 * top, top)
         for axis in axes[-3:]:
             axis.set_xlabel("update")
         seeds = sorted({len(history[0]["reward"]) for history in runs.values()})
