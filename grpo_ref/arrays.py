@@ -45,10 +45,15 @@ def as_floating(array: Array) -> Array:
     return array if xp.isdtype(array.dtype, "real floating") else xp.astype(array, xp.float64)
 
 
+def is_set(mask: Array) -> Array:
+    """The mask as truth values, whether it came as such or as zeros and ones."""
+    xp = array_namespace(mask)
+    return mask if xp.isdtype(mask.dtype, "bool") else mask != 0
+
+
 def where_mask(mask: Array, array: Array) -> Array:
     """The array where the mask is set, exact zeros elsewhere: NaN in the padding is dropped."""
-    xp = array_namespace(mask, array)
-    return xp.where(mask != 0, array, 0.0)
+    return array_namespace(mask, array).where(is_set(mask), array, 0.0)
 
 
 def masked_sum(array: Array, mask: Array, *, axis: int | tuple[int, ...], keepdims: bool = False) -> Array:
@@ -66,7 +71,7 @@ def masked_mean(array: Array, mask: Array, *, axis: int | tuple[int, ...], keepd
     """
     xp = array_namespace(array, mask)
     total = masked_sum(array, mask, axis=axis, keepdims=keepdims)
-    count = xp.sum(xp.astype(mask != 0, array.dtype), axis=axis, keepdims=keepdims)
+    count = xp.sum(xp.astype(is_set(mask), array.dtype), axis=axis, keepdims=keepdims)
     return total / at_least(count, 1.0)
 
 

@@ -10,7 +10,7 @@ of the library is here: surrogates are gains, the loss is what an optimizer mini
 
 from typing import NamedTuple
 
-from grpo_ref.arrays import BATCH, Array, array_namespace, check_same_shape, masked_mean, where_mask
+from grpo_ref.arrays import BATCH, Array, array_namespace, check_same_shape, is_set, masked_mean, where_mask
 from grpo_ref.metrics import approx_kl, clip_fractions, effective_sample_size, ratio_extremes
 from grpo_ref.recipes import Recipe
 from grpo_ref.types import Batch, Term
@@ -112,7 +112,7 @@ def _batch(
         advantages = advantages[..., None] + array_namespace(log_probs).zeros_like(log_probs)
     check_same_shape(log_probs=log_probs, advantages=advantages)
     xp = array_namespace(log_probs, mask)
-    present = mask != 0
+    present = is_set(mask)
     log_probs, old, ref = (where_mask(present, array) for array in (log_probs, old, ref))
     return Batch(
         log_probs=log_probs,

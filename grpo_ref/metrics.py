@@ -7,8 +7,10 @@ from grpo_ref.arrays import (
     array_namespace,
     as_floating,
     at_least,
+    is_set,
     masked_mean,
     masked_sum,
+    where_mask,
 )
 from grpo_ref.types import Term
 
@@ -55,6 +57,7 @@ def approx_kl(log_ratio: Array, mask: Array) -> Array:
 
     Schulman 2020, "Approximating KL divergence", k3.
     """
+    log_ratio = where_mask(mask, log_ratio)
     return masked_mean(array_namespace(log_ratio).expm1(log_ratio) - log_ratio, mask, axis=BATCH)
 
 
@@ -121,8 +124,8 @@ def effective_sample_size(log_ratio: Array, mask: Array) -> Array:
     Kish 1965; verl `rollout_is_eff_sample_size`.
     """
     xp = array_namespace(log_ratio, mask)
-    largest = xp.max(xp.where(mask != 0, log_ratio, -xp.inf), axis=BATCH, keepdims=True)
-    weights = xp.exp(log_ratio - xp.where(xp.isfinite(largest), largest, 0.0))
+    largest = xp.max(xp.where(is_set(mask), log_ratio, -xp.inf), axis=BATCH, keepdims=True)
+    weights = xp.exp(where_mask(mask, log_ratio - xp.where(xp.isfinite(largest), largest, 0.0)))
     mean = masked_mean(weights, mask, axis=BATCH)
     square = masked_mean(weights**2, mask, axis=BATCH)
     return mean**2 / xp.where(square > 0.0, square, 1.0)
@@ -139,9 +142,9 @@ def ratio_extremes(log_ratio: Array, mask: Array) -> tuple[Array, Array]:
       Two (...,) ratios; 1 and 1 if no token is left.
     """
     xp = array_namespace(log_ratio, mask)
-    tokens = xp.any(mask != 0, axis=BATCH)
-    lowest = xp.exp(xp.min(xp.where(mask != 0, log_ratio, xp.inf), axis=BATCH))
-    highest = xp.exp(xp.max(xp.where(mask != 0, log_ratio, -xp.inf), axis=BATCH))
+    tokens = xp.any(is_set(mask), axis=BATCH)
+    lowest = xp.exp(xp.min(xp.where(is_set(mask), log_ratio, xp.inf), axis=BATCH))
+    highest = xp.exp(xp.max(xp.where(is_set(mask), log_ratio, -xp.inf), axis=BATCH))
     return xp.where(tokens, lowest, 1.0), xp.where(tokens, highest, 1.0)
 
 
@@ -176,7 +179,7 @@ def distinct_ngrams(tokens: Array, mask: Array, *, n: int, vocabulary: int) -> A
     whole = xp.ones_like(mask[..., :starts], dtype=xp.bool)
     for k in range(n):
         code = code * vocabulary + tokens[..., k : k + starts]
-        whole = whole & (mask[..., k : k + starts] != 0)
+        whole = whole & is_set(mask[..., k : k + starts])
     none = xp.full_like(tokens[..., :1], -1)
     codes = xp.concat([none, xp.where(whole, code, -1)], axis=TOKENS)
     codes = xp.sort(xp.reshape(codes, (*tokens.shape[:-3], -1)), axis=-1)

@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from grpo_ref.arrays import Bools, Floats
-
-Numbers = Sequence[float] | Floats
+Numbers = Sequence[float] | NDArray[np.float64]
 LOG_OFFSET = 1e-10
 
 
@@ -62,7 +61,7 @@ def grpo_objective(
     return float(surrogate - beta * kl)
 
 
-def _checked(**inputs: Numbers) -> list[Floats]:
+def _checked(**inputs: Numbers) -> list[NDArray[np.float64]]:
     """The inputs as float64 arrays, or a ValueError that names the argument and what came."""
     arrays = {name: _as_vector(name, values) for name, values in inputs.items()}
     if len({array.size for array in arrays.values()}) > 1:
@@ -82,7 +81,7 @@ def _checked(**inputs: Numbers) -> list[Floats]:
     return list(arrays.values())
 
 
-def _as_vector(name: str, values: Numbers) -> Floats:
+def _as_vector(name: str, values: Numbers) -> NDArray[np.float64]:
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -94,14 +93,14 @@ def _as_vector(name: str, values: Numbers) -> Floats:
     return array
 
 
-def _first(array: Floats, bad: Bools) -> str:
+def _first(array: NDArray[np.float64], bad: NDArray[np.bool_]) -> str:
     index = int(np.argmax(bad))
     return f"{array[index]} at index {index}"
 
 
-def _normalised(name: str, weights: Floats) -> Floats:
+def _normalised(name: str, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     total = weights.sum()
     if not 0.0 < total < np.inf:
         raise ValueError(f"{name}: expected a distribution with a positive, finite sum, got a sum of {total}")
-    distribution: Floats = weights / total
+    distribution: NDArray[np.float64] = weights / total
     return distribution

@@ -4,7 +4,7 @@ Every kernel returns a `Term`, to be maximised. Clipping is decided from the rat
 advantage, never by comparing the two branches, which breaks in mixed precision.
 """
 
-from grpo_ref.arrays import BATCH, Array, array_namespace, at_least, masked_mean
+from grpo_ref.arrays import BATCH, Array, array_namespace, at_least, is_set, masked_mean
 from grpo_ref.types import Term
 
 
@@ -157,7 +157,7 @@ def kl_cov(
     xp = array_namespace(log_ratio, log_probs, advantages, mask)
     plain = importance_weighted(log_ratio, advantages)
     covariance = _centred(advantages + xp.zeros_like(log_probs), mask) * _centred(log_probs, mask)
-    chosen = _largest(xp.where(mask != 0, covariance, -xp.inf), mask, share)
+    chosen = _largest(xp.where(is_set(mask), covariance, -xp.inf), mask, share)
     held = coef * xp.astype(chosen, log_ratio.dtype)
     return Term(value=plain.value - held * abs(log_ratio), slope=plain.slope - held * xp.sign(log_ratio))
 
@@ -171,5 +171,5 @@ def _largest(scores: Array, mask: Array, share: float) -> Array:
     xp = array_namespace(scores, mask)
     flat = xp.reshape(scores, (*scores.shape[:-3], -1))
     rank = xp.reshape(xp.argsort(xp.argsort(-flat, axis=-1), axis=-1), scores.shape)
-    tokens = xp.sum(xp.astype(mask != 0, scores.dtype), axis=BATCH, keepdims=True)
-    return (xp.astype(rank, scores.dtype) < at_least(xp.floor(tokens * share), 1.0)) & (mask != 0)
+    tokens = xp.sum(xp.astype(is_set(mask), scores.dtype), axis=BATCH, keepdims=True)
+    return (xp.astype(rank, scores.dtype) < at_least(xp.floor(tokens * share), 1.0)) & (is_set(mask))

@@ -1,0 +1,50 @@
+"""Shared fixtures: the array libraries and precisions that every kernel must serve."""
+
+import array_api_strict
+import numpy as np
+import pytest
+from hypothesis import settings
+
+settings.register_profile("stable", derandomize=True, deadline=None, max_examples=60)
+settings.load_profile("stable")
+
+LIBRARIES = {"numpy": np, "array-api-strict": array_api_strict}
+try:
+    import cupy
+
+    if cupy.cuda.runtime.getDeviceCount() > 0:
+        LIBRARIES["cupy"] = cupy
+except Exception:
+    pass  # no CuPy, or no device: the other libraries are tested all the same
+RTOL = {"float64": 1e-12, "float32": 1e-5}
+
+
+class Maker:
+    """Makes arrays of one library and precision, and compares what a kernel gives back."""
+
+    def __init__(self, library, dtype):
+        self.xp, self.dtype, self.rtol = LIBRARIES[library], dtype, RTOL[dtype]
+
+    def __call__(self, values):
+        """Numbers as an array in this precision; truth values stay truth values."""
+        array = np.asarray(values)
+        if array.dtype.kind == "b":
+            return self.xp.asarray(array)
+        return self.xp.asarray(array.astype(self.dtype))
+
+    def check(self, got, expected):
+        """The values agree, and the precision is that of the inputs."""
+        got = to_numpy(got)
+        np.testing.assert_allclose(got, expected, rtol=self.rtol, atol=self.rtol)
+        assert got.dtype.kind != "f" or got.dtype == self.dtype
+
+
+def to_numpy(array):
+    """Whatever the library, as a NumPy array."""
+    return array.get() if hasattr(array, "get") else np.asarray(array)
+
+
+@pytest.fixture(params=[f"{library}, {dtype}" for library in LIBRARIES for dtype in RTOL])
+def asarray(request):
+    """A `Maker`, once for each library and precision."""
+    return Maker(*request.param.split(", "))

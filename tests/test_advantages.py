@@ -1,0 +1,127 @@
+"""Advantages: hand-worked groups, in every library and precision."""
+
+import numpy as np
+import pytest
+
+from grpo_ref import (
+    batch_scaled,
+    best_of_group,
+    group_centred,
+    group_normalized,
+    leave_one_out,
+    raw_rewards,
+)
+
+ROOT2, ROOT3 = np.sqrt(2.0), np.sqrt(3.0)
+
+NORMALIZED = {
+    # rewards, settings, advantages
+    "one of two is right: std (ddof 1) is 1/√2": ([[1, 0]], {"eps": 0.0}, [[1 / ROOT2, -1 / ROOT2]]),
+    "one of two is right: std (ddof 0) is 1/2, so ±1": ([[1, 0]], {"ddof": 0, "eps": 0.0}, [[1, -1]]),
+    "one of four: mean 1/4, std (ddof 0) √3/4": (
+        [[1, 0, 0, 0]],
+        {"ddof": 0, "eps": 0.0},
+        [[ROOT3, -1 / ROOT3, -1 / ROOT3, -1 / ROOT3]],
+    ),
+    "eps is added to the std, not to the variance": ([[1, 0]], {"ddof": 0, "eps": 0.5}, [[0.5, -0.5]]),
+    "groups do not mix": ([[1, 0], [5, 3]], {"ddof": 0, "eps": 0.0}, [[1, -1], [1, -1]]),
+    "the default eps is TRL's": ([[1, 0]], {"ddof": 0}, [[0.5 / 0.5001, -0.5 / 0.5001]]),
+    "everyone agrees: no contrast, no 0/0": ([[0.1, 0.1, 0.1]], {"eps": 0.0}, [[0, 0, 0]]),
+    "a group of one has no siblings": ([[3.0]], {}, [[0]]),
+    "a group of one, as verl has it: mean 0, std 1": (
+        [[3.0]],
+        {"keep_singletons": True, "eps": 0.5},
+        [[2.0]],
+    ),
+}
+
+
+@pytest.mark.parametrize(("rewards", "settings", "expected"), NORMALIZED.values(), ids=NORMALIZED)
+def test_group_normalized(rewards, settings, expected, asarray):
+    asarray.check(group_normalized(asarray(rewards), **settings), expected)
+
+
+OTHERS = {
+    "centred: mean 1/4": (group_centred, [[1, 0, 0, 0]], {}, [[0.75, -0.25, -0.25, -0.25]]),
+    "centred: everyone agrees": (group_centred, [[0.1, 0.1, 0.1]], {}, [[0, 0, 0]]),
+    "centred: alone": (group_centred, [[2.0]], {}, [[0]]),
+    "raw": (raw_rewards, [[1, 0.5]], {}, [[1, 0.5]]),
+    "leave one out: the others of the winner have mean 0": (
+        leave_one_out,
+        [[1, 0, 0]],
+        {},
+        [[1, -0.5, -0.5]],
+    ),
+    "leave one out: everyone agrees": (leave_one_out, [[0.1, 0.1, 0.1]], {}, [[0, 0, 0]]),
+    "leave one out: alone": (leave_one_out, [[2.0]], {}, [[0]]),
+    "leave one out: alone, as verl has it": (leave_one_out, [[2.0]], {"keep_singletons": True}, [[2.0]]),
+    "batch: rewards 0 0 2 2 have std (ddof 0) 1; each group agrees": (
+        batch_scaled,
+        [[0, 0], [2, 2]],
+        {"ddof": 0, "eps": 0.0},
+        [[0, 0], [0, 0]],
+    ),
+    "batch: 0 2 0 2 have mean 1, std 1; the mean taken off is the group's": (
+        batch_scaled,
+        [[0, 2], [0, 2]],
+        {"ddof": 0, "eps": 0.0},
+        [[-1, 1], [-1, 1]],
+    ),
+    "batch: an easy and a mixed group; 1 1 1 0 have variance 3/16": (
+        batch_scaled,
+        [[1, 1], [1, 0]],
+        {"ddof": 0, "eps": 0.0},
+        [[0, 0], [2 / ROOT3, -2 / ROOT3]],
+    ),
+    "batch: ddof 1 divides by P G - 1; variance 1/4": (
+        batch_scaled,
+        [[1, 1], [1, 0]],
+        {"ddof": 1, "eps": 0.0},
+        [[0, 0], [1, -1]],
+    ),
+    "best of group: the lead 3 - 1 over the std (ddof 0) of 3 1": (
+        best_of_group,
+        [[3, 1]],
+        {"ddof": 0, "eps": 0.0},
+        [[2, 0]],
+    ),
+    "best of group: a tie leads by nothing": (best_of_group, [[1, 1, 0]], {}, [[0, 0, 0]]),
+    "best of group: everyone agrees, and no 0/0": (best_of_group, [[1, 1]], {"eps": 1e-6}, [[0, 0]]),
+}
+
+
+@pytest.mark.parametrize(("kernel", "rewards", "settings", "expected"), OTHERS.values(), ids=OTHERS)
+def test_other_advantages(kernel, rewards, settings, expected, asarray):
+    asarray.check(kernel(asarray(rewards), **settings), expected)
+
+
+@pytest.mark.parametrize("kernel", [group_normalized, group_centred, batch_scaled, leave_one_out])
+def test_equal_rewards_give_exact_zeros(kernel):
+    """The mean of three 0.1 is 0.10000000000000002, which must not be blown up by a small eps."""
+    assert (kernel(np.full((2, 3), 0.1)) == 0.0).all()
+
+
+@pytest.mark.parametrize(
+    "kernel", [group_normalized, group_centred, batch_scaled, leave_one_out, best_of_group]
+)
+def test_runs_are_independent(kernel):
+    rewards = np.random.default_rng(0).normal(size=(5, 3, 4))
+    np.testing.assert_array_equal(kernel(rewards), np.stack([kernel(run) for run in rewards]))
+
+
+@pytest.mark.parametrize("kernel", [group_normalized, batch_scaled, best_of_group])
+def test_settings_out_of_range_are_named(kernel):
+    with pytest.raises(ValueError, match=r"ddof: expected 0 .* or 1 .*, got 2"):
+        kernel(np.array([[1.0, 0.0]]), ddof=2)
+    with pytest.raises(ValueError, match="eps: expected a number >= 0, got -1"):
+        kernel(np.array([[1.0, 0.0]]), eps=-1)
+
+
+def test_a_lead_needs_two():
+    with pytest.raises(ValueError, match=r"groups of at least 2, got shape \(3, 1\)"):
+        best_of_group(np.zeros((3, 1)))
+
+
+def test_a_list_is_told_to_become_an_array():
+    with pytest.raises(TypeError, match="expected arrays, got a list or tuple; wrap it first"):
+        group_normalized([[1.0, 0.0]])

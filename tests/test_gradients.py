@@ -1,0 +1,208 @@
+"""Gradients: every recipe's manual gradient against central differences of its loss, to 1e-8 relative.
+
+Two central differences, of steps h and h/2, are combined (Richardson), so that the error is of fourth order;
+1e-8 needs it.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from grpo_ref import (
+    GRPO,
+    RECIPES,
+    absolute,
+    dual_clipped,
+    exact_kl,
+    fixed_length,
+    importance_weighted,
+    k1,
+    k2,
+    k3,
+    kl_cov,
+    open_instruct_kl,
+    policy_loss,
+    sequence_mean_level,
+    sequence_mean_token_sum,
+    sequence_sum_level,
+    slot,
+    token_mean,
+    token_sum,
+    weighted_k1,
+    weighted_k3,
+)
+from grpo_ref.metrics import entropy
+from grpo_ref.policy import entropy_gradient, gather, log_softmax, pull_back
+
+GENERATOR = np.random.default_rng(7)
+SHAPE = (2, 2, 3, 4)  # runs, prompts, group, tokens
+OLD = np.log(GENERATOR.uniform(0.2, 0.9, SHAPE))
+NEW = OLD + GENERATOR.uniform(-0.5, 0.5, SHAPE)
+REF = OLD + GENERATOR.uniform(-0.5, 0.5, SHAPE)
+ADVANTAGES = GENERATOR.normal(size=SHAPE[:-1])
+MASK = np.arange(4) < np.array([[4, 2, 1], [3, 0, 4]])[..., None]
+MASK = np.broadcast_to(MASK, SHAPE)
+
+VARIANTS = RECIPES | {
+    "sequence mean": replace(GRPO, level=sequence_mean_level),
+    "sequence sum": replace(GRPO, level=sequence_sum_level),
+    "dual clip": replace(GRPO, surrogate=slot(dual_clipped, max_ratio=1.3)),
+    "never clipped": replace(GRPO, surrogate=slot(importance_weighted)),
+    "kl-cov": replace(GRPO, surrogate=slot(kl_cov, share=0.3)),
+    "k1": replace(GRPO, penalty=slot(k1), kl_coef=0.5),
+    "k2": replace(GRPO, penalty=slot(k2), kl_coef=0.5),
+    "k3": replace(GRPO, penalty=slot(k3), kl_coef=0.5),
+    "k3 with clamps": replace(GRPO, penalty=slot(k3, max_log_ratio=0.2, max_value=0.01), kl_coef=0.5),
+    "absolute": replace(GRPO, penalty=slot(absolute), kl_coef=0.5),
+    "weighted k1": replace(GRPO, penalty=slot(weighted_k1), kl_coef=0.5),
+    "weighted k3": replace(GRPO, penalty=slot(weighted_k3), kl_coef=0.5),
+    "weighted k3 under a sequence ratio": replace(
+        GRPO, penalty=slot(weighted_k3), kl_coef=0.5, level=sequence_mean_level
+    ),
+    **{
+        f"Open Instruct {number}": replace(
+            GRPO, penalty=slot(open_instruct_kl, estimator=number), kl_coef=0.5
+        )
+        for number in range(4)
+    },
+    "token mean": replace(GRPO, aggregate=slot(token_mean)),
+    "token sum": replace(GRPO, aggregate=slot(token_sum)),
+    "mean of sums": replace(GRPO, aggregate=slot(sequence_mean_token_sum, count_empty=False)),
+    "fixed length": replace(GRPO, aggregate=slot(fixed_length)),
+}
+
+
+def central_differences(function, point, step=1e-3):
+    """d function / d point, entry by entry, with an error of order step**4."""
+    gradient = np.empty(point.shape)
+    for index in np.ndindex(point.shape):
+        wide, narrow = (_difference(function, point, index, h) for h in (step, step / 2))
+        gradient[index] = (4 * narrow - wide) / 3
+    return gradient
+
+
+def _difference(function, point, index, h):
+    up, down = point.copy(), point.copy()
+    up[index] += h
+    down[index] -= h
+    return (function(up) - function(down)) / (2 * h)
+
+
+def assert_same_gradient(ours, numerical):
+    np.testing.assert_allclose(ours, numerical, rtol=1e-8, atol=1e-8 * np.abs(numerical).max())
+
+
+def total_loss(log_probs, recipe):
+    """All runs together: runs are independent, so each entry's derivative is its own run's."""
+    return policy_loss(
+        log_probs, ADVANTAGES, MASK, recipe=recipe, old_log_probs=OLD, ref_log_probs=REF, max_length=6
+    ).loss.sum()
+
+
+def test_the_batch_stays_away_from_every_kink():
+    """Central differences across a kink mean nothing, so none of the ratios is within two steps of one."""
+    for level in {recipe.level for recipe in VARIANTS.values()}:
+        ratio = np.exp(level(NEW - OLD, MASK))[MASK]
+        for bound in (0.8, 1.2, 1.28, 1.3):
+            assert np.abs(ratio - bound).min() > 2e-3
+    for bound in (0.0, 0.2):
+        assert np.abs(np.abs(NEW - REF)[MASK] - bound).min() > 2e-3
+    assert np.abs(k3(NEW, REF).value[MASK] - 0.01).min() > 5e-4
+
+
+@pytest.mark.parametrize("recipe", VARIANTS.values(), ids=VARIANTS)
+def test_gradient_with_respect_to_log_probs(recipe):
+    ours = policy_loss(
+        NEW, ADVANTAGES, MASK, recipe=recipe, old_log_probs=OLD, ref_log_probs=REF, max_length=6
+    )
+    assert_same_gradient(ours.gradient, central_differences(lambda x: total_loss(x, recipe), NEW))
+
+
+@pytest.mark.parametrize("recipe", VARIANTS.values(), ids=VARIANTS)
+def test_padding_gets_exactly_zero_whatever_it_holds(recipe):
+    garbage = np.where(MASK, NEW, np.where(np.arange(4) % 2, np.nan, np.inf))
+    others = {"old_log_probs": np.where(MASK, OLD, np.nan), "ref_log_probs": np.where(MASK, REF, -np.inf)}
+    clean = policy_loss(NEW, ADVANTAGES, MASK, recipe=recipe, old_log_probs=OLD, ref_log_probs=REF)
+    dirty = policy_loss(garbage, ADVANTAGES, MASK, recipe=recipe, **others)
+    np.testing.assert_array_equal(dirty.gradient[~MASK], 0.0)
+    np.testing.assert_array_equal(dirty.gradient, clean.gradient)
+    np.testing.assert_array_equal(dirty.loss, clean.loss)
+    for name, value in clean.metrics.items():
+        np.testing.assert_array_equal(dirty.metrics[name], value, err_msg=name)
+
+
+# ---- down to the logits --------------------------------------------------------------------------
+
+LOGITS = GENERATOR.normal(size=(2, 5, 6))  # runs, states, vocabulary
+STATES = GENERATOR.integers(0, 5, SHAPE)
+TOKENS = GENERATOR.integers(0, 6, SHAPE)
+TEMPERATURE = 0.7
+START = gather(log_softmax(LOGITS, temperature=TEMPERATURE), STATES, TOKENS)
+OLD_THERE = START - (NEW - OLD)
+REF_THERE = START - (NEW - REF)
+
+
+def loss_of_logits(logits, recipe):
+    log_probs = gather(log_softmax(logits, temperature=TEMPERATURE), STATES, TOKENS)
+    others = {"old_log_probs": OLD_THERE, "ref_log_probs": REF_THERE}
+    return policy_loss(log_probs, ADVANTAGES, MASK, recipe=recipe, **others)
+
+
+@pytest.mark.parametrize("recipe", VARIANTS.values(), ids=VARIANTS)
+def test_gradient_with_respect_to_the_logits(recipe):
+    """States repeat within a batch, so the scatter must add; the temperature divides."""
+    log_probs = log_softmax(LOGITS, temperature=TEMPERATURE)
+    token_gradient = loss_of_logits(LOGITS, recipe).gradient
+    ours = pull_back(token_gradient, STATES, TOKENS, log_probs, temperature=TEMPERATURE)
+    numerical = central_differences(lambda x: loss_of_logits(x, recipe).loss.sum(), LOGITS, step=5e-4)
+    assert_same_gradient(ours, numerical)
+    np.testing.assert_allclose(ours.sum(-1), 0.0, atol=1e-15)
+
+
+def test_entropy_gradient():
+    weights = np.where(MASK, GENERATOR.uniform(size=SHAPE), 0.0)
+
+    def weighted_entropy(logits):
+        entropies = entropy(log_softmax(logits, temperature=TEMPERATURE))
+        run = np.arange(2)[:, None, None, None]
+        return (weights * entropies[run, STATES]).sum()
+
+    log_probs = log_softmax(LOGITS, temperature=TEMPERATURE)
+    ours = entropy_gradient(weights, STATES, log_probs, temperature=TEMPERATURE)
+    assert_same_gradient(ours, central_differences(weighted_entropy, LOGITS))
+
+
+def test_exact_kl_slope_is_with_respect_to_the_logits():
+    reference = log_softmax(GENERATOR.normal(size=(5, 6)))
+    ours = exact_kl(log_softmax(LOGITS[0]), reference).slope
+    numerical = central_differences(lambda x: exact_kl(log_softmax(x), reference).value.sum(), LOGITS[0])
+    assert_same_gradient(ours, numerical)
+
+
+# ---- complex step: no subtraction, so no rounding --------------------------------------------------
+
+
+SMOOTH = {
+    "importance weighted": lambda x, old, ref: np.exp(x - old) * 1.7,
+    "k2": lambda x, old, ref: 0.5 * (x - ref) ** 2,
+    "k3": lambda x, old, ref: np.exp(ref - x) - 1 + x - ref,
+    "weighted k1": lambda x, old, ref: np.exp(x - old) * (x - ref),
+    "weighted k3": lambda x, old, ref: np.exp(x - old) * (np.exp(ref - x) - 1 + x - ref),
+}
+KERNELS = {
+    "importance weighted": lambda x, old, ref: importance_weighted(x - old, np.full_like(x, 1.7)),
+    "k2": lambda x, old, ref: k2(x, ref),
+    "k3": lambda x, old, ref: k3(x, ref),
+    "weighted k1": lambda x, old, ref: weighted_k1(x, ref, x - old),
+    "weighted k3": lambda x, old, ref: weighted_k3(x, ref, x - old),
+}
+
+
+@pytest.mark.parametrize("name", SMOOTH)
+def test_smooth_kernels_by_complex_step(name):
+    """f'(x) = Im f(x + ih)/h, exact to rounding; the formula is written out anew, without branches."""
+    term = KERNELS[name](NEW, OLD, REF)
+    formula = SMOOTH[name](NEW + 1e-30j, OLD, REF)
+    np.testing.assert_allclose(term.value, formula.real, rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(term.slope + term.direct, formula.imag / 1e-30, rtol=1e-13, atol=1e-15)

@@ -1,0 +1,74 @@
+"""The house keeps its order: modules import downwards only, and each outside library at its own door."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import grpo_ref
+
+PACKAGE = Path(grpo_ref.__file__).parent
+RANKS = [
+    {"arrays", "files", "data", "objective"},
+    {"types"},
+    {"rewards", "advantages", "levels", "surrogates", "penalties", "aggregation", "filters", "metrics"},
+    {"recipes"},
+    {"loss"},
+    {"policy", "optim"},
+    {"tasks"},
+    {"rollout"},
+    {"train"},
+    {"runs"},
+    {"plots"},
+    {"frontends"},
+]
+RANK = {room: rank for rank, rooms in enumerate(RANKS) for room in rooms}
+DOORS = {
+    "array_api_compat": {"arrays"},
+    "matplotlib": {"plots"},
+    "click": {"frontends"},
+    "rich": {"frontends"},
+}
+
+
+def room(path):
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def imports(path):
+    """Every module named by an import statement of the file, inside functions too."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module
+
+
+FILES = [path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"]
+
+
+def test_every_module_has_a_rank():
+    assert {room(path) for path in FILES} == set(RANK)
+
+
+def test_modules_import_downwards_only():
+    for path in FILES:
+        for name in imports(path):
+            package, _, rest = name.partition(".")
+            if package == "grpo_ref" and rest:
+                other = rest.split(".")[0]
+                assert other == room(path) != rest or RANK[other] < RANK[room(path)], f"{path} imports {name}"
+
+
+def test_outside_libraries_come_in_at_their_own_door():
+    for path in FILES:
+        for name in imports(path):
+            outside = name.split(".")[0]
+            assert room(path) in DOORS.get(outside, {room(path)}), f"{path} imports {name}"
+
+
+def test_importing_the_package_loads_nothing_heavy():
+    code = "import grpo_ref, sys; print({'scipy', 'matplotlib', 'click', 'rich'} & set(sys.modules))"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output == "set()\n"
