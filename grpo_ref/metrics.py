@@ -78,7 +78,7 @@ def entropy(all_log_probs: Array) -> Array:
     """
     xp = array_namespace(all_log_probs)
     probs = xp.exp(all_log_probs)
-    return -xp.sum(probs * xp.where(probs > 0.0, all_log_probs, 0.0), axis=-1)
+    return -xp.vecdot(probs, xp.where(probs > 0.0, all_log_probs, 0.0))
 
 
 def mean_entropy(entropies: Array, mask: Array) -> Array:

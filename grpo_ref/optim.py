@@ -1,5 +1,6 @@
 """Optimizers: a step from parameters and gradient to new parameters. Nothing is changed in place."""
 
+import math
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -101,6 +102,8 @@ def clip_by_norm(gradient: Floats, max_norm: float) -> tuple[Floats, Floats]:
 
     Pascanu et al. 2013, algorithm 1 (arXiv:1211.5063).
     """
-    norm = np.sqrt((gradient**2).sum((-2, -1)))
+    norm = np.sqrt((gradient * gradient).sum((-2, -1)))
+    if math.isinf(max_norm):
+        return gradient, norm
     scale = np.minimum(1.0, max_norm / np.maximum(norm, np.finfo(norm.dtype).tiny))
     return gradient * scale[..., None, None], norm

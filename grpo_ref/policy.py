@@ -7,33 +7,59 @@ States and tokens of a batch have shape (..., P, G, T) with the same run axes.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from grpo_ref.arrays import Floats, Integers
-from grpo_ref.metrics import entropy
 
 
-def log_softmax(logits: Floats, *, temperature: float = 1.0) -> Floats:
-    """Log-probabilities of every token in every state.
+class Policy(NamedTuple):
+    """What a table of logits says in every state, once as log-probabilities and once as probabilities.
+
+    Attributes:
+      log_probs: (..., N, V) in nats.
+      probs: (..., N, V); each row sums to 1.
+    """
+
+    log_probs: Floats
+    probs: Floats
+
+    def entropies(self) -> Floats:
+        """(..., N) entropy of each state in nats; the logits are taken to be finite."""
+        entropies: Floats = -np.vecdot(self.probs, self.log_probs)
+        return entropies
+
+
+def policy_of(logits: Floats, *, temperature: float = 1.0) -> Policy:
+    """The policy of a table of logits.
 
         log πₐ = zₐ - log Σ_b exp(z_b),   z = logits / temperature
 
     Args:
-      logits: (..., V).
+      logits: (..., N, V), finite.
       temperature: > 0; the same value must be used for sampling and for the gradient.
 
     Returns:
-      (..., V) nats.
+      Policy.
 
     Raises:
       ValueError: if the temperature is not positive.
     """
     if not temperature > 0.0:
         raise ValueError(f"temperature: expected a number > 0, got {temperature}")
-    shifted: Floats = (logits - logits.max(-1, keepdims=True)) / temperature
-    shifted -= np.log(np.exp(shifted).sum(-1, keepdims=True))
-    return shifted
+    log_probs: Floats = logits - logits.max(-1, keepdims=True)
+    log_probs /= temperature
+    probs = np.exp(log_probs)
+    total = probs.sum(-1, keepdims=True)
+    log_probs -= np.log(total)
+    probs /= total
+    return Policy(log_probs, probs)
+
+
+def log_softmax(logits: Floats, *, temperature: float = 1.0) -> Floats:
+    """The log-probabilities of `policy_of`."""
+    return policy_of(logits, temperature=temperature).log_probs
 
 
 def gather(table: Floats, states: Integers, tokens: Integers) -> Floats:
@@ -75,11 +101,11 @@ def scatter_add(weights: Floats, states: Integers, tokens: Integers, shape: tupl
     """
     index = _flat_index(shape, states, tokens)
     sums = np.bincount(index.reshape(-1), weights.reshape(-1), minlength=math.prod(shape))
-    return sums.astype(np.float64).reshape(shape)
+    return sums.astype(np.float64, copy=False).reshape(shape)
 
 
 def pull_back(
-    gradient: Floats, states: Integers, tokens: Integers, log_probs: Floats, *, temperature: float = 1.0
+    gradient: Floats, states: Integers, tokens: Integers, probs: Floats, *, temperature: float = 1.0
 ) -> Floats:
     """From the gradient with respect to the tokens' log-probabilities to that with respect to the logits.
 
@@ -88,19 +114,21 @@ def pull_back(
     Args:
       gradient: (..., P, G, T) ∂L/∂log_probs, 0 on padding.
       states, tokens: (..., P, G, T).
-      log_probs: (..., N, V) log-probabilities of the whole table, as from `log_softmax`.
-      temperature: that of `log_softmax`.
+      probs: (..., N, V) probabilities of the whole table.
+      temperature: of the policy.
 
     Returns:
       (..., N, V) ∂L/∂logits; each row sums to zero.
     """
-    summed = scatter_add(gradient, states, tokens, log_probs.shape)
-    pulled: Floats = (summed - np.exp(log_probs) * summed.sum(-1, keepdims=True)) / temperature
+    summed = scatter_add(gradient, states, tokens, probs.shape)
+    pulled: Floats = probs * -summed.sum(-1, keepdims=True)
+    pulled += summed
+    pulled /= temperature
     return pulled
 
 
 def entropy_gradient(
-    weights: Floats, states: Integers, log_probs: Floats, *, temperature: float = 1.0
+    weights: Floats, states: Integers, policy: Policy, *, temperature: float = 1.0
 ) -> Floats:
     """The gradient of the weighted entropy of the states of a batch with respect to the logits.
 
@@ -109,15 +137,15 @@ def entropy_gradient(
     Args:
       weights: (..., P, G, T) weight of each visit, 0 on padding.
       states: (..., P, G, T).
-      log_probs: (..., N, V) log-probabilities of the whole table.
-      temperature: that of `log_softmax`.
+      policy: of the whole table.
+      temperature: of the policy.
 
     Returns:
       (..., N, V).
     """
-    visits = scatter_add(weights, states, np.zeros_like(states), (*log_probs.shape[:-1], 1))
-    surprise = log_probs + entropy(log_probs)[..., None]
-    gradient: Floats = -visits * np.exp(log_probs) * surprise / temperature
+    visits = scatter_add(weights, states, np.zeros_like(states), (*policy.probs.shape[:-1], 1))
+    surprise = policy.log_probs + policy.entropies()[..., None]
+    gradient: Floats = -visits * policy.probs * surprise / temperature
     return gradient
 
 

@@ -7,12 +7,12 @@ from dataclasses import fields
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.policy import log_softmax
+from grpo_ref.policy import policy_of
 from grpo_ref.tasks.task import END, Task
 from grpo_ref.types import Completions
 
 
-def rollout(task: Task, log_probs: Floats, prompts: Integers, uniforms: Floats) -> Completions:
+def rollout(task: Task, probs: Floats, prompts: Integers, uniforms: Floats) -> Completions:
     """Sample one group of completions for each prompt.
 
     A token is the inverse of the distribution function at one uniform number, so the same numbers always give
@@ -20,7 +20,7 @@ def rollout(task: Task, log_probs: Floats, prompts: Integers, uniforms: Floats) 
 
     Args:
       task: the automaton and its verifier.
-      log_probs: (..., N, V) log-probabilities of the policy in every state, in nats.
+      probs: (..., N, V) the policy's probabilities in every state.
       prompts: (..., P) index of each prompt.
       uniforms: (..., P, G, T) numbers in [0, 1), T the task's max_length.
 
@@ -30,16 +30,17 @@ def rollout(task: Task, log_probs: Floats, prompts: Integers, uniforms: Floats) 
     Raises:
       ValueError: if the shapes do not fit one another or the task.
     """
-    runs = log_probs.shape[:-2]
+    runs = probs.shape[:-2]
     if uniforms.shape[: len(runs) + 1] != prompts.shape or prompts.shape[:-1] != runs:
         raise ValueError(
-            "expected log_probs (..., N, V), prompts (..., P) and uniforms (..., P, G, T) with the same run"
-            f" axes, got {log_probs.shape}, {prompts.shape} and {uniforms.shape}"
+            "expected probs (..., N, V), prompts (..., P) and uniforms (..., P, G, T) with the same run"
+            f" axes, got {probs.shape}, {prompts.shape} and {uniforms.shape}"
         )
     if uniforms.shape[-1] != task.max_length:
         raise ValueError(f"uniforms: expected {task.max_length} on the last axis, got shape {uniforms.shape}")
-    edges = np.exp(log_probs).reshape(-1, log_probs.shape[-1]).T.cumsum(0)[:-1]
-    first_row = np.arange(math.prod(runs)).reshape(*runs, 1, 1) * log_probs.shape[-2]
+    cumulative = probs.reshape(-1, probs.shape[-1]).cumsum(-1)
+    cumulative[:, -1] = np.inf
+    first_row = np.arange(math.prod(runs)).reshape(*runs, 1, 1) * probs.shape[-2]
     states = np.zeros(uniforms.shape, dtype=np.int64)
     tokens = np.zeros(uniforms.shape, dtype=np.int64)
     mask = np.zeros(uniforms.shape, dtype=np.bool_)
@@ -47,22 +48,28 @@ def rollout(task: Task, log_probs: Floats, prompts: Integers, uniforms: Floats) 
     for t in range(task.max_length):
         alive = state != END
         here = np.where(alive, state, 0)
-        token = _invert(edges, first_row + here, uniforms[..., t])
+        token = _invert(cumulative, first_row + here, uniforms[..., t])
         states[..., t], tokens[..., t], mask[..., t] = here, np.where(alive, token, 0), alive
         state = np.where(alive, task.transitions[here, token], END)
     components = task.verify(prompts, tokens, mask)
     return Completions(prompts, states, tokens, mask, components, components @ task.weights, task.max_length)
 
 
-def _invert(edges: Floats, rows: Integers, uniforms: Floats) -> Integers:
-    """The token whose stretch of the distribution function holds the uniform number.
+def _invert(cumulative: Floats, rows: Integers, uniforms: Floats) -> Integers:
+    """The first token of each row whose cumulative probability exceeds the uniform number, by bisection.
 
-    With the vocabulary as the first axis of the edges (V-1, rows), each of the V-1 comparisons is one long
-    vector.
+    Args:
+      cumulative: (rows, V) distribution functions, their last column infinite.
+      rows: (...,) which row each number is looked up in.
+      uniforms: (...,) numbers in [0, 1).
     """
+    vocabulary = cumulative.shape[-1]
+    first = rows * vocabulary - 1
     tokens = np.zeros(rows.shape, dtype=np.int64)
-    for edge in edges:
-        tokens += uniforms >= edge.take(rows)
+    step = 1 << (vocabulary - 1).bit_length()
+    while step := step // 2:
+        probe = np.minimum(tokens + step, vocabulary)
+        tokens = np.where(cumulative.reshape(-1).take(first + probe) <= uniforms, probe, tokens)
     return tokens
 
 
@@ -80,13 +87,13 @@ def draw_prompts(task: Task, uniforms: Floats) -> Integers:
 
 
 def draw(
-    task: Task, log_probs: Floats, generators: Sequence[np.random.Generator], *, prompts: int, group_size: int
+    task: Task, probs: Floats, generators: Sequence[np.random.Generator], *, prompts: int, group_size: int
 ) -> Completions:
     """One batch for each run, its prompts and tokens drawn from the run's own generator.
 
     Args:
       task: the automaton and its verifier.
-      log_probs: (S, N, V) log-probabilities of each run's policy, in nats.
+      probs: (S, N, V) probabilities of each run's policy.
       generators: S sources of random numbers.
       prompts, group_size: P and G.
 
@@ -97,12 +104,12 @@ def draw(
         [generator.random((prompts, 1 + group_size * task.max_length)) for generator in generators]
     )
     uniforms = numbers[..., 1:].reshape(len(generators), prompts, group_size, task.max_length)
-    return rollout(task, log_probs, draw_prompts(task, numbers[..., 0]), uniforms)
+    return rollout(task, probs, draw_prompts(task, numbers[..., 0]), uniforms)
 
 
 def redraw(
     task: Task,
-    log_probs: Floats,
+    probs: Floats,
     generators: Sequence[np.random.Generator],
     batch: Completions,
     *,
@@ -113,7 +120,7 @@ def redraw(
     Runs without such groups draw no numbers, so a run does not depend on its neighbours.
 
     Args:
-      task, log_probs, generators: as in `draw`.
+      task, probs, generators: as in `draw`.
       batch: Completions of shape (S, P, G, T).
       replace_groups: (S, P) True for the groups to draw anew.
 
@@ -123,7 +130,7 @@ def redraw(
     runs = np.flatnonzero(replace_groups.any(-1)).tolist()
     prompts, group_size = batch.rewards.shape[-2:]
     chosen = [generators[run] for run in runs]
-    fresh = draw(task, log_probs[runs], chosen, prompts=prompts, group_size=group_size)
+    fresh = draw(task, probs[runs], chosen, prompts=prompts, group_size=group_size)
     merged = {}
     for name in (item.name for item in fields(Completions) if item.name != "max_length"):
         merged[name] = getattr(batch, name).copy()
@@ -151,5 +158,5 @@ def sample(
       Completions of shape (S, P, G, T).
     """
     generators = [np.random.default_rng(seed) for _ in logits]
-    log_probs = log_softmax(logits, temperature=temperature)
-    return draw(task, log_probs, generators, prompts=prompts, group_size=group_size)
+    probs = policy_of(logits, temperature=temperature).probs
+    return draw(task, probs, generators, prompts=prompts, group_size=group_size)

@@ -10,10 +10,10 @@ import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.loss import policy_loss
-from grpo_ref.metrics import dead_group_fraction, distinct_ngrams, entropy, mean_entropy, mean_length
+from grpo_ref.metrics import dead_group_fraction, distinct_ngrams, mean_entropy, mean_length
 from grpo_ref.optim import OPTIMIZERS, Optimizer, State, clip_by_norm
 from grpo_ref.penalties import k3
-from grpo_ref.policy import entropy_gradient, gather, gather_states, log_softmax, pull_back
+from grpo_ref.policy import Policy, entropy_gradient, gather, gather_states, log_softmax, policy_of, pull_back
 from grpo_ref.recipes import Recipe
 from grpo_ref.rollout import draw, redraw
 from grpo_ref.tasks.task import Task, has_ended
@@ -164,10 +164,12 @@ def train(
     """
     state = initial_state(task, config) if state is None else state
     generators = [_generator(saved) for saved in state.generators]
+    ref = log_softmax(state.ref_logits, temperature=config.temperature)
     while state.update < config.updates:
-        metrics, logits, moments = _update(task, recipe, config, state, generators)
+        metrics, logits, moments = _update(task, recipe, config, state, ref, generators)
         done = state.update + 1
         refresh = config.ref_refresh > 0 and done % config.ref_refresh == 0
+        ref = log_softmax(logits, temperature=config.temperature) if refresh else ref
         state = TrainState(
             update=done,
             logits=logits,
@@ -199,23 +201,30 @@ class _Steps(NamedTuple):
 
 
 def _update(
-    task: Task, recipe: Recipe, config: TrainConfig, state: TrainState, generators: list[np.random.Generator]
+    task: Task,
+    recipe: Recipe,
+    config: TrainConfig,
+    state: TrainState,
+    ref: Floats,
+    generators: list[np.random.Generator],
 ) -> tuple[Metrics, Floats, State]:
     """Sample, judge, and take config.epochs x config.minibatches optimizer steps."""
-    old = log_softmax(state.logits, temperature=config.temperature)
-    ref = log_softmax(state.ref_logits, temperature=config.temperature)
-    first = draw(task, old, generators, prompts=config.prompts, group_size=config.group_size)
-    batch, kept = _resampled(task, recipe, config, old, first, generators)
+    old = policy_of(state.logits, temperature=config.temperature)
+    first = draw(task, old.probs, generators, prompts=config.prompts, group_size=config.group_size)
+    batch, kept = _resampled(task, recipe, config, old.probs, first, generators)
     steps = _Steps(
         completions=batch,
         advantages=recipe.advantage(replace(batch, rewards=recipe.reward(batch))),
-        mask=(batch.mask & kept[..., None, None]).astype(old.dtype),
-        old_log_probs=gather(old, batch.states, batch.tokens),
+        mask=(batch.mask & kept[..., None, None]).astype(np.float64),
+        old_log_probs=gather(old.log_probs, batch.states, batch.tokens),
         ref_log_probs=gather(ref, batch.states, batch.tokens),
     )
-    logits, moments, log = state.logits, state.optimizer, []
+    log: list[Metrics] = []
+    logits, policy, moments = state.logits, old, state.optimizer
     for part in np.array_split(np.arange(config.prompts), config.minibatches) * config.epochs:
-        gradient, metrics = _gradient(task, recipe, config, logits, steps, part)
+        if log:
+            policy = policy_of(logits, temperature=config.temperature)
+        gradient, metrics = _gradient(task, recipe, config, policy, steps, part)
         gradient, metrics["grad_norm"] = clip_by_norm(gradient, config.max_grad_norm)
         logits, moments = _optimizer(config).step(logits, gradient, moments)
         log.append(metrics)
@@ -228,7 +237,7 @@ def _resampled(
     task: Task,
     recipe: Recipe,
     config: TrainConfig,
-    log_probs: Floats,
+    probs: Floats,
     batch: Completions,
     generators: list[np.random.Generator],
 ) -> tuple[Completions, Bools]:
@@ -237,20 +246,19 @@ def _resampled(
     for _ in range(config.resamples):
         if kept.all():
             break
-        batch = redraw(task, log_probs, generators, batch, replace_groups=~kept)
+        batch = redraw(task, probs, generators, batch, replace_groups=~kept)
         kept = recipe.keep(batch)
     return batch, kept
 
 
 def _gradient(
-    task: Task, recipe: Recipe, config: TrainConfig, logits: Floats, steps: _Steps, part: Integers
+    task: Task, recipe: Recipe, config: TrainConfig, policy: Policy, steps: _Steps, part: Integers
 ) -> tuple[Floats, Metrics]:
     """The gradient with respect to the logits on some of the batch's prompts, and the loss's metrics."""
     states, tokens = steps.completions.states[:, part], steps.completions.tokens[:, part]
     mask = steps.mask[:, part]
-    log_probs = log_softmax(logits, temperature=config.temperature)
     loss, token_gradient, metrics = policy_loss(
-        gather(log_probs, states, tokens),
+        gather(policy.log_probs, states, tokens),
         steps.advantages[:, part],
         mask,
         recipe=recipe,
@@ -258,25 +266,25 @@ def _gradient(
         ref_log_probs=steps.ref_log_probs[:, part],
         max_length=task.max_length,
     )
-    gradient = pull_back(token_gradient, states, tokens, log_probs, temperature=config.temperature)
+    gradient = pull_back(token_gradient, states, tokens, policy.probs, temperature=config.temperature)
     if config.entropy_coef > 0.0:
         weights = config.entropy_coef * recipe.aggregate(
             SimpleNamespace(mask=mask, max_length=task.max_length)
         )
-        gradient -= entropy_gradient(weights, states, log_probs, temperature=config.temperature)
+        gradient -= entropy_gradient(weights, states, policy, temperature=config.temperature)
     return gradient, metrics | {"loss": loss}
 
 
-def _describe(task: Task, batch: Completions, old: Floats, ref: Floats) -> Metrics:
+def _describe(task: Task, batch: Completions, old: Policy, ref: Floats) -> Metrics:
     """What the policy does before anything is learned: of the batch as drawn, before any filter."""
     mask = batch.mask
     ref_log_probs = gather(ref, batch.states, batch.tokens)
-    divergence = k3(gather(old, batch.states, batch.tokens), ref_log_probs).value
+    divergence = k3(gather(old.log_probs, batch.states, batch.tokens), ref_log_probs).value
     criteria = {name: batch.components[..., k].mean((-2, -1)) for k, name in enumerate(task.criteria)}
     return criteria | {
         "reward": batch.rewards.mean((-2, -1)),
         "kl": (divergence * mask).sum(-1).mean((-2, -1)),
-        "entropy": mean_entropy(gather_states(entropy(old), batch.states), mask),
+        "entropy": mean_entropy(gather_states(old.entropies(), batch.states), mask),
         "length": mean_length(mask),
         "truncated": 1.0 - has_ended(task, batch).mean((-2, -1)),
         "dead_groups": dead_group_fraction(batch.rewards),

@@ -17,7 +17,13 @@ from grpo_ref.recipes import RECIPES
 from grpo_ref.runs import RunFolder
 from grpo_ref.train import TrainConfig
 
-PROGRAM = [sys.executable, "-c", "from grpo_ref.frontends.cli import main; main()"]
+# A shell starts background jobs with Ctrl-C ignored; the program under test listens to it all the same.
+PROGRAM = [
+    sys.executable,
+    "-c",
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    "from grpo_ref.frontends.cli import main; main()",
+]
 QUICK = ["train", "bandit", "--updates", "5", "--seeds", "2"]
 
 

@@ -33,7 +33,7 @@ from grpo_ref import (
     weighted_k3,
 )
 from grpo_ref.metrics import entropy
-from grpo_ref.policy import entropy_gradient, gather, log_softmax, pull_back
+from grpo_ref.policy import entropy_gradient, gather, log_softmax, policy_of, pull_back
 
 GENERATOR = np.random.default_rng(7)
 SHAPE = (2, 2, 3, 4)  # runs, prompts, group, tokens
@@ -152,9 +152,9 @@ def loss_of_logits(logits, recipe):
 @pytest.mark.parametrize("recipe", VARIANTS.values(), ids=VARIANTS)
 def test_gradient_with_respect_to_the_logits(recipe):
     """States repeat within a batch, so the scatter must add; the temperature divides."""
-    log_probs = log_softmax(LOGITS, temperature=TEMPERATURE)
+    probs = policy_of(LOGITS, temperature=TEMPERATURE).probs
     token_gradient = loss_of_logits(LOGITS, recipe).gradient
-    ours = pull_back(token_gradient, STATES, TOKENS, log_probs, temperature=TEMPERATURE)
+    ours = pull_back(token_gradient, STATES, TOKENS, probs, temperature=TEMPERATURE)
     numerical = central_differences(lambda x: loss_of_logits(x, recipe).loss.sum(), LOGITS, step=5e-4)
     assert_same_gradient(ours, numerical)
     np.testing.assert_allclose(ours.sum(-1), 0.0, atol=1e-15)
@@ -168,8 +168,8 @@ def test_entropy_gradient():
         run = np.arange(2)[:, None, None, None]
         return (weights * entropies[run, STATES]).sum()
 
-    log_probs = log_softmax(LOGITS, temperature=TEMPERATURE)
-    ours = entropy_gradient(weights, STATES, log_probs, temperature=TEMPERATURE)
+    policy = policy_of(LOGITS, temperature=TEMPERATURE)
+    ours = entropy_gradient(weights, STATES, policy, temperature=TEMPERATURE)
     assert_same_gradient(ours, central_differences(weighted_entropy, LOGITS))
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, initial_state, policy_loss, sample, train
 from grpo_ref.optim import SGD, Adam, clip_by_norm
-from grpo_ref.policy import gather, log_softmax, pull_back
+from grpo_ref.policy import gather, policy_of, pull_back
 from grpo_ref.rollout import draw, redraw
 from grpo_ref.tasks.arithmetic import arithmetic
 from grpo_ref.tasks.bandit import bandit
@@ -73,14 +73,14 @@ def test_one_update_by_hand():
         task, prompts=5, group_size=4, optimizer="sgd", learning_rate=0.7, updates=1, temperature=0.5
     )
     start = initial_state(task, config)
-    log_probs = log_softmax(start.logits, temperature=0.5)
-    batch = draw(task, log_probs, [np.random.default_rng([0, 0])], prompts=5, group_size=4)
-    token_log_probs = gather(log_probs, batch.states, batch.tokens)
+    policy = policy_of(start.logits, temperature=0.5)
+    batch = draw(task, policy.probs, [np.random.default_rng([0, 0])], prompts=5, group_size=4)
+    token_log_probs = gather(policy.log_probs, batch.states, batch.tokens)
     advantages = GRPO.advantage(batch)
     expected = policy_loss(
         token_log_probs, advantages, batch.mask, recipe=GRPO, ref_log_probs=token_log_probs, max_length=1
     )
-    gradient = pull_back(expected.gradient, batch.states, batch.tokens, log_probs, temperature=0.5)
+    gradient = pull_back(expected.gradient, batch.states, batch.tokens, policy.probs, temperature=0.5)
     (update,) = train(task, GRPO, config)
     np.testing.assert_array_equal(update.state.logits, start.logits - 0.7 * gradient)
     np.testing.assert_array_equal(update.metrics["loss"], expected.loss)
@@ -132,7 +132,7 @@ def test_a_short_gradient_bound_is_a_short_step():
 
 def test_dynamic_sampling_replaces_dead_groups_only():
     task = arithmetic()
-    table = log_softmax(task.ref_logits)[None]
+    table = policy_of(task.ref_logits[None]).probs
     first = draw(task, table, [np.random.default_rng(0)], prompts=20, group_size=4)
     dead = ~DAPO.keep(first)
     assert dead.any()

@@ -5,7 +5,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from grpo_ref.policy import log_softmax
+from grpo_ref.policy import policy_of
 from grpo_ref.rollout import rollout
 from grpo_ref.runs import History
 from grpo_ref.tasks.task import Task
@@ -58,7 +58,8 @@ def _samples(task: Task, state: TrainState) -> Table:
     for heading in ("prompt", "before", "after"):
         table.add_column(heading)
     batches = [
-        rollout(task, log_softmax(logits), prompts, uniforms) for logits in (task.ref_logits, state.logits[0])
+        rollout(task, policy_of(logits).probs, prompts, uniforms)
+        for logits in (task.ref_logits, state.logits[0])
     ]
     for row, prompt in enumerate(prompts):
         texts = ("  ".join(_completions(task, batch, row)) for batch in batches)

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.policy import log_softmax
+from grpo_ref.policy import policy_of
 from grpo_ref.tasks.task import END, Task
 
 
@@ -63,7 +63,7 @@ def expected_reward(means: Floats, logits: Floats, *, temperature: float = 1.0) 
     Returns:
       (...,) expected reward with contexts drawn uniformly.
     """
-    probs = np.exp(log_softmax(logits, temperature=temperature))
+    probs = policy_of(logits, temperature=temperature).probs
     value: Floats = (probs * means).sum(-1).mean(-1)
     return value
 
@@ -81,7 +81,7 @@ def exact_policy_gradient(means: Floats, logits: Floats, *, temperature: float =
     Returns:
       (..., C, K).
     """
-    probs = np.exp(log_softmax(logits, temperature=temperature))
+    probs = policy_of(logits, temperature=temperature).probs
     value = (probs * means).sum(-1, keepdims=True)
     gradient: Floats = probs * (means - value) / (temperature * means.shape[0])
     return gradient

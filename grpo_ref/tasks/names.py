@@ -46,7 +46,7 @@ def long_names(letters: Integers, lengths: Integers) -> Bools:
 GOALS: dict[str, Goal] = {"alternates": alternates, "ends_in_vowel": ends_in_vowel, "long_names": long_names}
 
 
-def names(*, goal: str = "long_names", context: int = 3, max_length: int = 12, min_count: int = 4) -> Task:
+def names(*, goal: str = "long_names", context: int = 3, max_length: int = 12, min_count: int = 8) -> Task:
     """Complete a first letter to a name.
 
     Args:

@@ -1,0 +1,49 @@
+"""What the benchmarks share: interleaved timing, and a description of the machine."""
+
+import os
+import platform
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def interleaved(actions: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
+    """Seconds of each action in each round; they take turns, so that a drifting machine slows all alike."""
+    seconds: dict[str, list[float]] = {name: [] for name in actions}
+    for _ in range(rounds):
+        for name, action in actions.items():
+            begun = time.perf_counter()
+            action()
+            seconds[name].append(time.perf_counter() - begun)
+    return seconds
+
+
+def spread(values: list[float], digits: int = 3) -> str:
+    """Median with minimum and maximum."""
+    return f"{statistics.median(values):.{digits}f} [{min(values):.{digits}f}, {max(values):.{digits}f}]"
+
+
+def machine() -> dict[str, Any]:
+    """What the numbers were measured on."""
+    info = Path("/proc/cpuinfo")
+    models = [
+        line.partition(":")[2].strip()
+        for line in info.read_text().splitlines()
+        if line.startswith("model name")
+    ]
+    return {
+        "cpu": models[0] if models else platform.processor(),
+        "cores": os.cpu_count(),
+        "system": platform.platform(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+    }
+
+
+def heading(title: str) -> None:
+    """Print a title and the machine."""
+    print(f"\n{title}\n" + ", ".join(f"{name} {value}" for name, value in machine().items()))
