@@ -150,14 +150,20 @@ def best_of_group(rewards: Array, *, ddof: int = 1, eps: float = 1e-6) -> Array:
     xp = array_namespace(rewards)
     ordered = xp.sort(rewards, axis=MEMBERS)
     lead = ordered[..., -1:] - ordered[..., -2:-1]
-    scores = lead / (_std(rewards, axis=MEMBERS, ddof=ddof) + _checked(eps))
-    return xp.where((rewards == ordered[..., -1:]) & (lead > 0.0), scores, 0.0)
+    scores = lead / _scale(_std(rewards, axis=MEMBERS, ddof=ddof), eps)
+    return xp.where(rewards == ordered[..., -1:], scores, 0.0)
 
 
 def _standardised(rewards: Array, std: Array, eps: float) -> Array:
-    xp = array_namespace(rewards)
-    scale = std + _checked(eps)
-    return _zero_if_equal(rewards, (rewards - _mean(rewards)) / xp.where(scale > 0.0, scale, 1.0))
+    return _zero_if_equal(rewards, (rewards - _mean(rewards)) / _scale(std, eps))
+
+
+def _scale(std: Array, eps: float) -> Array:
+    """std + eps, and 1 where that is 0: there the numerator is 0 as well."""
+    if not eps >= 0.0:
+        raise ValueError(f"eps: expected a number >= 0, got {eps}")
+    scale = std + eps
+    return array_namespace(scale).where(scale > 0.0, scale, 1.0)
 
 
 def _mean(rewards: Array) -> Array:
@@ -180,9 +186,3 @@ def _zero_if_equal(rewards: Array, advantages: Array) -> Array:
     xp = array_namespace(rewards)
     equal = xp.max(rewards, axis=MEMBERS, keepdims=True) == xp.min(rewards, axis=MEMBERS, keepdims=True)
     return xp.where(equal, 0.0, advantages)
-
-
-def _checked(eps: float) -> float:
-    if not eps >= 0.0:
-        raise ValueError(f"eps: expected a number >= 0, got {eps}")
-    return eps

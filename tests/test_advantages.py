@@ -86,7 +86,7 @@ OTHERS = {
         [[2, 0]],
     ),
     "best of group: a tie leads by nothing": (best_of_group, [[1, 1, 0]], {}, [[0, 0, 0]]),
-    "best of group: everyone agrees, and no 0/0": (best_of_group, [[1, 1]], {"eps": 1e-6}, [[0, 0]]),
+    "best of group: everyone agrees, and no 0/0": (best_of_group, [[1, 1]], {"eps": 0.0}, [[0, 0]]),
 }
 
 
