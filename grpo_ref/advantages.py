@@ -159,7 +159,7 @@ def _standardised(rewards: Array, std: Array, eps: float) -> Array:
 
 
 def _scale(std: Array, eps: float) -> Array:
-    """std + eps, and 1 where that is 0: there the numerator is 0 as well."""
+    """The divisor std + eps, and 1 where that is 0: there the numerator is 0 as well."""
     if not eps >= 0.0:
         raise ValueError(f"eps: expected a number >= 0, got {eps}")
     scale = std + eps

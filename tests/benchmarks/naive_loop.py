@@ -1,7 +1,7 @@
 """GRPO as one would write it first: one seed, one completion at a time, one token at a time.
 
-It is the yardstick for `many_seeds.py`: straightforward, correct, and slow. Its random numbers come in the order
-of `grpo_ref.train`, so both give the same policy; that is checked before anything is timed.
+It is the yardstick for `many_seeds.py`: straightforward, correct, and slow. Its random numbers come in the
+order of those of `grpo_ref.train`, so both give the same policy, which is checked before anything is timed.
 """
 
 import numpy as np
