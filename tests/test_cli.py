@@ -134,6 +134,17 @@ def test_a_foreign_folder_is_left_alone(run, tmp_path):
     assert files(tmp_path) == {"notes.txt": b"mine"}
 
 
+def test_a_damaged_run_is_named_and_left_as_it_is(run):
+    run(*QUICK)
+    checkpoint = Path("runs/bandit-grpo/checkpoint.npz")
+    checkpoint.write_bytes(checkpoint.read_bytes()[:1000])
+    before = files(Path("runs/bandit-grpo"))
+    result = run(*QUICK, "--resume")
+    assert result.exit_code == 1
+    assert "checkpoint.npz is damaged" in result.output
+    assert files(Path("runs/bandit-grpo")) == before
+
+
 def test_a_task_option_reaches_the_task(run):
     assert run(*QUICK, "-o", "arms=3", "--out", "three").exit_code == 0
     state, _ = RunFolder(Path("three")).load()
