@@ -30,6 +30,11 @@ class Policy(NamedTuple):
         entropies: Floats = -np.vecdot(self.probs, self.log_probs)
         return entropies
 
+    def divergences(self, ref_log_probs: Floats) -> Floats:
+        """(..., N) KL(policy ‖ reference) of each state in nats; ref_log_probs is (..., N, V) and finite."""
+        divergences: Floats = np.vecdot(self.probs, self.log_probs) - np.vecdot(self.probs, ref_log_probs)
+        return divergences
+
 
 def policy_of(logits: Floats, *, temperature: float = 1.0) -> Policy:
     """The policy of a table of logits.

@@ -12,7 +12,6 @@ from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.loss import policy_loss
 from grpo_ref.metrics import dead_group_fraction, distinct_ngrams, mean_entropy, mean_length
 from grpo_ref.optim import OPTIMIZERS, Optimizer, State, clip_by_norm
-from grpo_ref.penalties import k3
 from grpo_ref.policy import Policy, entropy_gradient, gather, gather_states, log_softmax, policy_of, pull_back
 from grpo_ref.recipes import Recipe
 from grpo_ref.rollout import draw, redraw
@@ -149,9 +148,10 @@ def train(
 
     Yields:
       Update(metrics, state). Metrics, one number a run. Of the batch as drawn, before any filter: reward (as
-      the verifier gave it) and one entry a criterion; kl (to the reference, the k3 estimate in nats a
-      completion), entropy (nats a token), length (tokens), truncated (share of completions without an end),
-      dead_groups (share), distinct_bigrams (share), ref_log_prob (of a completion under the reference, nats).
+      the verifier gave it) and one entry a criterion; kl (to the reference, nats a completion, exact in
+      every visited state), entropy (nats a token), length (tokens), truncated (share of completions without
+      an end), dead_groups (share), distinct_bigrams (share), ref_log_prob (of a completion under the
+      reference, nats).
       kept_groups is the share that the recipe's filter let pass after resampling. Means over the optimizer's
       steps: loss (without the entropy bonus), grad_norm (before clipping), and the metrics of `policy_loss`;
       approx_kl, clip_low and clip_high are 0 in the first step of a batch.
@@ -279,7 +279,7 @@ def _describe(task: Task, batch: Completions, old: Policy, ref: Floats) -> Metri
     """What the policy does before anything is learned: of the batch as drawn, before any filter."""
     mask = batch.mask
     ref_log_probs = gather(ref, batch.states, batch.tokens)
-    divergence = k3(gather(old.log_probs, batch.states, batch.tokens), ref_log_probs).value
+    divergence = gather_states(old.divergences(ref), batch.states)
     criteria = {name: batch.components[..., k].mean((-2, -1)) for k, name in enumerate(task.criteria)}
     return criteria | {
         "reward": batch.rewards.mean((-2, -1)),

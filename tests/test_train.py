@@ -5,7 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, initial_state, policy_loss, sample, train
+from grpo_ref import (
+    DAPO,
+    GRPO,
+    RECIPES,
+    TASKS,
+    config_for,
+    exact_kl,
+    initial_state,
+    policy_loss,
+    sample,
+    train,
+)
 from grpo_ref.optim import SGD, Adam, clip_by_norm
 from grpo_ref.policy import gather, policy_of, pull_back
 from grpo_ref.rollout import draw, redraw
@@ -215,3 +226,13 @@ def test_clip_by_norm_shortens_each_run_by_itself():
     clipped, norm = clip_by_norm(gradient, 1.0)
     np.testing.assert_allclose(norm, [5.0, 0.5, 0.0], rtol=1e-15)
     np.testing.assert_allclose(clipped, [[[0.6, 0.8]], [[0.3, 0.4]], [[0.0, 0.0]]], rtol=1e-15)
+
+
+def test_the_reported_kl_is_that_of_the_walk():
+    """At the bandit a completion is one token: the KL is Σ π log(π/ref), averaged over the contexts drawn."""
+    task = bandit()
+    updates = finish(task, GRPO, updates=30)
+    policy, reference = policy_of(updates[-2].state.logits[0]), policy_of(task.ref_logits)
+    of_context = exact_kl(policy.log_probs, reference.log_probs).value
+    assert of_context.min() <= updates[-1].metrics["kl"][0] <= of_context.max()
+    np.testing.assert_allclose(policy.divergences(reference.log_probs), of_context, rtol=1e-12)
