@@ -236,3 +236,21 @@ def test_the_reported_kl_is_that_of_the_walk():
     of_context = exact_kl(policy.log_probs, reference.log_probs).value
     assert of_context.min() <= updates[-1].metrics["kl"][0] <= of_context.max()
     np.testing.assert_allclose(policy.divergences(reference.log_probs), of_context, rtol=1e-12)
+
+
+def test_groups_that_are_left_out_do_not_count_in_the_denominator():
+    """DAPO without resampling: one SGD step by hand, with the tokens of the rejected groups masked out."""
+    task = arithmetic()
+    sizes = {"updates": 1, "prompts": 20, "group_size": 4}
+    config = config_for(task, **sizes, optimizer="sgd", learning_rate=1.0, resamples=0)
+    start = initial_state(task, config)
+    policy = policy_of(start.logits)
+    batch = draw(task, policy.probs, [np.random.default_rng([0, 0])], prompts=20, group_size=4)
+    kept = DAPO.keep(batch)
+    assert 0 < kept.sum() < kept.size
+    advantages = DAPO.advantage(replace(batch, rewards=DAPO.reward(batch)))
+    token_log_probs = gather(policy.log_probs, batch.states, batch.tokens)
+    by_hand = policy_loss(token_log_probs, advantages, batch.mask & kept[..., None, None], recipe=DAPO)
+    gradient = pull_back(by_hand.gradient, batch.states, batch.tokens, policy.probs)
+    (update,) = train(task, DAPO, config)
+    np.testing.assert_array_equal(update.state.logits, start.logits - gradient)
