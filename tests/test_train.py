@@ -254,3 +254,14 @@ def test_groups_that_are_left_out_do_not_count_in_the_denominator():
     gradient = pull_back(by_hand.gradient, batch.states, batch.tokens, policy.probs)
     (update,) = train(task, DAPO, config)
     np.testing.assert_array_equal(update.state.logits, start.logits - gradient)
+
+
+def test_metrics_tell_of_the_batch_as_drawn_not_as_resampled():
+    task = arithmetic()
+    config = config_for(task, updates=1, prompts=20, group_size=4)
+    probs = policy_of(initial_state(task, config).logits).probs
+    drawn = draw(task, probs, [np.random.default_rng([0, 0])], prompts=20, group_size=4)
+    (update,) = train(task, DAPO, config)
+    assert update.metrics["kept_groups"] > DAPO.keep(drawn).mean()
+    np.testing.assert_array_equal(update.metrics["reward"], drawn.rewards.mean((-2, -1)))
+    np.testing.assert_array_equal(update.metrics["dead_groups"], 1.0 - DAPO.keep(drawn).mean(-1))
