@@ -10,19 +10,26 @@ from grpo_ref import Task, TrainConfig
 from grpo_ref.tasks.task import END
 
 
-def train_naively(task: Task, config: TrainConfig, *, run: int = 0, kl_coef: float = 0.04) -> np.ndarray:
-    """Logits (N, V) after config.updates updates of GRPO with Adam, one epoch each."""
+def train_naively(
+    task: Task, config: TrainConfig, *, run: int = 0, kl_coef: float = 0.04
+) -> tuple[np.ndarray, list[float]]:
+    """Logits (N, V) after config.updates updates of GRPO with Adam, one epoch each, and every mean reward.
+
+    With one epoch the policy is the one that sampled: every ratio is 1, and the clip never binds.
+    """
     generator = np.random.default_rng([config.seed, run])
     logits, ref = task.ref_logits.copy(), task.ref_logits
     mean, square = np.zeros_like(logits), np.zeros_like(logits)
+    curve = []
     for step in range(1, config.updates + 1):
         numbers = generator.random((config.prompts, 1 + config.group_size * task.max_length))
-        gradient = np.zeros_like(logits)
+        gradient, judged = np.zeros_like(logits), []
         for row in numbers:
             prompt = int(np.searchsorted(task.prompt_probs.cumsum()[:-1], row[0], side="right"))
             uniforms = row[1:].reshape(config.group_size, task.max_length)
             group = [complete(task, logits, prompt, numbers) for numbers in uniforms]
             rewards = np.array([reward(task, prompt, tokens) for _, tokens in group])
+            judged.append(rewards.mean())
             advantages = (rewards - rewards.mean()) / (rewards.std(ddof=1) + 1e-4)
             for (states, tokens), advantage in zip(group, advantages, strict=True):
                 weight = 1.0 / (len(tokens) * config.prompts * config.group_size)
@@ -35,7 +42,8 @@ def train_naively(task: Task, config: TrainConfig, *, run: int = 0, kl_coef: flo
         square = 0.999 * square + 0.001 * gradient**2
         corrected = (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.999**step)) + 1e-8)
         logits = logits - config.learning_rate * corrected
-    return logits
+        curve.append(float(np.mean(judged)))
+    return logits, curve
 
 
 def complete(
