@@ -25,8 +25,9 @@ def study(task: Task) -> None:
     """Time one task, and judge the policies before and after."""
     config = config_for(task, seeds=SEEDS)
     first = next(train(task, GRPO, config)).metrics["reward"]
-    seconds = interleaved({"ours": lambda: last_of(train(task, GRPO, config))}, ROUNDS)["ours"]
-    last = last_of(train(task, GRPO, config))
+    results: list[Update] = []
+    training = {"ours": lambda: results.append(last_of(train(task, GRPO, config)))}
+    seconds, last = interleaved(training, ROUNDS)["ours"], results[-1]
     print(f"\n{task.name}: {config.updates} updates, {config.prompts} x {config.group_size} completions")
     target("seconds", seconds, statistics.median(seconds) < MAX_SECONDS, f"median under {MAX_SECONDS:.0f}")
     print(f"  reward while training: {first.mean():.3f} -> {spread(last.metrics['reward'].tolist())}")

@@ -58,13 +58,13 @@ def check_agreement(task: Task, config: TrainConfig) -> None:
 
 def compare(task: Task, config: TrainConfig, rounds: int) -> dict[str, object]:
     """One task, both sides, in turns."""
-    length = float(last_of(train(task, GRPO, config)).metrics["length"].mean())
+    length = np.mean([update.metrics["length"].mean() for update in train(task, GRPO, config)])
     sides = {"ours": lambda: last_of(train(task, GRPO, config)), "loop": lambda: train_naively(task, config)}
     seconds = interleaved(sides, rounds)
     ours = [1e3 * value / UPDATES for value in seconds["ours"]]
     loop = [1e3 * SEEDS * value / UPDATES for value in seconds["loop"]]
     ratios = [theirs / mine for theirs, mine in zip(loop, ours, strict=True)]
-    tokens = SEEDS * config.prompts * config.group_size * length
+    tokens = SEEDS * config.prompts * config.group_size * float(length)
     speed = [tokens / (1e-3 * value) / 1e6 for value in ours]
     verdict = "met" if np.median(ratios) >= TARGET else "NOT met"
     print(f"\n{task.name}: {config.prompts} prompts x {config.group_size} completions of {length:.1f} tokens")
