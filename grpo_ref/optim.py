@@ -102,7 +102,7 @@ def clip_by_norm(gradient: Floats, max_norm: float) -> tuple[Floats, Floats]:
 
     Pascanu et al. 2013, algorithm 1 (arXiv:1211.5063).
     """
-    norm = np.sqrt((gradient * gradient).sum((-2, -1)))
+    norm = np.sqrt((gradient * gradient).sum((-2, -1)))  # no dot product: threaded, it can stall for 100 ms
     if math.isinf(max_norm):
         return gradient, norm
     scale = np.minimum(1.0, max_norm / np.maximum(norm, np.finfo(norm.dtype).tiny))

@@ -32,7 +32,8 @@ class Policy(NamedTuple):
 
     def divergences(self, ref_log_probs: Floats) -> Floats:
         """(..., N) KL(policy ‖ reference) of each state in nats; ref_log_probs is (..., N, V) and finite."""
-        divergences: Floats = np.vecdot(self.probs, self.log_probs) - np.vecdot(self.probs, ref_log_probs)
+        difference = np.vecdot(self.probs, self.log_probs) - np.vecdot(self.probs, ref_log_probs)
+        divergences: Floats = np.maximum(difference, 0.0)
         return divergences
 
 

@@ -3,12 +3,13 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from grpo_ref.arrays import Bools, Floats, Integers
+from grpo_ref.arrays import Bools, Floats
 from grpo_ref.loss import policy_loss
 from grpo_ref.metrics import dead_group_fraction, distinct_ngrams, mean_entropy, mean_length
 from grpo_ref.optim import OPTIMIZERS, Optimizer, State, clip_by_norm
@@ -158,7 +159,8 @@ def train(
 
     >>> from grpo_ref import GRPO, TASKS, config_for, train
     >>> task = TASKS["bandit"]()
-    >>> *_, last = train(task, GRPO, config_for(task, seeds=4, updates=50))
+    >>> for last in train(task, GRPO, config_for(task, seeds=4, updates=50)):
+    ...     pass    # a list of all updates would keep every policy in memory
     >>> last.metrics["reward"].shape
     (4,)
     """
@@ -221,7 +223,7 @@ def _update(
     )
     log: list[Metrics] = []
     logits, policy, moments = state.logits, old, state.optimizer
-    for part in np.array_split(np.arange(config.prompts), config.minibatches) * config.epochs:
+    for part in _parts(config.prompts, config.minibatches) * config.epochs:
         if log:
             policy = policy_of(logits, temperature=config.temperature)
         gradient, metrics = _gradient(task, recipe, config, policy, steps, part)
@@ -231,6 +233,12 @@ def _update(
     described = _describe(task, first, old, ref) | {"kept_groups": kept.mean(-1)}
     means = {name: np.mean([metrics[name] for metrics in log], axis=0) for name in log[0] if name != "kl"}
     return described | means, logits, moments
+
+
+def _parts(prompts: int, minibatches: int) -> list[slice]:
+    """Nearly equal stretches of the prompts, as slices, which copy nothing."""
+    edges = [prompts * part // minibatches for part in range(minibatches + 1)]
+    return [slice(begin, end) for begin, end in pairwise(edges)]
 
 
 def _resampled(
@@ -252,7 +260,7 @@ def _resampled(
 
 
 def _gradient(
-    task: Task, recipe: Recipe, config: TrainConfig, policy: Policy, steps: _Steps, part: Integers
+    task: Task, recipe: Recipe, config: TrainConfig, policy: Policy, steps: _Steps, part: slice
 ) -> tuple[Floats, Metrics]:
     """The gradient with respect to the logits on some of the batch's prompts, and the loss's metrics."""
     states, tokens = steps.completions.states[:, part], steps.completions.tokens[:, part]
