@@ -10,7 +10,7 @@ import grpo_ref
 PACKAGE = Path(grpo_ref.__file__).parent
 RANKS = [
     {"arrays", "files", "data", "objective"},
-    {"types"},
+    {"types", "grading"},
     {"rewards", "advantages", "levels", "surrogates", "penalties", "aggregation", "filters", "metrics"},
     {"recipes"},
     {"loss"},
@@ -20,6 +20,7 @@ RANKS = [
     {"train"},
     {"runs"},
     {"plots"},
+    {"problems"},
     {"frontends"},
 ]
 RANK = {room: rank for rank, rooms in enumerate(RANKS) for room in rooms}
@@ -58,7 +59,17 @@ def test_modules_import_downwards_only():
             package, _, rest = name.partition(".")
             if package == "grpo_ref" and rest:
                 other = rest.split(".")[0]
-                assert other == room(path) != rest or RANK[other] < RANK[room(path)], f"{path} imports {name}"
+                inside = other == room(path)
+                assert inside or RANK[other] < RANK[room(path)], f"{path} imports {name}"
+
+
+def test_the_library_knows_nothing_of_the_course_nor_the_grader_of_grpo():
+    for path in FILES:
+        ours = {name.split(".")[1] for name in imports(path) if name.startswith("grpo_ref.")}
+        if room(path) not in ("grading", "problems", "frontends"):
+            assert not ours & {"grading", "problems"}, path
+        if room(path) == "grading":
+            assert ours <= {"grading", "arrays"}, path
 
 
 def test_outside_libraries_come_in_at_their_own_door():

@@ -18,6 +18,10 @@ class Entry(NamedTuple):
 COMMANDS = {
     "train": Entry("grpo_ref.frontends.train_command", "Train on a task and show what was learned."),
     "plot": Entry("grpo_ref.frontends.plot_command", "Draw the training dynamics of one run or several."),
+    "list": Entry("grpo_ref.frontends.list_command", "List the exercises of the course."),
+    "grade": Entry("grpo_ref.frontends.grade_command", "Grade exercises and show what is wrong with them."),
+    "hint": Entry("grpo_ref.frontends.hint_command", "Show hints for an exercise, a step at a time."),
+    "dev": Entry("grpo_ref.frontends.dev_command", "For authors of exercises: prove and build them."),
     "recipes": Entry("grpo_ref.frontends.recipes_command", "List the algorithms by their differences."),
 }
 

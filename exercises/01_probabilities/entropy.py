@@ -1,0 +1,38 @@
+"""How undecided is the policy?  (easy, 1 point)
+
+## Background
+
+Entropy is the first curve to look at: when it collapses, the policy has stopped exploring.
+
+## Problem
+
+Write `entropy(probs)`, the entropy along the last axis:
+
+    H = -Σₐ pₐ log pₐ,    with 0 log 0 = 0
+
+## Input
+
+- probs: probabilities, the vocabulary last; each row sums to 1 and may contain zeros.
+
+## Output
+
+One number a row, in nats.
+
+## Examples
+
+    entropy([[0.5, 0.5]])
+    -> [0.693147]
+
+-2 · 1/2 log 1/2 = log 2
+
+## Source
+
+Shannon 1948; TRL and verl log it as `entropy`.
+"""
+
+import numpy as np
+
+
+def entropy(probs):
+    """Entropy along the last axis, in nats."""
+    raise NotImplementedError("probabilities/entropy")

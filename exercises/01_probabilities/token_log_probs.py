@@ -1,0 +1,44 @@
+"""How likely was the token that came?  (easy, 1 point)
+
+## Background
+
+Of all the probabilities in the vocabulary, the loss needs one a position: that of the sampled
+token.
+
+## Problem
+
+Write `token_log_probs(logits, tokens)`: at every position, the log-probability of its token.
+
+    result[n, t] = log_softmax(logits[n, t])[tokens[n, t]]
+
+## Input
+
+- logits: (N, T, V).
+- tokens: (N, T) integers from 0 to V - 1.
+
+## Output
+
+(N, T) log-probabilities in nats.
+
+## Examples
+
+    token_log_probs([[[-0.693147, -1.203973, -1.609438], [-2.302585, -2.302585, -0.223144]]], [[0, 2]])
+    -> [[-0.693147, -0.223144]]
+
+probabilities 0.5 and 0.8
+
+## Constraints
+
+- logits[n, t] scores tokens[n, t]: nothing is shifted here.
+
+## Source
+
+TRL `selective_log_softmax`; verl `logprobs_from_logits`.
+"""
+
+import numpy as np
+
+
+def token_log_probs(logits, tokens):
+    """The log-probability of the token at every position."""
+    raise NotImplementedError("probabilities/token_log_probs")

@@ -1,0 +1,47 @@
+"""Score each completion against its own group  (easy, 2 points)
+
+## Background
+
+GRPO needs no value network: the other completions of the same prompt are the yardstick.
+
+## Problem
+
+Write `group_advantages(rewards, eps=1e-4)`:
+
+    Aᵢ = (rᵢ - mean(r)) / (std(r) + eps),    mean and std over the completions of one prompt
+
+## Input
+
+- rewards: (P, G), one row a prompt.
+- eps: keeps a group of equal rewards at 0 instead of 0/0.
+
+## Output
+
+(P, G) advantages; each row sums to zero.
+
+## Examples
+
+    group_advantages([[0, 1]])
+    -> [[-0.9998, 0.9998]]
+
+mean 1/2, std 1/2, eps 1e-4: ± 0.5 / 0.5001
+
+## Constraints
+
+- std divides by G, not by G - 1. eps is added to std.
+
+## Notes
+
+Trainers disagree: TRL and verl divide by G - 1, Open Instruct by G; eps is 1e-4, 1e-6 and 1e-8.
+
+## Source
+
+DeepSeekMath, sec. 4.1.2 (arXiv:2402.03300); Open Instruct's `standard`.
+"""
+
+import numpy as np
+
+
+def group_advantages(rewards, eps=1e-4):
+    """How much better than its siblings was each completion?"""
+    raise NotImplementedError("advantages/group_normalized")

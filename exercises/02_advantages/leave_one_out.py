@@ -1,0 +1,43 @@
+"""What did the others get?  (easy, 1 point)
+
+## Background
+
+A baseline that contains the completion's own reward pulls its advantage toward zero. RLOO leaves it
+out.
+
+## Problem
+
+Write `leave_one_out(rewards)`: each reward minus the mean of the *other* rewards of its group.
+
+    Aᵢ = rᵢ - 1/(G-1) Σ_{j≠i} rⱼ
+
+## Input
+
+- rewards: (P, G), one row a prompt.
+
+## Output
+
+(P, G) advantages. A group of one has no others: its advantage is 0.
+
+## Examples
+
+    leave_one_out([[1, 0, 0]])
+    -> [[ 1. , -0.5, -0.5]]
+
+1 - 0, and 0 - 1/2
+
+## Notes
+
+It is the centred reward times G/(G-1), which makes the gradient estimate unbiased.
+
+## Source
+
+Ahmadian et al. 2024, RLOO (arXiv:2402.14740); verl `compute_rloo_vectorized_outcome_advantage`.
+"""
+
+import numpy as np
+
+
+def leave_one_out(rewards):
+    """Each reward minus the mean of the other rewards of its group."""
+    raise NotImplementedError("advantages/leave_one_out")

@@ -1,0 +1,47 @@
+"""Not further than that  (medium, 2 points)
+
+## Background
+
+A batch is used for several steps, and with every step the policy moves away from the one that wrote
+it. PPO stops rewarding a token that has already been pushed far enough; DAPO lets good tokens go
+further.
+
+## Problem
+
+Write `clipped_surrogate(ratio, advantages, clip_low=0.2, clip_high=0.2)`, one value a token:
+
+    s = min(r A, clip(r, 1 - clip_low, 1 + clip_high) A)
+
+## Input
+
+- ratio: r = πθ/πold, positive, any shape.
+- advantages: A, of the same shape.
+- clip_low, clip_high: how far the ratio may go down and up.
+
+## Output
+
+An array of the same shape.
+
+## Examples
+
+    clipped_surrogate([1.0], [2.0])
+    -> [2.]
+
+a ratio of 1 is not clipped
+
+    clipped_surrogate([1.5], [1.0])
+    -> [1.2]
+
+min(1.5, 1.2)
+
+## Source
+
+Schulman et al. 2017, eq. 7 (arXiv:1707.06347); DAPO, eq. 10 (arXiv:2503.14476).
+"""
+
+import numpy as np
+
+
+def clipped_surrogate(ratio, advantages, clip_low=0.2, clip_high=0.2):
+    """PPO's pessimistic surrogate, one value a token."""
+    raise NotImplementedError("ratios/clipped")

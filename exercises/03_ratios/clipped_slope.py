@@ -1,0 +1,55 @@
+"""Which way does the token push?  (medium, 2 points)
+
+## Background
+
+Clipping is not about the value of the loss but about its gradient: a clipped token pushes no more.
+
+## Problem
+
+Write `clipped_slope(log_ratio, advantages, clip_low=0.2, clip_high=0.2)`: the derivative of the
+clipped surrogate with respect to log_ratio.
+
+    s = min(r A, clip(r, 1 - clip_low, 1 + clip_high) A),    r = exp(log_ratio)
+
+## Input
+
+- log_ratio: log πθ - log πold.
+- advantages: A, of the same shape.
+- clip_low, clip_high: the half-widths.
+
+## Output
+
+∂s/∂log_ratio, of the same shape.
+
+## Examples
+
+    clipped_slope([0.0], [2.0])
+    -> [2.]
+
+r = 1: the slope is A
+
+    clipped_slope([0.405465], [1.0])
+    -> [0.]
+
+the clip holds it
+
+## Constraints
+
+- Decide from the ratio and the sign of the advantage. On the bound itself a token still pushes.
+
+## Notes
+
+d exp(x)/dx = exp(x): with respect to the *log*-ratio the unclipped slope equals the unclipped
+value.
+
+## Source
+
+Schulman et al. 2017, eq. 7 (arXiv:1707.06347), differentiated.
+"""
+
+import numpy as np
+
+
+def clipped_slope(log_ratio, advantages, clip_low=0.2, clip_high=0.2):
+    """The derivative of the clipped surrogate with respect to the log-ratio."""
+    raise NotImplementedError("ratios/clipped_slope")

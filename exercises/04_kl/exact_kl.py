@@ -1,0 +1,40 @@
+"""How far from the reference?  (easy, 1 point)
+
+## Background
+
+The KL penalty keeps the policy near the reference. With the whole vocabulary at hand it can be
+written out.
+
+## Problem
+
+Write `exact_kl(probs, ref_probs)` along the last axis:
+
+    KL(π ‖ πref) = Σₐ πₐ log(πₐ / πrefₐ),    with 0 log 0 = 0
+
+## Input
+
+- probs, ref_probs: probabilities of the same shape, the vocabulary last. Where πref is 0, π is 0
+  too.
+
+## Output
+
+One number a row, in nats.
+
+## Examples
+
+    exact_kl([[0.5, 0.5]], [[0.75, 0.25]])
+    -> [0.143841]
+
+1/2 log(2/3) + 1/2 log 2
+
+## Source
+
+Kullback & Leibler 1951.
+"""
+
+import numpy as np
+
+
+def exact_kl(probs, ref_probs):
+    """KL(policy || reference) along the last axis, in nats."""
+    raise NotImplementedError("kl/exact_kl")

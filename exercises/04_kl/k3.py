@@ -1,0 +1,43 @@
+"""A KL from one token  (medium, 2 points)
+
+## Background
+
+A trainer sees only the sampled token. Schulman's k3 estimates the KL from it: unbiased, and never
+negative.
+
+## Problem
+
+Write `k3(log_probs, ref_log_probs)`, one estimate a token:
+
+    k3 = e⁻ᵛ - 1 + v,    v = log πθ - log πref
+
+## Input
+
+- log_probs, ref_log_probs: log-probabilities of the sampled tokens, of the same shape, in nats.
+
+## Output
+
+An array of the same shape, in nats.
+
+## Examples
+
+    k3([-0.693147], [-1.386294])
+    -> [0.193147]
+
+1/2 - 1 + log 2
+
+## Constraints
+
+- Near v = 0 the value is v²/2: e⁻ᵛ - 1 must not lose it to rounding.
+
+## Source
+
+Schulman 2020, Approximating KL divergence; DeepSeekMath, eq. 4 (arXiv:2402.03300).
+"""
+
+import numpy as np
+
+
+def k3(log_probs, ref_log_probs):
+    """Schulman's unbiased, never negative estimate, one a token."""
+    raise NotImplementedError("kl/k3")

@@ -1,0 +1,43 @@
+"""Every answer counts the same  (easy, 1 point)
+
+## Background
+
+GRPO averages within each answer first. So a token of a long answer counts less, good or bad.
+
+## Problem
+
+Write `sequence_mean(values, mask)`:
+
+    1/N Σᵢ (1/|oᵢ|) Σₜ m v,    |oᵢ| the tokens of completion i
+
+## Input
+
+- values: (N, T), one a token; padding holds arbitrary numbers.
+- mask: (N, T) 1 on tokens, 0 on padding.
+
+## Output
+
+A number. A completion without tokens adds 0 and is still one of the N, as in TRL.
+
+## Examples
+
+    sequence_mean([[ 1., 2., 3.], [ 6., 99., 99.]], [[1, 1, 1], [1, 0, 0]])
+    -> 4.0
+
+means 2 and 6
+
+## Notes
+
+verl leaves empty completions out of N. Dr. GRPO divides by a constant instead of |oᵢ|.
+
+## Source
+
+DeepSeekMath, eq. 3 (arXiv:2402.03300); TRL `loss_type="grpo"`.
+"""
+
+import numpy as np
+
+
+def sequence_mean(values, mask):
+    """Mean over completions of the mean over their tokens."""
+    raise NotImplementedError("aggregation/sequence_mean")

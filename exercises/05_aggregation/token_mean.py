@@ -1,0 +1,40 @@
+"""Every token counts the same  (easy, 1 point)
+
+## Background
+
+How a trainer averages decides which answers teach most. DAPO gives every token of the batch the
+same weight.
+
+## Problem
+
+Write `token_mean(values, mask)`:
+
+    Σ m v / Σ m,    over all tokens of the batch
+
+## Input
+
+- values: (N, T), one a token; padding holds arbitrary numbers, NaN included.
+- mask: (N, T) 1 on tokens, 0 on padding.
+
+## Output
+
+A number; 0 if no token is left.
+
+## Examples
+
+    token_mean([[ 1., 2., 3.], [ 6., 99., 99.]], [[1, 1, 1], [1, 0, 0]])
+    -> 3.0
+
+(1 + 2 + 3 + 6) / 4
+
+## Source
+
+DAPO, eq. 12 (arXiv:2503.14476); verl `token-mean`.
+"""
+
+import numpy as np
+
+
+def token_mean(values, mask):
+    """Mean over all tokens of the batch."""
+    raise NotImplementedError("aggregation/token_mean")

@@ -1,0 +1,7 @@
+"""`pytest exercises` grades the exercises in this folder."""
+
+from grpo_ref.frontends.pytest_plugin import (
+    pytest_collect_file,
+    pytest_report_teststatus,
+    pytest_terminal_summary,
+)

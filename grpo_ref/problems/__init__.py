@@ -1,0 +1,38 @@
+"""The exercises: the only place where the library's kernels meet the grader."""
+
+from grpo_ref.grading.problem import Problem
+from grpo_ref.problems.advantages import group_normalized, leave_one_out
+from grpo_ref.problems.aggregation import sequence_mean, token_mean
+from grpo_ref.problems.kl import exact_kl, k3
+from grpo_ref.problems.objective import grpo_objective
+from grpo_ref.problems.probabilities import entropy, log_softmax, token_log_probs
+from grpo_ref.problems.ratios import clipped, clipped_slope, sequence_ratio
+
+CHAPTERS = {
+    "probabilities": "Probabilities and log-probabilities",
+    "advantages": "Groups and advantages",
+    "ratios": "Ratios and clipping",
+    "kl": "How far from the reference",
+    "aggregation": "How much each token counts",
+    "objective": "The whole objective",
+}
+"""The chapters in order: folder name -> title."""
+
+MODULES = (
+    log_softmax,
+    token_log_probs,
+    entropy,
+    group_normalized,
+    leave_one_out,
+    clipped,
+    clipped_slope,
+    sequence_ratio,
+    exact_kl,
+    k3,
+    token_mean,
+    sequence_mean,
+    grpo_objective,
+)
+
+PROBLEMS: dict[str, Problem] = {module.PROBLEM.id: module.PROBLEM for module in MODULES}
+"""Every exercise by id, in the order of the course."""

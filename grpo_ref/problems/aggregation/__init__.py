@@ -1,0 +1,1 @@
+"""Chapter 5: how much each token counts."""
