@@ -22,7 +22,8 @@ Write `token_log_probs(logits, tokens)`: at every position, the log-probability 
 
 ## Examples
 
-    token_log_probs([[[-0.693147, -1.203973, -1.609438], [-2.302585, -2.302585, -0.223144]]], [[0, 2]])
+    token_log_probs([[[-0.693147, -1.203973, -1.609438], [-2.302585, -2.302585, -0.223144]]], [[0,
+        2]])
     -> [[-0.693147, -0.223144]]
 
 probabilities 0.5 and 0.8

@@ -1,7 +1,11 @@
 """The kill matrix: which check catches which wrong answer."""
 
+from typing import Any
+
+import numpy as np
+
 from grpo_ref.grading.grade import grade
-from grpo_ref.grading.problem import Problem
+from grpo_ref.grading.problem import Function, Problem
 
 Matrix = dict[str, tuple[str, ...]]
 
@@ -19,18 +23,19 @@ def kill_matrix(problem: Problem) -> Matrix:
 def near_misses(problem: Problem) -> tuple[bool, bool]:
     """Whether an answer just inside the tolerance passes, and one just outside it fails.
 
-    Every number of the reference is made larger by a third of rtol, and by three times rtol.
+    Every number of the reference is made larger by a third of rtol, and by three times rtol. Truth values know
+    no near miss and are left alone; an exercise that asks for nothing else has no tolerance to prove.
     """
-    inside, outside = (
-        grade(problem, lambda *a, _by=by, **k: _scaled(problem.reference(*a, **k), 1.0 + _by * problem.rtol))
-        for by in (1 / 3, 3.0)
-    )
-    return inside.status == "passed", outside.status == "failed"
+    scaled = []
 
+    def answer(factor: float) -> Function:
+        def near(*arguments: Any, **keywords: Any) -> Any:
+            value = problem.reference(*arguments, **keywords)
+            scaled.append(np.asarray(value).dtype.kind != "b")
+            return value * factor if scaled[-1] else value
 
-def _scaled(value: object, factor: float) -> object:
-    if isinstance(value, tuple):
-        return tuple(_scaled(item, factor) for item in value)
-    if isinstance(value, dict):
-        return {name: _scaled(item, factor) for name, item in value.items()}
-    return value * factor  # type: ignore[operator]
+        return near
+
+    factors = (1.0 + problem.rtol / 3.0, 1.0 + problem.rtol * 3.0)
+    inside, outside = (grade(problem, answer(factor)).status for factor in factors)
+    return inside == "passed", outside == "failed" or not any(scaled)

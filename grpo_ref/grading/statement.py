@@ -62,10 +62,14 @@ def _examples(problem: Problem) -> str:
     """The shown cases as calls with their values."""
     shown = [check for check in problem.checks if isinstance(check, Case) and check.shown]
     return "\n\n".join(
-        f"    {format_call(problem.function, case.arguments, case.keywords)}\n"
+        f"{_indented(format_call(problem.function, case.arguments, case.keywords))}\n"
         f"    -> {format_value(case.expected)}\n\n{case.why}"
         for case in shown
     )
+
+
+def _indented(call: str) -> str:
+    return textwrap.fill(call, WIDTH, initial_indent="    ", subsequent_indent="        ")
 
 
 def _bullets(lines: str) -> str:

@@ -1,0 +1,41 @@
+"""Which groups teach anything?  (easy, 1 point)
+
+## Background
+
+When all completions of a prompt are right, or all wrong, every advantage is 0. DAPO draws such
+prompts anew.
+
+## Problem
+
+Write `mixed_groups(rewards)`: for each group, whether its completions differ in reward.
+
+## Input
+
+- rewards: (P, G), one row a prompt.
+
+## Output
+
+(P,) truth values, dtype bool.
+
+## Examples
+
+    mixed_groups([[1, 0], [1, 1], [0, 0]])
+    -> [ True, False, False]
+
+only the first has a contrast
+
+## Constraints
+
+- Three rewards of 0.1 are equal, whatever rounding makes of their mean.
+
+## Source
+
+DAPO, dynamic sampling, eq. 11 (arXiv:2503.14476); Open Instruct `filter_zero_std_samples`.
+"""
+
+import numpy as np
+
+
+def mixed_groups(rewards):
+    """Whether the completions of each group differ in reward."""
+    raise NotImplementedError("advantages/mixed_groups")

@@ -1,0 +1,43 @@
+"""A floor for bad tokens  (medium, 2 points)
+
+## Background
+
+PPO's clip leaves one corner open: a bad token that has become ten times likelier counts ten times,
+and one such token can dominate a batch. verl always puts a floor there.
+
+## Problem
+
+Write `dual_clipped(ratio, advantages, clip=0.2, max_ratio=3.0)`, one value a token:
+
+    s = min(r A, clip(r, 1 - clip, 1 + clip) A)
+    dual = max(s, max_ratio A) where A < 0,    s elsewhere
+
+## Input
+
+- ratio: r = πθ/πold, positive, any shape.
+- advantages: A, of the same shape.
+- clip: half-width.
+- max_ratio: from here on a bad token stops counting more.
+
+## Output
+
+An array of the same shape.
+
+## Examples
+
+    dual_clipped([5.0], [-1.0])
+    -> [-3.]
+
+max(-5, -3)
+
+## Source
+
+Ye et al. 2020, eq. 5 (arXiv:1912.09729); verl `compute_policy_loss_vanilla`, clip_ratio_c = 3.
+"""
+
+import numpy as np
+
+
+def dual_clipped(ratio, advantages, clip=0.2, max_ratio=3.0):
+    """The clipped surrogate with a floor where the advantage is negative."""
+    raise NotImplementedError("ratios/dual_clip")

@@ -1,0 +1,43 @@
+"""Which KL does it really pull on?  (medium, 2 points)
+
+## Background
+
+k3 is an unbiased *value*, but training follows its *slope*, and averaged over the policy that slope
+is the gradient of KL(πref ‖ π), the other direction. The reference has to look at slopes to notice.
+
+## Problem
+
+Write `k3_slope(log_probs, ref_log_probs)`: the derivative of k3 with respect to log_probs.
+
+    k3 = e⁻ᵛ - 1 + v,    v = log πθ - log πref
+
+## Input
+
+- log_probs, ref_log_probs: log-probabilities of the sampled tokens, of the same shape, in nats.
+
+## Output
+
+∂k3/∂log πθ, of the same shape.
+
+## Examples
+
+    k3_slope([-0.693147], [-1.386294])
+    -> [0.5]
+
+1 - 1/2
+
+## Constraints
+
+- Near v = 0 the slope is v: do not lose it to rounding.
+
+## Source
+
+TRL `GRPOTrainer._compute_loss`, differentiated.
+"""
+
+import numpy as np
+
+
+def k3_slope(log_probs, ref_log_probs):
+    """The derivative of k3 with respect to log_probs."""
+    raise NotImplementedError("kl/k3_slope")

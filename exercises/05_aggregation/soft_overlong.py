@@ -1,0 +1,48 @@
+"""A ramp instead of a cliff  (medium, 2 points)
+
+## Background
+
+An answer cut off at the budget is judged wrong, however good it was. DAPO warns before the end,
+with a ramp.
+
+## Problem
+
+Write `overlong_punishment(lengths, max_length, buffer)`, to be added to the reward:
+
+    0                               for length <= max_length - buffer
+    (max_length - buffer - length) / buffer     from there to max_length
+    -1                              beyond max_length
+
+## Input
+
+- lengths: (N,) tokens of each completion.
+- max_length: the budget in tokens.
+- buffer: width of the ramp in tokens, between 1 and max_length.
+
+## Output
+
+(N,) numbers from -1 to 0.
+
+## Examples
+
+    overlong_punishment([9], 10, 2)
+    -> [-0.5]
+
+(10 - 2 - 9) / 2
+
+## Notes
+
+Some texts write L_cache for the threshold where the ramp begins; in the paper and in TRL it is the
+width.
+
+## Source
+
+DAPO, eq. 13 (arXiv:2503.14476); TRL `get_soft_overlong_punishment`.
+"""
+
+import numpy as np
+
+
+def overlong_punishment(lengths, max_length, buffer):
+    """0 for short answers, falling to -1 at the budget."""
+    raise NotImplementedError("aggregation/soft_overlong")
