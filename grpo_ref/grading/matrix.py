@@ -23,7 +23,7 @@ def kill_matrix(problem: Problem) -> Matrix:
 def near_misses(problem: Problem) -> tuple[bool, bool]:
     """Whether an answer just inside the tolerance passes, and one just outside it fails.
 
-    Every number of the reference is made larger by a third of rtol, and by three times rtol. Truth values know
+    Every number of the reference is made larger by a third of rtol, then by three times. Truth values have
     no near miss and are left alone; an exercise that asks for nothing else has no tolerance to prove.
     """
     scaled = []
