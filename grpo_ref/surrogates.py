@@ -113,7 +113,7 @@ def dual_clipped(
     Raises:
       ValueError: if a half-width is out of range or max_ratio <= 1.
 
-    Ye et al. 2020, dual-clip PPO, eq. 5 (arXiv:1912.09729); verl `compute_policy_loss_vanilla`.
+    Ye et al. 2020, dual-clip PPO (arXiv:1912.09729); verl `compute_policy_loss_vanilla`.
     """
     if not max_ratio > 1.0:
         raise ValueError(f"max_ratio: expected a number > 1, got {max_ratio}")

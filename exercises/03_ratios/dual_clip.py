@@ -32,7 +32,8 @@ max(-5, -3)
 
 ## Source
 
-Ye et al. 2020, eq. 5 (arXiv:1912.09729); verl `compute_policy_loss_vanilla`, clip_ratio_c = 3.
+Ye et al. 2020, dual-clip PPO (arXiv:1912.09729); verl `compute_policy_loss_vanilla`, clip_ratio_c =
+3.
 """
 
 import numpy as np

@@ -50,7 +50,7 @@ PROBLEM = Problem(
     ),
     inputs="ratio: r = πθ/πold, positive, any shape.\nadvantages: A, of the same shape.\nclip: half-width.\nmax_ratio: from here on a bad token stops counting more.",
     output="An array of the same shape.",
-    source="Ye et al. 2020, eq. 5 (arXiv:1912.09729); verl `compute_policy_loss_vanilla`, clip_ratio_c = 3.",
+    source="Ye et al. 2020, dual-clip PPO (arXiv:1912.09729); verl `compute_policy_loss_vanilla`, clip_ratio_c = 3.",
     hints=(
         "First the ordinary clipped surrogate. Which of its four corners is unbounded?",
         "For A < 0 the value falls as the ratio grows; max_ratio A is where it shall stop.",
