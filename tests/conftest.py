@@ -26,22 +26,23 @@ class Maker:
         self.xp, self.dtype, self.rtol = LIBRARIES[library], dtype, RTOL[dtype]
 
     def __call__(self, values):
-        """Numbers as an array in this precision; truth values stay truth values."""
+        """Numbers in this precision; truth values, and NumPy arrays of integers, keep their type."""
         array = np.asarray(values)
-        if array.dtype.kind == "b":
-            return self.xp.asarray(array)
-        return self.xp.asarray(array.astype(self.dtype))
+        keep = array.dtype.kind == "b" or (isinstance(values, np.ndarray) and array.dtype.kind == "i")
+        return self.xp.asarray(array if keep else array.astype(self.dtype))
 
     def check(self, got, expected):
-        """The values agree, and the precision is that of the inputs."""
-        got = to_numpy(got)
+        """The values and the shape agree; the library and the precision are those of the inputs."""
+        assert isinstance(got, np.ndarray | np.generic) == (self.xp is np)
+        got = self.to_numpy(got)
+        assert got.shape == np.shape(expected)
         np.testing.assert_allclose(got, expected, rtol=self.rtol, atol=self.rtol)
         assert got.dtype.kind != "f" or got.dtype == self.dtype
 
-
-def to_numpy(array):
-    """Whatever the library, as a NumPy array."""
-    return array.get() if hasattr(array, "get") else np.asarray(array)
+    @staticmethod
+    def to_numpy(array):
+        """Whatever the library, as a NumPy array."""
+        return array.get() if hasattr(array, "get") else np.asarray(array)
 
 
 @pytest.fixture(params=[f"{library}, {dtype}" for library in LIBRARIES for dtype in RTOL])

@@ -27,11 +27,21 @@ NORMALIZED = {
     "groups do not mix": ([[1, 0], [5, 3]], {"ddof": 0, "eps": 0.0}, [[1, -1], [1, -1]]),
     "the default eps is TRL's": ([[1, 0]], {"ddof": 0}, [[0.5 / 0.5001, -0.5 / 0.5001]]),
     "everyone agrees: no contrast, no 0/0": ([[0.1, 0.1, 0.1]], {"eps": 0.0}, [[0, 0, 0]]),
-    "a group of one has no siblings": ([[3.0]], {}, [[0]]),
+    "one of three: std (ddof 1) is √((4/9 + 1/9 + 1/9) / 2) = 1/√3": (
+        [[1, 0, 0]],
+        {"eps": 0.0},
+        [[2 / ROOT3, -1 / ROOT3, -1 / ROOT3]],
+    ),
+    "a group of one has no siblings": ([[3.0], [5.0]], {}, [[0], [0]]),
     "a group of one, as verl has it: mean 0, std 1": (
         [[3.0]],
         {"keep_singletons": True, "eps": 0.5},
         [[2.0]],
+    ),
+    "that is asked of groups of one only": (
+        [[1, 0]],
+        {"keep_singletons": True, "ddof": 0, "eps": 0.0},
+        [[1, -1]],
     ),
 }
 
@@ -79,11 +89,31 @@ OTHERS = {
         {"ddof": 1, "eps": 0.0},
         [[0, 0], [1, -1]],
     ),
+    "batch: by default ddof is 1 and eps 1e-4": (
+        batch_scaled,
+        [[1, 1], [1, 0]],
+        {},
+        [[0, 0], [0.5 / 0.5001, -0.5 / 0.5001]],
+    ),
+    "batch: groups of one have no siblings": (batch_scaled, [[1.0], [3.0]], {}, [[0], [0]]),
+    "batch: a single reward has no spread": (batch_scaled, [[3.0]], {"eps": 0.0}, [[0]]),
     "best of group: the lead 3 - 1 over the std (ddof 0) of 3 1": (
         best_of_group,
         [[3, 1]],
         {"ddof": 0, "eps": 0.0},
         [[2, 0]],
+    ),
+    "best of group: the lead 6 - 2 over the std 2 and eps 0.5": (
+        best_of_group,
+        [[2, 6]],
+        {"ddof": 0, "eps": 0.5},
+        [[0, 1.6]],
+    ),
+    "best of group: by default ddof is 1 and eps 1e-6, and 2 1 0 have std 1": (
+        best_of_group,
+        [[0, 2, 1]],
+        {},
+        [[0, 1 / 1.000001, 0]],
     ),
     "best of group: a tie leads by nothing": (best_of_group, [[1, 1, 0]], {}, [[0, 0, 0]]),
     "best of group: everyone agrees, and no 0/0": (best_of_group, [[1, 1]], {"eps": 0.0}, [[0, 0]]),
@@ -99,14 +129,6 @@ def test_other_advantages(kernel, rewards, settings, expected, asarray):
 def test_equal_rewards_give_exact_zeros(kernel):
     """The mean of three 0.1 is 0.10000000000000002, which must not be blown up by a small eps."""
     assert (kernel(np.full((2, 3), 0.1)) == 0.0).all()
-
-
-@pytest.mark.parametrize(
-    "kernel", [group_normalized, group_centred, batch_scaled, leave_one_out, best_of_group]
-)
-def test_runs_are_independent(kernel):
-    rewards = np.random.default_rng(0).normal(size=(5, 3, 4))
-    np.testing.assert_array_equal(kernel(rewards), np.stack([kernel(run) for run in rewards]))
 
 
 @pytest.mark.parametrize("kernel", [group_normalized, batch_scaled, best_of_group])

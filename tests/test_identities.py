@@ -1,6 +1,8 @@
-"""Identities: what must hold whatever the numbers are."""
+"""Identities: what must hold whatever the numbers are, of the loss and of every kernel."""
 
+import inspect
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+import grpo_ref
 from grpo_ref import (
     DAPO,
     DR_GRPO,
@@ -16,6 +19,7 @@ from grpo_ref import (
     batch_scaled,
     clipped,
     dual_clipped,
+    fixed_length,
     group_centred,
     group_normalized,
     importance_weighted,
@@ -23,9 +27,11 @@ from grpo_ref import (
     policy_loss,
     sequence_mean_level,
     sequence_mean_token_mean,
+    sequence_mean_token_sum,
     sequence_sum_level,
     slot,
     token_mean,
+    token_sum,
 )
 
 SHAPE = (2, 3, 4)
@@ -74,7 +80,7 @@ def test_on_policy_the_loss_is_minus_the_weighted_advantage(recipe, batch):
     log_probs, _, _, advantages, mask = batch
     recipe = replace(recipe, kl_coef=0.0)
     result = policy_loss(log_probs, advantages, mask, recipe=recipe, max_length=6)
-    weights = -policy_loss(np.zeros(SHAPE), np.ones(SHAPE[:-1]), mask, recipe=recipe, max_length=6).gradient
+    weights = recipe.aggregate(SimpleNamespace(mask=mask, max_length=6))
     np.testing.assert_allclose(result.loss, -(weights * advantages[..., None]).sum(), rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(result.gradient, -weights * advantages[..., None], rtol=1e-12, atol=1e-15)
 
@@ -176,19 +182,25 @@ def test_limits_of_the_clipped_surrogate(log_ratio, advantages):
     assert (dual_clipped(log_ratio, advantages, max_ratio=1.5).value >= once.value).all()
 
 
+@given(LENGTHS, st.booleans())
+def test_what_the_weights_add_up_to(lengths, count_empty):
+    mask = np.arange(SHAPE[-1]) < lengths[..., None]
+    tokens, n = lengths.sum(), lengths.size if count_empty else np.count_nonzero(lengths)
+    sums = [
+        (token_sum(mask), tokens),
+        (token_mean(mask), min(tokens, 1)),
+        (sequence_mean_token_mean(mask, count_empty=count_empty), np.count_nonzero(lengths) / max(n, 1)),
+        (sequence_mean_token_sum(mask, count_empty=count_empty), tokens / max(n, 1)),
+        (fixed_length(mask, 6, count_empty=count_empty), tokens / max(n, 1) / 6),
+    ]
+    for weights, expected in sums:
+        np.testing.assert_allclose(weights.sum(), expected, rtol=1e-14)
+
+
 @given(LENGTHS)
 def test_equal_lengths_make_token_mean_and_sequence_mean_equal(lengths):
     mask = np.broadcast_to(np.arange(5) < lengths.max(), (*lengths.shape, 5))
     np.testing.assert_allclose(token_mean(mask), sequence_mean_token_mean(mask), rtol=1e-14)
-
-
-@pytest.mark.parametrize("name", ["float32", "float64"])
-@EACH
-def test_precision_is_kept(recipe, name):
-    arrays = np.random.default_rng(0).uniform(-2, -0.1, (3, *SHAPE)).astype(name)
-    result = loss_of((*arrays, np.ones(SHAPE[:-1], dtype=name), np.ones(SHAPE, dtype=bool)), recipe)
-    assert result.loss.dtype == result.gradient.dtype == name
-    assert all(value.dtype == name for value in result.metrics.values())
 
 
 @EACH
@@ -198,8 +210,10 @@ def test_recipes_run_on_every_library(recipe, asarray):
     mask = np.broadcast_to(mask, SHAPE)
     expected = loss_of((*numbers, advantages, mask), recipe)
     got = loss_of([asarray(array) for array in (*numbers, advantages, mask)], recipe)
-    for ours, theirs in ((got.loss, expected.loss), (got.gradient, expected.gradient)):
-        np.testing.assert_allclose(np.asarray(ours), theirs, rtol=20 * asarray.rtol, atol=asarray.rtol)
+    asarray.check(got.loss, expected.loss)
+    asarray.check(got.gradient, expected.gradient)
+    for name, value in expected.metrics.items():
+        asarray.check(got.metrics[name], value)
 
 
 def test_gspo_is_the_sequence_level_and_nothing_else():
@@ -209,3 +223,90 @@ def test_gspo_is_the_sequence_level_and_nothing_else():
     result = policy_loss(new, np.array([[1.0]]), np.ones((1, 1, 2)), recipe=gspo, old_log_probs=old)
     assert result.loss == pytest.approx(-np.exp(0.2), rel=1e-14)
     np.testing.assert_allclose(result.gradient, -np.exp(0.2) / 2 * np.ones((1, 1, 2)), rtol=1e-14)
+
+
+# ---- every kernel ----------------------------------------------------------------------------------
+
+MODULES = (
+    grpo_ref.advantages,
+    grpo_ref.aggregation,
+    grpo_ref.filters,
+    grpo_ref.levels,
+    grpo_ref.metrics,
+    grpo_ref.penalties,
+    grpo_ref.rewards,
+    grpo_ref.surrogates,
+)
+SETTINGS = {"distinct_ngrams": {"n": 2, "vocabulary": 5}, "kl_cov": {"share": 0.3}}
+KERNELS = {
+    name: slot(kernel, **SETTINGS.get(name, {}))
+    for module in MODULES
+    for name, kernel in inspect.getmembers(module, inspect.isfunction)
+    if kernel.__module__ == module.__name__ and not name.startswith("_")
+}
+EVERY_KERNEL = pytest.mark.parametrize("kernel", KERNELS.values(), ids=KERNELS)
+
+
+def inputs():
+    """Three runs of whatever a kernel may ask for; some completions are empty, others end early."""
+    generator, shape = np.random.default_rng(5), (3, *SHAPE)
+    lengths = generator.integers(0, SHAPE[-1] + 1, shape[:-1])
+    all_log_probs, ref_all_log_probs = np.log(generator.dirichlet(np.ones(5), (2, *shape)))
+    return {
+        "rewards": generator.integers(0, 4, shape[:-1]) / 4,
+        "lengths": lengths.astype(float),
+        "mask": (np.arange(SHAPE[-1]) < lengths[..., None]).astype(float),
+        "log_ratio": generator.normal(size=shape),
+        "log_probs": generator.normal(size=shape) - 2.0,
+        "ref_log_probs": generator.normal(size=shape) - 2.0,
+        "advantages": generator.normal(size=shape),
+        "entropies": generator.uniform(size=shape),
+        "all_log_probs": all_log_probs,
+        "ref_all_log_probs": ref_all_log_probs,
+        "tokens": generator.integers(0, 5, shape),
+    }
+
+
+def outputs(kernel, arrays):
+    """What the kernel returns, always as a list; the parts of a `Term` that are plain zeros are left out."""
+    term = clipped(arrays["log_ratio"], arrays["advantages"])
+    got = kernel(SimpleNamespace(**arrays, term=term, max_length=SHAPE[-1]))
+    return [part for part in (got if isinstance(got, tuple) else (got,)) if type(part) is not float]
+
+
+@EVERY_KERNEL
+def test_a_run_axis_of_a_kernel_is_as_many_separate_calls(kernel):
+    arrays = inputs()
+    together = outputs(kernel, arrays)
+    for index in range(3):
+        alone = outputs(kernel, {name: array[index] for name, array in arrays.items()})
+        for ours, theirs in zip(together, alone, strict=True):
+            assert ours[index].shape == theirs.shape
+            np.testing.assert_allclose(ours[index], theirs, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("name", sorted(KERNELS.keys() - {"distinct_ngrams"}))
+def test_a_kernel_keeps_the_library_and_the_precision_of_its_inputs(name, asarray):
+    """All but the one whose inputs are integers and which answers in float64."""
+    kernel = KERNELS[name]
+    expected = outputs(kernel, inputs())
+    got = outputs(kernel, {name: asarray(array) for name, array in inputs().items()})
+    for ours, theirs in zip(got, expected, strict=True):
+        asarray.check(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [kernel for kernel in KERNELS.values() if "mask" in inspect.signature(kernel.kernel).parameters],
+    ids=str,
+)
+def test_what_the_padding_holds_does_not_matter_to_a_kernel_that_is_told_of_it(kernel):
+    clean = inputs()
+    present = clean["mask"] == 1.0
+    dirty = dict(clean)
+    for name in ("log_ratio", "log_probs", "advantages", "entropies"):
+        dirty[name] = np.where(present, clean[name], np.nan)
+    dirty["tokens"] = np.where(present, clean["tokens"], -7)
+    for ours, theirs in zip(outputs(kernel, dirty), outputs(kernel, clean), strict=True):
+        where = present if theirs.shape == present.shape else ...
+        np.testing.assert_array_equal(ours[where], theirs[where])

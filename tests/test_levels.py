@@ -32,11 +32,3 @@ def test_a_level_is_its_own_transpose(level):
     mask = np.arange(5) < np.array([[5, 0, 2], [1, 3, 4]])[..., None]
     u, v = u * mask, v * mask
     assert (u * level(v, mask)).sum() == pytest.approx((level(u, mask) * v).sum(), rel=1e-13)
-
-
-@pytest.mark.parametrize("level", [token_level, sequence_mean_level, sequence_sum_level])
-def test_runs_are_independent(level):
-    log_ratio = np.random.default_rng(0).normal(size=(4, 2, 3, 5))
-    mask = np.random.default_rng(1).random((4, 2, 3, 5)) < 0.5
-    together = level(log_ratio, mask)
-    np.testing.assert_array_equal(together, np.stack(list(map(level, log_ratio, mask))))

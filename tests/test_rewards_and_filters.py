@@ -5,27 +5,35 @@ import pytest
 
 from grpo_ref import all_groups, mixed_groups, soft_overlong, soft_overlong_punishment, task_reward
 
-# budget 10, buffer 0.2: the ramp runs from 8 to 10 tokens
-LENGTHS = {
-    "short": (3, 0),
-    "where the ramp begins": (8, 0),
-    "half way": (9, -0.5),
-    "at the budget": (10, -1),
-    "beyond": (12, -1),
+# length, budget, settings -> punishment; with the default buffer of 0.2, a budget of 10 is free up to 8
+PUNISHMENTS = {
+    "short": (3, 10, {}, 0),
+    "where the ramp begins": (8, 10, {}, 0),
+    "half way": (9, 10, {}, -0.5),
+    "at the budget": (10, 10, {}, -1),
+    "beyond": (12, 10, {}, -1),
+    "a buffer of half the budget: two of its five tokens": (7, 10, {"buffer": 0.5}, -0.4),
+    "a buffer of the whole budget: every token costs": (1, 10, {"buffer": 1.0}, -0.1),
+    "a budget of one token": (1, 1, {}, -1),
+    "DAPO's own: 20480 tokens, half of the last 4096": (18432, 20480, {}, -0.5),
 }
 
 
-@pytest.mark.parametrize(("length", "punishment"), LENGTHS.values(), ids=LENGTHS)
-def test_soft_overlong(length, punishment, asarray):
-    asarray.check(soft_overlong_punishment(asarray([[length]]), 10, buffer=0.2), [[punishment]])
-    asarray.check(soft_overlong(asarray([[0.25]]), asarray([[length]]), 10), [[0.25 + punishment]])
+@pytest.mark.parametrize(
+    ("length", "budget", "settings", "punishment"), PUNISHMENTS.values(), ids=PUNISHMENTS
+)
+def test_soft_overlong(length, budget, settings, punishment, asarray):
+    lengths = asarray([[length]])
+    asarray.check(soft_overlong_punishment(lengths, budget, **settings), [[punishment]])
+    asarray.check(soft_overlong(asarray([[0.25]]), lengths, budget, **settings), [[0.25 + punishment]])
 
 
-def test_soft_overlong_counts_in_whole_tokens():
-    assert soft_overlong_punishment(np.array([9]), 10).tolist() == [-0.5]
+def test_soft_overlong_counts_in_whole_tokens(asarray):
+    punishment = soft_overlong_punishment(asarray(np.array([7, 9])), 10)
+    assert asarray.to_numpy(punishment).tolist() == [0.0, -0.5]
 
 
-@pytest.mark.parametrize(("buffer", "max_length"), [(0.0, 10), (1.1, 10), (0.2, 0)])
+@pytest.mark.parametrize(("buffer", "max_length"), [(0.0, 10), (1.1, 10), (np.nan, 10), (0.2, 0)])
 def test_soft_overlong_settings_are_named(buffer, max_length):
     with pytest.raises(ValueError, match="expected 0 < buffer <= 1 and max_length >= 1, got"):
         soft_overlong_punishment(np.array([1.0]), max_length, buffer=buffer)
@@ -36,13 +44,19 @@ def test_task_reward_is_left_alone():
     assert task_reward(rewards) is rewards
 
 
-def test_filters(asarray):
-    rewards = asarray([[0, 0, 0], [1, 0, 1], [0.1, 0.1, 0.1]])
-    asarray.check(mixed_groups(rewards), [False, True, False])
-    asarray.check(all_groups(rewards), [True, True, True])
+# rewards of one group -> whether its members differ
+GROUPS = {
+    "all wrong": ([0, 0, 0], False),
+    "all right, by a number that binary cannot hold": ([0.1, 0.1, 0.1], False),
+    "one of three": ([0, 1, 0], True),
+    "a small difference is one": ([1, 1, 1 + 2**-20], True),
+    "a group of one never differs": ([1], False),
+}
 
 
-@pytest.mark.parametrize("kernel", [mixed_groups, all_groups])
-def test_runs_are_independent(kernel):
-    rewards = np.random.default_rng(0).integers(0, 2, (5, 4, 3))
-    np.testing.assert_array_equal(kernel(rewards), np.stack([kernel(run) for run in rewards]))
+@pytest.mark.parametrize(("group", "mixed"), GROUPS.values(), ids=GROUPS)
+def test_filters(group, mixed, asarray):
+    """Beside a group of zeros, which is never mixed."""
+    rewards = asarray([group, [0] * len(group)])
+    asarray.check(mixed_groups(rewards), [mixed, False])
+    asarray.check(all_groups(rewards), [True, True])

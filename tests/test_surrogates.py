@@ -1,5 +1,7 @@
 """Surrogates: value and slope of one token, worked by hand, in every library and precision."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -9,10 +11,11 @@ from grpo_ref import clipped, dual_clipped, importance_weighted, kl_cov, reinfor
 CLIPPED = {
     "on policy": (1.0, 2.0, 2.0, 2.0),
     "good token, pushed far enough": (1.5, 1.0, 1.28, 0.0),
-    "good token, still too rare": (0.5, 1.0, 0.5, 0.5),
+    "good token, still too rare": (0.5, 0.5, 0.25, 0.25),
     "bad token, pushed far enough": (0.5, -1.0, -0.8, 0.0),
-    "bad token, still too likely": (1.5, -1.0, -1.5, -1.5),
+    "bad token, still too likely": (1.5, -0.5, -0.75, -0.75),
     "good token, just inside the wider bound": (1.27, 2.0, 2.54, 2.54),
+    "bad token, just inside its bound": (0.81, -2.0, -1.62, -1.62),
     "no signal": (1.5, 0.0, 0.0, 0.0),
 }
 
@@ -27,8 +30,9 @@ def test_clipped(ratio, advantage, value, slope, asarray):
 
 # the same with a floor at max_ratio = 2
 DUAL = CLIPPED | {
+    "bad token, a little too likely: the floor 2 A": (2.5, -0.5, -1.0, 0.0),
     "bad token, far too likely: the floor 2 A": (5.0, -1.5, -3.0, 0.0),
-    "good token, far too likely: no floor": (5.0, 1.5, 1.92, 0.0),
+    "good token, far too likely: no floor": (5.0, 0.5, 0.64, 0.0),
 }
 
 
@@ -38,6 +42,13 @@ def test_dual_clipped(ratio, advantage, value, slope, asarray):
     term = dual_clipped(*arguments, clip_low=0.2, clip_high=0.28, max_ratio=2.0)
     asarray.check(term.value, [value])
     asarray.check(term.slope, [slope])
+    assert term.direct == 0.0
+
+
+def test_default_widths_are_those_of_ppo_and_the_default_floor_is_that_of_verl():
+    log_ratio, advantages = np.log([0.5, 1.5, 4.0]), np.array([-1.0, 1.0, -1.0])
+    np.testing.assert_allclose(clipped(log_ratio, advantages).value, [-0.8, 1.2, -4.0], rtol=1e-15)
+    np.testing.assert_allclose(dual_clipped(log_ratio, advantages).value, [-0.8, 1.2, -3.0], rtol=1e-15)
 
 
 def test_on_the_bound_the_slope_is_still_the_unclipped_one():
@@ -46,30 +57,70 @@ def test_on_the_bound_the_slope_is_still_the_unclipped_one():
     assert term.value.tolist() == term.slope.tolist() == [3.0, -3.0]
 
 
+def test_on_the_floor_the_slope_is_still_the_clipped_one():
+    floor = np.exp(np.array([1.0]))
+    term = dual_clipped(np.array([1.0]), np.array([-1.0]), max_ratio=floor.item())
+    assert term.value.tolist() == term.slope.tolist() == [-floor.item()]
+
+
 def test_importance_weighted_is_ratio_times_advantage(asarray):
     term = importance_weighted(asarray([np.log(3.0), 0.0]), asarray([2.0, -1.0]))
     asarray.check(term.value, [6, -1])
     asarray.check(term.slope, [6, -1])
+    assert term.direct == 0.0
 
 
 def test_reinforce_has_a_direct_slope_and_no_ratio(asarray):
+    """One advantage a completion is broadcast to its tokens."""
     term = reinforce(asarray([[-0.5, -2.0]]), asarray([[3.0]]))
     asarray.check(term.value, [[-1.5, -6.0]])
     asarray.check(term.direct, [[3.0, 3.0]])
     assert term.slope == 0.0
 
 
-def test_kl_cov_holds_back_the_token_of_highest_covariance(asarray):
+# settings, mask -> coef of each of three tokens
+CHOSEN = {
+    "less than one token is one token, the first": ({}, [1, 1, 1], [0.1, 0, 0]),
+    "0.7 of three tokens are two": ({"share": 0.7}, [1, 1, 1], [0.1, 0.1, 0]),
+    "all; where the log-ratio is 0 the penalty has no slope": ({"share": 1.0}, [1, 1, 1], [0.1, 0.1, 0.1]),
+    "another coefficient": ({"coef": 0.5}, [1, 1, 1], [0.5, 0, 0]),
+    "no token is left to choose": ({"share": 1.0}, [0, 0, 0], [0, 0, 0]),
+}
+
+
+@pytest.mark.parametrize(("settings", "mask", "coefs"), CHOSEN.values(), ids=CHOSEN)
+def test_kl_cov_holds_back_the_tokens_of_highest_covariance(settings, mask, coefs, asarray):
     """Three tokens, A = 2, -1, 0 and log π = -1, -3, -2: means 1/3 and -2, covariances 5/3, 4/3 and 0.
 
-    A share of 0.34 of three tokens is one token, the first; what stands in the padding is not asked.
+    Had the padding's NaN a say in the means, nothing could be ranked.
     """
-    log_ratio, log_probs = asarray([[[0.5, 0.5, -0.5, 9.0]]]), asarray([[[-1.0, -3.0, -2.0, 9.0]]])
-    advantages, mask = asarray([[[2.0, -1.0, 0.0, 9.0]]]), asarray([[[1, 1, 1, 0]]])
-    term = kl_cov(log_ratio, log_probs, advantages, mask, share=0.34, coef=0.1)
-    gain = np.exp(0.5) * np.array([2.0, -1.0])
-    asarray.check(term.value[..., :3], [[[gain[0] - 0.05, gain[1], 0.0]]])
-    asarray.check(term.slope[..., :3], [[[gain[0] - 0.1, gain[1], 0.0]]])
+    log_ratio, log_probs = asarray([[[0.5, -0.5, 0.0, np.nan]]]), asarray([[[-1.0, -3.0, -2.0, np.nan]]])
+    advantages, mask = asarray([[[2.0, -1.0, 0.0, np.nan]]]), asarray([[[*mask, 0]]])
+    term = kl_cov(log_ratio, log_probs, advantages, mask, **settings)
+    gain, coefs = np.array([2 * np.exp(0.5), -np.exp(-0.5), 0.0]), np.array(coefs)
+    asarray.check(term.value[0, 0, :3], gain - coefs * [0.5, 0.5, 0.0])
+    asarray.check(term.slope[0, 0, :3], gain - coefs * [1, -1, 0])
+    assert term.direct == 0.0
+
+
+# Points on both sides of every kink and at least 0.03 from each: log of 0.8, 1.2, 1.5 are -0.22, 0.18, 0.41
+LOG_RATIO = np.array([[[-1.0, -0.3, -0.15, 0.1, 0.3, 0.6], [-0.9, -0.4, -0.1, 0.15, 0.25, 0.7]]])
+ADVANTAGES = np.array([[[2.0], [-1.5]]])
+LOG_PROBS = np.log(np.linspace(0.1, 0.9, 12)).reshape(1, 2, 6)
+SURROGATES = {
+    "clipped": partial(clipped, advantages=ADVANTAGES),
+    "dual clipped": partial(dual_clipped, advantages=ADVANTAGES, max_ratio=1.5),
+    "importance weighted": partial(importance_weighted, advantages=ADVANTAGES),
+    "kl-cov": lambda x: kl_cov(x, LOG_PROBS, ADVANTAGES, np.ones_like(x), share=0.5),
+    "reinforce": partial(reinforce, advantages=ADVANTAGES),
+}
+
+
+@pytest.mark.parametrize("kernel", SURROGATES.values(), ids=SURROGATES)
+def test_the_slope_is_the_central_difference_of_the_value(kernel):
+    term, h = kernel(LOG_RATIO), 1e-5
+    numerical = (kernel(LOG_RATIO + h).value - kernel(LOG_RATIO - h).value) / (2 * h)
+    np.testing.assert_allclose(term.slope + term.direct, numerical, rtol=1e-8, atol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -92,21 +143,3 @@ def test_clipping_is_decided_from_the_ratio_in_float32_too():
     slope = clipped(log_ratio, np.ones_like(log_ratio)).slope
     assert slope.dtype == np.float32
     assert np.count_nonzero(slope) in (50, 51)
-
-
-@pytest.mark.parametrize("kernel", [clipped, dual_clipped, importance_weighted, reinforce])
-def test_runs_are_independent(kernel):
-    one, two = np.random.default_rng(0).normal(size=(2, 4, 2, 3, 5))
-    np.testing.assert_array_equal(
-        kernel(one, two).value, np.stack([kernel(*run).value for run in zip(one, two, strict=True)])
-    )
-
-
-def test_kl_cov_chooses_within_each_run():
-    log_ratio, log_probs, advantages = np.random.default_rng(0).normal(size=(3, 4, 2, 3, 5))
-    mask = np.random.default_rng(1).random((4, 2, 3, 5)) < 0.7
-    together = kl_cov(log_ratio, log_probs, advantages, mask, share=0.2).slope
-    apart = [
-        kl_cov(*run, share=0.2).slope for run in zip(log_ratio, log_probs, advantages, mask, strict=True)
-    ]
-    np.testing.assert_allclose(together, np.stack(apart), rtol=1e-14)
