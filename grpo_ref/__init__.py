@@ -10,6 +10,8 @@ from grpo_ref.advantages import (
     group_centred,
     group_normalized,
     leave_one_out,
+    normalized_then_summed,
+    ranked,
     raw_rewards,
 )
 from grpo_ref.aggregation import (
@@ -40,7 +42,7 @@ from grpo_ref.penalties import (
 from grpo_ref.recipes import DAPO, DR_GRPO, GRPO, RECIPES, REINFORCE, RLOO, Recipe, Slot, slot
 from grpo_ref.rewards import soft_overlong, soft_overlong_punishment, task_reward
 from grpo_ref.rollout import rollout, sample
-from grpo_ref.surrogates import clipped, dual_clipped, importance_weighted, kl_cov, reinforce
+from grpo_ref.surrogates import cispo, clipped, dual_clipped, importance_weighted, kl_cov, reinforce, sapo
 from grpo_ref.tasks import TASKS
 from grpo_ref.tasks.task import Task
 from grpo_ref.train import TrainConfig, TrainState, Update, config_for, initial_state, train

@@ -125,6 +125,65 @@ def leave_one_out(rewards: Array, *, keep_singletons: bool = False) -> Array:
     return group_centred(rewards) * (size / (size - 1))
 
 
+def ranked(rewards: Array) -> Array:
+    """Only the order counts: ranks instead of rewards, so no monotone distortion of the reward matters.
+
+        Aᵢ = 2 - 4 (rankᵢ - 1) / (G - 1),   rank 1 the best; equal rewards share the mean of their ranks
+
+    How ties are ranked is our choice: the mean rank keeps the sum at 0, and gives a group of equal rewards 0.
+
+    Args:
+      rewards: (P, G), one row per prompt.
+
+    Returns:
+      (P, G) between -2 and 2; each row sums to zero, a one-member group gets 0.
+
+    GOPO (arXiv:2602.03876), the affine map of its abstract page; no trainer has it.
+
+    >>> import numpy as np
+    >>> ranked(np.array([[0.1, 30.0, 0.2]]))
+    array([[-2.,  2.,  0.]])
+    """
+    xp = array_namespace(rewards)
+    ours, theirs = rewards[..., :, None], rewards[..., None, :]
+    lead = xp.sum(xp.astype(ours > theirs, rewards.dtype) - xp.astype(ours < theirs, rewards.dtype), axis=-1)
+    return 2.0 * lead / max(rewards.shape[MEMBERS] - 1, 1)
+
+
+def normalized_then_summed(
+    components: Array, weights: Array, *, ddof: int = 1, eps: float = 1e-4, whiten: bool = True
+) -> Array:
+    """Each criterion is normalised in its group before the weighted sum, so none drowns the others: GDPO.
+
+        Aᵢₖ = (rᵢₖ - meanₖ) / (stdₖ + eps),   Aᵢ = Σₖ wₖ Aᵢₖ,   then (Aᵢ - mean) / (std + eps) over the batch
+
+    Summing first lets the criterion with the widest spread decide alone.
+
+    Args:
+      components: (P, G, K) one reward a criterion.
+      weights: (K,) of the criteria.
+      ddof, eps: as in `group_normalized`, for both normalisations; TRL has 1 and 1e-4.
+      whiten: whether the last step, over all completions of the batch, is taken; TRL always takes it.
+
+    Returns:
+      (P, G); a criterion on which a group agrees adds 0.
+
+    Raises:
+      ValueError: if ddof is not 0 or 1, or eps is negative.
+
+    GDPO (arXiv:2601.05242); TRL `multi_objective_aggregation="normalize_then_sum"`. verl whitens over
+    tokens, so that long completions count more.
+    """
+    xp = array_namespace(components, weights)
+    each = xp.moveaxis(components, -1, 0)
+    normalized = group_normalized(each, ddof=ddof, eps=eps)
+    total = xp.sum(xp.moveaxis(normalized, 0, -1) * weights, axis=-1)
+    if not whiten:
+        return total
+    mean = xp.mean(total, axis=(GROUP, MEMBERS), keepdims=True)
+    return (total - mean) / _scale(_std(total, axis=(GROUP, MEMBERS), ddof=ddof), eps)
+
+
 def best_of_group(rewards: Array, *, ddof: int = 1, eps: float = 1e-6) -> Array:
     """Only the best completion is rewarded, by its lead over the second best: trains pass@k.
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import replace
 
 import numpy as np
 
@@ -52,7 +52,8 @@ def rollout(task: Task, probs: Floats, prompts: Integers, uniforms: Floats) -> C
         states[..., t], tokens[..., t], mask[..., t] = here, np.where(alive, token, 0), alive
         state = np.where(alive, task.transitions[here, token], END)
     components = task.verify(prompts, tokens, mask)
-    return Completions(prompts, states, tokens, mask, components, components @ task.weights, task.max_length)
+    rewards = components @ task.weights
+    return Completions(prompts, states, tokens, mask, components, rewards, task.weights, task.max_length)
 
 
 def _invert(cumulative: Floats, rows: Integers, uniforms: Floats) -> Integers:
@@ -132,10 +133,10 @@ def redraw(
     chosen = [generators[run] for run in runs]
     fresh = draw(task, probs[runs], chosen, prompts=prompts, group_size=group_size)
     merged = {}
-    for name in (item.name for item in fields(Completions) if item.name != "max_length"):
+    for name in ("prompts", "states", "tokens", "mask", "components", "rewards"):
         merged[name] = getattr(batch, name).copy()
         merged[name][runs] = _choose(replace_groups[runs], getattr(fresh, name), merged[name][runs])
-    return Completions(**merged, max_length=batch.max_length)
+    return replace(batch, **merged)
 
 
 def _choose(groups: Bools, ours: Floats, theirs: Floats) -> Floats:

@@ -126,6 +126,84 @@ def dual_clipped(
     )
 
 
+def cispo(
+    log_ratio: Array,
+    log_probs: Array,
+    advantages: Array,
+    *,
+    min_ratio: float = 0.0,
+    max_ratio: float = 5.0,
+) -> Term:
+    """REINFORCE weighted by a clipped ratio that is held constant: no token ever loses its gradient.
+
+        sₜ = sg[clip(rₜ, min_ratio, max_ratio)] A log πθ(t),   rₜ = exp(log_ratio)
+
+    Only the slope has a meaning; the value contains log πθ. The trainers' three caps:
+
+    | trainer       | min_ratio                 | max_ratio                                          |
+    |---------------|---------------------------|----------------------------------------------------|
+    | TRL           | 0                         | epsilon_high itself (its docs: 5; unset it is 0.2) |
+    | Open Instruct | 0                         | 1 + clip_higher = 1.272                            |
+    | verl          | 1 - clip_ratio_low = 0.8  | 1 + clip_ratio_high = 1.2                          |
+
+    Args:
+      log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
+      log_probs: (P, G, T) log πθ, in nats.
+      advantages: broadcastable to (P, G, T); constant with respect to θ.
+      min_ratio, max_ratio: bounds of the weight, 0 <= min_ratio <= max_ratio; 5 is ScaleRL's cap.
+
+    Returns:
+      Term of (P, G, T) arrays; the slope is direct, with respect to log_probs.
+
+    Raises:
+      ValueError: if the bounds are out of range.
+
+    MiniMax 2025, CISPO in MiniMax-M1 (arXiv:2506.13585); TRL `loss_type="cispo"`, Open Instruct
+    `loss_fn="cispo"`, verl `compute_policy_loss_cispo`.
+
+    >>> import numpy as np
+    >>> cispo(np.log(np.array([9.0])), np.log(np.array([0.5])), np.array([1.0])).direct
+    array([5.])
+    """
+    if not 0.0 <= min_ratio <= max_ratio:
+        raise ValueError(f"expected 0 <= min_ratio <= max_ratio, got {min_ratio} and {max_ratio}")
+    xp = array_namespace(log_ratio, log_probs, advantages)
+    weight = xp.clip(xp.exp(log_ratio), min_ratio, max_ratio) * advantages
+    return Term(value=weight * log_probs, direct=weight)
+
+
+def sapo(
+    log_ratio: Array, advantages: Array, *, tau_positive: float = 1.0, tau_negative: float = 1.05
+) -> Term:
+    """A soft gate instead of a hard clip: the slope fades as the ratio leaves 1, and has no cliff.
+
+        sₜ = (4/τ) σ(τ (rₜ - 1)) A,   rₜ = exp(log_ratio),   τ = tau_positive where A > 0, else tau_negative
+
+    The slope is 4 p (1 - p) rₜ A with p = σ(τ (rₜ - 1)): A at rₜ = 1, whatever τ is. A larger τ is a sharper
+    gate.
+
+    Args:
+      log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
+      advantages: broadcastable to (P, G, T); constant with respect to θ.
+      tau_positive, tau_negative: sharpness of the gate, > 0; 1.0 and 1.05 in TRL and verl.
+
+    Returns:
+      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ.
+
+    Raises:
+      ValueError: if a sharpness is not positive.
+
+    Gao et al. 2025, SAPO (arXiv:2511.20347); TRL `loss_type="sapo"`, verl `compute_policy_loss_sapo`.
+    """
+    if not tau_positive > 0.0 or not tau_negative > 0.0:
+        raise ValueError(f"expected tau_positive, tau_negative > 0, got {tau_positive} and {tau_negative}")
+    xp = array_namespace(log_ratio, advantages)
+    ratio = xp.exp(log_ratio)
+    tau = xp.where(advantages > 0.0, xp.full_like(ratio, tau_positive), tau_negative)
+    gate = 0.5 + 0.5 * xp.tanh(0.5 * tau * (ratio - 1.0))
+    return Term(value=4.0 / tau * gate * advantages, slope=4.0 * gate * (1.0 - gate) * ratio * advantages)
+
+
 def kl_cov(
     log_ratio: Array,
     log_probs: Array,

@@ -60,6 +60,7 @@ class Completions:
       mask: (..., P, G, T) True up to and including the token that ended the completion.
       components: (..., P, G, K) one reward per criterion of the task.
       rewards: (..., P, G) the weighted sum of the components.
+      weights: (K,) of the components.
       max_length: the generation budget in tokens.
     """
 
@@ -69,6 +70,7 @@ class Completions:
     mask: Array
     components: Array
     rewards: Array
+    weights: Array
     max_length: int
 
     @property

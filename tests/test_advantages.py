@@ -9,6 +9,8 @@ from grpo_ref import (
     group_centred,
     group_normalized,
     leave_one_out,
+    normalized_then_summed,
+    ranked,
     raw_rewards,
 )
 
@@ -97,6 +99,15 @@ OTHERS = {
     ),
     "batch: groups of one have no siblings": (batch_scaled, [[1.0], [3.0]], {}, [[0], [0]]),
     "batch: a single reward has no spread": (batch_scaled, [[3.0]], {"eps": 0.0}, [[0]]),
+    "ranked: the order counts alone": (ranked, [[0.1, 30.0, 0.2]], {}, [[-2, 2, 0]]),
+    "ranked: the two best share ranks 1 and 2 of four": (
+        ranked,
+        [[5, 1, 5, 0]],
+        {},
+        [[4 / 3, -2 / 3, 4 / 3, -2]],
+    ),
+    "ranked: everyone agrees": (ranked, [[0.1, 0.1]], {}, [[0, 0]]),
+    "ranked: alone": (ranked, [[3.0]], {}, [[0]]),
     "best of group: the lead 3 - 1 over the std (ddof 0) of 3 1": (
         best_of_group,
         [[3, 1]],
@@ -147,3 +158,41 @@ def test_a_lead_needs_two():
 def test_a_list_is_told_to_become_an_array():
     with pytest.raises(TypeError, match="expected arrays, got a list or tuple; wrap it first"):
         group_normalized([[1.0, 0.0]])
+
+
+# components of a group of two, weights, settings -> advantages
+COMPONENTS = {
+    "criteria of different scale count by their weights: 1 - 0.5": (
+        [[[1, 0], [0, 100]]],
+        [1, 0.5],
+        {"ddof": 0, "eps": 0.0, "whiten": False},
+        [[0.5, -0.5]],
+    ),
+    "a criterion on which the group agrees adds nothing": (
+        [[[1, 0.1], [0, 0.1]]],
+        [1, 5],
+        {"ddof": 0, "eps": 0.0, "whiten": False},
+        [[1, -1]],
+    ),
+    "groups are normalised apart": (
+        [[[1], [0]], [[30], [10]]],
+        [2],
+        {"ddof": 0, "eps": 0.0, "whiten": False},
+        [[2, -2], [2, -2]],
+    ),
+    "then the batch: ± 3/2 and 0 0 have std √(9/8)": (
+        [[[1, 1], [0, 0]], [[1, 1], [1, 1]]],
+        [1, 0.5],
+        {"ddof": 0, "eps": 0.0},
+        [[np.sqrt(2), -np.sqrt(2)], [0, 0]],
+    ),
+    "no contrast anywhere, and no 0/0": ([[[1], [1]]], [1], {"eps": 0.0}, [[0, 0]]),
+}
+
+
+@pytest.mark.parametrize(
+    ("components", "weights", "settings", "expected"), COMPONENTS.values(), ids=COMPONENTS
+)
+def test_criteria_are_normalised_before_they_are_summed(components, weights, settings, expected, asarray):
+    got = normalized_then_summed(asarray(components), asarray(weights), **settings)
+    asarray.check(got, expected)

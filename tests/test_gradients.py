@@ -5,6 +5,7 @@ Two central differences, of steps h and h/2, are combined (Richardson), so that 
 """
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from grpo_ref import (
     GRPO,
     RECIPES,
     absolute,
+    cispo,
     dual_clipped,
     exact_kl,
     fixed_length,
@@ -23,6 +25,7 @@ from grpo_ref import (
     kl_cov,
     open_instruct_kl,
     policy_loss,
+    sapo,
     sequence_mean_level,
     sequence_mean_token_sum,
     sequence_sum_level,
@@ -50,6 +53,8 @@ VARIANTS = RECIPES | {
     "dual clip": replace(GRPO, surrogate=slot(dual_clipped, max_ratio=1.3)),
     "never clipped": replace(GRPO, surrogate=slot(importance_weighted)),
     "kl-cov": replace(GRPO, surrogate=slot(kl_cov, share=0.3)),
+    "sapo": replace(GRPO, surrogate=slot(sapo)),
+    "sapo under a sequence ratio": replace(GRPO, surrogate=slot(sapo), level=sequence_mean_level),
     "k1": replace(GRPO, penalty=slot(k1), kl_coef=0.5),
     "k2": replace(GRPO, penalty=slot(k2), kl_coef=0.5),
     "k3": replace(GRPO, penalty=slot(k3), kl_coef=0.5),
@@ -71,6 +76,9 @@ VARIANTS = RECIPES | {
     "mean of sums": replace(GRPO, aggregate=slot(sequence_mean_token_sum, count_empty=False)),
     "fixed length": replace(GRPO, aggregate=slot(fixed_length)),
 }
+
+
+CISPO = replace(GRPO, surrogate=slot(cispo, max_ratio=1.3), kl_coef=0.0)
 
 
 def central_differences(function, point, step=1e-3):
@@ -130,6 +138,19 @@ def test_padding_gets_exactly_zero_whatever_it_holds(recipe):
     np.testing.assert_array_equal(dirty.loss, clean.loss)
     for name, value in clean.metrics.items():
         np.testing.assert_array_equal(dirty.metrics[name], value, err_msg=name)
+
+
+def test_a_detached_weight_is_the_gradient_of_weighted_log_probs():
+    """With the capped ratio held as a number, the value is linear in log πθ, and W times it is its slope."""
+    held = np.minimum(np.exp(NEW - OLD), 1.3) * ADVANTAGES[..., None]
+    weights = GRPO.aggregate(SimpleNamespace(mask=MASK))
+
+    def loss(log_probs):
+        return -(weights * held * log_probs)[MASK].sum()
+
+    ours = policy_loss(NEW, ADVANTAGES, MASK, recipe=CISPO, old_log_probs=OLD)
+    assert_same_gradient(ours.gradient, central_differences(loss, NEW))
+    assert ours.loss.sum() == pytest.approx(loss(NEW), rel=1e-13)
 
 
 # ---- down to the logits --------------------------------------------------------------------------

@@ -254,6 +254,8 @@ def inputs():
     all_log_probs, ref_all_log_probs = np.log(generator.dirichlet(np.ones(5), (2, *shape)))
     return {
         "rewards": generator.integers(0, 4, shape[:-1]) / 4,
+        "components": generator.integers(0, 4, (*shape[:-1], 2)) / 4,
+        "weights": np.array([1.0, 0.5]),
         "lengths": lengths.astype(float),
         "mask": (np.arange(SHAPE[-1]) < lengths[..., None]).astype(float),
         "log_ratio": generator.normal(size=shape),
@@ -279,7 +281,7 @@ def test_a_run_axis_of_a_kernel_is_as_many_separate_calls(kernel):
     arrays = inputs()
     together = outputs(kernel, arrays)
     for index in range(3):
-        alone = outputs(kernel, {name: array[index] for name, array in arrays.items()})
+        alone = outputs(kernel, {name: x if name == "weights" else x[index] for name, x in arrays.items()})
         for ours, theirs in zip(together, alone, strict=True):
             assert ours[index].shape == theirs.shape
             np.testing.assert_allclose(ours[index], theirs, rtol=1e-12, atol=1e-15)

@@ -43,7 +43,8 @@ def imports(path):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            yield node.module
+            whole = node.module == PACKAGE.name
+            yield from (f"{PACKAGE.name}.{alias.name}" for alias in node.names) if whole else [node.module]
 
 
 FILES = [path for path in PACKAGE.rglob("*.py") if path != PACKAGE / "__init__.py"]
@@ -59,6 +60,7 @@ def test_modules_import_downwards_only():
             package, _, rest = name.partition(".")
             if package == "grpo_ref" and rest:
                 other = rest.split(".")[0]
+                assert other in RANK, f"{path} imports {name} from the package itself, not from its module"
                 inside = other == room(path)
                 assert inside or RANK[other] < RANK[room(path)], f"{path} imports {name}"
 

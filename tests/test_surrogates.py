@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from grpo_ref import clipped, dual_clipped, importance_weighted, kl_cov, reinforce
+from grpo_ref import cispo, clipped, dual_clipped, importance_weighted, kl_cov, reinforce, sapo
 
 # ratio, advantage -> value, slope at clip_low = 0.2, clip_high = 0.28
 CLIPPED = {
@@ -78,6 +78,52 @@ def test_reinforce_has_a_direct_slope_and_no_ratio(asarray):
     assert term.slope == 0.0
 
 
+# ratio, log-probability, settings -> weight of an advantage of -2
+WEIGHTS = {
+    "inside": (3.0, -0.5, {}, -6.0),
+    "above the cap": (7.0, -0.5, {}, -10.0),
+    "a low ratio is kept": (0.1, -0.5, {}, -0.2),
+    "unless there is a lower bound": (0.1, -0.5, {"min_ratio": 0.8}, -1.6),
+    "another cap": (7.0, -0.5, {"max_ratio": 1.272}, -2.544),
+}
+
+
+@pytest.mark.parametrize(("ratio", "log_prob", "settings", "weight"), WEIGHTS.values(), ids=WEIGHTS)
+def test_cispo_caps_the_weight_and_keeps_the_gradient(ratio, log_prob, settings, weight, asarray):
+    term = cispo(asarray([np.log(ratio)]), asarray([log_prob]), asarray([-2.0]), **settings)
+    asarray.check(term.direct, [weight])
+    asarray.check(term.value, [weight * log_prob])
+    assert term.slope == 0.0
+
+
+def test_cispo_bounds_out_of_order_are_named():
+    with pytest.raises(ValueError, match=r"expected 0 <= min_ratio <= max_ratio, got 2\.0 and 1\.0"):
+        cispo(np.zeros(1), np.zeros(1), np.zeros(1), min_ratio=2.0, max_ratio=1.0)
+
+
+def test_sapo_at_a_ratio_of_one_and_of_two(asarray):
+    """At 1 the gate is 1/2: value 2A/τ, slope A. At 2 with τ = log 3 the gate is 3/4: slope 4 (3/16) 2 A."""
+    term = sapo(asarray([0.0, 0.0]), asarray([3.0, -3.0]), tau_positive=2.0, tau_negative=4.0)
+    asarray.check(term.value, [3.0, -1.5])
+    asarray.check(term.slope, [3.0, -3.0])
+    term = sapo(asarray([np.log(2.0)]), asarray([1.0]), tau_positive=np.log(3.0))
+    asarray.check(term.value, [3.0 / np.log(3.0)])
+    asarray.check(term.slope, [1.5])
+
+
+def test_sapo_without_advantage_and_far_away(asarray):
+    """A ratio of e¹⁰ saturates the gate: value 4/τ, no slope, and nothing overflows."""
+    term = sapo(asarray([0.5, 10.0]), asarray([0.0, 1.0]))
+    asarray.check(term.value, [0.0, 4.0])
+    asarray.check(term.slope, [0.0, 0.0])
+
+
+@pytest.mark.parametrize("settings", [{"tau_positive": 0.0}, {"tau_negative": -1.0}], ids=str)
+def test_sapo_without_sharpness_is_refused(settings):
+    with pytest.raises(ValueError, match="expected tau_positive, tau_negative > 0, got"):
+        sapo(np.zeros(1), np.zeros(1), **settings)
+
+
 # settings, mask -> coef of each of three tokens
 CHOSEN = {
     "less than one token is one token, the first": ({}, [1, 1, 1], [0.1, 0, 0]),
@@ -113,6 +159,7 @@ SURROGATES = {
     "importance weighted": partial(importance_weighted, advantages=ADVANTAGES),
     "kl-cov": lambda x: kl_cov(x, LOG_PROBS, ADVANTAGES, np.ones_like(x), share=0.5),
     "reinforce": partial(reinforce, advantages=ADVANTAGES),
+    "sapo": partial(sapo, advantages=ADVANTAGES, tau_positive=0.5, tau_negative=3.0),
 }
 
 
