@@ -1,7 +1,9 @@
 """`pytest exercises` grades the exercises in this folder."""
 
 from grpo_ref.frontends.pytest_plugin import (
+    pytest_addoption,
     pytest_collect_file,
+    pytest_report_header,
     pytest_report_teststatus,
     pytest_terminal_summary,
 )

@@ -22,3 +22,16 @@ def replace_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
         file.flush()
         os.fsync(file.fileno())
     beside.replace(path)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a text file as a whole, as `replace_file` does."""
+    replace_file(path, lambda file: file.write(text.encode()))
+
+
+def free_name(path: Path) -> Path:
+    """The path with a number before its suffix, the first that is free: notes.txt gives notes-1.txt."""
+    number = 1
+    while (numbered := path.with_name(f"{path.stem}-{number}{path.suffix}")).exists():
+        number += 1
+    return numbered

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from grpo_ref.files import UNFINISHED, replace_file
+from grpo_ref.files import UNFINISHED, replace_file, replace_text
 from grpo_ref.train import Metrics, TrainState
 
 FORMAT = "grpo_ref run 1"
@@ -59,7 +59,7 @@ class RunFolder:
             )
         self.path.mkdir(parents=True, exist_ok=True)
         text = json.dumps({"format": FORMAT, **config}, indent=2) + "\n"
-        replace_file(self.path / CONFIG, lambda file: file.write(text.encode()))
+        replace_text(self.path / CONFIG, text)
 
     def config(self) -> dict[str, Any]:
         """What was asked for.
@@ -82,7 +82,7 @@ class RunFolder:
 
     def save(self, state: TrainState, history: History) -> None:
         """Replace metrics and checkpoint."""
-        replace_file(self.path / METRICS, lambda file: file.write(_as_csv(history).encode()))
+        replace_text(self.path / METRICS, _as_csv(history))
         replace_file(self.path / CHECKPOINT, lambda file: np.savez(file, **_as_arrays(state)))
 
     def load(self) -> tuple[TrainState, History] | None:

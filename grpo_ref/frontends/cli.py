@@ -2,6 +2,7 @@
 
 import difflib
 import importlib
+import os
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -18,9 +19,15 @@ class Entry(NamedTuple):
 COMMANDS = {
     "train": Entry("grpo_ref.frontends.train_command", "Train on a task and show what was learned."),
     "plot": Entry("grpo_ref.frontends.plot_command", "Draw the training dynamics of one run or several."),
-    "list": Entry("grpo_ref.frontends.list_command", "List the exercises of the course."),
+    "init": Entry("grpo_ref.frontends.init_command", "Write the exercises of the course into a folder."),
+    "list": Entry("grpo_ref.frontends.list_command", "List the exercises and what you have reached."),
     "grade": Entry("grpo_ref.frontends.grade_command", "Grade exercises and show what is wrong with them."),
+    "watch": Entry("grpo_ref.frontends.watch_command", "Grade an exercise whenever it is saved."),
     "hint": Entry("grpo_ref.frontends.hint_command", "Show hints for an exercise, a step at a time."),
+    "reset": Entry(
+        "grpo_ref.frontends.reset_command", "Start an exercise again; your work is kept beside it."
+    ),
+    "solution": Entry("grpo_ref.frontends.solution_command", "Show the model answer of an exercise."),
     "dev": Entry("grpo_ref.frontends.dev_command", "For authors of exercises: prove and build them."),
     "recipes": Entry("grpo_ref.frontends.recipes_command", "List the algorithms by their differences."),
 }
@@ -67,5 +74,8 @@ class Commands(click.Group):
 
 @click.command(cls=Commands, epilog="Example:  grpo-ref train names --kl-coef 0.2")
 @click.version_option(package_name="grpo-ref")
-def main() -> None:
-    """The GRPO family in readable NumPy: train toy tasks, plot the dynamics, compare the algorithms."""
+@click.pass_context
+def main(context: click.Context) -> None:
+    """The GRPO family in readable NumPy: train toy tasks, solve the exercises, compare the algorithms."""
+    if os.environ.get("NO_COLOR"):
+        context.color = False

@@ -1,20 +1,23 @@
 """`grpo-ref hint`: a ladder of hints for one exercise."""
 
+from pathlib import Path
+
 import click
 
-from grpo_ref.frontends.cli import Name
-from grpo_ref.problems import PROBLEMS
+from grpo_ref.frontends.exercise import Exercise, folder_option, open_workbook
+from grpo_ref.frontends.text import hints_text
+from grpo_ref.grading.problem import Problem
 
 
-@click.command("hint", epilog="Example:  grpo-ref hint objective/grpo_objective --steps 2")
-@click.argument("name", type=Name("exercise", PROBLEMS))
+@click.command("hint", epilog="Example:  grpo-ref hint objective/grpo_objective")
+@click.argument("exercise", type=Exercise())
 @click.option(
-    "--steps", type=click.IntRange(min=1), default=1, show_default=True, help="How many hints to show."
+    "--steps", type=click.IntRange(min=1), help="How many hints to show; by default one more than last time."
 )
-def command(name: str, steps: int) -> None:
-    """Show the first hints of an exercise; each step gives more away."""
-    hints = PROBLEMS[name].hints
-    for step, hint in enumerate(hints[:steps], start=1):
-        click.echo(f"{step} of {len(hints)}: {hint}")
-    if steps < len(hints):
-        click.echo(f"\nmore: grpo-ref hint {name} --steps {steps + 1}")
+@folder_option
+def command(exercise: Problem, steps: int | None, folder: Path) -> None:
+    """Show the next hint of an exercise; each one gives more away.
+
+    How many you have read is noted in progress.txt.
+    """
+    click.echo(hints_text(exercise, open_workbook(folder).hints(exercise, steps)))

@@ -1,18 +1,30 @@
-"""`grpo-ref list`: the exercises of the course."""
+"""`grpo-ref list`: the exercises of the course, and what has been reached."""
+
+from pathlib import Path
 
 import click
 
-from grpo_ref.problems import CHAPTERS, PROBLEMS
-from grpo_ref.problems.course import file_of
+from grpo_ref.frontends.exercise import folder_option, open_workbook
+from grpo_ref.frontends.text import overview
+from grpo_ref.problems import CHAPTERS
+from grpo_ref.problems.course import file_of, problems_in
 
 
 @click.command("list", epilog="Example:  grpo-ref list")
-def command() -> None:
-    """List the exercises by chapter, with points, difficulty and file."""
+@folder_option
+def command(folder: Path) -> None:
+    """List the exercises by chapter: points reached, difficulty, hints read, file.
+
+    A star marks what is solved. The points are those that were last graded, not graded anew.
+    """
+    workbook = open_workbook(folder)
     for chapter, title in CHAPTERS.items():
-        click.echo(title)
-        for problem in PROBLEMS.values():
-            if problem.id.startswith(f"{chapter}/"):
-                click.echo(
-                    f"  {problem.id:34} {problem.points} pt  {problem.difficulty:6}  {file_of(problem)}"
-                )
+        click.secho(title, bold=True)
+        for problem in problems_in(chapter):
+            mark = "*" if workbook.is_solved(problem) else " "
+            points = f"{workbook.progress.points.get(problem.id, 0.0):g} of {problem.points} pt"
+            hints = workbook.progress.hints.get(problem.id, 0)
+            used = f"{hints} of {len(problem.hints)} hints" if hints else ""
+            columns = f"{mark} {problem.id:32} {points:13} {problem.difficulty:7} {used:13}"
+            click.echo(f"{columns} {file_of(problem)}")
+    click.echo("\n" + overview(workbook))

@@ -4,19 +4,37 @@ The folder of the exercises has a conftest.py that imports these hooks. Files ar
 own, not imported by pytest; a file is graded once, when its first test runs.
 """
 
-from collections.abc import Iterator
+import os
+import warnings
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from grpo_ref.frontends.text import failure_text
-from grpo_ref.grading.grade import NOT_STARTED, Report, Result, grade
+from grpo_ref.frontends.in_process import grade_in_process
+from grpo_ref.frontends.text import UNOFFICIAL, failure_text, overview
+from grpo_ref.grading.grade import NOT_STARTED, Report, Result
 from grpo_ref.grading.problem import Problem
 from grpo_ref.problems import CHAPTERS, PROBLEMS
-from grpo_ref.problems.course import file_of, problem_of
+from grpo_ref.problems.course import file_of, problem_of, problems_in
+from grpo_ref.problems.workbook import Workbook
 
 REASON = "not started"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """One option of our own; --pdb implies it."""
+    parser.addoption(
+        "--in-process",
+        action="store_true",
+        help="grade inside pytest, for print and breakpoint(); the verdict is not official",
+    )
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say so where the verdict will not count."""
+    return UNOFFICIAL if _is_in_process(config) else None
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -32,6 +50,7 @@ class Exercise(pytest.File):
         super().__init__(**others)
         self.problem = problem
         self.report: Report | None = None
+        self.errors: dict[str, BaseException] = {}
 
     def collect(self) -> Iterator["HiddenTest"]:
         """One item a check."""
@@ -41,7 +60,11 @@ class Exercise(pytest.File):
     def graded(self) -> Report:
         """The report, made when it is first asked for."""
         if self.report is None:
-            self.report = grade(self.problem, self.path)
+            workbook = _workbook(self.path.parents[1])
+            if _is_in_process(self.config) and not workbook.is_untouched(self.problem):
+                self.report = grade_in_process(self.problem, self.path, on_error=self.errors.__setitem__)
+            else:
+                self.report = workbook.grade(self.problem)
         return self.report
 
 
@@ -54,13 +77,18 @@ class HiddenTest(pytest.Item):
 
     def runtest(self) -> None:
         """Fail with the student's text, or skip if nothing was written yet."""
-        report = self._exercise().graded()
+        exercise = self._exercise()
+        report = exercise.graded()
         if report.status == NOT_STARTED:
             pytest.skip(REASON)
         result = self._result(report)
-        self.user_properties.append(("points", report.of / len(report.results)))
+        share = report.of / len(exercise.problem.checks)
+        self.user_properties.append(("points", round(share * result.passed, 4)))
+        self.user_properties.append(("points_possible", round(share, 4)))
         if not result.passed:
-            raise Failed(failure_text(result, report))
+            error = exercise.errors.get(self.name)
+            failed = Failed(failure_text(result, report))
+            raise failed if error is None else failed.with_traceback(error.__traceback__)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The text alone, without the judge's traceback."""
@@ -86,29 +114,47 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
     return None
 
 
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Progress by chapter, and what to do next."""
-    passed = {report.nodeid for report in terminalreporter.stats.get("passed", [])}
-    failed = {report.nodeid for report in terminalreporter.stats.get("failed", [])}
-    waiting = {report.nodeid for report in terminalreporter.stats.get(REASON, [])}
-    seen, reached, following = passed | failed | waiting, 0.0, ""
-    terminalreporter.section("course")
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Note what was reached; show progress by chapter, and what to do next."""
+    reports = [
+        report for kind in ("passed", "failed", REASON) for report in terminalreporter.stats.get(kind, [])
+    ]
+    files = {config.rootpath / report.nodeid.split("::")[0] for report in reports}
+    folders = {path.parents[1] for path in files if problem_of(path) is not None}
+    for folder in sorted(folders):
+        workbook = _workbook(folder)
+        terminalreporter.section("course")
+        if not _is_in_process(config):
+            passed = [report.nodeid for report in reports if report.passed]
+            _note(workbook, passed, terminalreporter.write_line)
+        for line in _summary(workbook):
+            terminalreporter.write_line(line)
+
+
+def _note(workbook: Workbook, passed: list[str], tell: Callable[[str], object]) -> None:
+    """Keep what was reached; a folder that cannot be written to costs nothing but that."""
+    reached = {}
+    for problem in PROBLEMS.values():
+        share = sum(f"{file_of(problem).as_posix()}::" in node for node in passed) / len(problem.checks)
+        reached[problem.id] = round(problem.points * share, 2)
+    try:
+        workbook.record(reached)
+    except OSError as error:
+        tell(f"what you have reached could not be noted: {error}")
+
+
+def _summary(workbook: Workbook) -> Iterator[str]:
     for chapter, title in CHAPTERS.items():
-        problems = [problem for problem in PROBLEMS.values() if problem.id.startswith(f"{chapter}/")]
-        shares = {problem.id: _share(problem, passed, seen) for problem in problems}
-        done = sum(share == 1.0 for share in shares.values())
-        reached += sum(problem.points * shares[problem.id] for problem in problems)
-        open_ones = [problem.id for problem in problems if 0.0 <= shares[problem.id] < 1.0]
-        following = following or (open_ones[0] if open_ones else "")
-        terminalreporter.write_line(f"{title:40} {done} of {len(problems)} solved")
-    total = sum(problem.points for problem in PROBLEMS.values())
-    terminalreporter.write_line(f"{max(reached, 0.0):g} of {total} points")
-    if following:
-        terminalreporter.write_line(f"next: {following}   (grpo-ref hint {following})")
+        problems = problems_in(chapter)
+        yield f"{title:40} {sum(map(workbook.is_solved, problems))} of {len(problems)} solved"
+    yield overview(workbook)
+    if following := workbook.next_open():
+        yield f"next: {os.path.relpath(workbook.path(following))}   (grpo-ref hint {following.id})"
 
 
-def _share(problem: Problem, passed: set[str], seen: set[str]) -> float:
-    """Share of an exercise's tests that passed; 0 if it was not run."""
-    prefix = file_of(problem).as_posix() + "::"
-    ours = [node for node in seen if prefix in node]
-    return sum(node in passed for node in ours) / len(ours) if ours else 0.0
+def _is_in_process(config: pytest.Config) -> bool:
+    return bool(config.getoption("--in-process") or config.getoption("usepdb"))
+
+
+def _workbook(folder: Path) -> Workbook:
+    return Workbook(folder, lambda text: warnings.warn(text, stacklevel=2))

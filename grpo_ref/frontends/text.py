@@ -1,12 +1,63 @@
 """Reports as plain text, for the terminal and for pytest alike."""
 
 import textwrap
+from collections.abc import Sequence
 
-from grpo_ref.grading.grade import Report, Result
+import click
+
+from grpo_ref.grading.grade import FAILED, NOT_STARTED, PASSED, Report, Result
+from grpo_ref.grading.problem import Problem
+from grpo_ref.problems import PROBLEMS
+from grpo_ref.problems.workbook import Workbook
+
+COLORS = {PASSED: "green", FAILED: "red", NOT_STARTED: "yellow"}
+UNOFFICIAL = "not official: the answer ran inside the grader, without a process of its own"
+WIDTH = 30
+"""Characters of the progress bar."""
 
 
 def failure_text(result: Result, report: Report) -> str:
     """What a student reads about one failed test: the call, what came, what is wrong, what it is about."""
+    return "\n".join(_row(name, text) for name, text in _rows(result, report).items())
+
+
+def report_text(report: Report, *, plain: bool = False) -> str:
+    """A whole report: every test by name with its verdict, the first failure in full.
+
+    Args:
+      report: what the grader said.
+      plain: for screen readers: whole sentences, no colour, no columns.
+    """
+    lines = [_headline(report, plain)]
+    failures = [result for result in report.results if not result.passed]
+    for result in report.results:
+        lines.append(_verdict(result, plain))
+        if failures and result is failures[0]:
+            lines += _details(result, report, plain)
+    if report.status != NOT_STARTED and not report.official:
+        lines.append(f"{'' if plain else '  '}{UNOFFICIAL}")
+    return "\n".join(lines)
+
+
+def hints_text(problem: Problem, hints: Sequence[str]) -> str:
+    """The hints that have been read, and how to get more."""
+    lines = [f"{step} of {len(problem.hints)}: {hint}" for step, hint in enumerate(hints, start=1)]
+    if len(hints) < len(problem.hints):
+        lines += ["", f"more: grpo-ref hint {problem.id}"]
+    return "\n".join(lines)
+
+
+def overview(workbook: Workbook) -> str:
+    """One line about the whole course: a bar, exercises solved, points."""
+    solved = sum(workbook.is_solved(problem) for problem in PROBLEMS.values())
+    points = sum(workbook.progress.points.get(name, 0.0) for name in PROBLEMS)
+    total = sum(problem.points for problem in PROBLEMS.values())
+    filled = WIDTH * solved // len(PROBLEMS)
+    bar = "#" * filled + "-" * (WIDTH - filled)
+    return f"[{bar}] {solved} of {len(PROBLEMS)} solved, {points:g} of {total} points"
+
+
+def _rows(result: Result, report: Report) -> dict[str, str]:
     rows = {
         "called": result.called,
         "came": result.came,
@@ -16,21 +67,26 @@ def failure_text(result: Result, report: Report) -> str:
         "printed": report.printed.strip(),
         "warned": "\n".join(report.warnings),
     }
-    return "\n".join(_row(name, text) for name, text in rows.items() if text)
+    return {name: text for name, text in rows.items() if text}
 
 
-def report_text(report: Report) -> str:
-    """A whole report: every test by name with PASS or FAIL, the first failure in full."""
-    if report.status == "not started":
-        return f"{report.problem}: not started"
-    lines = [f"{report.problem}: {report.status}, {report.points:g} of {report.of} points"]
-    first_failure = True
-    for result in report.results:
-        lines.append(f"  {'PASS' if result.passed else 'FAIL'}  {result.name}")
-        if not result.passed and first_failure:
-            lines.append(textwrap.indent(failure_text(result, report), " " * 8))
-            first_failure = False
-    return "\n".join(lines)
+def _headline(report: Report, plain: bool) -> str:
+    status = report.status if plain else click.style(report.status, fg=COLORS[report.status], bold=True)
+    points = "" if report.status == NOT_STARTED else f", {report.points:g} of {report.of} points"
+    return f"{report.problem}: {status}{points}"
+
+
+def _verdict(result: Result, plain: bool) -> str:
+    if plain:
+        return f"Test {'passed' if result.passed else 'failed'}: {result.name}."
+    word = click.style("PASS", fg="green") if result.passed else click.style("FAIL", fg="red", bold=True)
+    return f"  {word}  {result.name}"
+
+
+def _details(result: Result, report: Report, plain: bool) -> list[str]:
+    if plain:
+        return [f"{name.capitalize()}: {text}" for name, text in _rows(result, report).items()]
+    return [textwrap.indent(failure_text(result, report), " " * 8)]
 
 
 def _row(name: str, text: str) -> str:

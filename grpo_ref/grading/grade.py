@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.grading.judge import agree
-from grpo_ref.grading.problem import Case, Check, Failure, Function, Problem, Raised
+from grpo_ref.grading.problem import Case, Check, Failure, Function, Problem, Raised, copied
 from grpo_ref.grading.sandbox import Limits, Reply, Sandbox
 
 PASSED, FAILED, NOT_STARTED = "passed", "failed", "not started"
@@ -66,19 +66,27 @@ class Report:
     official: bool = True
 
 
-def grade(problem: Problem, answer: Path | Function, *, seed: int = DEFAULT_SEED) -> Report:
+def grade(
+    problem: Problem,
+    answer: Path | Function,
+    *,
+    seed: int = DEFAULT_SEED,
+    on_error: Callable[[str, BaseException], object] | None = None,
+) -> Report:
     """Run every check of a problem against an answer.
 
     Args:
       problem: the exercise.
       answer: a file, which runs in a process of its own, or a function, which runs in this one.
       seed: of the random inputs.
+      on_error: for debuggers; is given the check's name and the exception when a function of this process
+        fails a check by raising.
 
     Returns:
       Report; its status is "not started" if the function still raises NotImplementedError.
     """
     if callable(answer):
-        return _examine(problem, _Direct(answer), seed)
+        return _examine(problem, _Direct(answer), seed, on_error)
     with Sandbox(answer, Limits(seconds=problem.seconds)) as sandbox:
         sandboxed = _Sandboxed(sandbox, problem.function)
         loaded = sandbox.load()
@@ -152,11 +160,16 @@ class _Witness:
         return self.submission.inputs_after()
 
 
-def _examine(problem: Problem, submission: Any, seed: int) -> Report:
+def _examine(
+    problem: Problem,
+    submission: Any,
+    seed: int,
+    on_error: Callable[[str, BaseException], object] | None = None,
+) -> Report:
     witness = _Witness(submission)
     results = []
     for check in problem.checks:
-        result = _run(check, witness, problem, seed)
+        result = _run(check, witness, problem, seed, on_error)
         if result is None:
             return Report(problem.id, problem.title, NOT_STARTED, (), 0.0, problem.points, seed=seed)
         results.append(result)
@@ -177,7 +190,13 @@ def _examine(problem: Problem, submission: Any, seed: int) -> Report:
     )
 
 
-def _run(check: Check, submission: Any, problem: Problem, seed: int) -> Result | None:
+def _run(
+    check: Check,
+    submission: Any,
+    problem: Problem,
+    seed: int,
+    on_error: Callable[[str, BaseException], object] | None,
+) -> Result | None:
     """The result of one check, or None if the function was not written yet."""
     try:
         check.run(submission, problem, seed)
@@ -186,6 +205,8 @@ def _run(check: Check, submission: Any, problem: Problem, seed: int) -> Result |
     except Raised as raised:
         if "NotImplementedError" in raised.kinds:
             return None
+        if on_error is not None and raised.__cause__ is not None:
+            on_error(check.name, raised.__cause__)
         return Result(check.name, False, came=str(raised), wrong="it raised an error", why=_about(check))
     return Result(check.name, True)
 
@@ -212,7 +233,7 @@ def _right(
     arguments, keywords, value = call
     try:
         with np.errstate(all="ignore"):
-            return agree(value, function(*arguments, **keywords), rtol)
+            return agree(value, function(*copied(arguments), **copied(keywords)), rtol)
     except Exception:
         return False
 

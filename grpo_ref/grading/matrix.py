@@ -31,11 +31,26 @@ def near_misses(problem: Problem) -> tuple[bool, bool]:
     def answer(factor: float) -> Function:
         def near(*arguments: Any, **keywords: Any) -> Any:
             value = problem.reference(*arguments, **keywords)
-            scaled.append(np.asarray(value).dtype.kind != "b")
-            return value * factor if scaled[-1] else value
+            scaled.append(_has_numbers(value))
+            return _scaled(value, factor)
 
         return near
 
     factors = (1.0 + problem.rtol / 3.0, 1.0 + problem.rtol * 3.0)
     inside, outside = (grade(problem, answer(factor)).status for factor in factors)
     return inside == "passed", outside == "failed" or not any(scaled)
+
+
+def _scaled(value: Any, factor: float) -> Any:
+    """Every number of a value times the factor; text and truth values are left alone."""
+    if isinstance(value, tuple):
+        return tuple(_scaled(item, factor) for item in value)
+    if isinstance(value, dict):
+        return {name: _scaled(item, factor) for name, item in value.items()}
+    return value * factor if _has_numbers(value) else value
+
+
+def _has_numbers(value: Any) -> bool:
+    if isinstance(value, tuple | dict):
+        return any(map(_has_numbers, value.values() if isinstance(value, dict) else value))
+    return np.asarray(value).dtype.kind in "iuf"

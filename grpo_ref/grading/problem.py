@@ -9,6 +9,8 @@ import numpy as np
 from grpo_ref.grading.judge import difference
 
 Function = Callable[..., Any]
+LONGEST = 200
+"""Numbers of an array that is still written out, shortened, in a message."""
 
 
 class Failure(Exception):
@@ -176,7 +178,7 @@ class Drawn:
         """Compare values on inputs of growing size."""
         for trial in range(self.count):
             arguments, keywords = self.inputs(seed, trial)
-            expected = problem.reference(*_copied(arguments), **_copied(keywords))
+            expected = problem.reference(*copied(arguments), **copied(keywords))
             _compare(submission, problem, arguments, keywords, expected, self.shown)
 
     def inputs(self, seed: int, trial: int) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
@@ -208,7 +210,7 @@ class Raises:
         for arguments in self.calls:
             called = format_call(problem.function, arguments, {})
             try:
-                value = submission(*_copied(arguments))
+                value = submission(*copied(arguments))
             except Raised as raised:
                 if self.error in raised.kinds:
                     continue
@@ -253,7 +255,7 @@ class Unchanged:
 
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
         """Call once and compare the inputs afterwards."""
-        value = submission(*_copied(self.arguments))
+        value = submission(*copied(self.arguments))
         after = submission.inputs_after()
         left = tuple(after[0]) if after is not None else self.arguments
         for before, now in zip(self.arguments, left, strict=True):
@@ -270,7 +272,7 @@ def changing_inputs(reference: Function) -> Mutant:
     """The right answer, which then changes the arrays that it was given."""
 
     def answer(*arguments: Any, **keywords: Any) -> Any:
-        value = reference(*_copied(arguments), **keywords)
+        value = reference(*copied(arguments), **keywords)
         for argument in arguments:
             if isinstance(argument, np.ndarray):
                 argument[...] = 0
@@ -288,7 +290,7 @@ class _Recorder:
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         self.called, self.came = format_call(self.function, arguments, keywords), "an error"
-        value = self.submission(*_copied(arguments), **_copied(keywords))
+        value = self.submission(*copied(arguments), **copied(keywords))
         self.came = format_value(value)
         return value
 
@@ -301,10 +303,17 @@ def format_call(function: str, arguments: Sequence[Any], keywords: Mapping[str, 
 
 
 def format_value(value: Any) -> str:
-    """A value as text, long arrays shortened."""
+    """A value as text, long arrays shortened, very long ones named by their shape."""
     if isinstance(value, np.ndarray):
+        if value.size > LONGEST:
+            return f"<array of shape {value.shape}>"
         text = np.array2string(value, precision=6, separator=", ", threshold=24, floatmode="maxprec")
         return " ".join(text.split())
+    if isinstance(value, tuple | list):
+        items = ", ".join(format_value(item) for item in value)
+        return f"[{items}]" if isinstance(value, list) else f"({items}{',' if len(value) == 1 else ''})"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key!r}: {format_value(item)}' for key, item in value.items())}}}"
     return repr(value.item() if isinstance(value, np.generic) else value)
 
 
@@ -316,19 +325,19 @@ def _compare(
     expected: Any,
     shown: bool,
 ) -> None:
-    value = submission(*_copied(arguments), **_copied(keywords))
+    value = submission(*copied(arguments), **copied(keywords))
     found = difference(value, expected, problem.rtol)
     if found is not None:
         wrong = f"{found.text}; expected {format_value(expected)}" if shown else found.text
         raise Failure(format_call(problem.function, arguments, keywords), format_value(value), wrong)
 
 
-def _copied(value: Any) -> Any:
+def copied(value: Any) -> Any:
     """A copy deep enough that nobody downstream can change ours."""
     if isinstance(value, np.ndarray):
         return value.copy()
     if isinstance(value, tuple | list):
-        return type(value)(_copied(item) for item in value)
+        return type(value)(copied(item) for item in value)
     if isinstance(value, Mapping):
-        return {name: _copied(item) for name, item in value.items()}
+        return {name: copied(item) for name, item in value.items()}
     return value

@@ -5,8 +5,10 @@ import textwrap
 from grpo_ref.grading.problem import Case, Problem, format_call, format_value
 
 WIDTH = 100
-CUT, END = "# solution", "# end"
-"""Lines that enclose what a student has to write, in a model answer."""
+CUT, END, INSTEAD = "# solution", "# end", "# instead: "
+"""Lines that enclose what a student has to write, in a model answer. Lines among them that begin with the
+third one are what the student finds there: the fault to be mended.
+"""
 
 
 def statement(problem: Problem) -> str:
@@ -36,7 +38,7 @@ def starter(problem: Problem, model_answer: str) -> str:
     Args:
       problem: the exercise.
       model_answer: text of the file in `solutions/`; what stands between the lines "# solution" and "# end"
-        is cut.
+        is cut; what follows "# instead: " in it is put in its place.
 
     Raises:
       ValueError: if the model answer has no such lines or no docstring to replace.
@@ -45,13 +47,17 @@ def starter(problem: Problem, model_answer: str) -> str:
         raise ValueError(f"{problem.id}: a model answer begins with a docstring and has a line {CUT!r}")
     code = model_answer.split('"""', 2)[2].lstrip("\n")
     kept, cutting = [], False
+    broken = INSTEAD in code
     for line in code.splitlines():
-        if line.strip() == CUT:
-            indent = line[: len(line) - len(line.lstrip())]
-            kept.append(f'{indent}raise NotImplementedError("{problem.id}")')
+        indent, content = line[: len(line) - len(line.lstrip())], line.strip()
+        if content == CUT:
             cutting = True
-        elif line.strip() == END:
+            if not broken:
+                kept.append(f'{indent}raise NotImplementedError("{problem.id}")')
+        elif content == END:
             cutting = False
+        elif content.startswith(INSTEAD):
+            kept.append(indent + content.removeprefix(INSTEAD))
         elif not cutting:
             kept.append(line)
     text = statement(problem).replace("\\", "\\\\")

@@ -1,9 +1,13 @@
-"""Where the files of the course lie."""
+"""The course as files: where exercises lie, and what a student starts from."""
 
 from pathlib import Path
 
 from grpo_ref.grading.problem import Problem
+from grpo_ref.grading.statement import starter
 from grpo_ref.problems import CHAPTERS, PROBLEMS
+
+HERE = Path(__file__).parent
+CHECKOUT = HERE.parents[1]
 
 
 def file_of(problem: Problem) -> Path:
@@ -16,3 +20,32 @@ def problem_of(path: Path) -> Problem | None:
     """The exercise that a file is the answer to, by its folder and name; None for any other file."""
     found = [problem for problem in PROBLEMS.values() if path.parts[-2:] == file_of(problem).parts]
     return found[0] if found else None
+
+
+def problems_in(chapter: str) -> list[Problem]:
+    """The exercises of a chapter, in order."""
+    return [problem for problem in PROBLEMS.values() if problem.id.startswith(f"{chapter}/")]
+
+
+def model_answer(problem: Problem) -> str:
+    """The text of the model answer, from the installed package or from the checkout.
+
+    Raises:
+      FileNotFoundError: if it is in neither.
+    """
+    for folder in (HERE / "solutions", CHECKOUT / "solutions"):
+        if (folder / file_of(problem)).is_file():
+            return (folder / file_of(problem)).read_text(encoding="utf-8")
+    raise FileNotFoundError(f"the model answer of {problem.id} is neither in the package nor in a checkout")
+
+
+def starter_of(problem: Problem) -> str:
+    """The text of the file that a student starts from."""
+    return starter(problem, model_answer(problem))
+
+
+def support_files() -> dict[str, str]:
+    """Name and text of the files that make `pytest` grade a folder of exercises."""
+    folders = [folder for folder in (HERE / "folder", CHECKOUT / "exercises") if folder.is_dir()]
+    names = ("conftest.py", "pytest.ini")
+    return {name: (folders[0] / name).read_text(encoding="utf-8") for name in names}

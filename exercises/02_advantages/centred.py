@@ -1,0 +1,39 @@
+"""Only take the mean off  (easy, 1 point)
+
+## Background
+
+Dividing by the group's std makes a prompt that is nearly always solved, or nearly never, count more
+than its rewards say. Dr. GRPO leaves the division out.
+
+## Problem
+
+Write `centred_advantages(rewards)`:
+
+    Aᵢ = rᵢ - mean(r),    the mean over the completions of one prompt
+
+## Input
+
+- rewards: (P, G), one row a prompt.
+
+## Output
+
+(P, G) advantages, in units of reward; each row sums to zero.
+
+## Examples
+
+    centred_advantages([[1, 0, 0, 0]])
+    -> [[ 0.75, -0.25, -0.25, -0.25]]
+
+the mean is 1/4
+
+## Source
+
+Liu et al. 2025, Dr. GRPO (arXiv:2503.20783); TRL `scale_rewards="none"`.
+"""
+
+import numpy as np
+
+
+def centred_advantages(rewards):
+    """How much better than the mean of its group was each completion?"""
+    raise NotImplementedError("advantages/centred")

@@ -1,0 +1,47 @@
+"""Several rewards, none of which drowns the others  (medium, 2 points)
+
+## Background
+
+Correctness, format, length: when several rewards are added before they are normalised, the one with
+the widest spread decides alone. GDPO normalises each one in its group first.
+
+## Problem
+
+Write `gdpo_advantages(components, weights, eps=1e-4)`, in three steps:
+
+    Aᵢₖ = (rᵢₖ - meanₖ) / (stdₖ + eps),    mean and std over the G completions of one prompt
+    aᵢ  = Σₖ wₖ Aᵢₖ
+    Aᵢ  = (aᵢ - mean(a)) / (std(a) + eps),    mean and std over all completions of the batch
+
+## Input
+
+- components: (P, G, K), one reward a criterion.
+- weights: (K,).
+- eps: added to every std.
+
+## Output
+
+(P, G) advantages.
+
+## Examples
+
+    gdpo_advantages([[[1, 0], [0, 100]]], [1.0, 0.5], 0.0)
+    -> [[ 1., -1.]]
+
+±1 and ∓1; 1 - 0.5 = ±0.5, whose std is 0.5
+
+## Constraints
+
+- Every std divides by the number of its members (ddof 0).
+
+## Source
+
+GDPO (arXiv:2601.05242); TRL `multi_objective_aggregation="normalize_then_sum"`, there with ddof 1.
+"""
+
+import numpy as np
+
+
+def gdpo_advantages(components, weights, eps=1e-4):
+    """Normalise each criterion in its group, sum with the weights, normalise over the batch."""
+    raise NotImplementedError("advantages/gdpo")

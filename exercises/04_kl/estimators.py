@@ -1,0 +1,40 @@
+"""Two estimates from one token  (easy, 1 point)
+
+## Background
+
+The KL sums over the whole vocabulary; a trainer has one sampled token. Its log-ratio to the
+reference, k1, is right on average but swings to both signs; half its square, k2, never swings below
+zero, and is biased.
+
+## Problem
+
+Write `k1_and_k2(log_probs, ref_log_probs)`, which returns two arrays:
+
+    k1 = v,    k2 = v² / 2,    v = log πθ - log πref
+
+## Input
+
+- log_probs, ref_log_probs: log-probabilities of the sampled tokens, of the same shape, in nats.
+
+## Output
+
+A tuple (k1, k2) of two arrays of the same shape, in nats.
+
+## Examples
+
+    k1_and_k2([-0.693147], [-1.386294])
+    -> ([0.693147], [0.240227])
+
+v = log 2
+
+## Source
+
+Schulman 2020, Approximating KL divergence; verl `kl_penalty`, Open Instruct `estimate_kl`.
+"""
+
+import numpy as np
+
+
+def k1_and_k2(log_probs, ref_log_probs):
+    """The log-ratio to the reference, and half its square."""
+    raise NotImplementedError("kl/estimators")

@@ -1,0 +1,46 @@
+"""The KL of a group's outcomes  (medium, 2 points)
+
+## Background
+
+The next chapter but one builds an objective with an explicit KL: the G outcomes of a group are
+taken as one distribution, under the new policy and under the reference. Trainers estimate it token
+by token instead.
+
+## Problem
+
+Write `normalized_kl(rhos, pi_theta_old, pi_theta_ref)`:
+
+    p = ρ πold / Σ ρ πold,    q = πref / Σ πref,    KL = Σ p log(p/q + 1e-10)
+
+## Input
+
+- rhos: ρ = πθ/πold of each outcome, so ρ πold is πθ.
+- pi_theta_old: πold of each outcome; need not sum to 1.
+- pi_theta_ref: πref, positive; need not sum to 1.
+
+## Output
+
+A number, in nats.
+
+## Examples
+
+    normalized_kl([1.5, 0.5], [0.5, 0.5], [0.5, 0.5])
+    -> 0.13081203604113698
+
+p = 3/4, 1/4 and q = 1/2, 1/2: quotients 1.5 and 0.5
+
+## Constraints
+
+- 1e-10 stands inside the logarithm, so that an outcome of probability 0 adds 0.
+
+## Source
+
+the problem that this course grew from; its KL term.
+"""
+
+import numpy as np
+
+
+def normalized_kl(rhos, pi_theta_old, pi_theta_ref):
+    """KL of the new policy to the reference, over the outcomes of one group."""
+    raise NotImplementedError("kl/normalized_kl")

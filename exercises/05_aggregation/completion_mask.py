@@ -1,0 +1,38 @@
+"""Where does a completion end?  (easy, 1 point)
+
+## Background
+
+Completions of a batch are padded to one length. The mask says which tokens the policy chose: up to
+the first end-of-sequence token, and that one too, since ending is a choice that has to be learned.
+
+## Problem
+
+Write `completion_mask(tokens, eos)`: 1 up to and including the first `eos` of each row, 0 after it.
+
+## Input
+
+- tokens: (N, T) whole numbers.
+- eos: the end-of-sequence token.
+
+## Output
+
+(N, T) of 0 and 1; a row without `eos` was cut off and is 1 everywhere.
+
+## Examples
+
+    completion_mask([[5, 0, 3], [5, 4, 3]], 0)
+    -> [[1., 1., 0.], [1., 1., 1.]]
+
+the end counts
+
+## Source
+
+TRL `GRPOTrainer._generate_and_score_completions`.
+"""
+
+import numpy as np
+
+
+def completion_mask(tokens, eos):
+    """1 up to and including the first end-of-sequence token, 0 after it."""
+    raise NotImplementedError("aggregation/completion_mask")

@@ -1,0 +1,50 @@
+"""One step uphill  (medium, 3 points)
+
+## Background
+
+Softmax, advantage, token mean, chain rule, scatter-add: all that a training step on fresh data
+needs is there.
+
+## Problem
+
+Write `update(logits, states, tokens, advantages, mask, learning_rate)`: one step of gradient ascent
+on
+
+    J = Σ m A log π(token | state) / Σ m,    π(· | s) = softmax(logits[s])
+
+over the tokens of N completions. The result is logits + learning_rate · ∂J/∂logits.
+
+## Input
+
+- logits: (S, V), one row a state.
+- states, tokens: (N, T) whole numbers; padding holds arbitrary valid ones.
+- advantages: (N,) one a completion.
+- mask: (N, T) 1 on tokens, 0 on padding.
+- learning_rate: a number.
+
+## Output
+
+(S, V), the new logits.
+
+## Examples
+
+    update([[0.0, 0.0]], [[0]], [[0]], [1.0], [[1]], 1.0)
+    -> [[ 0.5, -0.5]]
+
+one-hot minus one half
+
+## Constraints
+
+- A state that is visited several times collects all its visits.
+
+## Source
+
+Williams 1992, REINFORCE; the weights of DAPO's token mean.
+"""
+
+import numpy as np
+
+
+def update(logits, states, tokens, advantages, mask, learning_rate):
+    """One step of gradient ascent on the weighted log-probabilities of the tokens."""
+    raise NotImplementedError("training/update")

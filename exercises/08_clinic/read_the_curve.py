@@ -1,0 +1,42 @@
+"""What is wrong with this run?  (medium, 3 points)
+
+## Background
+
+Before you open the code, look at the curves. Four illnesses show in three of them: what the policy
+is paid, what you really wanted (measured on the side, never trained on), and how undecided it is.
+
+## Problem
+
+Write `diagnose(reward, truth, entropy)`, which names what it sees:
+
+    "learning"          both the reward and the truth have risen
+    "reward hacking"    the reward has risen while the truth has fallen
+    "wrong sign"        the reward has fallen
+    "collapse"          the policy has made up its mind (entropy near 0) and the reward is hardly better
+    "no signal"         nothing has moved, and the policy is as undecided as at the start
+
+## Input
+
+- reward, truth: (60,) one number an update, between 0 and 1.2, with noise of 0.02.
+- entropy: (60,) nats.
+
+## Output
+
+One of the five names.
+
+## Constraints
+
+- The curves come from real runs with six arms; risen and fallen mean by more than 0.1 from the
+  first ten updates to the last ten.
+
+## Source
+
+open-r1 #239 and TRL #3857 are reports of runs that nobody could read.
+"""
+
+import numpy as np
+
+
+def diagnose(reward, truth, entropy):
+    """One of: learning, reward hacking, wrong sign, collapse, no signal."""
+    raise NotImplementedError("clinic/read_the_curve")

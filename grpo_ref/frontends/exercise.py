@@ -1,0 +1,55 @@
+"""What the commands of the course share: how an exercise and its folder are named on the command line."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from grpo_ref.frontends.cli import suggestion
+from grpo_ref.grading.problem import Problem
+from grpo_ref.problems import PROBLEMS
+from grpo_ref.problems.course import problem_of
+from grpo_ref.problems.workbook import Workbook
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Exercise(click.ParamType[Problem]):
+    """An argument that names an exercise: by id, by the last part of it if that is unique, or by its file."""
+
+    name = "exercise"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Problem:
+        """The exercise, or an error with a suggestion."""
+        by_name = [problem for name, problem in PROBLEMS.items() if value in (name, name.split("/")[1])]
+        by_file = problem_of(Path(value).resolve()) if str(value).endswith(".py") else None
+        if by_file is not None or len(by_name) == 1:
+            return by_file or by_name[0]
+        known = [*PROBLEMS, *(name.split("/")[1] for name in PROBLEMS)]
+        self.fail(f"no exercise is called {value!r}. {suggestion(str(value), known)}", param, ctx)
+
+
+def folder_option(command: Command) -> Command:
+    """The option --folder, as a Path that exists."""
+    option = click.option(
+        "--folder",
+        type=click.Path(path_type=Path, exists=True, file_okay=False),
+        default="exercises",
+        show_default=True,
+        help="Where the exercises lie.",
+    )
+    return option(command)
+
+
+def open_workbook(folder: Path) -> Workbook:
+    """The student's folder; what is wrong with its progress file is told on standard error."""
+    return Workbook(folder, lambda text: click.echo(text, err=True))
+
+
+def require_file(workbook: Workbook, problem: Problem) -> Path:
+    """The student's file of an exercise, or an error that says how to make it."""
+    path = workbook.path(problem)
+    if not path.is_file():
+        raise click.UsageError(f"{path} is missing; it is written by: grpo-ref init {workbook.folder}")
+    return path

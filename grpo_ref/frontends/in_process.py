@@ -1,0 +1,37 @@
+"""Grading inside this process, for debuggers: an exception can be looked at where it happened.
+
+There is no sandbox then, so the verdict is not official.
+"""
+
+import importlib.util
+from collections.abc import Callable
+from pathlib import Path
+
+from grpo_ref.grading.grade import DEFAULT_SEED, Report, grade
+from grpo_ref.grading.problem import Problem
+
+
+def grade_in_process(
+    problem: Problem,
+    path: Path,
+    *,
+    seed: int = DEFAULT_SEED,
+    on_error: Callable[[str, BaseException], object] | None = None,
+) -> Report:
+    """Import a student's file and grade its function.
+
+    Args:
+      problem: the exercise.
+      path: the student's file.
+      seed: of the random inputs.
+      on_error: is given a test's name and the exception that failed it.
+
+    Raises:
+      Exception: whatever importing the file raises.
+    """
+    spec = importlib.util.spec_from_file_location("submission", path)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} cannot be loaded as a Python file")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return grade(problem, getattr(module, problem.function), seed=seed, on_error=on_error)

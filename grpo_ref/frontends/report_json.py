@@ -1,0 +1,45 @@
+"""Reports as JSON, after the schema in report.schema.json."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from grpo_ref.grading.grade import PASSED, Report
+
+VERSION = 1
+SCHEMA = Path(__file__).with_name("report.schema.json")
+
+
+def as_json(reports: Sequence[Report]) -> str:
+    """The reports as one JSON document; numbers in it are always finite.
+
+    Args:
+      reports: of one student, in order.
+    """
+    data = {
+        "version": VERSION,
+        "points": round(sum(report.points for report in reports), 2),
+        "of": sum(report.of for report in reports),
+        "solved": sum(report.status == PASSED for report in reports),
+        "official": all(report.official for report in reports),
+        "exercises": [_exercise(report) for report in reports],
+    }
+    return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _exercise(report: Report) -> dict[str, Any]:
+    return {
+        "id": report.problem,
+        "title": report.title,
+        "status": report.status,
+        "points": report.points,
+        "of": report.of,
+        "seed": report.seed,
+        "official": report.official,
+        "diagnosis": report.diagnosis,
+        "printed": report.printed,
+        "warnings": list(report.warnings),
+        "tests": [asdict(result) for result in report.results],
+    }
