@@ -1,3 +1,4 @@
+# make setup   everything a student needs, in .venv
 # make demo    train on real names and show what was learned      make test    run the tests
 # make check   tests, types and style, as CI does                 make bench   benchmarks (minutes)
 # Every target sets up .venv by itself. PYTHON chooses the interpreter (3.11 or later).
@@ -10,6 +11,7 @@ READY_DEV := .venv/ready-dev
 .PHONY: demo test check lint types coverage bench setup clean
 
 setup: $(READY)
+	@echo "ready: . $(BIN)/activate, edit exercises/01_probabilities/log_softmax.py, then: grpo-ref watch"
 
 demo: $(READY)
 	rm -rf runs/demo-kl runs/demo-no-kl
@@ -34,6 +36,7 @@ coverage: $(READY_DEV)
 
 bench: $(READY)
 	$(BIN)/python tests/benchmarks/startup.py
+	$(BIN)/python tests/benchmarks/grading.py
 	$(BIN)/python tests/benchmarks/learning.py
 	$(BIN)/python tests/benchmarks/many_seeds.py
 

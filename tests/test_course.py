@@ -83,7 +83,10 @@ def test_an_exercise_is_named_by_id_by_its_last_part_or_by_its_file(folder, name
 
 MISTAKES = {
     "misspelt": (["entropi"], "no exercise is called 'entropi'. Did you mean"),
-    "no such folder": (["--folder", "nowhere"], "'nowhere' does not exist"),
+    "no such folder": (
+        ["--folder", "nowhere"],
+        "there is no folder nowhere; one is written by: grpo-ref init nowhere",
+    ),
     "a folder without exercises": (["--folder", "."], "is missing; it is written by: grpo-ref init ."),
     "no such file": (["exercises/nothing.py"], "no exercise is called"),
     "a file that is no exercise": (["exercises/conftest.py"], "no exercise is called"),

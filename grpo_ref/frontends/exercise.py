@@ -9,7 +9,7 @@ import click
 from grpo_ref.frontends.cli import suggestion
 from grpo_ref.grading.problem import Problem
 from grpo_ref.problems import PROBLEMS
-from grpo_ref.problems.course import problem_of
+from grpo_ref.problems.course import file_of, problem_of
 from grpo_ref.problems.workbook import Workbook
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -34,12 +34,23 @@ def folder_option(command: Command) -> Command:
     """The option --folder, as a Path that exists."""
     option = click.option(
         "--folder",
-        type=click.Path(path_type=Path, exists=True, file_okay=False),
-        default="exercises",
-        show_default=True,
-        help="Where the exercises lie.",
+        type=click.Path(path_type=Path),
+        default=_default_folder,
+        callback=_existing,
+        help="Where the exercises lie; by default here, if this is such a folder, else in exercises/.",
     )
     return option(command)
+
+
+def _existing(context: click.Context, parameter: click.Parameter, folder: Path) -> Path:
+    if not folder.is_dir():
+        raise click.UsageError(f"there is no folder {folder}; one is written by: grpo-ref init {folder}")
+    return folder
+
+
+def _default_folder() -> str:
+    first = file_of(next(iter(PROBLEMS.values())))
+    return "." if first.is_file() else "exercises"
 
 
 def open_workbook(folder: Path) -> Workbook:
