@@ -68,7 +68,7 @@ def test_grade_everything(folder):
     assert "FAIL  Groups do not mix" in result.output
     assert "likely   Mean and std are taken over the whole batch" in result.output
     assert "probabilities/log_softmax: not started" in result.output
-    assert "clinic/wrong_sign: not started" in result.output
+    assert "clinic/falling_reward: not started" in result.output
     assert facts(folder) == ["advantages/group_normalized points 1.5", "probabilities/entropy points 1"]
 
 
@@ -474,7 +474,7 @@ def test_dev_build_writes_the_starters(tmp_path):
 
 
 def test_dev_check_proves_and_draws_the_matrix():
-    result = run("dev", "check", "k3", "wrong_sign", "--table", "--root", ROOT)
+    result = run("dev", "check", "k3", "falling_reward", "--table", "--root", ROOT)
     assert result.exit_code == 0
     assert "2 exercises, 12 checks, 18 wrong answers, no survivor" in result.output
     assert re.search(r"^  sign of v  +( [x.] )+", result.output, re.M)

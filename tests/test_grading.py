@@ -293,7 +293,7 @@ def test_a_failure_says_what_was_called_what_came_and_what_is_wrong(judged):
     shown, hidden, refused, unchanged = report.results
     assert shown.called == "mean_row([[1.0, 2.0], [3.0, 6.0]])"
     assert shown.came == "[1.5, 4.5]"
-    assert shown.wrong == "2 of 2 wrong, the first too small: 1.5 at index [0]; expected [2., 4.]"
+    assert shown.wrong == "2 of 2 wrong, the first too small: 1.5 at index [0]; expected [2, 4]"
     assert shown.why == "(1+3)/2 and (2+6)/2"
     assert "expected shape (1,), got shape (2,)" in hidden.wrong
     assert refused.passed  # NumPy's AxisError is a ValueError
@@ -322,6 +322,7 @@ def test_an_error_is_told_with_the_students_own_lines(judged):
     report = judged(
         "def mean_row(rows):\n    return helper(rows)\n\ndef helper(rows):\n    return rows / 'x'"
     )
+    assert report.results[0].called == "mean_row([[1.0, 2.0], [3.0, 6.0]])"
     assert report.results[0].came.splitlines()[1:] == [
         "line 2, in mean_row: return helper(rows)",
         "line 5, in helper: return rows / 'x'",

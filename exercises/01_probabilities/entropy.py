@@ -25,6 +25,11 @@ One number a row, in nats.
 
 -2 · 1/2 log 1/2 = log 2
 
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
+
 ## Source
 
 Shannon 1948; TRL and verl log it as `entropy`.

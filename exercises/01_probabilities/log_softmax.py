@@ -30,6 +30,11 @@ each has probability 1/2
 
 - No overflow, and no -inf for a finite logit: subtract the largest logit of each row first.
 
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
+
 ## Source
 
 any numerics text; TRL `selective_log_softmax` does the same.

@@ -32,7 +32,12 @@ the sums are 0.5, 0.75 and 1
 ## Constraints
 
 - A token of probability 0 is never drawn.
-- Rounding may leave the last sum a little below 1; the token is V - 1 at most.
+- Rounding may leave the last sum a little below 1; a number beyond it means token V - 1.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

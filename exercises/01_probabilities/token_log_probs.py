@@ -22,8 +22,7 @@ Write `token_log_probs(logits, tokens)`: at every position, the log-probability 
 
 ## Examples
 
-    token_log_probs([[[-0.693147, -1.203973, -1.609438], [-2.302585, -2.302585, -0.223144]]], [[0,
-        2]])
+    token_log_probs([[[-0.693147, -1.20397, -1.60944], [-2.30259, -2.30259, -0.223144]]], [[0, 2]])
     -> [[-0.693147, -0.223144]]
 
 probabilities 0.5 and 0.8
@@ -31,6 +30,11 @@ probabilities 0.5 and 0.8
 ## Constraints
 
 - logits[n, t] scores tokens[n, t]: nothing is shifted here.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -22,9 +22,18 @@ Write `centred_advantages(rewards)`:
 ## Examples
 
     centred_advantages([[1, 0, 0, 0]])
-    -> [[ 0.75, -0.25, -0.25, -0.25]]
+    -> [[0.75, -0.25, -0.25, -0.25]]
 
 the mean is 1/4
+
+## Constraints
+
+- A group of one gets 0.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

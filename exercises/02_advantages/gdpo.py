@@ -26,13 +26,18 @@ Write `gdpo_advantages(components, weights, eps=1e-4)`, in three steps:
 ## Examples
 
     gdpo_advantages([[[1, 0], [0, 100]]], [1.0, 0.5], 0.0)
-    -> [[ 1., -1.]]
+    -> [[1, -1]]
 
-±1 and ∓1; 1 - 0.5 = ±0.5, whose std is 0.5
+the first completion has 1 and -1, together 1 - 0.5 = 0.5; the second has -0.5; their std is 0.5
 
 ## Constraints
 
 - Every std divides by the number of its members (ddof 0).
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

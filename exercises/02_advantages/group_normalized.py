@@ -29,10 +29,16 @@ mean 1/2, std 1/2, eps 1e-4: ± 0.5 / 0.5001
 ## Constraints
 
 - std divides by G, not by G - 1. eps is added to std.
+- A group of one gets 0.
 
 ## Notes
 
-Trainers disagree: TRL and verl divide by G - 1, Open Instruct by G; eps is 1e-4, 1e-6 and 1e-8.
+Trainers disagree: TRL (eps 1e-4) and verl (1e-6) divide by G - 1, Open Instruct (1e-8) by G.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

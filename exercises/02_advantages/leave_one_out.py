@@ -22,13 +22,19 @@ Write `leave_one_out(rewards)`: each reward minus the mean of the *other* reward
 ## Examples
 
     leave_one_out([[1, 0, 0]])
-    -> [[ 1. , -0.5, -0.5]]
+    -> [[1, -0.5, -0.5]]
 
 1 - 0, and 0 - 1/2
 
 ## Notes
 
-It is the centred reward times G/(G-1), which makes the gradient estimate unbiased.
+A completion that is in its own baseline pulls the gradient estimate towards 0; this one is
+unbiased.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -26,7 +26,12 @@ only the first has a contrast
 
 ## Constraints
 
-- Three rewards of 0.1 are equal, whatever rounding makes of their mean.
+- Rewards are compared exactly: three of 0.1 are equal, whatever rounding makes of their mean.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -22,12 +22,12 @@ Write `rank_advantages(rewards)`:
 ## Examples
 
     rank_advantages([[0.1, 30.0, 0.2]])
-    -> [[-2., 2., 0.]]
+    -> [[-2, 2, 0]]
 
 ranks 3, 1 and 2
 
     rank_advantages([[5, 1, 5, 0]])
-    -> [[ 1.333333, -0.666667, 1.333333, -2. ]]
+    -> [[1.33333, -0.666667, 1.33333, -2]]
 
 ranks 1.5, 3, 1.5 and 4; 2 - 4 · 0.5 / 3
 
@@ -39,6 +39,11 @@ ranks 1.5, 3, 1.5 and 4; 2 - 4 · 0.5 / 3
 ## Notes
 
 How ties are ranked is not said in the paper's abstract; the mean rank keeps the sum at zero.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

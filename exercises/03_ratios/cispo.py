@@ -26,12 +26,12 @@ An array of the same shape.
 ## Examples
 
     cispo_slope([0.0], [2.0])
-    -> [2.]
+    -> [2]
 
 the weight is 1
 
-    cispo_slope([2.197225], [2.0])
-    -> [10.]
+    cispo_slope([2.19722], [2.0])
+    -> [10]
 
 5 · 2: capped, but not 0
 
@@ -39,6 +39,11 @@ the weight is 1
 
 TRL's epsilon_high is the cap itself; Open Instruct's cap is 1 + clip_higher; verl also has a lower
 bound.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -25,7 +25,7 @@ An array of the same shape.
 ## Examples
 
     clipped_surrogate([1.0], [2.0])
-    -> [2.]
+    -> [2]
 
 a ratio of 1 is not clipped
 
@@ -33,6 +33,11 @@ a ratio of 1 is not clipped
     -> [1.2]
 
 min(1.5, 1.2)
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -24,23 +24,28 @@ clipped surrogate with respect to log_ratio.
 ## Examples
 
     clipped_slope([0.0], [2.0])
-    -> [2.]
+    -> [2]
 
 r = 1: the slope is A
 
     clipped_slope([0.405465], [1.0])
-    -> [0.]
+    -> [0]
 
 the clip holds it
 
 ## Constraints
 
-- Decide from the ratio and the sign of the advantage. On the bound itself a token still pushes.
+- On the bound itself a token still pushes.
 
 ## Notes
 
-d exp(x)/dx = exp(x): with respect to the *log*-ratio the unclipped slope equals the unclipped
-value.
+Autograd engines differentiate the min and the clip; in mixed precision comparing the two products
+can go wrong.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -17,7 +17,7 @@ Write `dual_clipped(ratio, advantages, clip=0.2, max_ratio=3.0)`, one value a to
 - ratio: r = πθ/πold, positive, any shape.
 - advantages: A, of the same shape.
 - clip: half-width.
-- max_ratio: from here on a bad token stops counting more.
+- max_ratio: caps the weight of a bad token.
 
 ## Output
 
@@ -26,9 +26,14 @@ An array of the same shape.
 ## Examples
 
     dual_clipped([5.0], [-1.0])
-    -> [-3.]
+    -> [-3]
 
 max(-5, -3)
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -1,9 +1,9 @@
-"""A soft gate instead of a cliff  (hard, 2 points)
+"""A soft gate instead of a cliff  (medium, 2 points)
 
 ## Background
 
-Across PPO's bound the slope falls from A to 0 at once. SAPO lets it fade: full at a ratio of 1,
-small far away, and with its own sharpness for good and for bad tokens.
+Across PPO's bound the slope falls to 0 at once. SAPO lets it fade: full at a ratio of 1, small far
+away, and with its own sharpness for good and for bad tokens.
 
 ## Problem
 
@@ -26,13 +26,18 @@ A tuple (value, slope) of two arrays of the same shape.
 ## Examples
 
     sapo_surrogate([1.0, 1.0], [3.0, -3.0], 2.0, 4.0)
-    -> ([ 3. , -1.5], [ 3., -3.])
+    -> ([3, -1.5], [3, -3])
 
 the gate is 1/2: values 4/2 · 1/2 · 3 and 4/4 · 1/2 · -3; slopes 4 · 1/4 · A
 
 ## Notes
 
 The slope is with respect to log r, which is the slope with respect to log πθ: dr / d log r = r.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

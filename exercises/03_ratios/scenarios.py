@@ -37,10 +37,16 @@ inside the band nothing is clipped
 - On the bound itself a token still learns.
 - A token without advantage does not.
 
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
+
 ## Source
 
-the scenario table of a blog post on GRPO's loss (2025), which holds for the unclipped objective;
-the clip is Schulman et al. 2017, eq. 7 (arXiv:1707.06347).
+the table of scenarios in "A technical explanation of the GRPO loss function" (a blog post of
+February 2025), which holds for the unclipped objective; the clip is Schulman et al. 2017, eq. 7
+(arXiv:1707.06347).
 """
 
 import numpy as np

@@ -22,10 +22,15 @@ Write `sequence_ratio(log_ratio, mask)`, one ratio a completion:
 
 ## Examples
 
-    sequence_ratio([[0.1, 0.3, 9. ], [0.6, 0. , 0.3]], [[1, 1, 0], [1, 1, 1]])
-    -> [1.221403, 1.349859]
+    sequence_ratio([[0.1, 0.3, 9], [0.6, 0, 0.3]], [[1, 1, 0], [1, 1, 1]])
+    -> [1.2214, 1.34986]
 
 0.4 / 2 and 0.9 / 3
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

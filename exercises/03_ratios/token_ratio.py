@@ -23,15 +23,19 @@ Write `token_ratio(log_probs, old_log_probs, mask)`:
 
 ## Examples
 
-    token_ratio([[-0.510826, -1.609438, -0.105361]], [[-0.693147, -0.916291, -2.302585]], [[1, 1,
-        0]])
-    -> [[1.2, 0.5, 1. ]]
+    token_ratio([[-0.510826, -1.60944, -0.105361]], [[-0.693147, -0.916291, -2.30259]], [[1, 1, 0]])
+    -> [[1.2, 0.5, 1]]
 
 0.6/0.5, 0.2/0.4, and 1 where there is no token
 
 ## Constraints
 
 - A log-probability of -800 is a number like any other: exp of it alone would be 0.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

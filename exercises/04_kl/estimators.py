@@ -22,10 +22,15 @@ A tuple (k1, k2) of two arrays of the same shape, in nats.
 
 ## Examples
 
-    k1_and_k2([-0.693147], [-1.386294])
+    k1_and_k2([-0.693147], [-1.38629])
     -> ([0.693147], [0.240227])
 
 v = log 2
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

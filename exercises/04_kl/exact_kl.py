@@ -27,6 +27,11 @@ One number a row, in nats.
 
 1/2 log(2/3) + 1/2 log 2
 
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
+
 ## Source
 
 Kullback & Leibler 1951.

@@ -1,4 +1,4 @@
-"""Whose gradient is unbiased?  (hard, 3 points)
+"""Whose gradient is unbiased?  (medium, 2 points)
 
 ## Background
 
@@ -30,8 +30,8 @@ logits.
 
 ## Examples
 
-    expected_gradients([0.0, 0.0], [-0.223144, -1.609438])
-    -> {'kl': [-0.346574, 0.346574], 'k1': [0., 0.], 'k2': [-0.346574, 0.346574], 'k3': [-0.3, 0.3]}
+    expected_gradients([0.0, 0.0], [-0.223144, -1.60944])
+    -> {'kl': [-0.346574, 0.346574], 'k1': [0, 0], 'k2': [-0.346574, 0.346574], 'k3': [-0.3, 0.3]}
 
 v = log 5/8 and log 5/2, whose half-difference is log 2; k3' = 1 - 8/5 = -0.6 and 1 - 2/5 = 0.6
 
@@ -39,6 +39,11 @@ v = log 5/8 and log 5/2, whose half-difference is log 2; k3' = 1 - 8/5 = -0.6 an
 
 The sampling itself is not differentiated: trainers draw the tokens first, then differentiate k at
 them.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

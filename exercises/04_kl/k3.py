@@ -21,7 +21,7 @@ An array of the same shape, in nats.
 
 ## Examples
 
-    k3([-0.693147], [-1.386294])
+    k3([-0.693147], [-1.38629])
     -> [0.193147]
 
 1/2 - 1 + log 2
@@ -29,6 +29,11 @@ An array of the same shape, in nats.
 ## Constraints
 
 - Near v = 0 the value is v²/2: e⁻ᵛ - 1 must not lose it to rounding.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -3,7 +3,7 @@
 ## Background
 
 k3 is an unbiased *value*, but training follows its *slope*, and averaged over the policy that slope
-is the gradient of KL(πref ‖ π), the other direction. The reference has to look at slopes to notice.
+is the gradient of KL(πref ‖ π), the other direction. Only the slope shows it.
 
 ## Problem
 
@@ -21,7 +21,7 @@ Write `k3_slope(log_probs, ref_log_probs)`: the derivative of k3 with respect to
 
 ## Examples
 
-    k3_slope([-0.693147], [-1.386294])
+    k3_slope([-0.693147], [-1.38629])
     -> [0.5]
 
 1 - 1/2
@@ -29,6 +29,11 @@ Write `k3_slope(log_probs, ref_log_probs)`: the derivative of k3 with respect to
 ## Constraints
 
 - Near v = 0 the slope is v: do not lose it to rounding.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

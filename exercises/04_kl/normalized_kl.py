@@ -33,9 +33,14 @@ p = 3/4, 1/4 and q = 1/2, 1/2: quotients 1.5 and 0.5
 
 - 1e-10 stands inside the logarithm, so that an outcome of probability 0 adds 0.
 
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-11 of the largest expected magnitude.
+
 ## Source
 
-the problem that this course grew from; its KL term.
+the KL term of `objective/grpo_objective`.
 """
 
 import numpy as np

@@ -16,14 +16,19 @@ Write `completion_mask(tokens, eos)`: 1 up to and including the first `eos` of e
 
 ## Output
 
-(N, T) of 0 and 1; a row without `eos` was cut off and is 1 everywhere.
+(N, T) of numbers 0 and 1; a row without `eos` was cut off and is 1 everywhere.
 
 ## Examples
 
     completion_mask([[5, 0, 3], [5, 4, 3]], 0)
-    -> [[1., 1., 0.], [1., 1., 1.]]
+    -> [[1, 1, 0], [1, 1, 1]]
 
 the end counts
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -13,7 +13,7 @@ Write `fixed_length_mean(values, mask, max_length)`:
 
 ## Input
 
-- values: (N, T), one a token; padding holds arbitrary numbers.
+- values: (N, T), one a token; padding holds arbitrary numbers, NaN included.
 - mask: (N, T) 1 on tokens, 0 on padding.
 - max_length: L, the generation budget in tokens, at least 1.
 
@@ -23,7 +23,7 @@ A number.
 
 ## Examples
 
-    fixed_length_mean([[ 1., 2., 3.], [ 6., 99., 99.]], [[1, 1, 1], [1, 0, 0]], 4)
+    fixed_length_mean([[1, 2, 3], [6, 99, 99]], [[1, 1, 1], [1, 0, 0]], 4)
     -> 1.5
 
 12 / (2 · 4)
@@ -34,8 +34,13 @@ A number.
 
 ## Notes
 
-TRL `loss_type="dr_grpo"` changes only this; the std has to be switched off as well, with
-scale_rewards="none".
+TRL `loss_type="dr_grpo"` changes only this; for Dr. GRPO the advantages must also be centred only,
+with scale_rewards="none".
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

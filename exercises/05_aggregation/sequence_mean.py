@@ -12,7 +12,7 @@ Write `sequence_mean(values, mask)`:
 
 ## Input
 
-- values: (N, T), one a token; padding holds arbitrary numbers.
+- values: (N, T), one a token; padding holds arbitrary numbers, NaN included.
 - mask: (N, T) 1 on tokens, 0 on padding.
 
 ## Output
@@ -21,7 +21,7 @@ A number. A completion without tokens adds 0 and is still one of the N, as in TR
 
 ## Examples
 
-    sequence_mean([[ 1., 2., 3.], [ 6., 99., 99.]], [[1, 1, 1], [1, 0, 0]])
+    sequence_mean([[1, 2, 3], [6, 99, 99]], [[1, 1, 1], [1, 0, 0]])
     -> 4.0
 
 means 2 and 6
@@ -29,6 +29,11 @@ means 2 and 6
 ## Notes
 
 verl leaves empty completions out of N. Dr. GRPO divides by a constant instead of |oᵢ|.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

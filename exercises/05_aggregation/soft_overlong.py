@@ -17,7 +17,7 @@ Write `overlong_punishment(lengths, max_length, buffer)`, to be added to the rew
 
 - lengths: (N,) tokens of each completion.
 - max_length: the budget in tokens.
-- buffer: width of the ramp in tokens, between 1 and max_length.
+- buffer: width of the ramp in tokens; always between 1 and max_length here.
 
 ## Output
 
@@ -34,6 +34,11 @@ Write `overlong_punishment(lengths, max_length, buffer)`, to be added to the rew
 
 Some texts write L_cache for the threshold where the ramp begins; in the paper and in TRL it is the
 width.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -22,10 +22,15 @@ A number; 0 if no token is left.
 
 ## Examples
 
-    token_mean([[ 1., 2., 3.], [ 6., 99., 99.]], [[1, 1, 1], [1, 0, 0]])
+    token_mean([[1, 2, 3], [6, 99, 99]], [[1, 1, 1], [1, 0, 0]])
     -> 3.0
 
 (1 + 2 + 3 + 6) / 4
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

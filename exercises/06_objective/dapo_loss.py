@@ -2,9 +2,10 @@
 
 ## Background
 
-DAPO changes four things in GRPO: good tokens may go further (clip-higher), groups without contrast
-are left out (dynamic sampling), every token counts the same (token mean), and there is no penalty.
-The fourth, shaping the reward of overlong answers, was `aggregation/soft_overlong`.
+DAPO changes GRPO in five places: good tokens may go further (clip-higher), groups without contrast
+are left out (dynamic sampling), every token counts the same (token mean), there is no penalty, and
+overlong answers are punished softly, which was `aggregation/soft_overlong`. The first four are
+here.
 
 ## Problem
 
@@ -32,14 +33,21 @@ A number, to be minimised; 0 if no group is left.
 
 ## Examples
 
-    dapo_loss([[[-0.510826, -0.356675], [-0.693147, -1.203973]], [[-0.693147, -0.693147],
-        [-0.693147, -0.693147]]], [[[-0.693147, -0.693147], [-0.693147, -0.693147]], [[-0.693147,
-        -0.693147], [-0.693147, -0.693147]]], [[1, 0], [1, 1]], [[[1., 1.], [1., 1.]], [[1., 1.],
-        [1., 1.]]])
+    dapo_loss(
+        [[[-0.510826, -0.356675], [-0.693147, -1.20397]], [[-0.693147, -0.693147], [-0.693147, -0.693147]]],
+        [[[-0.693147, -0.693147], [-0.693147, -0.693147]], [[-0.693147, -0.693147], [-0.693147, -0.693147]]],
+        [[1, 0], [1, 1]],
+        [[[1, 1], [1, 1]], [[1, 1], [1, 1]]],
+    )
     -> -0.16996600679864027
 
 ratios 1.2 and 1.4 (held at 1.28) with A = 1, ratios 1 and 0.6 (held at 0.8) with A = -1; four
 tokens are left; A = 0.5 / 0.5001
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

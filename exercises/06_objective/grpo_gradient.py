@@ -26,10 +26,16 @@ kl_coef=0.04)`, the derivative of the loss of `objective/grpo_loss` with respect
 
 ## Examples
 
-    grpo_gradient([[-0.510826, -0.693147], [-0.693147, -0.105361]], [[-0.693147, -0.693147],
-        [-0.693147, -0.693147]], [[-0.693147, -0.693147], [-0.693147, -0.693147]], [ 1., -1.], [[1,
-        1], [1, 0]], 0.1, 0.0)
-    -> [[ 0. , -0.25], [ 0.5 , 0. ]]
+    grpo_gradient(
+        [[-0.510826, -0.693147], [-0.693147, -0.105361]],
+        [[-0.693147, -0.693147], [-0.693147, -0.693147]],
+        [[-0.693147, -0.693147], [-0.693147, -0.693147]],
+        [1, -1],
+        [[1, 1], [1, 0]],
+        0.1,
+        0.0,
+    )
+    -> [[0, -0.25], [0.5, 0]]
 
 ratio 1.2 > 1.1 with A > 0: no slope; the others have slope A; weights 1/4 and 1/2, and one minus
 sign
@@ -37,6 +43,11 @@ sign
 ## Constraints
 
 - On the bound of the clip itself the slope is still the unclipped one.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

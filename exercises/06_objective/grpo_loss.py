@@ -26,12 +26,23 @@ A number, to be minimised.
 
 ## Examples
 
-    grpo_loss([[-0.510826, -0.693147], [-0.693147, -0.105361]], [[-0.693147, -0.693147], [-0.693147,
-        -0.693147]], [[-0.693147, -0.693147], [-0.693147, -0.693147]], [ 1., -1.], [[1, 1], [1, 0]],
-        0.1, 0.0)
+    grpo_loss(
+        [[-0.510826, -0.693147], [-0.693147, -0.105361]],
+        [[-0.693147, -0.693147], [-0.693147, -0.693147]],
+        [[-0.693147, -0.693147], [-0.693147, -0.693147]],
+        [1, -1],
+        [[1, 1], [1, 0]],
+        0.1,
+        0.0,
+    )
     -> -0.025
 
 ratios 1.2 and 1, the first clipped at 1.1: mean 1.05; the other completion -1; minus half their sum
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -18,12 +18,21 @@ Both distributions are normalised to sum to 1 before the KL.
 
 - rhos: G likelihood ratios πθ(oᵢ)/πold(oᵢ).
 - A: G advantages.
-- pi_theta_old, pi_theta_ref: G probabilities each, not necessarily summing to 1.
+- pi_theta_old, pi_theta_ref: G probabilities each, not necessarily summing to 1. A ratio or an old
+  probability may be 0; those of the reference are positive.
 - epsilon, beta: clip range and weight of the KL.
 
 ## Output
 
 The objective, a number.
+
+## Examples
+
+    grpo_objective([1.2, 0.8, 1.1], [1.0, 1.0, 1.0], [0.9, 1.1, 1.0], [1.0, 0.5, 1.5], 0.2, 0.01)
+    -> 1.032749, rounded
+
+No ratio leaves 1 ± 0.2, so nothing is clipped and the mean is 3.1/3; β times the KL of 0.0584 comes
+off.
 
 ## Constraints
 
@@ -35,6 +44,11 @@ The objective, a number.
 ## Notes
 
 Trainers estimate the KL token by token instead of writing it out; the chapter on KL shows how.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-11 of the largest expected magnitude.
 
 ## Source
 

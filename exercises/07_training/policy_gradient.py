@@ -24,9 +24,14 @@ Write `logits_gradient(logits, tokens, gradient)`, the chain rule through the lo
 ## Examples
 
     logits_gradient([[0.0, 0.0]], [0], [1.0])
-    -> [[ 0.5, -0.5]]
+    -> [[0.5, -0.5]]
 
 1 - 1/2, and -1/2
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -24,13 +24,18 @@ Write `scatter_add(weights, states, tokens, n_states, n_tokens)`:
 ## Examples
 
     scatter_add([1.0, 2.0, 3.0], [0, 1, 1], [0, 0, 2], 2, 3)
-    -> [[1., 0., 0.], [2., 0., 3.]]
+    -> [[1, 0, 0], [2, 0, 3]]
 
 each at its place
 
 ## Constraints
 
 - A state and token that come twice are added twice.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

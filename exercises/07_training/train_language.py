@@ -12,8 +12,9 @@ Write `train_language(uniforms, vocabulary, learning_rate=8.0, steps=2, clip=0.2
 + 1 rows, one for each token before and the last one for the start; it begins with zeros. In each
 update
 
-1. draw G completions of T tokens, one uniform number a token (`probabilities/sampling`); the row of
-the first token is V, after that it is the token before; keep log πold of every token
+1. draw G completions of T tokens, one uniform number u a token: the first token whose cumulative
+probability is larger than u; the row of the first token is V, after that it is the token before;
+keep log πold of every token
 2. r = share of the T - 1 steps in which the next token is the one before plus 1, modulo V
 3. A = (r - mean(r)) / (std(r) + 1e-4), the std with divisor G
 4. `steps` times: logits += learning_rate · gradient of  1/(G T) Σ min(ρ A, clip(ρ, 1 - clip, 1 +
@@ -21,7 +22,7 @@ clip) A),  ρ = π/πold with π from the logits of that moment
 
 ## Input
 
-- uniforms: (U, G, T) numbers in [0, 1).
+- uniforms: (U, G, T) numbers in [0, 1), T at least 2.
 - vocabulary: V.
 - learning_rate, clip: numbers.
 - steps: how often each batch is used.
@@ -33,7 +34,7 @@ clip) A),  ρ = π/πold with π from the logits of that moment
 ## Examples
 
     train_language([[[0.25, 0.75], [0.25, 0.25]]], 2, 1.0, 1)
-    -> [[-0.24995, 0.24995], [ 0. , 0. ], [ 0. , 0. ]]
+    -> [[-0.24995, 0.24995], [0, 0], [0, 0]]
 
 completions 0 1 and 0 0, rewards 1 and 0, A = ±0.5/0.5001; four tokens of weight 1/4: at the start
 both chose 0, which cancels; after 0 one chose 1 and one chose 0
@@ -41,6 +42,11 @@ both chose 0, which cancels; after 0 one chose 1 and one chose 0
 ## Constraints
 
 - After 200 updates of 16 completions of 6 tokens it must count on with probability 0.9, for V = 4.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-08 of the largest expected magnitude.
 
 ## Source
 

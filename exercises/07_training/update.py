@@ -19,7 +19,7 @@ over the tokens of N completions. The result is logits + learning_rate · ∂J/�
 - logits: (S, V), one row a state.
 - states, tokens: (N, T) whole numbers; padding holds arbitrary valid ones.
 - advantages: (N,) one a completion.
-- mask: (N, T) 1 on tokens, 0 on padding.
+- mask: (N, T) 1 on tokens, 0 on padding; at least one is 1.
 - learning_rate: a number.
 
 ## Output
@@ -29,13 +29,18 @@ over the tokens of N completions. The result is logits + learning_rate · ∂J/�
 ## Examples
 
     update([[0.0, 0.0]], [[0]], [[0]], [1.0], [[1]], 1.0)
-    -> [[ 0.5, -0.5]]
+    -> [[0.5, -0.5]]
 
 one-hot minus one half
 
 ## Constraints
 
 - A state that is visited several times collects all its visits.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -17,7 +17,7 @@ Write `diagnose(reward, truth, entropy)`, which names what it sees:
 
 ## Input
 
-- reward, truth: (60,) one number an update, between 0 and 1.2, with noise of 0.02.
+- reward, truth: (60,) one number an update, about 0 to 1.2, with noise of 0.02.
 - entropy: (60,) nats.
 
 ## Output
@@ -26,8 +26,16 @@ One of the five names.
 
 ## Constraints
 
-- The curves come from real runs with six arms; risen and fallen mean by more than 0.1 from the
-  first ten updates to the last ten.
+- The curves come from real runs with six arms.
+- Risen and fallen mean by more than 0.1 from the mean of the first ten updates to that of the last
+  ten.
+- The reward is asked first: if it has risen and the truth has not fallen, the run is learning. Only
+  if it has done neither does the entropy decide, near 0 meaning below a tenth of its start.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

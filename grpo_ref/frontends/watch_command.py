@@ -11,7 +11,9 @@ import click
 
 from grpo_ref.frontends.exercise import Exercise, folder_option, open_workbook, require_file
 from grpo_ref.frontends.text import hints_text, overview, report_text
+from grpo_ref.grading.grade import NOT_STARTED
 from grpo_ref.grading.problem import Problem
+from grpo_ref.grading.statement import statement
 from grpo_ref.problems import CHAPTERS, PROBLEMS
 from grpo_ref.problems.course import problem_of, problems_in
 from grpo_ref.problems.workbook import Workbook
@@ -70,10 +72,11 @@ class Screen:
         self.asked = False
 
     def grade(self) -> None:
-        """Grade the exercise at hand and show the report."""
+        """Grade the exercise at hand and show the report; of one that is not started, the statement too."""
         report = self.workbook.grade(self.problem)
         self.workbook.record({report.problem: report.points})
-        self.show(report_text(report))
+        begin = f"{statement(self.problem)}\n\n" if report.status == NOT_STARTED else ""
+        self.show(begin + report_text(report))
 
     def show(self, text: str) -> None:
         """Some text, and under it where one is."""

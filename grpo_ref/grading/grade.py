@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.grading.judge import agree
-from grpo_ref.grading.problem import Case, Check, Failure, Function, Problem, Raised, copied
+from grpo_ref.grading.problem import Case, Check, Failure, Function, Problem, Raised, copied, format_call
 from grpo_ref.grading.sandbox import Limits, Reply, Sandbox
 
 PASSED, FAILED, NOT_STARTED = "passed", "failed", "not started"
@@ -147,11 +147,13 @@ class _Sandboxed:
 class _Witness:
     """Passes calls on and keeps what came back, to compare it with known wrong answers."""
 
-    def __init__(self, submission: Any) -> None:
-        self.submission = submission
+    def __init__(self, submission: Any, function: str) -> None:
+        self.submission, self.function = submission, function
         self.calls: list[tuple[tuple[Any, ...], dict[str, Any], Any]] = []
+        self.called = ""
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        self.called = format_call(self.function, arguments, keywords)
         value = self.submission(*arguments, **keywords)
         self.calls.append((arguments, keywords, value))
         return value
@@ -166,7 +168,7 @@ def _examine(
     seed: int,
     on_error: Callable[[str, BaseException], object] | None = None,
 ) -> Report:
-    witness = _Witness(submission)
+    witness = _Witness(submission, problem.function)
     results = []
     for check in problem.checks:
         result = _run(check, witness, problem, seed, on_error)
@@ -192,7 +194,7 @@ def _examine(
 
 def _run(
     check: Check,
-    submission: Any,
+    submission: "_Witness",
     problem: Problem,
     seed: int,
     on_error: Callable[[str, BaseException], object] | None,
@@ -207,7 +209,8 @@ def _run(
             return None
         if on_error is not None and raised.__cause__ is not None:
             on_error(check.name, raised.__cause__)
-        return Result(check.name, False, came=str(raised), wrong="it raised an error", why=_about(check))
+        called = submission.called
+        return Result(check.name, False, called, str(raised), "it raised an error", _about(check))
     return Result(check.name, True)
 
 

@@ -109,6 +109,7 @@ class Problem:
       others: right answers in other styles, by name; all checks must pass them.
       hints: a ladder, from a question to nearly the line.
       background, task, inputs, output, constraints, notes: the parts of the statement, in Markdown.
+      example: an example in words of its own, beside the shown cases.
       difficulty: "easy", "medium" or "hard".
       source: where the formula comes from.
       points: what the exercise counts.
@@ -131,6 +132,7 @@ class Problem:
     others: Mapping[str, Function] = field(default_factory=dict)
     constraints: str = ""
     notes: str = ""
+    example: str = ""
     difficulty: str = "easy"
     points: int = 1
     rtol: float = 1e-9
@@ -307,7 +309,7 @@ def format_value(value: Any) -> str:
     if isinstance(value, np.ndarray):
         if value.size > LONGEST:
             return f"<array of shape {value.shape}>"
-        text = np.array2string(value, precision=6, separator=", ", threshold=24, floatmode="maxprec")
+        text = np.array2string(value, separator=", ", threshold=24, formatter={"float_kind": _short})
         return " ".join(text.split())
     if isinstance(value, tuple | list):
         items = ", ".join(format_value(item) for item in value)
@@ -315,6 +317,10 @@ def format_value(value: Any) -> str:
     if isinstance(value, dict):
         return f"{{{', '.join(f'{key!r}: {format_value(item)}' for key, item in value.items())}}}"
     return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def _short(number: "np.floating[Any]") -> str:
+    return f"{number:.6g}"
 
 
 def _compare(

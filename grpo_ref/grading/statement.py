@@ -14,7 +14,7 @@ third one are what the student finds there: the fault to be mended.
 def statement(problem: Problem) -> str:
     """The statement in Markdown that also reads well as plain text.
 
-    Background, problem, input, output, examples, constraints, notes, source; empty parts are left out.
+    Background, problem, input, output, examples, constraints, notes, grading, source; empty parts are out.
     """
     points = f"{problem.points} point{'s' if problem.points > 1 else ''}"
     parts = {
@@ -26,6 +26,7 @@ def statement(problem: Problem) -> str:
         "Examples": _examples(problem),
         "Constraints": _bullets(problem.constraints),
         "Notes": problem.notes,
+        "Grading": _grading(problem),
         "Source": problem.source,
     }
     texts = [f"## {name}\n\n{_wrapped(text)}" if name else text for name, text in parts.items() if text]
@@ -67,15 +68,27 @@ def starter(problem: Problem, model_answer: str) -> str:
 def _examples(problem: Problem) -> str:
     """The shown cases as calls with their values."""
     shown = [check for check in problem.checks if isinstance(check, Case) and check.shown]
-    return "\n\n".join(
-        f"{_indented(format_call(problem.function, case.arguments, case.keywords))}\n"
-        f"    -> {format_value(case.expected)}\n\n{case.why}"
-        for case in shown
+    examples = [
+        f"{_call(problem, case)}\n    -> {format_value(case.expected)}\n\n{case.why}" for case in shown
+    ]
+    return "\n\n".join([problem.example] * bool(problem.example) + examples)
+
+
+def _call(problem: Problem, case: Case) -> str:
+    """The call on one line, or with one argument a line if that would be too long."""
+    line = f"    {format_call(problem.function, case.arguments, case.keywords)}"
+    if len(line) <= WIDTH:
+        return line
+    arguments = [format_value(value) for value in case.arguments]
+    arguments += [f"{name}={format_value(value)}" for name, value in case.keywords.items()]
+    return "\n".join([f"    {problem.function}(", *(f"        {each}," for each in arguments), "    )"])
+
+
+def _grading(problem: Problem) -> str:
+    return (
+        "Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these."
+        f" Values may differ by {problem.rtol:g} of the largest expected magnitude."
     )
-
-
-def _indented(call: str) -> str:
-    return textwrap.fill(call, WIDTH, initial_indent="    ", subsequent_indent="        ")
 
 
 def _bullets(lines: str) -> str:

@@ -10,13 +10,13 @@ from grpo_ref.problems.aggregation import (
     token_mean,
 )
 from grpo_ref.problems.clinic import (
-    after_the_end,
-    leaking_groups,
-    lost_visits,
-    moving_reference,
-    ratio_of_one,
+    easy_and_hard,
+    falling_reward,
+    idle_clip,
+    large_groups,
     read_the_curve,
-    wrong_sign,
+    talking_on,
+    walking_away,
 )
 from grpo_ref.problems.kl import estimators, exact_kl, expected_gradient, k3, k3_slope, normalized_kl
 from grpo_ref.problems.objective import dapo_loss, grpo_gradient, grpo_loss, grpo_objective
@@ -53,7 +53,7 @@ MODULES = (
     *(completion_mask, token_mean, sequence_mean, fixed_length, soft_overlong),
     *(grpo_objective, grpo_loss, grpo_gradient, dapo_loss),
     *(policy_gradient, scatter_add, update, train_bandit, train_language),
-    *(read_the_curve, wrong_sign, leaking_groups, lost_visits, ratio_of_one, moving_reference, after_the_end),
+    *(read_the_curve, falling_reward, easy_and_hard, large_groups, idle_clip, walking_away, talking_on),
 )
 """The exercises in the order of the course, a line a chapter."""
 

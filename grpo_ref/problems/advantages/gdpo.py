@@ -77,7 +77,7 @@ PROBLEM = Problem(
             "Two criteria of different scale",
             ([[[1, 0], [0, 100]]], [1.0, 0.5], 0.0),
             np.array([[1.0, -1.0]]),
-            why="±1 and ∓1; 1 - 0.5 = ±0.5, whose std is 0.5",
+            why="the first completion has 1 and -1, together 1 - 0.5 = 0.5; the second has -0.5; their std is 0.5",
             shown=True,
         ),
         Case(

@@ -55,8 +55,8 @@ PROBLEM = Problem(
     ),
     inputs="rewards: (P, G), one row a prompt.\neps: keeps a group of equal rewards at 0 instead of 0/0.",
     output="(P, G) advantages; each row sums to zero.",
-    constraints="std divides by G, not by G - 1. eps is added to std.",
-    notes="Trainers disagree: TRL and verl divide by G - 1, Open Instruct by G; eps is 1e-4, 1e-6 and 1e-8.",
+    constraints="std divides by G, not by G - 1. eps is added to std.\nA group of one gets 0.",
+    notes="Trainers disagree: TRL (eps 1e-4) and verl (1e-6) divide by G - 1, Open Instruct (1e-8) by G.",
     source="DeepSeekMath, sec. 4.1.2 (arXiv:2402.03300); Open Instruct's `standard`.",
     hints=(
         "Which axis holds the completions of one prompt?",

@@ -33,7 +33,7 @@ PROBLEM = Problem(
     ),
     inputs="rewards: (P, G), one row a prompt.",
     output="(P, G) advantages. A group of one has no others: its advantage is 0.",
-    notes="It is the centred reward times G/(G-1), which makes the gradient estimate unbiased.",
+    notes="A completion that is in its own baseline pulls the gradient estimate towards 0; this one is unbiased.",
     source="Ahmadian et al. 2024, RLOO (arXiv:2402.14740); verl `compute_rloo_vectorized_outcome_advantage`.",
     hints=(
         "The sum of the others is the sum of all minus your own.",

@@ -25,7 +25,7 @@ PROBLEM = Problem(
     task="Write `mixed_groups(rewards)`: for each group, whether its completions differ in reward.",
     inputs="rewards: (P, G), one row a prompt.",
     output="(P,) truth values, dtype bool.",
-    constraints="Three rewards of 0.1 are equal, whatever rounding makes of their mean.",
+    constraints="Rewards are compared exactly: three of 0.1 are equal, whatever rounding makes of their mean.",
     source="DAPO, dynamic sampling, eq. 11 (arXiv:2503.14476); Open Instruct `filter_zero_std_samples`.",
     hints=(
         "When do the largest and the smallest reward of a group tell you that they differ?",

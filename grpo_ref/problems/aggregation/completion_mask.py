@@ -32,7 +32,7 @@ PROBLEM = Problem(
     ),
     task="Write `completion_mask(tokens, eos)`: 1 up to and including the first `eos` of each row, 0 after it.",
     inputs="tokens: (N, T) whole numbers.\neos: the end-of-sequence token.",
-    output="(N, T) of 0 and 1; a row without `eos` was cut off and is 1 everywhere.",
+    output="(N, T) of numbers 0 and 1; a row without `eos` was cut off and is 1 everywhere.",
     source="TRL `GRPOTrainer._generate_and_score_completions`.",
     hints=(
         "How many ends have been seen strictly before this token?",

@@ -37,7 +37,7 @@ PROBLEM = Problem(
         "    (max_length - buffer - length) / buffer     from there to max_length\n"
         "    -1                              beyond max_length"
     ),
-    inputs="lengths: (N,) tokens of each completion.\nmax_length: the budget in tokens.\nbuffer: width of the ramp in tokens, between 1 and max_length.",
+    inputs="lengths: (N,) tokens of each completion.\nmax_length: the budget in tokens.\nbuffer: width of the ramp in tokens; always between 1 and max_length here.",
     output="(N,) numbers from -1 to 0.",
     notes="Some texts write L_cache for the threshold where the ramp begins; in the paper and in TRL it is the width.",
     source="DAPO, eq. 13 (arXiv:2503.14476); TRL `get_soft_overlong_punishment`.",

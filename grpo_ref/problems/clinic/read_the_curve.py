@@ -79,12 +79,12 @@ PROBLEM = Problem(
         '    "collapse"          the policy has made up its mind (entropy near 0) and the reward is hardly better\n'
         '    "no signal"         nothing has moved, and the policy is as undecided as at the start'
     ),
-    inputs="reward, truth: (60,) one number an update, between 0 and 1.2, with noise of 0.02.\nentropy: (60,) nats.",
+    inputs="reward, truth: (60,) one number an update, about 0 to 1.2, with noise of 0.02.\nentropy: (60,) nats.",
     output="One of the five names.",
-    constraints="The curves come from real runs with six arms; risen and fallen mean by more than 0.1 from the first ten updates to the last ten.",
+    constraints="The curves come from real runs with six arms.\nRisen and fallen mean by more than 0.1 from the mean of the first ten updates to that of the last ten.\nThe reward is asked first: if it has risen and the truth has not fallen, the run is learning. Only if it has done neither does the entropy decide, near 0 meaning below a tenth of its start.",
     source="open-r1 #239 and TRL #3857 are reports of runs that nobody could read.",
     hints=(
-        "The noise of one update hides a lot; that of ten hardly anything.",
+        "Which of the three curves tells most of the five names apart?",
         "Compare the mean of the last ten updates with that of the first ten, and ask about the reward first.",
         "If the reward has hardly moved, the entropy decides: below a tenth of its start the policy has collapsed.",
     ),

@@ -51,8 +51,8 @@ PROBLEM = Problem(
     title="Whose gradient is unbiased?",
     function="expected_gradients",
     reference=_reference,
-    points=3,
-    difficulty="hard",
+    points=2,
+    difficulty="medium",
     background=(
         "A penalty trains by its gradient, not by its value. k1 is an unbiased estimate of the KL, and useless as a penalty:"
         " on average its gradient is zero. k2 is biased, and its gradient is exactly right. See it for yourself."

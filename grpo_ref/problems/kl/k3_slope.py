@@ -41,7 +41,7 @@ PROBLEM = Problem(
     difficulty="medium",
     background=(
         "k3 is an unbiased *value*, but training follows its *slope*, and averaged over the policy that slope is the"
-        " gradient of KL(πref ‖ π), the other direction. The reference has to look at slopes to notice."
+        " gradient of KL(πref ‖ π), the other direction. Only the slope shows it."
     ),
     task="Write `k3_slope(log_probs, ref_log_probs)`: the derivative of k3 with respect to log_probs.\n\n    k3 = e⁻ᵛ - 1 + v,    v = log πθ - log πref",
     inputs="log_probs, ref_log_probs: log-probabilities of the sampled tokens, of the same shape, in nats.",

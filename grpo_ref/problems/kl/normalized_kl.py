@@ -66,7 +66,7 @@ PROBLEM = Problem(
     inputs="rhos: ρ = πθ/πold of each outcome, so ρ πold is πθ.\npi_theta_old: πold of each outcome; need not sum to 1.\npi_theta_ref: πref, positive; need not sum to 1.",
     output="A number, in nats.",
     constraints="1e-10 stands inside the logarithm, so that an outcome of probability 0 adds 0.",
-    source="the problem that this course grew from; its KL term.",
+    source="the KL term of `objective/grpo_objective`.",
     hints=(
         "What is the new policy's probability of an outcome, if you know its ratio to the old one's?",
         "Normalise both sides to sum to 1, each by its own sum.",

@@ -85,9 +85,9 @@ PROBLEM = Problem(
     points=3,
     difficulty="hard",
     background=(
-        "DAPO changes four things in GRPO: good tokens may go further (clip-higher), groups without contrast are left out"
-        " (dynamic sampling), every token counts the same (token mean), and there is no penalty. The fourth, shaping the"
-        " reward of overlong answers, was `aggregation/soft_overlong`."
+        "DAPO changes GRPO in five places: good tokens may go further (clip-higher), groups without contrast are left out"
+        " (dynamic sampling), every token counts the same (token mean), there is no penalty, and overlong answers are"
+        " punished softly, which was `aggregation/soft_overlong`. The first four are here."
     ),
     task=(
         "Write `dapo_loss(log_probs, old_log_probs, rewards, mask, clip_low=0.2, clip_high=0.28)`:\n\n"

@@ -226,7 +226,8 @@ PROBLEM = Problem(
     inputs=(
         "rhos: G likelihood ratios πθ(oᵢ)/πold(oᵢ).\n"
         "A: G advantages.\n"
-        "pi_theta_old, pi_theta_ref: G probabilities each, not necessarily summing to 1.\n"
+        "pi_theta_old, pi_theta_ref: G probabilities each, not necessarily summing to 1. A ratio or an old"
+        " probability may be 0; those of the reference are positive.\n"
         "epsilon, beta: clip range and weight of the KL."
     ),
     output="The objective, a number.",
@@ -235,6 +236,11 @@ PROBLEM = Problem(
         "Normalise ρ πold and πref before the KL. Add 1e-10 inside the logarithm.\n"
         "Raise ValueError if the four lengths differ. Leave the inputs as they are; lists and integers"
         " must do."
+    ),
+    example=(
+        "    grpo_objective([1.2, 0.8, 1.1], [1.0, 1.0, 1.0], [0.9, 1.1, 1.0], [1.0, 0.5, 1.5], 0.2, 0.01)\n"
+        "    -> 1.032749, rounded\n\n"
+        "No ratio leaves 1 ± 0.2, so nothing is clipped and the mean is 3.1/3; β times the KL of 0.0584 comes off."
     ),
     notes="Trainers estimate the KL token by token instead of writing it out; the chapter on KL shows how.",
     source="Shao et al. 2024, DeepSeekMath (arXiv:2402.03300); the explicit KL is this problem's own.",

@@ -38,7 +38,7 @@ PROBLEM = Problem(
     ),
     inputs="probs: (N, V), each row sums to 1, up to rounding.\nuniforms: (N,) numbers u in [0, 1).",
     output="(N,) tokens, whole numbers from 0 to V - 1.",
-    constraints="A token of probability 0 is never drawn.\nRounding may leave the last sum a little below 1; the token is V - 1 at most.",
+    constraints="A token of probability 0 is never drawn.\nRounding may leave the last sum a little below 1; a number beyond it means token V - 1.",
     source="inverse transform sampling; Devroye 1986, Non-uniform random variate generation, ch. 3.",
     hints=(
         "How many cumulative sums are not larger than u?",

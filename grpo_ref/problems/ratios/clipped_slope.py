@@ -59,8 +59,8 @@ PROBLEM = Problem(
     ),
     inputs="log_ratio: log πθ - log πold.\nadvantages: A, of the same shape.\nclip_low, clip_high: the half-widths.",
     output="∂s/∂log_ratio, of the same shape.",
-    constraints="Decide from the ratio and the sign of the advantage. On the bound itself a token still pushes.",
-    notes="d exp(x)/dx = exp(x): with respect to the *log*-ratio the unclipped slope equals the unclipped value.",
+    constraints="On the bound itself a token still pushes.",
+    notes="Autograd engines differentiate the min and the clip; in mixed precision comparing the two products can go wrong.",
     source="Schulman et al. 2017, eq. 7 (arXiv:1707.06347), differentiated.",
     hints=(
         "Where the surrogate is constant in the ratio its slope is 0. Where is that?",

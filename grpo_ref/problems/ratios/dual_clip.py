@@ -48,7 +48,7 @@ PROBLEM = Problem(
         "    s = min(r A, clip(r, 1 - clip, 1 + clip) A)\n"
         "    dual = max(s, max_ratio A) where A < 0,    s elsewhere"
     ),
-    inputs="ratio: r = πθ/πold, positive, any shape.\nadvantages: A, of the same shape.\nclip: half-width.\nmax_ratio: from here on a bad token stops counting more.",
+    inputs="ratio: r = πθ/πold, positive, any shape.\nadvantages: A, of the same shape.\nclip: half-width.\nmax_ratio: caps the weight of a bad token.",
     output="An array of the same shape.",
     source="Ye et al. 2020, dual-clip PPO (arXiv:1912.09729); verl `compute_policy_loss_vanilla`, clip_ratio_c = 3.",
     hints=(

@@ -53,9 +53,9 @@ PROBLEM = Problem(
     function="sapo_surrogate",
     reference=_reference,
     points=2,
-    difficulty="hard",
+    difficulty="medium",
     background=(
-        "Across PPO's bound the slope falls from A to 0 at once. SAPO lets it fade: full at a ratio of 1, small far away,"
+        "Across PPO's bound the slope falls to 0 at once. SAPO lets it fade: full at a ratio of 1, small far away,"
         " and with its own sharpness for good and for bad tokens."
     ),
     task=(

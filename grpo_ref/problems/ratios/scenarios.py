@@ -57,7 +57,7 @@ PROBLEM = Problem(
     inputs="ratio: r = πθ/πold, positive.\nadvantages: A, of the same shape.\nclip: ε.",
     output="A tuple (scenario, learns): whole numbers, and truth values (dtype bool), both of the shape of ratio.",
     constraints="On the bound itself a token still learns.\nA token without advantage does not.",
-    source="the scenario table of a blog post on GRPO's loss (2025), which holds for the unclipped objective; the clip is Schulman et al. 2017, eq. 7 (arXiv:1707.06347).",
+    source='the table of scenarios in "A technical explanation of the GRPO loss function" (a blog post of February 2025), which holds for the unclipped objective; the clip is Schulman et al. 2017, eq. 7 (arXiv:1707.06347).',
     hints=(
         "In which two scenarios is the policy already moving where the advantage points?",
         "A good token stops when r > 1 + ε, a bad one when r < 1 - ε. The other sides never stop.",

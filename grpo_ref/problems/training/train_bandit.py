@@ -62,14 +62,14 @@ PROBLEM = Problem(
     ),
     task=(
         "Write `train_bandit(payoffs, uniforms, learning_rate=2.0)`. Start from logits 0; in each update\n\n"
-        "1. π = softmax(logits); draw one arm for each of the G uniform numbers, as in `probabilities/sampling`\n"
+        "1. π = softmax(logits); draw one arm for each of the G uniform numbers u: the first one whose cumulative probability is larger than u\n"
         "2. r = what the arm pays to this member in this update\n"
         "3. A = (r - mean(r)) / (std(r) + 1e-4), the std with divisor G\n"
         "4. logits += learning_rate · 1/G Σ A (one-hot of the arm - π)"
     ),
     inputs="payoffs: (U, G, V), what arm v would pay to member g in update u.\nuniforms: (U, G) numbers in [0, 1).\nlearning_rate: a number.",
     output="(V,) the logits after U updates.",
-    constraints="After 150 updates of 16 pulls the best of five arms must have a probability above 0.9.",
+    constraints="After 150 updates of 16 pulls with the default learning rate, the best of five arms that pay 1 with probabilities 0.8, 0.4, 0.3, 0.2, 0.1 must have a probability above 0.9.",
     notes="The advantages of a group add up to zero, so the -π adds nothing to this step: whoever leaves it out gets away with it here, and not where a clip or a filter takes some of them out.",
     source="Shao et al. 2024, DeepSeekMath (arXiv:2402.03300), with one token a completion.",
     hints=(

@@ -70,14 +70,14 @@ PROBLEM = Problem(
     task=(
         "Write `train_language(uniforms, vocabulary, learning_rate=8.0, steps=2, clip=0.2)`. The table has V + 1 rows, one"
         " for each token before and the last one for the start; it begins with zeros. In each update\n\n"
-        "1. draw G completions of T tokens, one uniform number a token (`probabilities/sampling`); the row of the first"
+        "1. draw G completions of T tokens, one uniform number u a token: the first token whose cumulative probability is larger than u; the row of the first"
         " token is V, after that it is the token before; keep log πold of every token\n"
         "2. r = share of the T - 1 steps in which the next token is the one before plus 1, modulo V\n"
         "3. A = (r - mean(r)) / (std(r) + 1e-4), the std with divisor G\n"
         "4. `steps` times: logits += learning_rate · gradient of  1/(G T) Σ min(ρ A, clip(ρ, 1 - clip, 1 + clip) A),"
         "  ρ = π/πold with π from the logits of that moment"
     ),
-    inputs="uniforms: (U, G, T) numbers in [0, 1).\nvocabulary: V.\nlearning_rate, clip: numbers.\nsteps: how often each batch is used.",
+    inputs="uniforms: (U, G, T) numbers in [0, 1), T at least 2.\nvocabulary: V.\nlearning_rate, clip: numbers.\nsteps: how often each batch is used.",
     output="(V + 1, V) the logits after U updates.",
     constraints="After 200 updates of 16 completions of 6 tokens it must count on with probability 0.9, for V = 4.",
     source="Shao et al. 2024, DeepSeekMath (arXiv:2402.03300), algorithm 1, with a table for a model and no penalty.",

@@ -61,7 +61,7 @@ def _silence(f: Function) -> str | None:
 
 
 PROBLEM = Problem(
-    id="clinic/after_the_end",
+    id="clinic/talking_on",
     title="It goes on talking after the end",
     function="train",
     reference=_reference,
@@ -72,7 +72,7 @@ PROBLEM = Problem(
         " padding. The logits of positions that no completion ever reached have moved all the same."
     ),
     task=(
-        "Find the fault in `train` below and mend it. The policy has one row of logits a position. A completion is right, and"
+        "Find the fault in `train(uniforms, vocabulary, learning_rate=8.0)` below and mend it. The policy has one row of logits a position. A completion is right, and"
         " gets reward 1, if it ends as its third token; else it gets 0. The trainer shall do gradient ascent on\n\n"
         "    Σ m A log π / Σ m,    A the reward minus the mean of the batch\n\n"
         "over the G completions of a batch, with m = 1 up to and including the end, and 0 on padding."
@@ -80,7 +80,7 @@ PROBLEM = Problem(
     inputs="uniforms: (U, G, T) numbers in [0, 1).\nvocabulary: V.\nlearning_rate: a number.",
     output="(T, V) the logits after U updates, from zeros.",
     constraints="The fault is in one line; the rest is right.",
-    source="TRL #6654 is a fault of this kind in a released trainer; see `aggregation/completion_mask`.",
+    source="TRL #6654 is a fault of this kind in a released trainer.",
     hints=(
         "Which tokens are in `mask`? Print it beside the tokens.",
         "The mask is computed, and then? Follow the name to the last line that reads it.",

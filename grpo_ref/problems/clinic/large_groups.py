@@ -28,7 +28,7 @@ def _divided_by_visits(gradient: Any, states: Any, tokens: Any, probs: Any) -> A
 
 
 PROBLEM = Problem(
-    id="clinic/lost_visits",
+    id="clinic/large_groups",
     title="The larger the group, the less it learns",
     function="train",
     reference=_reference,
@@ -36,16 +36,16 @@ PROBLEM = Problem(
     difficulty="medium",
     background=(
         "The patient: a trainer without the slow loops. Somebody replaced them with indexing, and since then a group of 64"
-        " moves the logits no more than a group of 2."
+        " moves the logits less than a group of 2."
     ),
     task=(
-        "Find the fault in `train` below and mend it. It shall do gradient ascent on the mean of A log π over all prompts"
+        "Find the fault in `train(payoffs, uniforms, learning_rate=2.0)` below and mend it. It shall do gradient ascent on the mean of A log π over all prompts"
         " and members, with A the reward minus the mean of its group."
     ),
     inputs="payoffs: (U, P, G, V), what arm v would pay to member g of prompt p in update u.\nuniforms: (U, P, G) numbers in [0, 1).\nlearning_rate: a number.",
     output="(P, V) the logits after U updates.",
     constraints="The fault is in one line; the rest is right.",
-    source="NumPy's documentation of `ufunc.at`; see `training/scatter_add`.",
+    source="a classic of vectorised code.",
     hints=(
         "Two members draw the same arm. How often is its logit moved?",
         "`a[index] += x` reads, adds and writes; an index that comes twice is written twice with one sum.",

@@ -1,4 +1,4 @@
-"""A leash that is tied to the dog."""
+"""It walks away on its leash."""
 
 from dataclasses import replace
 from typing import Any
@@ -35,8 +35,8 @@ def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
 NOTHING_TO_GAIN = ([[0.0, 0.0]], np.zeros((2, 1, 2, 2)), np.full((2, 1, 2), 0.25), 1.0, 1.0)
 
 PROBLEM = Problem(
-    id="clinic/moving_reference",
-    title="A leash that is tied to the dog",
+    id="clinic/walking_away",
+    title="It walks away on its leash",
     function="train",
     reference=_reference,
     points=2,
@@ -46,14 +46,14 @@ PROBLEM = Problem(
         " the policy walks away, and the KL that it reports is 0 all the way."
     ),
     task=(
-        "Find the fault in `train` below and mend it. It shall do gradient ascent on the mean over prompts and members of\n\n"
+        "Find the fault in `train(start, payoffs, uniforms, learning_rate=2.0, kl_coef=0.1)` below and mend it. It shall do gradient ascent on the mean over prompts and members of\n\n"
         "    A log π - kl_coef (e⁻ᵛ - 1 + v),    v = log π - log πref\n\n"
         "with πref the softmax of `start` all the time, and A the reward minus the mean of its group."
     ),
     inputs="start: (P, V) logits to begin with.\npayoffs: (U, P, G, V), what arm v would pay to member g of prompt p in update u.\nuniforms: (U, P, G) numbers in [0, 1).\nlearning_rate, kl_coef: numbers.",
     output="(P, V) the logits after U updates.",
-    constraints="`start` belongs to the caller and must be left as it is.",
-    source="a frequent mistake: two names for one array.",
+    constraints="The fault is in one line.",
+    source="a trap of NumPy, and of PyTorch.",
     hints=(
         "After the first update, print `reference - logits`.",
         "`reference = logits` makes no copy: both names mean the same array, and `logits += ...` changes it in place.",

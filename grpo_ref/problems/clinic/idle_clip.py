@@ -36,7 +36,7 @@ def _only_inside(log_ratio: Any, advantages: Any, clip: float) -> Any:
 ONE: tuple[Any, ...] = ([[[[1, 0], [1, 0]]]], [[[0.25, 0.75]]], 4.0, 2, 0.2)
 
 PROBLEM = Problem(
-    id="clinic/ratio_of_one",
+    id="clinic/idle_clip",
     title="The clip fraction is zero, whatever you do",
     function="train",
     reference=_reference,
@@ -47,14 +47,14 @@ PROBLEM = Problem(
         " acts; the policy is thrown about, and the clip fraction that it reports is exactly zero in every step."
     ),
     task=(
-        "Find the fault in `train` below and mend it. In each update it shall draw a batch, then take `steps` steps uphill on\n\n"
+        "Find the fault in `train(payoffs, uniforms, learning_rate=2.0, steps=4, clip=0.2)` below and mend it. In each update it shall draw a batch, then take `steps` steps uphill on\n\n"
         "    mean of min(r A, clip(r, 1 - clip, 1 + clip) A),    r = π / πold\n\n"
         "with πold the policy that drew the batch, and A the reward minus the mean of its group."
     ),
     inputs="payoffs: (U, P, G, V), what arm v would pay to member g of prompt p in update u.\nuniforms: (U, P, G) numbers in [0, 1).\nlearning_rate, clip: numbers.\nsteps: how often each batch is used.",
     output="(P, V) the logits after U updates.",
-    constraints="No line is wrong in itself; one is in the wrong place.",
-    source="a frequent mistake: the old log-probabilities are recomputed instead of stored.",
+    constraints="The fault is in one line.",
+    source='reported again and again as "my clip fraction is always 0".',
     hints=(
         "Print the ratio in the second step on a batch. What should it be, and what is it?",
         "When was the batch drawn, and when is `old` computed?",

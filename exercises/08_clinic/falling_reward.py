@@ -1,14 +1,15 @@
-"""Easy prompts are learned, hard ones are forgotten  (easy, 2 points)
+"""The reward falls from the first update on  (easy, 2 points)
 
 ## Background
 
-The patient: the same trainer, on prompts of very different difficulty. On an easy prompt whatever
-was drawn becomes likelier, on a hard one whatever was drawn becomes rarer, right or wrong.
+The patient: a trainer for a table of bandits, one row of logits a prompt. Its reward curve starts
+in the middle and falls to the worst arm's payoff, as smoothly as others rise.
 
 ## Problem
 
-Find the fault in `train` below and mend it. It shall do gradient ascent on the mean of A log π over
-all prompts and members, with A the reward minus the mean of its group.
+Find the fault in `train(payoffs, uniforms, learning_rate=2.0)` below and mend it. It shall do
+gradient ascent on the mean of A log π over all prompts and members, with A the reward minus the
+mean of its group.
 
 ## Input
 
@@ -22,19 +23,23 @@ all prompts and members, with A the reward minus the mean of its group.
 
 ## Examples
 
-    train([[[[1, 0], [1, 0]], [[9, 9], [9, 9]]]], [[[0.25, 0.75], [0.25, 0.25]]], 1.0)
-    -> [[ 0.125, -0.125], [ 0. , 0. ]]
+    train([[[[1, 0], [1, 0]]]], [[[0.25, 0.75]]], 1.0)
+    -> [[0.25, -0.25]]
 
-the first prompt has A = ±1/2, and weight 1/4 a member; the second pays 9 whatever is drawn and has
-nothing to learn
+arms 0 and 1 are drawn, A = ±1/2; the mean of A (one-hot - 1/2) is 1/2 (1/2 · 1/2 + 1/2 · 1/2)
 
 ## Constraints
 
 - The fault is in one line; the rest is right.
 
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
+
 ## Source
 
-a frequent mistake with one reshape too many; see `advantages/centred`.
+the most frequent of all, and quickly found.
 """
 
 import numpy as np
@@ -60,8 +65,11 @@ def train(payoffs, uniforms, learning_rate=2.0):
         probs = softmax(logits)
         chosen = draw(probs[:, None, :], uniforms[u])
         rewards = np.take_along_axis(payoffs[u], chosen[..., None], -1)[..., 0]
-        advantages = rewards - rewards.mean()
-        one_hot = np.eye(arms)[chosen]
-        gradient = (advantages[..., None] * (one_hot - probs[:, None, :])).sum(1) / (prompts * group)
-        logits = logits + learning_rate * gradient
+        advantages = rewards - rewards.mean(-1, keepdims=True)
+        gradient = np.zeros_like(logits)
+        for p in range(prompts):
+            for g in range(group):
+                one_hot = np.eye(arms)[chosen[p, g]]
+                gradient[p] += advantages[p, g] * (one_hot - probs[p]) / (prompts * group)
+        logits = logits - learning_rate * gradient
     return logits

@@ -8,8 +8,8 @@ zero in every step.
 
 ## Problem
 
-Find the fault in `train` below and mend it. In each update it shall draw a batch, then take `steps`
-steps uphill on
+Find the fault in `train(payoffs, uniforms, learning_rate=2.0, steps=4, clip=0.2)` below and mend
+it. In each update it shall draw a batch, then take `steps` steps uphill on
 
     mean of min(r A, clip(r, 1 - clip, 1 + clip) A),    r = π / πold
 
@@ -29,18 +29,23 @@ with πold the policy that drew the batch, and A the reward minus the mean of it
 ## Examples
 
     train([[[[1, 0], [1, 0]]]], [[[0.25, 0.75]]], 4.0, 2, 0.2)
-    -> [[ 1., -1.]]
+    -> [[1, -1]]
 
 the first step is 4 · 1/4; π(0) is then 0.88 and π(1) 0.12, ratios 1.76 and 0.24, both beyond the
 clip where A points
 
 ## Constraints
 
-- No line is wrong in itself; one is in the wrong place.
+- The fault is in one line.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-08 of the largest expected magnitude.
 
 ## Source
 
-a frequent mistake: the old log-probabilities are recomputed instead of stored.
+reported again and again as "my clip fraction is always 0".
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Model answer: a leash that is tied to the dog."""
+"""Model answer: on easy prompts everything is right, on hard ones everything is wrong."""
 
 import numpy as np
 
@@ -14,24 +14,20 @@ def draw(probs, uniforms):
     return (np.cumsum(probs, -1)[..., :-1] <= uniforms[..., None]).sum(-1)
 
 
-def train(start, payoffs, uniforms, learning_rate=2.0, kl_coef=0.1):
-    """Ascent on the reward, held near the start by the slope of k3."""
+def train(payoffs, uniforms, learning_rate=2.0):
+    """One softmax over the arms for each prompt, trained with the mean of the group for a baseline."""
     payoffs, uniforms = np.asarray(payoffs, dtype=float), np.asarray(uniforms, dtype=float)
     updates, prompts, group, arms = payoffs.shape
-    logits = np.array(start, dtype=float)
-    # solution
-    reference = logits.copy()
-    # instead: reference = logits
-    # end
+    logits = np.zeros((prompts, arms))
     for u in range(updates):
         probs = softmax(logits)
         chosen = draw(probs[:, None, :], uniforms[u])
         rewards = np.take_along_axis(payoffs[u], chosen[..., None], -1)[..., 0]
+        # solution
         advantages = rewards - rewards.mean(-1, keepdims=True)
-        ours = np.take_along_axis(probs, chosen, -1)
-        theirs = np.take_along_axis(softmax(reference), chosen, -1)
-        slope = advantages - kl_coef * (1 - theirs / ours)
+        # instead: advantages = rewards - rewards.mean()
+        # end
         one_hot = np.eye(arms)[chosen]
-        gradient = (slope[..., None] * (one_hot - probs[:, None, :])).sum(1) / (prompts * group)
-        logits += learning_rate * gradient
+        gradient = (advantages[..., None] * (one_hot - probs[:, None, :])).sum(1) / (prompts * group)
+        logits = logits + learning_rate * gradient
     return logits

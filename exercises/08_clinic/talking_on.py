@@ -8,9 +8,9 @@ same.
 
 ## Problem
 
-Find the fault in `train` below and mend it. The policy has one row of logits a position. A
-completion is right, and gets reward 1, if it ends as its third token; else it gets 0. The trainer
-shall do gradient ascent on
+Find the fault in `train(uniforms, vocabulary, learning_rate=8.0)` below and mend it. The policy has
+one row of logits a position. A completion is right, and gets reward 1, if it ends as its third
+token; else it gets 0. The trainer shall do gradient ascent on
 
     Σ m A log π / Σ m,    A the reward minus the mean of the batch
 
@@ -29,7 +29,7 @@ over the G completions of a batch, with m = 1 up to and including the end, and 0
 ## Examples
 
     train([[[0.75, 0.75, 0.25, 0.25], [0.25, 0.75, 0.75, 0.75]]], 2, 1.0)
-    -> [[-0.125 , 0.125 ], [-0.0625, 0.0625], [ 0.0625, -0.0625], [ 0. , 0. ]]
+    -> [[-0.125, 0.125], [-0.0625, 0.0625], [0.0625, -0.0625], [0, 0]]
 
 completions 1 1 0 and 0: rewards 1 and 0, A = ±1/2, four tokens of weight 1/4; the fourth position
 is padding in both
@@ -38,9 +38,14 @@ is padding in both
 
 - The fault is in one line; the rest is right.
 
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-08 of the largest expected magnitude.
+
 ## Source
 
-TRL #6654 is a fault of this kind in a released trainer; see `aggregation/completion_mask`.
+TRL #6654 is a fault of this kind in a released trainer.
 """
 
 import numpy as np

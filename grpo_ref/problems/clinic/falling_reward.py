@@ -13,7 +13,7 @@ _reference = on_bandits(RIGHT)
 ONE: tuple[Any, ...] = ([[[[1, 0], [1, 0]]]], [[[0.25, 0.75]]], 1.0)
 
 PROBLEM = Problem(
-    id="clinic/wrong_sign",
+    id="clinic/falling_reward",
     title="The reward falls from the first update on",
     function="train",
     reference=_reference,
@@ -23,16 +23,16 @@ PROBLEM = Problem(
         " falls to the worst arm's payoff, as smoothly as others rise."
     ),
     task=(
-        "Find the fault in `train` below and mend it. It shall do gradient ascent on the mean of A log π over all prompts"
+        "Find the fault in `train(payoffs, uniforms, learning_rate=2.0)` below and mend it. It shall do gradient ascent on the mean of A log π over all prompts"
         " and members, with A the reward minus the mean of its group."
     ),
     inputs="payoffs: (U, P, G, V), what arm v would pay to member g of prompt p in update u.\nuniforms: (U, P, G) numbers in [0, 1).\nlearning_rate: a number.",
     output="(P, V) the logits after U updates.",
     constraints="The fault is in one line; the rest is right.",
-    source="a frequent mistake: a loss is minimised, an objective is maximised.",
+    source="the most frequent of all, and quickly found.",
     hints=(
         "Take one prompt, two arms, one update, and follow the numbers by hand. Which logit should rise?",
-        "`gradient` is the derivative of the objective. Which way does the step go?",
+        "A loss is minimised, an objective is maximised. `gradient` is the derivative of which?",
         "logits += learning_rate * gradient",
     ),
     checks=(

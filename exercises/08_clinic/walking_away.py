@@ -1,4 +1,4 @@
-"""A leash that is tied to the dog  (medium, 2 points)
+"""It walks away on its leash  (medium, 2 points)
 
 ## Background
 
@@ -7,8 +7,8 @@ kl_coef is chosen, the policy walks away, and the KL that it reports is 0 all th
 
 ## Problem
 
-Find the fault in `train` below and mend it. It shall do gradient ascent on the mean over prompts
-and members of
+Find the fault in `train(start, payoffs, uniforms, learning_rate=2.0, kl_coef=0.1)` below and mend
+it. It shall do gradient ascent on the mean over prompts and members of
 
     A log π - kl_coef (e⁻ᵛ - 1 + v),    v = log π - log πref
 
@@ -28,17 +28,22 @@ with πref the softmax of `start` all the time, and A the reward minus the mean 
 ## Examples
 
     train([[0.0, 0.0]], [[[[1, 0], [1, 0]]]], [[[0.25, 0.75]]], 1.0, 0.5)
-    -> [[ 0.25, -0.25]]
+    -> [[0.25, -0.25]]
 
 at the start v = 0 and the penalty has no slope yet
 
 ## Constraints
 
-- `start` belongs to the caller and must be left as it is.
+- The fault is in one line.
+
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-08 of the largest expected magnitude.
 
 ## Source
 
-a frequent mistake: two names for one array.
+a trap of NumPy, and of PyTorch.
 """
 
 import numpy as np

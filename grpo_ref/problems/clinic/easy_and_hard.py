@@ -1,4 +1,4 @@
-"""Easy prompts are learned, hard ones are forgotten."""
+"""On easy prompts everything is right, on hard ones everything is wrong."""
 
 from dataclasses import replace
 from typing import Any
@@ -23,23 +23,23 @@ def _rest_of_batch(rewards: Any) -> Any:
 
 
 PROBLEM = Problem(
-    id="clinic/leaking_groups",
-    title="Easy prompts are learned, hard ones are forgotten",
+    id="clinic/easy_and_hard",
+    title="On easy prompts everything is right, on hard ones everything is wrong",
     function="train",
     reference=_reference,
     points=2,
     background=(
-        "The patient: the same trainer, on prompts of very different difficulty. On an easy prompt whatever was drawn becomes"
+        "The patient: a trainer of bandits like that of `clinic/falling_reward`, on prompts of very different difficulty. On an easy prompt whatever was drawn becomes"
         " likelier, on a hard one whatever was drawn becomes rarer, right or wrong."
     ),
     task=(
-        "Find the fault in `train` below and mend it. It shall do gradient ascent on the mean of A log π over all prompts"
+        "Find the fault in `train(payoffs, uniforms, learning_rate=2.0)` below and mend it. It shall do gradient ascent on the mean of A log π over all prompts"
         " and members, with A the reward minus the mean of its group."
     ),
     inputs="payoffs: (U, P, G, V), what arm v would pay to member g of prompt p in update u.\nuniforms: (U, P, G) numbers in [0, 1).\nlearning_rate: a number.",
     output="(P, V) the logits after U updates.",
     constraints="The fault is in one line; the rest is right.",
-    source="a frequent mistake with one reshape too many; see `advantages/centred`.",
+    source="found in more than one public GRPO repository.",
     hints=(
         "Give both members of a prompt the same reward. What should happen to its logits, and what does?",
         "Whose mean is the baseline?",

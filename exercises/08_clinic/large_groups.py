@@ -3,12 +3,13 @@
 ## Background
 
 The patient: a trainer without the slow loops. Somebody replaced them with indexing, and since then
-a group of 64 moves the logits no more than a group of 2.
+a group of 64 moves the logits less than a group of 2.
 
 ## Problem
 
-Find the fault in `train` below and mend it. It shall do gradient ascent on the mean of A log π over
-all prompts and members, with A the reward minus the mean of its group.
+Find the fault in `train(payoffs, uniforms, learning_rate=2.0)` below and mend it. It shall do
+gradient ascent on the mean of A log π over all prompts and members, with A the reward minus the
+mean of its group.
 
 ## Input
 
@@ -23,7 +24,7 @@ all prompts and members, with A the reward minus the mean of its group.
 ## Examples
 
     train([[[[3, 0], [3, 0], [0, 0]]]], [[[0.25, 0.25, 0.75]]], 1.0)
-    -> [[ 0.666667, -0.666667]]
+    -> [[0.666667, -0.666667]]
 
 arms 0, 0 and 1 get 3, 3 and 0, A = 1, 1, -2; (1/2 + 1/2 + 1) / 3
 
@@ -31,9 +32,14 @@ arms 0, 0 and 1 get 3, 3 and 0, A = 1, 1, -2; (1/2 + 1/2 + 1) / 3
 
 - The fault is in one line; the rest is right.
 
+## Grading
+
+Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
+differ by 1e-09 of the largest expected magnitude.
+
 ## Source
 
-NumPy's documentation of `ufunc.at`; see `training/scatter_add`.
+a classic of vectorised code.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Model answer: easy prompts are learned, hard ones are forgotten."""
+"""Model answer: it walks away on its leash."""
 
 import numpy as np
 
@@ -14,20 +14,24 @@ def draw(probs, uniforms):
     return (np.cumsum(probs, -1)[..., :-1] <= uniforms[..., None]).sum(-1)
 
 
-def train(payoffs, uniforms, learning_rate=2.0):
-    """One softmax over the arms for each prompt, trained with the mean of the group for a baseline."""
+def train(start, payoffs, uniforms, learning_rate=2.0, kl_coef=0.1):
+    """Ascent on the reward, held near the start by the slope of k3."""
     payoffs, uniforms = np.asarray(payoffs, dtype=float), np.asarray(uniforms, dtype=float)
     updates, prompts, group, arms = payoffs.shape
-    logits = np.zeros((prompts, arms))
+    logits = np.array(start, dtype=float)
+    # solution
+    reference = logits.copy()
+    # instead: reference = logits
+    # end
     for u in range(updates):
         probs = softmax(logits)
         chosen = draw(probs[:, None, :], uniforms[u])
         rewards = np.take_along_axis(payoffs[u], chosen[..., None], -1)[..., 0]
-        # solution
         advantages = rewards - rewards.mean(-1, keepdims=True)
-        # instead: advantages = rewards - rewards.mean()
-        # end
+        ours = np.take_along_axis(probs, chosen, -1)
+        theirs = np.take_along_axis(softmax(reference), chosen, -1)
+        slope = advantages - kl_coef * (1 - theirs / ours)
         one_hot = np.eye(arms)[chosen]
-        gradient = (advantages[..., None] * (one_hot - probs[:, None, :])).sum(1) / (prompts * group)
-        logits = logits + learning_rate * gradient
+        gradient = (slope[..., None] * (one_hot - probs[:, None, :])).sum(1) / (prompts * group)
+        logits += learning_rate * gradient
     return logits
