@@ -5,14 +5,22 @@ aggregation, loss, recipe, policy, optimizer, training.
 """
 
 from grpo_ref.advantages import (
+    batch_normalized,
     batch_scaled,
     best_of_group,
+    discounted,
+    gpg,
     group_centred,
     group_normalized,
     leave_one_out,
+    length_weighted,
     normalized_then_summed,
+    normalized_then_whitened,
+    normalized_twice,
     ranked,
     raw_rewards,
+    step_suffix_sums,
+    whitened,
 )
 from grpo_ref.aggregation import (
     fixed_length,
@@ -20,8 +28,25 @@ from grpo_ref.aggregation import (
     sequence_mean_token_sum,
     token_mean,
     token_sum,
+    token_sum_over,
 )
-from grpo_ref.filters import all_groups, mixed_groups
+from grpo_ref.corrections import (
+    early_stop,
+    indicator,
+    masked,
+    off_policy_mask,
+    top_entropy,
+    truncated,
+    unlikely_under_reference,
+)
+from grpo_ref.filters import (
+    all_completions,
+    all_groups,
+    ended_completions,
+    first_of_equals,
+    mixed_groups,
+    pass_rate_between,
+)
 from grpo_ref.levels import sequence_mean_level, sequence_sum_level, token_level
 from grpo_ref.loss import PolicyLoss, policy_loss
 from grpo_ref.objective import grpo_objective
@@ -42,7 +67,30 @@ from grpo_ref.penalties import (
 from grpo_ref.recipes import DAPO, DR_GRPO, GRPO, RECIPES, REINFORCE, RLOO, Recipe, Slot, slot
 from grpo_ref.rewards import soft_overlong, soft_overlong_punishment, task_reward
 from grpo_ref.rollout import rollout, sample
-from grpo_ref.surrogates import cispo, clipped, dual_clipped, importance_weighted, kl_cov, reinforce, sapo
+from grpo_ref.surrogates import (
+    binary_kl,
+    cispo,
+    clip_cov,
+    clipped,
+    dppo_kl,
+    dppo_top_kl,
+    dppo_top_tv,
+    dppo_tv,
+    dual_clipped,
+    gated_ratio,
+    geometric_mean_clipped,
+    gspo_token,
+    importance_weighted,
+    kl_cov,
+    reinforce,
+    sapo,
+    squared_ratio,
+    symmetric_kl,
+    symmetric_tv,
+    top_movers,
+    two_sided_clipped,
+    vespo,
+)
 from grpo_ref.tasks import TASKS
 from grpo_ref.tasks.task import Task
 from grpo_ref.train import TrainConfig, TrainState, Update, config_for, initial_state, train

@@ -27,13 +27,14 @@ def token_sum(mask: Array) -> Array:
     return as_floating(mask)
 
 
-def token_mean(mask: Array) -> Array:
+def token_mean(mask: Array, *, eps: float = 0.0) -> Array:
     """Every token of the batch counts the same, so a long completion counts more: DAPO.
 
-        W = m / Σ m,    the sum over all tokens of the batch
+        W = m / (Σ m + eps),    the sum over all tokens of the batch
 
     Args:
       mask: (P, G, T) 1 on completion tokens.
+      eps: added to the number of tokens; 1e-8 in OpenRLHF.
 
     Returns:
       (P, G, T) weights that sum to 1, or to 0 if no token is left.
@@ -42,17 +43,44 @@ def token_mean(mask: Array) -> Array:
     verl "token-mean".
     """
     mask = as_floating(mask)
-    return mask / at_least(array_namespace(mask).sum(mask, axis=BATCH, keepdims=True), 1.0)
+    return mask / (at_least(array_namespace(mask).sum(mask, axis=BATCH, keepdims=True), 1.0) + eps)
 
 
-def sequence_mean_token_mean(mask: Array, *, count_empty: bool = True) -> Array:
+def token_sum_over(mask: Array, *, tokens: float) -> Array:
+    """Divide by a number of tokens that is known beforehand, whatever this batch holds.
+
+        W = m / tokens
+
+    Args:
+      mask: (P, G, T) 1 on completion tokens.
+      tokens: the divisor, > 0.
+
+    Returns:
+      (P, G, T) weights.
+
+    Raises:
+      ValueError: if tokens is not positive.
+
+    Open Instruct's `loss_denominator` given as a number; TRL's "dapo" where one generation batch is trained
+    in several steps.
+    """
+    if not tokens > 0.0:
+        raise ValueError(f"tokens: expected a number > 0, got {tokens}")
+    return as_floating(mask) / tokens
+
+
+def sequence_mean_token_mean(
+    mask: Array, *, count_empty: bool = True, eps: float = 0.0, nan_if_empty: bool = False
+) -> Array:
     """Every completion counts the same, so a token of a long one counts less: GRPO.
 
-        W = m / (|o| n),    |o| the tokens of the completion, n the completions
+        W = m / ((|o| + eps) n),    |o| the tokens of the completion, n the completions
 
     Args:
       mask: (P, G, T) 1 on completion tokens.
       count_empty: whether n includes completions without tokens (TRL), or not (verl, OpenRLHF).
+      eps: added to the lengths; 1e-8 in verl and OpenRLHF.
+      nan_if_empty: divide 0 by 0 for a completion without tokens, as RLinf does, so that the loss is NaN.
 
     Returns:
       (P, G, T) weights that sum to 1 where no completion is empty.
@@ -60,8 +88,10 @@ def sequence_mean_token_mean(mask: Array, *, count_empty: bool = True) -> Array:
     DeepSeekMath, eq. 3 (arXiv:2402.03300); TRL "grpo"; verl "seq-mean-token-mean".
     """
     mask = as_floating(mask)
-    lengths = array_namespace(mask).sum(mask, axis=TOKENS, keepdims=True)
-    return mask / (at_least(lengths, 1.0) * _completions(mask, count_empty))
+    xp = array_namespace(mask)
+    lengths = xp.sum(mask, axis=TOKENS, keepdims=True)
+    weights = mask / ((at_least(lengths, 1.0) + eps) * _completions(mask, count_empty))
+    return xp.where(lengths > 0.0, weights, xp.nan) if nan_if_empty else weights
 
 
 def sequence_mean_token_sum(mask: Array, *, count_empty: bool = True) -> Array:

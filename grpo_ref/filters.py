@@ -1,6 +1,6 @@
-"""Filters: which groups take part in the update."""
+"""Filters: which groups, and which completions, take part in the update."""
 
-from grpo_ref.arrays import TOKENS, Array, array_namespace
+from grpo_ref.arrays import TOKENS, Array, array_namespace, is_set
 
 
 def all_groups(rewards: Array) -> Array:
@@ -36,3 +36,75 @@ def mixed_groups(rewards: Array) -> Array:
     """
     xp = array_namespace(rewards)
     return xp.max(rewards, axis=TOKENS) != xp.min(rewards, axis=TOKENS)
+
+
+def pass_rate_between(rewards: Array, *, low: float = 0.2, high: float = 0.8) -> Array:
+    """Only groups that are neither nearly always right nor nearly always wrong: the 20-80 % rule.
+
+        keep = low <= share of rewards > 0 <= high
+
+    Args:
+      rewards: (P, G), one row per prompt; a reward above 0 is a pass.
+      low, high: bounds of the pass rate, both included, 0 <= low <= high <= 1.
+
+    Returns:
+      (P,) True where the group's pass rate is inside.
+
+    Raises:
+      ValueError: if the bounds are out of order.
+
+    A book chapter on GRPO (2026), sec. 7.4; Open Instruct has `no_resampling_pass_rate`.
+    """
+    if not 0.0 <= low <= high <= 1.0:
+        raise ValueError(f"expected 0 <= low <= high <= 1, got {low} and {high}")
+    xp = array_namespace(rewards)
+    rate = xp.mean(xp.astype(rewards > 0.0, xp.float64), axis=TOKENS)
+    return (rate >= low) & (rate <= high)
+
+
+def all_completions(rewards: Array) -> Array:
+    """Every completion takes part.
+
+    Args:
+      rewards: (P, G).
+
+    Returns:
+      (P, G) all True.
+    """
+    xp = array_namespace(rewards)
+    return xp.ones(rewards.shape, dtype=xp.bool)
+
+
+def ended_completions(ended: Array) -> Array:
+    """Overlong filtering: completions cut off at the budget are left out, their tokens counted nowhere.
+
+    Args:
+      ended: (P, G) True where the completion ended by itself.
+
+    Returns:
+      (P, G) the same.
+
+    Yu et al. 2025, DAPO, overlong filtering (arXiv:2503.14476); TRL and Open Instruct
+    `mask_truncated_completions`.
+    """
+    return ended
+
+
+def first_of_equals(tokens: Array, mask: Array) -> Array:
+    """Duplicate rejection: of the completions of a group that are equal, token by token, the first one.
+
+    Args:
+      tokens: (P, G, T) integers.
+      mask: (P, G, T) 1 on completion tokens.
+
+    Returns:
+      (P, G) False where an earlier completion of the group is the same.
+
+    A book chapter on GRPO (2026), sec. 7.5.1, which calls it DAPO's; DAPO has no such part.
+    """
+    xp = array_namespace(tokens, mask)
+    words = xp.where(is_set(mask), tokens, -1)
+    equal = xp.all(words[..., :, None, :] == words[..., None, :, :], axis=-1)
+    members = xp.arange(equal.shape[-1])
+    earlier = members[None, :] < members[:, None]
+    return ~xp.any(equal & earlier, axis=-1)

@@ -1,13 +1,15 @@
 """The loss: four lines that give the value and the manual gradient of every recipe.
 
-    loss     = -Σ W (surrogate.value - kl_coef penalty.value)
+    loss     = -Σ W (c surrogate.value - kl_coef penalty.value)
     gradient = -[ level(W slope) + W direct ]            with respect to log_probs
 
-The level is its own transpose, so the backward pass calls the same function as the forward pass. The one
-minus sign
-of the library is here: surrogates are gains, the loss is what an optimizer minimises.
+W are the aggregation's weights, c the product of the corrections, slope and direct those of the whole
+bracket. The level is its own transpose, so the backward pass calls the same function as the forward pass. The
+one minus sign of the library is here: surrogates are gains, the loss is what an optimizer minimises.
 """
 
+import math
+from dataclasses import replace
 from typing import NamedTuple
 
 from grpo_ref.arrays import BATCH, Array, array_namespace, check_same_shape, is_set, masked_mean, where_mask
@@ -38,11 +40,13 @@ def policy_loss(
     recipe: Recipe,
     old_log_probs: Array | None = None,
     ref_log_probs: Array | None = None,
+    rollout_log_probs: Array | None = None,
     max_length: int | None = None,
+    **others: Array,
 ) -> PolicyLoss:
     """The loss of a recipe on one batch, with its gradient written by hand.
 
-        loss = -Σ W (surrogate(log πθ - log πold, A) - kl_coef penalty(log πθ, log πref))
+        loss = -Σ W (c surrogate(log πθ - log πold, A) - kl_coef penalty(log πθ, log πref))
 
     Args:
       log_probs: (..., P, G, T) log πθ of the sampled tokens, in nats. What the padding holds never matters.
@@ -53,7 +57,10 @@ def policy_loss(
         is on-policy and every ratio is 1.
       ref_log_probs: (..., P, G, T) the same under the reference policy; needed if the recipe's kl_coef is not
         0.
+      rollout_log_probs: (..., P, G, T) the same as the sampler reported it; left out, the old ones.
       max_length: the generation budget in tokens, for a constant denominator; left out, T.
+      others: what few recipes read: entropies and noise (..., P, G, T), top_log_probs and top_old_log_probs
+        (..., P, G, T, K); see `Batch`.
 
     Returns:
       PolicyLoss(loss, gradient, metrics). Metrics: clip_low, clip_high (shares of the tokens), approx_kl (old
@@ -61,7 +68,7 @@ def policy_loss(
       reference was given.
 
     Raises:
-      ValueError: if shapes differ, or the recipe needs a reference and none was given.
+      ValueError: if shapes differ, or the recipe needs a reference or another field and none was given.
 
     >>> import numpy as np
     >>> from grpo_ref import DR_GRPO
@@ -74,13 +81,20 @@ def policy_loss(
     array([[[-0.125, -0.125],
             [ 0.125,  0.   ]]])
     """
-    batch = _batch(log_probs, advantages, mask, recipe, old_log_probs, ref_log_probs, max_length)
+    if ref_log_probs is None and recipe.kl_coef != 0.0:
+        raise ValueError(
+            f"ref_log_probs: this recipe has kl_coef={recipe.kl_coef} and needs a reference policy"
+        )
+    batch = _batch(
+        log_probs, advantages, mask, old_log_probs, ref_log_probs, rollout_log_probs, max_length, others
+    )
+    batch, passes = _levelled(batch, recipe)
     gain = recipe.surrogate(batch)
     penalty = recipe.penalty(batch)
     weights = -recipe.aggregate(batch)
-    total = _minus(gain, recipe.kl_coef, penalty)
+    total = _minus(_corrected(gain, batch, recipe), recipe.kl_coef, penalty)
     loss = array_namespace(weights).sum(weights * total.value, axis=BATCH)
-    gradient = recipe.level(weights * total.slope, batch.mask) + weights * total.direct
+    gradient = recipe.level(weights * total.slope * passes, batch.mask) + weights * total.direct
     metrics = _metrics(batch, gain)
     if ref_log_probs is not None:
         metrics["kl"] = masked_mean(penalty.value, batch.mask, axis=BATCH)
@@ -91,19 +105,19 @@ def _batch(
     log_probs: Array,
     advantages: Array,
     mask: Array,
-    recipe: Recipe,
     old_log_probs: Array | None,
     ref_log_probs: Array | None,
+    rollout_log_probs: Array | None,
     max_length: int | None,
+    others: dict[str, Array],
 ) -> Batch:
     """Check the shapes, fill in what was left out, and clear the padding, once for all slots."""
-    if ref_log_probs is None and recipe.kl_coef != 0.0:
-        raise ValueError(
-            f"ref_log_probs: this recipe has kl_coef={recipe.kl_coef} and needs a reference policy"
-        )
     old = log_probs if old_log_probs is None else old_log_probs
     ref = log_probs if ref_log_probs is None else ref_log_probs
-    check_same_shape(log_probs=log_probs, mask=mask, old_log_probs=old, ref_log_probs=ref)
+    rollout = old if rollout_log_probs is None else rollout_log_probs
+    check_same_shape(
+        log_probs=log_probs, mask=mask, old_log_probs=old, ref_log_probs=ref, rollout_log_probs=rollout
+    )
     if len(log_probs.shape) < len(BATCH):
         raise ValueError(
             f"log_probs: expected (..., prompts, group, tokens), got shape {tuple(log_probs.shape)}"
@@ -113,16 +127,40 @@ def _batch(
     check_same_shape(log_probs=log_probs, advantages=advantages)
     xp = array_namespace(log_probs, mask)
     present = is_set(mask)
-    log_probs, old, ref = (where_mask(present, array) for array in (log_probs, old, ref))
+    log_probs, old, ref, rollout = (where_mask(present, x) for x in (log_probs, old, ref, rollout))
     return Batch(
         log_probs=log_probs,
         old_log_probs=old,
         ref_log_probs=ref,
-        log_ratio=recipe.level(log_probs - old, present),
+        rollout_log_probs=rollout,
+        log_ratio=log_probs - old,
         advantages=where_mask(present, advantages),
         mask=xp.astype(present, log_probs.dtype),
         max_length=log_probs.shape[-1] if max_length is None else max_length,
+        **others,
     )
+
+
+def _levelled(batch: Batch, recipe: Recipe) -> tuple[Batch, Array | float]:
+    """The batch with its levelled, limited log-ratio and its corrections, and where slopes pass."""
+    log_ratio, passes = recipe.level(batch.log_ratio, batch.mask), 1.0
+    low, high = recipe.log_ratio_limits
+    if (low, high) != (-math.inf, math.inf):
+        xp = array_namespace(log_ratio)
+        passes = xp.astype((log_ratio >= low) & (log_ratio <= high), log_ratio.dtype)
+        log_ratio = xp.clip(log_ratio, low, high)
+    batch = replace(batch, log_ratio=log_ratio)
+    correction = array_namespace(log_ratio).ones_like(log_ratio)
+    for part in recipe.corrections:
+        correction = correction * part(batch)
+    return replace(batch, correction=correction), passes
+
+
+def _corrected(gain: Term, batch: Batch, recipe: Recipe) -> Term:
+    """The surrogate times the corrections, unless it has used them itself."""
+    if not recipe.corrections or "correction" in recipe.surrogate.reads:
+        return gain
+    return Term(*(part * batch.correction for part in gain))
 
 
 def _minus(gain: Term, kl_coef: float, penalty: Term) -> Term:

@@ -52,8 +52,17 @@ def rollout(task: Task, probs: Floats, prompts: Integers, uniforms: Floats) -> C
         states[..., t], tokens[..., t], mask[..., t] = here, np.where(alive, token, 0), alive
         state = np.where(alive, task.transitions[here, token], END)
     components = task.verify(prompts, tokens, mask)
-    rewards = components @ task.weights
-    return Completions(prompts, states, tokens, mask, components, rewards, task.weights, task.max_length)
+    return Completions(
+        prompts=prompts,
+        states=states,
+        tokens=tokens,
+        mask=mask,
+        ended=state == END,
+        components=components,
+        rewards=components @ task.weights,
+        weights=task.weights,
+        max_length=task.max_length,
+    )
 
 
 def _invert(cumulative: Floats, rows: Integers, uniforms: Floats) -> Integers:
@@ -133,7 +142,7 @@ def redraw(
     chosen = [generators[run] for run in runs]
     fresh = draw(task, probs[runs], chosen, prompts=prompts, group_size=group_size)
     merged = {}
-    for name in ("prompts", "states", "tokens", "mask", "components", "rewards"):
+    for name in ("prompts", "states", "tokens", "mask", "ended", "components", "rewards"):
         merged[name] = getattr(batch, name).copy()
         merged[name][runs] = _choose(replace_groups[runs], getattr(fresh, name), merged[name][runs])
     return replace(batch, **merged)

@@ -16,10 +16,12 @@ from grpo_ref.optim import OPTIMIZERS, Optimizer, State, clip_by_norm
 from grpo_ref.policy import Policy, entropy_gradient, gather, gather_states, log_softmax, policy_of, pull_back
 from grpo_ref.recipes import Recipe
 from grpo_ref.rollout import draw, redraw
-from grpo_ref.tasks.task import Task, has_ended
+from grpo_ref.tasks.task import Task
 from grpo_ref.types import Completions
 
 Metrics = dict[str, Floats]
+TOP = 20
+"""How many tokens of a state count as its likeliest ones; TRL's divergence_topk."""
 
 
 @dataclass(frozen=True)
@@ -217,7 +219,7 @@ def _update(
     steps = _Steps(
         completions=batch,
         advantages=recipe.advantage(replace(batch, rewards=recipe.reward(batch))),
-        mask=(batch.mask & kept[..., None, None]).astype(np.float64),
+        mask=(batch.mask & (kept[..., None] & recipe.admit(batch))[..., None]).astype(np.float64),
         old_log_probs=gather(old.log_probs, batch.states, batch.tokens),
         ref_log_probs=gather(ref, batch.states, batch.tokens),
     )
@@ -226,7 +228,8 @@ def _update(
     for part in _parts(config.prompts, config.minibatches) * config.epochs:
         if log:
             policy = policy_of(logits, temperature=config.temperature)
-        gradient, metrics = _gradient(task, recipe, config, policy, steps, part)
+        extras = _extras(recipe, policy, old, batch, generators)
+        gradient, metrics = _gradient(task, recipe, config, policy, steps, part, extras)
         gradient, metrics["grad_norm"] = clip_by_norm(gradient, config.max_grad_norm)
         logits, moments = _optimizer(config).step(logits, gradient, moments)
         log.append(metrics)
@@ -259,8 +262,35 @@ def _resampled(
     return batch, kept
 
 
+def _extras(
+    recipe: Recipe,
+    policy: Policy,
+    old: Policy,
+    batch: Completions,
+    generators: list[np.random.Generator],
+) -> dict[str, Floats]:
+    """What few recipes read: token entropies, random numbers, and the likeliest tokens of each state."""
+    extras: dict[str, Floats] = {}
+    if "entropies" in recipe.reads:
+        extras["entropies"] = gather_states(policy.entropies(), batch.states)
+    if "noise" in recipe.reads:
+        extras["noise"] = np.stack([generator.random(batch.tokens.shape[1:]) for generator in generators])
+    if "top_log_probs" in recipe.reads:
+        likeliest = np.argsort(-old.probs, axis=-1, kind="stable")[..., :TOP]
+        runs = np.arange(len(likeliest))[:, None, None, None]
+        for name, one in (("top_log_probs", policy), ("top_old_log_probs", old)):
+            extras[name] = np.take_along_axis(one.log_probs, likeliest, axis=-1)[runs, batch.states]
+    return extras
+
+
 def _gradient(
-    task: Task, recipe: Recipe, config: TrainConfig, policy: Policy, steps: _Steps, part: slice
+    task: Task,
+    recipe: Recipe,
+    config: TrainConfig,
+    policy: Policy,
+    steps: _Steps,
+    part: slice,
+    extras: dict[str, Floats],
 ) -> tuple[Floats, Metrics]:
     """The gradient with respect to the logits on some of the batch's prompts, and the loss's metrics."""
     states, tokens = steps.completions.states[:, part], steps.completions.tokens[:, part]
@@ -273,6 +303,7 @@ def _gradient(
         old_log_probs=steps.old_log_probs[:, part],
         ref_log_probs=steps.ref_log_probs[:, part],
         max_length=task.max_length,
+        **{name: array[:, part] for name, array in extras.items()},
     )
     gradient = pull_back(token_gradient, states, tokens, policy.probs, temperature=config.temperature)
     if config.entropy_coef > 0.0:
@@ -294,7 +325,7 @@ def _describe(task: Task, batch: Completions, old: Policy, ref: Floats) -> Metri
         "kl": (divergence * mask).sum(-1).mean((-2, -1)),
         "entropy": mean_entropy(gather_states(old.entropies(), batch.states), mask),
         "length": mean_length(mask),
-        "truncated": 1.0 - has_ended(task, batch).mean((-2, -1)),
+        "truncated": 1.0 - batch.ended.mean((-2, -1)),
         "dead_groups": dead_group_fraction(batch.rewards),
         "distinct_bigrams": distinct_ngrams(batch.tokens, mask, n=2, vocabulary=len(task.vocabulary)),
         "ref_log_prob": (ref_log_probs * mask).sum(-1).mean((-2, -1)),

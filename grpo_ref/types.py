@@ -34,19 +34,30 @@ class Batch:
       log_probs: (..., P, G, T) log π(token) under the policy being trained.
       old_log_probs: the same under the policy at the start of the update.
       ref_log_probs: the same under the reference policy.
+      rollout_log_probs: the same as the sampler reported it.
       log_ratio: log_probs - old_log_probs after the recipe's level.
       advantages: (..., P, G, T) or broadcastable to it; constants of differentiation.
       mask: (..., P, G, T) 1 on completion tokens, the end-of-sequence token included, 0 on padding.
       max_length: the generation budget in tokens.
+      entropies: (..., P, G, T) of the distribution each token was drawn from, in nats; None if not given.
+      noise: (..., P, G, T) random numbers in [0, 1); None if not given.
+      top_log_probs, top_old_log_probs: (..., P, G, T, K) of the K likeliest tokens; None if not given.
+      correction: (..., P, G, T) the product of the recipe's corrections; filled in by the loss.
     """
 
     log_probs: Array
     old_log_probs: Array
     ref_log_probs: Array
+    rollout_log_probs: Array
     log_ratio: Array
     advantages: Array
     mask: Array
     max_length: int
+    entropies: Array | None = None
+    noise: Array | None = None
+    top_log_probs: Array | None = None
+    top_old_log_probs: Array | None = None
+    correction: Array = 1.0
 
 
 @dataclass(frozen=True)
@@ -58,6 +69,7 @@ class Completions:
       states: (..., P, G, T) automaton state in which each token was chosen.
       tokens: (..., P, G, T) the chosen tokens; 0 on padding.
       mask: (..., P, G, T) True up to and including the token that ended the completion.
+      ended: (..., P, G) True where the completion ended before the budget was spent.
       components: (..., P, G, K) one reward per criterion of the task.
       rewards: (..., P, G) the weighted sum of the components.
       weights: (K,) of the components.
@@ -68,6 +80,7 @@ class Completions:
     states: Array
     tokens: Array
     mask: Array
+    ended: Array
     components: Array
     rewards: Array
     weights: Array

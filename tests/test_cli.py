@@ -60,7 +60,7 @@ WRONG = {
     "command": (["trian"], "no command is called 'trian'. Did you mean 'train'?"),
     "task": (["train", "nmaes"], "no task is called 'nmaes'. Did you mean 'names'?"),
     "recipe": (["train", "bandit", "--recipe", "dappo"], "no recipe is called 'dappo'. Did you mean 'dapo'?"),
-    "nothing like it": (["recipes", "xyz"], "Choose one of: grpo, dr_grpo, dapo, reinforce, rloo."),
+    "nothing like it": (["recipes", "xyz"], "Choose one of: grpo, dr_grpo, dapo, lite_ppo,"),
     "option": (["train", "bandit", "--sedes", "3"], "Did you mean"),
     "optimizer": (["train", "bandit", "--optimizer", "adm"], "Did you mean 'adam'?"),
     "task option": (["train", "names", "-o", "gaol=x"], "names has no setting 'gaol'. Did you mean 'goal'?"),

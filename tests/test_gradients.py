@@ -15,14 +15,20 @@ from grpo_ref import (
     RECIPES,
     absolute,
     cispo,
+    clip_cov,
+    clipped,
     dual_clipped,
+    early_stop,
     exact_kl,
     fixed_length,
+    geometric_mean_clipped,
     importance_weighted,
     k1,
     k2,
     k3,
     kl_cov,
+    masked,
+    off_policy_mask,
     open_instruct_kl,
     policy_loss,
     sapo,
@@ -30,24 +36,59 @@ from grpo_ref import (
     sequence_mean_token_sum,
     sequence_sum_level,
     slot,
+    squared_ratio,
     token_mean,
     token_sum,
+    top_entropy,
+    top_movers,
+    two_sided_clipped,
     weighted_k1,
     weighted_k3,
 )
 from grpo_ref.metrics import entropy
 from grpo_ref.policy import entropy_gradient, gather, log_softmax, policy_of, pull_back
 
-GENERATOR = np.random.default_rng(7)
+GENERATOR = np.random.default_rng(49)
 SHAPE = (2, 2, 3, 4)  # runs, prompts, group, tokens
 OLD = np.log(GENERATOR.uniform(0.2, 0.9, SHAPE))
 NEW = OLD + GENERATOR.uniform(-0.5, 0.5, SHAPE)
 REF = OLD + GENERATOR.uniform(-0.5, 0.5, SHAPE)
+ROLLOUT = OLD + GENERATOR.uniform(-0.5, 0.5, SHAPE)
 ADVANTAGES = GENERATOR.normal(size=SHAPE[:-1])
+OTHERS = {
+    "entropies": GENERATOR.uniform(0.1, 2.0, SHAPE),
+    "noise": GENERATOR.random(SHAPE),
+    "top_log_probs": np.log(GENERATOR.dirichlet(np.ones(4), SHAPE)[..., :3]),
+    "top_old_log_probs": np.log(GENERATOR.dirichlet(np.ones(4), SHAPE)[..., :3]),
+}
+INPUTS = {"old_log_probs": OLD, "ref_log_probs": REF, "rollout_log_probs": ROLLOUT, "max_length": 6, **OTHERS}
 MASK = np.arange(4) < np.array([[4, 2, 1], [3, 0, 4]])[..., None]
 MASK = np.broadcast_to(MASK, SHAPE)
 
-VARIANTS = RECIPES | {
+DETACHED = {"cispo", "gspo_token", "vespo", "dppo_tv", "dppo_kl", "dppo_top_tv", "dppo_top_kl", "book_vespo"}
+"""Their ratio is a constant of differentiation, so the loss has another derivative than the gradient."""
+VARIANTS = {name: recipe for name, recipe in RECIPES.items() if name not in DETACHED} | {
+    "gspo with room": replace(RECIPES["gspo"], surrogate=slot(clipped)),
+    "two-sided, a low cap": replace(GRPO, surrogate=slot(two_sided_clipped, max_ratio=1.1)),
+    "gmpo with a narrow clip": replace(RECIPES["gmpo"], surrogate=slot(geometric_mean_clipped, clip_low=0.1)),
+    "clip-cov": replace(RECIPES["clip_cov"], surrogate=slot(clip_cov, share=0.3, cov_low=-1.0)),
+    "top movers": replace(GRPO, surrogate=slot(top_movers, k=2)),
+    "dro with a strong square": replace(RECIPES["dro"], surrogate=slot(squared_ratio, beta=2.0)),
+    "limited log-ratio": replace(GRPO, log_ratio_limits=(-0.3, 0.25), surrogate=slot(importance_weighted)),
+    "limited sequence log-ratio": replace(
+        GRPO, level=sequence_mean_level, log_ratio_limits=(-0.1, 0.05), surrogate=slot(importance_weighted)
+    ),
+    "corrections leave the penalty alone": replace(
+        GRPO,
+        penalty=slot(weighted_k3),
+        kl_coef=0.5,
+        corrections=(
+            slot(masked, max_ratio=1.1),
+            slot(top_entropy, share=0.5),
+            slot(off_policy_mask, threshold=0.05),
+            slot(early_stop, max_ratio=1.5),
+        ),
+    ),
     "sequence mean": replace(GRPO, level=sequence_mean_level),
     "sequence sum": replace(GRPO, level=sequence_sum_level),
     "dual clip": replace(GRPO, surrogate=slot(dual_clipped, max_ratio=1.3)),
@@ -103,16 +144,14 @@ def assert_same_gradient(ours, numerical):
 
 def total_loss(log_probs, recipe):
     """All runs together: runs are independent, so each entry's derivative is its own run's."""
-    return policy_loss(
-        log_probs, ADVANTAGES, MASK, recipe=recipe, old_log_probs=OLD, ref_log_probs=REF, max_length=6
-    ).loss.sum()
+    return policy_loss(log_probs, ADVANTAGES, MASK, recipe=recipe, **INPUTS).loss.sum()
 
 
 def test_the_batch_stays_away_from_every_kink():
     """Central differences across a kink mean nothing, so none of the ratios is within two steps of one."""
     for level in {recipe.level for recipe in VARIANTS.values()}:
         ratio = np.exp(level(NEW - OLD, MASK))[MASK]
-        for bound in (0.8, 1.2, 1.28, 1.3):
+        for bound in (0.8, 0.9, 1.0, 1.05, 1.1, 1.2, 1.28, 1.3, np.exp(-0.3), np.exp(0.25), np.exp(0.4)):
             assert np.abs(ratio - bound).min() > 2e-3
     for bound in (0.0, 0.2):
         assert np.abs(np.abs(NEW - REF)[MASK] - bound).min() > 2e-3
@@ -121,18 +160,22 @@ def test_the_batch_stays_away_from_every_kink():
 
 @pytest.mark.parametrize("recipe", VARIANTS.values(), ids=VARIANTS)
 def test_gradient_with_respect_to_log_probs(recipe):
-    ours = policy_loss(
-        NEW, ADVANTAGES, MASK, recipe=recipe, old_log_probs=OLD, ref_log_probs=REF, max_length=6
-    )
+    ours = policy_loss(NEW, ADVANTAGES, MASK, recipe=recipe, **INPUTS)
     assert_same_gradient(ours.gradient, central_differences(lambda x: total_loss(x, recipe), NEW))
 
 
-@pytest.mark.parametrize("recipe", VARIANTS.values(), ids=VARIANTS)
+ALL = VARIANTS | RECIPES
+
+
+@pytest.mark.parametrize("recipe", ALL.values(), ids=ALL)
 def test_padding_gets_exactly_zero_whatever_it_holds(recipe):
     garbage = np.where(MASK, NEW, np.where(np.arange(4) % 2, np.nan, np.inf))
     others = {"old_log_probs": np.where(MASK, OLD, np.nan), "ref_log_probs": np.where(MASK, REF, -np.inf)}
-    clean = policy_loss(NEW, ADVANTAGES, MASK, recipe=recipe, old_log_probs=OLD, ref_log_probs=REF)
-    dirty = policy_loss(garbage, ADVANTAGES, MASK, recipe=recipe, **others)
+    others |= {
+        name: np.where(MASK, INPUTS[name], np.nan) for name in ("rollout_log_probs", "entropies", "noise")
+    }
+    clean = policy_loss(NEW, ADVANTAGES, MASK, recipe=recipe, **INPUTS)
+    dirty = policy_loss(garbage, ADVANTAGES, MASK, recipe=recipe, **(INPUTS | others))
     np.testing.assert_array_equal(dirty.gradient[~MASK], 0.0)
     np.testing.assert_array_equal(dirty.gradient, clean.gradient)
     np.testing.assert_array_equal(dirty.loss, clean.loss)
@@ -166,7 +209,7 @@ REF_THERE = START - (NEW - REF)
 
 def loss_of_logits(logits, recipe):
     log_probs = gather(log_softmax(logits, temperature=TEMPERATURE), STATES, TOKENS)
-    others = {"old_log_probs": OLD_THERE, "ref_log_probs": REF_THERE}
+    others = INPUTS | {"old_log_probs": OLD_THERE, "ref_log_probs": REF_THERE}
     return policy_loss(log_probs, ADVANTAGES, MASK, recipe=recipe, **others)
 
 

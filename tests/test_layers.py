@@ -12,6 +12,7 @@ RANKS = [
     {"arrays", "files", "data", "objective"},
     {"types", "grading"},
     {"rewards", "advantages", "levels", "surrogates", "penalties", "aggregation", "filters", "metrics"},
+    {"corrections"},
     {"recipes"},
     {"loss"},
     {"policy", "optim"},

@@ -11,7 +11,7 @@ from grpo_ref.rollout import draw_prompts, rollout
 from grpo_ref.tasks.arithmetic import EOS, arithmetic
 from grpo_ref.tasks.bandit import bandit_with, exact_policy_gradient, expected_reward
 from grpo_ref.tasks.names import GOALS, LETTERS, census_names, names
-from grpo_ref.tasks.task import END, has_ended
+from grpo_ref.tasks.task import END
 
 MEANS = np.array([[1.0, 0.0, 0.5], [0.2, 0.9, 0.4]])
 LOGITS = np.array([[0.3, -0.2, 0.1], [0.0, 0.5, -1.0]])
@@ -37,7 +37,7 @@ def test_a_mask_is_a_stretch_from_the_first_token(build):
     assert batch.mask[..., 0].all()
     assert (np.diff(batch.mask.astype(int), axis=-1) <= 0).all()
     assert not batch.tokens[~batch.mask].any()
-    ended_or_full = has_ended(task, batch) | (batch.lengths == task.max_length)
+    ended_or_full = batch.ended | (batch.lengths == task.max_length)
     assert ended_or_full.all()
 
 

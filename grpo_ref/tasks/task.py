@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.types import Completions
 
 END = -1
 """In a transition table: the completion ends here."""
@@ -52,10 +51,3 @@ class Task:
           tokens, mask: (T,).
         """
         return self.prompts[prompt] + "".join(self.vocabulary[token] for token in tokens[mask])
-
-
-def has_ended(task: Task, batch: Completions) -> Bools:
-    """(..., P, G) which completions came to an end of their own, within the budget."""
-    following = task.transitions[batch.states, batch.tokens]
-    ended: Bools = ((following == END) & batch.mask).any(-1)
-    return ended

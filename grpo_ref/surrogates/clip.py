@@ -1,0 +1,160 @@
+"""The clip family: a token that has been pushed far enough in the direction of its advantage pushes no more.
+
+Clipping is decided from the ratio and the sign of the advantage, never by comparing the two branches, which
+breaks in mixed precision.
+"""
+
+from grpo_ref.arrays import TOKENS, Array, array_namespace, masked_mean
+from grpo_ref.types import Term
+
+
+def clipped(log_ratio: Array, advantages: Array, *, clip_low: float = 0.2, clip_high: float = 0.2) -> Term:
+    """PPO's pessimistic surrogate; a wider clip_high is DAPO's clip-higher.
+
+        sₜ = min(rₜ A, clip(rₜ, 1 - clip_low, 1 + clip_high) A),   rₜ = exp(log_ratio)
+
+    A token that has already been pushed far enough in the direction of its advantage still counts in the
+    value but has slope zero. On the bound itself the slope is still the unclipped one.
+
+    Args:
+      log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
+      advantages: broadcastable to (P, G, T); constant with respect to θ.
+      clip_low, clip_high: trust-region half-widths, 0 <= clip_low < 1, clip_high >= 0. 0.2 and 0.2 are PPO's
+        and TRL's; DAPO uses 0.2 and 0.28, Open Instruct 0.2 and 0.272.
+
+    Returns:
+      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ.
+
+    Raises:
+      ValueError: if a half-width is out of range.
+
+    Schulman et al. 2017, eq. 7 (arXiv:1707.06347); the asymmetric range is Yu et al. 2025, DAPO, eq. 10
+    (arXiv:2503.14476).
+
+    >>> import numpy as np
+    >>> clipped(np.log(np.array([1.5, 1.5])), np.array([1.0, -1.0]))
+    Term(value=array([ 1.2, -1.5]), slope=array([ 0. , -1.5]), direct=0.0)
+    """
+    if not 0.0 <= clip_low < 1.0 or not clip_high >= 0.0:
+        raise ValueError(f"expected 0 <= clip_low < 1 and clip_high >= 0, got {clip_low} and {clip_high}")
+    xp = array_namespace(log_ratio, advantages)
+    ratio = xp.exp(log_ratio)
+    too_high = (advantages > 0.0) & (ratio > 1.0 + clip_high)
+    too_low = (advantages < 0.0) & (ratio < 1.0 - clip_low)
+    gain = ratio * advantages
+    bound = xp.clip(ratio, 1.0 - clip_low, 1.0 + clip_high) * advantages
+    stopped = too_high | too_low
+    return Term(value=xp.where(stopped, bound, gain), slope=xp.where(stopped, 0.0, gain))
+
+
+def dual_clipped(
+    log_ratio: Array,
+    advantages: Array,
+    *,
+    clip_low: float = 0.2,
+    clip_high: float = 0.2,
+    max_ratio: float = 3.0,
+) -> Term:
+    """The clipped surrogate with a floor for bad tokens, whose ratio PPO leaves unbounded.
+
+        sₜ = max(clipped(rₜ, A), max_ratio A)  where A < 0,    clipped(rₜ, A) elsewhere
+
+    A bad token that has become max_ratio times likelier would otherwise dominate the batch; its slope is zero
+    there.
+
+    Args:
+      log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
+      advantages: broadcastable to (P, G, T); constant with respect to θ.
+      clip_low, clip_high: as in `clipped`.
+      max_ratio: the ratio from which a bad token stops counting more, > 1. verl's clip_ratio_c = 3.0 is
+        always on; it is TRL's `delta`.
+
+    Returns:
+      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ.
+
+    Raises:
+      ValueError: if a half-width is out of range or max_ratio <= 1.
+
+    Ye et al. 2020, dual-clip PPO (arXiv:1912.09729); verl `compute_policy_loss_vanilla`.
+    """
+    if not max_ratio > 1.0:
+        raise ValueError(f"max_ratio: expected a number > 1, got {max_ratio}")
+    xp = array_namespace(log_ratio, advantages)
+    once = clipped(log_ratio, advantages, clip_low=clip_low, clip_high=clip_high)
+    too_likely = (advantages < 0.0) & (xp.exp(log_ratio) > max_ratio)
+    return Term(
+        value=xp.where(too_likely, max_ratio * advantages, once.value),
+        slope=xp.where(too_likely, 0.0, once.slope),
+    )
+
+
+def two_sided_clipped(
+    log_ratio: Array,
+    advantages: Array,
+    *,
+    clip_low: float = 0.2,
+    clip_high: float = 0.2,
+    max_ratio: float = 4.0,
+) -> Term:
+    """The clipped surrogate with a cap on the unclipped branch too: INTELLECT-2's two-sided clip.
+
+        sₜ = min(min(rₜ, δ) A, clip(rₜ, 1 - clip_low, 1 + clip_high) A),   δ = max_ratio
+
+    For δ >= 1 + clip_high it is `dual_clipped` with its floor at δ. A smaller δ takes the place of the upper
+    bound for good tokens, and leaves 1 + clip_high as the floor for bad ones.
+
+    Args:
+      log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
+      advantages: broadcastable to (P, G, T); constant with respect to θ.
+      clip_low, clip_high: as in `clipped`.
+      max_ratio: δ > 1; TRL's `delta`, for which its documentation has 4 as an example.
+
+    Returns:
+      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ.
+
+    Raises:
+      ValueError: if a half-width is out of range or max_ratio <= 1.
+
+    Prime Intellect 2025, INTELLECT-2 (arXiv:2505.07291); TRL `delta`.
+    """
+    if not max_ratio > 1.0:
+        raise ValueError(f"max_ratio: expected a number > 1, got {max_ratio}")
+    upper, floor = min(clip_high, max_ratio - 1.0), max(1.0 + clip_high, max_ratio)
+    return dual_clipped(log_ratio, advantages, clip_low=clip_low, clip_high=upper, max_ratio=floor)
+
+
+def geometric_mean_clipped(
+    log_ratio: Array, advantages: Array, mask: Array, *, clip_low: float = 0.4, clip_high: float = 0.4
+) -> Term:
+    """Each token's log-ratio is clipped, then their geometric mean is the ratio of the completion: GMPO.
+
+        s = A exp(1/|o| Σₜ zₜ),   zₜ = min(log rₜ, clip_high) where A > 0,  max(log rₜ, -clip_low) where A < 0
+
+    All tokens of a completion have the same value s. A clip in log space keeps single tokens from carrying
+    the mean; a product of many ratios cannot explode. The slope is that of a mean over the completion, so it
+    is to be aggregated with weights that are constant over each completion and sum to a share of it, as in
+    GRPO's.
+
+    Args:
+      log_ratio: (P, G, T) log πθ - log πold, token by token, in nats.
+      advantages: broadcastable to (P, G, T), one a completion; constant with respect to θ.
+      mask: (P, G, T) 1 on completion tokens.
+      clip_low, clip_high: half-widths in log space, >= 0; 0.4 and 0.4 in TRL and the paper.
+
+    Returns:
+      Term of two (P, G, T) arrays: s, and A exp(mean z) where z follows the log-ratio, else 0.
+
+    Raises:
+      ValueError: if a half-width is negative.
+
+    Zhao et al. 2025, GMPO (arXiv:2507.20673); TRL `experimental.gmpo`; verl `compute_policy_loss_geo_mean`.
+    """
+    if not clip_low >= 0.0 or not clip_high >= 0.0:
+        raise ValueError(f"expected clip_low, clip_high >= 0, got {clip_low} and {clip_high}")
+    xp = array_namespace(log_ratio, advantages, mask)
+    good, bad = advantages > 0.0, advantages < 0.0
+    stopped = (good & (log_ratio > clip_high)) | (bad & (log_ratio < -clip_low))
+    near = xp.where(stopped, xp.clip(log_ratio, -clip_low, clip_high), log_ratio)
+    mean = masked_mean(near, mask, axis=TOKENS, keepdims=True)
+    value = xp.exp(mean) * advantages + xp.zeros_like(log_ratio)
+    return Term(value=value, slope=xp.where(stopped, 0.0, value))
