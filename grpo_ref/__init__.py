@@ -24,6 +24,7 @@ from grpo_ref.advantages import (
 )
 from grpo_ref.aggregation import (
     fixed_length,
+    kept_token_mean,
     sequence_mean_token_mean,
     sequence_mean_token_sum,
     token_mean,
@@ -71,6 +72,7 @@ from grpo_ref.surrogates import (
     binary_kl,
     cispo,
     clip_cov,
+    clip_cov_eligible,
     clipped,
     dppo_kl,
     dppo_top_kl,

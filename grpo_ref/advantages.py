@@ -89,6 +89,29 @@ def group_normalized(
     return _standardised(rewards, _std(rewards, axis=MEMBERS, ddof=ddof), eps)
 
 
+def scored_normalized(rewards: Array, *, ddof: int = 1, eps: float = 1e-4) -> Array:
+    """`group_normalized` for groups of which some completions could not be scored: NaN marks those.
+
+        Aᵢ = (rᵢ - mean(r)) / (std(r) + eps)    over the scored completions of the group, 0 for the others
+
+    Args:
+      rewards: (P, G), one row per prompt; NaN where no reward function had anything to say.
+      ddof, eps: as in `group_normalized`.
+
+    Returns:
+      (P, G); a group of which fewer than two are scored gets 0.
+
+    TRL `GRPOTrainer._generate_and_score_completions`, rewards of None.
+    """
+    xp = array_namespace(rewards)
+    scored = ~xp.isnan(rewards)
+    mean = masked_mean(rewards, scored, axis=MEMBERS, keepdims=True)
+    squares = masked_sum((rewards - mean) ** 2, scored, axis=MEMBERS, keepdims=True)
+    count = xp.sum(xp.astype(scored, rewards.dtype), axis=MEMBERS, keepdims=True)
+    std = xp.sqrt(squares / at_least(count - ddof, 1.0))
+    return where_mask(scored & (count > 1.0), (rewards - mean) / _scale(std, eps))
+
+
 def batch_scaled(rewards: Array, *, ddof: int = 1, eps: float = 1e-4) -> Array:
     """Reward centred on its group, but scaled by the spread of the whole batch.
 

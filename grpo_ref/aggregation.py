@@ -27,14 +27,16 @@ def token_sum(mask: Array) -> Array:
     return as_floating(mask)
 
 
-def token_mean(mask: Array, *, eps: float = 0.0) -> Array:
+def token_mean(mask: Array, *, eps: float = 0.0, scale: float = 1.0) -> Array:
     """Every token of the batch counts the same, so a long completion counts more: DAPO.
 
-        W = m / (Σ m + eps),    the sum over all tokens of the batch
+        W = scale m / (Σ m + eps),    the sum over all tokens of the batch
 
     Args:
       mask: (P, G, T) 1 on completion tokens.
       eps: added to the number of tokens; 1e-8 in OpenRLHF.
+      scale: for trainers that make up for gradient accumulation here; TRL's steps_per_generation over
+        gradient_accumulation_steps.
 
     Returns:
       (P, G, T) weights that sum to 1, or to 0 if no token is left.
@@ -43,7 +45,25 @@ def token_mean(mask: Array, *, eps: float = 0.0) -> Array:
     verl "token-mean".
     """
     mask = as_floating(mask)
-    return mask / (at_least(array_namespace(mask).sum(mask, axis=BATCH, keepdims=True), 1.0) + eps)
+    return scale * mask / (at_least(array_namespace(mask).sum(mask, axis=BATCH, keepdims=True), 1.0) + eps)
+
+
+def kept_token_mean(mask: Array, correction: Array) -> Array:
+    """Every token that the corrections keep counts the same; the others are out of the denominator too.
+
+        W = m [c ≠ 0] / Σ m [c ≠ 0],    the sum over all tokens of the batch
+
+    Args:
+      mask: (P, G, T) 1 on completion tokens.
+      correction: (P, G, T) c, the product of the corrections.
+
+    Returns:
+      (P, G, T) weights that sum to 1, or to 0 if no token is left.
+
+    RLinf `compute_decoupled_ppo_actor_loss`.
+    """
+    xp = array_namespace(mask, correction)
+    return token_mean(as_floating(mask) * xp.astype(correction != 0.0, correction.dtype))
 
 
 def token_sum_over(mask: Array, *, tokens: float) -> Array:

@@ -23,6 +23,7 @@ def truncated(
     min_ratio: float = 0.0,
     max_ratio: float = 3.0,
     max_log_ratio: float = math.inf,
+    max_token_log_ratio: float = math.inf,
 ) -> Array:
     """Truncated importance sampling: the ratio of learner to sampler, limited.
 
@@ -49,7 +50,8 @@ def truncated(
     `vllm_importance_sampling_mode` "token_truncate" and "sequence_truncate".
     """
     _check(min_ratio, max_ratio)
-    ratio = _ratio(old_log_probs, rollout_log_probs, mask, level, max_log_ratio)
+    limits = max_token_log_ratio, max_log_ratio
+    ratio = _ratio(old_log_probs, rollout_log_probs, mask, level, *limits)
     return array_namespace(ratio).clip(ratio, min_ratio, max_ratio)
 
 
@@ -62,13 +64,15 @@ def masked(
     min_ratio: float = 0.0,
     max_ratio: float = 3.0,
     max_log_ratio: float = math.inf,
+    max_token_log_ratio: float = math.inf,
 ) -> Array:
     """Masked importance sampling: the ratio where it is inside the window, 0 elsewhere; IcePop's window.
 
         w = c [min_ratio <= c <= max_ratio],   c = exp(level(log πold - log πrollout))
 
     Args:
-      old_log_probs, rollout_log_probs, mask, level, min_ratio, max_ratio, max_log_ratio: as in `truncated`.
+      old_log_probs, rollout_log_probs, mask, level, min_ratio, max_ratio, max_log_ratio, max_token_log_ratio:
+        as in `truncated`.
 
     Returns:
       (P, G, T) weights; the ratio keeps its value inside, as in TRL. A weight of 1 there is `indicator`.
@@ -87,8 +91,10 @@ def masked(
         min_ratio=min_ratio,
         max_ratio=max_ratio,
         max_log_ratio=max_log_ratio,
+        max_token_log_ratio=max_token_log_ratio,
     )
-    return inside * _ratio(old_log_probs, rollout_log_probs, mask, level, max_log_ratio)
+    limits = max_token_log_ratio, max_log_ratio
+    return inside * _ratio(old_log_probs, rollout_log_probs, mask, level, *limits)
 
 
 def indicator(
@@ -100,14 +106,15 @@ def indicator(
     min_ratio: float = 0.0,
     max_ratio: float = 3.0,
     max_log_ratio: float = math.inf,
+    max_token_log_ratio: float = math.inf,
 ) -> Array:
     """1 where the ratio is inside the window, 0 where it is not: a filter, and the MIS of textbooks.
 
         w = [min_ratio <= c <= max_ratio],   c = exp(level(log πold - log πrollout))
 
     Args:
-      old_log_probs, rollout_log_probs, mask, level, min_ratio, max_ratio, max_log_ratio: as in `truncated`.
-        With `sequence_mean_level` it is the geometric-mean filter.
+      old_log_probs, rollout_log_probs, mask, level, min_ratio, max_ratio, max_log_ratio, max_token_log_ratio:
+        as in `truncated`. With `sequence_mean_level` it is the geometric-mean filter.
 
     Returns:
       (P, G, T) of 0 and 1.
@@ -118,7 +125,8 @@ def indicator(
     OpenRLHF "seq-mask-tis", its filter; a book chapter on GRPO (2026), sec. 7.5.7, MIS.
     """
     _check(min_ratio, max_ratio)
-    ratio = _ratio(old_log_probs, rollout_log_probs, mask, level, max_log_ratio)
+    limits = max_token_log_ratio, max_log_ratio
+    ratio = _ratio(old_log_probs, rollout_log_probs, mask, level, *limits)
     inside = (ratio >= min_ratio) & (ratio <= max_ratio)
     return array_namespace(ratio).astype(inside, ratio.dtype)
 
@@ -227,11 +235,13 @@ def _ratio(
     rollout_log_probs: Array,
     mask: Array,
     level: Callable[[Array, Array], Array],
+    max_token_log_ratio: float,
     max_log_ratio: float,
 ) -> Array:
     xp = array_namespace(old_log_probs, rollout_log_probs, mask)
     difference = where_mask(mask, old_log_probs - rollout_log_probs)
-    difference = level(xp.where(xp.isnan(difference), 0.0, difference), mask)
+    difference = xp.where(xp.isnan(difference), 0.0, difference)
+    difference = level(xp.clip(difference, -max_token_log_ratio, max_token_log_ratio), mask)
     return xp.exp(xp.clip(difference, -max_log_ratio, max_log_ratio))
 
 

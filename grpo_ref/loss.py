@@ -95,6 +95,7 @@ def policy_loss(
     total = _minus(_corrected(gain, batch, recipe), recipe.kl_coef, penalty)
     loss = array_namespace(weights).sum(weights * total.value, axis=BATCH)
     gradient = recipe.level(weights * total.slope * passes, batch.mask) + weights * total.direct
+    gradient = where_mask(batch.mask, gradient)
     metrics = _metrics(batch, gain)
     if ref_log_probs is not None:
         metrics["kl"] = masked_mean(penalty.value, batch.mask, axis=BATCH)

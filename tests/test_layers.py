@@ -15,6 +15,7 @@ RANKS = [
     {"corrections"},
     {"recipes"},
     {"loss"},
+    {"trainers"},
     {"policy", "optim"},
     {"tasks"},
     {"rollout"},

@@ -4,7 +4,7 @@ Every kernel returns a `Term`, to be maximised.
 """
 
 from grpo_ref.surrogates.clip import clipped, dual_clipped, geometric_mean_clipped, two_sided_clipped
-from grpo_ref.surrogates.covariance import clip_cov, kl_cov
+from grpo_ref.surrogates.covariance import clip_cov, clip_cov_eligible, kl_cov
 from grpo_ref.surrogates.detached import cispo, gspo_token, vespo
 from grpo_ref.surrogates.divergence import (
     binary_kl,

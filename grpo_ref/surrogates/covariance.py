@@ -79,14 +79,45 @@ def clip_cov(
     """
     xp = array_namespace(log_ratio, log_probs, advantages, mask, noise)
     once = clipped(log_ratio, advantages, clip_low=clip_low, clip_high=clip_high)
-    covariance = _centred(advantages + xp.zeros_like(log_probs), mask) * _centred(log_probs, mask)
-    ratio = xp.exp(log_ratio)
-    outside = ((advantages > 0.0) & (ratio > 1.0 + clip_high)) | (
-        (advantages < 0.0) & (ratio < 1.0 - clip_low)
+    eligible = clip_cov_eligible(
+        log_ratio,
+        log_probs,
+        advantages,
+        mask,
+        cov_low=cov_low,
+        cov_high=cov_high,
+        clip_low=clip_low,
+        clip_high=clip_high,
     )
-    eligible = is_set(mask) & (covariance > cov_low) & (covariance < cov_high) & ~outside
     chosen = _largest(xp.where(eligible, -noise, -xp.inf), mask, share) & eligible
     return Term(xp.where(chosen, 0.0, once.value), slope=xp.where(chosen, 0.0, once.slope))
+
+
+def clip_cov_eligible(
+    log_ratio: Array,
+    log_probs: Array,
+    advantages: Array,
+    mask: Array,
+    *,
+    cov_low: float = 1.0,
+    cov_high: float = 5.0,
+    clip_low: float = 0.2,
+    clip_high: float = 0.2,
+) -> Array:
+    """From which tokens `clip_cov` chooses at random.
+
+    Args:
+      log_ratio, log_probs, advantages, mask, cov_low, cov_high, clip_low, clip_high: as in `clip_cov`.
+
+    Returns:
+      (P, G, T) True where the covariance is inside and the clip does not hold the token already.
+    """
+    xp = array_namespace(log_ratio, log_probs, advantages, mask)
+    ratio = xp.exp(log_ratio)
+    covariance = _centred(advantages + xp.zeros_like(log_probs), mask) * _centred(log_probs, mask)
+    too_high = (advantages > 0.0) & (ratio > 1.0 + clip_high)
+    too_low = (advantages < 0.0) & (ratio < 1.0 - clip_low)
+    return is_set(mask) & (covariance > cov_low) & (covariance < cov_high) & ~too_high & ~too_low
 
 
 def _centred(array: Array, mask: Array) -> Array:
