@@ -29,6 +29,10 @@ COMMANDS = {
     ),
     "solution": Entry("grpo_ref.frontends.solution_command", "Show the model answer of an exercise."),
     "dev": Entry("grpo_ref.frontends.dev_command", "For authors of exercises: prove and build them."),
+    "explain": Entry(
+        "grpo_ref.frontends.explain_command", "Say what a trainer's configuration really optimises."
+    ),
+    "convert": Entry("grpo_ref.frontends.convert_command", "Say it in another trainer's configuration keys."),
     "parity": Entry("grpo_ref.frontends.parity_command", "Compare with numbers recorded from trainers."),
     "recipes": Entry("grpo_ref.frontends.recipes_command", "List the algorithms by their differences."),
 }

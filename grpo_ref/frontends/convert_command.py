@@ -1,0 +1,37 @@
+"""`grpo-ref convert`: the nearest configuration in another trainer's dialect."""
+
+import json
+
+import click
+
+from grpo_ref.frontends.cli import Name
+from grpo_ref.frontends.config_file import config_argument, read_config
+from grpo_ref.trainers import DIALECTS
+from grpo_ref.trainers.convert import convert
+
+DIALECT = Name("dialect", DIALECTS)
+
+
+@click.command("convert", epilog="Example:  grpo-ref convert --from trl --to verl loss_type=dr_grpo")
+@click.option("--from", "source", type=DIALECT, required=True, help="The dialect of CONFIG.")
+@click.option("--to", "target", type=DIALECT, required=True, help="The dialect that is wanted.")
+@config_argument
+@click.option(
+    "--strict", is_flag=True, help="Exit status 1 if something cannot be expressed, for a check in CI."
+)
+def command(source: str, target: str, config: tuple[str, ...], strict: bool) -> None:
+    """Print the nearest configuration of another trainer as YAML, and what cannot be expressed in it.
+
+    CONFIG is a YAML or JSON file, or KEY=VALUE, or both. What is lost is told on standard error.
+    """
+    try:
+        found = convert(DIALECTS[source], DIALECTS[target], read_config(config))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    for key, value in found.config.items():
+        click.echo(f"{key}: {json.dumps(value)}")
+    if not found.config:
+        click.echo(f"# the defaults of {DIALECTS[target].version}")
+    for part, (wanted, got) in found.lost.items():
+        click.echo(f"cannot be expressed: {part} = {wanted}; {target} has {got}", err=True)
+    raise click.exceptions.Exit(1 if strict and found.lost else 0)

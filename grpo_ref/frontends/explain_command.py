@@ -1,0 +1,59 @@
+"""`grpo-ref explain`: which objective does this configuration really optimise?"""
+
+import textwrap
+
+import click
+
+from grpo_ref.frontends.cli import Name
+from grpo_ref.frontends.config_file import config_argument, read_config
+from grpo_ref.trainers import DIALECTS
+from grpo_ref.trainers.explain import Explanation, explain
+
+WIDTH = 100
+
+
+@click.command("explain", epilog="Example:  grpo-ref explain trl loss_type=dr_grpo beta=0.04")
+@click.argument("dialect", type=Name("dialect", DIALECTS))
+@config_argument
+@click.option("--strict", is_flag=True, help="Exit status 1 if there is a warning, for a check in CI.")
+def command(dialect: str, config: tuple[str, ...], strict: bool) -> None:
+    """Say in words and equations what a trainer's configuration optimises, part by part, and warn of traps.
+
+    CONFIG is a YAML or JSON file, or KEY=VALUE, or both; later ones win. DIALECT is trl, verl, open_instruct,
+    rlinf, openrlhf or understand_r1_zero. Exit status 2 for an unknown key or value.
+    """
+    try:
+        explanation = explain(DIALECTS[dialect], read_config(config))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    click.secho(f"{DIALECTS[dialect].version} computes", bold=True)
+    click.echo(_parts(explanation))
+    if explanation.keys:
+        click.secho("\nthe keys", bold=True)
+        click.echo(_keys(explanation))
+    click.secho(f"\n{len(explanation.traps)} warnings", bold=True)
+    for trap in explanation.traps:
+        click.echo(click.style(f"! {trap.name}", fg="yellow"))
+        click.echo(textwrap.fill(trap.text, WIDTH, initial_indent="  ", subsequent_indent="  "))
+        click.echo(f"  [{trap.source}]")
+    raise click.exceptions.Exit(1 if strict and explanation.traps else 0)
+
+
+def _parts(explanation: Explanation) -> str:
+    lines = []
+    for part in explanation.parts:
+        lines.append(f"  {part.name:10} {part.value}")
+        lines.append(textwrap.indent(textwrap.fill(part.sentence, WIDTH - 13), " " * 13))
+        lines += [textwrap.indent(part.equation, " " * 15)] * bool(part.equation)
+    recipe = explanation.recipe
+    lines.append(f"  {'kl_coef':10} {recipe.kl_coef:g}{'' if recipe.kl_coef else ', so there is no penalty'}")
+    low, high = recipe.log_ratio_limits
+    lines.append(f"  {'limits':10} the log-ratio is limited to [{low:g}, {high:g}], with no slope outside")
+    return "\n".join(lines if (low, high) != (float("-inf"), float("inf")) else lines[:-1])
+
+
+def _keys(explanation: Explanation) -> str:
+    return "\n".join(
+        textwrap.fill(f"{key} = {value!r}: {about}", WIDTH, initial_indent="  ", subsequent_indent="      ")
+        for key, value, about in explanation.keys
+    )
