@@ -15,7 +15,7 @@ RANKS = [
     {"corrections"},
     {"recipes"},
     {"loss"},
-    {"trainers"},
+    {"trainers", "testing"},
     {"policy", "optim"},
     {"tasks"},
     {"rollout"},

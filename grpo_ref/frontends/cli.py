@@ -33,6 +33,7 @@ COMMANDS = {
         "grpo_ref.frontends.explain_command", "Say what a trainer's configuration really optimises."
     ),
     "convert": Entry("grpo_ref.frontends.convert_command", "Say it in another trainer's configuration keys."),
+    "check": Entry("grpo_ref.frontends.check_command", "Compare your own loss function with a recipe."),
     "parity": Entry("grpo_ref.frontends.parity_command", "Compare with numbers recorded from trainers."),
     "recipes": Entry("grpo_ref.frontends.recipes_command", "List the algorithms by their differences."),
 }

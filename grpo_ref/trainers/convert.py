@@ -121,7 +121,9 @@ def _apart(ours: Any, theirs: Any) -> float:
     if not isinstance(ours, Slot) or not isinstance(theirs, Slot):
         return 1.0
     wanted, extra = theirs.settings, len(ours.settings.keys() - theirs.settings.keys())
-    equal = sum(ours.settings.get(name) == value for name, value in wanted.items()) / max(len(wanted), 1)
+    equal: float = sum(ours.settings.get(name) == value for name, value in wanted.items()) / max(
+        len(wanted), 1
+    )
     if ours.kernel is theirs.kernel:
         return 0.5 - 0.4 * equal
     return 1.0 - 0.2 * equal + 0.02 * extra

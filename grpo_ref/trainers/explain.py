@@ -9,21 +9,22 @@ from grpo_ref.recipes import Recipe, Slot
 from grpo_ref.trainers.dialect import Dialect, flat
 from grpo_ref.trainers.traps import Trap, sprung
 
+COMPLETIONS = "completions a prompt: it decides what the advantages are compared with"
 ABOUT_KEYS = {
     "args": "the configuration itself",
     "beta": "weight of the KL penalty",
     "entropy_bonus": "the entropy of the policy, times this, is added to what is maximised",
     "entropy_coef": "the entropy of the policy, times this, is added to what is maximised",
     "entropy_coeff": "the entropy of the policy, times this, is added to what is maximised",
-    "group_size": "completions a prompt: it decides what the advantages are compared with",
+    "group_size": COMPLETIONS,
     "gradient_accumulation_steps": "how many micro-batches make a step",
-    "n_samples_per_prompt": "completions a prompt: it decides what the advantages are compared with",
-    "num_generations": "completions a prompt: it decides what the advantages are compared with",
+    "n_samples_per_prompt": COMPLETIONS,
+    "num_generations": COMPLETIONS,
     "num_iterations": "how often each batch is used; there are ratios to clip from the second time on",
-    "num_samples_per_prompt_rollout": "completions a prompt: it decides what the advantages are compared with",
+    "num_samples_per_prompt_rollout": COMPLETIONS,
     "ref_model": "GRPOTrainer has no such argument; it loads the reference itself if beta > 0",
     "reward_weights": "weights of the reward functions, summed before or after normalising",
-    "rollout.n": "completions a prompt: it decides what the advantages are compared with",
+    "rollout.n": COMPLETIONS,
     "steps_per_generation": "into how many steps a generation batch is cut: the later ones are off-policy",
     "tokenizer": "an old name of processing_class",
     "use_valid_token_scale": "turns averages over micro-batches into the average over all tokens",
