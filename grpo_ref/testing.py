@@ -293,7 +293,7 @@ def _torch(loss: Loss, batch: Batch) -> Answer:
     arguments["log_probs"].requires_grad_()
     value = loss(**arguments)
     value.backward()
-    return Answer(float(value.detach()), np.array(arguments["log_probs"].grad))
+    return Answer(float(value.detach()), arguments["log_probs"].grad.numpy().copy())
 
 
 def _jax(loss: Loss, batch: Batch) -> Answer:

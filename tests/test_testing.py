@@ -85,7 +85,7 @@ def test_a_wrong_loss_is_told_what_it_computes(loss, match):
     found = compare(loss, DAPO, batches=60)
     assert not found.agrees
     assert match in found.matches
-    with pytest.raises(AssertionError, match="first difference: .*, zeros in the padding: your loss is"):
+    with pytest.raises(AssertionError, match=r"first difference: .*, zeros in the padding: your loss is"):
         assert_matches(loss, DAPO, batches=60)
 
 
