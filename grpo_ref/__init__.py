@@ -40,6 +40,7 @@ from grpo_ref.corrections import (
     truncated,
     unlikely_under_reference,
 )
+from grpo_ref.diversity import best_of_n, has_collapsed, rejection_sampled
 from grpo_ref.filters import (
     all_completions,
     all_groups,

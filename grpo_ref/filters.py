@@ -38,13 +38,16 @@ def mixed_groups(rewards: Array) -> Array:
     return xp.max(rewards, axis=TOKENS) != xp.min(rewards, axis=TOKENS)
 
 
-def pass_rate_between(rewards: Array, *, low: float = 0.2, high: float = 0.8) -> Array:
+def pass_rate_between(
+    rewards: Array, *, low: float = 0.2, high: float = 0.8, pass_reward: float = 0.0
+) -> Array:
     """Only groups that are neither nearly always right nor nearly always wrong: the 20-80 % rule.
 
-        keep = low <= share of rewards > 0 <= high
+        keep = low <= share of rewards > pass_reward <= high
 
     Args:
-      rewards: (P, G), one row per prompt; a reward above 0 is a pass.
+      rewards: (P, G), one row per prompt.
+      pass_reward: a reward above it is a pass.
       low, high: bounds of the pass rate, both included, 0 <= low <= high <= 1.
 
     Returns:
@@ -58,7 +61,7 @@ def pass_rate_between(rewards: Array, *, low: float = 0.2, high: float = 0.8) ->
     if not 0.0 <= low <= high <= 1.0:
         raise ValueError(f"expected 0 <= low <= high <= 1, got {low} and {high}")
     xp = array_namespace(rewards)
-    rate = xp.mean(xp.astype(rewards > 0.0, xp.float64), axis=TOKENS)
+    rate = xp.mean(xp.astype(rewards > pass_reward, xp.float64), axis=TOKENS)
     return (rate >= low) & (rate <= high)
 
 

@@ -107,6 +107,21 @@ def dead_group_fraction(rewards: Array) -> Array:
     return xp.mean(xp.astype(dead, as_floating(rewards).dtype), axis=-1)
 
 
+def reward_width(rewards: Array) -> Array:
+    """How wide the rewards of a batch are spread: it falls when the policy gives one kind of answer.
+
+        std over all completions of the batch
+
+    Args:
+      rewards: (P, G).
+
+    Returns:
+      (...,) in units of reward.
+    """
+    xp = array_namespace(rewards)
+    return xp.std(rewards, axis=(-2, -1))
+
+
 def effective_sample_size(log_ratio: Array, mask: Array) -> Array:
     """How many of the tokens still count, as a share, when each is weighted by its ratio.
 

@@ -83,21 +83,31 @@ def _invert(cumulative: Floats, rows: Integers, uniforms: Floats) -> Integers:
     return tokens
 
 
-def draw_prompts(task: Task, uniforms: Floats) -> Integers:
-    """Prompts of the task in their proportions, one a uniform number.
+def draw_prompts(prompt_probs: Floats, uniforms: Floats) -> Integers:
+    """Prompts in their proportions, one a uniform number.
 
     Args:
-      task: whose prompts to draw.
+      prompt_probs: (..., Q) how often each prompt is drawn; each row sums to 1.
       uniforms: (..., P) numbers in [0, 1).
 
     Returns:
       (..., P) prompt indices.
     """
-    return np.searchsorted(task.prompt_probs.cumsum()[:-1], uniforms, side="right")
+    cumulative = prompt_probs.cumsum(-1)
+    last = prompt_probs.shape[-1] - 1 - np.argmax(prompt_probs[..., ::-1] > 0.0, axis=-1)
+    drawn: Integers = (cumulative[..., None, :] <= uniforms[..., None]).sum(-1)
+    bounded: Integers = np.minimum(drawn, last[..., None])
+    return bounded
 
 
 def draw(
-    task: Task, probs: Floats, generators: Sequence[np.random.Generator], *, prompts: int, group_size: int
+    task: Task,
+    probs: Floats,
+    generators: Sequence[np.random.Generator],
+    *,
+    prompts: int,
+    group_size: int,
+    prompt_probs: Floats | None = None,
 ) -> Completions:
     """One batch for each run, its prompts and tokens drawn from the run's own generator.
 
@@ -106,15 +116,18 @@ def draw(
       probs: (S, N, V) probabilities of each run's policy.
       generators: S sources of random numbers.
       prompts, group_size: P and G.
+      prompt_probs: (S, Q) how often each prompt is drawn; left out, as often as the task has it.
 
     Returns:
       Completions of shape (S, P, G, T).
     """
+    if prompt_probs is None:
+        prompt_probs = task.prompt_probs
     numbers = np.stack(
         [generator.random((prompts, 1 + group_size * task.max_length)) for generator in generators]
     )
     uniforms = numbers[..., 1:].reshape(len(generators), prompts, group_size, task.max_length)
-    return rollout(task, probs, draw_prompts(task, numbers[..., 0]), uniforms)
+    return rollout(task, probs, draw_prompts(prompt_probs, numbers[..., 0]), uniforms)
 
 
 def redraw(
@@ -124,6 +137,7 @@ def redraw(
     batch: Completions,
     *,
     replace_groups: Bools,
+    prompt_probs: Floats,
 ) -> Completions:
     """The batch with some groups drawn anew, prompts included: one round of DAPO's dynamic sampling.
 
@@ -133,6 +147,7 @@ def redraw(
       task, probs, generators: as in `draw`.
       batch: Completions of shape (S, P, G, T).
       replace_groups: (S, P) True for the groups to draw anew.
+      prompt_probs: as in `draw`.
 
     Returns:
       Completions of the same shape.
@@ -140,7 +155,14 @@ def redraw(
     runs = np.flatnonzero(replace_groups.any(-1)).tolist()
     prompts, group_size = batch.rewards.shape[-2:]
     chosen = [generators[run] for run in runs]
-    fresh = draw(task, probs[runs], chosen, prompts=prompts, group_size=group_size)
+    fresh = draw(
+        task,
+        probs[runs],
+        chosen,
+        prompts=prompts,
+        group_size=group_size,
+        prompt_probs=prompt_probs[runs],
+    )
     merged = {}
     for name in ("prompts", "states", "tokens", "mask", "ended", "components", "rewards"):
         merged[name] = getattr(batch, name).copy()

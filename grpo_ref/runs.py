@@ -143,6 +143,7 @@ def _from_csv(text: str) -> History:
 
 def _as_arrays(state: TrainState) -> dict[str, Any]:
     arrays = {"update": np.array(state.update), "logits": state.logits, "ref_logits": state.ref_logits}
+    arrays |= {"entropy_coef": state.entropy_coef, "prompt_probs": state.prompt_probs}
     arrays["generators"] = np.array(json.dumps(state.generators))
     return arrays | {f"optimizer.{name}": value for name, value in state.optimizer.items()}
 
@@ -153,6 +154,8 @@ def _as_state(arrays: Mapping[str, NDArray[Any]]) -> TrainState:
         update=int(arrays["update"]),
         logits=arrays["logits"],
         ref_logits=arrays["ref_logits"],
+        entropy_coef=arrays["entropy_coef"],
+        prompt_probs=arrays["prompt_probs"],
         optimizer={
             name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)
         },

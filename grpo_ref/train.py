@@ -10,12 +10,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats
+from grpo_ref.filters import pass_rate_between
 from grpo_ref.loss import policy_loss
-from grpo_ref.metrics import dead_group_fraction, distinct_ngrams, mean_entropy, mean_length
+from grpo_ref.metrics import (
+    dead_group_fraction,
+    distinct_ngrams,
+    mean_entropy,
+    mean_length,
+    reward_width,
+)
 from grpo_ref.optim import OPTIMIZERS, Optimizer, State, clip_by_norm
 from grpo_ref.policy import Policy, entropy_gradient, gather, gather_states, log_softmax, policy_of, pull_back
 from grpo_ref.recipes import Recipe
-from grpo_ref.rollout import draw, redraw
+from grpo_ref.rollout import draw, redraw, rollout
 from grpo_ref.tasks.task import Task
 from grpo_ref.types import Completions
 
@@ -42,6 +49,14 @@ class TrainConfig:
       learning_rate: step size.
       max_grad_norm: longest gradient of a run, in Euclidean norm.
       entropy_coef: weight of the entropy bonus, weighted like the tokens of the loss.
+      entropy_target: if not 0, the weight goes up by entropy_delta after a batch whose entropy, in nats a
+        token, is at most this, and down otherwise, and it is applied while the entropy is; TRL's
+        use_adaptive_entropy.
+      entropy_delta, entropy_max: step and upper bound of the weight; 0.005 and 1 in TRL.
+      refilter_every: admit anew every so many updates the prompts whose pass rate is inside the bounds; 0
+        never.
+      pass_low, pass_high: the bounds, both included; if no prompt is inside, all are admitted.
+      pass_reward: a reward above it is a pass.
       ref_refresh: copy the policy to the reference every so many updates; 0 keeps the reference frozen.
       resamples: how often groups that the recipe's filter rejects are drawn anew before they are left out.
     """
@@ -58,13 +73,22 @@ class TrainConfig:
     learning_rate: float = 0.1
     max_grad_norm: float = math.inf
     entropy_coef: float = 0.0
+    entropy_target: float = 0.0
+    entropy_delta: float = 0.005
+    entropy_max: float = 1.0
+    refilter_every: int = 0
+    pass_low: float = 0.2
+    pass_high: float = 0.8
+    pass_reward: float = 0.5
     ref_refresh: int = 0
     resamples: int = 3
 
     def __post_init__(self) -> None:
         for name in ("updates", "seeds", "prompts", "group_size", "epochs", "minibatches"):
             _require(getattr(self, name) >= 1, name, "a whole number >= 1", getattr(self, name))
-        for name in ("seed", "ref_refresh", "resamples", "entropy_coef"):
+        for name in ("seed", "ref_refresh", "resamples", "refilter_every"):
+            _require(getattr(self, name) >= 0, name, "a number >= 0", getattr(self, name))
+        for name in ("entropy_coef", "entropy_target", "entropy_delta", "entropy_max"):
             _require(getattr(self, name) >= 0, name, "a number >= 0", getattr(self, name))
         for name in ("temperature", "learning_rate", "max_grad_norm"):
             _require(getattr(self, name) > 0, name, "a number > 0", getattr(self, name))
@@ -103,6 +127,8 @@ class TrainState:
       logits: (S, N, V) the policies.
       ref_logits: (S, N, V) the references.
       optimizer: the optimizer's arrays by name.
+      entropy_coef: (S,) weight of each run's entropy bonus.
+      prompt_probs: (S, Q) how often each run draws each prompt.
       generators: the state of each run's random numbers.
     """
 
@@ -110,6 +136,8 @@ class TrainState:
     logits: Floats
     ref_logits: Floats
     optimizer: State
+    entropy_coef: Floats
+    prompt_probs: Floats
     generators: tuple[Mapping[str, Any], ...]
 
 
@@ -134,6 +162,8 @@ def initial_state(task: Task, config: TrainConfig) -> TrainState:
         logits=logits,
         ref_logits=logits.copy(),
         optimizer=_optimizer(config).init(logits),
+        entropy_coef=np.full(config.seeds, config.entropy_coef),
+        prompt_probs=np.repeat(task.prompt_probs[None], config.seeds, axis=0),
         generators=tuple(generator.bit_generator.state for generator in generators),
     )
 
@@ -153,8 +183,8 @@ def train(
       Update(metrics, state). Metrics, one number a run. Of the batch as drawn, before any filter: reward (as
       the verifier gave it) and one entry a criterion; kl (to the reference, nats a completion, exact in
       every visited state), entropy (nats a token), length (tokens), truncated (share of completions without
-      an end), dead_groups (share), distinct_bigrams (share), ref_log_prob (of a completion under the
-      reference, nats).
+      an end), dead_groups (share), reward_width (std of all rewards), distinct_bigrams (share), ref_log_prob
+      (of a completion under the reference, nats).
       kept_groups is the share that the recipe's filter let pass after resampling. Means over the optimizer's
       steps: loss (without the entropy bonus), grad_norm (before clipping), and the metrics of `policy_loss`;
       approx_kl, clip_low and clip_high are 0 in the first step of a batch.
@@ -170,6 +200,7 @@ def train(
     generators = [_generator(saved) for saved in state.generators]
     ref = log_softmax(state.ref_logits, temperature=config.temperature)
     while state.update < config.updates:
+        state = _refiltered(task, config, state, generators)
         metrics, logits, moments = _update(task, recipe, config, state, ref, generators)
         done = state.update + 1
         refresh = config.ref_refresh > 0 and done % config.ref_refresh == 0
@@ -179,6 +210,8 @@ def train(
             logits=logits,
             ref_logits=logits if refresh else state.ref_logits,
             optimizer=moments,
+            entropy_coef=_next_entropy_coef(config, state.entropy_coef, metrics["entropy"]),
+            prompt_probs=state.prompt_probs,
             generators=tuple(generator.bit_generator.state for generator in generators),
         )
         yield Update(metrics, state)
@@ -214,8 +247,17 @@ def _update(
 ) -> tuple[Metrics, Floats, State]:
     """Sample, judge, and take config.epochs x config.minibatches optimizer steps."""
     old = policy_of(state.logits, temperature=config.temperature)
-    first = draw(task, old.probs, generators, prompts=config.prompts, group_size=config.group_size)
-    batch, kept = _resampled(task, recipe, config, old.probs, first, generators)
+    first = draw(
+        task,
+        old.probs,
+        generators,
+        prompts=config.prompts,
+        group_size=config.group_size,
+        prompt_probs=state.prompt_probs,
+    )
+    batch, kept = _resampled(task, recipe, config, old.probs, first, generators, state.prompt_probs)
+    described = _describe(task, first, old, ref) | {"kept_groups": kept.mean(-1)}
+    entropy_coef = _applied_entropy_coef(config, state.entropy_coef, described["entropy"])
     steps = _Steps(
         completions=batch,
         advantages=recipe.advantage(replace(batch, rewards=recipe.reward(batch))),
@@ -229,11 +271,10 @@ def _update(
         if log:
             policy = policy_of(logits, temperature=config.temperature)
         extras = _extras(recipe, policy, old, batch, generators)
-        gradient, metrics = _gradient(task, recipe, config, policy, steps, part, extras)
+        gradient, metrics = _gradient(task, recipe, config, policy, steps, part, extras, entropy_coef)
         gradient, metrics["grad_norm"] = clip_by_norm(gradient, config.max_grad_norm)
         logits, moments = _optimizer(config).step(logits, gradient, moments)
         log.append(metrics)
-    described = _describe(task, first, old, ref) | {"kept_groups": kept.mean(-1)}
     means = {name: np.mean([metrics[name] for metrics in log], axis=0) for name in log[0] if name != "kl"}
     return described | means, logits, moments
 
@@ -251,13 +292,14 @@ def _resampled(
     probs: Floats,
     batch: Completions,
     generators: list[np.random.Generator],
+    prompt_probs: Floats,
 ) -> tuple[Completions, Bools]:
     """The batch with the groups that the recipe rejects drawn anew, and which groups it keeps in the end."""
     kept: Bools = recipe.keep(batch)
     for _ in range(config.resamples):
         if kept.all():
             break
-        batch = redraw(task, probs, generators, batch, replace_groups=~kept)
+        batch = redraw(task, probs, generators, batch, replace_groups=~kept, prompt_probs=prompt_probs)
         kept = recipe.keep(batch)
     return batch, kept
 
@@ -291,6 +333,7 @@ def _gradient(
     steps: _Steps,
     part: slice,
     extras: dict[str, Floats],
+    entropy_coef: Floats,
 ) -> tuple[Floats, Metrics]:
     """The gradient with respect to the logits on some of the batch's prompts, and the loss's metrics."""
     states, tokens = steps.completions.states[:, part], steps.completions.tokens[:, part]
@@ -306,12 +349,42 @@ def _gradient(
         **{name: array[:, part] for name, array in extras.items()},
     )
     gradient = pull_back(token_gradient, states, tokens, policy.probs, temperature=config.temperature)
-    if config.entropy_coef > 0.0:
-        weights = config.entropy_coef * recipe.aggregate(
-            SimpleNamespace(mask=mask, max_length=task.max_length)
-        )
+    if entropy_coef.any():
+        everything = SimpleNamespace(mask=mask, max_length=task.max_length, correction=np.ones_like(mask))
+        weights = entropy_coef[:, None, None, None] * recipe.aggregate(everything)
         gradient -= entropy_gradient(weights, states, policy, temperature=config.temperature)
     return gradient, metrics | {"loss": loss}
+
+
+def _refiltered(
+    task: Task, config: TrainConfig, state: TrainState, generators: list[np.random.Generator]
+) -> TrainState:
+    """Now and then, the prompts whose pass rate is neither too low nor too high, from one group for each."""
+    if config.refilter_every == 0 or state.update % config.refilter_every:
+        return state
+    count = len(task.prompts)
+    probs = policy_of(state.logits, temperature=config.temperature).probs
+    every = np.broadcast_to(np.arange(count), (len(probs), count))
+    shape = (count, config.group_size, task.max_length)
+    numbers = np.stack([generator.random(shape) for generator in generators])
+    bounds = {"low": config.pass_low, "high": config.pass_high, "pass_reward": config.pass_reward}
+    admitted = pass_rate_between(rollout(task, probs, every, numbers).rewards, **bounds)
+    admitted |= ~(admitted & (task.prompt_probs > 0.0)).any(-1, keepdims=True)
+    chosen = np.where(admitted, task.prompt_probs, 0.0)
+    return replace(state, prompt_probs=chosen / chosen.sum(-1, keepdims=True))
+
+
+def _applied_entropy_coef(config: TrainConfig, coef: Floats, entropy: Floats) -> Floats:
+    """With a target, the bonus is given only while the entropy is not above it."""
+    return coef if config.entropy_target == 0.0 else np.where(entropy <= config.entropy_target, coef, 0.0)
+
+
+def _next_entropy_coef(config: TrainConfig, coef: Floats, entropy: Floats) -> Floats:
+    """With a target, a step up where the entropy is not above it and down where it is."""
+    if config.entropy_target == 0.0:
+        return coef
+    step = np.where(entropy <= config.entropy_target, config.entropy_delta, -config.entropy_delta)
+    return np.clip(coef + step, 0.0, config.entropy_max)
 
 
 def _describe(task: Task, batch: Completions, old: Policy, ref: Floats) -> Metrics:
@@ -327,6 +400,7 @@ def _describe(task: Task, batch: Completions, old: Policy, ref: Floats) -> Metri
         "length": mean_length(mask),
         "truncated": 1.0 - batch.ended.mean((-2, -1)),
         "dead_groups": dead_group_fraction(batch.rewards),
+        "reward_width": reward_width(batch.rewards),
         "distinct_bigrams": distinct_ngrams(batch.tokens, mask, n=2, vocabulary=len(task.vocabulary)),
         "ref_log_prob": (ref_log_probs * mask).sum(-1).mean((-2, -1)),
     }

@@ -51,7 +51,9 @@ def test_rollout_inverts_the_distribution_function():
 
 def test_prompts_are_drawn_in_proportion():
     task = names()
-    drawn = np.bincount(draw_prompts(task, (np.arange(51630) + 0.5) / 51630), minlength=26) / 51630
+    drawn = (
+        np.bincount(draw_prompts(task.prompt_probs, (np.arange(51630) + 0.5) / 51630), minlength=26) / 51630
+    )
     np.testing.assert_allclose(drawn, task.prompt_probs, atol=1e-4)
 
 

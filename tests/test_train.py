@@ -36,6 +36,8 @@ def finish(task, recipe, **settings):
 def equal_states(ours, theirs):
     same = np.array_equal(ours.logits, theirs.logits) and np.array_equal(ours.ref_logits, theirs.ref_logits)
     moments = all(np.array_equal(ours.optimizer[name], theirs.optimizer[name]) for name in theirs.optimizer)
+    others = ("entropy_coef", "prompt_probs")
+    same = same and all(np.array_equal(getattr(ours, name), getattr(theirs, name)) for name in others)
     return same and moments and ours.generators == theirs.generators
 
 
@@ -147,7 +149,14 @@ def test_dynamic_sampling_replaces_dead_groups_only():
     first = draw(task, table, [np.random.default_rng(0)], prompts=20, group_size=4)
     dead = ~DAPO.keep(first)
     assert dead.any()
-    second = redraw(task, table, [np.random.default_rng(1)], first, replace_groups=dead)
+    second = redraw(
+        task,
+        table,
+        [np.random.default_rng(1)],
+        first,
+        replace_groups=dead,
+        prompt_probs=task.prompt_probs[None],
+    )
     assert np.array_equal(second.tokens[~dead], first.tokens[~dead])
     assert not np.array_equal(second.tokens[dead], first.tokens[dead])
 
@@ -265,3 +274,60 @@ def test_metrics_tell_of_the_batch_as_drawn_not_as_resampled():
     assert update.metrics["kept_groups"] > DAPO.keep(drawn).mean()
     np.testing.assert_array_equal(update.metrics["reward"], drawn.rewards.mean((-2, -1)))
     np.testing.assert_array_equal(update.metrics["dead_groups"], (~DAPO.keep(drawn)).mean(-1))
+
+
+def test_an_adaptive_entropy_bonus_steps_toward_its_target():
+    """Always below the target: up by 0.01 an update, to the bound; always above: down, to 0."""
+    task = bandit()
+    below = [
+        u.state.entropy_coef for u in finish(task, GRPO, seeds=2, entropy_target=9.0, entropy_delta=0.01)
+    ]
+    np.testing.assert_allclose(np.array(below)[:, 0], 0.01 * np.arange(1, 7), rtol=1e-12)
+    bounded = finish(task, GRPO, entropy_target=9.0, entropy_delta=0.4, entropy_max=0.5)[-1]
+    assert bounded.state.entropy_coef.tolist() == [0.5]
+    settings = {"entropy_target": 1e-9, "entropy_coef": 0.25, "entropy_delta": 0.1}
+    above = finish(task, GRPO, **settings)
+    np.testing.assert_allclose([u.state.entropy_coef[0] for u in above], [0.15, 0.05, 0, 0, 0, 0], atol=1e-15)
+    plain = finish(task, GRPO)[-1]
+    np.testing.assert_array_equal(above[-1].state.logits, plain.state.logits)
+
+
+def test_an_entropy_target_holds_the_entropy_up():
+    task, settings = bandit(), {"updates": 150, "seeds": 4}
+    free = finish(task, GRPO, **settings)[-1].metrics["entropy"].mean()
+    held = (
+        finish(task, GRPO, **settings, entropy_target=0.8, entropy_delta=0.05)[-1].metrics["entropy"].mean()
+    )
+    assert held > free + 0.2
+
+
+def test_prompts_outside_the_pass_rate_are_not_drawn_until_they_are_admitted_again():
+    """With a bound that no prompt meets all are admitted; else only those whose own group was inside."""
+    task = arithmetic()
+    nobody = finish(task, GRPO, refilter_every=1, pass_reward=1e9, pass_low=0.5)[-1].state.prompt_probs
+    np.testing.assert_allclose(nobody, task.prompt_probs[None], rtol=1e-12)
+    updates = finish(task, GRPO, refilter_every=3, pass_reward=0.05, pass_low=0.1, pass_high=0.9, seeds=2)
+    probs = [update.state.prompt_probs for update in updates]
+    assert 0 < np.count_nonzero(probs[0]) < probs[0].size
+    np.testing.assert_allclose(probs[0].sum(-1), 1.0)
+    np.testing.assert_array_equal(probs[0], probs[2])
+    assert not np.array_equal(probs[2], probs[3])
+    assert not np.array_equal(probs[0][0], probs[0][1])
+
+
+def test_a_prompt_of_probability_zero_is_never_drawn():
+    task, probs = bandit(), policy_of(bandit().ref_logits[None]).probs
+    weights = np.zeros((1, len(task.prompts)))
+    weights[0, 1] = 1.0
+    batch = draw(task, probs, [np.random.default_rng(0)], prompts=200, group_size=1, prompt_probs=weights)
+    assert set(batch.prompts.reshape(-1).tolist()) == {1}
+
+
+def test_training_with_a_filter_and_a_target_continues_to_the_bit():
+    task = arithmetic()
+    config = config_for(
+        task, **SMALL, seeds=2, refilter_every=2, pass_reward=0.05, pass_low=0.1, entropy_target=2.0
+    )
+    updates = list(train(task, RECIPES["clip_cov"], config))
+    *_, resumed = train(task, RECIPES["clip_cov"], config, updates[2].state)
+    assert equal_states(resumed.state, updates[-1].state)

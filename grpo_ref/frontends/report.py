@@ -5,6 +5,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from grpo_ref.diversity import has_collapsed
 from grpo_ref.policy import policy_of
 from grpo_ref.rollout import rollout
 from grpo_ref.runs import History
@@ -21,6 +22,8 @@ MEASURES = {
     "distinct_bigrams": "distinct bigrams, share of all",
     "dead_groups": "groups without contrast, share",
 }
+COLLAPSING = ("entropy", "distinct_bigrams", "reward_width")
+COLLAPSE = "entropy, distinct bigrams and the width of the rewards have all fallen by half"
 PROMPTS, EACH = 8, 3
 """How many prompts are shown, and how many completions of each."""
 
@@ -45,6 +48,9 @@ def print_report(console: Console, task: Task, state: TrainState, history: Histo
     for name, label in (criteria | MEASURES).items():
         table.add_row(label, f"{first[name].mean():.3f}", f"{last[name].mean():.3f}")
     console.print(table)
+    curves = (np.array([update[name] for update in history]) for name in COLLAPSING)
+    if collapsed := int(has_collapsed(*curves).sum()):
+        console.print(f"warning: mode collapse in {collapsed} of {len(first['reward'])} seeds: {COLLAPSE}\n")
     console.print(_samples(task, state))
 
 

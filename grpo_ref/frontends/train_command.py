@@ -35,6 +35,13 @@ HELP = {
     "learning_rate": "Step size.",
     "max_grad_norm": "Longest gradient of a run.",
     "entropy_coef": "Weight of the entropy bonus.",
+    "entropy_target": "Entropy, in nats a token, to which the weight is adapted; 0: it is constant.",
+    "entropy_delta": "Step of an adaptive weight.",
+    "entropy_max": "Upper bound of an adaptive weight.",
+    "refilter_every": "Admit anew every so many updates the prompts of middling pass rate; 0: never.",
+    "pass_low": "Lowest pass rate that is admitted.",
+    "pass_high": "Highest pass rate that is admitted.",
+    "pass_reward": "A reward above it is a pass.",
     "ref_refresh": "Copy the policy to the reference every so many updates; 0: never.",
     "resamples": "Times that rejected groups are drawn anew (dynamic sampling).",
 }

@@ -1,0 +1,67 @@
+"""Diversity: keeping the best of many completions, and noticing when a policy has only one left."""
+
+from grpo_ref.arrays import Array, array_namespace
+
+
+def best_of_n(rewards: Array) -> Array:
+    """Which completion of each group to answer with: the one of the highest reward, the first of equals.
+
+    Args:
+      rewards: (..., P, N) one row per prompt.
+
+    Returns:
+      (..., P) indices.
+
+    >>> import numpy as np
+    >>> best_of_n(np.array([[0.1, 0.7, 0.7]]))
+    array([1])
+    """
+    return array_namespace(rewards).argmax(rewards, axis=-1)
+
+
+def rejection_sampled(rewards: Array, *, keep: int) -> Array:
+    """Rejection sampling: of each group the completions of the highest rewards, to be trained on as they are.
+
+    Args:
+      rewards: (..., P, N) one row per prompt.
+      keep: how many of each group, 1 <= keep <= N; of equals the first ones.
+
+    Returns:
+      (..., P, N) True for those that are kept.
+
+    Raises:
+      ValueError: if keep is out of range.
+
+    >>> import numpy as np
+    >>> rejection_sampled(np.array([[0.1, 0.7, 0.5]]), keep=2)
+    array([[False,  True,  True]])
+    """
+    if not 1 <= keep <= rewards.shape[-1]:
+        raise ValueError(f"keep: expected 1 to {rewards.shape[-1]} completions of a group, got {keep}")
+    xp = array_namespace(rewards)
+    place = xp.argsort(xp.argsort(-rewards, axis=-1, stable=True), axis=-1)
+    return place < keep
+
+
+def has_collapsed(entropy: Array, distinct: Array, width: Array, *, share: float = 0.5) -> Array:
+    """A warning: entropy, distinct n-grams and the width of the rewards have all fallen.
+
+        each one's mean over the last tenth of the updates < share of its mean over the first tenth
+
+    One of them falling alone is learning; all three together are mode collapse.
+
+    Args:
+      entropy, distinct, width: (U, ...) one row an update, axes after it are runs.
+      share: what counts as fallen, 0 < share < 1.
+
+    Returns:
+      (...,) True where all three have.
+
+    A book chapter on GRPO (2026), sec. 7.5.1, which names the three and no number.
+    """
+    xp = array_namespace(entropy, distinct, width)
+    tenth = max(entropy.shape[0] // 10, 1)
+    fallen = xp.ones(entropy.shape[1:], dtype=xp.bool)
+    for curve in (entropy, distinct, width):
+        fallen = fallen & (xp.mean(curve[-tenth:, ...], axis=0) < share * xp.mean(curve[:tenth, ...], axis=0))
+    return fallen
