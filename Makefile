@@ -20,7 +20,7 @@ demo: $(READY)
 	$(BIN)/grpo-ref plot runs/demo-kl runs/demo-no-kl --out runs/demo.png
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 check: lint types coverage
 

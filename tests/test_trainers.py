@@ -145,6 +145,11 @@ UNKNOWN = {
     "a value that is none": (trl, {"loss_type": "ppo"}, "loss_type: expected one of 'grpo', 'bnpo'"),
     "a mode that is none": (verl, {"loss_mode": "gsp"}, "loss_mode: expected one of 'vanilla'"),
     "a key without default": (verl, {"loss_mode": "dro"}, "dro_beta: verl has no default for it"),
+    "beyond what can be said": (
+        verl,
+        {"algorithm.use_kl_in_reward": True},
+        "use_kl_in_reward = True cannot be expressed here: the penalty is subtracted from the reward",
+    ),
     "kl_coef below 0": (trl, {"beta": -0.1}, r"kl_coef: expected a number >= 0, got -0\.1"),
 }
 
@@ -227,6 +232,10 @@ def test_rlinfs_page_is_accepted_as_it_stands():
     assert str(recipe.corrections[0]) == "early_stop(max_ratio=5.0)"
     for estimator in ("low_var_kl", "kl", "abs", "mse"):
         assert rlinf.recipe(**page | {"kl_penalty_type": estimator, "kl_beta": 0.1}).kl_coef == 0.1
+
+
+def test_a_key_that_is_beyond_may_be_given_its_idle_value():
+    assert verl.recipe(use_kl_in_reward=False, rollout_rs=None) == verl.recipe()
 
 
 def test_levels_and_limits():

@@ -21,6 +21,7 @@ class Dialect:
       choices: key -> its values, of the keys that have only a few; for `grpo-ref convert`.
       others: keys that exist and leave the objective alone.
       aliases: old or longer key -> key.
+      beyond: key -> its value that does nothing, and what any other does that no recipe here can say.
     """
 
     name: str
@@ -30,6 +31,7 @@ class Dialect:
     choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     others: frozenset[str] = frozenset()
     aliases: Mapping[str, str] = field(default_factory=dict)
+    beyond: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
 
     def recipe(self, **config: Any) -> Recipe:
         """The recipe that the trainer computes with this configuration.
@@ -43,13 +45,18 @@ class Dialect:
         """The defaults, changed where the configuration says otherwise; nested groups may be given as such.
 
         Raises:
-          ValueError: if a key is unknown, with the nearest known one.
+          ValueError: if a key is unknown, with the nearest known one, or its value is beyond what can be
+          said.
         """
         given = {}
         for key, value in flat(config).items():
             name = self.key(key)
             if name in self.defaults:
                 given[name] = value
+            elif name in self.beyond and value != self.beyond[name][0]:
+                raise ValueError(
+                    f"{self.name}: {key} = {value!r} cannot be expressed here: {self.beyond[name][1]}"
+                )
         return SimpleNamespace(**{**self.defaults, **given})
 
     def key(self, key: str) -> str:
@@ -59,9 +66,9 @@ class Dialect:
         for begin in range(len(groups)):
             name = ".".join(groups[begin:])
             name = self.aliases.get(name, name)
-            if name in self.defaults or name in self.others:
+            if name in self.defaults or name in self.others or name in self.beyond:
                 return name
-        known = [*self.defaults, *self.aliases, *self.others]
+        known = [*self.defaults, *self.aliases, *self.others, *self.beyond]
         close = difflib.get_close_matches(short, known, n=1)
         hint = f"; did you mean {close[0]!r}?" if close else ""
         raise ValueError(f"{self.name} has no key {key!r}{hint}")

@@ -11,7 +11,18 @@ from grpo_ref.trainers.traps import Trap, sprung
 
 COMPLETIONS = "completions a prompt: it decides what the advantages are compared with"
 ABOUT_KEYS = {
+    "alpha": "how fast the reference follows the policy",
     "args": "the configuration itself",
+    "entropy_loss_coef": "the entropy of the policy, times this, is added to what is maximised",
+    "gamma": "the discount of rewards along the tokens",
+    "non_stop_penalty": "changes the reward, before the objective sees it",
+    "ref_model_mixup_alpha": "how fast the reference follows the policy",
+    "ref_model_sync_steps": "how often the reference follows the policy",
+    "ref_policy_update_freq": "how often the reference follows the policy",
+    "sync_ref_model": "lets the reference follow the policy",
+    "temperature": "of the policy, for sampling and for the log-probabilities alike",
+    "use_adaptive_entropy": "steers the weight of the entropy bonus toward a target",
+    "verification_reward": "changes the reward, before the objective sees it",
     "beta": "weight of the KL penalty",
     "entropy_bonus": "the entropy of the policy, times this, is added to what is maximised",
     "entropy_coef": "the entropy of the policy, times this, is added to what is maximised",

@@ -110,12 +110,12 @@ DEFAULTS: dict[str, Any] = {
     "ppo_epochs": 1,
 }
 OTHERS = frozenset(
-    """batch_normalize bypass_mode data_parallel_size entropy_from_logits_with_chunking grad_clip
+    """data_parallel_size entropy_from_logits_with_chunking grad_clip
     freeze_vision_tower
     kl_ctrl kl_coef kl_penalty lam log lr metric model.path n_gpus_per_node nnodes overlong_buffer_cfg.log
     overlong_buffer_cfg.penalty_factor ppo_max_token_len_per_gpu ppo_micro_batch_size_per_gpu
-    ppo_mini_batch_size project_name experiment_name rollout_rs shuffle strategy temperature test_freq top_k
-    top_p total_epochs train_batch_size use_dynamic_bsz use_kl_in_reward use_torch_compile val_before_train
+    ppo_mini_batch_size project_name experiment_name shuffle strategy temperature test_freq top_k
+    top_p total_epochs train_batch_size use_dynamic_bsz use_torch_compile val_before_train
     max_prompt_length gdpo_reward_weights gdpo_reward_keys""".split()
 )
 
@@ -244,4 +244,10 @@ DIALECT = Dialect(
     },
     others=OTHERS,
     aliases={"kl_penalty": "kl_loss_type", "n": "rollout.n"},
+    beyond={
+        "rollout_rs": (None, "it rejects tokens or completions by thresholds of several estimators"),
+        "rollout_is_batch_normalize": (False, "it divides the weights by their mean over the batch"),
+        "bypass_mode": (False, "the sampler's log-probabilities take the place of the old policy's"),
+        "use_kl_in_reward": (False, "the penalty is subtracted from the reward of every token"),
+    },
 )
