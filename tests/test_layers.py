@@ -26,7 +26,7 @@ RANKS = [
     {"corrections"},
     {"recipes"},
     {"loss"},
-    {"trainers", "testing"},
+    {"trainers", "testing", "logits"},
     {"policy", "optim"},
     {"tasks"},
     {"rollout"},
