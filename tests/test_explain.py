@@ -9,7 +9,8 @@ from click.testing import CliRunner
 from grpo_ref import RECIPES
 from grpo_ref.frontends.cli import main
 from grpo_ref.frontends.config_file import read_config
-from grpo_ref.trainers import DIALECTS, trl, verl
+from grpo_ref.penalties import k3
+from grpo_ref.trainers import DIALECTS, openrlhf, trl, verl
 from grpo_ref.trainers.convert import convert, nearest
 from grpo_ref.trainers.explain import explain
 from grpo_ref.trainers.traps import TRAPS, sprung
@@ -91,7 +92,7 @@ def test_the_command_explains(tmp_path):
 MISTAKES = {
     "an unknown key": (
         ["explain", "trl", "epsilonn=0.1"],
-        "trl has no key 'epsilonn'; did you mean 'epsilon'?",
+        "trl has no key 'epsilonn' (did you mean 'epsilon'?)",
     ),
     "an unknown value": (["explain", "trl", "loss_type=x"], "loss_type: expected one of"),
     "an unknown dialect": (["explain", "trk"], "no dialect is called 'trk'. Did you mean 'trl'?"),
@@ -183,6 +184,30 @@ def test_the_nearest_configuration_elsewhere(dialects, config, keys, lost):
         assert target.recipe(**found.config).kl_coef == 0.0
 
 
+def test_a_related_kernel_is_nearer_than_a_stranger():
+    """A dual clip with a bound that nothing reaches is the plain clip, and a capped k3 is nearest to k3."""
+    found = convert(trl.DIALECT, verl.DIALECT, {"epsilon": 0.1, "epsilon_high": 0.3, "beta": 0.04})
+    wanted = {"clip_ratio_low": 0.1, "clip_ratio_high": 0.3, "clip_ratio_c": 1e6, "use_kl_loss": True}
+    assert found.config == found.config | wanted | {"kl_loss_coef": 0.04}
+    assert "loss_mode" not in found.config
+    assert found.config["adv_estimator"] == "grpo_vectorized", "a lone completion counts 0, as in TRL"
+    assert verl.recipe(**found.config).penalty.kernel is k3
+    assert list(found.lost)[:2] == ["penalty", "surrogate"]
+    assert list(found.lost)[-1] == "advantage", "an eps is the least of the losses"
+
+
+def test_what_no_recipe_holds_is_carried_over_or_told():
+    config = {"num_generations": 16, "num_iterations": 2, "max_completion_length": 512}
+    found = convert(trl.DIALECT, verl.DIALECT, config)
+    assert found.config == found.config | {"rollout.n": 16, "ppo_epochs": 2, "loss_scale_factor": 512}
+    assert found.dropped == {}
+    found = convert(trl.DIALECT, openrlhf.DIALECT, config)
+    assert found.config["n_samples_per_prompt"] == 16
+    assert found.dropped == {"num_iterations": 2, "max_completion_length": 512}
+    result = run("convert", "--from", "trl", "--to", "openrlhf", "num_iterations=2")
+    assert "no counterpart: num_iterations = 2\n" in result.stderr
+
+
 @pytest.mark.parametrize("name", RECIPES)
 def test_every_recipe_has_a_nearest_configuration_in_trl(name):
     found = nearest(trl.DIALECT, RECIPES[name])
@@ -193,9 +218,12 @@ def test_every_recipe_has_a_nearest_configuration_in_trl(name):
 def test_the_command_converts():
     result = run("convert", "--from", "trl", "--to", "verl", "loss_type=dr_grpo", "scale_rewards=none")
     assert result.exit_code == 0
-    assert 'loss_agg_mode: "seq-mean-token-sum-norm"\n' in result.stdout
+    assert "loss_agg_mode: seq-mean-token-sum-norm\n" in result.stdout
     assert "norm_adv_by_std_in_grpo: false\n" in result.stdout
-    assert "cannot be expressed: surrogate = clipped" in result.stderr
+    assert (
+        "cannot be expressed: surrogate = clipped(clip_low=0.2, clip_high=0.2); verl has dual_clipped"
+        in result.stderr
+    )
     assert run("convert", "--from", "trl", "--to", "verl", "--strict").exit_code == 1
     same = run("convert", "--from", "trl", "--to", "trl", "--strict")
     assert (same.exit_code, same.stdout) == (0, "# the defaults of TRL 1.16.0\n")

@@ -1,6 +1,7 @@
 """Dialects: a trainer's own keys and defaults give the recipe that it computes."""
 
 import itertools
+import re
 from math import inf
 
 import pytest
@@ -134,13 +135,16 @@ def test_every_combination_of_choices_is_a_recipe_that_travels(dialect):
 def test_defaults_choices_and_others_do_not_overlap(dialect):
     assert set(dialect.choices) <= set(dialect.defaults)
     assert not set(dialect.defaults) & set(dialect.others)
-    assert set(dialect.aliases.values()) <= set(dialect.defaults)
+    known = set(dialect.defaults) | dialect.others | set(dialect.beyond)
+    assert set(dialect.aliases.values()) <= known
+    assert set(dialect.concepts.values()) <= known
+    assert set(dialect.always) <= set(dialect.defaults)
     for key, values in dialect.choices.items():
         assert dialect.defaults[key] in values
 
 
 UNKNOWN = {
-    "misspelt": (trl, {"epsilon_hihg": 0.28}, "trl has no key 'epsilon_hihg'; did you mean 'epsilon_high'"),
+    "misspelt": (trl, {"epsilon_hihg": 0.28}, "trl has no key 'epsilon_hihg' (did you mean 'epsilon_high'"),
     "another trainer's": (openrlhf, {"loss_mode": "gspo"}, "openrlhf has no key 'loss_mode'"),
     "a value that is none": (trl, {"loss_type": "ppo"}, "loss_type: expected one of 'grpo', 'bnpo'"),
     "a mode that is none": (verl, {"loss_mode": "gsp"}, "loss_mode: expected one of 'vanilla'"),
@@ -150,14 +154,38 @@ UNKNOWN = {
         {"algorithm.use_kl_in_reward": True},
         "use_kl_in_reward = True cannot be expressed here: the penalty is subtracted from the reward",
     ),
-    "kl_coef below 0": (trl, {"beta": -0.1}, r"kl_coef: expected a number >= 0, got -0\.1"),
+    "kl_coef below 0": (trl, {"beta": -0.1}, "kl_coef: expected a number >= 0, got -0.1"),
+    "two at once": (trl, {"epsilonn": 0.2, "xyz": 1}, "no key 'epsilonn' (did you mean 'epsilon'?), 'xyz'"),
+    "a word for a number": (trl, {"beta": "small"}, "beta: expected a number, got 'small'"),
+    "a truth value for a number": (trl, {"beta": True}, "beta: expected a number, got True"),
+    "a number for a truth value": (
+        verl,
+        {"use_kl_loss": 1},
+        "use_kl_loss: expected True or False, got 1",
+    ),
+    "a window where none is meant": (trl, {"beta": "0.5_5.0"}, "trl: a value is of the wrong kind"),
+    "a negative clip": (
+        trl,
+        {"epsilon": -0.2},
+        "expected 0 <= clip_low < 1 and clip_high >= 0, got -0.2 and -0.2",
+    ),
+    "a group that is none": (verl, {"critic_of_mine.clip_ratio": 0.2}, "no key 'critic_of_mine.clip_ratio'"),
 }
 
 
 @pytest.mark.parametrize(("module", "config", "message"), UNKNOWN.values(), ids=UNKNOWN)
 def test_mistakes_are_named(module, config, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=re.escape(message)):
         module.recipe(**config)
+
+
+def test_groups_without_effect_are_passed_over_whatever_they_hold():
+    config = {
+        "critic": {"anything": 1},
+        "trainer": {"logger": ["console"]},
+        "actor": {"clip_ratio_high": 0.28},
+    }
+    assert verl.recipe(**config) == verl.recipe(clip_ratio_high=0.28)
 
 
 CHAPTER = {

@@ -1,8 +1,7 @@
 """`grpo-ref convert`: the nearest configuration in another trainer's dialect."""
 
-import json
-
 import click
+import yaml
 
 from grpo_ref.frontends.cli import Name
 from grpo_ref.frontends.config_file import config_argument, read_config
@@ -29,9 +28,11 @@ def command(source: str, target: str, config: tuple[str, ...], strict: bool) -> 
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     for key, value in found.config.items():
-        click.echo(f"{key}: {json.dumps(value)}")
+        click.echo(f"{key}: {yaml.safe_dump(value, default_flow_style=True).splitlines()[0]}")
     if not found.config:
         click.echo(f"# the defaults of {DIALECTS[target].version}")
     for part, (wanted, got) in found.lost.items():
         click.echo(f"cannot be expressed: {part} = {wanted}; {target} has {got}", err=True)
-    raise click.exceptions.Exit(1 if strict and found.lost else 0)
+    for key, value in found.dropped.items():
+        click.echo(f"no counterpart: {key} = {value}", err=True)
+    raise click.exceptions.Exit(1 if strict and (found.lost or found.dropped) else 0)

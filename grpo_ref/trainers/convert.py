@@ -9,8 +9,12 @@ from collections.abc import Iterator, Mapping
 from math import inf
 from typing import Any, NamedTuple
 
+from grpo_ref.advantages import group_normalized, normalized_then_summed
+from grpo_ref.corrections import indicator, masked, truncated
+from grpo_ref.penalties import k1, k3, weighted_k1, weighted_k3
 from grpo_ref.recipes import Recipe, Slot
-from grpo_ref.trainers.dialect import Dialect
+from grpo_ref.surrogates import clipped, dual_clipped, two_sided_clipped
+from grpo_ref.trainers.dialect import Dialect, flat
 
 COMPARED = (
     *("reward", "keep", "advantage", "level", "surrogate", "kl_coef", "aggregate", "admit", "corrections"),
@@ -23,16 +27,31 @@ FAR_AWAY = 0.01
 """What limits of the log-ratio count: hardly any token ever reaches them."""
 
 
+NEGLIGIBLE = 0.02
+"""What the eps that keeps a denominator from 0 counts beside another setting."""
+
+FAMILIES: tuple[set[Any], ...] = (
+    {clipped, dual_clipped, two_sided_clipped},
+    {k3, weighted_k3},
+    {k1, weighted_k1},
+    {truncated, masked, indicator},
+    {group_normalized, normalized_then_summed},
+)
+"""Kernels that say nearly the same, with one bound or one weight more."""
+
+
 class Conversion(NamedTuple):
     """The nearest configuration.
 
     Attributes:
-      config: keys of the other dialect that differ from its defaults.
-      lost: part of the recipe -> what was wanted, and what the other trainer does.
+      config: keys of the other dialect that differ from its defaults, or have to be spelt out.
+      lost: part of the recipe -> what was wanted, and what the other trainer does; the largest loss first.
+      dropped: keys of the source that are no part of a recipe and have no counterpart, with their values.
     """
 
     config: dict[str, Any]
     lost: dict[str, tuple[str, str]]
+    dropped: dict[str, Any]
 
 
 def convert(source: Dialect, target: Dialect, config: Mapping[str, Any]) -> Conversion:
@@ -45,7 +64,12 @@ def convert(source: Dialect, target: Dialect, config: Mapping[str, Any]) -> Conv
     Raises:
       ValueError: if the source refuses the configuration.
     """
-    return nearest(target, source.recipe(**config))
+    found = nearest(target, source.recipe(**config))
+    given = {source.key(key): value for key, value in flat(config).items()}
+    beside = {concept: key for concept, key in source.concepts.items() if key in given}
+    kept = {target.concepts[name]: given[key] for name, key in beside.items() if name in target.concepts}
+    dropped = {key: given[key] for name, key in beside.items() if name not in target.concepts}
+    return found._replace(config=found.config | kept, dropped=dropped)
 
 
 def nearest(target: Dialect, recipe: Recipe) -> Conversion:
@@ -61,14 +85,20 @@ def nearest(target: Dialect, recipe: Recipe) -> Conversion:
         improved = False
         for trial in _trials(target, config, recipe):
             distance = _distance(target, trial, recipe)
-            if distance < best:
+            if distance < best and _accepted(target, trial):
                 config, best, improved = trial, distance, True
     ours = target.recipe(**config)
     wanted, got = recipe.differences(ours), ours.differences(recipe)
-    differing = [part for part in _parts(recipe) if getattr(ours, part) != getattr(recipe, part)]
+    apart = _distances(ours, recipe)
+    told = {**target.defaults, **config}
     return Conversion(
-        config={key: value for key, value in config.items() if value != target.defaults[key]},
-        lost={part: (wanted[part], got[part]) for part in differing},
+        config={key: told[key] for key in told if key in target.always or told[key] != target.defaults[key]},
+        lost={
+            part: (wanted[part], got[part])
+            for part in sorted(apart, key=lambda part: -apart[part])
+            if apart[part]
+        },
+        dropped={},
     )
 
 
@@ -103,16 +133,29 @@ def _parts(recipe: Recipe) -> tuple[str, ...]:
 def _distance(target: Dialect, config: dict[str, Any], recipe: Recipe) -> float:
     """How far a configuration is from what is wanted; infinite if the trainer would refuse it."""
     try:
-        ours = target.recipe(**config)
+        ours = target.build(target.settings(config))
     except (ValueError, TypeError, ZeroDivisionError):
         return inf
-    distances = {part: _apart(getattr(ours, part), getattr(recipe, part)) for part in _parts(recipe)}
+    return sum(_distances(ours, recipe).values())
+
+
+def _distances(ours: Recipe, wanted: Recipe) -> dict[str, float]:
+    """How far each part is off."""
+    distances = {part: _apart(getattr(ours, part), getattr(wanted, part)) for part in _parts(wanted)}
     distances["log_ratio_limits"] *= FAR_AWAY
-    return sum(distances.values())
+    return distances
+
+
+def _accepted(target: Dialect, config: dict[str, Any]) -> bool:
+    """Whether the trainer would run with it; slower than to see how far it is off."""
+    try:
+        return bool(target.recipe(**config))
+    except ValueError:
+        return False
 
 
 def _apart(ours: Any, theirs: Any) -> float:
-    """0 for equal parts, up to 1/2 for other settings of the same kernel, up to 1 for another kernel."""
+    """0 for equal parts, up to 1/2 for other settings of the same kernel, 3/4 for a related one, 1 for another."""
     if ours == theirs:
         return 0.0
     if isinstance(ours, tuple) and isinstance(theirs, tuple) and len(ours) == len(theirs):
@@ -120,10 +163,22 @@ def _apart(ours: Any, theirs: Any) -> float:
         return apart / len(ours)
     if not isinstance(ours, Slot) or not isinstance(theirs, Slot):
         return 1.0
-    wanted, extra = theirs.settings, len(ours.settings.keys() - theirs.settings.keys())
-    equal: float = sum(ours.settings.get(name) == value for name, value in wanted.items()) / max(
-        len(wanted), 1
-    )
+    unequal = _unequal(ours.settings, theirs.settings)
     if ours.kernel is theirs.kernel:
-        return 0.5 - 0.4 * equal
-    return 1.0 - 0.2 * equal + 0.02 * extra
+        return 0.5 * unequal
+    if any({ours.kernel, theirs.kernel} <= family for family in FAMILIES):
+        return 0.5 + 0.25 * unequal
+    return 0.8 + 0.2 * unequal
+
+
+def _unequal(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> float:
+    """The share of the wanted settings that are others here, and a little for each setting that was not wanted."""
+    weights = {name: NEGLIGIBLE if name == "eps" else 1.0 for name in theirs}
+    wrong = sum(weight for name, weight in weights.items() if ours.get(name) != theirs[name])
+    extra: float = sum(_presence(ours[name]) for name in ours.keys() - theirs.keys())
+    return min(1.0, wrong / max(sum(weights.values()), 1.0) + 0.05 * extra)
+
+
+def _presence(setting: Any) -> float:
+    """How much a setting that was not wanted does: the higher a cap, the less."""
+    return min(1.0, 1.0 / setting) if type(setting) in (int, float) and setting > 0.0 else 1.0

@@ -1,11 +1,15 @@
 """What a dialect is: a trainer's keys, their defaults, and how they become a recipe."""
 
 import difflib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
+from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Recipe
 
 
@@ -16,12 +20,17 @@ class Dialect:
     Attributes:
       name: as in `grpo-ref explain NAME`.
       version: what the defaults and the behaviour were read from.
-      defaults: key -> value, the keys that change the objective.
+      defaults: key -> value, the keys that change the objective; a key with a group in its name counts in
+        that group alone.
       build: all settings -> Recipe.
       choices: key -> its values, of the keys that have only a few; for `grpo-ref convert`.
       others: keys that exist and leave the objective alone.
       aliases: old or longer key -> key.
       beyond: key -> its value that does nothing, and what any other does that no recipe here can say.
+      groups: names of groups whose keys are looked at; without any, a key with a group is unknown.
+      ignored: names of groups none of whose keys touches the objective.
+      concepts: what trainers say in different words and no recipe holds, as in "group size" -> key.
+      always: keys that a configuration has to spell out, since the trainer's own default is something else.
     """
 
     name: str
@@ -32,46 +41,102 @@ class Dialect:
     others: frozenset[str] = frozenset()
     aliases: Mapping[str, str] = field(default_factory=dict)
     beyond: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
+    groups: frozenset[str] = frozenset()
+    ignored: frozenset[str] = frozenset()
+    concepts: Mapping[str, str] = field(default_factory=dict)
+    always: tuple[str, ...] = ()
 
     def recipe(self, **config: Any) -> Recipe:
         """The recipe that the trainer computes with this configuration.
 
         Raises:
-          ValueError: if a key is unknown, or a value is one that the trainer would refuse.
+          ValueError: if keys are unknown, or a value is one that the trainer would refuse.
         """
-        return self.build(self.settings(config))
+        settings = self.settings(config)
+        try:
+            recipe = self.build(settings)
+            _try_out(recipe)
+        except (TypeError, ZeroDivisionError, AttributeError) as error:
+            raise ValueError(f"{self.name}: a value is of the wrong kind: {error}") from error
+        return recipe
 
     def settings(self, config: Mapping[str, Any]) -> SimpleNamespace:
         """The defaults, changed where the configuration says otherwise; nested groups may be given as such.
 
         Raises:
-          ValueError: if a key is unknown, with the nearest known one, or its value is beyond what can be
-          said.
+          ValueError: if keys are unknown, all of them named, or a value is of the wrong kind or beyond what
+          can
+            be said.
         """
         given = {}
+        if unknown := self.unknown(config):
+            raise ValueError(f"{self.name} has no key {', '.join(unknown)}")
         for key, value in flat(config).items():
-            name = self.key(key)
+            name = str(self.key(key))
             if name in self.defaults:
-                given[name] = value
+                given[name] = _same_kind(key, value, self.defaults[name])
             elif name in self.beyond and value != self.beyond[name][0]:
                 raise ValueError(
                     f"{self.name}: {key} = {value!r} cannot be expressed here: {self.beyond[name][1]}"
                 )
         return SimpleNamespace(**{**self.defaults, **given})
 
-    def key(self, key: str) -> str:
-        """The key by its name in the defaults, whatever group or alias it was given with."""
-        groups = key.split(".")
-        short = groups[-1]
-        for begin in range(len(groups)):
-            name = ".".join(groups[begin:])
+    def unknown(self, config: Mapping[str, Any]) -> list[str]:
+        """The keys that the trainer does not have, each with the nearest one that it has."""
+        known = [*self.defaults, *self.aliases, *self.others, *self.beyond]
+        told = []
+        for key in flat(config):
+            if self.key(key) is None:
+                close = difflib.get_close_matches(key.split(".")[-1], known, n=1, cutoff=0.75)
+                told.append(f"{key!r}" + (f" (did you mean {close[0]!r}?)" if close else ""))
+        return told
+
+    def key(self, key: str) -> str | None:
+        """The key by its name in the defaults, whatever groups or alias it was given with; None if unknown."""
+        *groups, short = key.split(".")
+        if self.ignored & set(groups):
+            return key
+        for begin in range(len(groups) + 1):
+            name = ".".join([*groups[begin:], short])
             name = self.aliases.get(name, name)
             if name in self.defaults or name in self.others or name in self.beyond:
-                return name
-        known = [*self.defaults, *self.aliases, *self.others, *self.beyond]
-        close = difflib.get_close_matches(short, known, n=1)
-        hint = f"; did you mean {close[0]!r}?" if close else ""
-        raise ValueError(f"{self.name} has no key {key!r}{hint}")
+                return name if set(groups) <= self.groups else None
+        return None
+
+
+def _same_kind(key: str, value: Any, default: Any) -> Any:
+    """The value, if it is a number where the default is one, and a truth value where that is.
+
+    Numbers may be None, for "not set", and two of them may be written as a window, as in "0.5_5.0".
+    """
+    kinds = {bool: "True or False", int: "a number", float: "a number", list: "a list"}
+    expected = kinds.get(type(default), "")
+    number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    window = isinstance(value, str) and re.fullmatch(r"[\d.]+_[\d.]+", value)
+    fits = {"a number": number or value is None or window, "": True}.get(
+        expected, isinstance(value, type(default))
+    )
+    if not fits:
+        raise ValueError(f"{key}: expected {expected}, got {value!r}")
+    return value
+
+
+def _try_out(recipe: Recipe) -> None:
+    """One token through every part, so that a setting out of range is noticed here."""
+    ones = np.ones((1, 1, 1))
+    fields = ("entropies", "noise")
+    tops = ("top_log_probs", "top_old_log_probs")
+    others = {name: ones for name in fields} | {name: -ones[..., None] for name in tops}
+    record = SimpleNamespace(
+        rewards=np.ones((2, 2)),
+        components=np.ones((2, 2, 1)),
+        weights=np.ones(1),
+        mask=np.ones((2, 2, 1)),
+        lengths=np.ones((2, 2)),
+    )
+    with np.errstate(all="ignore"):
+        recipe.advantage(record)
+        policy_loss(-ones, ones, ones, recipe=recipe, ref_log_probs=-ones, max_length=1, **others)
 
 
 def flat(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -14,6 +14,8 @@ ABOUT_KEYS = {
     "alpha": "how fast the reference follows the policy",
     "args": "the configuration itself",
     "entropy_loss_coef": "the entropy of the policy, times this, is added to what is maximised",
+    "loss_scale_factor": "the length that is divided by; give it as max_length",
+    "max_completion_length": "the generation budget; dr_grpo divides by it, give it as max_length",
     "gamma": "the discount of rewards along the tokens",
     "non_stop_penalty": "changes the reward, before the objective sees it",
     "ref_model_mixup_alpha": "how fast the reference follows the policy",
@@ -115,7 +117,7 @@ def _part(name: str, part: Any) -> Part:
 
 def _about(dialect: Dialect, config: Mapping[str, Any], key: str) -> str:
     """What a key does in this configuration: which parts change if it is left out."""
-    name = dialect.key(key)
+    name = dialect.key(key) or key
     about = ABOUT_KEYS.get(key.split(".")[-1], ABOUT_KEYS.get(name, ""))
     if name not in dialect.defaults:
         return about or "leaves the objective alone"

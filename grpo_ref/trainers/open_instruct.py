@@ -38,9 +38,18 @@ DEFAULTS: dict[str, Any] = {
     "num_epochs": 1,
 }
 OTHERS = frozenset(
-    """active_sampling alpha exp_name learning_rate max_prompt_token_length model_dtype model_name_or_path
-    no_resampling_pass_rate non_stop_penalty per_device_train_batch_size record_entropy ref_policy_update_freq
-    response_length seed temperature total_episodes use_vllm_logprobs verification_reward""".split()
+    """active_sampling alpha apply_r1_style_format_reward apply_verifiable_reward async_steps attn_implementation
+    backend_timeout chat_template_name checkpoint_state_freq dataset_mixer_eval_list
+    dataset_mixer_eval_list_splits dataset_mixer_list dataset_mixer_list_splits deepspeed_stage description
+    exp_name gather_whole_model gradient_checkpointing inflight_updates keep_last_n_checkpoints learning_rate
+    local_eval_every logging_steps lr_scheduler_type max_prompt_token_length max_token_length model_dtype
+    model_name_or_path no_resampling_pass_rate non_stop_penalty non_stop_penalty_value num_learners_per_node
+    num_unique_prompts_rollout output_dir pack_length per_device_train_batch_size push_to_hub
+    r1_style_format_reward record_entropy ref_policy_update_freq response_length save_freq save_traces seed
+    single_gpu_mode stop_strings temperature total_episodes try_launch_beaker_eval_jobs use_vllm_logprobs
+    verification_reward vllm_enable_prefix_caching vllm_gpu_memory_utilization vllm_num_engines
+    vllm_sync_backend vllm_tensor_parallel_size vllm_top_p warm_up_steps wandb_project_name weight_decay
+    with_tracking""".split()
 )
 
 
@@ -109,4 +118,5 @@ DIALECT = Dialect(
         "rho_mask_sequence_level": (True, False),
     },
     others=OTHERS,
+    concepts={"completions a prompt": "num_samples_per_prompt_rollout", "passes over a batch": "num_epochs"},
 )

@@ -29,8 +29,10 @@ PENALTIES = {
 DEFAULTS: dict[str, Any] = {
     "advantage_estimator": "group_norm",
     "policy_loss_type": "ppo",
-    "clip_eps_low": 0.2,
-    "clip_eps_high": 0.2,
+    "eps_clip": 0.2,
+    "eps_clip_low_high": None,
+    "clip_eps_low": None,
+    "clip_eps_high": None,
     "dual_clip": None,
     "token_level_loss": True,
     "use_kl_loss": False,
@@ -43,9 +45,16 @@ DEFAULTS: dict[str, Any] = {
     "n_samples_per_prompt": 1,
 }
 OTHERS = frozenset(
-    """actor_learning_rate colocate_all_models entropy_loss_coef eps_clip gamma lambd max_epochs max_samples
-    micro_train_batch_size prompt_max_len generate_max_len pretrain rollout_batch_size temperature
-    train_batch_size""".split()
+    """actor_learning_rate actor_num_gpus_per_node actor_num_nodes adam_offload apply_chat_template async_train
+    attn_implementation bf16 ckpt_path colocate_all_models critic_learning_rate critic_num_gpus_per_node
+    dynamic_filtering_reward_range enable_prefix_caching entropy_loss_coef eval_steps flash_attn
+    freezing_actor_steps gamma generate_max_len gradient_checkpointing input_key l2 label_key lambd
+    load_checkpoint logging_steps lr_warmup_ratio max_ckpt_num max_epochs max_len max_norm max_samples
+    micro_rollout_batch_size micro_train_batch_size normalize_reward num_episodes packing_samples param_dtype
+    pretrain prompt_data prompt_max_len reward_pretrain ref_num_gpus_per_node ref_num_nodes remote_rm_url
+    ring_attn_size rollout_batch_size save_hf_ckpt save_path save_steps seed temperature top_p
+    train_batch_size use_wandb value_clip vllm_enable_sleep vllm_gpu_memory_utilization vllm_num_engines
+    vllm_sync_backend vllm_tensor_parallel_size wandb_project zero_stage""".split()
 )
 
 
@@ -66,7 +75,11 @@ def recipe(**config: Any) -> Recipe:
 
 def _build(s: SimpleNamespace) -> Recipe:
     sequence = one_of("policy_loss_type", s.policy_loss_type, {"ppo": False, "gspo": True})
-    clips = {"clip_low": s.clip_eps_low, "clip_high": s.clip_eps_high}
+    low, high = s.eps_clip_low_high or (s.eps_clip, s.eps_clip)
+    clips = {
+        "clip_low": low if s.clip_eps_low is None else s.clip_eps_low,
+        "clip_high": high if s.clip_eps_high is None else s.clip_eps_high,
+    }
     per_completion = slot(sequence_mean_token_mean, count_empty=False, eps=1e-8)
     by_token = s.token_level_loss and not sequence
     return Recipe(
@@ -119,5 +132,5 @@ DIALECT = Dialect(
         "dynamic_filtering": (True, False),
     },
     others=OTHERS,
-    aliases={"eps_clip_low": "clip_eps_low", "eps_clip_high": "clip_eps_high"},
+    concepts={"completions a prompt": "n_samples_per_prompt"},
 )

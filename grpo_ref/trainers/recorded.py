@@ -80,7 +80,9 @@ def verdict(case: Mapping[str, Any], inputs: "Inputs") -> Verdict:
         ours = rebuild(case, inputs)
     except (ValueError, KeyError, TypeError) as error:
         return Verdict(case["id"], False, rtol, float("nan"), f"{type(error).__name__}: {error}")
-    worst = 0.0
+    worst, missing = 0.0, sorted(set(ours) - set(case))
+    if missing:
+        return Verdict(case["id"], False, rtol, float("nan"), f"the case has no {' and no '.join(missing)}")
     for name, value in ours.items():
         theirs = _numbers(case[name])
         if np.size(value) != theirs.size:
@@ -116,6 +118,8 @@ class Inputs:
     """The batch of a file: flat (B, T) arrays, also as one run of groups, (P, G, T)."""
 
     def __init__(self, inputs: Mapping[str, Any]) -> None:
+        if not isinstance(inputs.get("group_size"), int):
+            raise ValueError("inputs: expected a whole number as 'group_size'")
         self.group_size = int(inputs["group_size"])
         self.arrays = {
             name: _numbers(value)
@@ -171,7 +175,7 @@ def _loss(case: Mapping[str, Any], inputs: Inputs, dialect: Dialect) -> dict[str
     given: dict[str, Any] = {
         "old_log_probs": None if "old_logp" in case["params"] else inputs.grouped("old_logp"),
         "ref_log_probs": inputs.grouped("ref_logp") if recipe.kl_coef else None,
-        "rollout_log_probs": inputs.grouped("sampler_logp"),
+        "rollout_log_probs": inputs.grouped("sampler_logp") if recipe.corrections else None,
         "max_length": getattr(settings, "max_completion_length", None)
         if "max_completion_length" in config
         else None,
@@ -263,7 +267,8 @@ def _torch_permutation(size: int, seed: int) -> list[int]:
 
 def _penalty(case: Mapping[str, Any], inputs: Inputs, dialect: Dialect) -> dict[str, Any]:
     """A penalty by itself, as a loss, with the recipe's weights."""
-    recipe = replace(dialect.recipe(kl_penalty=case["params"]["kl_penalty"]), kl_coef=1.0)
+    key = {"verl": "kl_loss_type", "rlinf": "kl_penalty_type"}[dialect.name]
+    recipe = replace(dialect.recipe(**{key: case["params"]["kl_penalty"]}), kl_coef=1.0)
     names = ("logp", "ref_logp")
     if "swapped" in case["id"]:  # RLinf's FSDP actor before PR #1400; its slope is with respect to the second
         names = ("ref_logp", "logp")
@@ -304,7 +309,7 @@ def _tensor(case: Mapping[str, Any], inputs: Inputs, dialect: Dialect) -> Floats
     if name == "verl_kl_k3_clamp":
         difference = _numbers(params["logp_minus_ref"])
         return np.asarray(
-            dialect.recipe(kl_penalty="k3").penalty.kernel(difference, 0.0 * difference, **VERL_K3).value
+            dialect.recipe(kl_loss_type="k3").penalty.kernel(difference, 0.0 * difference, **VERL_K3).value
         )
     if name == "oi_estimate_kl":
         log_probs, ref = inputs.flat("logp"), inputs.flat("ref_logp")
@@ -323,7 +328,7 @@ def _advantages(case: Mapping[str, Any], inputs: Inputs, dialect: Dialect) -> Fl
     name, params = case["id"], dict(case["params"])
     mask, group_size = inputs.flat("mask"), inputs.group_size
     rewards = inputs.flat("rewards")
-    components = inputs.flat("rewards_per_func")
+    components = inputs.arrays.get("rewards_per_func", rewards[:, None])
     if isinstance(params.get("rewards_per_func"), list):
         components = _numbers(params.pop("rewards_per_func"))
     weights = _numbers(

@@ -58,8 +58,12 @@ DEFAULTS: dict[str, Any] = {
     "entropy_bonus": 0.0,
 }
 OTHERS = frozenset(
-    """algorithm gamma lambda logprob_forward_micro_batch_size n_minibatches recompute_logprobs reward_type
-    rollout sampling_params shuffle_rollout training_batch_size_per_gpu update_epoch""".split()
+    """gamma gae_lambda lambda logprob_forward_micro_batch_size logprob_type n_minibatches recompute_logprobs
+    reward_type reward_coef rollout_epoch shuffle_rollout training_batch_size_per_gpu update_epoch
+    filter_rewards""".split()
+)
+IGNORED = frozenset(
+    """actor cluster critic data env hydra inference reward rollout runner sampling_params length_params""".split()
 )
 
 
@@ -136,5 +140,7 @@ DIALECT = Dialect(
         "adv_type": ("grpo", "reinpp"),
     },
     others=OTHERS,
-    aliases={"kl_penalty": "kl_penalty_type"},
+    groups=frozenset({"algorithm"}),
+    ignored=IGNORED,
+    concepts={"completions a prompt": "group_size", "weight of the entropy bonus": "entropy_bonus"},
 )

@@ -39,7 +39,7 @@ class Trap:
 def sprung(dialect: Dialect, config: Mapping[str, Any]) -> list[Trap]:
     """The traps that a configuration falls into."""
     settings = dialect.settings(config)
-    given = {dialect.key(key) for key in flat(config)} | set(flat(config))
+    given = {str(dialect.key(key)) for key in flat(config)} | set(flat(config))
     return [trap for trap in TRAPS if trap.dialect == dialect.name and trap.sprung(settings, given)]
 
 
@@ -70,7 +70,9 @@ TRAPS = (
     Trap(
         "GSPO with PPO's epsilon",
         "trl",
-        lambda s, given: s.importance_sampling_level != "token" and s.epsilon >= 0.01,
+        lambda s, given: (
+            s.importance_sampling_level != "token" and s.loss_type in PPO_LOSSES and s.epsilon >= 0.01
+        ),
         "The ratio of a sequence is a geometric mean and hardly leaves 1: the paper clips at 3e-4 and 4e-4. An epsilon"
         " hundreds of times that never clips anything.",
         "Zheng et al. 2025, GSPO (arXiv:2507.18071); TRL's paper index",
@@ -80,7 +82,9 @@ TRAPS = (
     Trap(
         "GSPO averaged by token",
         "trl",
-        lambda s, given: s.importance_sampling_level != "token" and s.loss_type not in ("grpo", "luspo"),
+        lambda s, given: (
+            s.importance_sampling_level != "token" and s.loss_type in ("dapo", "bnpo", "dr_grpo")
+        ),
         'The level does not change the average: with loss_type="dapo" (the default) long completions count more. GSPO'
         ' averages by completion: loss_type="grpo".',
         "TRL GRPOTrainer._compute_loss",

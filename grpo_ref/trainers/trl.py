@@ -14,6 +14,7 @@ from grpo_ref.rewards import task_reward
 from grpo_ref.surrogates import (
     cispo,
     clipped,
+    dual_clipped,
     geometric_mean_clipped,
     gspo_token,
     sapo,
@@ -71,14 +72,33 @@ ALIASES = {
     "vllm_importance_sampling_cap": "vllm_importance_sampling_clip_max",
 }
 OTHERS = frozenset(
-    """adam_beta1 adam_beta2 args bf16 cache_implementation dataloader_num_workers disable_dropout
-    ds3_gather_for_generation entropy_max entropy_min entropy_target entropy_delta eval_dataset fp16
-    generation_batch_size gradient_checkpointing learning_rate log_completions log_on_each_node logging_steps
-    lr_scheduler_type mask_truncated max_grad_norm max_prompt_length max_steps min_p model num_train_epochs
-    optim output_dir per_device_eval_batch_size per_device_train_batch_size ref_model ref_model_mixup_alpha
-    ref_model_sync_steps remove_unused_columns repetition_penalty report_to reward_funcs run_name save_steps
-    seed shuffle_dataset sync_ref_model temperature tokenizer top_k top_p train_dataset use_adaptive_entropy
-    use_liger_kernel vllm_gpu_memory_utilization vllm_mode warmup_ratio warmup_steps weight_decay""".split()
+    """accelerator_config adam_beta1 adam_beta2 adam_epsilon adapter_name args attn_implementation auto_find_batch_size
+    average_tokens_across_devices bf16 bf16_full_eval bnb_4bit_quant_type cache_implementation
+    cast_lm_head_to_fp32 chat_template_kwargs chat_template_path config dataloader_drop_last
+    dataloader_num_workers dataloader_pin_memory dataloader_prefetch_factor dataset_config dataset_name
+    dataset_test_split dataset_train_split dataset_prompt_column ddp_find_unused_parameters ddp_timeout
+    deepspeed disable_dropout disable_tqdm do_eval do_train ds3_gather_for_generation dtype entropy_delta
+    entropy_max entropy_min entropy_target eval_dataset eval_on_start eval_steps eval_strategy fp16 fsdp
+    fsdp_config full_determinism generation_batch_size generation_kwargs gradient_checkpointing
+    gradient_checkpointing_kwargs greater_is_better group_by_length hub_model_id hub_strategy
+    include_tokens_per_second learning_rate load_best_model_at_end load_in_4bit load_in_8bit log_completions
+    log_level log_on_each_node log_unique_prompts logging_dir logging_first_step logging_steps
+    logging_strategy lora_alpha lora_dropout lora_modules_to_save lora_r lora_target_modules lora_task_type
+    lr_scheduler_kwargs lr_scheduler_type max_grad_norm max_prompt_length max_steps
+    max_tool_calling_iterations metric_for_best_model min_p model model_init_kwargs model_name_or_path
+    model_revision num_completions_to_print num_generations_eval num_train_epochs optim optim_args
+    optim_target_modules output_dir overwrite_output_dir pad_to_multiple_of peft_config
+    per_device_eval_batch_size per_device_train_batch_size processing_class project push_to_hub
+    quantization_config ref_model ref_model_mixup_alpha ref_model_sync_steps remove_unused_columns
+    repetition_penalty report_to resume_from_checkpoint reward_funcs reward_processing_classes rollout_func
+    run_name save_only_model save_safetensors save_steps save_strategy save_total_limit seed shuffle_dataset
+    sync_ref_model system_prompt temperature tf32 tokenizer top_k top_p torch_compile torch_dtype
+    torch_empty_cache_steps trackio_space_id train_dataset trust_remote_code use_adaptive_entropy
+    use_liger_kernel use_liger_loss use_peft use_transformers_paged vllm_enable_sleep_mode
+    vllm_gpu_memory_utilization vllm_group_port vllm_guided_decoding_regex vllm_max_model_length vllm_mode
+    vllm_model_impl vllm_server_base_url vllm_server_host vllm_server_port vllm_server_timeout
+    vllm_tensor_parallel_size wandb_log_unique_prompts wandb_project warmup_ratio warmup_steps
+    weight_decay""".split()
 )
 
 
@@ -146,6 +166,8 @@ def _surrogate(s: SimpleNamespace, loss_type: str) -> Slot:
         )
     if s.importance_sampling_level == "sequence_token":
         return slot(gspo_token, clip_low=s.epsilon, clip_high=high)
+    if s.delta is not None and s.delta >= 1.0 + high:
+        return slot(dual_clipped, clip_low=s.epsilon, clip_high=high, max_ratio=s.delta)
     if s.delta is not None:
         return slot(two_sided_clipped, clip_low=s.epsilon, clip_high=high, max_ratio=s.delta)
     return slot(clipped, clip_low=s.epsilon, clip_high=high)
@@ -200,4 +222,10 @@ DIALECT = Dialect(
     },
     others=OTHERS,
     aliases=ALIASES,
+    concepts={
+        "completions a prompt": "num_generations",
+        "passes over a batch": "num_iterations",
+        "weight of the entropy bonus": "entropy_coef",
+        "length that is divided by": "max_completion_length",
+    },
 )

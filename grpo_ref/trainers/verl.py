@@ -109,14 +109,37 @@ DEFAULTS: dict[str, Any] = {
     "rollout.n": 1,
     "ppo_epochs": 1,
 }
+NO_DUAL_CLIP = 1e6
+"""A bound of the ratio that nothing reaches; the dual clip has no switch."""
+
 OTHERS = frozenset(
-    """data_parallel_size entropy_from_logits_with_chunking grad_clip
-    freeze_vision_tower
-    kl_ctrl kl_coef kl_penalty lam log lr metric model.path n_gpus_per_node nnodes overlong_buffer_cfg.log
-    overlong_buffer_cfg.penalty_factor ppo_max_token_len_per_gpu ppo_micro_batch_size_per_gpu
-    ppo_mini_batch_size project_name experiment_name shuffle strategy temperature test_freq top_k
-    top_p total_epochs train_batch_size use_dynamic_bsz use_torch_compile val_before_train
-    max_prompt_length gdpo_reward_weights gdpo_reward_keys""".split()
+    """clip_grad entropy_checkpointing entropy_from_logits_with_chunking enable_gradient_checkpointing
+    experiment_name freeze_vision_tower gdpo_reward_keys gdpo_reward_weights grad_clip horizon kl_coef
+    kl_penalty lam log log_prob_max_token_len_per_gpu log_prob_micro_batch_size
+    log_prob_micro_batch_size_per_gpu log_prob_use_dynamic_bsz lr max_num_gen_batches metric
+    overlong_buffer_cfg.log pf_ppo ppo_max_token_len_per_gpu ppo_micro_batch_size ppo_micro_batch_size_per_gpu
+    ppo_mini_batch_size project_name reward_manager rollout_rs_threshold shuffle strategy target_kl type
+    ulysses_sequence_parallel_size use_dynamic_bsz use_fused_kernels use_pf_ppo use_remove_padding
+    use_torch_compile""".split()
+)
+GROUPS = frozenset(
+    """actor actor_rollout_ref algorithm filter_groups kl_ctrl overlong_buffer overlong_buffer_cfg policy_loss reward
+    reward_kwargs reward_model rollout rollout_correction""".split()
+)
+IGNORED = frozenset(
+    """agent checkpoint critic custom_reward_function data engine_kwargs fsdp_config global_profiler megatron model
+    multi_turn optim profiler ray_init ray_kwargs ref sandbox_fusion trace trainer transformer_config
+    val_kwargs update_weights_bucket_megabytes""".split()
+)
+OF_ROLLOUT = frozenset(
+    f"rollout.{key}"
+    for key in """calculate_log_probs disable_log_stats do_sample dtype enable_chunked_prefill
+    enable_prefix_caching enforce_eager free_cache_engine gpu_memory_utilization ignore_eos load_format
+    log_prob_max_token_len_per_gpu log_prob_micro_batch_size log_prob_micro_batch_size_per_gpu
+    log_prob_use_dynamic_bsz max_model_len max_num_batched_tokens max_num_seqs mode name prompt_length
+    response_length skip_tokenizer_init temperature tensor_model_parallel_size top_k top_p""".split()
+) | frozenset(
+    f"reward_model.{key}" for key in "enable reward_manager launch_reward_fn_async num_workers path".split()
 )
 
 
@@ -224,6 +247,7 @@ DIALECT = Dialect(
     choices={
         "adv_estimator": tuple(ESTIMATORS),
         "norm_adv_by_std_in_grpo": (True, False),
+        "clip_ratio_c": (3.0, NO_DUAL_CLIP),
         "loss_mode": (
             "vanilla",
             "gspo",
@@ -242,9 +266,25 @@ DIALECT = Dialect(
         "rollout_is": (None, "token", "sequence"),
         "filter_groups.enable": (True, False),
     },
-    others=OTHERS,
-    aliases={"kl_penalty": "kl_loss_type", "n": "rollout.n"},
+    others=OTHERS | OF_ROLLOUT,
+    aliases={
+        "overlong_buffer.enable": "overlong_buffer_cfg.enable",
+        "overlong_buffer.len": "overlong_buffer_cfg.len",
+        "overlong_buffer.log": "overlong_buffer_cfg.log",
+        "overlong_buffer.penalty_factor": "overlong_buffer_cfg.penalty_factor",
+        "reward_kwargs.max_resp_len": "max_response_length",
+    },
+    groups=GROUPS,
+    ignored=IGNORED,
+    concepts={
+        "completions a prompt": "rollout.n",
+        "passes over a batch": "ppo_epochs",
+        "weight of the entropy bonus": "entropy_coeff",
+        "length that is divided by": "loss_scale_factor",
+    },
+    always=("adv_estimator",),
     beyond={
+        "overlong_buffer_cfg.penalty_factor": (1.0, "it scales the punishment, which is 1 at most here"),
         "rollout_rs": (None, "it rejects tokens or completions by thresholds of several estimators"),
         "rollout_is_batch_normalize": (False, "it divides the weights by their mean over the batch"),
         "bypass_mode": (False, "the sampler's log-probabilities take the place of the old policy's"),
