@@ -12,25 +12,18 @@ tensors of that library in double precision and differentiated by it.
 
 import inspect
 import itertools
-from collections.abc import Callable, Iterator
+import traceback
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from grpo_ref.aggregation import (
-    fixed_length,
-    sequence_mean_token_mean,
-    sequence_mean_token_sum,
-    token_mean,
-    token_sum,
-)
 from grpo_ref.arrays import Floats
-from grpo_ref.levels import sequence_mean_level, sequence_sum_level, token_level
 from grpo_ref.loss import policy_loss
-from grpo_ref.penalties import absolute, k1, k2, k3, weighted_k3
-from grpo_ref.recipes import GRPO, Recipe, Slot, slot
-from grpo_ref.surrogates import cispo, clipped, dual_clipped, gspo_token, importance_weighted, reinforce
+from grpo_ref.neighbours import neighbours
+from grpo_ref.recipes import GRPO, Recipe
 
 Loss = Callable[..., Any]
 FRAMEWORKS = ("numpy", "torch", "jax")
@@ -58,6 +51,10 @@ class Batch:
     advantages: Floats
     mask: Floats
     clean: bool = True
+
+
+class LossError(Exception):
+    """The function that was to be checked failed, or what it returned is no loss."""
 
 
 class Answer(NamedTuple):
@@ -163,8 +160,17 @@ def compare(
     rtol: float = 1e-6,
     max_length: int | None = None,
     nan_in_padding: bool = True,
+    track: Callable[[list[Batch]], Iterable[Batch]] = iter,
 ) -> Comparison:
-    """Run a loss function and a recipe on the same batches; see `assert_matches` for the arguments."""
+    """Run a loss function and a recipe on the same batches; see `assert_matches` for the arguments.
+
+    Args:
+      track: shown the batches, to be gone through one after another; for a progress bar.
+
+    Raises:
+      ValueError: if the framework is unknown.
+      LossError: if the function fails, or returns no number.
+    """
     if framework not in FRAMEWORKS:
         raise ValueError(f"framework: expected one of {', '.join(FRAMEWORKS)}, got {framework!r}")
     made = [
@@ -174,7 +180,7 @@ def compare(
     ]
     ours = [_reference(recipe, batch, max_length) for batch in made]
     numerical = _has_derivative(recipe, made[0], ours[0], max_length)
-    theirs = [_ask(loss, batch, framework, numerical and batch.clean) for batch in made]
+    theirs = [_ask(loss, batch, framework, numerical and batch.clean) for batch in track(made)]
     problems = [_difference(mine, yours, rtol) for mine, yours in zip(ours, theirs, strict=True)]
     first = next((f"{batch.kind}: {text}" for batch, text in zip(made, problems, strict=True) if text), "")
     matches = _matches(recipe, made, theirs, rtol, max_length) if first else ()
@@ -258,14 +264,34 @@ def _reference(recipe: Recipe, batch: Batch, max_length: int | None) -> Answer:
 
 
 def _ask(loss: Loss, batch: Batch, framework: str, differences: bool) -> Answer:
-    if framework == "torch":
-        return _torch(loss, batch)
-    if framework == "jax":
-        return _jax(loss, batch)
+    """What the function says of a batch; where it fails, where and on which batch."""
+    ask = {"torch": _torch, "jax": _jax}.get(framework) or partial(_numpy, differences=differences)
+    try:
+        answer = ask(loss, batch)
+        if answer.gradient is not None and answer.gradient.shape != batch.mask.shape:
+            raise TypeError(f"expected a gradient of shape {batch.mask.shape}, got {answer.gradient.shape}")
+    except ImportError:
+        raise
+    except (Exception, SystemExit) as error:
+        where = traceback.extract_tb(error.__traceback__)[-1]
+        raise LossError(
+            f"on the batch {batch.kind!r}: {type(error).__name__}: {error} ({where.filename}:{where.lineno})"
+        ) from error
+    return answer
+
+
+def _numpy(loss: Loss, batch: Batch, *, differences: bool) -> Answer:
     answer = loss(**_arguments(loss, batch))
     if isinstance(answer, tuple):
-        return Answer(float(answer[0]), np.asarray(answer[1], dtype=float))
-    return Answer(float(answer), _central_differences(loss, batch) if differences else None, numerical=True)
+        return Answer(_number(answer[0]), np.asarray(answer[1], dtype=float))
+    return Answer(_number(answer), _central_differences(loss, batch) if differences else None, numerical=True)
+
+
+def _number(value: Any) -> float:
+    if value is None or np.size(value) != 1:
+        what = "None" if value is None else f"an array of shape {np.shape(value)}"
+        raise TypeError(f"expected the loss, a number, got {what}")
+    return float(np.reshape(value, ()))
 
 
 def _has_derivative(recipe: Recipe, batch: Batch, ours: Answer, max_length: int | None) -> bool:
@@ -292,8 +318,9 @@ def _torch(loss: Loss, batch: Batch) -> Answer:
     arguments = _arguments(loss, batch, lambda array: torch.tensor(array, dtype=torch.float64))
     arguments["log_probs"].requires_grad_()
     value = loss(**arguments)
+    _number(value.detach() if isinstance(value, torch.Tensor) else value)
     value.backward()
-    return Answer(float(value.detach()), arguments["log_probs"].grad.numpy().copy())
+    return Answer(_number(value.detach()), arguments["log_probs"].grad.numpy().copy())
 
 
 def _jax(loss: Loss, batch: Batch) -> Answer:
@@ -327,8 +354,6 @@ def _difference(ours: Answer, theirs: Answer, rtol: float) -> str:
         return f"your loss is {theirs.loss:.8g}, the recipe's {ours.loss:.8g}"
     if theirs.gradient is None or ours.gradient is None:
         return ""
-    if theirs.gradient.shape != ours.gradient.shape:
-        return f"your gradient has shape {theirs.gradient.shape}, expected {ours.gradient.shape}"
     known = ~np.isnan(theirs.gradient) if theirs.numerical else np.ones(theirs.gradient.shape, dtype=bool)
     scale = np.abs(ours.gradient).max(initial=1e-6)
     apart = np.where(known, np.abs(theirs.gradient - ours.gradient), 0.0)
@@ -342,7 +367,7 @@ def _difference(ours: Answer, theirs: Answer, rtol: float) -> str:
     )
 
 
-# ---- neighbours --------------------------------------------------------------------------------------
+# ---- what it computes instead ----------------------------------------------------------------------
 
 
 def _matches(
@@ -393,69 +418,3 @@ def _factor(recipe: Recipe, made: list[Batch], theirs: list[Answer], max_length:
     if not ratios or not np.isfinite(ratios).all() or not np.allclose(ratios, ratios[0], rtol=1e-6):
         return None
     return None if np.isclose(ratios[0], 1.0) or np.isclose(ratios[0], 0.0) else float(ratios[0])
-
-
-def neighbours(recipe: Recipe) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Recipes one mistake away: what would have to hold, in words, and the parts that change."""
-    for text, part in AGGREGATES.items():
-        if part != recipe.aggregate:
-            yield text, {"aggregate": part}
-    for text, level in LEVELS.items():
-        if level is not recipe.level:
-            yield text, {"level": level}
-    if recipe.kl_coef:
-        yield "there is no KL penalty", {"kl_coef": 0.0}
-        for text, part in PENALTIES.items():
-            if part != recipe.penalty:
-                yield text, {"penalty": part}
-    if recipe.corrections:
-        yield "the sampler's mismatch is not corrected", {"corrections": ()}
-    low = recipe.surrogate.settings.get("clip_low", 0.2)
-    high = recipe.surrogate.settings.get("clip_high", recipe.surrogate.settings.get("max_ratio", 1.2) - 1.0)
-    for text, part in _surrogates(low, high).items():
-        if part != recipe.surrogate:
-            yield text, {"surrogate": part}
-
-
-AGGREGATES: dict[str, Slot] = {
-    "the denominator is the padded length": slot(fixed_length),
-    "every token counts the same": slot(token_mean),
-    "every completion counts the same, divided by its own length": slot(sequence_mean_token_mean),
-    "every completion counts the same, and empty ones are not counted": slot(
-        sequence_mean_token_mean, count_empty=False
-    ),
-    "tokens are summed in a completion and completions averaged": slot(sequence_mean_token_sum),
-    "tokens are summed": slot(token_sum),
-}
-LEVELS = {
-    "the ratio is that of a token": token_level,
-    "the ratio is the geometric mean over the completion": sequence_mean_level,
-    "the ratio is the product over the completion": sequence_sum_level,
-}
-PENALTIES = {
-    "the penalty is k1": slot(k1),
-    "the penalty is k2": slot(k2),
-    "the penalty is k3": slot(k3),
-    "the penalty is the absolute log-ratio": slot(absolute),
-    "the penalty is k3 times the importance ratio": slot(weighted_k3),
-}
-
-
-def _surrogates(low: float, high: float) -> dict[str, Slot]:
-    return {
-        **{
-            f"the clip is [1 - {lower:g}, 1 + {upper:g}]": slot(clipped, clip_low=lower, clip_high=upper)
-            for lower, upper in ((low, high), (0.2, 0.28), (0.2, 0.272), (0.2, 0.2))
-        },
-        f"the clip is symmetric, of half-width {low:g}": slot(clipped, clip_low=low, clip_high=low),
-        f"the clip is symmetric, of half-width {high:g}": slot(
-            clipped, clip_low=min(high, 0.99), clip_high=high
-        ),
-        "the half-widths of the clip are swapped": slot(clipped, clip_low=min(high, 0.99), clip_high=low),
-        "the ratio is never clipped": slot(importance_weighted),
-        "there is no ratio": slot(reinforce),
-        "the dual clip is on, at 3": slot(dual_clipped, clip_low=low, clip_high=high, max_ratio=3.0),
-        f"the ratio is detached and capped at {1 + high:g} (CISPO)": slot(cispo, max_ratio=1.0 + high),
-        f"the ratio is detached and capped at {high:g} (CISPO)": slot(cispo, max_ratio=high),
-        "the clipped ratio is detached": slot(gspo_token, clip_low=low, clip_high=high),
-    }

@@ -117,6 +117,28 @@ def test_a_file_without_keys_is_refused(tmp_path, text):
         read_config([str(path)])
 
 
+def test_unknown_keys_are_skipped_on_request():
+    result = run("explain", "trl", "my_key=1", "epsilon=0.3", "--skip-unknown")
+    assert result.exit_code == 0
+    assert result.stderr == "skipped: trl has no key 'my_key'\n"
+    assert "my_key" not in result.stdout
+    result = run("convert", "--from", "trl", "--to", "verl", "my_key=1", "--skip-unknown")
+    assert (result.exit_code, "skipped: trl has no key 'my_key'" in result.stderr) == (0, True)
+
+
+def test_an_entropy_bonus_is_told():
+    bonus = "bonus      0.01 times the entropy of the policy is added\n"
+    assert bonus in run("explain", "verl", "actor.entropy_coeff=0.01").stdout
+    assert "bonus      " not in run("explain", "verl").stdout
+
+
+def test_a_key_on_the_command_line_changes_one_key_of_a_group(tmp_path):
+    path = tmp_path / "config.yaml"
+    path.write_text("actor:\n  clip_ratio_low: 0.1\n  clip_ratio_high: 0.3\n")
+    config = read_config([str(path), "actor.clip_ratio_high=0.4"])
+    assert config == {"actor.clip_ratio_low": 0.1, "actor.clip_ratio_high": 0.4}
+
+
 def test_values_are_read_as_meant():
     config = read_config(["a=3e-4", "b=None", "c=true", "d=[1e-2, 2]", "e=text", "f=0.5_5.0"])
     assert config == {"a": 3e-4, "b": None, "c": True, "d": [1e-2, 2], "e": "text", "f": "0.5_5.0"}

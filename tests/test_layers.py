@@ -26,6 +26,7 @@ RANKS = [
     {"corrections"},
     {"recipes"},
     {"loss"},
+    {"neighbours"},
     {"trainers", "testing", "logits"},
     {"policy", "optim"},
     {"tasks"},

@@ -14,12 +14,11 @@ from grpo_ref.testing import assert_matches, compare, generate
 CLIP = {"clip_low": 0.2, "clip_high": 0.28}
 
 
-def surrogate(log_probs, old, advantages, mask, low=0.2, high=0.28):
+def surrogate(log_probs, old, advantages, mask, low=0.2, high=0.28, gain=None):
     ratio = np.exp(np.where(mask > 0, log_probs - old, 0.0))
     advantages = advantages[:, None]
-    return np.where(
-        mask > 0, np.minimum(ratio * advantages, np.clip(ratio, 1 - low, 1 + high) * advantages), 0.0
-    )
+    smaller = np.minimum(ratio * advantages, np.clip(ratio, 1 - low, 1 + high) * advantages)
+    return np.where(mask > 0, gain(ratio, advantages) if gain else smaller, 0.0)
 
 
 def loss_with(average, **clip):
@@ -72,6 +71,14 @@ MISTAKES = {
     "sum": (loss_with(lambda x, mask: x.sum()), "tokens are summed"),
     "sign": (loss_with(lambda x, mask: -token_mean(x, mask)), "it is multiplied by -1"),
     "twice": (loss_with(lambda x, mask: 2 * token_mean(x, mask)), "it is multiplied by 0.5"),
+    "no minimum": (
+        loss_with(token_mean, gain=lambda ratio, a: np.clip(ratio, 0.8, 1.28) * a),
+        "the ratio is always clipped, without the minimum",
+    ),
+    "upside down": (
+        loss_with(token_mean, gain=lambda r, a: np.minimum(a / r, np.clip(1 / r, 0.8, 1.28) * a)),
+        "the ratio is upside down",
+    ),
     "two mistakes": (
         loss_with(sequence_mean, high=0.2),
         "every completion counts the same, divided by its own length and"
@@ -133,6 +140,14 @@ def test_penalty_budget_and_sampler_reach_the_function():
         return -sequence_mean(gain, mask)
 
     assert compare(with_k1, GRPO).matches == ("the penalty is k1",)
+
+    def with_exchanged_k3(log_probs, old_log_probs, ref_log_probs, advantages, mask):
+        v = np.where(mask > 0, log_probs - ref_log_probs, 0.0)
+        gain = surrogate(log_probs, old_log_probs, advantages, mask, 0.2, 0.2) - 0.04 * (np.exp(v) - 1 - v)
+        return -sequence_mean(gain, mask)
+
+    exchanged = ("the penalty is k3 with policy and reference exchanged",)
+    assert compare(with_exchanged_k3, GRPO).matches == exchanged
 
     def corrected(log_probs, old_log_probs, ref_log_probs, advantages, mask, rollout_log_probs):
         weight = np.exp(np.where(mask > 0, old_log_probs - rollout_log_probs, 0.0))
@@ -206,6 +221,42 @@ def test_the_command_checks(run):
     assert "your loss matches if the clip is [1 - 0.2, 1 + 0.28]\n" in wrong.output
 
 
+def test_the_trainers_own_budget_is_divided_by(run, tmp_path):
+    text = MODULE.replace("0.8, 1.28", "0.8, 1.2").replace("mask.sum()", "(512 * len(mask))")
+    (tmp_path / "my_trainer.py").write_text(text)
+    result = run("my_trainer:loss", "--dialect", "trl", "--set", "loss_type=dr_grpo", "--batches", "15")
+    assert result.exit_code == 0, result.output
+    assert result.stderr == "divided by max_completion_length = 512\n"
+
+
+FAILING = {
+    "raise ValueError('oh')": "failed on the batch 'ragged, zeros in the padding': ValueError: oh (",
+    "import sys; sys.exit(0)": "failed on the batch 'ragged, zeros in the padding': SystemExit: 0 (",
+    "return None": "expected the loss, a number, got None",
+    "return mask.sum(0)": "expected the loss, a number, got an array of shape (",
+    "return 0.0, mask[0]": "expected a gradient of shape (6, ",
+}
+
+
+@pytest.mark.parametrize("body", FAILING)
+def test_a_function_that_fails_is_told_so(run, tmp_path, body):
+    arguments = "log_probs, old_log_probs, ref_log_probs, advantages, mask"
+    (tmp_path / "my_trainer.py").write_text(f"def loss({arguments}):\n    {body}\n")
+    result = run("my_trainer:loss", "--recipe", "dapo")
+    assert result.exit_code == 2
+    assert FAILING[body] in result.output
+    assert "my_trainer.py:2)" in result.output or body.startswith("return")
+
+
+def test_a_function_with_other_parameters_is_told_so(run, tmp_path):
+    (tmp_path / "my_trainer.py").write_text("def loss(logits, labels):\n    return 0.0\nnumber = 3\n")
+    result = run("my_trainer:loss", "--recipe", "dapo")
+    assert result.exit_code == 2
+    assert "got an unexpected keyword argument 'log_probs'" in result.output
+    result = run("my_trainer:number", "--recipe", "dapo")
+    assert "expected a function, got int" in result.output
+
+
 STRANGE = {
     "no function": (["my_trainer", "--recipe", "grpo"], "expected MODULE:FUNCTION, got 'my_trainer'"),
     "no such module": (["nowhere:loss", "--recipe", "grpo"], "nowhere:loss: No module named 'nowhere'"),
@@ -214,6 +265,10 @@ STRANGE = {
     "two things to compare with": (
         ["my_trainer:loss", "--dialect", "trl", "--recipe", "grpo"],
         "either --dialect or --recipe",
+    ),
+    "a setting of a recipe": (
+        ["my_trainer:loss", "--recipe", "dapo", "--set", "beta=0.1"],
+        "--set changes a dialect; it needs --dialect",
     ),
     "an unknown key": (["my_trainer:loss", "--dialect", "trl", "--set", "x=1"], "trl has no key 'x'"),
 }

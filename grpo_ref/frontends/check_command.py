@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -9,8 +10,9 @@ import click
 from grpo_ref.frontends.cli import Name
 from grpo_ref.frontends.config_file import read_config
 from grpo_ref.recipes import RECIPES, Recipe
-from grpo_ref.testing import FRAMEWORKS, compare
+from grpo_ref.testing import FRAMEWORKS, Batch, LossError, compare
 from grpo_ref.trainers import DIALECTS
+from grpo_ref.trainers.dialect import Dialect
 
 
 @click.command(
@@ -53,6 +55,8 @@ def command(
     """
     reference = _reference(dialect, settings, recipe)
     loss = _load(function)
+    if max_length is None and dialect is not None and "max_length" in reference.aggregate.reads:
+        max_length = _budget(DIALECTS[dialect], settings)
     try:
         found = compare(
             loss,
@@ -63,7 +67,10 @@ def command(
             rtol=rtol,
             max_length=max_length,
             nan_in_padding=not no_nan,
+            track=_with_progress,
         )
+    except LossError as error:
+        raise click.UsageError(f"{function} failed {error}") from error
     except ImportError as error:
         raise click.UsageError(f"{error}; install it to check functions of {framework}") from error
     click.echo(str(found))
@@ -74,11 +81,28 @@ def _reference(dialect: str | None, settings: tuple[str, ...], recipe: str | Non
     if (dialect is None) == (recipe is None):
         raise click.UsageError("name what to compare with: either --dialect or --recipe")
     if recipe is not None:
+        if settings:
+            raise click.UsageError("--set changes a dialect; it needs --dialect instead of --recipe")
         return RECIPES[recipe]
     try:
         return DIALECTS[str(dialect)].recipe(**read_config(settings))
     except ValueError as error:
         raise click.UsageError(str(error)) from error
+
+
+def _budget(dialect: Dialect, settings: tuple[str, ...]) -> int | None:
+    """The length that the trainer divides by, told where it is not the padded one."""
+    key = dialect.concepts.get("length that is divided by", "")
+    budget: int | None = getattr(dialect.settings(read_config(settings)), key, None)
+    if budget is not None:
+        click.echo(f"divided by {key} = {budget}", err=True)
+    return budget
+
+
+def _with_progress(batches: list[Batch]) -> Iterator[Batch]:
+    """A bar in a terminal, nothing in a pipe."""
+    with click.progressbar(batches, label="batches", file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
+        yield from bar
 
 
 def _load(name: str) -> Any:
@@ -88,8 +112,11 @@ def _load(name: str) -> Any:
         raise click.UsageError(f"expected MODULE:FUNCTION, got {name!r}")
     sys.path.insert(0, "")
     try:
-        return getattr(importlib.import_module(module), function)
-    except (ImportError, AttributeError) as error:
+        loss = getattr(importlib.import_module(module), function)
+    except (Exception, SystemExit) as error:
         raise click.UsageError(f"{name}: {error}") from error
     finally:
         sys.path.remove("")
+    if not callable(loss):
+        raise click.UsageError(f"{name}: expected a function, got {type(loss).__name__}")
+    return loss

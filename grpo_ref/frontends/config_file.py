@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import click
 
+from grpo_ref.trainers.dialect import Dialect, flat
+
 SCIENTIFIC = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -17,8 +19,15 @@ def config_argument(command: Command) -> Command:
     return click.argument("config", nargs=-1)(command)
 
 
+def skip_option(command: Command) -> Command:
+    """The option --skip-unknown."""
+    return click.option("--skip-unknown", is_flag=True, help="Tell unknown keys and go on without them.")(
+        command
+    )
+
+
 def read_config(parts: Sequence[str]) -> dict[str, Any]:
-    """Files and KEY=VALUE pairs as one configuration; later ones win.
+    """Files and KEY=VALUE pairs as one configuration with dotted keys; later ones win.
 
     Raises:
       ValueError: if a part is neither, or a file is no mapping of keys.
@@ -27,10 +36,17 @@ def read_config(parts: Sequence[str]) -> dict[str, Any]:
     for part in parts:
         if "=" in part:
             key, value = part.split("=", 1)
-            config[key] = _parsed(value)
+            config |= flat({key: _parsed(value)})
         else:
-            config |= _read(Path(part))
+            config |= flat(_read(Path(part)))
     return config
+
+
+def without_unknown(dialect: Dialect, config: dict[str, Any]) -> dict[str, Any]:
+    """The configuration without the keys that the dialect does not have, which are told on standard error."""
+    for text in dialect.unknown(config):
+        click.echo(f"skipped: {dialect.name} has no key {text}", err=True)
+    return {key: value for key, value in config.items() if dialect.key(key) is not None}
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -4,7 +4,7 @@ import click
 import yaml
 
 from grpo_ref.frontends.cli import Name
-from grpo_ref.frontends.config_file import config_argument, read_config
+from grpo_ref.frontends.config_file import config_argument, read_config, skip_option, without_unknown
 from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.convert import convert
 
@@ -18,13 +18,17 @@ DIALECT = Name("dialect", DIALECTS)
 @click.option(
     "--strict", is_flag=True, help="Exit status 1 if something cannot be expressed, for a check in CI."
 )
-def command(source: str, target: str, config: tuple[str, ...], strict: bool) -> None:
+@skip_option
+def command(source: str, target: str, config: tuple[str, ...], strict: bool, skip_unknown: bool) -> None:
     """Print the nearest configuration of another trainer as YAML, and what cannot be expressed in it.
 
     CONFIG is a YAML or JSON file, or KEY=VALUE, or both. What is lost is told on standard error.
     """
     try:
-        found = convert(DIALECTS[source], DIALECTS[target], read_config(config))
+        given = read_config(config)
+        if skip_unknown:
+            given = without_unknown(DIALECTS[source], given)
+        found = convert(DIALECTS[source], DIALECTS[target], given)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     for key, value in found.config.items():

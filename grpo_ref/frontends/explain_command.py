@@ -5,7 +5,7 @@ import textwrap
 import click
 
 from grpo_ref.frontends.cli import Name
-from grpo_ref.frontends.config_file import config_argument, read_config
+from grpo_ref.frontends.config_file import config_argument, read_config, skip_option, without_unknown
 from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.explain import Explanation, explain
 
@@ -16,14 +16,18 @@ WIDTH = 100
 @click.argument("dialect", type=Name("dialect", DIALECTS))
 @config_argument
 @click.option("--strict", is_flag=True, help="Exit status 1 if there is a warning, for a check in CI.")
-def command(dialect: str, config: tuple[str, ...], strict: bool) -> None:
+@skip_option
+def command(dialect: str, config: tuple[str, ...], strict: bool, skip_unknown: bool) -> None:
     """Say in words and equations what a trainer's configuration optimises, part by part, and warn of traps.
 
     CONFIG is a YAML or JSON file, or KEY=VALUE, or both; later ones win. DIALECT is trl, verl, open_instruct,
     rlinf, openrlhf or understand_r1_zero. Exit status 2 for an unknown key or value.
     """
     try:
-        explanation = explain(DIALECTS[dialect], read_config(config))
+        given = read_config(config)
+        if skip_unknown:
+            given = without_unknown(DIALECTS[dialect], given)
+        explanation = explain(DIALECTS[dialect], given)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     click.secho(f"{DIALECTS[dialect].version} computes", bold=True)
@@ -47,9 +51,14 @@ def _parts(explanation: Explanation) -> str:
         lines += [textwrap.indent(part.equation, " " * 15)] * bool(part.equation)
     recipe = explanation.recipe
     lines.append(f"  {'kl_coef':10} {recipe.kl_coef:g}{'' if recipe.kl_coef else ', so there is no penalty'}")
+    if explanation.entropy_coef:
+        lines.append(f"  {'bonus':10} {explanation.entropy_coef:g} times the entropy of the policy is added")
     low, high = recipe.log_ratio_limits
-    lines.append(f"  {'limits':10} the log-ratio is limited to [{low:g}, {high:g}], with no slope outside")
-    return "\n".join(lines if (low, high) != (float("-inf"), float("inf")) else lines[:-1])
+    if (low, high) != (float("-inf"), float("inf")):
+        lines.append(
+            f"  {'limits':10} the log-ratio is limited to [{low:g}, {high:g}], with no slope outside"
+        )
+    return "\n".join(lines)
 
 
 def _keys(explanation: Explanation) -> str:

@@ -69,12 +69,14 @@ class Explanation(NamedTuple):
       parts: its parts in order.
       keys: each given key with its value and what it does here.
       traps: those it falls into.
+      entropy_coef: weight of the entropy bonus, which is no part of a recipe.
     """
 
     recipe: Recipe
     parts: list[Part]
     keys: list[tuple[str, Any, str]]
     traps: list[Trap]
+    entropy_coef: float
 
 
 def explain(dialect: Dialect, config: Mapping[str, Any]) -> Explanation:
@@ -89,7 +91,9 @@ def explain(dialect: Dialect, config: Mapping[str, Any]) -> Explanation:
     """
     recipe = dialect.recipe(**config)
     keys = [(key, value, _about(dialect, config, key)) for key, value in flat(config).items()]
-    return Explanation(recipe, _parts(recipe), keys, sprung(dialect, config))
+    bonus = dialect.concepts.get("weight of the entropy bonus", "")
+    entropy_coef = getattr(dialect.settings(config), bonus, 0.0)
+    return Explanation(recipe, _parts(recipe), keys, sprung(dialect, config), entropy_coef)
 
 
 def _parts(recipe: Recipe) -> list[Part]:
