@@ -274,9 +274,8 @@ def _ask(loss: Loss, batch: Batch, framework: str, differences: bool) -> Answer:
         raise
     except (Exception, SystemExit) as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
-        raise LossError(
-            f"on the batch {batch.kind!r}: {type(error).__name__}: {error} ({where.filename}:{where.lineno})"
-        ) from error
+        place = "" if where.filename == __file__ else f" ({where.filename}:{where.lineno})"
+        raise LossError(f"on the batch {batch.kind!r}: {type(error).__name__}: {error}{place}") from error
     return answer
 
 
@@ -305,7 +304,7 @@ def _has_derivative(recipe: Recipe, batch: Batch, ours: Answer, max_length: int 
 
 
 def _arguments(loss: Loss, batch: Batch, make: Callable[[Floats], Any] = np.copy) -> dict[str, Any]:
-    """The arrays by the names of the function's parameters; the five common ones by position otherwise."""
+    """The five arrays by name, and the sampler's log-probabilities if the function has that parameter."""
     names = ["log_probs", "old_log_probs", "ref_log_probs", "advantages", "mask"]
     if "rollout_log_probs" in inspect.signature(loss).parameters:
         names.append("rollout_log_probs")
@@ -318,9 +317,9 @@ def _torch(loss: Loss, batch: Batch) -> Answer:
     arguments = _arguments(loss, batch, lambda array: torch.tensor(array, dtype=torch.float64))
     arguments["log_probs"].requires_grad_()
     value = loss(**arguments)
-    _number(value.detach() if isinstance(value, torch.Tensor) else value)
+    number = _number(None if value is None else value.detach().numpy())
     value.backward()
-    return Answer(_number(value.detach()), arguments["log_probs"].grad.numpy().copy())
+    return Answer(number, arguments["log_probs"].grad.numpy().copy())
 
 
 def _jax(loss: Loss, batch: Batch) -> Answer:

@@ -223,6 +223,8 @@ def test_what_no_recipe_holds_is_carried_over_or_told():
     found = convert(trl.DIALECT, verl.DIALECT, config)
     assert found.config == found.config | {"rollout.n": 16, "ppo_epochs": 2, "loss_scale_factor": 512}
     assert found.dropped == {}
+    found = convert(trl.DIALECT, verl.DIALECT, {"loss_type": "dr_grpo"})
+    assert found.config["loss_scale_factor"] == 512, "TRL divides by its default too"
     found = convert(trl.DIALECT, openrlhf.DIALECT, config)
     assert found.config["n_samples_per_prompt"] == 16
     assert found.dropped == {"num_iterations": 2, "max_completion_length": 512}

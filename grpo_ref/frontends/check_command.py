@@ -92,11 +92,10 @@ def _reference(dialect: str | None, settings: tuple[str, ...], recipe: str | Non
 
 def _budget(dialect: Dialect, settings: tuple[str, ...]) -> int | None:
     """The length that the trainer divides by, told where it is not the padded one."""
-    key = dialect.concepts.get("length that is divided by", "")
-    budget: int | None = getattr(dialect.settings(read_config(settings)), key, None)
-    if budget is not None:
-        click.echo(f"divided by {key} = {budget}", err=True)
-    return budget
+    for key, length in dialect.budget(read_config(settings)).items():
+        click.echo(f"divided by {key} = {length}", err=True)
+        return length
+    return None
 
 
 def _with_progress(batches: list[Batch]) -> Iterator[Batch]:

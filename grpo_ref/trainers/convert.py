@@ -64,8 +64,11 @@ def convert(source: Dialect, target: Dialect, config: Mapping[str, Any]) -> Conv
     Raises:
       ValueError: if the source refuses the configuration.
     """
-    found = nearest(target, source.recipe(**config))
-    given = {source.key(key): value for key, value in flat(config).items()}
+    recipe = source.recipe(**config)
+    found = nearest(target, recipe)
+    given = {str(source.key(key)): value for key, value in flat(config).items()}
+    if "max_length" in recipe.aggregate.reads:
+        given = source.budget(config) | given
     beside = {concept: key for concept, key in source.concepts.items() if key in given}
     kept = {target.concepts[name]: given[key] for name, key in beside.items() if name in target.concepts}
     dropped = {key: given[key] for name, key in beside.items() if name not in target.concepts}

@@ -12,6 +12,9 @@ import numpy as np
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Recipe
 
+DIVISOR = "length that is divided by"
+"""The concept behind TRL's max_completion_length and verl's loss_scale_factor."""
+
 
 @dataclass(frozen=True)
 class Dialect:
@@ -80,6 +83,12 @@ class Dialect:
                     f"{self.name}: {key} = {value!r} cannot be expressed here: {self.beyond[name][1]}"
                 )
         return SimpleNamespace(**{**self.defaults, **given})
+
+    def budget(self, config: Mapping[str, Any]) -> dict[str, int]:
+        """The key of the length that a constant denominator is, with its value; empty if it is the padded one."""
+        key = self.concepts.get(DIVISOR, "")
+        value = getattr(self.settings(config), key, None)
+        return {} if value is None else {key: value}
 
     def unknown(self, config: Mapping[str, Any]) -> list[str]:
         """The keys that the trainer does not have, each with the nearest one that it has."""

@@ -21,7 +21,7 @@ from grpo_ref.surrogates import (
     two_sided_clipped,
     vespo,
 )
-from grpo_ref.trainers.dialect import Dialect, one_of
+from grpo_ref.trainers.dialect import DIVISOR, Dialect, one_of
 
 LOSS_TYPES = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo", "cispo", "sapo", "vespo", "gmpo")
 LEVELS = {"token": token_level, "sequence": sequence_mean_level, "sequence_token": sequence_mean_level}
@@ -226,6 +226,6 @@ DIALECT = Dialect(
         "completions a prompt": "num_generations",
         "passes over a batch": "num_iterations",
         "weight of the entropy bonus": "entropy_coef",
-        "length that is divided by": "max_completion_length",
+        DIVISOR: "max_completion_length",
     },
 )

@@ -41,7 +41,7 @@ from grpo_ref.surrogates import (
     sapo,
     squared_ratio,
 )
-from grpo_ref.trainers.dialect import Dialect, one_of
+from grpo_ref.trainers.dialect import DIVISOR, Dialect, one_of
 
 AGGREGATES = {
     "token-mean": slot(token_mean),
@@ -280,7 +280,7 @@ DIALECT = Dialect(
         "completions a prompt": "rollout.n",
         "passes over a batch": "ppo_epochs",
         "weight of the entropy bonus": "entropy_coeff",
-        "length that is divided by": "loss_scale_factor",
+        DIVISOR: "loss_scale_factor",
     },
     always=("adv_estimator",),
     beyond={
