@@ -13,6 +13,9 @@ import numpy as np
 
 from grpo_ref import Update
 
+PAUSE = 0.02
+"""Seconds between two actions."""
+
 
 def last_of(updates: Iterable[Update]) -> Update:
     """Train to the end, holding one state at a time: a list of all of them can fill gigabytes."""
@@ -20,12 +23,18 @@ def last_of(updates: Iterable[Update]) -> Update:
 
 
 def interleaved(actions: Mapping[str, Callable[[], Any]], rounds: int) -> dict[str, list[float]]:
-    """Seconds of each action in each round; they take turns, so that a drifting machine slows all alike."""
+    """Seconds of each action in each round; they take turns, so that a drifting machine slows all alike.
+
+    The turns are in another order each round, with a pause in between: the threads of other libraries go on
+    spinning for a while, which would slow whoever comes next.
+    """
     seconds: dict[str, list[float]] = {name: [] for name in actions}
+    rng = np.random.default_rng(0)
     for _ in range(rounds):
-        for name, action in actions.items():
+        for name in rng.permutation(list(actions)).tolist():
+            time.sleep(PAUSE)
             begun = time.perf_counter()
-            action()
+            actions[name]()
             seconds[name].append(time.perf_counter() - begun)
     return seconds
 
