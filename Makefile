@@ -37,7 +37,9 @@ coverage: $(READY_DEV)
 bench: $(READY)
 	$(BIN)/python tests/benchmarks/startup.py
 	$(BIN)/python tests/benchmarks/grading.py
+	$(BIN)/python tests/benchmarks/objective.py
 	$(BIN)/python tests/benchmarks/logits.py
+	$(BIN)/python tests/benchmarks/growth.py
 	$(BIN)/python tests/benchmarks/learning.py
 	$(BIN)/python tests/benchmarks/many_seeds.py
 
