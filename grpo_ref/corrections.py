@@ -83,18 +83,10 @@ def masked(
     Ling team 2025, IcePop; TRL "token_mask" and "sequence_mask" (its default); verl `rollout_is` with a
     window.
     """
-    inside = indicator(
-        old_log_probs,
-        rollout_log_probs,
-        mask,
-        level=level,
-        min_ratio=min_ratio,
-        max_ratio=max_ratio,
-        max_log_ratio=max_log_ratio,
-        max_token_log_ratio=max_token_log_ratio,
-    )
+    _check(min_ratio, max_ratio)
     limits = max_token_log_ratio, max_log_ratio
-    return inside * _ratio(old_log_probs, rollout_log_probs, mask, level, *limits)
+    ratio = _ratio(old_log_probs, rollout_log_probs, mask, level, *limits)
+    return array_namespace(ratio).where(_inside(ratio, min_ratio, max_ratio), ratio, 0.0)
 
 
 def indicator(
@@ -127,8 +119,7 @@ def indicator(
     _check(min_ratio, max_ratio)
     limits = max_token_log_ratio, max_log_ratio
     ratio = _ratio(old_log_probs, rollout_log_probs, mask, level, *limits)
-    inside = (ratio >= min_ratio) & (ratio <= max_ratio)
-    return array_namespace(ratio).astype(inside, ratio.dtype)
+    return array_namespace(ratio).astype(_inside(ratio, min_ratio, max_ratio), ratio.dtype)
 
 
 def off_policy_mask(
@@ -243,6 +234,10 @@ def _ratio(
     difference = xp.where(xp.isnan(difference), 0.0, difference)
     difference = level(xp.clip(difference, -max_token_log_ratio, max_token_log_ratio), mask)
     return xp.exp(xp.clip(difference, -max_log_ratio, max_log_ratio))
+
+
+def _inside(ratio: Array, min_ratio: float, max_ratio: float) -> Array:
+    return (ratio >= min_ratio) & (ratio <= max_ratio)
 
 
 def _check(min_ratio: float, max_ratio: float) -> None:

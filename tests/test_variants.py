@@ -397,6 +397,28 @@ def test_the_most_undecided_tokens(asarray):
         top_entropy(entropies, mask, share=0.0)
 
 
+def test_a_mismatch_beyond_all_numbers_is_masked_and_truncated():
+    """e⁸⁰⁰ is infinite in float64; 0 times it would be NaN, and NaN a loss."""
+    old, rollout, mask = np.array([[[0.0, -1.0]]]), np.array([[[-800.0, -1.0]]]), np.ones((1, 1, 2))
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(masked(old, rollout, mask), [[[0.0, 1.0]]])
+        np.testing.assert_array_equal(masked(old, rollout, mask, level=sequence_sum_level), [[[0.0, 0.0]]])
+        np.testing.assert_array_equal(truncated(old, rollout, mask, max_ratio=2.0), [[[2.0, 1.0]]])
+
+
+@pytest.mark.parametrize("settings", [{"low": -0.1}, {"high": -0.1}, {"max_ratio": 0.0}])
+def test_thresholds_of_a_divergence_are_checked(settings):
+    zeros, tops = np.zeros((1, 1, 1)), np.zeros((1, 1, 1, 2))
+    for kernel, arrays in (
+        (dppo_tv, (zeros, zeros, zeros)),
+        (dppo_kl, (zeros, zeros, zeros)),
+        (dppo_top_tv, (zeros, zeros, tops, tops, zeros)),
+        (dppo_top_kl, (zeros, zeros, tops, tops, zeros)),
+    ):
+        with pytest.raises(ValueError, match="expected low, high >= 0 and max_ratio > 0, got"):
+            kernel(*arrays, **settings)
+
+
 def test_a_batch_is_given_up(asarray):
     log_ratio, mask = asarray([[[log(9.0), log(3.0), 50.0]]]), asarray([[[1, 1, 0]]])
     asarray.check(early_stop(log_ratio, mask, max_ratio=6.01), [[[1, 1, 1]]])
@@ -417,7 +439,7 @@ SIGNED = hnp.arrays(np.float64, SHAPE[:-1], elements=st.floats(-2.0, 2.0, width=
 ONES = np.ones(SHAPE)
 
 
-def same(ours, theirs):
+def assert_same_term(ours, theirs):
     np.testing.assert_allclose(ours.value, theirs.value, rtol=1e-12, atol=1e-14)
     np.testing.assert_allclose(
         ours.slope + ours.direct + 0 * ours.value,
@@ -431,11 +453,11 @@ def same(ours, theirs):
 def test_without_bounds_the_clip_family_is_the_plain_ratio(log_ratio, advantages):
     plain = importance_weighted(log_ratio, advantages)
     wide = {"clip_low": 1 - 1e-12, "clip_high": 1e9}
-    same(clipped(log_ratio, advantages, **wide), plain)
-    same(dual_clipped(log_ratio, advantages, **wide, max_ratio=1e9), plain)
-    same(two_sided_clipped(log_ratio, advantages, **wide, max_ratio=1e9), plain)
-    same(symmetric_tv(log_ratio, -np.abs(log_ratio) - 3, advantages, delta=1.0), plain)
-    same(top_movers(log_ratio, -np.abs(log_ratio) - 3, advantages, ONES, k=99), plain)
+    assert_same_term(clipped(log_ratio, advantages, **wide), plain)
+    assert_same_term(dual_clipped(log_ratio, advantages, **wide, max_ratio=1e9), plain)
+    assert_same_term(two_sided_clipped(log_ratio, advantages, **wide, max_ratio=1e9), plain)
+    assert_same_term(symmetric_tv(log_ratio, -np.abs(log_ratio) - 3, advantages, delta=1.0), plain)
+    assert_same_term(top_movers(log_ratio, -np.abs(log_ratio) - 3, advantages, ONES, k=99), plain)
 
 
 @given(RATIOS, SIGNED)

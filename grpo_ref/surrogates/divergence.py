@@ -42,10 +42,13 @@ def dppo_tv(
     Returns:
       Term of (P, G, T) arrays; the slope is direct, with respect to log_probs.
 
+    Raises:
+      ValueError: if a threshold is negative or max_ratio not positive.
+
     DPPO (arXiv:2602.04879), binary TV; verl `compute_policy_loss_dppo_tv`.
     """
-    moved = _moved(log_ratio, log_probs)
-    return _masked(log_ratio, log_probs, advantages, moved > high, -moved > low, max_ratio)
+    far = abs(_moved(log_ratio, log_probs))
+    return _masked(log_ratio, log_probs, advantages, far, low, high, max_ratio)
 
 
 def dppo_kl(
@@ -71,12 +74,13 @@ def dppo_kl(
     Returns:
       Term of (P, G, T) arrays; the slope is direct, with respect to log_probs.
 
+    Raises:
+      ValueError: if a threshold is negative or max_ratio not positive.
+
     DPPO (arXiv:2602.04879), binary KL; verl `compute_policy_loss_dppo_kl`.
     """
     far = binary_kl(log_ratio, log_probs, eps=eps)
-    moved = _moved(log_ratio, log_probs)
-    too_high, too_low = (moved > 0.0) & (far > high), (moved < 0.0) & (far > low)
-    return _masked(log_ratio, log_probs, advantages, too_high, too_low, max_ratio)
+    return _masked(log_ratio, log_probs, advantages, far, low, high, max_ratio)
 
 
 def dppo_top_tv(
@@ -102,14 +106,15 @@ def dppo_top_tv(
     Returns:
       Term of (P, G, T) arrays; the slope is direct, with respect to log_probs.
 
+    Raises:
+      ValueError: if a threshold is negative or max_ratio not positive.
+
     DPPO (arXiv:2602.04879), top-k TV; TRL's former `DPPOTrainer`, K = 20.
     """
     xp = array_namespace(top_log_probs, top_old_log_probs)
     p, q = xp.exp(top_log_probs), xp.exp(top_old_log_probs)
     far = 0.5 * (xp.sum(abs(p - q), axis=-1) + abs(_rest(p) - _rest(q)))
-    moved = _moved(log_ratio, log_probs)
-    too_high, too_low = (moved > 0.0) & (far > high), (moved < 0.0) & (far > low)
-    return _masked(log_ratio, log_probs, advantages, too_high, too_low, max_ratio)
+    return _masked(log_ratio, log_probs, advantages, far, low, high, max_ratio)
 
 
 def dppo_top_kl(
@@ -136,15 +141,16 @@ def dppo_top_kl(
     Returns:
       Term of (P, G, T) arrays; the slope is direct, with respect to log_probs.
 
+    Raises:
+      ValueError: if a threshold is negative or max_ratio not positive.
+
     DPPO (arXiv:2602.04879), top-k KL; TRL's former `DPPOTrainer`, K = 20.
     """
     xp = array_namespace(top_log_probs, top_old_log_probs)
     p, q = xp.exp(top_log_probs), xp.exp(top_old_log_probs)
     each = xp.where(q > 0.0, q * (top_old_log_probs - top_log_probs), 0.0)
     far = xp.sum(each, axis=-1) + _rest(q) * xp.log(_rest(q) / _rest(p))
-    moved = _moved(log_ratio, log_probs)
-    too_high, too_low = (moved > 0.0) & (far > high), (moved < 0.0) & (far > low)
-    return _masked(log_ratio, log_probs, advantages, too_high, too_low, max_ratio)
+    return _masked(log_ratio, log_probs, advantages, far, low, high, max_ratio)
 
 
 def symmetric_tv(log_ratio: Array, log_probs: Array, advantages: Array, *, delta: float = 0.15) -> Term:
@@ -203,6 +209,9 @@ def top_movers(log_ratio: Array, log_probs: Array, advantages: Array, mask: Arra
     Returns:
       Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ, the mask held constant.
 
+    Raises:
+      ValueError: if k < 1.
+
     A book chapter on GRPO (2026), sec. 7.5.9, "topk_tv".
     """
     if k < 1:
@@ -240,14 +249,23 @@ def _rest(probs: Array) -> Array:
 
 
 def _masked(
-    log_ratio: Array, log_probs: Array, advantages: Array, too_high: Array, too_low: Array, max_ratio: float
+    log_ratio: Array,
+    log_probs: Array,
+    advantages: Array,
+    far: Array,
+    low: float,
+    high: float,
+    max_ratio: float,
 ) -> Term:
-    """The weight of the tokens that are not left out: the capped ratio, held constant."""
+    """The capped ratio, held constant; 0 for tokens too far off in the direction of their advantage."""
+    if not (low >= 0.0 and high >= 0.0 and max_ratio > 0.0):
+        raise ValueError(f"expected low, high >= 0 and max_ratio > 0, got {low}, {high} and {max_ratio}")
     xp = array_namespace(log_ratio, log_probs, advantages)
-    ratio = xp.exp(log_ratio)
+    ratio, moved = xp.exp(log_ratio), _moved(log_ratio, log_probs)
     capped = ratio if math.isinf(max_ratio) else xp.clip(ratio, None, max_ratio)
-    left_out = ((advantages > 0.0) & too_high) | ((advantages <= 0.0) & too_low)
-    weight = xp.where(left_out, 0.0, capped * advantages)
+    too_high = (advantages > 0.0) & (moved > 0.0) & (far > high)
+    too_low = (advantages <= 0.0) & (moved < 0.0) & (far > low)
+    weight = xp.where(too_high | too_low, 0.0, capped * advantages)
     return Term(value=weight * log_probs, direct=weight)
 
 

@@ -1,37 +1,15 @@
 """The gradient of GRPO's loss, by hand."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from grpo_ref.grading.problem import Case, Drawn, Function, Holds, Mutant, Problem, Unchanged, changing_inputs
-from grpo_ref.loss import policy_loss
-from grpo_ref.recipes import GRPO
+from grpo_ref.problems.objective.grpo_loss import HALF, INPUTS, LP, MASK, A, draw, evaluated
 
 
-def _reference(
-    log_probs: Any,
-    old_log_probs: Any,
-    ref_log_probs: Any,
-    advantages: Any,
-    mask: Any,
-    clip: float = 0.2,
-    kl_coef: float = 0.04,
-) -> Any:
-    new, old, ref, mask = (
-        np.asarray(x, dtype=float)[None] for x in (log_probs, old_log_probs, ref_log_probs, mask)
-    )
-    surrogate = replace(GRPO.surrogate, settings={"clip_low": clip, "clip_high": clip})
-    recipe = replace(GRPO, surrogate=surrogate, kl_coef=kl_coef)
-    advantages = np.asarray(advantages, dtype=float)[None]
-    return policy_loss(new, advantages, mask, recipe=recipe, old_log_probs=old, ref_log_probs=ref).gradient[0]
-
-
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
-    mask = (np.arange(size + 1) < rng.integers(1, size + 2, (size + 1, 1))).astype(float)
-    arrays = [np.where(mask > 0, x, -50.0) for x in np.log(rng.uniform(0.1, 1.0, (3, *mask.shape)))]
-    return *arrays, rng.normal(size=len(mask)), mask, rng.uniform(0.1, 0.5), rng.uniform(0.0, 0.5)
+def _reference(*arguments: Any, **settings: float) -> Any:
+    return evaluated(*arguments, **settings).gradient[0]
 
 
 def _of(slope: Any = None, kl: Any = None, weight: Any = None, sign: float = -1.0) -> Function:
@@ -65,17 +43,10 @@ def _weight(m: Any) -> Any:
     return m / m.sum(-1, keepdims=True) / len(m)
 
 
-HALF = np.log(np.full((2, 2), 0.5))
-LP = np.log(np.array([[0.6, 0.5], [0.5, 0.9]]))
-A, MASK = np.array([1.0, -1.0]), np.array([[1, 1], [1, 0]])
-
-
 def _downhill(f: Function) -> str | None:
-    from grpo_ref.problems.objective.grpo_loss import PROBLEM as LOSS
-
-    inputs = HALF, A, MASK
-    before = LOSS.reference(LP, HALF, *inputs)
-    after = LOSS.reference(LP - 1e-3 * np.asarray(f(LP, HALF, *inputs)), HALF, *inputs)
+    others = HALF, HALF, A, MASK
+    before = evaluated(LP, *others).loss
+    after = evaluated(LP - 1e-3 * np.asarray(f(LP, *others)), *others).loss
     return None if after < before else "a small step against the gradient should lower the loss"
 
 
@@ -93,7 +64,7 @@ PROBLEM = Problem(
         "    L = -1/N Σᵢ 1/|oᵢ| Σₜ [ min(r A, clip(r, 1-ε, 1+ε) A) - β (e⁻ᵛ - 1 + v) ]\n"
         "    r = exp(log πθ - log πold),    v = log πθ - log πref"
     ),
-    inputs="log_probs, old_log_probs, ref_log_probs: (N, T) of the sampled tokens, in nats; padding holds arbitrary numbers.\nadvantages: (N,) one a completion.\nmask: (N, T) 1 on tokens, 0 on padding; every completion has at least one.\nclip: ε. kl_coef: β.",
+    inputs=INPUTS,
     output="(N, T) ∂L/∂log πθ of each token, exactly 0 on padding.",
     constraints="On the bound of the clip itself the slope is still the unclipped one.",
     source="DeepSeekMath (arXiv:2402.03300); TRL `GRPOTrainer._compute_loss`, differentiated.",
@@ -130,7 +101,7 @@ PROBLEM = Problem(
         ),
         Holds("A step against it lowers the loss", _downhill, why="it is the gradient of a loss"),
         Unchanged((LP, HALF, HALF, A, MASK)),
-        Drawn("Random batches agree", _draw, why="ragged, garbage in the padding, both signs"),
+        Drawn("Random batches agree", draw, why="ragged, garbage in the padding, both signs"),
     ),
     mutants=(
         changing_inputs(_reference),

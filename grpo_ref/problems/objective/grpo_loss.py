@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.grading.problem import Case, Drawn, Function, Holds, Mutant, Problem, Unchanged, changing_inputs
-from grpo_ref.loss import policy_loss
+from grpo_ref.loss import PolicyLoss, policy_loss
 from grpo_ref.recipes import GRPO
 
 
-def _reference(
+def evaluated(
     log_probs: Any,
     old_log_probs: Any,
     ref_log_probs: Any,
@@ -18,22 +18,26 @@ def _reference(
     mask: Any,
     clip: float = 0.2,
     kl_coef: float = 0.04,
-) -> Any:
-    arrays = [np.asarray(x, dtype=float)[None] for x in (log_probs, old_log_probs, ref_log_probs)]
+) -> PolicyLoss:
+    """GRPO's loss of N completions as one group, with its gradient."""
+    new, old, ref, present = (
+        np.asarray(x, dtype=float)[None] for x in (log_probs, old_log_probs, ref_log_probs, mask)
+    )
     surrogate = replace(GRPO.surrogate, settings={"clip_low": clip, "clip_high": clip})
     recipe = replace(GRPO, surrogate=surrogate, kl_coef=kl_coef)
-    advantages, mask = np.asarray(advantages, dtype=float)[None], np.asarray(mask)[None]
-    result = policy_loss(
-        arrays[0], advantages, mask, recipe=recipe, old_log_probs=arrays[1], ref_log_probs=arrays[2]
-    )
-    return float(result.loss)
+    advantages = np.asarray(advantages, dtype=float)[None]
+    return policy_loss(new, advantages, present, recipe=recipe, old_log_probs=old, ref_log_probs=ref)
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _reference(*arguments: Any, **settings: float) -> Any:
+    return float(evaluated(*arguments, **settings).loss)
+
+
+def draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+    """Ragged completions with garbage in the padding, and a clip and a weight of the penalty."""
     mask = (np.arange(size + 1) < rng.integers(1, size + 2, (size + 1, 1))).astype(float)
-    log_probs, old, ref = np.log(rng.uniform(0.1, 1.0, (3, *mask.shape)))
-    garbage = [np.where(mask > 0, x, -50.0) for x in (log_probs, old, ref)]
-    return *garbage, rng.normal(size=len(mask)), mask, rng.uniform(0.1, 0.5), rng.uniform(0.0, 0.5)
+    arrays = [np.where(mask > 0, x, -50.0) for x in np.log(rng.uniform(0.1, 1.0, (3, *mask.shape)))]
+    return *arrays, rng.normal(size=len(mask)), mask, rng.uniform(0.1, 0.5), rng.uniform(0.0, 0.5)
 
 
 def _of(surrogate: Any = None, kl: Any = None, mean: Any = None, sign: float = -1.0) -> Function:
@@ -73,6 +77,7 @@ def _sequence_mean(x: Any, m: Any) -> Any:
 LP = np.log(np.array([[0.6, 0.5], [0.5, 0.9]]))
 HALF = np.log(np.full((2, 2), 0.5))
 A, MASK = np.array([1.0, -1.0]), np.array([[1, 1], [1, 0]])
+INPUTS = "log_probs, old_log_probs, ref_log_probs: (N, T) of the sampled tokens, in nats; padding holds arbitrary numbers.\nadvantages: (N,) one a completion.\nmask: (N, T) 1 on tokens, 0 on padding; every completion has at least one.\nclip: ε. kl_coef: β."
 
 
 def _on_policy(f: Function) -> str | None:
@@ -97,7 +102,7 @@ PROBLEM = Problem(
         "    L = -1/N Σᵢ 1/|oᵢ| Σₜ [ min(r A, clip(r, 1-ε, 1+ε) A) - β k3 ]\n"
         "    r = exp(log πθ - log πold),    k3 = e⁻ᵛ - 1 + v,    v = log πθ - log πref"
     ),
-    inputs="log_probs, old_log_probs, ref_log_probs: (N, T) of the sampled tokens, in nats; padding holds arbitrary numbers.\nadvantages: (N,) one a completion.\nmask: (N, T) 1 on tokens, 0 on padding; every completion has at least one.\nclip: ε. kl_coef: β.",
+    inputs=INPUTS,
     output="A number, to be minimised.",
     source='DeepSeekMath, eq. 3 (arXiv:2402.03300); TRL `loss_type="grpo"`.',
     hints=(
@@ -131,7 +136,7 @@ PROBLEM = Problem(
             why="min(-1.8, -1.2) is not clipped",
         ),
         Unchanged((LP, HALF, HALF, A, MASK)),
-        Drawn("Random batches agree", _draw, why="ragged, garbage in the padding, both signs"),
+        Drawn("Random batches agree", draw, why="ragged, garbage in the padding, both signs"),
     ),
     mutants=(
         changing_inputs(_reference),
