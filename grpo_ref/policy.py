@@ -78,7 +78,8 @@ def gather(table: Floats, states: Integers, tokens: Integers) -> Floats:
     Returns:
       (..., P, G, T).
     """
-    return table.reshape(-1).take(_flat_index(table.shape, states, tokens))
+    index = _flat_index(table.shape, states, tokens)
+    return np.moveaxis(table.reshape(-1).take(np.moveaxis(index, -1, 0)), 0, -1)
 
 
 def gather_states(values: Floats, states: Integers) -> Floats:
@@ -105,7 +106,7 @@ def scatter_add(weights: Floats, states: Integers, tokens: Integers, shape: tupl
     Returns:
       (..., N, V) sums.
     """
-    index = _flat_index(shape, states, tokens)
+    index, weights = (np.moveaxis(x, -1, 0) for x in (_flat_index(shape, states, tokens), weights))
     sums = np.bincount(index.reshape(-1), weights.reshape(-1), minlength=math.prod(shape))
     return sums.astype(np.float64, copy=False).reshape(shape)
 

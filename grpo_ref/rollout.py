@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -41,9 +42,8 @@ def rollout(task: Task, probs: Floats, prompts: Integers, uniforms: Floats) -> C
     cumulative = probs.reshape(-1, probs.shape[-1]).cumsum(-1)
     cumulative[:, -1] = np.inf
     first_row = np.arange(math.prod(runs)).reshape(*runs, 1, 1) * probs.shape[-2]
-    states = np.zeros(uniforms.shape, dtype=np.int64)
-    tokens = np.zeros(uniforms.shape, dtype=np.int64)
-    mask = np.zeros(uniforms.shape, dtype=np.bool_)
+    states, tokens = (_token_array(uniforms.shape, np.int64) for _ in range(2))
+    mask = _token_array(uniforms.shape, np.bool_)
     state = np.broadcast_to(task.starts[prompts][..., None], uniforms.shape[:-1])
     for t in range(task.max_length):
         alive = state != END
@@ -63,6 +63,13 @@ def rollout(task: Task, probs: Floats, prompts: Integers, uniforms: Floats) -> C
         weights=task.weights,
         max_length=task.max_length,
     )
+
+
+def _token_array(shape: tuple[int, ...], dtype: type) -> Any:
+    """Zeros of shape (..., T), laid out in memory with T first: every step over the tokens is then one long
+    stretch, and NumPy keeps the layout in all that is computed from it."""
+    *others, length = shape
+    return np.moveaxis(np.zeros((length, *others), dtype), 0, -1)
 
 
 def _invert(cumulative: Floats, rows: Integers, uniforms: Floats) -> Integers:
