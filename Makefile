@@ -1,6 +1,9 @@
 # make setup   everything a student needs, in .venv
 # make demo    train on real names and show what was learned      make test    run the tests
 # make check   tests, types and style, as CI does                 make bench   benchmarks (minutes)
+# make report  run all experiments (a quarter of an hour) and renew the page and the table of verdicts
+# make notebooks   make notebooks/*.ipynb from the scripts beside them
+# make bench-gpu   benchmarks on a GPU; before it: make setup, then .venv/bin/pip install -e '.[cuda]'
 # Every target sets up .venv by itself. PYTHON chooses the interpreter (3.11 or later).
 
 PYTHON ?= python3
@@ -8,7 +11,7 @@ BIN := .venv/bin
 READY := .venv/ready-test
 READY_DEV := .venv/ready-dev
 
-.PHONY: demo test check lint types coverage bench setup clean
+.PHONY: demo test check lint types coverage notebooks report bench bench-gpu setup clean
 
 setup: $(READY)
 	@echo "ready: . $(BIN)/activate, edit exercises/01_probabilities/log_softmax.py, then: grpo-ref watch"
@@ -34,6 +37,13 @@ types: $(READY_DEV)
 coverage: $(READY_DEV)
 	$(BIN)/python -m pytest --cov --cov-report=term
 
+notebooks: $(READY)
+	$(BIN)/python tests/make_notebooks.py
+
+report: $(READY)
+	$(BIN)/grpo-ref experiment run
+	$(BIN)/grpo-ref experiment report --out docs/experiments --readme README.md
+
 bench: $(READY)
 	$(BIN)/python tests/benchmarks/startup.py
 	$(BIN)/python tests/benchmarks/grading.py
@@ -42,6 +52,9 @@ bench: $(READY)
 	$(BIN)/python tests/benchmarks/growth.py
 	$(BIN)/python tests/benchmarks/learning.py
 	$(BIN)/python tests/benchmarks/many_seeds.py
+
+bench-gpu: $(READY)
+	$(BIN)/python tests/benchmarks/gpu.py
 
 clean:
 	rm -rf .venv build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage

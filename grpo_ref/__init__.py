@@ -52,6 +52,7 @@ from grpo_ref.filters import (
 from grpo_ref.levels import sequence_mean_level, sequence_sum_level, token_level
 from grpo_ref.logits import LogitsLoss, policy_loss_from_logits, token_log_probs
 from grpo_ref.loss import PolicyLoss, policy_loss
+from grpo_ref.many_seeds import train_many
 from grpo_ref.objective import grpo_objective
 from grpo_ref.optim import SGD, Adam, clip_by_norm
 from grpo_ref.penalties import (

@@ -1,11 +1,15 @@
 """The array layer: which library the arrays belong to, and the few operations every kernel shares.
 
 Kernels are written in the Python Array API standard, so the arrays decide where the work is done: NumPy,
-CuPy, PyTorch or array-api-strict. No other module knows that array-api-compat exists.
+CuPy, PyTorch or array-api-strict. No other module knows that array-api-compat or CuPy exists, nor how arrays
+are moved between host and GPU.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import fields, is_dataclass, replace
+from functools import cache, partial
+from types import ModuleType
 from typing import Any, TypeAlias
 
 import array_api_compat
@@ -18,11 +22,15 @@ Array: TypeAlias = Any
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 Bools: TypeAlias = NDArray[np.bool_]
-"""NumPy arrays, for the parts that are not kernels."""
+"""NumPy arrays, for the parts that are not kernels; CuPy's in a training that runs on the GPU."""
 
 TOKENS, GROUP, PROMPTS = -1, -2, -3
 BATCH = (PROMPTS, GROUP, TOKENS)
 """The last three axes of every batch, ``(P, G, T)``; axes before them are independent runs."""
+
+
+class DeviceError(RuntimeError):
+    """There is no such device here, or the library for it is not installed."""
 
 
 def array_namespace(*arrays: Array) -> Any:
@@ -36,7 +44,118 @@ def array_namespace(*arrays: Array) -> Any:
         return np
     if any(isinstance(array, Sequence) for array in arrays):
         raise TypeError("expected arrays, got a list or tuple; wrap it first, as in numpy.asarray(...)")
-    return array_api_compat.array_namespace(*arrays)
+    xp = array_api_compat.array_namespace(*arrays)
+    return _cupy() if xp.__name__ == "array_api_compat.cupy" else xp
+
+
+# ---- devices ---------------------------------------------------------------------------------------
+
+
+def device_namespace(device: str) -> Any:
+    """The module whose arrays live on a device: NumPy for "cpu", CuPy for "gpu".
+
+    Raises:
+      ValueError: if the name is another one.
+      DeviceError: if CuPy is not installed or finds no GPU.
+
+    >>> device_namespace("cpu").__name__
+    'numpy'
+    """
+    if device not in ("cpu", "gpu"):
+        raise ValueError(f"device: expected cpu or gpu, got {device!r}")
+    if device == "cpu":
+        return np
+    try:
+        import cupy
+    except ImportError as error:
+        raise DeviceError(
+            f"device gpu: CuPy cannot be imported ({error}); install it with: pip install 'grpo-ref[cuda]'"
+        ) from error
+    try:
+        found = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise DeviceError(f"device gpu: CuPy finds no GPU to work on ({error})") from error
+    if found == 0:
+        raise DeviceError("device gpu: CuPy finds no GPU to work on")
+    return _cupy()
+
+
+@cache
+def _cupy() -> ModuleType:
+    """CuPy in the words of the standard.
+
+    Two of array-api-compat's functions are replaced: its clip moves every bound to the GPU and waits for a
+    count to come back, its vecdot makes one matrix product a row.
+    """
+    import array_api_compat.cupy as compat
+
+    module = ModuleType("cupy")
+    own = {"clip": lambda x, low, high: x.clip(low, high), "vecdot": lambda x, y: (x * y).sum(-1)}
+    vars(module).update(vars(compat) | own)
+    return module
+
+
+def to_device(record: Any, xp: Any) -> Any:
+    """The record with its arrays moved to where the arrays of xp live, one transfer each.
+
+    A record is an array, or a dataclass, dictionary or functools.partial that holds some. Arrays without axes
+    are numbers and stay on the host; so does everything that is no array.
+    """
+    if xp is np:
+        return to_host(record)
+    return _with_arrays(lambda x: xp.asarray(x) if isinstance(x, np.ndarray) and x.ndim else x, record)
+
+
+def to_host(record: Any) -> Any:
+    """The record with its arrays as NumPy arrays, one transfer for each that is elsewhere."""
+    return _with_arrays(_fetched, record)
+
+
+def _fetched(array: Array) -> Array:
+    return array if isinstance(array, np.ndarray) else array_api_compat.to_device(array, "cpu")
+
+
+def _with_arrays(move: Callable[[Array], Array], record: Any) -> Any:
+    """The record with each of its arrays replaced."""
+    if isinstance(record, np.ndarray) or array_api_compat.is_array_api_obj(record):
+        return move(record)
+    if isinstance(record, dict):
+        return {name: _with_arrays(move, value) for name, value in record.items()}
+    if isinstance(record, partial):
+        given = [_with_arrays(move, value) for value in record.args]
+        return partial(record.func, *given, **_with_arrays(move, record.keywords))
+    if is_dataclass(record) and not isinstance(record, type):
+        values = {field.name: _with_arrays(move, getattr(record, field.name)) for field in fields(record)}
+        return replace(record, **values)
+    return record
+
+
+def sums_at(index: Integers, weights: Floats, size: int) -> Floats:
+    """(size,) how much weight falls on each index; index and weights are flat.
+
+    CuPy's bincount would wait twice for the host; its add.at does not, but adds in no fixed order.
+
+    >>> sums_at(np.array([0, 2, 2]), np.array([1.0, 0.5, 0.25]), 4)
+    array([1.  , 0.  , 0.75, 0.  ])
+    """
+    xp = array_namespace(index, weights)
+    if xp is np:
+        return np.bincount(index, weights, minlength=size).astype(np.float64, copy=False)
+    sums: Floats = xp.zeros(size, dtype=weights.dtype)
+    xp.add.at(sums, index, weights)
+    return sums
+
+
+def keep_freed_memory() -> None:
+    """Let the process keep the memory of freed arrays up to 31 MiB (glibc; mallopt(3), M_MMAP_THRESHOLD).
+
+    It goes back to the system at first, and to be given it again, page by page, took a third of the time of a
+    training; after one array of this size was freed, the C library no longer does so.
+    """
+    np.empty(31 << 20, dtype=np.uint8)
+
+
+# ---- what every kernel shares ----------------------------------------------------------------------
 
 
 def as_floating(array: Array) -> Array:
@@ -56,10 +175,22 @@ def where_mask(mask: Array, array: Array) -> Array:
     return array_namespace(mask, array).where(is_set(mask), array, 0.0)
 
 
+def batch_sum(array: Array, *, keepdims: bool = False) -> Array:
+    """Sum over prompts, group and tokens.
+
+    Tokens come first, by themselves: then the order of the additions, and with it the last bit, does not
+    depend on how many runs there are.
+    """
+    xp = array_namespace(array)
+    return xp.sum(xp.sum(array, axis=TOKENS, keepdims=True), axis=BATCH, keepdims=keepdims)
+
+
 def masked_sum(array: Array, mask: Array, *, axis: int | tuple[int, ...], keepdims: bool = False) -> Array:
     """Sum over the masked entries only; what the others hold does not matter, NaN included."""
-    xp = array_namespace(array, mask)
-    return xp.sum(where_mask(mask, array), axis=axis, keepdims=keepdims)
+    present = where_mask(mask, array)
+    if axis == BATCH:
+        return batch_sum(present, keepdims=keepdims)
+    return array_namespace(array, mask).sum(present, axis=axis, keepdims=keepdims)
 
 
 def masked_mean(array: Array, mask: Array, *, axis: int | tuple[int, ...], keepdims: bool = False) -> Array:

@@ -7,6 +7,7 @@ comes out,
 
 without a second array of their size: the gradient's own memory holds the exponentials until c is known. Rows
 are taken a few at a time; NumPy releases the interpreter's lock in them, so two threads work at once.
+The same functions take CuPy arrays; `logits_device` then does the work on the GPU.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,8 +19,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from grpo_ref.arrays import Bools, Floats, Integers
+from grpo_ref.arrays import Bools, Floats, Integers, array_namespace, to_host
 from grpo_ref.levels import token_level
+from grpo_ref.logits_device import rows_of, write_gradient
 from grpo_ref.loss import PolicyLoss, policy_loss
 from grpo_ref.recipes import Recipe, Slot
 
@@ -40,7 +42,7 @@ class LogitsLoss(NamedTuple):
     Attributes:
       loss: a number, to be minimised, computed in float64.
       gradient: of the logits' shape and precision, ∂loss/∂logits, exactly 0 in masked rows.
-      metrics: as `policy_loss` has them.
+      metrics: as `policy_loss` has them; on the device if the logits are.
     """
 
     loss: float
@@ -59,7 +61,7 @@ def token_log_probs(
       logits: (..., V) in float32 or float64; -inf for a banned token.
       tokens: (...,) integers from 0 to V - 1.
       temperature: > 0.
-      threads: how many work at once.
+      threads: how many work at once; a GPU has its own.
 
     Returns:
       (...,) in float64, in nats; -inf for a banned token that was sampled.
@@ -70,6 +72,12 @@ def token_log_probs(
     >>> token_log_probs(np.array([[0.0, 0.0], [1e4, 0.0]]), np.array([0, 1])).round(3).tolist()
     [-0.693, -10000.0]
     """
+    xp = array_namespace(logits, tokens)
+    if xp is not np:
+        _check(logits, tokens, tokens, None, temperature)
+        rows = rows_of(logits, tokens, xp.ones(tokens.shape, dtype=xp.bool), temperature)
+        log_probs: Floats = rows.log_probs.reshape(tokens.shape)
+        return log_probs
     work = _Work.of(logits, tokens, np.ones(tokens.shape), None, temperature)
 
     def each(blocks: Sequence[slice]) -> None:
@@ -108,7 +116,7 @@ def policy_loss_from_logits(
       temperature: > 0, of sampling and gradient alike.
       out: where the gradient goes, of the logits' shape and precision; `out=logits` overwrites them and needs
         no further memory. After an error it holds NaN.
-      threads: how many work at once.
+      threads: how many work at once; a GPU has its own.
       others: old_log_probs, ref_log_probs, rollout_log_probs and what else `policy_loss` takes, of the
         tokens' shape.
 
@@ -124,6 +132,10 @@ def policy_loss_from_logits(
     >>> result.gradient[0].tolist()
     [[0.125, -0.375, 0.125, 0.125], [0.0, 0.0, 0.0, 0.0]]
     """
+    if array_namespace(logits, tokens, mask) is not np:
+        _check(logits, tokens, mask, out, temperature)
+        batch = _Tokens.of(tokens, advantages, mask, recipe, max_length, others)
+        return _loss_on_device(logits, tokens, mask, batch, out, temperature)
     work = _Work.of(logits, tokens, mask, np.empty_like(logits) if out is None else out, temperature)
     batch = _Tokens.of(tokens, advantages, mask, recipe, max_length, others)
     try:
@@ -163,6 +175,45 @@ def policy_loss_from_logits(
     return LogitsLoss(float(result.loss), work.out.reshape(logits.shape), result.metrics)
 
 
+def _loss_on_device(
+    logits: Logits,
+    tokens: Integers,
+    mask: NDArray[Any],
+    batch: "_Tokens",
+    out: Logits | None,
+    temperature: float,
+) -> LogitsLoss:
+    """The same for arrays on a GPU."""
+    xp = array_namespace(logits)
+    out = xp.empty(logits.shape, dtype=logits.dtype) if out is None else out
+    try:
+        rows = rows_of(logits, tokens, mask != 0, temperature)
+        result = batch.loss(rows.log_probs)
+    except ValueError:
+        out[...] = xp.nan
+        raise
+    write_gradient(rows, result.gradient.reshape(-1), out.reshape(-1))
+    return LogitsLoss(float(to_host(result.loss)), out, result.metrics)
+
+
+def _check(
+    logits: Logits, tokens: Integers, mask: NDArray[Any], out: Logits | None, temperature: float
+) -> None:
+    """Raise a ValueError unless temperature, precision and shapes are right."""
+    if not temperature > 0.0:
+        raise ValueError(f"temperature: expected a number > 0, got {temperature}")
+    if logits.dtype not in (np.float32, np.float64):
+        raise ValueError(f"logits: expected float32 or float64, got {logits.dtype}")
+    if logits.shape[:-1] != tokens.shape or mask.shape != tokens.shape:
+        shapes = f"logits {logits.shape}, tokens {tokens.shape}, mask {mask.shape}"
+        raise ValueError(f"expected logits (..., V), tokens (...,) and mask (...,), got {shapes}")
+    if out is not None and (
+        out.shape != logits.shape or out.dtype != logits.dtype or not out.flags.c_contiguous
+    ):
+        expected = f"a contiguous {logits.dtype} array of shape {logits.shape}"
+        raise ValueError(f"out: expected {expected}, got {out.dtype} {out.shape}")
+
+
 @dataclass(frozen=True)
 class _Work:
     """The rows, and what becomes of them."""
@@ -186,19 +237,8 @@ class _Work:
         temperature: float,
     ) -> "_Work":
         """Check the arrays and lay them out as rows."""
-        if not temperature > 0.0:
-            raise ValueError(f"temperature: expected a number > 0, got {temperature}")
-        if logits.dtype not in (np.float32, np.float64):
-            raise ValueError(f"logits: expected float32 or float64, got {logits.dtype}")
-        if logits.shape[:-1] != tokens.shape or mask.shape != tokens.shape:
-            shapes = f"logits {logits.shape}, tokens {tokens.shape}, mask {mask.shape}"
-            raise ValueError(f"expected logits (..., V), tokens (...,) and mask (...,), got {shapes}")
+        _check(logits, tokens, mask, out, temperature)
         out = np.empty((0, 0), logits.dtype) if out is None else out
-        if out.size and (
-            out.shape != logits.shape or out.dtype != logits.dtype or not out.flags.c_contiguous
-        ):
-            expected = f"a contiguous {logits.dtype} array of shape {logits.shape}"
-            raise ValueError(f"out: expected {expected}, got {out.dtype} {out.shape}")
         vocabulary = logits.shape[-1]
         flat, chosen = logits.reshape(-1, vocabulary), np.asarray(tokens).reshape(-1)
         if chosen.size and not (0 <= chosen.min() and chosen.max() < vocabulary):
@@ -313,21 +353,22 @@ class _Tokens:
         """Bring everything to (P, G, T); N completions are one group."""
         if tokens.ndim not in (2, 3):
             raise ValueError(f"tokens: expected (N, T) or (P, G, T), got shape {tokens.shape}")
+        xp = array_namespace(tokens, mask)
         shape = (1,) * (3 - tokens.ndim) + tokens.shape
         if advantages.shape == tokens.shape[:-1]:
-            advantages = np.broadcast_to(advantages[..., None], tokens.shape)
+            advantages = xp.broadcast_to(advantages[..., None], tokens.shape)
         fields: dict[str, Any] = {"advantages": advantages, **others}
         for name, array in fields.items():
             if array.shape[: tokens.ndim] != tokens.shape:
                 raise ValueError(f"{name}: expected shape {tokens.shape}, got {array.shape}")
         grouped = mask.reshape(shape)
         budget = shape[-1] if max_length is None else max_length
-        record = SimpleNamespace(mask=grouped, max_length=budget, correction=np.ones(shape))
+        record = SimpleNamespace(mask=grouped, max_length=budget, correction=xp.ones(shape))
         return cls(
             shape=shape,
             mask=grouped,
             recipe=recipe,
-            weights=np.asarray(recipe.aggregate(record)).reshape(-1),
+            weights=recipe.aggregate(record).reshape(-1),
             max_length=max_length,
             fields={
                 name: array.reshape(*shape, *array.shape[tokens.ndim :]) for name, array in fields.items()

@@ -12,7 +12,16 @@ import math
 from dataclasses import replace
 from typing import NamedTuple
 
-from grpo_ref.arrays import BATCH, Array, array_namespace, check_same_shape, is_set, masked_mean, where_mask
+from grpo_ref.arrays import (
+    BATCH,
+    Array,
+    array_namespace,
+    batch_sum,
+    check_same_shape,
+    is_set,
+    masked_mean,
+    where_mask,
+)
 from grpo_ref.metrics import approx_kl, clip_fractions, effective_sample_size, ratio_extremes
 from grpo_ref.recipes import Recipe
 from grpo_ref.types import Batch, Term
@@ -93,7 +102,7 @@ def policy_loss(
     penalty = recipe.penalty(batch)
     weights = -recipe.aggregate(batch)
     total = _minus(_corrected(gain, batch, recipe), recipe.kl_coef, penalty)
-    loss = array_namespace(weights).sum(weights * total.value, axis=BATCH)
+    loss = batch_sum(weights * total.value)
     gradient = recipe.level(weights * total.slope * passes, batch.mask) + weights * total.direct
     gradient = where_mask(batch.mask, gradient)
     metrics = _metrics(batch, gain)

@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from grpo_ref.arrays import Floats
+from grpo_ref.arrays import Floats, array_namespace
 
 State = dict[str, Floats]
 
@@ -65,17 +65,19 @@ class Adam:
 
     def init(self, params: Floats) -> State:
         """Both moments zero, no steps taken."""
-        return {"mean": np.zeros_like(params), "square": np.zeros_like(params), "steps": np.zeros(())}
+        xp = array_namespace(params)
+        return {"mean": xp.zeros_like(params), "square": xp.zeros_like(params), "steps": np.zeros(())}
 
     def step(self, params: Floats, gradient: Floats, state: State) -> tuple[Floats, State]:
         """One bias-corrected step."""
+        xp = array_namespace(params)
         steps = state["steps"] + 1.0
         mean = _blend(self.b1, state["mean"], gradient)
         square = _blend(self.b2, state["square"], gradient * gradient)
-        scale = np.sqrt(square)
+        scale = xp.sqrt(square)
         scale /= np.sqrt(1.0 - self.b2**steps)
         scale += self.eps
-        move = np.divide(mean, scale, out=scale)
+        move = xp.divide(mean, scale, out=scale)
         move *= self.learning_rate / (1.0 - self.b1**steps)
         return params - move, {"mean": mean, "square": square, "steps": steps}
 
@@ -102,8 +104,9 @@ def clip_by_norm(gradient: Floats, max_norm: float) -> tuple[Floats, Floats]:
 
     Pascanu et al. 2013, algorithm 1 (arXiv:1211.5063).
     """
-    norm = np.sqrt((gradient * gradient).sum((-2, -1)))  # no dot product: threaded, it can stall for 100 ms
+    xp = array_namespace(gradient)
+    norm = xp.sqrt((gradient * gradient).sum((-2, -1)))  # no dot product: threaded, it can stall for 100 ms
     if math.isinf(max_norm):
         return gradient, norm
-    scale = np.minimum(1.0, max_norm / np.maximum(norm, np.finfo(norm.dtype).tiny))
+    scale = xp.minimum(1.0, max_norm / xp.maximum(norm, np.finfo(norm.dtype).tiny))
     return gradient * scale[..., None, None], norm

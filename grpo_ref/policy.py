@@ -9,9 +9,7 @@ States and tokens of a batch have shape (..., P, G, T) with the same run axes.
 import math
 from typing import NamedTuple
 
-import numpy as np
-
-from grpo_ref.arrays import Floats, Integers
+from grpo_ref.arrays import Floats, Integers, array_namespace, sums_at
 
 
 class Policy(NamedTuple):
@@ -27,13 +25,14 @@ class Policy(NamedTuple):
 
     def entropies(self) -> Floats:
         """(..., N) entropy of each state in nats; the logits are taken to be finite."""
-        entropies: Floats = -np.vecdot(self.probs, self.log_probs)
+        entropies: Floats = -array_namespace(self.probs).vecdot(self.probs, self.log_probs)
         return entropies
 
     def divergences(self, ref_log_probs: Floats) -> Floats:
         """(..., N) KL(policy ‖ reference) of each state in nats; ref_log_probs is (..., N, V) and finite."""
-        difference = np.vecdot(self.probs, self.log_probs) - np.vecdot(self.probs, ref_log_probs)
-        divergences: Floats = np.maximum(difference, 0.0)
+        xp = array_namespace(self.probs, ref_log_probs)
+        difference = xp.vecdot(self.probs, self.log_probs) - xp.vecdot(self.probs, ref_log_probs)
+        divergences: Floats = xp.maximum(difference, 0.0)
         return divergences
 
 
@@ -54,11 +53,12 @@ def policy_of(logits: Floats, *, temperature: float = 1.0) -> Policy:
     """
     if not temperature > 0.0:
         raise ValueError(f"temperature: expected a number > 0, got {temperature}")
+    xp = array_namespace(logits)
     log_probs: Floats = logits - logits.max(-1, keepdims=True)
     log_probs /= temperature
-    probs = np.exp(log_probs)
+    probs = xp.exp(log_probs)
     total = probs.sum(-1, keepdims=True)
-    log_probs -= np.log(total)
+    log_probs -= xp.log(total)
     probs /= total
     return Policy(log_probs, probs)
 
@@ -78,8 +78,10 @@ def gather(table: Floats, states: Integers, tokens: Integers) -> Floats:
     Returns:
       (..., P, G, T).
     """
+    xp = array_namespace(table, states, tokens)
     index = _flat_index(table.shape, states, tokens)
-    return np.moveaxis(table.reshape(-1).take(np.moveaxis(index, -1, 0)), 0, -1)
+    gathered: Floats = xp.moveaxis(table.reshape(-1).take(xp.moveaxis(index, -1, 0)), 0, -1)
+    return gathered
 
 
 def gather_states(values: Floats, states: Integers) -> Floats:
@@ -92,7 +94,7 @@ def gather_states(values: Floats, states: Integers) -> Floats:
     Returns:
       (..., P, G, T).
     """
-    return gather(values[..., None], states, np.zeros_like(states))
+    return gather(values[..., None], states, array_namespace(states).zeros_like(states))
 
 
 def scatter_add(weights: Floats, states: Integers, tokens: Integers, shape: tuple[int, ...]) -> Floats:
@@ -106,9 +108,9 @@ def scatter_add(weights: Floats, states: Integers, tokens: Integers, shape: tupl
     Returns:
       (..., N, V) sums.
     """
-    index, weights = (np.moveaxis(x, -1, 0) for x in (_flat_index(shape, states, tokens), weights))
-    sums = np.bincount(index.reshape(-1), weights.reshape(-1), minlength=math.prod(shape))
-    return sums.astype(np.float64, copy=False).reshape(shape)
+    xp = array_namespace(weights, states, tokens)
+    index, weights = (xp.moveaxis(x, -1, 0) for x in (_flat_index(shape, states, tokens), weights))
+    return sums_at(index.reshape(-1), weights.reshape(-1), math.prod(shape)).reshape(shape)
 
 
 def pull_back(
@@ -150,7 +152,8 @@ def entropy_gradient(
     Returns:
       (..., N, V).
     """
-    visits = scatter_add(weights, states, np.zeros_like(states), (*policy.probs.shape[:-1], 1))
+    first = array_namespace(states).zeros_like(states)
+    visits = scatter_add(weights, states, first, (*policy.probs.shape[:-1], 1))
     surprise = policy.log_probs + policy.entropies()[..., None]
     gradient: Floats = -visits * policy.probs * surprise / temperature
     return gradient
@@ -158,5 +161,6 @@ def entropy_gradient(
 
 def _flat_index(shape: tuple[int, ...], states: Integers, tokens: Integers) -> Integers:
     *runs, n_states, n_tokens = shape
-    first = np.arange(math.prod(runs)).reshape(*runs, 1, 1, 1) * (n_states * n_tokens)
-    return first + states * n_tokens + tokens
+    runs_before = array_namespace(states, tokens).arange(math.prod(runs)).reshape(*runs, 1, 1, 1)
+    index: Integers = runs_before * (n_states * n_tokens) + states * n_tokens + tokens
+    return index

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.arrays import Bools, Floats, Integers
+from grpo_ref.arrays import Bools, Floats, Integers, array_namespace, to_device, to_host
 from grpo_ref.policy import policy_of
 from grpo_ref.tasks.task import END, Task
 from grpo_ref.types import Completions
@@ -39,18 +39,19 @@ def rollout(task: Task, probs: Floats, prompts: Integers, uniforms: Floats) -> C
         )
     if uniforms.shape[-1] != task.max_length:
         raise ValueError(f"uniforms: expected {task.max_length} on the last axis, got shape {uniforms.shape}")
+    xp = array_namespace(probs, prompts, uniforms)
     cumulative = probs.reshape(-1, probs.shape[-1]).cumsum(-1)
-    cumulative[:, -1] = np.inf
-    first_row = np.arange(math.prod(runs)).reshape(*runs, 1, 1) * probs.shape[-2]
-    states, tokens = (_token_array(uniforms.shape, np.int64) for _ in range(2))
-    mask = _token_array(uniforms.shape, np.bool_)
-    state = np.broadcast_to(task.starts[prompts][..., None], uniforms.shape[:-1])
+    cumulative[:, -1] = xp.inf
+    first_row = xp.arange(math.prod(runs)).reshape(*runs, 1, 1) * probs.shape[-2]
+    states, tokens = (_token_array(xp, uniforms.shape, xp.int64) for _ in range(2))
+    mask = _token_array(xp, uniforms.shape, xp.bool)
+    state = xp.broadcast_to(task.starts[prompts][..., None], uniforms.shape[:-1])
     for t in range(task.max_length):
         alive = state != END
-        here = np.where(alive, state, 0)
+        here = xp.where(alive, state, 0)
         token = _invert(cumulative, first_row + here, uniforms[..., t])
-        states[..., t], tokens[..., t], mask[..., t] = here, np.where(alive, token, 0), alive
-        state = np.where(alive, task.transitions[here, token], END)
+        states[..., t], tokens[..., t], mask[..., t] = here, xp.where(alive, token, 0), alive
+        state = xp.where(alive, task.transitions[here, token], END)
     components = task.verify(prompts, tokens, mask)
     return Completions(
         prompts=prompts,
@@ -65,11 +66,14 @@ def rollout(task: Task, probs: Floats, prompts: Integers, uniforms: Floats) -> C
     )
 
 
-def _token_array(shape: tuple[int, ...], dtype: type) -> Any:
-    """Zeros of shape (..., T), laid out in memory with T first: every step over the tokens is then one long
-    stretch, and NumPy keeps the layout in all that is computed from it."""
+def _token_array(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Zeros of shape (..., T), laid out in memory with T first.
+
+    Every step over the tokens is then one long stretch, and NumPy keeps the layout in all that is computed
+    from it.
+    """
     *others, length = shape
-    return np.moveaxis(np.zeros((length, *others), dtype), 0, -1)
+    return xp.moveaxis(xp.zeros((length, *others), dtype=dtype), 0, -1)
 
 
 def _invert(cumulative: Floats, rows: Integers, uniforms: Floats) -> Integers:
@@ -80,13 +84,14 @@ def _invert(cumulative: Floats, rows: Integers, uniforms: Floats) -> Integers:
       rows: (...,) which row each number is looked up in.
       uniforms: (...,) numbers in [0, 1).
     """
+    xp = array_namespace(cumulative, rows, uniforms)
     vocabulary = cumulative.shape[-1]
     first = rows * vocabulary - 1
-    tokens = np.zeros(rows.shape, dtype=np.int64)
+    tokens: Integers = xp.zeros(rows.shape, dtype=xp.int64)
     step = 1 << (vocabulary - 1).bit_length()
     while step := step // 2:
-        probe = np.minimum(tokens + step, vocabulary)
-        tokens = np.where(cumulative.reshape(-1).take(first + probe) <= uniforms, probe, tokens)
+        probe = xp.minimum(tokens + step, vocabulary)
+        tokens = xp.where(cumulative.reshape(-1).take(first + probe) <= uniforms, probe, tokens)
     return tokens
 
 
@@ -100,10 +105,11 @@ def draw_prompts(prompt_probs: Floats, uniforms: Floats) -> Integers:
     Returns:
       (..., P) prompt indices.
     """
+    xp = array_namespace(prompt_probs, uniforms)
     cumulative = prompt_probs.cumsum(-1)
-    last = prompt_probs.shape[-1] - 1 - np.argmax(prompt_probs[..., ::-1] > 0.0, axis=-1)
+    last = prompt_probs.shape[-1] - 1 - xp.argmax(prompt_probs[..., ::-1] > 0.0, axis=-1)
     drawn: Integers = (cumulative[..., None, :] <= uniforms[..., None]).sum(-1)
-    bounded: Integers = np.minimum(drawn, last[..., None])
+    bounded: Integers = xp.minimum(drawn, last[..., None])
     return bounded
 
 
@@ -117,6 +123,9 @@ def draw(
     prompt_probs: Floats | None = None,
 ) -> Completions:
     """One batch for each run, its prompts and tokens drawn from the run's own generator.
+
+    The numbers are drawn on the host wherever the policies are, so that a GPU samples what NumPy does; they
+    are moved there all at once.
 
     Args:
       task: the automaton and its verifier.
@@ -133,6 +142,7 @@ def draw(
     numbers = np.stack(
         [generator.random((prompts, 1 + group_size * task.max_length)) for generator in generators]
     )
+    numbers = to_device(numbers, array_namespace(probs))
     uniforms = numbers[..., 1:].reshape(len(generators), prompts, group_size, task.max_length)
     return rollout(task, probs, draw_prompts(prompt_probs, numbers[..., 0]), uniforms)
 
@@ -148,7 +158,8 @@ def redraw(
 ) -> Completions:
     """The batch with some groups drawn anew, prompts included: one round of DAPO's dynamic sampling.
 
-    Runs without such groups draw no numbers, so a run does not depend on its neighbours.
+    Runs without such groups draw no numbers, so a run does not depend on its neighbours. Which runs have some
+    must be known on the host, where the numbers are drawn.
 
     Args:
       task, probs, generators: as in `draw`.
@@ -157,11 +168,15 @@ def redraw(
       prompt_probs: as in `draw`.
 
     Returns:
-      Completions of the same shape.
+      Completions of the same shape; the batch itself if there is nothing to draw anew.
     """
-    runs = np.flatnonzero(replace_groups.any(-1)).tolist()
+    drawing = replace_groups.any(-1)
+    chosen = [generators[run] for run in np.flatnonzero(to_host(drawing)).tolist()]
+    if not chosen:
+        return batch
+    xp = array_namespace(replace_groups)
+    runs = xp.argsort(xp.where(drawing, 0, 1), stable=True)[: len(chosen)]
     prompts, group_size = batch.rewards.shape[-2:]
-    chosen = [generators[run] for run in runs]
     fresh = draw(
         task,
         probs[runs],
@@ -178,7 +193,9 @@ def redraw(
 
 
 def _choose(groups: Bools, ours: Floats, theirs: Floats) -> Floats:
-    return np.where(groups.reshape(groups.shape + (1,) * (ours.ndim - groups.ndim)), ours, theirs)
+    groups = groups.reshape(groups.shape + (1,) * (ours.ndim - groups.ndim))
+    chosen: Floats = array_namespace(groups, ours, theirs).where(groups, ours, theirs)
+    return chosen
 
 
 def sample(
@@ -196,6 +213,6 @@ def sample(
     Returns:
       Completions of shape (S, P, G, T).
     """
-    generators = [np.random.default_rng(seed) for _ in logits]
+    generators = [np.random.default_rng(seed) for _ in range(len(logits))]
     probs = policy_of(logits, temperature=temperature).probs
     return draw(task, probs, generators, prompts=prompts, group_size=group_size)

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from grpo_ref.arrays import to_host
 from grpo_ref.files import UNFINISHED, replace_file, replace_text
 from grpo_ref.train import Metrics, TrainState
 
@@ -81,9 +82,10 @@ class RunFolder:
         return {name: value for name, value in config.items() if name != "format"}
 
     def save(self, state: TrainState, history: History) -> None:
-        """Replace metrics and checkpoint."""
+        """Replace metrics and checkpoint, which holds NumPy arrays wherever the run is."""
+        arrays = _as_arrays(to_host(state))
         replace_text(self.path / METRICS, _as_csv(history))
-        replace_file(self.path / CHECKPOINT, lambda file: np.savez(file, **_as_arrays(state)))
+        replace_file(self.path / CHECKPOINT, lambda file: np.savez(file, **arrays))
 
     def load(self) -> tuple[TrainState, History] | None:
         """The last saved state with the metrics up to it, or None before the first save.

@@ -1,4 +1,9 @@
-"""The training loop: the only one, for every task, every recipe and any number of seeds at once."""
+"""The training loop: the only one, for every task, every recipe and any number of seeds at once.
+
+It runs where the task's arrays are, on the host or, after `to_device`, on a GPU. There an update moves its
+random numbers to the GPU in one transfer and its metrics back in another; a round of resampling takes one
+more each way, a step of a recipe that reads noise one more to the GPU.
+"""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -9,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grpo_ref.arrays import Bools, Floats
-from grpo_ref.filters import pass_rate_between
+from grpo_ref.arrays import Bools, Floats, array_namespace, keep_freed_memory, to_device, to_host
+from grpo_ref.filters import all_groups, pass_rate_between
 from grpo_ref.loss import policy_loss
 from grpo_ref.metrics import (
     dead_group_fraction,
@@ -154,16 +159,17 @@ class Update(NamedTuple):
 
 
 def initial_state(task: Task, config: TrainConfig) -> TrainState:
-    """The task's reference policy, S times, before any update."""
-    logits = np.repeat(task.ref_logits[None], config.seeds, axis=0)
+    """The task's reference policy, S times, before any update, where the task's arrays are."""
+    xp = array_namespace(task.ref_logits)
+    logits = xp.repeat(task.ref_logits[None], config.seeds, axis=0)
     generators = [np.random.default_rng([config.seed, run]) for run in range(config.seeds)]
     return TrainState(
         update=0,
         logits=logits,
         ref_logits=logits.copy(),
         optimizer=_optimizer(config).init(logits),
-        entropy_coef=np.full(config.seeds, config.entropy_coef),
-        prompt_probs=np.repeat(task.prompt_probs[None], config.seeds, axis=0),
+        entropy_coef=xp.full(config.seeds, config.entropy_coef),
+        prompt_probs=xp.repeat(task.prompt_probs[None], config.seeds, axis=0),
         generators=tuple(generator.bit_generator.state for generator in generators),
     )
 
@@ -177,10 +183,11 @@ def train(
       task: what to learn.
       recipe: the algorithm.
       config: sizes and step sizes.
-      state: where to continue; left out, at the task's reference policy.
+      state: where to continue, from either device; left out, at the task's reference policy.
 
     Yields:
-      Update(metrics, state). Metrics, one number a run. Of the batch as drawn, before any filter: reward (as
+      Update(metrics, state), the metrics as NumPy arrays, the state where the task is. Metrics, one number a
+      run. Of the batch as drawn, before any filter: reward (as
       the verifier gave it) and one entry a criterion; kl (to the reference, nats a completion, exact in
       every visited state), entropy (nats a token), length (tokens), truncated (share of completions without
       an end), dead_groups (share), reward_width (std of all rewards), distinct_bigrams (share), ref_log_prob
@@ -196,7 +203,10 @@ def train(
     >>> last.metrics["reward"].shape
     (4,)
     """
-    state = initial_state(task, config) if state is None else state
+    if state is None:
+        state = initial_state(task, config)
+    state = to_device(state, array_namespace(task.ref_logits))
+    keep_freed_memory()
     generators = [_generator(saved) for saved in state.generators]
     ref = log_softmax(state.ref_logits, temperature=config.temperature)
     while state.update < config.updates:
@@ -214,7 +224,7 @@ def train(
             prompt_probs=state.prompt_probs,
             generators=tuple(generator.bit_generator.state for generator in generators),
         )
-        yield Update(metrics, state)
+        yield Update(_fetched(metrics), state)
 
 
 def _optimizer(config: TrainConfig) -> Optimizer:
@@ -225,6 +235,12 @@ def _generator(saved: Mapping[str, Any]) -> np.random.Generator:
     generator = np.random.Generator(np.random.PCG64(0))
     generator.bit_generator.state = saved
     return generator
+
+
+def _fetched(metrics: Metrics) -> Metrics:
+    """On the host, all in one transfer."""
+    together = array_namespace(*metrics.values()).stack(list(metrics.values()))
+    return dict(zip(metrics, to_host(together), strict=True))
 
 
 class _Steps(NamedTuple):
@@ -275,8 +291,14 @@ def _update(
         gradient, metrics["grad_norm"] = clip_by_norm(gradient, config.max_grad_norm)
         logits, moments = _optimizer(config).step(logits, gradient, moments)
         log.append(metrics)
-    means = {name: np.mean([metrics[name] for metrics in log], axis=0) for name in log[0] if name != "kl"}
-    return described | means, logits, moments
+    return described | _means(log), logits, moments
+
+
+def _means(log: list[Metrics]) -> Metrics:
+    """Over the steps; the KL is known better than from the penalty's estimate."""
+    xp = array_namespace(*log[0].values())
+    steps = {name: [metrics[name] for metrics in log] for name in log[0] if name != "kl"}
+    return {name: xp.mean(xp.stack(of), axis=0) if len(of) > 1 else of[0] for name, of in steps.items()}
 
 
 def _parts(prompts: int, minibatches: int) -> list[slice]:
@@ -296,11 +318,11 @@ def _resampled(
 ) -> tuple[Completions, Bools]:
     """The batch with the groups that the recipe rejects drawn anew, and which groups it keeps in the end."""
     kept: Bools = recipe.keep(batch)
-    for _ in range(config.resamples):
-        if kept.all():
+    for _ in range(0 if recipe.keep.kernel is all_groups else config.resamples):
+        redrawn = redraw(task, probs, generators, batch, replace_groups=~kept, prompt_probs=prompt_probs)
+        if redrawn is batch:
             break
-        batch = redraw(task, probs, generators, batch, replace_groups=~kept, prompt_probs=prompt_probs)
-        kept = recipe.keep(batch)
+        batch, kept = redrawn, recipe.keep(redrawn)
     return batch, kept
 
 
@@ -312,16 +334,18 @@ def _extras(
     generators: list[np.random.Generator],
 ) -> dict[str, Floats]:
     """What few recipes read: token entropies, random numbers, and the likeliest tokens of each state."""
+    xp = array_namespace(batch.tokens)
     extras: dict[str, Floats] = {}
     if "entropies" in recipe.reads:
         extras["entropies"] = gather_states(policy.entropies(), batch.states)
     if "noise" in recipe.reads:
-        extras["noise"] = np.stack([generator.random(batch.tokens.shape[1:]) for generator in generators])
+        noise = np.stack([generator.random(batch.tokens.shape[1:]) for generator in generators])
+        extras["noise"] = to_device(noise, xp)
     if "top_log_probs" in recipe.reads:
-        likeliest = np.argsort(-old.probs, axis=-1, kind="stable")[..., :TOP]
-        runs = np.arange(len(likeliest))[:, None, None, None]
+        likeliest = xp.argsort(-old.probs, axis=-1, stable=True)[..., :TOP]
+        runs = xp.arange(len(likeliest))[:, None, None, None]
         for name, one in (("top_log_probs", policy), ("top_old_log_probs", old)):
-            extras[name] = np.take_along_axis(one.log_probs, likeliest, axis=-1)[runs, batch.states]
+            extras[name] = xp.take_along_axis(one.log_probs, likeliest, axis=-1)[runs, batch.states]
     return extras
 
 
@@ -349,8 +373,9 @@ def _gradient(
         **{name: array[:, part] for name, array in extras.items()},
     )
     gradient = pull_back(token_gradient, states, tokens, policy.probs, temperature=config.temperature)
-    if entropy_coef.any():
-        everything = SimpleNamespace(mask=mask, max_length=task.max_length, correction=np.ones_like(mask))
+    if config.entropy_coef or config.entropy_target:
+        ones = array_namespace(mask).ones_like(mask)
+        everything = SimpleNamespace(mask=mask, max_length=task.max_length, correction=ones)
         weights = entropy_coef[:, None, None, None] * recipe.aggregate(everything)
         gradient -= entropy_gradient(weights, states, policy, temperature=config.temperature)
     return gradient, metrics | {"loss": loss}
@@ -364,27 +389,33 @@ def _refiltered(
         return state
     count = len(task.prompts)
     probs = policy_of(state.logits, temperature=config.temperature).probs
-    every = np.broadcast_to(np.arange(count), (len(probs), count))
+    xp = array_namespace(probs)
+    every = xp.broadcast_to(xp.arange(count), (len(probs), count))
     shape = (count, config.group_size, task.max_length)
-    numbers = np.stack([generator.random(shape) for generator in generators])
+    numbers = to_device(np.stack([generator.random(shape) for generator in generators]), xp)
     bounds = {"low": config.pass_low, "high": config.pass_high, "pass_reward": config.pass_reward}
     admitted = pass_rate_between(rollout(task, probs, every, numbers).rewards, **bounds)
     admitted |= ~(admitted & (task.prompt_probs > 0.0)).any(-1, keepdims=True)
-    chosen = np.where(admitted, task.prompt_probs, 0.0)
+    chosen = xp.where(admitted, task.prompt_probs, 0.0)
     return replace(state, prompt_probs=chosen / chosen.sum(-1, keepdims=True))
 
 
 def _applied_entropy_coef(config: TrainConfig, coef: Floats, entropy: Floats) -> Floats:
     """With a target, the bonus is given only while the entropy is not above it."""
-    return coef if config.entropy_target == 0.0 else np.where(entropy <= config.entropy_target, coef, 0.0)
+    if config.entropy_target == 0.0:
+        return coef
+    applied: Floats = array_namespace(coef).where(entropy <= config.entropy_target, coef, 0.0)
+    return applied
 
 
 def _next_entropy_coef(config: TrainConfig, coef: Floats, entropy: Floats) -> Floats:
     """With a target, a step up where the entropy is not above it and down where it is."""
     if config.entropy_target == 0.0:
         return coef
-    step = np.where(entropy <= config.entropy_target, config.entropy_delta, -config.entropy_delta)
-    return np.clip(coef + step, 0.0, config.entropy_max)
+    up = entropy <= config.entropy_target
+    stepped = array_namespace(coef).where(up, coef + config.entropy_delta, coef - config.entropy_delta)
+    bounded: Floats = array_namespace(coef).clip(stepped, 0.0, config.entropy_max)
+    return bounded
 
 
 def _describe(task: Task, batch: Completions, old: Policy, ref: Floats) -> Metrics:

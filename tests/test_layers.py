@@ -22,6 +22,7 @@ RANKS = [
         "metrics",
         "diversity",
         "verbalized",
+        "logits_device",
     },
     {"corrections"},
     {"recipes"},
@@ -32,7 +33,10 @@ RANKS = [
     {"tasks"},
     {"rollout"},
     {"train"},
+    {"many_seeds"},
     {"runs"},
+    {"patients"},
+    {"experiments"},
     {"plots"},
     {"problems"},
     {"frontends"},
@@ -40,9 +44,14 @@ RANKS = [
 RANK = {room: rank for rank, rooms in enumerate(RANKS) for room in rooms}
 DOORS = {
     "array_api_compat": {"arrays"},
+    "cupy": {"arrays"},
     "matplotlib": {"plots"},
+    "scipy": {"experiments", "plots"},
+    "joblib": {"experiments"},
+    "distributed": {"experiments"},
     "click": {"frontends"},
     "rich": {"frontends"},
+    "markdown_it": {"frontends"},
 }
 
 

@@ -19,6 +19,10 @@ class Entry(NamedTuple):
 COMMANDS = {
     "train": Entry("grpo_ref.frontends.train_command", "Train on a task and show what was learned."),
     "plot": Entry("grpo_ref.frontends.plot_command", "Draw the training dynamics of one run or several."),
+    "experiment": Entry(
+        "grpo_ref.frontends.experiment_command", "Test the claims of the literature over many seeds."
+    ),
+    "notebooks": Entry("grpo_ref.frontends.notebooks_command", "Copy the notebooks and open Jupyter."),
     "init": Entry("grpo_ref.frontends.init_command", "Write the exercises of the course into a folder."),
     "list": Entry("grpo_ref.frontends.list_command", "List the exercises and what you have reached."),
     "grade": Entry("grpo_ref.frontends.grade_command", "Grade exercises and show what is wrong with them."),

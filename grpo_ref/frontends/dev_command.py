@@ -105,7 +105,7 @@ def check(exercises: tuple[Problem, ...], table: bool, root: Path) -> None:
             click.echo(f"{problem.id:34} {counts}  {'; '.join(proof.faults) or 'ok'}")
             if table:
                 click.echo("\n".join(_table(problem, proof.matrix)) + "\n")
-    survivors = "no survivor" if not faults else f"{faults} faults"
+    survivors = "no survivor" if not faults else f"{faults} fault{'s' * (faults != 1)}"
     click.echo(f"{len(problems)} exercises, {checks} checks, {mutants} wrong answers, {survivors}")
     raise click.exceptions.Exit(1 if faults else 0)
 

@@ -1,12 +1,12 @@
 """What the commands of the course share: how an exercise and its folder are named on the command line."""
 
+import difflib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from grpo_ref.frontends.cli import suggestion
 from grpo_ref.grading.problem import Problem
 from grpo_ref.problems import PROBLEMS
 from grpo_ref.problems.course import file_of, problem_of
@@ -27,7 +27,9 @@ class Exercise(click.ParamType[Problem]):
         if by_file is not None or len(by_name) == 1:
             return by_file or by_name[0]
         known = [*PROBLEMS, *(name.split("/")[1] for name in PROBLEMS)]
-        self.fail(f"no exercise is called {value!r}. {suggestion(str(value), known)}", param, ctx)
+        close = difflib.get_close_matches(str(value), known, n=1)
+        advice = f"Did you mean {close[0]!r}?" if close else "All are shown by: grpo-ref list"
+        self.fail(f"no exercise is called {value!r}. {advice}", param, ctx)
 
 
 def folder_option(command: Command) -> Command:

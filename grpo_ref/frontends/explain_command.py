@@ -35,7 +35,7 @@ def command(dialect: str, config: tuple[str, ...], strict: bool, skip_unknown: b
     if explanation.keys:
         click.secho("\nthe keys", bold=True)
         click.echo(_keys(explanation))
-    click.secho(f"\n{len(explanation.traps)} warnings", bold=True)
+    click.secho(f"\n{len(explanation.traps)} warning{'s' * (len(explanation.traps) != 1)}", bold=True)
     for trap in explanation.traps:
         click.echo(click.style(f"! {trap.name}", fg="yellow"))
         click.echo(textwrap.fill(trap.text, WIDTH, initial_indent="  ", subsequent_indent="  "))

@@ -1,4 +1,4 @@
-"""Live progress of a training run: a bar in a terminal, a line now and then in a pipe."""
+"""Live progress: a bar in a terminal, a line now and then in a pipe."""
 
 import sys
 import time
@@ -9,18 +9,23 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 
-from grpo_ref.train import Metrics
-
 LINES = 10
-"""How many lines a run prints where there is no terminal."""
+"""How many lines are printed where there is no terminal."""
 
 
 class Progress:
-    """Shows reward, KL, entropy and the time left while the updates come in; written to standard error."""
+    """Shows how much is done and the time left; written to standard error.
 
-    def __init__(self, title: str, updates: int, *, start: int) -> None:
+    Attributes:
+      title: what is being done.
+      unit: what is counted.
+      total: how many there are.
+      start: how many were done before.
+    """
+
+    def __init__(self, title: str, unit: str, total: int, *, start: int = 0) -> None:
         self.console = Console(file=sys.stderr)
-        self.updates, self.start, self.begun = updates, start, time.monotonic()
+        self.unit, self.total, self.start, self.begun = unit, total, start, time.monotonic()
         self.bar = RichProgress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=None),
@@ -30,7 +35,7 @@ class Progress:
             console=self.console,
             disable=not self.console.is_terminal,
         )
-        self.task = self.bar.add_task(title, total=updates, completed=start, status="")
+        self.task = self.bar.add_task(title, total=total, completed=start, status="")
 
     def __enter__(self) -> Self:
         self.bar.start()
@@ -41,12 +46,9 @@ class Progress:
     ) -> None:
         self.bar.stop()
 
-    def show(self, update: int, metrics: Metrics) -> None:
-        """One more update is done."""
-        values = "  ".join(f"{name} {metrics[name].mean():.3f}" for name in ("reward", "kl", "entropy"))
-        self.bar.update(self.task, completed=update, status=values)
-        if not self.console.is_terminal and (
-            update % max(self.updates // LINES, 1) == 0 or update == self.updates
-        ):
-            left = (time.monotonic() - self.begun) / (update - self.start) * (self.updates - update)
-            print(f"update {update}/{self.updates}  {values}  {left:.0f} s left", file=sys.stderr)
+    def show(self, done: int, status: str) -> None:
+        """One more is done."""
+        self.bar.update(self.task, completed=done, status=status)
+        if not self.console.is_terminal and (done % max(self.total // LINES, 1) == 0 or done == self.total):
+            left = (time.monotonic() - self.begun) / max(done - self.start, 1) * (self.total - done)
+            print(f"{self.unit} {done}/{self.total}  {status}  {left:.0f} s left", file=sys.stderr)

@@ -12,6 +12,7 @@ from typing import Any
 import click
 from rich.console import Console
 
+from grpo_ref.arrays import DeviceError, device_namespace, to_device, to_host
 from grpo_ref.frontends.cli import Name, suggestion
 from grpo_ref.frontends.progress import Progress
 from grpo_ref.frontends.report import print_report
@@ -20,7 +21,7 @@ from grpo_ref.recipes import RECIPES, Recipe
 from grpo_ref.runs import History, RunError, RunFolder
 from grpo_ref.tasks import TASKS
 from grpo_ref.tasks.task import Task
-from grpo_ref.train import TrainConfig, TrainState, config_for, initial_state, train
+from grpo_ref.train import Metrics, TrainConfig, TrainState, config_for, initial_state, train
 
 HELP = {
     "updates": "Number of sampled batches.",
@@ -76,6 +77,13 @@ def _config_options(function: Callable[..., Any]) -> Callable[..., Any]:
     help="A setting of the task, as in goal=alternates; may be repeated.",
 )
 @_config_options
+@click.option(
+    "--device",
+    type=click.Choice(["cpu", "gpu"]),
+    default="cpu",
+    show_default=True,
+    help="Where to train; gpu needs CuPy: pip install 'grpo-ref[cuda]'.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Run folder.  [default: runs/TASK-RECIPE]")
 @click.option(
     "--resume", is_flag=True, help="Continue the run in that folder, to the bit as if never stopped."
@@ -86,6 +94,7 @@ def command(
     recipe: str,
     kl_coef: float | None,
     task_options: tuple[str, ...],
+    device: str,
     out: Path | None,
     resume: bool,
     save_every: float,
@@ -94,17 +103,21 @@ def command(
     """Train on a task and show what was learned.
 
     Everything goes to a run folder: config.json, metrics.csv (one row an update and seed) and checkpoint.npz.
-    A run that was stopped or killed is continued by the same command with --resume.
+    A run that was stopped or killed is continued by the same command with --resume, on either device; to the
+    bit only where nothing ran on a GPU.
     """
     try:
+        library = device_namespace(device)
         chosen = _task(task, task_options)
         algorithm = RECIPES[recipe] if kl_coef is None else replace(RECIPES[recipe], kl_coef=kl_coef)
         config = config_for(chosen, **CLI_DEFAULTS | {k: v for k, v in settings.items() if v is not None})
         described = _described(task, task_options, recipe, algorithm, config)
+        described |= {"device": device} if device != "cpu" else {}
         folder = RunFolder(Path("runs") / f"{task}-{recipe}" if out is None else out)
         state, history = _open(folder, described, resume) or (initial_state(chosen, config), [])
-        state = _run(folder, chosen, algorithm, config, state, history, save_every)
-    except (ValueError, RunError, OSError) as error:
+        there = to_device(chosen, library)
+        state = to_host(_run(folder, there, algorithm, config, state, history, save_every))
+    except (ValueError, RunError, OSError, DeviceError) as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:
         click.echo("\nstopped; what is done is saved, continue with the same command and --resume", err=True)
@@ -152,13 +165,13 @@ def _described(
 
 
 def _open(folder: RunFolder, described: Mapping[str, Any], resume: bool) -> tuple[TrainState, History] | None:
-    """The saved state of the same run, or None for one that starts now."""
+    """The saved state of the same run, whichever device it was on, or None for one that starts now."""
     if folder.is_new() or not resume:
         folder.create(described)
         return None
-    stored = folder.config()
-    if stored != described:
-        raise RunError(f"{folder.path} holds another run: {_first_difference(stored, described)}")
+    stored, asked = ({**config, "device": "any"} for config in (folder.config(), described))
+    if stored != asked:
+        raise RunError(f"{folder.path} holds another run: {_first_difference(stored, asked)}")
     return folder.load()
 
 
@@ -183,12 +196,13 @@ def _run(
 ) -> TrainState:
     """Train to the end, adding to the history and saving now and then, a tenth of the time at most."""
     due = time.monotonic() + save_every
-    with Progress(f"{task.name}, {config.seeds} seeds", config.updates, start=state.update) as progress:
+    title = f"{task.name}, {config.seeds} seeds"
+    with Progress(title, "update", config.updates, start=state.update) as progress:
         try:
             for update in train(task, recipe, config, state):
                 history.append(update.metrics)
                 state = update.state
-                progress.show(state.update, update.metrics)
+                progress.show(state.update, _status(update.metrics))
                 if time.monotonic() >= due:
                     begun = time.monotonic()
                     folder.save(state, history)
@@ -197,3 +211,7 @@ def _run(
             if history:
                 folder.save(state, history)
     return state
+
+
+def _status(metrics: Metrics) -> str:
+    return "  ".join(f"{name} {metrics[name].mean():.3f}" for name in ("reward", "kl", "entropy"))

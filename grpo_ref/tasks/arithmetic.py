@@ -4,7 +4,7 @@ from functools import partial
 
 import numpy as np
 
-from grpo_ref.arrays import Bools, Floats, Integers
+from grpo_ref.arrays import Bools, Floats, Integers, array_namespace
 from grpo_ref.tasks.task import END, Task
 
 EOS = 10
@@ -64,10 +64,12 @@ def _spell(number: int, max_length: int) -> Integers:
 
 def _judge(answers: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
     """(..., P, G, 2): is it a well-formed number, and is it exactly the sum?"""
-    written = np.where(mask, tokens, -1)
+    xp = array_namespace(answers, tokens, mask)
+    written = xp.where(mask, tokens, -1)
     correct = (written == answers[prompts][..., None, :]).all(-1)
     length = mask.sum(-1)
     ended = (written == EOS).any(-1)
     leading_zero = (written[..., 0] == 0) & (length > 2)
     well_formed = ended & (length >= 2) & ~leading_zero
-    return np.stack([well_formed, correct], axis=-1).astype(np.float64)
+    judged: Floats = xp.stack([well_formed, correct], axis=-1).astype(xp.float64)
+    return judged

@@ -12,7 +12,7 @@ from importlib.resources import files
 
 import numpy as np
 
-from grpo_ref.arrays import Bools, Floats, Integers
+from grpo_ref.arrays import Bools, Floats, Integers, array_namespace
 from grpo_ref.tasks.task import END, Task
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -24,18 +24,20 @@ VOWEL = np.array([letter in "aeiouy" for letter in LETTERS])
 Goal = Callable[[Integers, Integers], Bools]
 
 
-def alternates(letters: Integers, lengths: Integers) -> Bools:
+def alternates(is_vowel: Bools, letters: Integers, lengths: Integers) -> Bools:
     """Consonants and vowels take turns: "marina" does, "bettie" does not. y counts as a vowel."""
-    vowel = VOWEL[letters]
-    inside = np.arange(1, letters.shape[-1]) < lengths[..., None]
+    vowel = is_vowel[letters]
+    inside = array_namespace(lengths).arange(1, letters.shape[-1]) < lengths[..., None]
     turns: Bools = ((vowel[..., 1:] != vowel[..., :-1]) | ~inside).all(-1)
     return turns & (lengths >= 2)
 
 
-def ends_in_vowel(letters: Integers, lengths: Integers) -> Bools:
+def ends_in_vowel(is_vowel: Bools, letters: Integers, lengths: Integers) -> Bools:
     """The last letter is one of a, e, i, o, u, y."""
-    last = np.take_along_axis(letters, lengths[..., None] - 1, axis=-1)[..., 0]
-    return VOWEL[last]
+    xp = array_namespace(letters, lengths)
+    last = xp.take_along_axis(letters, lengths[..., None] - 1, axis=-1)[..., 0]
+    vowel: Bools = is_vowel[last]
+    return vowel
 
 
 def long_names(letters: Integers, lengths: Integers) -> Bools:
@@ -43,7 +45,11 @@ def long_names(letters: Integers, lengths: Integers) -> Bools:
     return (lengths >= 8) & (lengths <= 10)
 
 
-GOALS: dict[str, Goal] = {"alternates": alternates, "ends_in_vowel": ends_in_vowel, "long_names": long_names}
+GOALS: dict[str, Goal] = {
+    "alternates": partial(alternates, VOWEL),
+    "ends_in_vowel": partial(ends_in_vowel, VOWEL),
+    "long_names": long_names,
+}
 
 
 def names(*, goal: str = "long_names", context: int = 3, max_length: int = 12, min_count: int = 8) -> Task:
@@ -139,19 +145,23 @@ class _NGrams:
 
 def _judge(goal: Goal, known: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
     """(..., P, G, 2): does the finished name have the property, and is it in the list?"""
+    xp = array_namespace(known, prompts, tokens, mask)
     ended = (mask & (tokens == EOS)).any(-1)
-    first = np.broadcast_to(prompts[..., None, None], (*tokens.shape[:-1], 1))
-    letters = np.concatenate([first, np.where(mask & (tokens != EOS), tokens, 0)], axis=-1)
+    first = xp.broadcast_to(prompts[..., None, None], (*tokens.shape[:-1], 1))
+    letters = xp.concat([first, xp.where(mask & (tokens != EOS), tokens, 0)], axis=-1)
     lengths = 1 + mask.sum(-1) - ended
     codes = _codes(letters, lengths)
-    nearest = known[np.minimum(np.searchsorted(known, codes), len(known) - 1)]
-    return np.stack([goal(letters, lengths) & ended, (nearest == codes) & ended], axis=-1).astype(np.float64)
+    nearest = known[xp.minimum(xp.searchsorted(known, codes), len(known) - 1)]
+    reached, real = goal(letters, lengths) & ended, (nearest == codes) & ended
+    judged: Floats = xp.stack([reached, real], axis=-1).astype(xp.float64)
+    return judged
 
 
 def _codes(letters: Integers, lengths: Integers) -> Integers:
     """Each name as one integer, its letters 1 to 26 being digits in base 27."""
-    places = 27 ** np.arange(letters.shape[-1], dtype=np.int64)
-    inside = np.arange(letters.shape[-1]) < lengths[..., None]
+    xp = array_namespace(letters, lengths)
+    places = 27 ** xp.arange(letters.shape[-1], dtype=xp.int64)
+    inside = xp.arange(letters.shape[-1]) < lengths[..., None]
     codes: Integers = ((letters + 1) * inside * places).sum(-1)
     return codes
 

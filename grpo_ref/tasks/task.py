@@ -24,7 +24,8 @@ class Task:
       max_length: generation budget in tokens.
       ref_logits: (N, V) the policy to start from, which is the reference as well.
       verify: (prompts (..., P), tokens (..., P, G, T), mask (..., P, G, T)) -> (..., P, G, K), one reward a
-        criterion.
+        criterion. To be moved to a GPU with the task, the tables it looks into must be arguments of a
+        functools.partial.
       criteria: K names.
       weights: (K,) weight of each criterion in the reward; one of weight 0 is only watched.
       settings: training settings that suit the task, by the name of the `TrainConfig` field.

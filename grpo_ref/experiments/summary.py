@@ -1,0 +1,85 @@
+"""What the report keeps of each experiment: plain numbers, as JSON, from which every table is made."""
+
+import json
+import math
+import platform
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy
+
+from grpo_ref.experiments.cache import code_hash
+from grpo_ref.experiments.experiment import Result
+from grpo_ref.files import replace_text
+
+FORMAT = "grpo_ref experiments 1"
+Summary = dict[str, Any]
+
+
+def summary(results: Mapping[str, Result], *, seeds: int, seed: int) -> Summary:
+    """Verdicts, estimates and what they were made with.
+
+    Args:
+      results: experiment's name -> what came out.
+      seeds, seed: how many runs of each arm, and the base of their random numbers.
+    """
+    return {
+        "format": FORMAT,
+        "seeds": seeds,
+        "seed": seed,
+        "code": code_hash(),
+        "versions": {
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "scipy": scipy.__version__,
+        },
+        "experiments": {name: _one(result) for name, result in results.items()},
+    }
+
+
+def _one(result: Result) -> dict[str, Any]:
+    findings = [
+        {
+            "says": comparison.says,
+            "measure": comparison.measure,
+            "left": comparison.left,
+            "right": comparison.right,
+            "expect": comparison.expect,
+            "margin": comparison.margin,
+            "mean": estimate.mean,
+            "low": estimate.low,
+            "high": estimate.high,
+            "p": estimate.p,
+            "size": estimate.size if math.isfinite(estimate.size) else None,
+            "outcome": outcome,
+        }
+        for comparison, estimate, outcome in result.findings
+    ]
+    return {"verdict": result.verdict, "findings": findings}
+
+
+def save(path: Path, found: Summary) -> None:
+    """Write a summary as JSON."""
+    replace_text(path, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+
+
+def load(path: Path) -> Summary:
+    """Read a summary.
+
+    Raises:
+      ValueError: if the file is not one of ours.
+    """
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise ValueError(f"{path} is no summary of experiments: its format is not {FORMAT!r}")
+    return found
+
+
+def what_holds(findings: Sequence[Mapping[str, Any]]) -> str:
+    """On what a verdict depends: the predictions that hold, then the others."""
+    held = [one["says"] for one in findings if one["outcome"] == "holds"]
+    failed = [f"{one['says']} ({one['outcome']})" for one in findings if one["outcome"] != "holds"]
+    parts = [("holds: ", held), ("does not: ", failed)]
+    return "; ".join(title + ", ".join(says) for title, says in parts if says)

@@ -1,0 +1,127 @@
+"""The page of all experiments, in Markdown and HTML, made from the summary and the experiments' own words."""
+
+import base64
+import html
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from markdown_it import MarkdownIt
+
+from grpo_ref.experiments.experiment import Experiment
+from grpo_ref.experiments.summary import Summary, what_holds
+
+BEGIN, END = "<!-- verdicts: made by grpo-ref experiment report -->", "<!-- end of verdicts -->"
+STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#222}"
+    "table{border-collapse:collapse;display:block;overflow-x:auto}"
+    "td,th{border:1px solid #bbb;padding:.3rem .6rem;vertical-align:top;text-align:left}img{max-width:100%}"
+)
+
+
+def verdict_table(experiments: Mapping[str, Experiment], found: Summary, *, page: str = "") -> str:
+    """Claim and verdict of every experiment that was run, as a Markdown table.
+
+    Args:
+      experiments: by name.
+      found: the stored results.
+      page: where the sections are, for the links; left out, on the same page.
+    """
+    lines = ["| experiment | claim | verdict | predictions that hold |", "|---|---|---|---|"]
+    for name, one in found["experiments"].items():
+        holds = sum(finding["outcome"] == "holds" for finding in one["findings"])
+        share = f"{holds} of {len(one['findings'])}"
+        claim = _cell(experiments[name].claim)
+        lines.append(f"| [{name}]({page}#{name}) | {claim} | {one['verdict']} | {share} |")
+    return "\n".join(lines)
+
+
+def in_readme(text: str, table: str) -> str:
+    """The text with the table between the two marks.
+
+    Raises:
+      ValueError: if a mark is missing.
+    """
+    if BEGIN not in text or END not in text:
+        raise ValueError(f"expected the marks {BEGIN!r} and {END!r} in the file")
+    before, _, rest = text.partition(BEGIN)
+    return f"{before}{BEGIN}\n{table}\n{END}{rest.partition(END)[2]}"
+
+
+def markdown_page(experiments: Mapping[str, Experiment], found: Summary) -> str:
+    """The whole report; figures are files beside it."""
+    seeds, versions = found["seeds"], found["versions"]
+    made = ", ".join(f"{name} {version}" for name, version in versions.items())
+    count: dict[str, int] = {}
+    for one in found["experiments"].values():
+        count[one["verdict"]] = count.get(one["verdict"], 0) + 1
+    tally = ", ".join(f"{times} {verdict}" for verdict, times in count.items())
+    number = len(found["experiments"])
+    parts = [
+        "# What the literature says about GRPO, tested",
+        f"{number} claim{'s' * (number != 1)}: {tally}. Every arm ran with {seeds} seeds (base seed"
+        f" {found['seed']}; {made}). Toy tasks and tabular policies: a verdict is about the mechanism, not"
+        " about large models.",
+        "The rule, fixed before each run: a prediction *holds* if the whole interval of the paired difference"
+        " over seeds lies on the predicted side (beyond the margin, where one is given); it is *opposite* if"
+        " the whole interval lies on the other side, and *not shown* otherwise. The intervals of one"
+        " experiment hold together with 95 % confidence (Bonferroni), p-values are adjusted (Holm), d is the"
+        " mean difference over its standard deviation. A claim is *supported* if all its predictions hold,"
+        " *opposite* if all are opposite; it *depends* if some hold, and is *not supported* if none does.",
+        verdict_table(experiments, found),
+    ]
+    parts += [_section(experiments[name], one) for name, one in found["experiments"].items()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(experiment: Experiment, one: Mapping[str, Any]) -> str:
+    rows = [
+        "| prediction | measure | difference [interval] | margin | p | d | outcome |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for finding in one["findings"]:
+        size = "" if finding["size"] is None else f"{finding['size']:.2f}"
+        arms = f"{finding['measure']}: {finding['left']} - {finding['right']}"
+        rows.append(
+            f"| {_cell(finding['says'])} | {_cell(arms)} | {_effect(finding)} | {finding['margin']:g} |"
+            f" {finding['p']:.2g} | {size} | {finding['outcome']} |"
+        )
+    depends = [f"What it depends on: {what_holds(one['findings'])}."] if one["verdict"] == "depends" else []
+    remark = [experiment.remark] if experiment.remark else []
+    name = experiment.name
+    return "\n\n".join(
+        [
+            f"## {name}",
+            f"**Claim.** {experiment.claim} ({experiment.source})",
+            f"**Verdict: {one['verdict']}.** {' '.join(depends + remark)}".strip(),
+            f"**Run.** {experiment.run} **Measured.** {experiment.measured}",
+            "\n".join(rows),
+            f"![{name}: {experiment.claim}]({name}.png)",
+        ]
+    )
+
+
+def html_page(markdown: str, folder: Path) -> str:
+    """The same page as one HTML file, its figures inside it."""
+    body = MarkdownIt("commonmark").enable("table").render(markdown)
+    body = re.sub(r"<h2>(\w+)</h2>", r'<h2 id="\1">\1</h2>', body)
+    body = re.sub(r'src="(\w+\.png)"', lambda found: f'src="{_data_uri(folder / found[1])}"', body)
+    title = html.escape(markdown.splitlines()[0].removeprefix("# "))
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
+        f"<style>{STYLE}</style></head>\n<body>\n{body}</body></html>\n"
+    )
+
+
+def _data_uri(path: Path) -> str:
+    return "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode()
+
+
+def _effect(finding: Mapping[str, Any]) -> str:
+    return f"{finding['mean']:.3g} [{finding['low']:.3g}, {finding['high']:.3g}]"
+
+
+def _cell(text: str) -> str:
+    """Text that does not end a cell."""
+    return text.replace("|", "\\|")

@@ -1,0 +1,163 @@
+"""From logits to log-probabilities and back on a GPU: the logits are read twice, the gradient written once.
+
+    log π(token) = z[token] - log Σ_a exp(z[a]),   z = (logits - top) / temperature
+    ∂L/∂logits[a] = c / temperature (1[a = token] - π(a)),    c = ∂L/∂log π(token)
+
+Each of the two steps is one CuPy kernel. Its threads are lanes: lane l of a row has the tokens l, l + LANES,
+l + 2 LANES, ..., so that neighbouring lanes read neighbouring logits; a lane asks for four of them before it
+works on any, because memory answers late. In the first kernel a lane keeps the largest logit that it has met
+and the sum of exponentials relative to it, so no logit overflows and none is read twice; plain array
+functions then join the lanes of a row. Nothing else has the size of the logits.
+"""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grpo_ref.arrays import Array, array_namespace, to_host
+
+LANES = 256
+"""Threads that share a row; the lanes' own results are then 1/60 of a row of 32000 logits in float32."""
+
+SUMS = """
+ptrdiff_t first = i / lanes * vocabulary;
+T top = lowest, sum = 0;
+for (ptrdiff_t a = i % lanes; a < vocabulary; a += 4 * lanes) {
+    T z[4], before = top;
+    #pragma unroll
+    for (int k = 0; k < 4; ++k) {
+        z[k] = a + k * lanes < vocabulary ? T(logits[first + a + k * lanes]) : before;
+        top = z[k] > top ? z[k] : top;
+    }
+    sum *= exp((before - top) * scale);
+    #pragma unroll
+    for (int k = 0; k < 4; ++k)
+        if (a + k * lanes < vocabulary) sum += exp((z[k] - top) * scale);
+}
+tops[i] = top;
+sums[i] = sum;
+"""
+GRADIENT = """
+ptrdiff_t row = i / lanes, first = row * vocabulary;
+T top = tops[row], slope = slopes[row], weight = weights[row];
+for (ptrdiff_t a = i % lanes; a < vocabulary; a += 4 * lanes) {
+    T z[4];
+    #pragma unroll
+    for (int k = 0; k < 4; ++k)
+        z[k] = a + k * lanes < vocabulary ? T(logits[first + a + k * lanes]) : top;
+    #pragma unroll
+    for (int k = 0; k < 4; ++k) {
+        ptrdiff_t at = a + k * lanes;
+        T hit = at == tokens[row] ? slope : T(0);
+        if (at < vocabulary)
+            gradient[first + at] = slope == T(0) ? T(0) : hit - weight * exp((z[k] - top) * scale);
+    }
+}
+"""
+
+
+class Rows(NamedTuple):
+    """Rows of logits, and what is known of each row.
+
+    Attributes:
+      logits: (rows * V,) in float32 or float64.
+      tokens: (rows,) the sampled ones.
+      live: (rows,) False where what the row holds does not matter.
+      temperature: > 0.
+      tops: (rows,) the largest logit.
+      totals: (rows,) Σ exp((logits - top) / temperature), in float64.
+      log_probs: (rows,) of the sampled tokens in float64, in nats; 0 where not live.
+    """
+
+    logits: Array
+    tokens: Array
+    live: Array
+    temperature: float
+    tops: Array
+    totals: Array
+    log_probs: Array
+
+
+def rows_of(logits: Array, tokens: Array, live: Array, temperature: float) -> Rows:
+    """Read the logits once, and check them and the tokens: one transfer to the host.
+
+    Args:
+      logits: (..., V) on the device, in float32 or float64; -inf for a banned token.
+      tokens: (...,) integers.
+      live: (...,) truth values.
+      temperature: > 0.
+
+    Raises:
+      ValueError: if a token is out of range, or a live row has NaN, +inf, or nothing but -inf.
+    """
+    xp, vocabulary = array_namespace(logits, tokens, live), logits.shape[-1]
+    logits, live = logits.reshape(-1), live.reshape(-1)
+    tokens = xp.astype(tokens.reshape(-1), xp.int64)
+    tops, totals = _tops_and_totals(xp, logits, len(tokens), vocabulary, temperature)
+    known = xp.isfinite(tops) & xp.isfinite(totals) & (totals > 0.0)
+    bad, outside = live & ~known, (tokens < 0) | (tokens >= vocabulary)
+    _raise_if(xp, bad, outside, vocabulary)
+    chosen = logits.take(xp.arange(len(tokens)) * vocabulary + tokens)
+    z = (xp.astype(chosen, xp.float64) - xp.astype(tops, xp.float64)) * (1.0 / temperature)
+    log_probs = xp.where(live, z - xp.log(xp.where(live, totals, 1.0)), 0.0)
+    return Rows(logits, tokens, live, temperature, tops, totals, log_probs)
+
+
+def _tops_and_totals(
+    xp: Any, logits: Array, rows: int, vocabulary: int, temperature: float
+) -> tuple[Array, Array]:
+    """Of each row its largest logit, and the sum of the exponentials relative to it."""
+    scale, lowest = 1.0 / temperature, float(np.finfo(logits.dtype).min)
+    tops, sums = (xp.empty(rows * LANES, dtype=logits.dtype) for _ in range(2))
+    sums_kernel, _ = _kernels(xp)
+    sums_kernel(logits, vocabulary, LANES, scale, lowest, tops, sums, size=rows * LANES)
+    tops, sums = tops.reshape(rows, LANES), sums.reshape(rows, LANES)
+    top = xp.max(tops, axis=-1, keepdims=True)
+    totals = xp.sum(xp.astype(sums, xp.float64) * xp.exp((tops - top) * scale), axis=-1)
+    return top[:, 0], totals
+
+
+def _raise_if(xp: Any, bad: Array, outside: Array, vocabulary: int) -> None:
+    """Ask the device once whether anything is wrong."""
+    wrong = to_host(xp.stack([xp.any(bad), xp.any(outside)]))
+    if wrong[1]:
+        raise ValueError(f"tokens: expected 0 to {vocabulary - 1}, and some are not")
+    if wrong[0]:
+        row = int(np.argmax(to_host(bad)))
+        raise ValueError(f"logits: row {row} holds NaN or +inf, or nothing but -inf")
+
+
+def write_gradient(rows: Rows, slopes: Array, out: Array) -> None:
+    """Read the logits once more and write the gradient.
+
+    Args:
+      rows: of the logits.
+      slopes: (rows,) ∂L/∂log π(token).
+      out: (rows * V,) where the gradient goes; it may be the logits.
+    """
+    xp = array_namespace(rows.logits, slopes)
+    slopes = xp.where(rows.live, slopes, 0.0) * (1.0 / rows.temperature)
+    weights = slopes / xp.where(rows.live, rows.totals, 1.0)
+    slopes, weights = (xp.astype(x, out.dtype) for x in (slopes, weights))
+    vocabulary, scale = out.shape[0] // max(len(slopes), 1), 1.0 / rows.temperature
+    _, gradient_kernel = _kernels(xp)
+    given = (rows.logits, rows.tokens, rows.tops, slopes, weights, vocabulary, LANES, scale)
+    gradient_kernel(*given, out, size=len(slopes) * LANES)
+
+
+@cache
+def _kernels(xp: Any) -> tuple[Any, Any]:
+    """The two kernels; CuPy compiles them when they first run."""
+    numbers = "int64 vocabulary, int64 lanes, T scale"
+    return (
+        xp.ElementwiseKernel(
+            f"raw T logits, {numbers}, T lowest", "raw T tops, raw T sums", SUMS, "grpo_ref_sums"
+        ),
+        xp.ElementwiseKernel(
+            f"raw T logits, raw int64 tokens, raw T tops, raw T slopes, raw T weights, {numbers}",
+            "raw T gradient",
+            GRADIENT,
+            "grpo_ref_gradient",
+        ),
+    )

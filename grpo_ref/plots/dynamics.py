@@ -1,0 +1,106 @@
+"""Training dynamics: nine curves of one run or several."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from grpo_ref.arrays import Floats
+from grpo_ref.plots.style import COLOURS, LINES, figure_style, grid, new_figure, save
+from grpo_ref.train import Metrics
+
+PANELS = {
+    "reward": "reward",
+    "kl": "KL to the reference\n(nats a completion)",
+    "entropy": "entropy (nats a token)",
+    "grad_norm": "gradient norm",
+    "length": "length (tokens)",
+    "dead_groups": "groups without contrast\n(share)",
+    "clip": "clipped tokens (share)",
+    "distinct_bigrams": "distinct bigrams (share)",
+    "ref_log_prob": "log-likelihood under the\nreference (nats a completion)",
+}
+"""What is drawn, by the name of the metric."""
+OTHERS = {
+    "correct": "right answers (share)",
+    "right": "right answers (share)",
+    "real_name": "names of the census (share)",
+    "reward_width": "width of the rewards\n(std over the batch)",
+    "kept_groups": "groups that the filter kept\n(share)",
+    "truncated": "completions without an end\n(share)",
+    "approx_kl": "KL from old to new policy\n(nats a token)",
+    "ratio_max": "largest ratio",
+    "ess": "effective sample size (share)",
+}
+"""Labels of metrics that are drawn only when they are asked for."""
+COLUMNS = 3
+
+
+def plot_dynamics(runs: Mapping[str, Sequence[Metrics]], path: Path) -> None:
+    """Draw the training dynamics of one run or several; the file's suffix decides: PNG, PDF or SVG.
+
+    Args:
+      runs: label -> metrics of each update, each name -> (S,).
+      path: where to write; what is drawn is `dynamics_figure`.
+    """
+    with figure_style():
+        save(dynamics_figure(runs), path)
+
+
+def dynamics_figure(runs: Mapping[str, Sequence[Metrics]], names: Sequence[str] = tuple(PANELS)) -> Figure:
+    """The training dynamics of one run or several, a panel a metric.
+
+    Lines are means over the seeds, bands run from the 10th to the 90th percentile of the seeds.
+
+    Args:
+      runs: label -> metrics of each update, each name -> (S,).
+      names: of the metrics to draw, three in a row; left out, the nine of `PANELS`. "clip" is clip_low plus
+        clip_high.
+
+    Returns:
+      The figure; a metric without a label in `PANELS` or `OTHERS` is labelled by its name.
+    """
+    rows = -(-len(names) // COLUMNS)
+    with figure_style():
+        figure = new_figure(10.5, 2.4 * rows + 0.8)
+        axes = figure.subplots(rows, COLUMNS, sharex=True, squeeze=False).reshape(-1)
+        for axis, name in zip(axes, names, strict=False):
+            _draw_panel(axis, name, runs)
+        for axis in axes[len(names) :]:
+            axis.set_visible(False)
+        for axis in axes[max(len(names) - COLUMNS, 0) : len(names)]:
+            axis.set_xlabel("update")
+            axis.tick_params(labelbottom=True)
+        seeds = sorted({len(history[0]["reward"]) for history in runs.values()})
+        title = f"line: mean of {' or '.join(map(str, seeds))} seeds; band: their 10th to 90th percentile"
+        lines, columns = axes[0].get_lines(), min(len(runs), 3)
+        figure.legend(lines, runs, title=title, loc="outside upper center", ncols=columns, frameon=False)
+    return figure
+
+
+def _draw_panel(axis: Axes, name: str, runs: Mapping[str, Sequence[Metrics]]) -> None:
+    label = (PANELS | OTHERS).get(name, name.replace("_", " "))
+    for index, history in enumerate(runs.values()):
+        _draw(axis, _curve(name, history), index)
+    axis.set_ylabel(label)
+    grid(axis)
+    if "(share)" in label:
+        top = max(axis.get_ylim()[1], 0.01)
+        axis.set_ylim(-0.03 * top, top)
+
+
+def _curve(name: str, history: Sequence[Metrics]) -> Floats:
+    """(U, S)."""
+    if name == "clip":
+        return np.stack([metrics["clip_low"] + metrics["clip_high"] for metrics in history])
+    return np.stack([metrics[name] for metrics in history])
+
+
+def _draw(axis: Axes, curve: Floats, index: int) -> None:
+    updates = np.arange(1, len(curve) + 1)
+    colour, line = COLOURS[index % len(COLOURS)], LINES[index % len(LINES)]
+    low, high = np.percentile(curve, [10, 90], axis=1)
+    axis.fill_between(updates, low, high, color=colour, alpha=0.18, linewidth=0)
+    axis.plot(updates, curve.mean(1), color=colour, linestyle=line, linewidth=1.4)

@@ -1,0 +1,166 @@
+"""One figure for each experiment: the phenomenon at the left, the comparisons with intervals at the right."""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FormatStrFormatter, LogLocator, MaxNLocator, NullFormatter
+from scipy import stats
+
+from grpo_ref.arrays import Floats
+from grpo_ref.experiments.experiment import Curves, Experiment, Finding, Measures, Points, Result
+from grpo_ref.plots.style import COLOURS, LINES, MARKERS, figure_style, grid, new_figure, save
+
+OUTCOMES = {"holds": "holds", "opposite": "OPPOSITE", "not shown": "not shown"}
+ROW, WIDTH = 0.85, 4.3
+"""Height of a comparison and width of a panel, in inches."""
+
+
+def plot_experiment(experiment: Experiment, result: Result, path: Path) -> None:
+    """Write the figure of an experiment; the file's suffix decides: PNG, PDF or SVG.
+
+    Args:
+      experiment: the claim and its panels.
+      result: what came out.
+      path: where to write; what is drawn is `experiment_figure`.
+    """
+    with figure_style():
+        save(experiment_figure(experiment, result), path)
+
+
+def experiment_figure(experiment: Experiment, result: Result) -> Figure:
+    """The panels of an experiment, and each of its comparisons with its interval.
+
+    Lines and points are means over the seeds, bands and bars their 95 % intervals (Student's t). The
+    intervals of the comparisons are those that the verdict was given by; where they lie inside the grey
+    field, the prediction holds.
+
+    Args:
+      experiment: the claim and its panels.
+      result: what came out.
+
+    Returns:
+      The figure.
+    """
+    panels, rows = len(experiment.panels), len(result.findings)
+    with figure_style():
+        figure = new_figure(WIDTH * (panels + 1), max(3.6, ROW * rows + 0.5))
+        left, right = figure.subfigures(1, 2, width_ratios=[panels, 1.0], squeeze=False)[0]
+        for axis, panel in zip(np.atleast_1d(left.subplots(1, panels)), experiment.panels, strict=True):
+            _draw_panel(axis, panel, result.measures)
+        for axis, finding in zip(np.atleast_1d(right.subplots(rows, 1)), result.findings, strict=True):
+            _draw_finding(axis, finding)
+        seeds = result.findings[0].estimate.seeds
+        left.suptitle(f"mean of {seeds} seeds; band or bar: its 95 % interval", fontsize=8)
+        right.suptitle("differences with 95 % intervals that hold together;\ngrey: as predicted", fontsize=8)
+    return figure
+
+
+def _draw_panel(axis: Axes, panel: Curves | Points, measures: Mapping[str, Measures]) -> None:
+    if isinstance(panel, Curves):
+        _draw_curves(axis, panel, measures)
+    else:
+        _draw_points(axis, panel, measures)
+    axis.set_ylabel(panel.ylabel)
+    for side in panel.log:
+        _logarithmic(axis, side)
+    grid(axis)
+
+
+def _logarithmic(axis: Axes, side: str) -> None:
+    """A logarithmic axis with plain numbers at 1, 2 and 5 of each decade."""
+    axis.set(**{f"{side}scale": "log"})
+    ticks = axis.xaxis if side == "x" else axis.yaxis
+    ticks.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    ticks.set_major_formatter(FormatStrFormatter("%g"))
+    ticks.set_minor_formatter(NullFormatter())
+
+
+def interval(values: Floats) -> tuple[Floats, Floats]:
+    """Mean over the first axis, and how far its 95 % interval reaches to either side."""
+    seeds = len(values)
+    error = values.std(0, ddof=1) / np.sqrt(seeds)
+    reach: Floats = stats.t.ppf(0.975, seeds - 1) * error
+    return values.mean(0), reach
+
+
+def _draw_curves(axis: Axes, panel: Curves, measures: Mapping[str, Measures]) -> None:
+    for index, label in enumerate(_arms(panel, measures)):
+        middle, reach = interval(measures[label][panel.measure])
+        x = panel.x or np.arange(1, len(middle) + 1)
+        colour = COLOURS[index % len(COLOURS)]
+        axis.fill_between(x, middle - reach, middle + reach, color=colour, alpha=0.18, linewidth=0)
+        axis.plot(x, middle, color=colour, linestyle=LINES[index % len(LINES)], linewidth=1.4, label=label)
+    axis.set_xlabel(panel.xlabel)
+    axis.legend(frameon=False, fontsize=8)
+
+
+def _draw_points(axis: Axes, panel: Points, measures: Mapping[str, Measures]) -> None:
+    if not panel.x:
+        labels = _arms(panel, measures)
+        for place, label in enumerate(labels):
+            _draw_series(axis, [place], [measures[label][panel.measure]], 0, "none", None)
+        axis.set_xticks(range(len(labels)), [textwrap.fill(label, 14) for label in labels], fontsize=8)
+        axis.tick_params(axis="x", labelrotation=30 if len(labels) > 4 else 0)
+        axis.margins(x=0.15)
+        return
+    for index, (series, places) in enumerate(panel.x.items()):
+        values = [measures[label][panel.measure] for label in places]
+        name = series if len(panel.x) > 1 else None
+        _draw_series(axis, list(places.values()), values, index, LINES[index % len(LINES)], name)
+    axis.set_xlabel(panel.xlabel)
+    if len(panel.x) > 1:
+        axis.legend(frameon=False, fontsize=8)
+
+
+def _draw_series(
+    axis: Axes, x: Sequence[float], values: Sequence[Floats], index: int, line: Any, label: str | None
+) -> None:
+    middles, reaches = zip(*(interval(value) for value in values), strict=True)
+    axis.errorbar(
+        x,
+        middles,
+        reaches,
+        color=COLOURS[index % len(COLOURS)],
+        marker=MARKERS[index % len(MARKERS)],
+        linestyle=line,
+        linewidth=1.2,
+        markersize=4.5,
+        capsize=2.5,
+        label=label,
+    )
+
+
+def _arms(panel: Curves | Points, measures: Mapping[str, Measures]) -> list[str]:
+    return list(panel.arms) or [label for label, found in measures.items() if panel.measure in found]
+
+
+def _draw_finding(axis: Axes, finding: Finding) -> None:
+    """One comparison, in the units of its measure."""
+    (says, measure, left, expect, right, margin), estimate, outcome = finding
+    ends = [estimate.low, estimate.high, 0.0, -margin, margin]
+    reach = 0.12 * (max(ends) - min(ends)) or 1.0
+    edges = (min(ends) - reach, max(ends) + reach)
+    allowed = {"more": (margin, edges[1]), "less": (edges[0], -margin), "same": (-margin, margin)}[expect]
+    axis.axvspan(*allowed, color="0.88", linewidth=0)
+    axis.axvline(0.0, color="black", linewidth=0.7)
+    axis.errorbar(
+        [estimate.mean],
+        [0.0],
+        xerr=[[estimate.mean - estimate.low], [estimate.high - estimate.mean]],
+        color="black",
+        marker="o" if outcome == "holds" else "X",
+        markersize=5,
+        capsize=3,
+    )
+    axis.set_xlim(*edges)
+    axis.set_yticks([])
+    axis.spines["left"].set_visible(False)
+    axis.tick_params(axis="x", labelsize=7)
+    axis.xaxis.set_major_locator(MaxNLocator(5))
+    axis.set_title(f"{textwrap.fill(says, 62)}: {OUTCOMES[outcome]}", fontsize=7.5, loc="left")
+    axis.set_xlabel(f"{measure}: {left} - {right}", fontsize=7)

@@ -1,0 +1,68 @@
+"""How hard each completion of a group is pushed, under several recipes side by side."""
+
+from collections.abc import Mapping
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from grpo_ref.arrays import Floats
+from grpo_ref.loss import policy_loss
+from grpo_ref.plots.style import COLOURS, figure_style, grid, new_figure
+from grpo_ref.recipes import Recipe
+
+HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++")
+
+
+def pushes(recipe: Recipe, rewards: Floats, *, length: int) -> Floats:
+    """The push on each token's log-probability, on-policy, without a penalty.
+
+        push = -∂loss/∂log π(token)
+
+    Args:
+      recipe: whose advantage, aggregation and surrogate are used.
+      rewards: (1, G) of the completions of one prompt.
+      length: tokens of each completion.
+
+    Returns:
+      (G,) of the first token of each completion; positive where it becomes more likely.
+    """
+    log_probs = np.full((*rewards.shape, length), np.log(0.5))
+    advantages = recipe.advantage.kernel(rewards, **recipe.advantage.settings)
+    loss = policy_loss(log_probs, advantages, np.ones_like(log_probs), recipe=recipe, ref_log_probs=log_probs)
+    push: Floats = -loss.gradient[0, :, 0]
+    return push
+
+
+def compared_gradients(recipes: Mapping[str, Recipe], rewards: Floats, *, length: int) -> Figure:
+    """Bars for each completion of one prompt, one a recipe: how hard is it pushed?
+
+    Args:
+      recipes: label -> recipe, two to six.
+      rewards: (1, G) of the completions of one prompt.
+      length: tokens of each completion.
+
+    Returns:
+      The figure.
+    """
+    width = 0.8 / len(recipes)
+    places = np.arange(rewards.shape[-1])
+    with figure_style():
+        figure = new_figure(7.0, 2.8)
+        axis = figure.subplots()
+        for index, (label, recipe) in enumerate(recipes.items()):
+            axis.bar(
+                places + (index - (len(recipes) - 1) / 2) * width,
+                pushes(recipe, rewards, length=length),
+                width,
+                color=COLOURS[index],
+                hatch=HATCHES[index],
+                edgecolor="black",
+                linewidth=0.6,
+                label=label,
+            )
+        axis.axhline(0.0, color="black", linewidth=0.8)
+        axis.set_xticks(places, [f"reward {reward:g}" for reward in rewards[0]], fontsize=8)
+        axis.set_ylabel("push on each token\n(-gradient, a nat of log-probability)")
+        grid(axis)
+        axis.legend(frameon=False)
+    return figure

@@ -1,0 +1,42 @@
+"""What all figures share: colours and line styles that survive a greyscale print, and how they are saved."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import matplotlib as mpl
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+
+from grpo_ref.files import replace_file
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+"""Okabe and Ito's colours, with a line style and a marker of its own for each series."""
+
+
+@contextmanager
+def figure_style() -> Iterator[None]:
+    """Small text and open axes, for the figures made inside."""
+    with mpl.rc_context({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False}):
+        yield
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """A figure in inches that no window needs."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure as a whole; the suffix of the file decides: PNG, PDF or SVG."""
+    replace_file(path, lambda file: figure.savefig(file, format=path.suffix.removeprefix("."), dpi=150))
+
+
+def grid(axis: Axes) -> None:
+    """Faint lines behind the curves."""
+    axis.grid(alpha=0.25)
+    axis.set_axisbelow(True)

@@ -1,0 +1,233 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 3. Reading training dynamics
+#
+# A training run is a patient that cannot speak. All it shows is curves, and the reward alone says little: it can rise
+# while everything goes wrong, and stand still for half a dozen different reasons.
+#
+# **The question: which curve tells what?** We look at a healthy run, make five sick ones on purpose, and learn to tell
+# them apart. Each run takes less than a second, so break them in your own way too.
+
+# %%
+# %matplotlib inline
+from dataclasses import replace
+
+import numpy as np
+
+from grpo_ref import DAPO, GRPO, TASKS, config_for, has_collapsed, sample, train
+from grpo_ref.plots import dynamics_figure
+
+# %% [markdown]
+# Everything below uses `run`: train, keep the numbers of each update, and the policies at the end.
+
+
+# %%
+def run(task, recipe=GRPO, **settings):
+    config, history = config_for(task, **{"seeds": 4, "updates": 60, **settings}), []
+    for update in train(task, recipe, config):
+        history.append(update.metrics)
+    return history, update.state
+
+
+no_kl, strong_kl = replace(GRPO, kl_coef=0.0), replace(GRPO, kl_coef=0.2)
+arithmetic, names = TASKS["arithmetic"](), TASKS["names"]()
+
+# %% [markdown]
+# ## A healthy run
+#
+# `arithmetic` answers prompts like `7+8=`, digit by digit: reward 1 for the right answer, and 0.1 for any well-formed
+# number on top.
+
+# %%
+healthy, _ = run(arithmetic, prompts=40)
+dynamics_figure({"healthy": healthy})
+
+# %% [markdown]
+# | curve | says | healthy here |
+# |---|---|---|
+# | reward | what the verifier gives, on average | rises, fast at first |
+# | KL to the reference | how far the policy is from where it started | rises and slows down |
+# | entropy | how undecided each token is | falls, but not to 0 while there is something to learn |
+# | gradient norm | how hard the update pulls | some size until the end |
+# | length | tokens a completion | finds the length of the answers |
+# | groups without contrast | share of the groups with equal rewards: no advantage, no lesson | rises as answers become right; some prompts settle on a wrong one |
+# | clipped tokens | share that the clip holds back | 0: one step a batch, every ratio is 1 |
+# | distinct bigrams | variety of what is said | no steady fall |
+# | log-likelihood under the reference | does it still sound like the reference? | only follows the length: the reference is uniform |
+#
+# One rule for all of them: **no curve means anything alone.** The diagnosis is in pairs.
+#
+# ## Sick 1: steps too large
+#
+# Ten times the learning rate.
+
+# %%
+hasty, _ = run(arithmetic, prompts=40, learning_rate=3.0)
+dynamics_figure({"healthy": healthy, "learning rate x 10": hasty}, ("reward", "entropy", "dead_groups"))
+
+# %% [markdown]
+# **Read:** the reward shoots up, stops low, and never moves again. The entropy falls at once: the policy is sure of
+# answers that it has hardly tried. Then all siblings are equal, no group has contrast, and there is no gradient left.
+# It has not converged, it is stuck.
+#
+# **Pair:** no contrast *and* a low reward. (No contrast at the highest possible reward is success.)
+#
+# ## Sick 2: no KL penalty
+#
+# `names` starts from a letter model of real first names, and pays for names of eight to ten letters. The verifier does
+# not ask whether it still is a name.
+
+# %%
+settings = {"updates": 100, "prompts": 8, "learning_rate": 0.2}
+kept, kept_state = run(names, strong_kl, **settings)
+free, free_state = run(names, no_kl, **settings)
+panels = ("reward", "kl", "entropy", "ref_log_prob", "distinct_bigrams", "dead_groups")
+dynamics_figure({"KL penalty 0.2": kept, "no KL penalty": free}, panels)
+
+# %% [markdown]
+# **Read:** judged by its reward, the run without a penalty is much the better one. The other curves tell how it does
+# that: the KL is larger, the entropy nearly 0, the variety of bigrams a third. It has found a few strings that pay.
+# They are not even unlikely ones (the log-likelihood has come back up); they are always the same. No curve replaces
+# looking at samples:
+
+
+# %%
+def said(state):
+    batch = sample(names, state.logits[:1], prompts=6, group_size=5, seed=3)
+    groups = zip(batch.prompts[0], batch.tokens[0], batch.mask[0], strict=True)
+    return [[names.render(prompt, *one) for one in zip(*group, strict=True)] for prompt, *group in groups]
+
+
+for with_kl, without in zip(said(kept_state), said(free_state), strict=True):
+    print(f"{'  '.join(with_kl):60} |  {'  '.join(without)}")
+
+# %% [markdown]
+# **Pair:** reward up *and* entropy near 0 (or KL without end): the reward is being hacked. The penalty has its price,
+# too: a lower reward, and its KL is still rising slowly.
+#
+# ## Sick 3: collapse
+#
+# When a policy has only one answer left, three curves fall together: entropy, distinct bigrams, and the width of the
+# rewards (their spread over the batch). One of them falling is learning; `has_collapsed` warns when all three are below
+# half of what they were. An entropy bonus is one cure; is it a good one?
+
+# %%
+bonus, bonus_state = run(names, no_kl, entropy_coef=0.05, **settings)
+three = ("entropy", "distinct_bigrams", "reward_width")
+runs = {"KL penalty 0.2": kept, "no KL penalty": free, "none, but an entropy bonus": bonus}
+for label, history in runs.items():
+    print(f"{label:27}", has_collapsed(*(np.stack([m[name] for m in history]) for name in three)))
+dynamics_figure(runs, (*three, "reward", "kl", "ref_log_prob"))
+
+# %% [markdown]
+# **Read:** the bonus stops the collapse in all four seeds, and keeps most of the reward. But look at the lower right:
+# its names become less and less likely under the reference. Entropy wants *any* variety, the KL penalty wants the
+# reference's. **Pair:** entropy kept up *and* the log-likelihood falling: variety made of noise.
+#
+# ## Sick 4: nothing but dead groups
+#
+# Only right answers pay now, two completions a prompt, eight prompts. At first one answer in two hundred is right.
+
+# %%
+hard = TASKS["arithmetic"](format_weight=0.0)
+runs = {
+    "groups of 2": run(hard, prompts=8, group_size=2)[0],
+    "groups of 16": run(hard, prompts=8, group_size=16)[0],
+    "groups of 2, dead ones drawn anew": run(
+        hard, replace(GRPO, keep=DAPO.keep), prompts=8, group_size=2, resamples=10
+    )[0],
+}
+dynamics_figure(runs, ("reward", "dead_groups", "entropy"))
+
+# %% [markdown]
+# **Read:** with groups of 2, nearly every group is dead, so most updates have no gradient at all, and the reward hardly
+# leaves the floor. Nothing is broken; there is just nothing to compare. Larger groups find a right answer more often,
+# and so does drawing dead groups anew, up to ten times here (DAPO's dynamic sampling). Both cost more completions.
+#
+# **Pair:** no contrast *and* a reward at the floor *and* an entropy as high as at the start: too hard for so few tries.
+# In sick 1 there was no contrast either, but the entropy was low.
+#
+# ## Sick 5: much clipping
+#
+# Each batch is used for four steps instead of one. From the second step on, the policy is no longer the one that drew
+# the batch: ratios leave 1, and the clip begins to work.
+
+# %%
+runs = {
+    "1 step a batch": run(arithmetic, prompts=40)[0],
+    "4 steps": run(arithmetic, prompts=40, epochs=4)[0],
+    "4 steps, learning rate 1.0": run(arithmetic, prompts=40, epochs=4, learning_rate=1.0)[0],
+}
+dynamics_figure(runs, ("correct", "clip", "approx_kl", "ess", "entropy", "dead_groups"))
+
+# %% [markdown]
+# **Read:** at first half of the tokens are clipped in both runs with four steps. With a moderate learning rate that is
+# fine: it learns *more* from the same completions. With a large one it gets stuck like sick 1. The share of clipped
+# tokens does not tell the two apart; at the end the sick one clips less, because tokens of dead groups are not counted.
+# What does tell: how far the policy moves within one batch. The KL from old to new is ten times larger, and the effective
+# sample size (what share of the tokens still has a say when they are weighted by their ratios) falls below 0.8. The clip
+# takes away the push of a token; it does not hold the policy.
+#
+# **Pair:** clipping *and* a large KL from old to new: fewer steps, or smaller ones.
+#
+# ## Which is which?
+#
+# One more, without a name, beside the healthy run. Its reward is flat, as in sick 4. What is wrong?
+
+# %%
+mystery, _ = run(arithmetic, replace(GRPO, kl_coef=5.0), prompts=40)
+panels = ("reward", "kl", "entropy", "dead_groups", "grad_norm", "ref_log_prob")
+dynamics_figure({"healthy": healthy, "patient": mystery}, panels)
+
+# %% [markdown]
+# <details><summary>Answer</summary>
+#
+# Every group has contrast and the gradient is large, so there is something to learn. But the KL stays near 0 and the
+# entropy near its highest value, log 11 = 2.40 nats: the policy is not allowed to move. `kl_coef` is 5, as you saw in
+# the cell.
+# </details>
+#
+# | reward | together with | suspect |
+# |---|---|---|
+# | low, flat | no contrast, entropy low | steps too large |
+# | low, flat | no contrast, entropy high | too hard, groups too small |
+# | low, flat | contrast, gradient, KL near 0 | penalty too strong |
+# | high | entropy near 0, KL large | reward hacking, collapse |
+# | any | KL from old to new large | too many or too large steps a batch |
+# | falling | everything else as usual | a sign is wrong: see the clinic |
+#
+# ## Try yourself
+#
+# **a.** Give sick 1 the cure: which `kl_coef` lets a learning rate of 3.0 learn again, if any?
+#
+# <details><summary>Answer</summary>
+#
+# None. About 0.15 of the answers are right whether it is 0, 0.1 or 1. The first ten steps make the policy sure of
+# itself, and a token of probability $\pi \approx 1$ moves its logits by a factor $\pi(1-\pi) \approx 0$: not even the
+# penalty can pull it back. The cure is the learning rate.
+# </details>
+#
+# **b.** In sick 3, raise the entropy bonus to 0.2. Predict the six curves first.
+#
+# <details><summary>Answer</summary>
+#
+# The entropy *rises* above where it started, the reward falls back, and the log-likelihood under the reference drops
+# without end: the policy is paid for noise.
+# </details>
+#
+# **c.** Which run above would you stop first if you could see only the reward?
+#
+# <details><summary>Answer</summary>
+#
+# Probably the one with the KL penalty on `names`, the healthiest of the three: reward alone prefers the collapsed one.
+# </details>
+#
+# In the course: `clinic/read_the_curve` asks for the diagnosis by a program, and the rest of the chapter has broken
+# trainers to mend (`clinic/falling_reward`, `clinic/idle_clip`, `clinic/large_groups`, ...).

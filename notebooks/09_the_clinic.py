@@ -1,0 +1,215 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 9. The clinic: six broken runs
+#
+# Six owners bring a trainer that "does GRPO". Each has exactly one fault, and each runs without an error: the loss falls,
+# the curves move, a figure comes out. This is what makes faults in reinforcement learning expensive. Here you learn to
+# read them from the chart.
+#
+# Each chart shows a **healthy** run and the **patient** on the same seeds, so that every difference is the fault's and not
+# chance. Lines are means of 16 seeds, bands run from their 10th to their 90th percentile.
+#
+# How to work: read the complaint, look at the chart, write down what you suspect and which *one* number would prove it.
+# Only then unfold the answer.
+
+# %%
+# %matplotlib inline
+from grpo_ref.patients import PATIENTS
+from grpo_ref.plots import dynamics_figure
+
+
+def examine(letter):
+    patient = PATIENTS[letter]
+    print(f"Patient {letter}: “{patient.complaint}”")
+    return dynamics_figure(patient.charts(), patient.panels)
+
+
+# %% [markdown]
+# ## Patient A
+
+# %%
+examine("A")
+
+# %% [markdown]
+# Both runs have `kl_coef = 0.2`, and the penalty should hold the policy near the reference.
+#
+# <details><summary>Questions that help</summary>
+#
+# Which way does the KL of the patient go when you compare it with the healthy run? What would happen to it if you raised
+# the weight further?
+# </details>
+#
+# <details><summary>Diagnosis</summary>
+#
+# **The KL penalty has the wrong sign.** The loss subtracts `kl_coef · KL` where it should add it, so leaving the reference
+# is paid for. The reward may look *better* than that of the healthy run: nothing holds the policy back. The one number
+# that proves it: raise the weight, and the KL must fall; here it rises. In the library the one minus sign stands in
+# `grpo_ref/loss.py`, and a test checks that a larger `kl_coef` lowers the objective.
+# </details>
+
+# %% [markdown]
+# ## Patient B
+
+# %%
+examine("B")
+
+# %% [markdown]
+# `dead_groups` is the share of groups whose completions all got the same reward. They should teach nothing.
+#
+# <details><summary>Questions that help</summary>
+#
+# What advantage does a completion of a group with rewards `[1, 1, 1, 1]` get if the mean is taken over the whole batch, in
+# which most other groups are wrong?
+# </details>
+#
+# <details><summary>Diagnosis</summary>
+#
+# **Mean and standard deviation are taken over the whole batch.** A prompt that the policy always solves is now "better than
+# average" in every completion and is pushed further; a hard prompt is "worse than average" even for its best completion.
+# The one number that proves it: print the advantages of a group with equal rewards. They must be exactly zero.
+# </details>
+
+# %%
+import numpy as np
+
+easy_and_hard = np.array([[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.0]])  # two prompts, four completions each
+for label, recipe in {"healthy": PATIENTS["B"].healthy, "patient": PATIENTS["B"].recipe}.items():
+    print(label, recipe.advantage.kernel(easy_and_hard, **recipe.advantage.settings).round(2).tolist())
+
+# %% [markdown]
+# ## Patient C
+
+# %%
+examine("C")
+
+# %% [markdown]
+# The budget is 12 tokens; an answer needs two. Plain gradient descent is used here, so the size of the gradient matters.
+#
+# <details><summary>Questions that help</summary>
+#
+# The completions of the first update are 7.6 tokens long on average. By what factor is the gradient too small? What would
+# the factor be with a budget of 24?
+# </details>
+#
+# <details><summary>Diagnosis</summary>
+#
+# **Padding counts in the mean.** `.mean()` over the token axis divides by the padded length, 12, instead of by the length of
+# each completion. Short completions lose most, and the right answers are short. With Adam the fault hides, because
+# Adam forgets the size of the gradient. The one number that proves it: the loss of one completion must not change
+# when you pad it further.
+# </details>
+
+# %%
+mask = np.array([[[1.0, 1.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0]]])  # one prompt, two completions
+longer = np.pad(mask, [(0, 0), (0, 0), (0, 4)])
+for label, recipe in {"healthy": PATIENTS["C"].healthy, "patient": PATIENTS["C"].recipe}.items():
+    aggregate = recipe.aggregate.kernel
+    print(
+        label, "weight of a token:", aggregate(mask)[0, 0, 0], "padded further:", aggregate(longer)[0, 0, 0]
+    )
+
+# %% [markdown]
+# ## Patient D
+
+# %%
+examine("D")
+
+# %% [markdown]
+# The two colleagues use the same seeds and groups of two, and Adam.
+#
+# <details><summary>Questions that help</summary>
+#
+# What are the advantages of the rewards `[1, 0]` in both? What is the ratio of the two gradient norms in the first update?
+# </details>
+#
+# <details><summary>Diagnosis</summary>
+#
+# **`ddof`.** One divides by the standard deviation of a sample (`ddof=1`: TRL, verl, RLinf, OpenRLHF), the other by that of
+# the population (`ddof=0`: Open Instruct). With G = 2 the advantages are ±0.71 or ±1: a factor of √2 in the first
+# gradient, and nearly nothing in the reward, since Adam divides it out again. With plain gradient descent it would be a
+# different learning rate. Neither is wrong; not knowing which one you have is.
+# </details>
+
+# %%
+norms = {label: history[0]["grad_norm"] for label, history in PATIENTS["D"].charts(seeds=4).items()}
+print("ratio of the first gradient norms:", (norms["healthy"] / norms["patient"]).round(3))
+
+# %% [markdown]
+# ## Patient E
+
+# %%
+examine("E")
+
+# %% [markdown]
+# Each batch is used for a single step. No KL penalty is switched on; `kl` only measures the distance to the first policy.
+#
+# <details><summary>Questions that help</summary>
+#
+# With one step a batch, what should every ratio be? Where does the KL stop, and why there?
+# </details>
+#
+# <details><summary>Diagnosis</summary>
+#
+# **`old_log_probs` are stale:** they were computed once, at the start of training. The ratio is taken to the first policy, and
+# as soon as a token is 20 % more likely than in the beginning it is clipped for good. The policy can never leave the band
+# around its first self. The one number that proves it: in the first step of each batch, the ratio must be exactly 1 and
+# `approx_kl` exactly 0.
+# </details>
+
+# %% [markdown]
+# ## Patient F
+
+# %%
+examine("F")
+
+# %% [markdown]
+# <details><summary>Questions that help</summary>
+#
+# Compare reward and gradient norm of the two runs number by number. With one step a batch, can anything be clipped at all?
+# </details>
+#
+# <details><summary>Diagnosis</summary>
+#
+# **The patient is healthy; the chart is ill.** The metric counts the tokens *inside* the clip range. Reward and gradient are
+# equal to the last digit. The one number that proves it: with one step a batch every ratio is 1, and the clipped share
+# must be exactly 0. A metric is code too, and deserves a test of its own.
+# </details>
+
+# %% [markdown]
+# ## The numbers to print first
+#
+# | check | must be | finds |
+# |---|---|---|
+# | ratio in the first step of a batch | exactly 1 | stale `old_log_probs`, a mismatch of sampler and trainer |
+# | clipped share in that step | exactly 0 | an inverted or unsigned clip metric |
+# | advantages of a group with equal rewards | exactly 0 | a mean over the wrong axis |
+# | advantages of `[1, 0]` | ±1 or ±0.71 | `ddof` |
+# | loss of a batch, and of the same batch padded further | equal | padding in a mean |
+# | KL after raising its weight | lower | a wrong sign |
+#
+# ## Try yourself
+#
+# 1. Run patient C with Adam: `from dataclasses import replace`, then
+#    `replace(PATIENTS["C"], settings={"updates": 80})`. Can you still see the fault?
+#
+# <details><summary>Answer</summary>
+#
+# Hardly in the reward: Adam scales each parameter's step by its own recent gradients, so a constant factor cancels. The
+# gradient norm still shows it. This is why such faults live long.
+# </details>
+#
+# 2. Which of the six faults would a unit test on one hand-made batch have found?
+#
+# <details><summary>Answer</summary>
+#
+# All of them. Every proof above is one number of one small batch; none needs a training run.
+# </details>
+#
+# The course has a clinic of its own, in which you mend such trainers: `grpo-ref list`, chapter 8.
