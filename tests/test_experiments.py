@@ -1,6 +1,5 @@
 """The framework of the experiments: statistics worked by hand, verdicts by rule, no result lost."""
 
-import json
 import math
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +10,17 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grpo_ref import DR_GRPO, GRPO, slot
-from grpo_ref.advantages import raw_rewards
+from grpo_ref import (
+    DR_GRPO,
+    GRPO,
+    all_completions,
+    clipped,
+    group_normalized,
+    importance_weighted,
+    no_penalty,
+    raw_rewards,
+    slot,
+)
 from grpo_ref.experiments import EXPERIMENTS
 from grpo_ref.experiments.cache import Cache, Job, described
 from grpo_ref.experiments.experiment import (
@@ -33,13 +41,15 @@ from grpo_ref.frontends.cli import main
 from grpo_ref.frontends.experiment_report import (
     BEGIN,
     END,
+    html_page,
     in_readme,
+    markdown_page,
+    verdict_table,
 )
 from grpo_ref.plots import plot_experiment
 from grpo_ref.tasks import TASKS
 
 ROOT = Path(__file__).parents[1]
-VERDICTS = {"supported", "not supported", "opposite", "depends"}
 
 
 # ---- statistics ------------------------------------------------------------------------------------
@@ -295,8 +305,71 @@ def test_results_do_not_depend_on_the_number_of_seeds():
     assert all(np.array_equal(many[name][:2], few[name]) for name in few)
 
 
-def test_mutant_recipe_flips_the_group_mean():
-    # without a baseline the gradient of a large group is still noisier than it should be: not the same claim
-    wrong = GROUP_MEAN.mutated(lambda recipe: replace(recipe, advantage=slot(raw_rewards)))
-    assert wrong.arms["G = 2"].settings["recipe"].advantage != DR_GRPO.advantage
-    assert json.dumps(sorted(wrong.arms)) == json.dumps(sorted(GROUP_MEAN.arms))
+def test_stored_results_are_of_these_experiments():
+    found = load(ROOT / "docs" / "experiments" / "results.json")
+    assert list(found["experiments"]) == list(EXPERIMENTS)
+    for name, one in found["experiments"].items():
+        asked = [
+            (c.says, c.measure, c.left, c.right, c.expect, c.margin) for c in EXPERIMENTS[name].comparisons
+        ]
+        kept = [
+            (f["says"], f["measure"], f["left"], f["right"], f["expect"], f["margin"])
+            for f in one["findings"]
+        ]
+        assert asked == kept
+        again = [
+            outcome(Estimate(f["mean"], f["low"], f["high"], f["p"], 0.0, 0), f["expect"], f["margin"])
+            for f in one["findings"]
+        ]
+        assert again == [f["outcome"] for f in one["findings"]]
+        assert one["verdict"] == verdict(again)
+
+
+def test_readme_and_page_are_made_from_the_stored_results():
+    folder = ROOT / "docs" / "experiments"
+    found = load(folder / "results.json")
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert in_readme(text, verdict_table(EXPERIMENTS, found, page="docs/experiments/README.md")) == text
+    page = markdown_page(EXPERIMENTS, found)
+    assert (folder / "README.md").read_text(encoding="utf-8") == page
+    assert {path.stem for path in folder.glob("*.png")} == set(EXPERIMENTS)
+    assert "<table>" in html_page(page, folder)
+
+
+# a wrong implementation flips the verdict of one experiment of each group, so the experiments can fail
+MUTANTS = {
+    "advantages: the baseline forgotten": ("two_grpo", 16, lambda r: replace(r, advantage=slot(raw_rewards))),
+    "clipping: no clip": (
+        "rare_tokens",
+        16,
+        lambda r: replace(r, surrogate=slot(importance_weighted)) if r.surrogate.kernel is clipped else r,
+    ),
+    "aggregation: cut completions count": ("overlong", 16, lambda r: replace(r, admit=slot(all_completions))),
+    "mismatch: no correction": ("sampler_mismatch", 8, lambda r: replace(r, corrections=())),
+    "rewards: summed first": ("reward_scales", 16, lambda r: replace(r, advantage=slot(group_normalized))),
+    "divergence: a penalty without gradient": (
+        "kl_estimators",
+        16,
+        lambda r: replace(r, penalty=slot(no_penalty)),
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "seeds", "mutant"), MUTANTS.values(), ids=MUTANTS)
+def test_a_mutant_recipe_flips_the_verdict(name, seeds, mutant):
+    experiment = EXPERIMENTS[name]
+    right = run_experiment(experiment, seeds=seeds)
+    wrong = run_experiment(experiment.mutated(mutant), seeds=seeds)
+    assert right.verdict != wrong.verdict
+
+
+def test_every_group_has_its_mutant():
+    assert {EXPERIMENTS[name].group for name, _, _ in MUTANTS.values()} == {
+        experiment.group for experiment in EXPERIMENTS.values()
+    }
+
+
+@pytest.mark.parametrize("name", ["group_mean", "leave_one_out"])
+def test_other_seeds_give_the_same_verdict(name):
+    verdicts = {run_experiment(EXPERIMENTS[name], seeds=32, seed=seed).verdict for seed in (0, 1, 2)}
+    assert verdicts == {load(ROOT / "docs" / "experiments" / "results.json")["experiments"][name]["verdict"]}

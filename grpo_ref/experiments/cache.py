@@ -1,5 +1,6 @@
 """Results on disk, under a name made of everything that they depend on: the code and the settings."""
 
+import ast
 import hashlib
 import sys
 import zipfile
@@ -67,21 +68,23 @@ def described(value: Any) -> str:
 
 @cache
 def code_hash() -> str:
-    """Of every module that any result depends on; each experiment's own is in the key of its jobs only."""
+    """Of every module that any result depends on; those of the experiments are in the keys of their jobs."""
     package = Path(grpo_ref.__file__).parent
     files = [path for path in sorted(package.rglob("*.py")) if _matters(path.relative_to(package))]
     return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 
 def _matters(path: Path) -> bool:
-    return path.parts[0] not in SHOWS and (path.parts[0] != "experiments" or path.stem == "training")
+    return path.parts[0] not in (*SHOWS, "experiments")
 
 
 @cache
 def _hash_of(module: str) -> str:
-    """Of a module's file."""
-    file = sys.modules[module].__file__
-    return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16] if file else ""
+    """Of a module's file, and of those that it imports from the experiments."""
+    text = Path(str(sys.modules[module].__file__)).read_bytes()
+    imported = [node.module for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
+    ours = [_hash_of(name) for name in imported if name and name.startswith("grpo_ref.experiments.")]
+    return hashlib.sha256(text + "".join(ours).encode()).hexdigest()[:16]
 
 
 class Cache:

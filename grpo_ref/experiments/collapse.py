@@ -134,6 +134,9 @@ COLLAPSE = Experiment(
         Curves("modes", "right answers that are given (of 4)"),
         Points("final reward", "mean reward at the end"),
     ),
+    remark="Once every answer is right there is no gradient: the collapse happens while the policy"
+    " learns, when the likelier of the right answers is rewarded more often.",
+    chosen="KL 0.1 is compared rather than 0.04, which stands at the margin.",
 )
 
 LONGER = 200
@@ -166,6 +169,9 @@ COLLAPSE_ALARM = Experiment(
         Curves("entropy", "entropy (nats a token)"),
         Curves("reward_width", "width of the rewards\n(standard deviation in the batch)"),
     ),
+    remark="Where only one answer is right, certainty is what was to be learned, and all three fall as well.",
+    chosen="Training became longer and the arm with one answer got a uniform reference; before, its alarm"
+    " rate was anywhere from 6 % to 47 %.",
 )
 
 TEMPERATURES = (0.4, 0.7, 1.0, 1.5, 2.0)
@@ -213,4 +219,7 @@ TEMPERATURE = Experiment(
             ("mean dead_groups", "share of groups without contrast,\nmean of all updates"),
         )
     ),
+    remark="The sharper the reference, the higher the temperature at which its groups have something"
+    " to compare.",
+    chosen="It was split into two references, because the first result hung on how sharp the reference is.",
 )

@@ -123,6 +123,7 @@ class Experiment:
       comparisons: the predictions; their intervals hold together.
       panels: one or two pictures of the phenomenon.
       remark: a sentence that the reader of the verdict needs, or "".
+      chosen: what of the environment or the comparisons was chosen after a look at results, or "".
     """
 
     name: str
@@ -135,6 +136,7 @@ class Experiment:
     comparisons: tuple[Comparison, ...]
     panels: tuple[Curves | Points, ...]
     remark: str = ""
+    chosen: str = ""
 
     def mutated(self, change: Callable[[Recipe], Recipe]) -> "Experiment":
         """The same experiment with every recipe among the arms' settings changed: to see it fail."""

@@ -164,4 +164,7 @@ OVERLONG = Experiment(
     ),
     remark="Masked completions still stand in the mean and the std of their group. Counting them as wrong"
     " also teaches to be brief, which leaving them out does not.",
+    chosen="About a dozen environments were tried; the measure of right answers became the mean over"
+    " training, since each was solved in the end. In all of them filtering stayed within the margin"
+    " and the soft punishment below zero.",
 )

@@ -193,4 +193,6 @@ RARE_GRADIENT = Experiment(
     ),
     remark="Clipping withholds the gradient from the tokens that were lucky as well; with luck in the reward,"
     " CISPO settles on a lucky guess before it has seen the rare token often enough.",
+    chosen="At first the reward had luck in it only; the arms without luck were added after CISPO had lost"
+    " there.",
 )

@@ -180,6 +180,7 @@ REWARD_HACKING = Experiment(
         Curves("proxy", "proxy reward, which is optimised"),
         Curves("true", "true reward, which is watched"),
     ),
+    chosen="The language grew from 8 to 12 sentences, because the gain at 0.04 stood at its margin.",
 )
 
 EARLY_STOPPING = Experiment(
@@ -213,6 +214,10 @@ EARLY_STOPPING = Experiment(
             xlabel="weight of the KL penalty",
         ),
     ),
+    remark="The penalised policy goes on changing at the distance where it is held, toward what pays"
+    " most for the KL, and that is flattery.",
+    chosen="The distance at which runs are compared went from 2 to 5 nats, because at 2 the penalty had not"
+    " acted yet.",
 )
 
 HACKED_NAMES = Experiment(
@@ -239,4 +244,8 @@ HACKED_NAMES = Experiment(
         Curves("long_names", "share of long names, rewarded"),
         Curves("real_name", "share of real names, watched"),
     ),
+    remark="A policy that always writes the same likely ending is likely under the reference:"
+    " log-probability alone does not show the hacking.",
+    chosen="'Learns half as much' became 'learns', with a margin of 0.1, after the first result; the outcome"
+    " changed from opposite to not shown, the verdict did not.",
 )

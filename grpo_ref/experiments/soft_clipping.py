@@ -150,4 +150,5 @@ SOFT_CLIPPING = Experiment(
     remark="What keeps on pushing learns faster, from luck as well: SAPO follows the exact gradient of stale"
     " data for longer, and so it does not hold the policy near the sampler, which is what a trust region is"
     " for.",
+    chosen="The arms with luck were added after a first look.",
 )

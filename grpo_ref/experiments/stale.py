@@ -17,7 +17,9 @@ from grpo_ref.recipes import Recipe
 
 VOCABULARY, LENGTH = 3, 5
 SHARE_RIGHT = 0.2
+"""Of the completions."""
 LARGEST, HALVINGS = 1024.0, 30
+"""Of the bisection: the longest step, and how often the stretch is halved."""
 
 
 def _listing() -> tuple[Integers, Integers]:

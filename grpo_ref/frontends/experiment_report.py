@@ -63,6 +63,9 @@ def markdown_page(experiments: Mapping[str, Experiment], found: Summary) -> str:
         f"{number} claim{'s' * (number != 1)}: {tally}. Every arm ran with {seeds} seeds (base seed"
         f" {found['seed']}; {made}). Toy tasks and tabular policies: a verdict is about the mechanism, not"
         " about large models.",
+        "The environments are built to make a phenomenon visible, and were found in trial runs: a verdict"
+        " says what can happen and why, not how often it does. Where an environment or a prediction was"
+        " changed after a look at results, its section says so.",
         "The rule, fixed before each run: a prediction *holds* if the whole interval of the paired difference"
         " over seeds lies on the predicted side (beyond the margin, where one is given); it is *opposite* if"
         " the whole interval lies on the other side, and *not shown* otherwise. The intervals of one"
@@ -89,13 +92,14 @@ def _section(experiment: Experiment, one: Mapping[str, Any]) -> str:
         )
     depends = [f"What it depends on: {what_holds(one['findings'])}."] if one["verdict"] == "depends" else []
     remark = [experiment.remark] if experiment.remark else []
+    chosen = f" **Chosen after trial runs.** {experiment.chosen}" if experiment.chosen else ""
     name = experiment.name
     return "\n\n".join(
         [
             f"## {name}",
             f"**Claim.** {experiment.claim} ({experiment.source})",
             f"**Verdict: {one['verdict']}.** {' '.join(depends + remark)}".strip(),
-            f"**Run.** {experiment.run} **Measured.** {experiment.measured}",
+            f"**Run.** {experiment.run} **Measured.** {experiment.measured}{chosen}",
             "\n".join(rows),
             f"![{name}: {experiment.claim}]({name}.png)",
         ]

@@ -29,7 +29,7 @@ def plot_experiment(experiment: Experiment, result: Result, path: Path) -> None:
       path: where to write; what is drawn is `experiment_figure`.
     """
     with figure_style():
-        save(experiment_figure(experiment, result), path)
+        save(experiment_figure(experiment, result), path, dpi=100)
 
 
 def experiment_figure(experiment: Experiment, result: Result) -> Figure:

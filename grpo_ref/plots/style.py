@@ -31,9 +31,9 @@ def new_figure(width: float, height: float) -> Figure:
     return figure
 
 
-def save(figure: Figure, path: Path) -> None:
+def save(figure: Figure, path: Path, *, dpi: int = 150) -> None:
     """Write a figure as a whole; the suffix of the file decides: PNG, PDF or SVG."""
-    replace_file(path, lambda file: figure.savefig(file, format=path.suffix.removeprefix("."), dpi=150))
+    replace_file(path, lambda file: figure.savefig(file, format=path.suffix.removeprefix("."), dpi=dpi))
 
 
 def grid(axis: Axes) -> None:

@@ -190,8 +190,8 @@ def print_case(name: str, seeds: int, cost: dict[str, list[float]], compiling: d
 
 
 def lowest(ratios: list[float], theirs: list[float], mine: list[float]) -> float:
-    """The median of the ratios or the ratio of the best rounds, whichever is lower: on a busy machine a peer's
-    threads may stall, which is nobody's merit.
+    """The median of the ratios or the ratio of the best rounds, whichever is lower: on a busy machine a
+    peer's threads may stall, which is nobody's merit.
     """
     return min(statistics.median(ratios), min(theirs) / min(mine))
 
