@@ -50,6 +50,7 @@ bench: $(READY)
 	$(BIN)/python tests/benchmarks/objective.py
 	$(BIN)/python tests/benchmarks/logits.py
 	$(BIN)/python tests/benchmarks/growth.py
+	$(BIN)/python tests/benchmarks/training.py
 	$(BIN)/python tests/benchmarks/learning.py
 	$(BIN)/python tests/benchmarks/many_seeds.py
 

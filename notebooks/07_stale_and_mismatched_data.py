@@ -85,7 +85,7 @@ lines_figure(
 # a tiny step. Then comes the hard clip. What is left of a push when the tokens that moved the right way are clipped points
 # *back*: hence the cosines below zero. A high cosine far out is not simply "better": a surrogate that goes on following
 # stale data also goes on leaving the sampler, and a trust region exists to stop that. The experiments test both sides: `soft_clipping` and `sequence_ratio` on
-# [the page of the laboratory](../docs/experiments/README.md).
+# the page of the laboratory, `docs/experiments/README.md`.
 #
 # ## The weight of one completion
 #

@@ -8,13 +8,14 @@ import argparse
 import cProfile
 import json
 import pstats
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
 from measure import heading, interleaved, last_of, machine, spread
 from naive_loop import train_naively
 
-from grpo_ref import GRPO, TASKS, Task, TrainConfig, config_for, train
+from grpo_ref import GRPO, TASKS, Task, TrainConfig, Update, config_for, train
 
 SEEDS, UPDATES, TARGET = 64, 10, 20.0
 CHECKED_RUNS = (0, 5)
@@ -76,10 +77,10 @@ def compare(task: Task, config: TrainConfig, rounds: int) -> dict[str, object]:
     return {"ours_ms": ours, "loop_ms": loop, "ratio": ratios, "million_tokens_a_second": speed}
 
 
-def print_profile(task: Task, config: TrainConfig) -> None:
+def print_profile(task: Task, config: TrainConfig, loop: Callable[..., Iterable[Update]] = train) -> None:
     """Where our time goes, by function, without what it calls."""
     profile = cProfile.Profile()
-    profile.runcall(lambda: last_of(train(task, GRPO, config)))
+    profile.runcall(lambda: last_of(loop(task, GRPO, config)))
     own = {where: entry[2] for where, entry in pstats.Stats(profile).stats.items()}
     print("  where the time goes")
     for where in sorted(own, key=own.get, reverse=True)[:FUNCTIONS]:
