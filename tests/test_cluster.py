@@ -52,7 +52,6 @@ def cluster(tmp_path):
     log.close()
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
 def test_sweep_survives_a_killed_worker(cluster, tmp_path):
     address, workers = cluster
     jobs = [Job("squares", str(number), arm(slow_square, number=number), 2, 0) for number in range(24)]

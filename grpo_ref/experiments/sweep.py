@@ -1,7 +1,8 @@
 """Sweeps: many jobs on many processes, here or on a cluster; each result is stored as soon as it is there."""
 
+import importlib
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 import joblib
@@ -55,9 +56,16 @@ def sweep(
             yield job
 
 
-def _backend(scheduler: str | None) -> AbstractContextManager[Any]:
-    """Processes of this machine, or a cluster."""
-    return nullcontext() if scheduler is None else joblib.parallel_config("dask", scheduler_host=scheduler)
+@contextmanager
+def _backend(scheduler: str | None) -> Iterator[None]:
+    """Processes of this machine, or a cluster, to which the connection is closed in the end."""
+    if scheduler is None:
+        yield
+        return
+    distributed: Any = importlib.import_module("distributed")
+    client = distributed.Client(scheduler, set_as_default=False)
+    with client, joblib.parallel_config("dask", client=client):
+        yield
 
 
 def _do(job: Job) -> tuple[Job, Measures]:

@@ -6,7 +6,6 @@ gradient once. A peer that is not installed is left out, and that is said (extra
 """
 
 import argparse
-import importlib.metadata
 import importlib.util
 import json
 import subprocess
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measure import heading, interleaved, machine, spread
+from measure import heading, interleaved, machine, spread, versions
 from peers import PEERS, RECIPE, THREADS
 
 from grpo_ref import policy_loss_from_logits, token_log_probs
@@ -53,24 +52,15 @@ def main() -> None:
         print(extra_memory(arguments.memory_of))
         return
     heading("loss and gradient from logits, seconds")
-    print("  " + ", ".join(f"{name} {version}" for name, version in versions().items()))
+    print("  " + ", ".join(f"{name} {version}" for name, version in versions(PEERS).items()))
     figures = {name: compare(name, *shape, arguments.rounds) for name, shape in SHAPES.items()}
     growth = {name: grow(name, shapes, arguments.rounds) for name, shapes in GROWTH.items()}
     memory = print_memory()
-    report = {"machine": machine() | versions(), "seconds": figures, "growth": growth, "memory": memory}
+    report = {"machine": machine() | versions(PEERS), "seconds": figures, "growth": growth, "memory": memory}
     if arguments.json:
         arguments.json.write_text(json.dumps(report, indent=2) + "\n")
     if arguments.plot:
         draw(figures, arguments.plot)
-
-
-def versions() -> dict[str, str]:
-    """Of the peers, or that they are absent."""
-    names = dict.fromkeys(module for module, _ in PEERS.values())
-    return {
-        name: importlib.metadata.version(name) if importlib.util.find_spec(name) else "not installed"
-        for name in names
-    }
 
 
 def inputs(rows: int, length: int, vocabulary: int, dtype: Any) -> dict[str, np.ndarray]:

@@ -1,5 +1,7 @@
 """What the benchmarks share: interleaved timing, and a description of the machine."""
 
+import importlib.metadata
+import importlib.util
 import os
 import platform
 import statistics
@@ -58,6 +60,15 @@ def machine() -> dict[str, Any]:
         "system": platform.platform(),
         "python": platform.python_version(),
         "numpy": np.__version__,
+    }
+
+
+def versions(peers: Mapping[str, tuple[str, Any]]) -> dict[str, str]:
+    """Of the libraries of some peers, name -> (module, how to prepare it), or that they are absent."""
+    names = dict.fromkeys(module for module, _ in peers.values())
+    return {
+        name: importlib.metadata.version(name) if importlib.util.find_spec(name) else "not installed"
+        for name in names
     }
 
 

@@ -8,7 +8,6 @@ its own. A peer that is not installed is left out, and that is said (extra
 """
 
 import argparse
-import importlib.metadata
 import importlib.util
 import json
 import os
@@ -24,7 +23,7 @@ from typing import Any
 
 import numpy as np
 from many_seeds import print_profile
-from measure import heading, interleaved, last_of, machine, spread
+from measure import heading, interleaved, last_of, machine, spread, versions
 from naive_loop import train_naively
 from training_peers import PEERS
 
@@ -60,7 +59,7 @@ def main() -> None:
         print(json.dumps(ours_alone(arguments.alone, arguments.updates, arguments.rounds)))
         return
     heading(f"training on arithmetic, {arguments.updates} updates timed")
-    print("  " + ", ".join(f"{name} {version}" for name, version in versions().items()))
+    print("  " + ", ".join(f"{name} {version}" for name, version in versions(PEERS).items()))
     load = os.getloadavg()[0]
     print(f"  load average before the start {load:.1f}: near 0 on an idle machine")
     task = TASKS["arithmetic"](largest=3)
@@ -70,19 +69,10 @@ def main() -> None:
     print_extras(task, arguments.updates)
     setup = {"updates": arguments.updates, "rounds": arguments.rounds, "load": load}
     if arguments.json:
-        report = {"machine": machine() | versions(), **setup, "cases": figures, "ours_alone_ms": alone}
+        report = {"machine": machine() | versions(PEERS), **setup, "cases": figures, "ours_alone_ms": alone}
         arguments.json.write_text(json.dumps(report, indent=2) + "\n")
     if arguments.plot:
         draw({name: figure["ms_an_update"] for name, figure in figures.items()}, arguments.plot)
-
-
-def versions() -> dict[str, str]:
-    """Of the peers, or that they are absent."""
-    names = dict.fromkeys(module for module, _ in PEERS.values())
-    return {
-        name: importlib.metadata.version(name) if importlib.util.find_spec(name) else "not installed"
-        for name in names
-    }
 
 
 def installed() -> dict[str, Callable[..., Any]]:
