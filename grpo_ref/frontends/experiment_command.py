@@ -98,7 +98,9 @@ def run(
     except KeyboardInterrupt:
         click.echo("\nstopped; what is done is stored, continue with the same command", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
-    except (OSError, ImportError, ValueError) as error:
+    except ImportError as error:
+        raise click.ClickException(f"{error}; it comes with: pip install 'grpo-ref[sweep]'") from error
+    except (OSError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     for experiment in chosen:
         _print(experiment, collected(experiment, store, seeds=seeds, seed=seed))
