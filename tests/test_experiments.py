@@ -262,6 +262,22 @@ def test_report_of_stored_results(tmp_path, monkeypatch):
     assert 'src="toy.png"' not in text
 
 
+def test_report_says_where_it_cannot_write(tmp_path, monkeypatch):
+    monkeypatch.setattr("grpo_ref.frontends.experiment_command.EXPERIMENTS", {"toy": TOY})
+    list(sweep(jobs_of(TOY, seeds=8), Cache(tmp_path / "cache"), workers=1))
+    (tmp_path / "file").write_text("mine")
+    (tmp_path / "page.md").write_text("no marks")
+    common = ["experiment", "report", "--seeds", "8", "--cache", str(tmp_path / "cache"), "--out"]
+    inside = CliRunner().invoke(main, [*common, str(tmp_path / "file" / "out")])
+    assert inside.exit_code == 1
+    assert "Not a directory" in inside.output
+    out = [*common, str(tmp_path / "out"), "--readme", str(tmp_path / "page.md")]
+    unmarked = CliRunner().invoke(main, out)
+    assert unmarked.exit_code == 1
+    assert "expected the marks" in unmarked.output
+    assert (tmp_path / "page.md").read_text() == "no marks"
+
+
 def test_readme_needs_its_marks():
     with pytest.raises(ValueError, match="expected the marks"):
         in_readme("nothing", "table")

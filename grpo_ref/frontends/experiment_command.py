@@ -1,7 +1,7 @@
 """`grpo-ref experiment`: test the claims of the literature, and write down what came out."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 import click
@@ -11,7 +11,7 @@ from rich.table import Table
 from grpo_ref.experiments import EXPERIMENTS
 from grpo_ref.experiments.cache import Cache
 from grpo_ref.experiments.experiment import Experiment, Result
-from grpo_ref.experiments.summary import save, summary
+from grpo_ref.experiments.summary import Summary, save, summary
 from grpo_ref.experiments.sweep import collected, jobs_of, sweep
 from grpo_ref.files import replace_text
 from grpo_ref.frontends.cli import Name
@@ -109,10 +109,10 @@ def run(
 def _print(experiment: Experiment, result: Result) -> None:
     console = Console(highlight=False)
     console.print(f"[bold]{experiment.name}[/]  [{STYLES[result.verdict]}]{result.verdict}[/]")
-    console.print(f"  {experiment.claim}", markup=False)
+    console.print(f"  {experiment.claim}", markup=False, soft_wrap=True)
     for comparison, estimate, outcome in result.findings:
         numbers = f"{estimate.mean:.3g} [{estimate.low:.3g}, {estimate.high:.3g}]"
-        console.print(f"    {outcome:9}  {comparison.says}: {numbers}", markup=False)
+        console.print(f"    {outcome:9}  {comparison.says}: {numbers}", markup=False, soft_wrap=True)
 
 
 @command.command("report", epilog="Example:  grpo-ref experiment report --out report")
@@ -136,21 +136,27 @@ def report(out: Path, readme: Path | None, seeds: int, seed: int, quick: bool, c
     """Write one page with all claims, verdicts, effect sizes and figures, from the stored results."""
     seeds = QUICK_SEEDS if quick else seeds
     results = _stored(EXPERIMENTS.values(), Cache(cache), seeds, seed)
+    try:
+        _write(out, readme, results, summary(results, seeds=seeds, seed=seed))
+    except (OSError, ValueError) as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"wrote {out / 'README.md'} and {out / 'report.html'}")
+
+
+def _write(out: Path, readme: Path | None, results: Mapping[str, Result], found: Summary) -> None:
+    """Figures, results.json, the page in both forms, and the table in a README."""
     out.mkdir(parents=True, exist_ok=True)
     with Progress("figures", "figure", len(results)) as progress:
         for done, (name, result) in enumerate(results.items(), start=1):
             plot_experiment(EXPERIMENTS[name], result, out / f"{name}.png")
             progress.show(done, name)
-    found = summary(results, seeds=seeds, seed=seed)
     save(out / "results.json", found)
     page = markdown_page(EXPERIMENTS, found)
     replace_text(out / "README.md", page)
     replace_text(out / "report.html", html_page(page, out))
     if readme is not None:
-        text = readme.read_text(encoding="utf-8")
         table = verdict_table(EXPERIMENTS, found, page=f"{out.as_posix()}/README.md")
-        replace_text(readme, in_readme(text, table))
-    click.echo(f"wrote {out / 'README.md'} and {out / 'report.html'}")
+        replace_text(readme, in_readme(readme.read_text(encoding="utf-8"), table))
 
 
 def _stored(experiments: Iterable[Experiment], cache: Cache, seeds: int, seed: int) -> dict[str, Result]:
