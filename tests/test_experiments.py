@@ -148,6 +148,8 @@ TOY = Experiment(
     ),
     panels=(Curves("curve", "level (units)"), Points("level", "level (units)")),
     remark="Nothing more.",
+    chosen="Nothing was.",
+    exhibit=lambda: "| a sample |\n|---|\n| of nothing |",
 )
 
 
@@ -255,6 +257,8 @@ def test_report_of_stored_results(tmp_path, monkeypatch):
     page = Path("out/README.md").read_text(encoding="utf-8")
     assert "| High is higher than low | level: high - low | 1 [1, 1] | 0 | " in page
     assert "1 claim: 1 supported" in page
+    assert "**Chosen after trial runs.** Nothing was." in page
+    assert "| of nothing |" in page
     assert r"More is more, whatever \| else." in Path("page.md").read_text(encoding="utf-8")
     text = Path("out/report.html").read_text(encoding="utf-8")
     assert "data:image/png;base64," in text

@@ -124,6 +124,7 @@ class Experiment:
       panels: one or two pictures of the phenomenon.
       remark: a sentence that the reader of the verdict needs, or "".
       chosen: what of the environment or the comparisons was chosen after a look at results, or "".
+      exhibit: makes a piece of Markdown to look at, as samples of the policies; None if there is none.
     """
 
     name: str
@@ -137,6 +138,7 @@ class Experiment:
     panels: tuple[Curves | Points, ...]
     remark: str = ""
     chosen: str = ""
+    exhibit: Callable[[], str] | None = None
 
     def mutated(self, change: Callable[[Recipe], Recipe]) -> "Experiment":
         """The same experiment with every recipe among the arms' settings changed: to see it fail."""

@@ -139,6 +139,12 @@ def samples(kl_coef: float, *, count: int = 12, seed: int = 0) -> list[str]:
     ]
 
 
+def written_names() -> str:
+    """A table of names that the policies of three weights write for the same letters."""
+    rows = [f"| {label} | {', '.join(samples(COEFFICIENTS[label]))} |" for label in ("none", "0.1", "0.3")]
+    return "\n".join(["| kl_coef | names written for the same first letters |", "|---|---|", *rows])
+
+
 NAMES: Mapping[str, Any] = {"goal": "long_names", "context": 2, "min_count": 60}
 NAMES_SETTINGS: Mapping[str, Any] = {"updates": 100, "prompts": 8, "group_size": 8, "learning_rate": 0.3}
 COEFFICIENTS = {"none": 0.0, "0.01": 0.01, "0.04": 0.04, "0.1": 0.1, "0.3": 0.3, "1": 1.0}
@@ -248,4 +254,5 @@ HACKED_NAMES = Experiment(
     " log-probability alone does not show the hacking.",
     chosen="'Learns half as much' became 'learns', with a margin of 0.1, after the first result; the outcome"
     " changed from opposite to not shown, the verdict did not.",
+    exhibit=written_names,
 )

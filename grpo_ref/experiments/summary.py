@@ -11,17 +11,20 @@ import numpy as np
 import scipy
 
 from grpo_ref.experiments.cache import code_hash
-from grpo_ref.experiments.experiment import Result
+from grpo_ref.experiments.experiment import Experiment, Result
 from grpo_ref.files import replace_text
 
 FORMAT = "grpo_ref experiments 1"
 Summary = dict[str, Any]
 
 
-def summary(results: Mapping[str, Result], *, seeds: int, seed: int) -> Summary:
-    """Verdicts, estimates and what they were made with.
+def summary(
+    experiments: Mapping[str, Experiment], results: Mapping[str, Result], *, seeds: int, seed: int
+) -> Summary:
+    """Verdicts, estimates, exhibits, and what they were made with.
 
     Args:
+      experiments: by name.
       results: experiment's name -> what came out.
       seeds, seed: how many runs of each arm, and the base of their random numbers.
     """
@@ -35,11 +38,11 @@ def summary(results: Mapping[str, Result], *, seeds: int, seed: int) -> Summary:
             "numpy": np.__version__,
             "scipy": scipy.__version__,
         },
-        "experiments": {name: _one(result) for name, result in results.items()},
+        "experiments": {name: _one(experiments[name], result) for name, result in results.items()},
     }
 
 
-def _one(result: Result) -> dict[str, Any]:
+def _one(experiment: Experiment, result: Result) -> dict[str, Any]:
     findings = [
         {
             "says": comparison.says,
@@ -57,7 +60,8 @@ def _one(result: Result) -> dict[str, Any]:
         }
         for comparison, estimate, outcome in result.findings
     ]
-    return {"verdict": result.verdict, "findings": findings}
+    exhibit = experiment.exhibit() if experiment.exhibit else ""
+    return {"verdict": result.verdict, "findings": findings, "exhibit": exhibit}
 
 
 def save(path: Path, found: Summary) -> None:

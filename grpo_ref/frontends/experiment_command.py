@@ -137,7 +137,7 @@ def report(out: Path, readme: Path | None, seeds: int, seed: int, quick: bool, c
     seeds = QUICK_SEEDS if quick else seeds
     results = _stored(EXPERIMENTS.values(), Cache(cache), seeds, seed)
     try:
-        _write(out, readme, results, summary(results, seeds=seeds, seed=seed))
+        _write(out, readme, results, summary(EXPERIMENTS, results, seeds=seeds, seed=seed))
     except (OSError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"wrote {out / 'README.md'} and {out / 'report.html'}")

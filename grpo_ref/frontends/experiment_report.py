@@ -94,16 +94,16 @@ def _section(experiment: Experiment, one: Mapping[str, Any]) -> str:
     remark = [experiment.remark] if experiment.remark else []
     chosen = f" **Chosen after trial runs.** {experiment.chosen}" if experiment.chosen else ""
     name = experiment.name
-    return "\n\n".join(
-        [
-            f"## {name}",
-            f"**Claim.** {experiment.claim} ({experiment.source})",
-            f"**Verdict: {one['verdict']}.** {' '.join(depends + remark)}".strip(),
-            f"**Run.** {experiment.run} **Measured.** {experiment.measured}{chosen}",
-            "\n".join(rows),
-            f"![{name}: {experiment.claim}]({name}.png)",
-        ]
-    )
+    parts = [
+        f"## {name}",
+        f"**Claim.** {experiment.claim} ({experiment.source})",
+        f"**Verdict: {one['verdict']}.** {' '.join(depends + remark)}".strip(),
+        f"**Run.** {experiment.run} **Measured.** {experiment.measured}{chosen}",
+        "\n".join(rows),
+        f"![{name}: {experiment.claim}]({name}.png)",
+        one["exhibit"],
+    ]
+    return "\n\n".join(part for part in parts if part)
 
 
 def html_page(markdown: str, folder: Path) -> str:
