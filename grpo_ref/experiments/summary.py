@@ -81,9 +81,11 @@ def load(path: Path) -> Summary:
     return found
 
 
-def what_holds(findings: Sequence[Mapping[str, Any]]) -> str:
-    """On what a verdict depends: the predictions that hold, then the others."""
-    held = [one["says"] for one in findings if one["outcome"] == "holds"]
-    failed = [f"{one['says']} ({one['outcome']})" for one in findings if one["outcome"] != "holds"]
-    parts = [("holds: ", held), ("does not: ", failed)]
-    return "; ".join(title + ", ".join(says) for title, says in parts if says)
+def what_fails(findings: Sequence[Mapping[str, Any]]) -> str:
+    """On what a verdict depends: how many predictions hold, and which do not.
+
+    >>> what_fails([{"says": "It rises", "outcome": "holds"}, {"says": "It lasts", "outcome": "opposite"}])
+    '1 of 2 predictions hold; not: “It lasts” (opposite).'
+    """
+    failed = [f"“{one['says']}” ({one['outcome']})" for one in findings if one["outcome"] != "holds"]
+    return f"{len(findings) - len(failed)} of {len(findings)} predictions hold; not: {'; '.join(failed)}."

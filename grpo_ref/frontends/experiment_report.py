@@ -10,7 +10,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 
 from grpo_ref.experiments.experiment import Experiment
-from grpo_ref.experiments.summary import Summary, what_holds
+from grpo_ref.experiments.summary import Summary, what_fails
 
 BEGIN, END = "<!-- verdicts: made by grpo-ref experiment report -->", "<!-- end of verdicts -->"
 STYLE = (
@@ -90,7 +90,7 @@ def _section(experiment: Experiment, one: Mapping[str, Any]) -> str:
             f"| {_cell(finding['says'])} | {_cell(arms)} | {_effect(finding)} | {finding['margin']:g} |"
             f" {finding['p']:.2g} | {size} | {finding['outcome']} |"
         )
-    depends = [f"What it depends on: {what_holds(one['findings'])}."] if one["verdict"] == "depends" else []
+    depends = [what_fails(one["findings"])] if one["verdict"] == "depends" else []
     remark = [experiment.remark] if experiment.remark else []
     chosen = f" **Chosen after trial runs.** {experiment.chosen}" if experiment.chosen else ""
     name = experiment.name
