@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from grpo_ref.arrays import Bools, Floats, Integers, array_namespace, to_host
+from grpo_ref.arrays import Bools, Floats, Integers, array_namespace, keep_freed_memory, to_host
 from grpo_ref.levels import token_level
 from grpo_ref.logits_device import rows_of, write_gradient
 from grpo_ref.loss import PolicyLoss, policy_loss
@@ -136,6 +136,7 @@ def policy_loss_from_logits(
         _check(logits, tokens, mask, out, temperature)
         batch = _Tokens.of(tokens, advantages, mask, recipe, max_length, others)
         return _loss_on_device(logits, tokens, mask, batch, out, temperature)
+    keep_freed_memory()
     work = _Work.of(logits, tokens, mask, np.empty_like(logits) if out is None else out, temperature)
     batch = _Tokens.of(tokens, advantages, mask, recipe, max_length, others)
     try:
