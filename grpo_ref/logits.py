@@ -139,41 +139,50 @@ def policy_loss_from_logits(
     keep_freed_memory()
     work = _Work.of(logits, tokens, mask, np.empty_like(logits) if out is None else out, temperature)
     batch = _Tokens.of(tokens, advantages, mask, recipe, max_length, others)
+    passes = _one_pass if _is_local(recipe) and work.vocabulary >= SHORT else _two_passes
     try:
-        if _is_local(recipe) and work.vocabulary >= SHORT:
-
-            def fused(blocks: Sequence[slice]) -> None:
-                for some in _outer(blocks, work.row_bytes):
-                    for rows in some:
-                        work.exponentials(rows, work.out[rows])
-                    together = slice(some[0].start, some[-1].stop)
-                    slopes = batch.slopes(work.log_probs, together)
-                    for rows in some:
-                        first = rows.start - together.start
-                        work.scale(rows, slopes[first : first + rows.stop - rows.start])
-
-            _share(fused, work.blocks(), work.logits.size, threads)
-            result = batch.loss(work.log_probs)
-        else:
-
-            def first(blocks: Sequence[slice]) -> None:
-                for rows in blocks:
-                    work.exponentials(rows, work.out[rows])
-
-            def second(blocks: Sequence[slice]) -> None:
-                for rows in blocks:
-                    work.scale(rows, gradient[rows])
-
-            _share(first, work.blocks(), work.logits.size, threads)
-            result = batch.loss(work.log_probs)
-            gradient = np.asarray(result.gradient).reshape(-1)
-            _share(second, work.blocks(), work.logits.size, threads)
+        result = passes(work, batch, threads)
     except ValueError:
         work.out[...] = np.nan
         raise
     if not work.live.all():
         work.out[~work.live] = 0.0
     return LogitsLoss(float(result.loss), work.out.reshape(logits.shape), result.metrics)
+
+
+def _one_pass(work: "_Work", batch: "_Tokens", threads: int) -> PolicyLoss:
+    """Each block is read, judged and written while it is in the cache: for tokens that stand alone."""
+
+    def each(blocks: Sequence[slice]) -> None:
+        for some in _outer(blocks, work.row_bytes):
+            for rows in some:
+                work.exponentials(rows, work.out[rows])
+            together = slice(some[0].start, some[-1].stop)
+            slopes = batch.slopes(work.log_probs, together)
+            for rows in some:
+                first = rows.start - together.start
+                work.scale(rows, slopes[first : first + rows.stop - rows.start])
+
+    _share(each, work.blocks(), work.logits.size, threads)
+    return batch.loss(work.log_probs)
+
+
+def _two_passes(work: "_Work", batch: "_Tokens", threads: int) -> PolicyLoss:
+    """All rows are read before the first is judged: for tokens that depend on one another."""
+
+    def read(blocks: Sequence[slice]) -> None:
+        for rows in blocks:
+            work.exponentials(rows, work.out[rows])
+
+    def write(blocks: Sequence[slice]) -> None:
+        for rows in blocks:
+            work.scale(rows, gradient[rows])
+
+    _share(read, work.blocks(), work.logits.size, threads)
+    result = batch.loss(work.log_probs)
+    gradient = np.asarray(result.gradient).reshape(-1)
+    _share(write, work.blocks(), work.logits.size, threads)
+    return result
 
 
 def _loss_on_device(

@@ -17,7 +17,11 @@ from grpo_ref.experiments.experiment import Arm, Measures
 from grpo_ref.files import replace_file
 from grpo_ref.recipes import Recipe, Slot
 
-SHOWS = ("frontends", "grading", "plots", "problems", "trainers", "neighbours.py", "testing.py", "runs.py")
+APART = (
+    *("frontends", "grading", "plots", "problems", "trainers"),
+    *("neighbours.py", "testing.py", "runs.py", "patients.py"),
+    *("logits.py", "logits_device.py", "many_seeds.py"),
+)
 """Parts of the package that no result depends on."""
 
 
@@ -75,7 +79,7 @@ def code_hash() -> str:
 
 
 def _matters(path: Path) -> bool:
-    return path.parts[0] not in (*SHOWS, "experiments")
+    return path.parts[0] not in (*APART, "experiments")
 
 
 @cache
