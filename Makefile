@@ -1,7 +1,7 @@
 # make setup   everything a student needs, in .venv
 # make demo    train on real names and show what was learned      make test    run the tests
 # make check   tests, types and style, as CI does                 make bench   benchmarks (minutes)
-# make report  run all experiments (a quarter of an hour) and renew the page and the table of verdicts
+# make report  run all experiments (minutes) and renew the page and the table of verdicts
 # make notebooks   make notebooks/*.ipynb from the scripts beside them
 # make bench-gpu   benchmarks on a GPU; before it: make setup, then .venv/bin/pip install -e '.[cuda]'
 # Every target sets up .venv by itself. PYTHON chooses the interpreter (3.11 or later).

@@ -135,8 +135,8 @@ PATIENTS: dict[str, Patient] = {
     "E": Patient(
         complaint="It learns for ten updates, then it stands still.",
         fault="old_log_probs are never refreshed: the ratio is to the policy at the start of training.",
-        sign="The KL to the first policy stops at a small value and the entropy stays high: no token can get"
-        " further than the clip range from where it began, in the whole training.",
+        sign="The KL to the first policy stops at a small value and the entropy stays high: no token is"
+        " pushed further than the clip range from where it began, in the whole training.",
         recipe=replace(GRPO, surrogate=slot(stale_clipped), kl_coef=0.0),
         healthy=replace(GRPO, kl_coef=0.0),
         task_options=SMALL,

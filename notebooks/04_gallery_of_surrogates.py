@@ -258,8 +258,8 @@ _ = interact(show, clip_low=(0.0, 0.9, 0.05), clip_high=(0.0, 1.5, 0.05), temper
 show(clip_low=0.2, clip_high=0.28, temperature=3.0)
 
 # %% [markdown]
-# What to see: at $\rho = 1$ all slopes are $A$ (only `gated_ratio` is an exception), so **the first step on a batch is the
-# same for all of them**. Surrogates differ only once the policy has moved: several steps a batch, or samples that are
+# What to see: at $\rho = 1$ all slopes are $A$ (`gated_ratio` and `clip_cov`, which drops some tokens at random, are exceptions), so **the first step on a batch is the
+# same for all the others**. Surrogates differ only once the policy has moved: several steps a batch, or samples that are
 # stale. If you train with one step on fresh samples, do not expect the surrogate to matter.
 #
 # ## Try yourself

@@ -105,7 +105,7 @@ print(
 print("ratio of a completion:", np.percentile(completion_ratio, [5, 50, 95]).round(2))
 
 # %% [markdown]
-# Every token is within 10 %, and yet the probability of the whole completion differs by a factor of up to two: small
+# Nine tokens in ten are within 10 %, and nine completions in ten within a factor of two: small
 # disagreements multiply. This is why corrections come in two kinds.
 #
 # | | truncated (TIS): $\min(C, r)$ | masked (MIS): $r$ if $r \le C$, else 0 |
@@ -127,7 +127,7 @@ for name, part in parts.items():
 # ## Is the bias real, and is it repaired?
 #
 # The experiment `sampler_mismatch` enumerates a small language again, so bias and noise are exact. At the left, how far
-# the *expected* gradient is from the true one; in the middle, what is left of the advantage in a batch of 512.
+# the *expected* gradient is from the true one; in the middle, the root mean square error of a batch of 512.
 
 # %%
 mismatch = EXPERIMENTS["sampler_mismatch"]
@@ -153,8 +153,8 @@ experiment_figure(mismatch, run_experiment(mismatch, seeds=8))
 #
 # <details><summary>Answer</summary>
 #
-# `clip` falls and the entropy stays a little higher, since likelier tokens may be pushed further; with one step a batch
-# nothing changes, because every ratio is 1.
+# `clip` falls when a batch is used for several steps; with one step nothing changes, because every ratio is 1. What the
+# entropy does depends on the task: where the reward has no luck in it, a wider bound mostly learns faster.
 # </details>
 #
 # Exercises that practise this: `ratios/token_ratio`, `ratios/sequence_ratio`, `ratios/clipped`, `ratios/cispo`,

@@ -9,7 +9,7 @@
 # %% [markdown]
 # # 9. The clinic: six broken runs
 #
-# Six owners bring a trainer that "does GRPO". Each has exactly one fault, and each runs without an error: the loss falls,
+# Six owners bring a trainer that "does GRPO". Each has exactly one fault, and each runs without an error:
 # the curves move, a figure comes out. This is what makes faults in reinforcement learning expensive. Here you learn to
 # read them from the chart.
 #
@@ -72,7 +72,7 @@ examine("B")
 # <details><summary>Diagnosis</summary>
 #
 # **Mean and standard deviation are taken over the whole batch.** A prompt that the policy always solves is now "better than
-# average" in every completion and is pushed further; a hard prompt is "worse than average" even for its best completion.
+# average" in every completion and is pushed further; the wrong completions of a hard prompt are pushed down much harder than its right one is pushed up.
 # The one number that proves it: print the advantages of a group with equal rewards. They must be exactly zero.
 # </details>
 
@@ -94,7 +94,7 @@ examine("C")
 #
 # <details><summary>Questions that help</summary>
 #
-# The completions of the first update are 7.6 tokens long on average. By what factor is the gradient too small? What would
+# The completions of the first update are 7.6 tokens long on average. Which completions lose most, short or long ones? What would
 # the factor be with a budget of 24?
 # </details>
 #
@@ -158,7 +158,7 @@ examine("E")
 # <details><summary>Diagnosis</summary>
 #
 # **`old_log_probs` are stale:** they were computed once, at the start of training. The ratio is taken to the first policy, and
-# as soon as a token is 20 % more likely than in the beginning it is clipped for good. The policy can never leave the band
+# as soon as a token is 20 % more likely than in the beginning it is clipped for good. The direct push on a token ends at the band
 # around its first self. The one number that proves it: in the first step of each batch, the ratio must be exactly 1 and
 # `approx_kl` exactly 0.
 # </details>
@@ -209,7 +209,7 @@ examine("F")
 #
 # <details><summary>Answer</summary>
 #
-# All of them. Every proof above is one number of one small batch; none needs a training run.
+# B, C, D and F on any batch, E on a batch after the first update, A by the sign of the penalty's slope on one token.
 # </details>
 #
 # The course has a clinic of its own, in which you mend such trainers: `grpo-ref list`, chapter 8.

@@ -199,7 +199,7 @@ SAMPLER_MISMATCH = Experiment(
         ),
     ),
     remark="A token's weight repairs its own probability only, not those of the text before and after it, on"
-    f" which its reward depends. In batches of {BATCH} completions truncated weights have the smaller total"
-    " error at every size of noise, since what masking leaves of a gradient is far too short; the smaller the"
-    " batch, the more masking's low noise counts.",
+    f" which its reward depends. In batches of {BATCH} completions truncated weights of whole ones have the"
+    " smaller total error at every size of noise, since what masking leaves of a gradient is far too"
+    " short; the smaller the batch, the more masking's low noise counts.",
 )

@@ -66,11 +66,15 @@ def markdown_page(experiments: Mapping[str, Experiment], found: Summary) -> str:
         "The environments are built to make a phenomenon visible, and were found in trial runs: a verdict"
         " says what can happen and why, not how often it does. Where an environment or a prediction was"
         " changed after a look at results, its section says so.",
-        "The rule, fixed before each run: a prediction *holds* if the whole interval of the paired difference"
-        " over seeds lies on the predicted side (beyond the margin, where one is given); it is *opposite* if"
-        " the whole interval lies on the other side, and *not shown* otherwise. The intervals of one"
-        " experiment hold together with 95 % confidence (Bonferroni), p-values are adjusted (Holm), d is the"
-        " mean difference over its standard deviation. A claim is *supported* if all its predictions hold,"
+        "The rule: a prediction of more or less *holds* if the whole interval of the paired difference over"
+        " seeds lies on the predicted side, beyond the margin where one is given; it is *opposite* if the"
+        " whole interval lies beyond the margin on the other side. A prediction of equality *holds* if the"
+        " whole interval lies within the margin, and is *opposite*, that is refuted, if it lies wholly"
+        " outside, on"
+        " either side. All else is *not shown*. The intervals of one experiment hold together with 95 %"
+        " confidence (Bonferroni); p is against a difference of zero, not against the margin, and adjusted"
+        " (Holm); d is the mean difference over its standard deviation. A claim is *supported* if all its"
+        " predictions hold,"
         " *opposite* if all are opposite; it *depends* if some hold, and is *not supported* if none does.",
         verdict_table(experiments, found),
     ]
