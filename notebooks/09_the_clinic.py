@@ -158,8 +158,8 @@ examine("E")
 # <details><summary>Diagnosis</summary>
 #
 # **`old_log_probs` are stale:** they were computed once, at the start of training. The ratio is taken to the first policy, and
-# as soon as a token is 20 % more likely than in the beginning it is clipped for good. The direct push on a token ends at the band
-# around its first self. The one number that proves it: in the first step of each batch, the ratio must be exactly 1 and
+# as soon as a token is 20 % more likely than in the beginning it is clipped for good. From then on
+# it moves only because others are pushed down, and training stands still. The one number that proves it: in the first step of each batch, the ratio must be exactly 1 and
 # `approx_kl` exactly 0.
 # </details>
 

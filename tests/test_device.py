@@ -48,6 +48,7 @@ except DeviceError as error:
 @pytest.mark.skipif(GPU is None, reason=f"this module was tried on the double alone: {NO_GPU}")
 def test_a_gpu_was_tried():
     """Shows in the summary whether the tests below ran on a GPU too."""
+    assert GPU.__name__ == "cupy"
 
 
 @pytest.fixture(params=["double"] if GPU is None else ["double", "gpu"])
