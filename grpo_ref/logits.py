@@ -10,7 +10,8 @@ are taken a few at a time; NumPy releases the interpreter's lock in them, so two
 The same functions take CuPy arrays; `logits_device` then does the work on the GPU.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
@@ -22,12 +23,13 @@ from numpy.typing import NDArray
 from grpo_ref.arrays import Bools, Floats, Integers, array_namespace, keep_freed_memory, to_host
 from grpo_ref.levels import token_level
 from grpo_ref.logits_device import rows_of, write_gradient
-from grpo_ref.loss import PolicyLoss, policy_loss
+from grpo_ref.loss import PolicyLoss, batch_of, differentiate, policy_loss
 from grpo_ref.recipes import Recipe, Slot
 
 Logits = NDArray[np.floating[Any]]
-INNER_BYTES, OUTER_BYTES = 1 << 20, 1 << 23
-"""Exponentials are taken of 1 MiB at a time, half of a second-level cache, and scaled after 8 MiB."""
+STEP_BYTES, BLOCK_BYTES = 1 << 21, 1 << 24
+"""A core computes on 2 MiB at a time, about its second-level cache. What is done row by row costs nearly the
+same for few rows as for many, and is done for 16 MiB of them, which a third-level cache holds."""
 ALONE = 1 << 21
 """Below so many logits a second thread costs more than it brings."""
 SHORT = 1024
@@ -80,12 +82,10 @@ def token_log_probs(
         return log_probs
     work = _Work.of(logits, tokens, np.ones(tokens.shape), None, temperature)
 
-    def each(blocks: Sequence[slice]) -> None:
-        scratch = np.empty((max(rows.stop - rows.start for rows in blocks), work.vocabulary), logits.dtype)
-        for rows in blocks:
-            work.exponentials(rows, scratch[: rows.stop - rows.start])
+    def each(rows: slice) -> None:
+        work.exponentials(rows, None)
 
-    _share(each, work.blocks(), work.logits.size, threads)
+    _share(each, work.blocks(threads), work.logits.size, threads)
     return work.log_probs.reshape(tokens.shape)
 
 
@@ -153,35 +153,27 @@ def policy_loss_from_logits(
 def _one_pass(work: "_Work", batch: "_Tokens", threads: int) -> PolicyLoss:
     """Each block is read, judged and written while it is in the cache: for tokens that stand alone."""
 
-    def each(blocks: Sequence[slice]) -> None:
-        for some in _outer(blocks, work.row_bytes):
-            for rows in some:
-                work.exponentials(rows, work.out[rows])
-            together = slice(some[0].start, some[-1].stop)
-            slopes = batch.slopes(work.log_probs, together)
-            for rows in some:
-                first = rows.start - together.start
-                work.scale(rows, slopes[first : first + rows.stop - rows.start])
+    def each(rows: slice) -> None:
+        work.exponentials(rows, work.out[rows])
+        work.scale(rows, batch.slopes(work.log_probs, rows))
 
-    _share(each, work.blocks(), work.logits.size, threads)
+    _share(each, work.blocks(threads), work.logits.size, threads)
     return batch.loss(work.log_probs)
 
 
 def _two_passes(work: "_Work", batch: "_Tokens", threads: int) -> PolicyLoss:
     """All rows are read before the first is judged: for tokens that depend on one another."""
 
-    def read(blocks: Sequence[slice]) -> None:
-        for rows in blocks:
-            work.exponentials(rows, work.out[rows])
+    def read(rows: slice) -> None:
+        work.exponentials(rows, work.out[rows])
 
-    def write(blocks: Sequence[slice]) -> None:
-        for rows in blocks:
-            work.scale(rows, gradient[rows])
+    def write(rows: slice) -> None:
+        work.scale(rows, gradient[rows])
 
-    _share(read, work.blocks(), work.logits.size, threads)
+    _share(read, work.blocks(threads), work.logits.size, threads)
     result = batch.loss(work.log_probs)
     gradient = np.asarray(result.gradient).reshape(-1)
-    _share(write, work.blocks(), work.logits.size, threads)
+    _share(write, work.blocks(threads), work.logits.size, threads)
     return result
 
 
@@ -270,63 +262,72 @@ class _Work:
         """V."""
         return int(self.logits.shape[-1])
 
-    @property
-    def row_bytes(self) -> int:
-        """Bytes of one row."""
-        return self.vocabulary * self.logits.itemsize
+    def rows_in(self, size: int) -> int:
+        """How many rows fit into so many bytes; at least one."""
+        return max(size // (self.vocabulary * self.logits.itemsize), 1)
 
-    def blocks(self) -> list[slice]:
-        """Stretches of live rows, each of about INNER_BYTES at most."""
+    def blocks(self, threads: int) -> list[slice]:
+        """Stretches of live rows, of about BLOCK_BYTES at most, as many for each thread as for the others."""
+        if threads < 1:
+            raise ValueError(f"threads: expected at least 1, got {threads}")
         live = np.ones_like(self.live) if self.vocabulary < SHORT else self.live
         edges = np.flatnonzero(np.diff(np.concatenate([[False], live, [False]])))
-        size = max(INNER_BYTES // self.row_bytes, 1)
+        rounds = math.ceil(len(live) / (threads * self.rows_in(BLOCK_BYTES)))
+        size = math.ceil(len(live) / (threads * max(rounds, 1)))
         return [
             slice(begin, min(begin + size, int(stop)))
             for start, stop in edges.reshape(-1, 2)
             for begin in range(int(start), int(stop), size)
         ]
 
-    def exponentials(self, rows: slice, target: Logits) -> None:
-        """Fill target with exp(z), and note sums and log-probabilities of the rows."""
-        here, scale = self.logits[rows], 1.0 / self.temperature
-        chosen = here.reshape(-1)[self._sampled(rows)].astype(np.float64) * scale
-        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
-            if self.in_place:
-                chosen -= self._shifted(here, target) * scale
-            elif scale == 1.0:
-                np.exp(here, out=target)
-            else:
-                np.multiply(here, scale, out=target, dtype=target.dtype, casting="same_kind")
-                np.exp(target, out=target)
-            totals = self._sums(target)
-            again = np.flatnonzero(self.live[rows] & ~(np.isfinite(totals) & (totals > SMALLEST)))
-            if again.size and not self.in_place:
-                redone = np.empty((again.size, self.vocabulary), target.dtype)
-                chosen[again] -= self._shifted(here[again], redone) * scale
-                target[again], totals[again] = redone, self._sums(redone)
-            bad = self.live[rows] & ~(np.isfinite(totals) & (totals > 0.0))
+    def exponentials(self, rows: slice, target: Logits | None) -> None:
+        """Fill target with exp(z), or with None keep nothing; note sums and log-probabilities of the rows."""
+        here, live = self.logits[rows], self.live[rows]
+        shifts, totals = np.empty((2, len(here)))
+        room = np.empty_like(here[: self.rows_in(STEP_BYTES)]) if target is None else target
+        with np.errstate(all="ignore"):
+            sampled = here.reshape(-1)[self._sampled(rows)].astype(np.float64)
+            for step in self._steps(len(here)):
+                powers = room[: step.stop - step.start] if target is None else room[step]
+                shifts[step], totals[step] = self._exponentiate(here[step], powers, shift=self.in_place)
+            again = np.flatnonzero(live & ~(np.isfinite(totals) & (totals > SMALLEST)))
+            for some in [] if self.in_place else [again[step] for step in self._steps(len(again))]:
+                powers = np.empty_like(here[some])
+                shifts[some], totals[some] = self._exponentiate(here[some], powers, shift=True)
+                if target is not None:
+                    target[some] = powers
+            totals[~live] = 1.0
+            bad = ~(np.isfinite(totals) & (totals > 0.0))
+            self.totals[rows] = totals
+            self.log_probs[rows] = (sampled - shifts) / self.temperature - np.log(totals)
         if bad.any():
             row = rows.start + int(np.argmax(bad))
             raise ValueError(f"logits: row {row} holds NaN or +inf, or nothing but -inf")
-        self.totals[rows] = totals
-        self.log_probs[rows] = chosen - np.log(np.where(self.live[rows], totals, 1.0))
 
-    def _shifted(self, here: Logits, target: Logits) -> Floats:
-        """Fill target with the exponentials after subtracting each row's maximum; returns the maxima."""
-        top = here.max(-1, keepdims=True)
-        np.subtract(here, top, out=target)
+    def _exponentiate(self, here: Logits, target: Logits, *, shift: bool) -> tuple[Floats, Floats]:
+        """Fill target with exp((logits - shift) / τ); returns shifts (maxima or 0) and sums."""
+        source, top = here, np.zeros((1, 1), here.dtype)
+        if shift:
+            top = here.max(-1, keepdims=True)
+            source = np.subtract(here, top, out=target)
         if self.temperature != 1.0:
-            target *= 1.0 / self.temperature
-        np.exp(target, out=target)
-        maxima: Floats = top[:, 0].astype(np.float64)
-        return maxima
+            source = np.multiply(source, 1.0 / self.temperature, out=target)
+        np.exp(source, out=target)
+        return top[:, 0].astype(np.float64), self._sums(target)
 
     def scale(self, rows: slice, slopes: Floats) -> None:
         """Turn exponentials into the gradient."""
         slopes = np.where(self.live[rows], slopes / self.temperature, 0.0)
         target = self.out[rows]
-        target *= (-slopes / self.totals[rows]).astype(target.dtype)[:, None]
+        factors = (-slopes / self.totals[rows]).astype(target.dtype)[:, None]
+        for step in self._steps(len(target)):
+            target[step] *= factors[step]
         target.reshape(-1)[self._sampled(rows)] += slopes.astype(target.dtype)
+
+    def _steps(self, count: int) -> Iterator[slice]:
+        """Stretches of count rows, each of about STEP_BYTES at most."""
+        size = self.rows_in(STEP_BYTES)
+        return (slice(begin, min(begin + size, count)) for begin in range(0, count, size))
 
     def _sampled(self, rows: slice) -> Integers:
         """Where the sampled tokens of some rows are, counted from the first of these rows."""
@@ -403,9 +404,8 @@ class _Tokens:
         }
         mask = self.mask.reshape(-1)[None, None, rows]
         recipe = replace(self.recipe, aggregate=known)
-        gradient: Floats = policy_loss(
-            log_probs[None, None, rows], mask=mask, recipe=recipe, **part
-        ).gradient[0, 0]
+        some = batch_of(log_probs[None, None, rows], mask=mask, **part)
+        gradient: Floats = differentiate(some, recipe).gradient[0, 0]
         return gradient
 
 
@@ -421,34 +421,12 @@ def _is_local(recipe: Recipe) -> bool:
     return alone and "correction" not in recipe.aggregate.reads
 
 
-def _outer(blocks: Sequence[slice], row_bytes: int) -> list[Sequence[slice]]:
-    """Neighbouring blocks in bundles of about OUTER_BYTES."""
-    bundles: list[list[slice]] = []
-    for rows in blocks:
-        last = bundles[-1] if bundles else []
-        full = bool(last) and (rows.stop - last[0].start) * row_bytes > OUTER_BYTES
-        if not last or full or last[-1].stop != rows.start:
-            bundles.append([rows])
-        else:
-            last.append(rows)
-    return list(bundles)
-
-
-def _share(work: Callable[[Sequence[slice]], None], blocks: list[slice], size: int, threads: int) -> None:
-    """Divide the blocks among threads, equal numbers of rows each; small work is not divided."""
-    if threads < 1:
-        raise ValueError(f"threads: expected at least 1, got {threads}")
-    if not blocks:
+def _share(work: Callable[[slice], None], blocks: list[slice], size: int, threads: int) -> None:
+    """Do the blocks, a thread taking the next one when it is free; small work is not divided."""
+    if size < ALONE or threads == 1:
+        for rows in blocks:
+            work(rows)
         return
-    threads = 1 if size < ALONE else min(threads, len(blocks))
-    if threads == 1:
-        work(blocks)
-        return
-    done = np.cumsum([rows.stop - rows.start for rows in blocks])
-    owner = np.minimum((done - 1) * threads // done[-1], threads - 1)
-    parts = [
-        [rows for rows, own in zip(blocks, owner, strict=True) if own == thread] for thread in range(threads)
-    ]
     with ThreadPoolExecutor(threads) as pool:
-        for future in [pool.submit(work, part) for part in parts if part]:
+        for future in [pool.submit(work, rows) for rows in blocks]:
             future.result()

@@ -94,32 +94,61 @@ def policy_loss(
         raise ValueError(
             f"ref_log_probs: this recipe has kl_coef={recipe.kl_coef} and needs a reference policy"
         )
-    batch = _batch(
-        log_probs, advantages, mask, old_log_probs, ref_log_probs, rollout_log_probs, max_length, others
+    batch = batch_of(
+        log_probs,
+        advantages,
+        mask,
+        old_log_probs=old_log_probs,
+        ref_log_probs=ref_log_probs,
+        rollout_log_probs=rollout_log_probs,
+        max_length=max_length,
+        **others,
     )
+    judged = differentiate(batch, recipe)
+    metrics = _metrics(judged.batch, judged.gain)
+    if ref_log_probs is not None:
+        metrics["kl"] = masked_mean(judged.penalty.value, batch.mask, axis=BATCH)
+    return PolicyLoss(batch_sum(judged.losses), judged.gradient, metrics)
+
+
+class Differentiated(NamedTuple):
+    """What `differentiate` returns.
+
+    Attributes:
+      losses: (..., P, G, T) the terms whose sum is the loss.
+      gradient: (..., P, G, T) ∂loss/∂log_probs, exactly 0 on padding.
+      batch: with the levelled log-ratio and the corrections.
+      gain, penalty: what the recipe's surrogate and penalty said.
+    """
+
+    losses: Array
+    gradient: Array
+    batch: Batch
+    gain: Term
+    penalty: Term
+
+
+def differentiate(batch: Batch, recipe: Recipe) -> Differentiated:
+    """The four lines themselves, on a batch whose padding is cleared, without checks and metrics."""
     batch, passes = _levelled(batch, recipe)
     gain = recipe.surrogate(batch)
     penalty = recipe.penalty(batch)
     weights = -recipe.aggregate(batch)
     total = _minus(_corrected(gain, batch, recipe), recipe.kl_coef, penalty)
-    loss = batch_sum(weights * total.value)
     gradient = recipe.level(weights * total.slope * passes, batch.mask) + weights * total.direct
-    gradient = where_mask(batch.mask, gradient)
-    metrics = _metrics(batch, gain)
-    if ref_log_probs is not None:
-        metrics["kl"] = masked_mean(penalty.value, batch.mask, axis=BATCH)
-    return PolicyLoss(loss, gradient, metrics)
+    return Differentiated(weights * total.value, where_mask(batch.mask, gradient), batch, gain, penalty)
 
 
-def _batch(
+def batch_of(
     log_probs: Array,
     advantages: Array,
     mask: Array,
-    old_log_probs: Array | None,
-    ref_log_probs: Array | None,
-    rollout_log_probs: Array | None,
-    max_length: int | None,
-    others: dict[str, Array],
+    *,
+    old_log_probs: Array | None = None,
+    ref_log_probs: Array | None = None,
+    rollout_log_probs: Array | None = None,
+    max_length: int | None = None,
+    **others: Array,
 ) -> Batch:
     """Check the shapes, fill in what was left out, and clear the padding, once for all slots."""
     old = log_probs if old_log_probs is None else old_log_probs

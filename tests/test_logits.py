@@ -46,8 +46,8 @@ def passes(request, monkeypatch):
     """Small vocabularies take two passes; make them take one as well."""
     if request.param == "one pass":
         monkeypatch.setattr(module, "SHORT", 0)
-    monkeypatch.setattr(module, "INNER_BYTES", 3 * V * 8)
-    monkeypatch.setattr(module, "OUTER_BYTES", 7 * V * 8)
+    monkeypatch.setattr(module, "STEP_BYTES", 3 * V * 8)
+    monkeypatch.setattr(module, "BLOCK_BYTES", 7 * V * 8)
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
