@@ -66,3 +66,14 @@ def test_sweep_survives_a_killed_worker(cluster, tmp_path):
     assert done == Counter(job.key for job in jobs)
     assert [float(cache.get(job)["square"][0]) for job in jobs] == [number**2.0 for number in range(24)]
     assert processes == both
+
+
+def test_scheduler_without_workers_is_named(cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr("grpo_ref.experiments.sweep.PATIENCE", 2)
+    address, workers = cluster
+    for worker in workers:
+        worker.kill()
+        worker.wait()
+    jobs = [Job("squares", "1", arm(slow_square, number=1), 2, 0)]
+    with pytest.raises(OSError, match=f"the scheduler at {address} has no workers"):
+        list(sweep(jobs, Cache(tmp_path / "cache"), scheduler=address))

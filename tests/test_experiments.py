@@ -293,10 +293,45 @@ def test_summary_of_another_program_is_refused(tmp_path):
         load(tmp_path / "results.json")
 
 
-def test_command_needs_backend_and_scheduler_together():
-    refused = CliRunner().invoke(main, ["experiment", "run", "group_mean", "--backend", "dask"])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--backend dask", "--backend dask and --scheduler ADDRESS go together"),
+        ("--quick --seeds 64", "--quick means 16 seeds: give --quick or --seeds, not both"),
+        ("--jobs 0", "Invalid value for '--jobs': expected at least 1, or -1 for one a core, got 0"),
+        ("--jobs -5", "expected at least 1, or -1 for one a core, got -5"),
+    ],
+)
+def test_command_refuses_what_contradicts_itself(options, message):
+    refused = CliRunner().invoke(main, ["experiment", "run", "group_mean", *options.split()])
     assert refused.exit_code == 2
-    assert "--backend dask and --scheduler ADDRESS go together" in refused.output
+    assert message in refused.output
+
+
+def test_command_runs_a_repeated_name_once(tmp_path, monkeypatch):
+    monkeypatch.setattr("grpo_ref.frontends.experiment_command.EXPERIMENTS", {"group_mean": TOY})
+    options = ["--seeds", "8", "--jobs", "1", "--cache", str(tmp_path)]
+    shown = CliRunner().invoke(main, ["experiment", "run", "group_mean", "group_mean", *options])
+    assert shown.exit_code == 0, shown.output
+    assert shown.output.count("toy  supported") == 1
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:8786", "foo bar", "http://127.0.0.1:8786", "tcp://127.0.0.1"])
+def test_scheduler_without_a_proper_address_is_refused_at_once(tmp_path, address):
+    with pytest.raises(ValueError, match="scheduler: expected an address as tcp://127.0.0.1:8786, got"):
+        list(sweep(jobs_of(TOY, seeds=8), Cache(tmp_path), scheduler=address))
+
+
+def must_not_run(*, seeds, seed):
+    """An arm that is never reached."""
+    raise AssertionError
+
+
+def test_cache_that_cannot_be_written_is_named_before_any_work(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    work = [Job("toy", "none", arm(must_not_run), 2, 0)]
+    with pytest.raises(NotADirectoryError, match="file"):
+        list(sweep(work, Cache(tmp_path / "file" / "cache"), workers=1))
 
 
 # ---- the experiments themselves --------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """Sweeps: many jobs on many processes, here or on a cluster; each result is stored as soon as it is there."""
 
 import importlib
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +14,8 @@ from grpo_ref.experiments.experiment import Experiment, Measures, Result, judged
 
 CHUNK = 32
 """Seeds that run together as one array: enough to be quick, few enough to share the work."""
+PATIENCE = 10
+"""Seconds in which a scheduler has to answer, and a worker to be there."""
 
 
 def jobs_of(experiment: Experiment, *, seeds: int, seed: int = 0) -> list[Job]:
@@ -42,6 +45,10 @@ def sweep(
 
     Yields:
       Each job, after its measures were stored.
+
+    Raises:
+      ValueError: if the address is none.
+      OSError: if nothing answers there, the scheduler has no workers, or the cache cannot be written.
     """
     missing = []
     for job in jobs:
@@ -49,6 +56,9 @@ def sweep(
             missing.append(job)
         else:
             yield job
+    if not missing:
+        return
+    cache.prepare()
     with _backend(scheduler):
         parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered")
         for job, measures in parallel(joblib.delayed(_do)(job) for job in missing):
@@ -62,10 +72,16 @@ def _backend(scheduler: str | None) -> Iterator[None]:
     if scheduler is None:
         yield
         return
+    if not re.fullmatch(r"(tcp|tls|ws|wss|ucx)://\S+:\d+", scheduler):
+        raise ValueError(f"scheduler: expected an address as tcp://127.0.0.1:8786, got {scheduler!r}")
     distributed: Any = importlib.import_module("distributed")
-    client = distributed.Client(scheduler, set_as_default=False)
-    with client, joblib.parallel_config("dask", client=client):
-        yield
+    with distributed.Client(scheduler, set_as_default=False, timeout=PATIENCE) as client:
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise OSError(f"the scheduler at {scheduler} has no workers") from None
+        with joblib.parallel_config("dask", client=client):
+            yield
 
 
 def _do(job: Job) -> tuple[Job, Measures]:

@@ -25,7 +25,7 @@ STYLES = {"supported": "green", "opposite": "red", "depends": "yellow", "not sup
 
 names_argument = click.argument("names", nargs=-1, type=Name("experiment", EXPERIMENTS), metavar="[NAME]...")
 seeds_option = click.option(
-    "--seeds", type=click.IntRange(2), default=SEEDS, show_default=True, help="Independent runs of each arm."
+    "--seeds", type=click.IntRange(2), show_default=str(SEEDS), help="Independent runs of each arm."
 )
 seed_option = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Base seed.")
 quick_option = click.option(
@@ -38,6 +38,20 @@ cache_option = click.option(
     show_default=True,
     help="Folder of stored results.",
 )
+
+
+def _seeds(seeds: int | None, quick: bool) -> int:
+    """How many runs were asked for."""
+    if quick and seeds is not None:
+        raise click.UsageError(f"--quick means {QUICK_SEEDS} seeds: give --quick or --seeds, not both")
+    return QUICK_SEEDS if quick else seeds or SEEDS
+
+
+def _jobs(context: click.Context, option: click.Parameter, jobs: int) -> int:
+    """A number of processes, or -1 for one a core."""
+    if jobs < 1 and jobs != -1:
+        raise click.BadParameter(f"expected at least 1, or -1 for one a core, got {jobs}")
+    return jobs
 
 
 @click.group("experiment", epilog="Example:  grpo-ref experiment run clip_higher --quick")
@@ -62,7 +76,14 @@ def list_command() -> None:
 @seed_option
 @quick_option
 @cache_option
-@click.option("--jobs", type=int, default=-1, show_default="one a core", help="Processes on this machine.")
+@click.option(
+    "--jobs",
+    type=int,
+    callback=_jobs,
+    default=-1,
+    show_default="one a core",
+    help="Processes on this machine.",
+)
 @click.option(
     "--backend",
     type=click.Choice(["processes", "dask"]),
@@ -73,7 +94,7 @@ def list_command() -> None:
 @click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler, as in tcp://127.0.0.1:8786.")
 def run(
     names: tuple[str, ...],
-    seeds: int,
+    seeds: int | None,
     seed: int,
     quick: bool,
     cache: Path,
@@ -88,11 +109,11 @@ def run(
     """
     if (backend == "dask") != (scheduler is not None):
         raise click.UsageError("--backend dask and --scheduler ADDRESS go together")
-    chosen = [EXPERIMENTS[name] for name in names or EXPERIMENTS]
-    seeds, store = QUICK_SEEDS if quick else seeds, Cache(cache)
+    chosen = [EXPERIMENTS[name] for name in dict.fromkeys(names or EXPERIMENTS)]
+    seeds, store = _seeds(seeds, quick), Cache(cache)
     work = [job for experiment in chosen for job in jobs_of(experiment, seeds=seeds, seed=seed)]
     try:
-        with Progress(f"{len(chosen)} experiments, {seeds} seeds", "part", len(work)) as progress:
+        with Progress(f"{_counted(len(chosen))}, {seeds} seeds", "part", len(work)) as progress:
             for done, job in enumerate(sweep(work, store, workers=jobs, scheduler=scheduler), start=1):
                 progress.show(done, job.experiment)
     except KeyboardInterrupt:
@@ -104,6 +125,10 @@ def run(
         raise click.ClickException(str(error)) from error
     for experiment in chosen:
         _print(experiment, collected(experiment, store, seeds=seeds, seed=seed))
+
+
+def _counted(number: int) -> str:
+    return f"{number} experiment{'s' * (number != 1)}"
 
 
 def _print(experiment: Experiment, result: Result) -> None:
@@ -132,11 +157,13 @@ def _print(experiment: Experiment, result: Result) -> None:
 @seed_option
 @quick_option
 @cache_option
-def report(out: Path, readme: Path | None, seeds: int, seed: int, quick: bool, cache: Path) -> None:
+def report(out: Path, readme: Path | None, seeds: int | None, seed: int, quick: bool, cache: Path) -> None:
     """Write one page with all claims, verdicts, effect sizes and figures, from the stored results."""
-    seeds = QUICK_SEEDS if quick else seeds
+    seeds = _seeds(seeds, quick)
     results = _stored(EXPERIMENTS.values(), Cache(cache), seeds, seed)
     try:
+        if readme is not None:
+            in_readme(readme.read_text(encoding="utf-8"), "")  # raises now if the file has no place for it
         _write(out, readme, results, summary(EXPERIMENTS, results, seeds=seeds, seed=seed))
     except (OSError, ValueError) as error:
         raise click.ClickException(str(error)) from error
@@ -168,7 +195,8 @@ def _stored(experiments: Iterable[Experiment], cache: Cache, seeds: int, seed: i
         except ValueError:
             missing.append(experiment.name)
     if missing:
-        print(f"not run yet with {seeds} seeds from {seed}: {', '.join(missing)}", file=sys.stderr)
+        others = "others are reported with --seeds, --quick and --seed"
+        print(f"not run yet with {seeds} seeds from {seed} ({others}): {', '.join(missing)}", file=sys.stderr)
     if not results:
         raise click.ClickException("nothing to report; first: grpo-ref experiment run")
     return results
