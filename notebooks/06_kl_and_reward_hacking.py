@@ -63,7 +63,7 @@ spread_figure({name: values.mean(1) for name, values in estimates.items()}, exac
 
 # %% [markdown]
 # $k_1$ and $k_3$ are right on average, $k_2$ is not; the bars tell the noise. `grpo_ref` tests what is behind this for many
-# policies, with exact sums instead of sampling. The experiment's figure (the page `docs/experiments/README.md` has all):
+# policies, with exact sums instead of sampling. The experiment's figure (`grpo-ref experiment list` names the others):
 
 # %%
 kl_estimators = EXPERIMENTS["kl_estimators"]

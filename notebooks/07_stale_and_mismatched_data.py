@@ -83,9 +83,11 @@ lines_figure(
 # Near the sampler they all agree: **while the data is fresh, the choice does not matter.** Further out they part. GSPO stops
 # first: its ratio is a geometric mean over the completion, and its range, 0.0003 below and 0.0004 above one, is used up after
 # a tiny step. Then comes the hard clip. What is left of a push when the tokens that moved the right way are clipped points
-# *back*: hence the cosines below zero. A high cosine far out is not simply "better": a surrogate that goes on following
-# stale data also goes on leaving the sampler, and a trust region exists to stop that. The experiments test both sides: `soft_clipping` and `sequence_ratio` on
-# the page of the laboratory, `docs/experiments/README.md`.
+# *back*: hence the cosines below zero. CISPO, SAPO and no ratio at all leave no token out: their weights differ from the
+# exact ones by a factor that is near one until the policies really disagree, so up to a KL of about 1 all three point the
+# same way. A high cosine far out is not simply "better": a surrogate that goes on following
+# stale data also goes on leaving the sampler, and a trust region exists to stop that. The experiments test both sides: `soft_clipping` and `sequence_ratio`
+# (`grpo-ref experiment run soft_clipping sequence_ratio`).
 #
 # ## The weight of one completion
 #
@@ -134,13 +136,14 @@ mismatch = EXPERIMENTS["sampler_mismatch"]
 experiment_figure(mismatch, run_experiment(mismatch, seeds=8))
 
 # %% [markdown]
-# Read it from the right: with a large mismatch the full weight has no bias and is useless all the same, because its noise
+# Eight seeds are too few for some of the comparisons at the right, which say so ("not shown");
+# `grpo-ref experiment run sampler_mismatch` takes 128. Read the middle from the right: with a large mismatch the full weight has no bias and is useless all the same, because its noise
 # grows without bound. Truncating and masking buy calm with bias. **There is no free repair: keep the mismatch small.**
 #
 # ## Try yourself
 #
-# 1. In the first cell of runs, replace `GRPO` by `replace(GRPO, surrogate=REINFORCE.surrogate)`: no ratio and no clip. At
-#    how many steps a batch does it break?
+# 1. In the first cell of runs, replace `GRPO` by `replace(GRPO, surrogate=REINFORCE.surrogate)`: no ratio and no clip
+#    (`from dataclasses import replace`, `from grpo_ref import REINFORCE`). At how many steps a batch does it break?
 #
 # <details><summary>Answer</summary>
 #

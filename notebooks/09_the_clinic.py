@@ -94,14 +94,14 @@ examine("C")
 #
 # <details><summary>Questions that help</summary>
 #
-# The completions of the first update are 7.6 tokens long on average. Which completions lose most, short or long ones? What would
-# the factor be with a budget of 24?
+# By what factor is the weight of each token of a two-token answer too small, by what factor in one of twelve? What would the
+# two factors be with a budget of 24?
 # </details>
 #
 # <details><summary>Diagnosis</summary>
 #
 # **Padding counts in the mean.** `.mean()` over the token axis divides by the padded length, 12, instead of by the length of
-# each completion. Short completions lose most, and the right answers are short. With Adam the fault hides, because
+# each completion. An answer of two tokens loses a factor of 6, one of twelve nothing, and the right answers are short. With Adam the fault hides, because
 # Adam forgets the size of the gradient. The one number that proves it: the loss of one completion must not change
 # when you pad it further.
 # </details>
@@ -188,7 +188,7 @@ examine("F")
 # | check | must be | finds |
 # |---|---|---|
 # | ratio in the first step of a batch | exactly 1 | stale `old_log_probs`, a mismatch of sampler and trainer |
-# | clipped share in that step | exactly 0 | an inverted or unsigned clip metric |
+# | clipped share in that step | exactly 0 | a clip metric that is inverted, or that counts what no clip holds |
 # | advantages of a group with equal rewards | exactly 0 | a mean over the wrong axis |
 # | advantages of `[1, 0]` | ±1 or ±0.71 | `ddof` |
 # | loss of a batch, and of the same batch padded further | equal | padding in a mean |

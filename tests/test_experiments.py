@@ -256,7 +256,7 @@ def test_report_of_stored_results(tmp_path, monkeypatch):
     assert found["experiments"]["toy"]["verdict"] == "supported"
     page = Path("out/README.md").read_text(encoding="utf-8")
     assert "| High is higher than low | level: high - low | 1 [1, 1] | 0 | " in page
-    assert "1 claim: 1 supported" in page
+    assert "1 claim: 1 *supported*" in page
     assert "**Chosen after trial runs.** Nothing was." in page
     assert "| of nothing |" in page
     assert r"More is more, whatever \| else." in Path("page.md").read_text(encoding="utf-8")
@@ -318,7 +318,7 @@ def test_command_runs_a_repeated_name_once(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("address", ["127.0.0.1:8786", "foo bar", "http://127.0.0.1:8786", "tcp://127.0.0.1"])
 def test_scheduler_without_a_proper_address_is_refused_at_once(tmp_path, address):
-    with pytest.raises(ValueError, match="scheduler: expected an address as tcp://127.0.0.1:8786, got"):
+    with pytest.raises(ValueError, match="scheduler: expected an address as tcp:"):
         list(sweep(jobs_of(TOY, seeds=8), Cache(tmp_path), scheduler=address))
 
 

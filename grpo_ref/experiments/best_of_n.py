@@ -80,11 +80,37 @@ BEST_OF_N = Experiment(
     },
     comparisons=(
         Comparison(
-            "At 2 nats the best of n has more proxy", "proxy at 2 nats", "best of n", "more", "GRPO", 0.02
+            "At 2 nats the best of n has more proxy reward",
+            "proxy at 2 nats",
+            "best of n",
+            "more",
+            "GRPO",
+            0.02,
         ),
-        Comparison("and at 4 nats", "proxy at 4 nats", "best of n", "more", "GRPO", 0.02),
-        Comparison("and at 2 nats more true reward", "true at 2 nats", "best of n", "more", "GRPO", 0.02),
-        Comparison("Equal proxy, equal truth", "true at proxy 0.8", "best of n", "same", "GRPO", 0.05),
+        Comparison(
+            "At 4 nats the best of n has more proxy reward",
+            "proxy at 4 nats",
+            "best of n",
+            "more",
+            "GRPO",
+            0.02,
+        ),
+        Comparison(
+            "At 2 nats the best of n has more true reward",
+            "true at 2 nats",
+            "best of n",
+            "more",
+            "GRPO",
+            0.02,
+        ),
+        Comparison(
+            "At equal proxy reward the true rewards are equal",
+            "true at proxy 0.8",
+            "best of n",
+            "same",
+            "GRPO",
+            0.05,
+        ),
     ),
     panels=(
         Curves("proxy", "proxy reward", xlabel="KL to the reference (nats a completion)", x=DISTANCES),

@@ -124,11 +124,36 @@ COLLAPSE = Experiment(
     },
     comparisons=(
         Comparison("Without pressure right answers are lost", "modes lost", "none", "more", 0.0, 0.5),
-        Comparison("A penalty keeps more", "final modes", "KL 0.1", "more", "none", 0.1),
-        Comparison("A bonus keeps more", "final modes", "bonus 0.1", "more", "none", 0.1),
-        Comparison("Both keep more than one", "final modes", "KL 0.1, bonus 0.1", "more", "KL 0.1", 0.1),
-        Comparison("The penalty keeps more than a bonus", "final modes", "KL 0.1", "more", "bonus 0.3", 0.1),
-        Comparison("that costs as much reward", "final reward", "KL 0.1", "same", "bonus 0.3", 0.05),
+        Comparison(
+            "A KL penalty keeps more of the right answers", "final modes", "KL 0.1", "more", "none", 0.1
+        ),
+        Comparison(
+            "An entropy bonus keeps more of the right answers",
+            "final modes",
+            "bonus 0.1",
+            "more",
+            "none",
+            0.1,
+        ),
+        Comparison(
+            "Penalty and bonus together keep more than the penalty alone",
+            "final modes",
+            "KL 0.1, bonus 0.1",
+            "more",
+            "KL 0.1",
+            0.1,
+        ),
+        Comparison(
+            "The penalty keeps more than a bonus of 0.3", "final modes", "KL 0.1", "more", "bonus 0.3", 0.1
+        ),
+        Comparison(
+            "The penalty and a bonus of 0.3 cost as much reward",
+            "final reward",
+            "KL 0.1",
+            "same",
+            "bonus 0.3",
+            0.05,
+        ),
     ),
     panels=(
         Curves("modes", "right answers that are given (of 4)"),
@@ -160,10 +185,30 @@ COLLAPSE_ALARM = Experiment(
     },
     comparisons=(
         Comparison("Without pressure answers are lost", "modes lost", "four right answers", "more", 0.0, 0.5),
-        Comparison("and the alarm is given", "alarm", "four right answers", "more", 0.5),
-        Comparison("With a bonus they are kept", "modes lost", "four, bonus 0.3", "less", 0.5),
-        Comparison("and no alarm is given", "alarm", "four, bonus 0.3", "less", 0.5),
-        Comparison("Nor where there is nothing to lose", "alarm", "one right answer", "less", 0.5),
+        Comparison(
+            "Without pressure the alarm is given in more than half of the runs",
+            "alarm",
+            "four right answers",
+            "more",
+            0.5,
+        ),
+        Comparison(
+            "With a bonus fewer than half an answer is lost", "modes lost", "four, bonus 0.3", "less", 0.5
+        ),
+        Comparison(
+            "With a bonus the alarm is given in fewer than half of the runs",
+            "alarm",
+            "four, bonus 0.3",
+            "less",
+            0.5,
+        ),
+        Comparison(
+            "Where there is nothing to lose, the alarm is given in fewer than half of the runs",
+            "alarm",
+            "one right answer",
+            "less",
+            0.5,
+        ),
     ),
     panels=(
         Curves("entropy", "entropy (nats a token)"),
@@ -196,13 +241,38 @@ TEMPERATURE = Experiment(
     },
     comparisons=(
         Comparison(
-            "At 0.4 groups agree more often", "mean dead_groups", "mild 0.4", "more", "mild 1.0", 0.05
+            "Mild reference: at 0.4 groups agree more often than at 1",
+            "mean dead_groups",
+            "mild 0.4",
+            "more",
+            "mild 1.0",
+            0.05,
         ),
-        Comparison("0.7 is as good as 1", "final reward", "mild 0.7", "same", "mild 1.0", 0.02),
-        Comparison("1.5 is slower", "mean reward", "mild 1.5", "less", "mild 1.0", 0.02),
-        Comparison("Sharp: 0.4 ends lower", "final reward", "sharp 0.4", "less", "sharp 1.0", 0.02),
-        Comparison("Sharp: 0.7 is as good as 1", "final reward", "sharp 0.7", "same", "sharp 1.0", 0.02),
-        Comparison("Sharp: 1.5 is slower", "mean reward", "sharp 1.5", "less", "sharp 1.0", 0.02),
+        Comparison(
+            "Mild reference: 0.7 ends as high as 1", "final reward", "mild 0.7", "same", "mild 1.0", 0.02
+        ),
+        Comparison(
+            "Mild reference: 1.5 learns more slowly than 1",
+            "mean reward",
+            "mild 1.5",
+            "less",
+            "mild 1.0",
+            0.02,
+        ),
+        Comparison(
+            "Sharp reference: 0.4 ends lower than 1", "final reward", "sharp 0.4", "less", "sharp 1.0", 0.02
+        ),
+        Comparison(
+            "Sharp reference: 0.7 ends as high as 1", "final reward", "sharp 0.7", "same", "sharp 1.0", 0.02
+        ),
+        Comparison(
+            "Sharp reference: 1.5 learns more slowly than 1",
+            "mean reward",
+            "sharp 1.5",
+            "less",
+            "sharp 1.0",
+            0.02,
+        ),
     ),
     panels=tuple(
         Points(

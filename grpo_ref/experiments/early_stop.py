@@ -105,8 +105,8 @@ EARLY_STOP = Experiment(
         Points("longest gradient", "longest gradient (mean of a batch's steps)", log="y"),
     ),
     remark="On the data that drew it a ratio has mean 1, so the mean of a minibatch rarely exceeds 5. With"
-    " GRPO's clip it almost never does, and the stop has nothing to do; without, the stop does nearly as much"
-    " as the clip.",
+    " GRPO's clip it almost never does, and the stop has nothing to do; without, the stop does much of the"
+    " clip's work.",
     chosen="Learning rate, passes and minibatches were searched for a setting in which the stop has work to"
     " do; the length of the longest gradient replaced that of the mean one, which a few runs decided.",
 )

@@ -23,7 +23,7 @@ STALE = 0.3
 def estimated(*, recipe: Recipe, stale: float, seeds: int, seed: int) -> Measures:
     """Bias and noise of the recipe's penalty for random policies, without any sampling noise.
 
-    Every token of every state is judged once and weighed by the probability that the sampler draws it.
+    Every token of every state is judged once and weighted by the probability that the sampler draws it.
     """
     runs = [_one_seed(np.random.default_rng([seed, run]), recipe, stale) for run in range(seeds)]
     curves = {name: np.stack([run[name] for run in runs]) for name in runs[0]}
@@ -122,12 +122,40 @@ KL_ESTIMATORS = Experiment(
     arms=_arms(),
     comparisons=(
         Comparison("k3 is unbiased as a value", "middle value bias", "k3", "same", 0.0, margin=0.01),
-        Comparison("k3 is less noisy than k1", "middle value noise", "k3", "less", "k1", margin=0.1),
-        Comparison("and so it is far from the reference", "far value noise", "k3", "less", "k1", margin=0.1),
-        Comparison("k2's gradient is the KL's", "middle gradient bias", "k2", "same", 0.0, margin=0.01),
-        Comparison("k3's is the other KL's", "middle other direction", "k3", "same", 0.0, margin=0.01),
         Comparison(
-            "Off-policy the gradient of weighted k3 is the KL's",
+            "k3 is less noisy as a value than k1 at a KL of 0.4 nats",
+            "middle value noise",
+            "k3",
+            "less",
+            "k1",
+            margin=0.1,
+        ),
+        Comparison(
+            "k3 is less noisy as a value than k1, far from the reference",
+            "far value noise",
+            "k3",
+            "less",
+            "k1",
+            margin=0.1,
+        ),
+        Comparison(
+            "The gradient of k2 is that of KL(policy || ref)",
+            "middle gradient bias",
+            "k2",
+            "same",
+            0.0,
+            margin=0.01,
+        ),
+        Comparison(
+            "The gradient of k3 is that of KL(ref || policy)",
+            "middle other direction",
+            "k3",
+            "same",
+            0.0,
+            margin=0.01,
+        ),
+        Comparison(
+            "Off-policy, the gradient of weighted k3 is that of KL(policy || ref)",
             "middle gradient bias",
             "weighted k3, off-policy",
             "same",
@@ -141,7 +169,7 @@ KL_ESTIMATORS = Experiment(
             "bias of the gradient /\n|gradient of the KL|",
             xlabel="change of the logits from the reference (standard deviation)",
             x=DISTANCES,
-            arms=("k1", "k3", "k2, off-policy", "k2", "weighted k3, off-policy"),
+            arms=("k2", "weighted k3, off-policy", "k1", "k3", "k2, off-policy"),
             log="x",
         ),
         Curves(

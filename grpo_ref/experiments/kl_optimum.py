@@ -75,11 +75,15 @@ KL_OPTIMUM = Experiment(
         for name, penalty in PENALTIES.items()
     },
     comparisons=(
-        Comparison("k1 is no penalty: it goes as far as none", "kl", "k1", "same", "none", 0.05),
-        Comparison("k2 reaches the optimum", "from the optimum", "k2", "same", 0.0, 0.02),
-        Comparison("So does weighted k3", "from the optimum", "weighted k3", "same", 0.0, 0.02),
-        Comparison("k3 does not", "from the optimum", "k3", "more", 0.0, 0.02),
-        Comparison("k3 reaches the other one", "from the other optimum", "k3", "same", 0.0, 0.02),
+        Comparison("With k1 the policy goes as far as without a penalty", "kl", "k1", "same", "none", 0.05),
+        Comparison("k2 reaches the intended optimum", "from the optimum", "k2", "same", 0.0, 0.02),
+        Comparison(
+            "Weighted k3 reaches the intended optimum", "from the optimum", "weighted k3", "same", 0.0, 0.02
+        ),
+        Comparison("k3 does not reach the intended optimum", "from the optimum", "k3", "more", 0.0, 0.02),
+        Comparison(
+            "k3 reaches the optimum of the other direction", "from the other optimum", "k3", "same", 0.0, 0.02
+        ),
     ),
     panels=(
         Points("from the optimum", "KL to the best policy under\nKL(policy || ref) (nats)", log="y"),

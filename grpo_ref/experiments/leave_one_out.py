@@ -22,7 +22,7 @@ SHOWN = SIZES.index(4)
 def expected(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
     """The expected gradient for a random bandit and policy of each seed, against the exact one.
 
-    Every group that could be drawn is judged and weighed by its probability, so nothing is sampled.
+    Every group that could be drawn is judged and weighted by its probability, so nothing is sampled.
     """
     runs = [_one_seed(np.random.default_rng([seed, run]), recipe) for run in range(seeds)]
     curves = {name: np.array([[one[name] for one in run] for run in runs]) for name in runs[0][0]}
@@ -75,7 +75,7 @@ LEAVE_ONE_OUT = Experiment(
     source="Ahmadian et al. 2024, Back to basics (arXiv:2402.14740); Liu et al. 2025, Dr. GRPO, app. A"
     " (arXiv:2503.20783)",
     run=f"A random bandit of {CONTEXTS} contexts and {ARMS} arms and a random policy for each seed. All"
-    " groups that can be drawn are judged and weighed by their probabilities, so nothing is sampled. The"
+    " groups that can be drawn are judged and weighted by their probabilities, so nothing is sampled. The"
     " recipes are RLOO with the advantages exchanged.",
     measured="The expected gradient with respect to the logits against that of the expected reward: the"
     " length of the difference and of itself, relative to the exact one's, and the angle between them in"
@@ -91,16 +91,18 @@ LEAVE_ONE_OUT = Experiment(
             "RLOO's gradient is unbiased", "bias at G = 4", "mean of the others (RLOO)", "same", 0.0, 0.01
         ),
         Comparison(
-            "The group mean shortens it to 3/4 in groups of 4",
+            "In groups of 4 the group mean shortens the gradient to 3/4",
             "length at G = 4",
             "group mean",
             "same",
             0.75,
             0.01,
         ),
-        Comparison("and does not turn it", "angle at G = 4", "group mean", "same", 0.0, 1.0),
         Comparison(
-            "It is as noisy for its length as RLOO's",
+            "The group mean does not turn the gradient", "angle at G = 4", "group mean", "same", 0.0, 1.0
+        ),
+        Comparison(
+            "For its length, the gradient with the group mean is as noisy as RLOO's",
             "noise at G = 4",
             "group mean",
             "same",
@@ -108,7 +110,7 @@ LEAVE_ONE_OUT = Experiment(
             0.01,
         ),
         Comparison(
-            "The std turns it: more than shortening",
+            "Dividing by the std turns the gradient",
             "angle at G = 4",
             "group mean and std (GRPO)",
             "more",

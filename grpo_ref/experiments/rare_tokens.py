@@ -130,14 +130,14 @@ RARE_TOKENS = Experiment(
             margin=0.05,
         ),
         Comparison(
-            "Binary TV holds rare tokens no more often than frequent ones",
+            "Binary TV holds at most 0.05 more of the rare tokens than of the frequent ones",
             "rare - frequent",
             "DPPO, binary TV, one step",
             "less",
             0.05,
         ),
         Comparison(
-            "Binary KL holds rare tokens no more often than frequent ones",
+            "Binary KL holds at most 0.05 more of the rare tokens than of the frequent ones",
             "rare - frequent",
             "DPPO, binary KL, one step",
             "less",

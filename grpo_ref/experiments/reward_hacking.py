@@ -177,10 +177,17 @@ REWARD_HACKING = Experiment(
     arms=HACKED,
     comparisons=(
         Comparison("Without a penalty the true reward falls again", "lost true", "none", "more", 0.0, 0.1),
-        Comparison("which the proxy does not show", "final proxy", "none", "more", "0.3", 0.1),
+        Comparison(
+            "Without a penalty the proxy reward ends higher than with a weight of 0.3",
+            "final proxy",
+            "none",
+            "more",
+            "0.3",
+            0.1,
+        ),
         Comparison("DeepSeekMath's 0.04 prevents some of it", "final true", "0.04", "more", "none", 0.1),
         Comparison("A weight of 0.3 prevents more", "final true", "0.3", "more", "0.04", 0.1),
-        Comparison("and a weight of 1 prevents it", "lost true", "1", "same", 0.0, 0.1),
+        Comparison("With a weight of 1 the true reward does not fall", "lost true", "1", "same", 0.0, 0.1),
     ),
     panels=(
         Curves("proxy", "proxy reward, which is optimised"),
@@ -200,10 +207,38 @@ EARLY_STOPPING = Experiment(
     f" best true reward on the way, mean over {WINDOW} updates.",
     arms=HACKED,
     comparisons=(
-        Comparison("At 5 nats 0.3 raises the proxy", "proxy at 5 nats", "0.3", "more", "none", 0.01),
-        Comparison("but not the true reward", "true at 5 nats", "0.3", "same", "none", 0.05),
-        Comparison("The best on the way is as good with 0.04", "best true", "0.04", "same", "none", 0.05),
-        Comparison("and with 0.3", "best true", "0.3", "same", "none", 0.05),
+        Comparison(
+            "At 5 nats from the reference, a weight of 0.3 raises the proxy reward",
+            "proxy at 5 nats",
+            "0.3",
+            "more",
+            "none",
+            0.01,
+        ),
+        Comparison(
+            "At 5 nats from the reference, a weight of 0.3 leaves the true reward as it is",
+            "true at 5 nats",
+            "0.3",
+            "same",
+            "none",
+            0.05,
+        ),
+        Comparison(
+            "With a weight of 0.04 the best true reward on the way is as high",
+            "best true",
+            "0.04",
+            "same",
+            "none",
+            0.05,
+        ),
+        Comparison(
+            "With a weight of 0.3 the best true reward on the way is as high",
+            "best true",
+            "0.3",
+            "same",
+            "none",
+            0.05,
+        ),
     ),
     panels=(
         Curves(
@@ -238,13 +273,27 @@ HACKED_NAMES = Experiment(
     " share of long names at the end minus that at the start.",
     arms={label: arm(named, recipe=_with(COEFFICIENTS[label])) for label in ("none", "0.04", "0.1", "0.3")},
     comparisons=(
-        Comparison("0.3 keeps more names real", "final real_name", "0.3", "more", "none", 0.02),
-        Comparison("0.04 keeps more names real", "final real_name", "0.04", "more", "none", 0.02),
+        Comparison("A weight of 0.3 keeps more names real", "final real_name", "0.3", "more", "none", 0.02),
+        Comparison("A weight of 0.04 keeps more names real", "final real_name", "0.04", "more", "none", 0.02),
         Comparison(
-            "0.3 keeps letters likely under the reference", "nats a letter", "0.3", "more", "none", 0.05
+            "A weight of 0.3 keeps letters likely under the reference",
+            "nats a letter",
+            "0.3",
+            "more",
+            "none",
+            0.05,
         ),
-        Comparison("0.3 keeps names different", "final distinct_bigrams", "0.3", "more", "none", 0.02),
-        Comparison("0.3 still lets it learn to write long names", "learned", "0.3", "more", 0.0, 0.1),
+        Comparison(
+            "A weight of 0.3 keeps names different", "final distinct_bigrams", "0.3", "more", "none", 0.02
+        ),
+        Comparison(
+            "A weight of 0.3 still lets the policy learn to write long names",
+            "learned",
+            "0.3",
+            "more",
+            0.0,
+            0.1,
+        ),
     ),
     panels=(
         Curves("long_names", "share of long names, rewarded"),

@@ -103,7 +103,7 @@ REWARD_SCALES = Experiment(
             0.02,
         ),
         Comparison(
-            "With GDPO it is learned as fast at 20:1 as at 1:1",
+            "With GDPO the small reward is learned as fast at 20:1 as at 1:1",
             "mean small",
             "GDPO, 20:1",
             "same",
@@ -111,7 +111,7 @@ REWARD_SCALES = Experiment(
             0.01,
         ),
         Comparison(
-            "At 1:1, GDPO and the sum learn it equally fast",
+            "At 1:1, GDPO and the sum learn the small reward equally fast",
             "mean small",
             "GDPO, 1:1",
             "same",

@@ -38,7 +38,7 @@ STATES = np.arange(len(TOKENS))[:, None] // (len(TOKENS) // _PLACES) + (_PLACES 
 def expected(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
     """The expected gradient and its variance for a random learner, sampler and verifier of each seed.
 
-    Every completion is judged once and weighed by the probability that the sampler draws it.
+    Every completion is judged once and weighted by the probability that the sampler draws it.
     """
     runs = [_one_seed(np.random.default_rng([seed, run]), recipe) for run in range(seeds)]
     measures = {}
@@ -120,7 +120,7 @@ SAMPLER_MISMATCH = Experiment(
     source="Yao et al. 2025, truncated importance sampling; a book chapter on GRPO (2026), sec. 7.5.7",
     run=f"A language of {VOCABULARY} tokens and {LENGTH} tokens a completion, with a random learner and a"
     " random verifier for each seed. The sampler's logits are the learner's plus normal noise, or divided by"
-    f" a temperature of {TEMPERATURE}. All {len(TOKENS)} completions are judged and weighed by the sampler's"
+    f" a temperature of {TEMPERATURE}. All {len(TOKENS)} completions are judged and weighted by the sampler's"
     " probabilities, so nothing is sampled. Plain policy gradient with the sampler's mean reward as baseline;"
     f" TIS limits the weights to {CAP:g}, MIS (as in TRL) drops those above it.",
     measured="Of the gradient with respect to the logits, relative to the length of the exact gradient of the"

@@ -13,6 +13,7 @@ from grpo_ref.experiments.experiment import Experiment
 from grpo_ref.experiments.summary import Summary, what_fails
 
 BEGIN, END = "<!-- verdicts: made by grpo-ref experiment report -->", "<!-- end of verdicts -->"
+ROUNDING = 1e-12
 STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#222}"
     "table{border-collapse:collapse;display:block;overflow-x:auto}"
@@ -56,7 +57,7 @@ def markdown_page(experiments: Mapping[str, Experiment], found: Summary) -> str:
     count: dict[str, int] = {}
     for one in found["experiments"].values():
         count[one["verdict"]] = count.get(one["verdict"], 0) + 1
-    tally = ", ".join(f"{times} {verdict}" for verdict, times in count.items())
+    tally = ", ".join(f"{times} *{verdict}*" for verdict, times in count.items())
     number = len(found["experiments"])
     parts = [
         "# What the literature says about GRPO, tested",
@@ -70,12 +71,11 @@ def markdown_page(experiments: Mapping[str, Experiment], found: Summary) -> str:
         " seeds lies on the predicted side, beyond the margin where one is given; it is *opposite* if the"
         " whole interval lies beyond the margin on the other side. A prediction of equality *holds* if the"
         " whole interval lies within the margin, and is *opposite*, that is refuted, if it lies wholly"
-        " outside, on"
-        " either side. All else is *not shown*. The intervals of one experiment hold together with 95 %"
-        " confidence (Bonferroni); p is against a difference of zero, not against the margin, and adjusted"
-        " (Holm); d is the mean difference over its standard deviation. A claim is *supported* if all its"
-        " predictions hold,"
-        " *opposite* if all are opposite; it *depends* if some hold, and is *not supported* if none does.",
+        " outside, on either side. All else is *not shown*. The intervals of one experiment hold together"
+        " with 95 % confidence (Bonferroni); p is against a difference of zero, not against the margin,"
+        " adjusted (Holm), and left out where equality is predicted; d is the mean difference over its"
+        " standard deviation. A claim is *supported* if all its predictions hold, *opposite* if all are"
+        " opposite; it *depends* if some hold, and is *not supported* if none does.",
         verdict_table(experiments, found),
     ]
     parts += [_section(experiments[name], one) for name, one in found["experiments"].items()]
@@ -89,10 +89,10 @@ def _section(experiment: Experiment, one: Mapping[str, Any]) -> str:
     ]
     for finding in one["findings"]:
         size = "" if finding["size"] is None else f"{finding['size']:.2f}"
-        arms = f"{finding['measure']}: {finding['left']} - {finding['right']}"
+        p = "" if finding["expect"] == "same" else f"{finding['p']:.2g}"
         rows.append(
-            f"| {_cell(finding['says'])} | {_cell(arms)} | {_effect(finding)} | {finding['margin']:g} |"
-            f" {finding['p']:.2g} | {size} | {finding['outcome']} |"
+            f"| {_cell(finding['says'])} | {_cell(_compared(finding))} | {_effect(finding)} |"
+            f" {finding['margin']:g} | {p} | {size} | {finding['outcome']} |"
         )
     depends = [what_fails(one["findings"])] if one["verdict"] == "depends" else []
     remark = [experiment.remark] if experiment.remark else []
@@ -126,8 +126,19 @@ def _data_uri(path: Path) -> str:
     return "data:image/png;base64," + base64.b64encode(path.read_bytes()).decode()
 
 
+def _compared(finding: Mapping[str, Any]) -> str:
+    """The measure and the two sides of a difference; the right one may be a number instead of an arm."""
+    right = finding["right"]
+    right = f"the number {right:g}" if isinstance(right, float) else right
+    return f"{finding['measure']}: {finding['left']} - {right}"
+
+
 def _effect(finding: Mapping[str, Any]) -> str:
-    return f"{finding['mean']:.3g} [{finding['low']:.3g}, {finding['high']:.3g}]"
+    """Mean and interval; what is only rounding counts as 0."""
+    mean, low, high = (
+        0.0 if abs(finding[key]) < ROUNDING else finding[key] for key in ("mean", "low", "high")
+    )
+    return f"{mean:.3g} [{low:.3g}, {high:.3g}]"
 
 
 def _cell(text: str) -> str:

@@ -46,12 +46,13 @@ def experiment_figure(experiment: Experiment, result: Result) -> Figure:
     Returns:
       The figure.
     """
-    panels, rows = len(experiment.panels), len(result.findings)
+    panels, rows, places = len(experiment.panels), len(result.findings), _places(experiment, result.measures)
     with figure_style():
         figure = new_figure(WIDTH * (panels + 1), max(3.6, ROW * rows + 0.5))
         left, right = figure.subfigures(1, 2, width_ratios=[panels, 1.0], squeeze=False)[0]
-        for axis, panel in zip(np.atleast_1d(left.subplots(1, panels)), experiment.panels, strict=True):
-            _draw_panel(axis, panel, result.measures)
+        axes = np.atleast_1d(left.subplots(1, panels))
+        for axis, panel, place in zip(axes, experiment.panels, places, strict=True):
+            _draw_panel(axis, panel, result.measures, place)
         for axis, finding in zip(np.atleast_1d(right.subplots(rows, 1)), result.findings, strict=True):
             _draw_finding(axis, finding)
         seeds = result.findings[0].estimate.seeds
@@ -60,11 +61,27 @@ def experiment_figure(experiment: Experiment, result: Result) -> Figure:
     return figure
 
 
-def _draw_panel(axis: Axes, panel: Curves | Points, measures: Mapping[str, Measures]) -> None:
+def _places(experiment: Experiment, measures: Mapping[str, Measures]) -> list[dict[str, int]]:
+    """For each panel a number for each of its lines, which gives the colour.
+
+    A name that a panel shares with the one before it keeps its number; where none is shared, they start anew.
+    """
+    found: list[dict[str, int]] = []
+    for panel in experiment.panels:
+        names = _arms(panel, measures) if isinstance(panel, Curves) else list(panel.x)
+        before = found[-1] if found and found[-1].keys() & set(names) else {}
+        everyone = dict.fromkeys([*before, *names])
+        found.append({name: place for place, name in enumerate(everyone)})
+    return found
+
+
+def _draw_panel(
+    axis: Axes, panel: Curves | Points, measures: Mapping[str, Measures], places: Mapping[str, int]
+) -> None:
     if isinstance(panel, Curves):
-        _draw_curves(axis, panel, measures)
+        _draw_curves(axis, panel, measures, places)
     else:
-        _draw_points(axis, panel, measures)
+        _draw_points(axis, panel, measures, places)
     axis.set_ylabel(panel.ylabel)
     for side in panel.log:
         _logarithmic(axis, side)
@@ -88,18 +105,24 @@ def interval(values: Floats) -> tuple[Floats, Floats]:
     return values.mean(0), reach
 
 
-def _draw_curves(axis: Axes, panel: Curves, measures: Mapping[str, Measures]) -> None:
-    for index, label in enumerate(_arms(panel, measures)):
+def _draw_curves(
+    axis: Axes, panel: Curves, measures: Mapping[str, Measures], places: Mapping[str, int]
+) -> None:
+    for label in _arms(panel, measures):
+        index = places[label]
         middle, reach = interval(measures[label][panel.measure])
         x = panel.x or np.arange(1, len(middle) + 1)
         colour = COLOURS[index % len(COLOURS)]
         axis.fill_between(x, middle - reach, middle + reach, color=colour, alpha=0.18, linewidth=0)
-        axis.plot(x, middle, color=colour, linestyle=LINES[index % len(LINES)], linewidth=1.4, label=label)
+        width = max(2.4 - 0.2 * index, 1.0)  # lines that lie on each other stay visible
+        axis.plot(x, middle, color=colour, linestyle=LINES[index % len(LINES)], linewidth=width, label=label)
     axis.set_xlabel(panel.xlabel)
     axis.legend(frameon=False, fontsize=8)
 
 
-def _draw_points(axis: Axes, panel: Points, measures: Mapping[str, Measures]) -> None:
+def _draw_points(
+    axis: Axes, panel: Points, measures: Mapping[str, Measures], places: Mapping[str, int]
+) -> None:
     if not panel.x:
         labels = _arms(panel, measures)
         for place, label in enumerate(labels):
@@ -108,10 +131,10 @@ def _draw_points(axis: Axes, panel: Points, measures: Mapping[str, Measures]) ->
         axis.tick_params(axis="x", labelrotation=30 if len(labels) > 4 else 0)
         axis.margins(x=0.15)
         return
-    for index, (series, places) in enumerate(panel.x.items()):
-        values = [measures[label][panel.measure] for label in places]
-        name = series if len(panel.x) > 1 else None
-        _draw_series(axis, list(places.values()), values, index, LINES[index % len(LINES)], name)
+    for series, positions in panel.x.items():
+        values = [measures[label][panel.measure] for label in positions]
+        name, index = series if len(panel.x) > 1 else None, places[series]
+        _draw_series(axis, list(positions.values()), values, index, LINES[index % len(LINES)], name)
     axis.set_xlabel(panel.xlabel)
     if len(panel.x) > 1:
         axis.legend(frameon=False, fontsize=8)
