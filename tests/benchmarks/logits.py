@@ -33,8 +33,9 @@ TARGETS = {
     32000: {EXP: 0.6, "PyTorch eager": 4.0, "torch.compile": 2.5, "JAX jit": 4.0},
     64: {"PyTorch eager": 1.5, "torch.compile": 1.2},
 }
-"""Vocabulary -> how many times as long as ours a side should take, at least. For np.exp alone this is the share
-that ours reaches of the most that NumPy allows."""
+"""Vocabulary -> how many times as long as ours a side should take, at least. Of the most that NumPy allows,
+np.exp alone, ours reaches that share.
+"""
 GROWTH = {
     "rows at V = 4096": [(1, rows, 4096) for rows in (4, 40, 400, 4000)],
     "V at 2048 rows": [(16, 128, vocabulary) for vocabulary in (32, 320, 3200, 32000)],
