@@ -20,7 +20,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from grpo_ref.arrays import Bools, Floats, Integers, array_namespace, keep_freed_memory, to_host
+from grpo_ref.arrays import (
+    Bools,
+    Floats,
+    Integers,
+    array_namespace,
+    is_set,
+    keep_freed_memory,
+    to_host,
+)
 from grpo_ref.levels import token_level
 from grpo_ref.logits_device import rows_of, write_gradient
 from grpo_ref.loss import PolicyLoss, batch_of, differentiate, policy_loss
@@ -34,8 +42,8 @@ ALONE = 1 << 21
 """Below so many logits a second thread costs more than it brings."""
 SHORT = 1024
 """Smaller vocabularies are worked through with their masked rows: skipping would cut the blocks short."""
-SMALLEST = 1e-20
-"""A sum of exponentials below this, or not finite, is taken again with the maximum subtracted."""
+SMALLEST, LARGEST = 1e-20, 1e20
+"""A sum of exponentials that is not between them is taken again with the maximum subtracted."""
 
 
 class LogitsLoss(NamedTuple):
@@ -77,7 +85,8 @@ def token_log_probs(
     xp = array_namespace(logits, tokens)
     if xp is not np:
         _check(logits, tokens, tokens, None, temperature)
-        rows = rows_of(logits, tokens, xp.ones(tokens.shape, dtype=xp.bool), temperature)
+        live = xp.ones(tokens.shape, dtype=xp.bool)
+        rows = rows_of(logits, tokens, live, temperature, allow_banned=True)
         log_probs: Floats = rows.log_probs.reshape(tokens.shape)
         return log_probs
     work = _Work.of(logits, tokens, np.ones(tokens.shape), None, temperature)
@@ -85,7 +94,7 @@ def token_log_probs(
     def each(rows: slice) -> None:
         work.exponentials(rows, None)
 
-    _share(each, work.blocks(threads), work.logits.size, threads)
+    _share(each, work, threads)
     return work.log_probs.reshape(tokens.shape)
 
 
@@ -100,7 +109,7 @@ def policy_loss_from_logits(
     temperature: float = 1.0,
     out: Logits | None = None,
     threads: int = 2,
-    **others: Floats,
+    **others: Floats | None,
 ) -> LogitsLoss:
     """The loss of a recipe and its gradient with respect to the logits.
 
@@ -115,7 +124,7 @@ def policy_loss_from_logits(
       recipe, max_length: as in `policy_loss`.
       temperature: > 0, of sampling and gradient alike.
       out: where the gradient goes, of the logits' shape and precision; `out=logits` overwrites them and needs
-        no further memory. After an error it holds NaN.
+        no further memory. After an error it is as it was or holds NaN, never something between.
       threads: how many work at once; a GPU has its own.
       others: old_log_probs, ref_log_probs, rollout_log_probs and what else `policy_loss` takes, of the
         tokens' shape.
@@ -124,7 +133,8 @@ def policy_loss_from_logits(
       LogitsLoss(loss, gradient, metrics).
 
     Raises:
-      ValueError: if shapes or precisions do not fit, or a live row has NaN, +inf, or nothing but -inf.
+      ValueError: if shapes or precisions do not fit, or a live row has NaN, +inf, or nothing but -inf, or its
+        token is banned.
 
     >>> from grpo_ref.recipes import DR_GRPO
     >>> logits, tokens = np.zeros((1, 2, 4)), np.array([[1, 3]])
@@ -137,16 +147,18 @@ def policy_loss_from_logits(
         batch = _Tokens.of(tokens, advantages, mask, recipe, max_length, others)
         return _loss_on_device(logits, tokens, mask, batch, out, temperature)
     keep_freed_memory()
-    work = _Work.of(logits, tokens, mask, np.empty_like(logits) if out is None else out, temperature)
+    out = np.empty(logits.shape, logits.dtype) if out is None else out
+    work = _Work.of(logits, tokens, mask, out, temperature)
     batch = _Tokens.of(tokens, advantages, mask, recipe, max_length, others)
+    if work.in_place:
+        batch.try_padding()  # what the recipe lacks is said while the logits are still there
     passes = _one_pass if _is_local(recipe) and work.vocabulary >= SHORT else _two_passes
     try:
         result = passes(work, batch, threads)
-    except ValueError:
+    except BaseException:
         work.out[...] = np.nan
         raise
-    if not work.live.all():
-        work.out[~work.live] = 0.0
+    work.out[~work.live] = 0.0
     return LogitsLoss(float(result.loss), work.out.reshape(logits.shape), result.metrics)
 
 
@@ -155,9 +167,10 @@ def _one_pass(work: "_Work", batch: "_Tokens", threads: int) -> PolicyLoss:
 
     def each(rows: slice) -> None:
         work.exponentials(rows, work.out[rows])
+        work.refuse_banned(rows)
         work.scale(rows, batch.slopes(work.log_probs, rows))
 
-    _share(each, work.blocks(threads), work.logits.size, threads)
+    _share(each, work, threads)
     return batch.loss(work.log_probs)
 
 
@@ -166,14 +179,15 @@ def _two_passes(work: "_Work", batch: "_Tokens", threads: int) -> PolicyLoss:
 
     def read(rows: slice) -> None:
         work.exponentials(rows, work.out[rows])
+        work.refuse_banned(rows)
 
     def write(rows: slice) -> None:
         work.scale(rows, gradient[rows])
 
-    _share(read, work.blocks(threads), work.logits.size, threads)
+    _share(read, work, threads)
     result = batch.loss(work.log_probs)
     gradient = np.asarray(result.gradient).reshape(-1)
-    _share(write, work.blocks(threads), work.logits.size, threads)
+    _share(write, work, threads)
     return result
 
 
@@ -202,13 +216,18 @@ def _check(
     logits: Logits, tokens: Integers, mask: NDArray[Any], out: Logits | None, temperature: float
 ) -> None:
     """Raise a ValueError unless temperature, precision and shapes are right."""
+    xp = array_namespace(logits, tokens)
     if not temperature > 0.0:
         raise ValueError(f"temperature: expected a number > 0, got {temperature}")
+    if not xp.isdtype(tokens.dtype, "integral"):
+        raise ValueError(f"tokens: expected integers, got {tokens.dtype}")
     if logits.dtype not in (np.float32, np.float64):
         raise ValueError(f"logits: expected float32 or float64, got {logits.dtype}")
     if logits.shape[:-1] != tokens.shape or mask.shape != tokens.shape:
         shapes = f"logits {logits.shape}, tokens {tokens.shape}, mask {mask.shape}"
         raise ValueError(f"expected logits (..., V), tokens (...,) and mask (...,), got {shapes}")
+    if logits.shape[-1] == 0:
+        raise ValueError(f"logits: expected at least one token to choose from, got shape {logits.shape}")
     if out is not None and (
         out.shape != logits.shape or out.dtype != logits.dtype or not out.flags.c_contiguous
     ):
@@ -218,12 +237,25 @@ def _check(
 
 @dataclass(frozen=True)
 class _Work:
-    """The rows, and what becomes of them."""
+    """The rows, and what becomes of them.
+
+    Attributes:
+      logits, out: (rows, V) where the logits are, and where the gradient goes; out is empty if none is asked.
+      tokens, sampled: (rows,) which tokens were sampled, and their logits in float64.
+      live: (rows,) False where what the row holds does not matter.
+      worked: (rows,) which rows are worked through; in short vocabularies all.
+      temperature: > 0.
+      log_probs, totals: (rows,) in float64, filled in block by block: of the sampled tokens, in nats; sums of
+        the exponentials as they stand in out.
+      in_place: whether out is the logits.
+    """
 
     logits: Logits
-    tokens: Integers
-    live: Bools
     out: Logits
+    tokens: Integers
+    sampled: Floats
+    live: Bools
+    worked: Bools
     temperature: float
     log_probs: Floats
     totals: Floats
@@ -240,21 +272,23 @@ class _Work:
     ) -> "_Work":
         """Check the arrays and lay them out as rows."""
         _check(logits, tokens, mask, out, temperature)
-        out = np.empty((0, 0), logits.dtype) if out is None else out
+        in_place = out is not None and _is_same_memory(out, logits)
         vocabulary = logits.shape[-1]
-        flat, chosen = logits.reshape(-1, vocabulary), np.asarray(tokens).reshape(-1)
+        chosen, live = np.asarray(tokens).reshape(-1), is_set(np.asarray(mask)).reshape(-1)
         if chosen.size and not (0 <= chosen.min() and chosen.max() < vocabulary):
             raise ValueError(f"tokens: expected 0 to {vocabulary - 1}, got {chosen.min()} to {chosen.max()}")
-        rows = len(chosen)
+        chosen, rows = chosen.astype(np.int64, copy=False), logits.reshape(-1, vocabulary)
         return cls(
-            logits=flat,
+            logits=rows,
+            out=np.empty((0, vocabulary), logits.dtype) if out is None else out.reshape(-1, vocabulary),
             tokens=chosen,
-            live=np.asarray(mask).reshape(-1) != 0,
-            out=out.reshape(-1, vocabulary) if out.size else out,
+            sampled=rows[np.arange(len(rows)), chosen].astype(np.float64),
+            live=live,
+            worked=live if vocabulary >= SHORT else np.ones_like(live),
             temperature=temperature,
-            log_probs=np.zeros(rows),
-            totals=np.ones(rows),
-            in_place=out.size > 0 and np.shares_memory(out, logits),
+            log_probs=np.zeros(len(chosen)),
+            totals=np.ones(len(chosen)),
+            in_place=in_place,
         )
 
     @property
@@ -267,42 +301,40 @@ class _Work:
         return max(size // (self.vocabulary * self.logits.itemsize), 1)
 
     def blocks(self, threads: int) -> list[slice]:
-        """Stretches of live rows, of about BLOCK_BYTES at most, as many for each thread as for the others."""
-        if threads < 1:
-            raise ValueError(f"threads: expected at least 1, got {threads}")
-        live = np.ones_like(self.live) if self.vocabulary < SHORT else self.live
-        edges = np.flatnonzero(np.diff(np.concatenate([[False], live, [False]])))
-        rounds = math.ceil(len(live) / (threads * self.rows_in(BLOCK_BYTES)))
-        size = math.ceil(len(live) / (threads * max(rounds, 1)))
-        return [
-            slice(begin, min(begin + size, int(stop)))
-            for start, stop in edges.reshape(-1, 2)
-            for begin in range(int(start), int(stop), size)
-        ]
+        """Stretches with about BLOCK_BYTES of worked rows at most, as many for one thread as for another."""
+        rows = np.flatnonzero(self.worked)
+        rounds = max(math.ceil(len(rows) / (threads * self.rows_in(BLOCK_BYTES))), 1)
+        parts = np.array_split(rows, threads * rounds)
+        return [slice(int(part[0]), int(part[-1]) + 1) for part in parts if part.size]
 
     def exponentials(self, rows: slice, target: Logits | None) -> None:
         """Fill target with exp(z), or with None keep nothing; note sums and log-probabilities of the rows."""
         here, live = self.logits[rows], self.live[rows]
-        shifts, totals = np.empty((2, len(here)))
+        shifts, totals = np.zeros(len(here)), np.ones(len(here))
         room = np.empty_like(here[: self.rows_in(STEP_BYTES)]) if target is None else target
-        with np.errstate(all="ignore"):
-            sampled = here.reshape(-1)[self._sampled(rows)].astype(np.float64)
-            for step in self._steps(len(here)):
+
+        def fill(which: Bools, *, shift: bool) -> None:
+            for step in self._steps(which):
                 powers = room[: step.stop - step.start] if target is None else room[step]
-                shifts[step], totals[step] = self._exponentiate(here[step], powers, shift=self.in_place)
-            again = np.flatnonzero(live & ~(np.isfinite(totals) & (totals > SMALLEST)))
-            for some in [] if self.in_place else [again[step] for step in self._steps(len(again))]:
-                powers = np.empty_like(here[some])
-                shifts[some], totals[some] = self._exponentiate(here[some], powers, shift=True)
-                if target is not None:
-                    target[some] = powers
+                shifts[step], totals[step] = self._exponentiate(here[step], powers, shift=shift)
+
+        with np.errstate(all="ignore"):
+            fill(self.worked[rows], shift=self.in_place)
+            if not self.in_place:
+                fill(live & ~((totals > SMALLEST) & (totals < LARGEST)), shift=True)
             totals[~live] = 1.0
-            bad = ~(np.isfinite(totals) & (totals > 0.0))
             self.totals[rows] = totals
-            self.log_probs[rows] = (sampled - shifts) / self.temperature - np.log(totals)
-        if bad.any():
-            row = rows.start + int(np.argmax(bad))
+            self.log_probs[rows] = (self.sampled[rows] - shifts) / self.temperature - np.log(totals)
+        if np.isnan(totals).any():
+            row = rows.start + int(np.argmax(np.isnan(totals)))
             raise ValueError(f"logits: row {row} holds NaN or +inf, or nothing but -inf")
+
+    def refuse_banned(self, rows: slice) -> None:
+        """Raise a ValueError if a token was sampled that has no probability: its loss has no gradient."""
+        banned = self.live[rows] & np.isneginf(self.log_probs[rows])
+        if banned.any():
+            row = rows.start + int(np.argmax(banned))
+            raise ValueError(f"tokens: row {row} has a token whose logit is -inf")
 
     def _exponentiate(self, here: Logits, target: Logits, *, shift: bool) -> tuple[Floats, Floats]:
         """Fill target with exp((logits - shift) / τ); returns shifts (maxima or 0) and sums."""
@@ -316,23 +348,22 @@ class _Work:
         return top[:, 0].astype(np.float64), self._sums(target)
 
     def scale(self, rows: slice, slopes: Floats) -> None:
-        """Turn exponentials into the gradient."""
-        slopes = np.where(self.live[rows], slopes / self.temperature, 0.0)
-        target = self.out[rows]
-        factors = (-slopes / self.totals[rows]).astype(target.dtype)[:, None]
-        for step in self._steps(len(target)):
-            target[step] *= factors[step]
-        target.reshape(-1)[self._sampled(rows)] += slopes.astype(target.dtype)
+        """Turn exponentials into the gradient; masked rows, where slopes are 0, are cleared later."""
+        target, slopes = self.out[rows], slopes / self.temperature
+        with np.errstate(invalid="ignore"):
+            factors = (-slopes / self.totals[rows]).astype(target.dtype)[:, None]
+            for step in self._steps(self.worked[rows]):
+                target[step] *= factors[step]
+            places = np.arange(len(target)) * self.vocabulary + self.tokens[rows]
+            target.reshape(-1)[places] += slopes.astype(target.dtype)
 
-    def _steps(self, count: int) -> Iterator[slice]:
-        """Stretches of count rows, each of about STEP_BYTES at most."""
+    def _steps(self, which: Bools) -> Iterator[slice]:
+        """Stretches of neighbouring rows of those that are set, each of about STEP_BYTES at most."""
         size = self.rows_in(STEP_BYTES)
-        return (slice(begin, min(begin + size, count)) for begin in range(0, count, size))
-
-    def _sampled(self, rows: slice) -> Integers:
-        """Where the sampled tokens of some rows are, counted from the first of these rows."""
-        tokens = self.tokens[rows]
-        return np.arange(len(tokens)) * self.vocabulary + tokens
+        edges = np.flatnonzero(np.diff(which, prepend=False, append=False))
+        for start, stop in edges.reshape(-1, 2).tolist():
+            for begin in range(start, stop, size):
+                yield slice(begin, min(begin + size, stop))
 
     def _sums(self, rows: Logits) -> Floats:
         """Row sums in float64; a reduction over short rows takes five times as long as einsum."""
@@ -359,7 +390,7 @@ class _Tokens:
         mask: NDArray[Any],
         recipe: Recipe,
         max_length: int | None,
-        others: dict[str, Floats],
+        others: dict[str, Floats | None],
     ) -> "_Tokens":
         """Bring everything to (P, G, T); N completions are one group."""
         if tokens.ndim not in (2, 3):
@@ -368,11 +399,12 @@ class _Tokens:
         shape = (1,) * (3 - tokens.ndim) + tokens.shape
         if advantages.shape == tokens.shape[:-1]:
             advantages = xp.broadcast_to(advantages[..., None], tokens.shape)
-        fields: dict[str, Any] = {"advantages": advantages, **others}
+        given = {name: array for name, array in others.items() if array is not None}
+        fields: dict[str, Any] = {"advantages": advantages, **given}
         for name, array in fields.items():
             if array.shape[: tokens.ndim] != tokens.shape:
                 raise ValueError(f"{name}: expected shape {tokens.shape}, got {array.shape}")
-        grouped = mask.reshape(shape)
+        grouped = xp.astype(is_set(mask), xp.float64).reshape(shape)
         budget = shape[-1] if max_length is None else max_length
         record = SimpleNamespace(mask=grouped, max_length=budget, correction=xp.ones(shape))
         return cls(
@@ -396,6 +428,12 @@ class _Tokens:
             **self.fields,
         )
 
+    def try_padding(self) -> None:
+        """The loss of one token that is padding: it shows whether all that the recipe needs was given."""
+        fields = {name: array[:1, :1, :1] for name, array in self.fields.items()}
+        nothing = np.zeros((1, 1, 1))
+        policy_loss(nothing, mask=nothing, recipe=self.recipe, max_length=self.max_length, **fields)
+
     def slopes(self, log_probs: Floats, rows: slice) -> Floats:
         """The gradient with respect to the log-probabilities of some tokens, where each is by itself."""
         known = Slot(_given, {"weights": self.weights[None, None, rows]})
@@ -417,16 +455,30 @@ def _given(mask: Floats, *, weights: Floats) -> Floats:
 def _is_local(recipe: Recipe) -> bool:
     """Whether a token's slope depends on that token alone, given the weights of the aggregation."""
     slots = (recipe.surrogate, recipe.penalty, *recipe.corrections)
-    alone = recipe.level is token_level and not any("mask" in part.reads for part in slots)
+    alone = recipe.level is token_level and not any({"mask", "max_length"} & {*part.reads} for part in slots)
     return alone and "correction" not in recipe.aggregate.reads
 
 
-def _share(work: Callable[[slice], None], blocks: list[slice], size: int, threads: int) -> None:
+def _is_same_memory(out: Logits, logits: Logits) -> bool:
+    """Whether the gradient goes where the logits are; a ValueError if it could not, or only in part."""
+    if not out.flags.writeable:
+        raise ValueError("out: expected an array that can be written, got a read-only one")
+    if not np.shares_memory(out, logits):
+        return False
+    if out.ctypes.data != logits.ctypes.data or out.strides != logits.strides:
+        raise ValueError("out: expected the logits themselves or other memory, got a part of both")
+    return True
+
+
+def _share(action: Callable[[slice], None], work: _Work, threads: int) -> None:
     """Do the blocks, a thread taking the next one when it is free; small work is not divided."""
-    if size < ALONE or threads == 1:
-        for rows in blocks:
-            work(rows)
+    if threads < 1:
+        raise ValueError(f"threads: expected at least 1, got {threads}")
+    if work.logits.size < ALONE or threads == 1:
+        for rows in work.blocks(1):
+            action(rows)
         return
     with ThreadPoolExecutor(threads) as pool:
-        for future in [pool.submit(work, rows) for rows in blocks]:
-            future.result()
+        list(
+            pool.map(action, work.blocks(threads))
+        )  # the first block with an error is the one that raises it

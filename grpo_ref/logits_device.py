@@ -79,7 +79,9 @@ class Rows(NamedTuple):
     log_probs: Array
 
 
-def rows_of(logits: Array, tokens: Array, live: Array, temperature: float) -> Rows:
+def rows_of(
+    logits: Array, tokens: Array, live: Array, temperature: float, *, allow_banned: bool = False
+) -> Rows:
     """Read the logits once, and check them and the tokens: one transfer to the host.
 
     Args:
@@ -87,9 +89,11 @@ def rows_of(logits: Array, tokens: Array, live: Array, temperature: float) -> Ro
       tokens: (...,) integers.
       live: (...,) truth values.
       temperature: > 0.
+      allow_banned: whether a sampled token may have the logit -inf.
 
     Raises:
-      ValueError: if a token is out of range, or a live row has NaN, +inf, or nothing but -inf.
+      ValueError: if a token is out of range, or a live row has NaN, +inf, nothing but -inf, or a banned token
+        was sampled.
     """
     xp, vocabulary = array_namespace(logits, tokens, live), logits.shape[-1]
     logits, live = logits.reshape(-1), live.reshape(-1)
@@ -97,8 +101,9 @@ def rows_of(logits: Array, tokens: Array, live: Array, temperature: float) -> Ro
     tops, totals = _tops_and_totals(xp, logits, len(tokens), vocabulary, temperature)
     known = xp.isfinite(tops) & xp.isfinite(totals) & (totals > 0.0)
     bad, outside = live & ~known, (tokens < 0) | (tokens >= vocabulary)
-    _raise_if(xp, bad, outside, vocabulary)
-    chosen = logits.take(xp.arange(len(tokens)) * vocabulary + tokens)
+    chosen = logits.take(xp.arange(len(tokens)) * vocabulary + xp.clip(tokens, 0, vocabulary - 1))
+    banned = live & (chosen == -xp.inf) & (not allow_banned)
+    _raise_if(xp, bad, outside, banned, vocabulary)
     z = (xp.astype(chosen, xp.float64) - xp.astype(tops, xp.float64)) * (1.0 / temperature)
     log_probs = xp.where(live, z - xp.log(xp.where(live, totals, 1.0)), 0.0)
     return Rows(logits, tokens, live, temperature, tops, totals, log_probs)
@@ -118,14 +123,17 @@ def _tops_and_totals(
     return top[:, 0], totals
 
 
-def _raise_if(xp: Any, bad: Array, outside: Array, vocabulary: int) -> None:
+def _raise_if(xp: Any, bad: Array, outside: Array, banned: Array, vocabulary: int) -> None:
     """Ask the device once whether anything is wrong."""
-    wrong = to_host(xp.stack([xp.any(bad), xp.any(outside)]))
+    wrong = to_host(xp.stack([xp.any(bad), xp.any(outside), xp.any(banned)]))
     if wrong[1]:
         raise ValueError(f"tokens: expected 0 to {vocabulary - 1}, and some are not")
     if wrong[0]:
         row = int(np.argmax(to_host(bad)))
         raise ValueError(f"logits: row {row} holds NaN or +inf, or nothing but -inf")
+    if wrong[2]:
+        row = int(np.argmax(to_host(banned)))
+        raise ValueError(f"tokens: row {row} has a token whose logit is -inf")
 
 
 def write_gradient(rows: Rows, slopes: Array, out: Array) -> None:

@@ -1,15 +1,18 @@
 """From logits: equal to the readable form, for every recipe, any finite logits, in place and with threads."""
 
+import threading
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from grpo_ref import GRPO, RECIPES, policy_loss, policy_loss_from_logits, token_log_probs
+from grpo_ref import GRPO, RECIPES, policy_loss, policy_loss_from_logits, slot, token_log_probs
 from grpo_ref import logits as module
+from grpo_ref.aggregation import kept_token_mean
 from grpo_ref.policy import log_softmax
+from grpo_ref.types import Term
 
-SHAPE, V = (2, 3, 5), 7
+SHAPE, V, PATIENCE = (2, 3, 5), 7, 10.0
 GENERATOR = np.random.default_rng(11)
 TOKENS = GENERATOR.integers(0, V, SHAPE)
 MASK = np.broadcast_to(np.arange(5) < np.array([[5, 2, 0], [1, 4, 3]])[..., None], SHAPE)
@@ -85,6 +88,8 @@ ROWS = {
     "all equal": np.full(7, 88.0),
     "banned tokens": np.array([-np.inf, 0.0, 1.0, -np.inf, -np.inf, 2.0, 0.5]),
     "all but one banned": np.array([-np.inf] * 6 + [3.0]),
+    "a sum that float32 holds, but hardly its inverse": np.full(7, 84.0) + np.arange(7.0) / 4,
+    "a sum that float32 holds, but with few digits": np.full(7, -95.0) + np.arange(7.0) / 4,
 }
 
 
@@ -109,6 +114,14 @@ def test_any_row_is_right(row, in_place, dtype, passes):
         out=out,
     )
     np.testing.assert_allclose(ours.gradient, expected, atol=1e-12 if dtype == "float64" else 1e-6)
+    small = policy_loss_from_logits(
+        given,
+        tokens,
+        advantages * 1e-6,
+        mask,
+        recipe=replace(RECIPES["reinforce"], aggregate=GRPO.aggregate),
+    )
+    np.testing.assert_allclose(small.gradient * 1e6, expected, atol=1e-12 if dtype == "float64" else 1e-6)
     log_probs = np.take_along_axis(exact, tokens[..., None], -1)[..., 0]
     assert ours.loss == pytest.approx(-0.75 * log_probs.sum(), rel=1e-12 if dtype == "float64" else 1e-6)
     np.testing.assert_allclose(
@@ -134,8 +147,9 @@ def test_a_row_that_is_no_distribution_is_named(bad, in_place, passes):
         token_log_probs(before, TOKENS)
 
 
-def test_what_masked_rows_hold_does_not_matter(passes):
-    dirty = np.where(MASK[..., None], LOGITS, np.nan)
+@pytest.mark.parametrize("held", [np.nan, np.inf, -np.inf, 1e4])
+def test_what_masked_rows_hold_does_not_matter(held, passes):
+    dirty = np.where(MASK[..., None], LOGITS, held)
     recipe = replace(GRPO, kl_coef=0.0)
     clean = policy_loss_from_logits(LOGITS, TOKENS, ADVANTAGES, MASK, recipe=recipe)
     ours = policy_loss_from_logits(dirty, TOKENS, ADVANTAGES, MASK, recipe=recipe)
@@ -146,34 +160,98 @@ def test_what_masked_rows_hold_does_not_matter(passes):
     assert (nothing.gradient == 0.0).all()
 
 
+@pytest.mark.parametrize("mask", [MASK * 2, MASK * -1.0, MASK.astype("float16"), MASK.astype(int)])
+def test_any_mask_that_is_not_zero_counts_as_set(mask, passes):
+    recipe = replace(RECIPES["dr_grpo"], kl_coef=0.0)
+    expected = policy_loss_from_logits(LOGITS, TOKENS, ADVANTAGES, MASK, recipe=recipe)
+    ours = policy_loss_from_logits(LOGITS, TOKENS, ADVANTAGES, mask, recipe=recipe)
+    np.testing.assert_array_equal(ours.gradient, expected.gradient)
+    assert ours.loss == expected.loss
+
+
 @pytest.mark.parametrize("recipe", [GRPO, RECIPES["gspo"]], ids=["token", "sequence"])
-def test_threads_change_no_bit(recipe):
-    rng = np.random.default_rng(0)
-    shape, vocabulary = (40, 17), 2000
-    logits, tokens = (
-        rng.normal(size=(*shape, vocabulary)).astype("float32"),
-        rng.integers(0, vocabulary, shape),
+@pytest.mark.parametrize("masked", ["ends", "every other token"])
+def test_blocks_and_threads_change_no_bit(recipe, masked, monkeypatch):
+    rng, threads, several = np.random.default_rng(0), set(), threading.Event()
+    monkeypatch.setattr(module, "ALONE", 0)
+    monkeypatch.setattr(module, "STEP_BYTES", 3 * 1100 * 4)
+    exponentials = module._Work.exponentials
+
+    def noted(self, rows, target):
+        threads.add(threading.get_ident())
+        if len(threads) > 1:
+            several.set()
+        assert several.wait(PATIENCE), "no other thread took a block"
+        exponentials(self, rows, target)
+
+    monkeypatch.setattr(module._Work, "exponentials", noted)
+    shape, vocabulary = (20, 17), 1100
+    logits = rng.normal(size=(*shape, vocabulary)).astype("float32")
+    tokens, advantages = rng.integers(0, vocabulary, shape), rng.normal(size=20)
+    lengths = rng.integers(0, 18, (20, 1))
+    mask = np.arange(17) < lengths if masked == "ends" else np.indices(shape).sum(0) % 2 == 0
+    recipe = replace(recipe, kl_coef=0.0)
+    old = chosen(logits.astype(float), tokens) + 0.01
+    loss, gradient = readable(
+        logits[None].astype(float),
+        tokens[None],
+        advantages[None],
+        mask[None],
+        recipe=recipe,
+        old_log_probs=old[None],
     )
-    mask = np.arange(17) < rng.integers(0, 18, (40, 1))
-    arguments = {
-        "recipe": replace(recipe, kl_coef=0.0),
-        "old_log_probs": token_log_probs(logits, tokens) + 0.01,
-    }
-    one, two, three = (
-        policy_loss_from_logits(logits, tokens, rng.normal(size=40) * 0 + 1.0, mask, threads=n, **arguments)
-        for n in (1, 2, 3)
-    )
-    for other in (two, three):
-        assert other.loss == one.loss
-        np.testing.assert_array_equal(other.gradient, one.gradient)
-    np.testing.assert_array_equal(token_log_probs(logits, tokens, threads=1), token_log_probs(logits, tokens))
+    first = None
+    for rows in (1, 7, 50, 10_000):
+        monkeypatch.setattr(module, "BLOCK_BYTES", rows * vocabulary * 4)
+        for number in (1, 2, 3, 7):
+            threads.clear()
+            several.clear() if number > 1 else several.set()
+            ours = policy_loss_from_logits(
+                logits, tokens, advantages, mask, recipe=recipe, old_log_probs=old, threads=number
+            )
+            first = first or ours
+            assert len(threads) <= number
+            assert several.is_set()
+            assert ours.loss == first.loss
+            np.testing.assert_array_equal(ours.gradient, first.gradient)
+    assert first.loss == pytest.approx(loss, rel=1e-6)
+    np.testing.assert_allclose(first.gradient, gradient[0], rtol=0, atol=1e-6 * np.abs(gradient).max())
 
 
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_the_first_of_several_bad_rows_is_named_whatever_the_threads(threads, monkeypatch):
+    monkeypatch.setattr(module, "ALONE", 0)
+    monkeypatch.setattr(module, "BLOCK_BYTES", V * 8)
+    logits = LOGITS.copy()
+    logits[0, 1, 0] = logits[1, 1, 3] = logits[1, 2, 2] = np.nan
+    with pytest.raises(ValueError, match="logits: row 5 holds"):
+        policy_loss_from_logits(
+            logits, TOKENS, ADVANTAGES, MASK, recipe=RECIPES["reinforce"], threads=threads
+        )
+
+
+READ_ONLY = np.zeros_like(LOGITS)
+READ_ONLY.flags.writeable = False
 WRONG = {
     "temperature": ({"temperature": 0.0}, "temperature: expected a number > 0, got 0.0"),
     "integers": ({"logits": LOGITS.astype(int)}, "logits: expected float32 or float64, got int64"),
     "another shape": ({"mask": MASK[..., :4]}, r"mask \(2, 3, 4\)"),
     "a token out of range": ({"tokens": TOKENS + V}, r"tokens: expected 0 to 6, got 7 to"),
+    "a negative token": ({"tokens": TOKENS - V}, r"tokens: expected 0 to 6, got -7 to"),
+    "tokens that are no integers": ({"tokens": TOKENS * 1.0}, "tokens: expected integers, got float64"),
+    "no vocabulary": (
+        {"logits": LOGITS[..., :0]},
+        r"at least one token to choose from, got shape \(2, 3, 5, 0\)",
+    ),
+    "a banned token": (
+        {"logits": np.where(np.arange(V) == 3, -np.inf, LOGITS), "tokens": TOKENS * 0 + 3},
+        "tokens: row 0 has a token whose logit is -inf",
+    ),
+    "out with gaps": (
+        {"out": np.zeros((*SHAPE, 2 * V))[..., ::2]},
+        "out: expected a contiguous float64 array",
+    ),
+    "out that cannot be written": ({"out": READ_ONLY}, "out: expected an array that can be written"),
     "out of another precision": (
         {"out": LOGITS.astype("float32")},
         "out: expected a contiguous float64 array",
@@ -191,3 +269,66 @@ def test_mistakes_are_named(change, message):
     arguments = {"logits": LOGITS, "tokens": TOKENS, "advantages": ADVANTAGES, "mask": MASK}
     with pytest.raises(ValueError, match=message):
         policy_loss_from_logits(**arguments | change, recipe=replace(GRPO, kl_coef=0.0))
+
+
+def test_out_may_not_share_a_part_with_the_logits():
+    memory = np.zeros(LOGITS.size + V)
+    logits, out = memory[:-V].reshape(LOGITS.shape), memory[V:].reshape(LOGITS.shape)
+    with pytest.raises(ValueError, match="out: expected the logits themselves or other memory"):
+        policy_loss_from_logits(logits, TOKENS, ADVANTAGES, MASK, recipe=RECIPES["reinforce"], out=out)
+
+
+@pytest.mark.parametrize(
+    ("others", "error"),
+    [({}, ValueError), ({"ref_log_probs": LOGITS[..., 0], "rfe_log_probs": LOGITS[..., 0]}, TypeError)],
+    ids=["no reference", "a misspelt name"],
+)
+def test_what_is_missing_is_said_before_the_logits_are_overwritten(others, error):
+    logits = LOGITS.copy()
+    with pytest.raises(error, match=r"r(ef|fe)_log_probs"):
+        policy_loss_from_logits(
+            logits, TOKENS, ADVANTAGES, MASK, recipe=replace(GRPO, kl_coef=0.1), out=logits, **others
+        )
+    np.testing.assert_array_equal(logits, LOGITS)
+
+
+def test_logits_in_any_order_and_tokens_of_any_integers_and_none_as_left_out():
+    recipe = replace(GRPO, kl_coef=0.0)
+    expected = policy_loss_from_logits(LOGITS, TOKENS, ADVANTAGES, MASK, recipe=recipe)
+    wide = np.concatenate([LOGITS, LOGITS], axis=-1)[..., :V]
+    for logits in (np.asfortranarray(LOGITS), wide):
+        for dtype in ("uint8", "uint64", "int32"):
+            ours = policy_loss_from_logits(
+                logits, TOKENS.astype(dtype), ADVANTAGES, MASK, recipe=recipe, old_log_probs=None
+            )
+            np.testing.assert_array_equal(ours.gradient, expected.gradient)
+
+
+def likely_ones(log_probs):
+    """A correction that drops unlikely tokens."""
+    return (log_probs > -2.0) * 1.0
+
+
+def by_budget(log_ratio, advantages, max_length):
+    """A surrogate that is not computed from its token alone."""
+    return Term(log_ratio * advantages * max_length, advantages * max_length)
+
+
+PARTS = {
+    "weights that depend on corrections": {
+        "corrections": (slot(likely_ones),),
+        "aggregate": slot(kept_token_mean),
+    },
+    "a surrogate that reads the budget": {"surrogate": slot(by_budget)},
+}
+
+
+@pytest.mark.parametrize("parts", PARTS.values(), ids=PARTS)
+def test_what_a_token_cannot_know_takes_two_passes(parts, monkeypatch):
+    monkeypatch.setattr(module, "SHORT", 0)
+    monkeypatch.setattr(module, "BLOCK_BYTES", 2 * V * 8)
+    recipe, others = replace(RECIPES["reinforce"], **parts), {"old_log_probs": OTHERS["old_log_probs"]}
+    loss, gradient = readable(LOGITS, TOKENS, ADVANTAGES, MASK, recipe=recipe, **others)
+    ours = policy_loss_from_logits(LOGITS, TOKENS, ADVANTAGES, MASK, recipe=recipe, **others)
+    assert ours.loss == pytest.approx(loss, rel=1e-12)
+    np.testing.assert_allclose(ours.gradient, gradient, rtol=0, atol=1e-12 * np.abs(gradient).max())
