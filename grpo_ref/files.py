@@ -1,6 +1,7 @@
 """Writing files so that a reader, or a kill, sees the old content or the new one and nothing between."""
 
 import os
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO
@@ -27,6 +28,13 @@ def replace_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
 def replace_text(path: Path, text: str) -> None:
     """Write a text file as a whole, as `replace_file` does."""
     replace_file(path, lambda file: file.write(text.encode()))
+
+
+def require_writable(folder: Path) -> None:
+    """Make the folder if need be; raise an OSError, before any work is done, if it cannot be written to."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
 
 
 def free_name(path: Path) -> Path:

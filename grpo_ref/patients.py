@@ -91,7 +91,7 @@ QUICK = {"updates": 80, "prompts": 16, "group_size": 8}
 
 PATIENTS: dict[str, Patient] = {
     "A": Patient(
-        complaint="I raised the weight of the KL penalty, and the names only got stranger.",
+        complaint="I raised the weight of the KL penalty, and the KL rose with it.",
         fault="The KL penalty has the wrong sign: it is a reward for leaving the reference.",
         sign="The KL grows to twice that of the healthy run and more, while the reward looks even better.",
         recipe=replace(GRPO, penalty=slot(attracting_k3), kl_coef=0.2),
@@ -111,7 +111,7 @@ PATIENTS: dict[str, Patient] = {
         panels=("reward", "dead_groups", "grad_norm"),
     ),
     "C": Patient(
-        complaint="It learns, but everything is a little slower, and the gradient norm depends on"
+        complaint="It hardly learns, and the more room I give it the less: the gradient norm depends on"
         " max_length.",
         fault="The mean over a completion's tokens divides by the padded length.",
         sign="The gradient norm is smaller from the first update on, and more so the larger the budget.",

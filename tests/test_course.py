@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from grpo_ref.frontends.cli import main
 from grpo_ref.frontends.report_json import SCHEMA
 from grpo_ref.grading.grade import grade
+from grpo_ref.grading.problem import AS_IT_CAME
 from grpo_ref.problems import PROBLEMS
 from grpo_ref.problems.course import file_of, starter_of
 from grpo_ref.problems.progress import HEADER, Progress
@@ -129,6 +130,37 @@ def test_json_on_standard_output_is_nothing_but_json(folder):
     result = run("grade", "entropy", "--json", "-")
     assert json.loads(result.stdout)["exercises"][0]["status"] == "passed"
     assert "probabilities/entropy: passed" in result.stderr
+
+
+def test_where_a_report_cannot_be_written_is_said_before_grading(folder):
+    (folder / "file").write_text("mine")
+    result = run("grade", "entropy", "--json", str(folder / "file" / "report.json"))
+    assert result.exit_code == 1
+    assert "passed" not in result.output
+    assert f"{folder / 'file'}: " in result.output
+    assert "Traceback" not in result.output
+
+
+def test_a_folder_that_cannot_be_made_is_named(folder):
+    (folder / "file").write_text("mine")
+    for command in ("init", "notebooks"):
+        result = run(command, str(folder / "file" / "course"), *(["--no-open"] * (command == "notebooks")))
+        assert result.exit_code == 1
+        assert f"Error: {folder / 'file'}" in result.output
+
+
+PATIENTS = [each for each in PROBLEMS.values() if AS_IT_CAME in {mutant.name for mutant in each.mutants}]
+
+
+@pytest.mark.parametrize("problem", PATIENTS, ids=lambda problem: problem.id)
+def test_a_patient_that_was_not_mended_brings_no_points(folder, problem):
+    path = folder / file_of(problem)
+    path.write_text("import numpy\n" + starter_of(problem) + "\n# I looked at it\n")
+    report = Workbook(folder, print).grade(problem)
+    assert len(PATIENTS) == 6
+    assert report.status == "failed"
+    assert report.points == 0.0
+    assert report.diagnosis == next(each.tell for each in problem.mutants if each.name == AS_IT_CAME)
 
 
 def test_a_schema_that_is_not_followed_is_noticed():
@@ -440,6 +472,7 @@ def test_watch_has_keys_for_hint_list_reset_and_next(terminal, folder):
     screen.wait_for("Put the starter back?")
     screen.press("y")
     screen.wait_for("your work is in exercises/02_advantages/group_normalized-1.backup")
+    screen.wait_for("your work is in")  # also when it is graded again, because the file has changed
     screen.press("n")
     screen.wait_for("advantages/centred: ")
     screen.press("q")

@@ -1,6 +1,8 @@
 """The grader: the judge's comparisons, the sandbox under attack, and what a student gets to read."""
 
 import re
+import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -246,6 +248,49 @@ def test_one_hang_does_not_cost_the_other_checks(judged):
     assert [result.passed for result in report.results] == [True, True, False, True]
     assert report.points == 3
     assert "TimedOut: no answer after 1 s" in report.results[2].came
+
+
+def test_after_a_hang_the_judge_waits_less_long(tmp_path):
+    path = tmp_path / "hang.py"
+    path.write_text("import time\ndef hang(): time.sleep(1000)")
+    with Sandbox(path, Limits(seconds=0.5, impatient_seconds=0.25)) as sandbox:
+        first, second, third = (sandbox.call("hang", [], {}).message for _ in range(3))
+    assert first == "no answer after 0.5 s"
+    assert second == third == "no answer after 0.25 s"
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to see processes in")
+def test_an_endless_loop_ends_with_the_judge(tmp_path):
+    """A judge that is killed cannot clean up; the child notices by itself."""
+    path = tmp_path / "loop.py"
+    path.write_text(
+        "import os\ndef loop():\n"
+        f"    open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
+        "    while True: pass"
+    )
+    program = (
+        "import sys\nfrom pathlib import Path\nfrom grpo_ref.grading.sandbox import Limits, Sandbox\n"
+        "with Sandbox(Path(sys.argv[1]), Limits(seconds=1000)) as sandbox: sandbox.call('loop', [], {})"
+    )
+    judge = subprocess.Popen([sys.executable, "-c", program, str(path)])
+    deadline = time.monotonic() + 30
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    child = int((tmp_path / "pid").read_text())
+    judge.kill()
+    judge.wait()
+    while is_running(child):
+        assert time.monotonic() < deadline, "the endless loop outlived its judge"
+        time.sleep(0.05)
+
+
+def is_running(process):
+    """Whether there is such a process, and it is no zombie that nobody has collected yet."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def test_only_numpy_scipy_and_the_standard_library_can_be_imported(judged):

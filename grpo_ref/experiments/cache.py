@@ -3,7 +3,6 @@
 import ast
 import hashlib
 import sys
-import tempfile
 import zipfile
 from collections.abc import Mapping
 from dataclasses import fields
@@ -108,12 +107,6 @@ class Cache:
                 return dict(arrays)
         except (OSError, ValueError, EOFError, zipfile.BadZipFile):
             return None
-
-    def prepare(self) -> None:
-        """Make the folder; raise an OSError now, before any work is done, if nothing can be written there."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=self.folder):
-            pass
 
     def put(self, job: Job, measures: Measures) -> None:
         """Store the measures of a job."""

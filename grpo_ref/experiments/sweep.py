@@ -11,6 +11,7 @@ import numpy as np
 
 from grpo_ref.experiments.cache import Cache, Job
 from grpo_ref.experiments.experiment import Experiment, Measures, Result, judged
+from grpo_ref.files import require_writable
 
 CHUNK = 32
 """Seeds that run together as one array: enough to be quick, few enough to share the work."""
@@ -58,7 +59,7 @@ def sweep(
             yield job
     if not missing:
         return
-    cache.prepare()
+    require_writable(cache.folder)
     with _backend(scheduler):
         parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered")
         for job, measures in parallel(joblib.delayed(_do)(job) for job in missing):

@@ -1,6 +1,7 @@
 """The command `grpo-ref`: a table of subcommands, each imported only when it is asked for."""
 
 import difflib
+import errno
 import importlib
 import os
 from collections.abc import Iterable
@@ -75,6 +76,16 @@ class Commands(click.Group):
             ctx.fail(f"no command is called {cmd_name!r}. {suggestion(cmd_name, COMMANDS)}")
         command: click.Command = importlib.import_module(COMMANDS[cmd_name].module).command
         return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a subcommand; where a file cannot be read or written, say which and why in one line."""
+        try:
+            return super().invoke(ctx)
+        except OSError as error:
+            if error.errno == errno.EPIPE or error.filename is None:
+                raise
+            place = str(error.filename).removesuffix(".part")
+            raise click.ClickException(f"{place}: {error.strerror}") from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table of subcommands, from the summaries here."""

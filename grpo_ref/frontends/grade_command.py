@@ -4,8 +4,9 @@ import pdb
 from pathlib import Path
 
 import click
+from rich.console import Console
 
-from grpo_ref.files import replace_text
+from grpo_ref.files import replace_text, require_writable
 from grpo_ref.frontends.exercise import Exercise, folder_option, open_workbook, require_file
 from grpo_ref.frontends.in_process import grade_in_process
 from grpo_ref.frontends.report_json import as_json
@@ -61,6 +62,8 @@ def command(
     for problem in chosen:
         require_file(workbook, problem)
     to_stderr = json_path == STDOUT
+    if json_path is not None and not to_stderr:
+        require_writable(json_path.parent)
     reports = []
     for problem in chosen:
         reports.append(_grade(workbook, problem, seed, in_process or debug, debug))
@@ -78,7 +81,8 @@ def command(
 
 def _grade(workbook: Workbook, problem: Problem, seed: int, in_process: bool, debug: bool) -> Report:
     if not in_process or workbook.is_untouched(problem):
-        return workbook.grade(problem, seed=seed)
+        with Console(stderr=True).status(f"grading {problem.id}"):
+            return workbook.grade(problem, seed=seed)
     try:
         on_error = _post_mortem if debug else None
         return grade_in_process(problem, workbook.path(problem), seed=seed, on_error=on_error)

@@ -15,7 +15,8 @@ from grpo_ref.problems.course import file_of, problems_in
 def command(folder: Path) -> None:
     """List the exercises by chapter: points reached, difficulty, hints read, file.
 
-    A star marks what is solved. The points are those that were last graded, not graded anew.
+    A star marks what has been solved once. The points are the most that were reached, as progress.txt has
+    them; nothing is graded anew, so they are a student's own record and no proof.
     """
     workbook = open_workbook(folder)
     for chapter, title in CHAPTERS.items():

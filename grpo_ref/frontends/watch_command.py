@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
+from rich.console import Console
 
 from grpo_ref.frontends.exercise import Exercise, folder_option, open_workbook, require_file
 from grpo_ref.frontends.text import hints_text, overview, report_text
@@ -65,15 +66,17 @@ class Screen:
     Attributes:
       workbook: the student's folder.
       problem: the exercise at hand.
+      note: a sentence that stays on the screen until the next key.
     """
 
     def __init__(self, workbook: Workbook, problem: Problem) -> None:
         self.workbook, self.problem = workbook, problem
-        self.asked = False
+        self.asked, self.note = False, ""
 
     def grade(self) -> None:
         """Grade the exercise at hand and show the report; of one that is not started, the statement too."""
-        report = self.workbook.grade(self.problem)
+        with Console(stderr=True).status(f"grading {self.problem.id}"):
+            report = self.workbook.grade(self.problem)
         self.workbook.record({report.problem: report.points})
         begin = f"{statement(self.problem)}\n\n" if report.status == NOT_STARTED else ""
         self.show(begin + report_text(report))
@@ -82,6 +85,8 @@ class Screen:
         """Some text, and under it where one is."""
         click.clear()
         click.echo(f"{text}\n\n{overview(self.workbook)}\n{self.workbook.path(self.problem)}")
+        if self.note:
+            click.echo(self.note)
         if self.workbook.is_solved(self.problem):
             click.secho(f"solved; the model answer: grpo-ref solution {self.problem.id}", fg="green")
         if sys.stdin.isatty():
@@ -97,11 +102,11 @@ class Screen:
 
     def key(self, key: str) -> bool:
         """Do what a key asks for; False if it is time to leave."""
-        confirmed, self.asked = self.asked and key == "y", False
+        confirmed, self.asked, self.note = self.asked and key == "y", False, ""
         if confirmed:
             backup = self.workbook.reset(self.problem)
+            self.note = f"your work is in {backup}" if backup else "there was no work of yours in it"
             self.grade()
-            click.echo(f"your work is in {backup}" if backup else "there was no work of yours in it")
         elif key == "h":
             self.show(hints_text(self.problem, self.workbook.hints(self.problem)))
         elif key == "l":

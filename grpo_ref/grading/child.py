@@ -10,7 +10,10 @@ import json
 import linecache
 import os
 import resource
+import signal
 import sys
+import threading
+import time
 import traceback
 import warnings
 from collections.abc import Callable
@@ -21,6 +24,8 @@ from typing import Any
 MOST_WARNINGS = 5
 DEEPEST = 5
 """How many warnings, and how many of the student's lines in a traceback, are passed on."""
+PULSE = 0.5
+"""Seconds between two looks whether the judge still lives."""
 
 
 def main() -> None:
@@ -28,6 +33,7 @@ def main() -> None:
     settings = json.loads(sys.argv[1])
     sys.path[:] = [entry for entry in sys.path if entry not in ("", str(Path(__file__).parent))]
     sys.path += settings["path"]
+    threading.Thread(target=_end_with, args=(settings["judge"],), daemon=True).start()
     resource.setrlimit(resource.RLIMIT_AS, (settings["memory"], settings["memory"]))
     wire = _load("_wire", settings["wire"])
     requests, replies = _take_over_the_channels()
@@ -35,6 +41,13 @@ def main() -> None:
     _reply(replies, _attempt(wire, submission, _open, submission))
     for line in requests:
         _reply(replies, _attempt(wire, submission, _call, wire.loads(line)))
+
+
+def _end_with(judge: int) -> None:
+    """End this process, and all that it started, when the judge is gone: an endless loop would outlive it."""
+    while os.getppid() == judge:
+        time.sleep(PULSE)
+    os.killpg(0, signal.SIGKILL)
 
 
 def _take_over_the_channels() -> tuple[Any, Any]:

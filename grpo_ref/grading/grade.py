@@ -10,9 +10,22 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.grading.judge import agree
-from grpo_ref.grading.problem import Case, Check, Failure, Function, Problem, Raised, copied, format_call
+from grpo_ref.grading.problem import (
+    AS_IT_CAME,
+    Case,
+    Check,
+    Failure,
+    Function,
+    Mutant,
+    Problem,
+    Raised,
+    copied,
+    format_call,
+)
 from grpo_ref.grading.sandbox import Limits, Reply, Sandbox
 
+Call = tuple[tuple[Any, ...], dict[str, Any], Any]
+"""Arguments, keywords, and the value that came back."""
 PASSED, FAILED, NOT_STARTED = "passed", "failed", "not started"
 DEFAULT_SEED = 20250120
 
@@ -45,7 +58,7 @@ class Report:
       title: its title.
       status: "passed", "failed" or "not started".
       results: one a check, in order.
-      points, of: reached and possible.
+      points, of: reached and possible; none for what a student was given to mend, as it came.
       diagnosis: the sentence of the misconception that reproduces the answer, or "".
       printed: what the answer printed.
       warnings: what NumPy or Python warned of.
@@ -149,7 +162,7 @@ class _Witness:
 
     def __init__(self, submission: Any, function: str) -> None:
         self.submission, self.function = submission, function
-        self.calls: list[tuple[tuple[Any, ...], dict[str, Any], Any]] = []
+        self.calls: list[Call] = []
         self.called = ""
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
@@ -175,8 +188,10 @@ def _examine(
         if result is None:
             return Report(problem.id, problem.title, NOT_STARTED, (), 0.0, problem.points, seed=seed)
         results.append(result)
-    reached = sum(result.passed for result in results) / len(results)
     passed = all(result.passed for result in results)
+    known = [] if passed else _coinciding(problem, witness.calls)
+    unmended = any(mutant.name == AS_IT_CAME for mutant in known)
+    reached = 0.0 if unmended else sum(result.passed for result in results) / len(results)
     return Report(
         problem=problem.id,
         title=problem.title,
@@ -184,7 +199,7 @@ def _examine(
         results=tuple(results),
         points=round(problem.points * reached, 2),
         of=problem.points,
-        diagnosis="" if passed else _diagnose(problem, witness.calls),
+        diagnosis=known[0].tell if known else "",
         printed=submission.printed(),
         warnings=submission.warnings,
         seed=seed,
@@ -219,20 +234,18 @@ def _about(check: Check) -> str:
     return "" if isinstance(check, Case) and not check.shown else check.why
 
 
-def _diagnose(problem: Problem, calls: list[tuple[tuple[Any, ...], dict[str, Any], Any]]) -> str:
-    """The sentence of the first known wrong answer that gives the same values on every call."""
-    telling = [call for call in calls if not _right(problem.reference, problem.rtol, call)]
-    if not telling:
-        return ""
-    for mutant in problem.mutants:
-        if all(_right(mutant.function, problem.rtol, call) for call in calls):
-            return mutant.tell
-    return ""
+def _coinciding(problem: Problem, calls: list[Call]) -> list[Mutant]:
+    """The known wrong answers that give the same values as a wrong answer on every call."""
+    if all(_right(problem.reference, problem.rtol, call) for call in calls):
+        return []
+    return [
+        mutant
+        for mutant in problem.mutants
+        if all(_right(mutant.function, problem.rtol, call) for call in calls)
+    ]
 
 
-def _right(
-    function: Callable[..., Any], rtol: float, call: tuple[tuple[Any, ...], dict[str, Any], Any]
-) -> bool:
+def _right(function: Callable[..., Any], rtol: float, call: Call) -> bool:
     arguments, keywords, value = call
     try:
         with np.errstate(all="ignore"):

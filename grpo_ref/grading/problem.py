@@ -80,6 +80,10 @@ class Check(Protocol):
         """Raise Failure or Raised if the check fails."""
 
 
+AS_IT_CAME = "as it came"
+"""Name of the wrong answer that a student is given to mend; it brings no points, whatever it passes."""
+
+
 @dataclass(frozen=True)
 class Mutant:
     """A plausible wrong answer.

@@ -39,12 +39,14 @@ class Limits:
 
     Attributes:
       seconds: wall-clock time of one call.
+      impatient_seconds: the same for the calls after one that took too long.
       start_seconds: wall-clock time to start the process and load the file.
       memory: bytes of address space of the process.
       reply: bytes of one reply.
     """
 
     seconds: float = 5.0
+    impatient_seconds: float = 1.0
     start_seconds: float = 20.0
     memory: int = 4 * 1024**3
     reply: int = 64 * 1024**2
@@ -79,7 +81,7 @@ class Sandbox:
     def __init__(self, submission: Path, limits: Limits | None = None) -> None:
         self.submission, self.limits = submission.resolve(), limits or Limits()
         self.process: subprocess.Popen[bytes] | None = None
-        self.output = b""
+        self.output, self.seconds = b"", self.limits.seconds
 
     def __enter__(self) -> Self:
         self.folder = Path(tempfile.mkdtemp(prefix="grpo-ref-"))
@@ -127,7 +129,10 @@ class Sandbox:
         except BrokenPipeError:
             self._stop()
             return Reply(ok=False, kinds=("Died",), message="the process ended")
-        return self._receive(self.limits.seconds, f"no answer after {self.limits.seconds:g} s")
+        reply = self._receive(self.seconds, f"no answer after {self.seconds:g} s")
+        if "TimedOut" in reply.kinds:
+            self.seconds = min(self.seconds, self.limits.impatient_seconds)
+        return reply
 
     def printed(self) -> str:
         """What the file has printed so far, at most 64 KiB of it."""
@@ -140,6 +145,7 @@ class Sandbox:
             "memory": self.limits.memory,
             "wire": str(HERE / "wire.py"),
             "submission": str(self.submission),
+            "judge": os.getpid(),
         }
         return json.dumps(settings)
 
