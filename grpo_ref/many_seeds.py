@@ -36,7 +36,7 @@ from grpo_ref.recipes import Recipe
 from grpo_ref.rollout import draw_prompts
 from grpo_ref.surrogates import clipped
 from grpo_ref.tasks.task import END, Task
-from grpo_ref.train import TrainConfig, TrainState, Update, initial_state
+from grpo_ref.train import TrainConfig, TrainState, Update, starting_state
 
 Tables = dict[str, Floats]
 """Arrays (V, S, N) by name: the logits, and what the optimizer keeps beside them."""
@@ -53,8 +53,9 @@ def train_many(
 ) -> Iterator[Update]:
     """The same as `train` for the usual recipes, several times faster: same random numbers, same curves.
 
-    Sums are taken in another order than in `train`, so logits agree to about 1e-10, not to the bit. A run
-    depends neither on the other runs nor on the threads. What was yielded is never written to again.
+    Sums are taken in another order than in `train`, so logits agree to rounding (about 1e-10, less well where
+    many steps on a batch magnify it), not to the bit. A run depends neither on the other runs nor on the
+    threads. What was yielded is never written to again.
 
     Args:
       task, recipe, config, state: as in `train`; the state may come from either.
@@ -66,9 +67,9 @@ def train_many(
       Update(metrics, state). The only metric is reward, (S,): the mean over the batch.
 
     Raises:
-      ValueError: if `train` is needed. Here the surrogate is `clipped` at the token level, the penalty `k3`
-        without limits (or kl_coef is 0), nothing is filtered or corrected, and there is no entropy bonus or
-        target and no refilter.
+      ValueError: if `train` is needed, or the state is that of another optimizer. Here the surrogate is
+        `clipped` at the token level, the penalty `k3` without limits (or kl_coef is 0), nothing filtered or
+        corrected, and there is no entropy bonus or target and no refilter.
 
     >>> from grpo_ref import GRPO, TASKS, config_for, train_many
     >>> task = TASKS["bandit"]()
@@ -76,7 +77,7 @@ def train_many(
     >>> len(curve), curve[0].shape
     (200, (100,))
     """
-    state = initial_state(task, config) if state is None else state
+    state = starting_state(task, config, state)
     _check(task, recipe, config, state, threads)
     keep_freed_memory()
     tables = {"logits": state.logits} | {name: x for name, x in state.optimizer.items() if name != "steps"}

@@ -196,6 +196,9 @@ def train(
       steps: loss (without the entropy bonus), grad_norm (before clipping), and the metrics of `policy_loss`;
       approx_kl, clip_low and clip_high are 0 in the first step of a batch.
 
+    Raises:
+      ValueError: if the state was made with another optimizer.
+
     >>> from grpo_ref import GRPO, TASKS, config_for, train
     >>> task = TASKS["bandit"]()
     >>> for last in train(task, GRPO, config_for(task, seeds=4, updates=50)):
@@ -203,8 +206,7 @@ def train(
     >>> last.metrics["reward"].shape
     (4,)
     """
-    if state is None:
-        state = initial_state(task, config)
+    state = starting_state(task, config, state)
     state = to_device(state, array_namespace(task.ref_logits))
     keep_freed_memory()
     generators = [_generator(saved) for saved in state.generators]
@@ -225,6 +227,21 @@ def train(
             generators=tuple(generator.bit_generator.state for generator in generators),
         )
         yield Update(_fetched(metrics), state)
+
+
+def starting_state(task: Task, config: TrainConfig, state: TrainState | None) -> TrainState:
+    """The state to continue from, or a new one.
+
+    Raises:
+      ValueError: if the state was made with another optimizer.
+    """
+    if state is None:
+        return initial_state(task, config)
+    expected = ", ".join(_optimizer(config).init(state.logits[:0])) or "nothing"
+    kept = ", ".join(state.optimizer) or "nothing"
+    if kept != expected:
+        raise ValueError(f"state: expected what {config.optimizer} keeps ({expected}), got {kept}")
+    return state
 
 
 def _optimizer(config: TrainConfig) -> Optimizer:

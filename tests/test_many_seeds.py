@@ -194,3 +194,14 @@ def test_what_it_cannot_do_is_named(message, case):
 def test_no_threads():
     with pytest.raises(ValueError, match="threads: expected at least 1, got 0"):
         next(train_many(build("bandit"), GRPO, config_for(build("bandit")), threads=0))
+
+
+@pytest.mark.parametrize("loop", [train, train_many])
+@pytest.mark.parametrize("optimizer", ["adam", "sgd"])
+def test_a_state_of_another_optimizer_is_refused(loop, optimizer):
+    task = build("bandit")
+    config = config_for(task, updates=2, seeds=2, optimizer=optimizer)
+    other = replace(config, optimizer="sgd" if optimizer == "adam" else "adam")
+    state = next(iter(loop(task, GRPO, other))).state
+    with pytest.raises(ValueError, match=rf"state: expected what {optimizer} keeps \((mean|nothing)"):
+        next(iter(loop(task, GRPO, config, state)))

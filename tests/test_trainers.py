@@ -163,7 +163,25 @@ UNKNOWN = {
         {"use_kl_loss": 1},
         "use_kl_loss: expected True or False, got 1",
     ),
-    "a window where none is meant": (trl, {"beta": "0.5_5.0"}, "trl: a value is of the wrong kind"),
+    "a window where none is meant": (trl, {"beta": "0.5_5.0"}, "trl: beta = '0.5_5.0' is of the wrong kind"),
+    "a word where nothing is set": (
+        trl,
+        {"epsilon_high": "big"},
+        "epsilon_high = 'big' is of the wrong kind",
+    ),
+    "nothing": (trl, {"beta": None}, "trl: beta = None is of the wrong kind"),
+    "no completions": (verl, {"rollout": {"n": 0}}, "rollout.n: expected at least 1, got 0"),
+    "a group of one": (
+        trl,
+        {"num_generations": 1},
+        "num_generations: TRL refuses groups of fewer than 2, got 1",
+    ),
+    "no passes": (trl, {"num_iterations": 0}, "num_iterations: expected at least 1, got 0"),
+    "a negative budget": (
+        trl,
+        {"max_completion_length": -5},
+        "max_completion_length: expected at least 1, got -5",
+    ),
     "a negative clip": (
         trl,
         {"epsilon": -0.2},

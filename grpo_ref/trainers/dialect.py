@@ -14,6 +14,8 @@ from grpo_ref.recipes import Recipe
 
 DIVISOR = "length that is divided by"
 """The concept behind TRL's max_completion_length and verl's loss_scale_factor."""
+COUNTS = ("completions a prompt", "passes over a batch", DIVISOR)
+"""Concepts of which there is at least one."""
 
 
 @dataclass(frozen=True)
@@ -60,16 +62,17 @@ class Dialect:
             recipe = self.build(settings)
             _try_out(recipe)
         except (TypeError, ZeroDivisionError, AttributeError) as error:
-            raise ValueError(f"{self.name}: a value is of the wrong kind: {error}") from error
+            raise ValueError(
+                f"{self.name}: {self._suspects(flat(config))} is of the wrong kind: {error}"
+            ) from error
         return recipe
 
     def settings(self, config: Mapping[str, Any]) -> SimpleNamespace:
         """The defaults, changed where the configuration says otherwise; nested groups may be given as such.
 
         Raises:
-          ValueError: if keys are unknown, all of them named, or a value is of the wrong kind or beyond what
-          can
-            be said.
+          ValueError: if keys are unknown, all of them named, or a value is of the wrong kind, or a count below
+            1, or beyond what can be said.
         """
         given = {}
         if unknown := self.unknown(config):
@@ -78,11 +81,25 @@ class Dialect:
             name = str(self.key(key))
             if name in self.defaults:
                 given[name] = _same_kind(key, value, self.defaults[name])
+                if name in self._counts() and isinstance(value, (int, float)) and value < 1:
+                    raise ValueError(f"{key}: expected at least 1, got {value!r}")
             elif name in self.beyond and value != self.beyond[name][0]:
                 raise ValueError(
                     f"{self.name}: {key} = {value!r} cannot be expressed here: {self.beyond[name][1]}"
                 )
         return SimpleNamespace(**{**self.defaults, **given})
+
+    def _suspects(self, config: Mapping[str, Any]) -> str:
+        """The keys whose value is of another kind than the default, so that its kind could not be told."""
+        defaults = {key: self.defaults.get(str(self.key(key))) for key in config}
+        strange = [
+            f"{key} = {value!r}" for key, value in config.items() if type(value) is not type(defaults[key])
+        ]
+        return ", ".join(strange) or "a value"
+
+    def _counts(self) -> set[str]:
+        """The keys that count something."""
+        return {self.concepts[concept] for concept in COUNTS if concept in self.concepts}
 
     def budget(self, config: Mapping[str, Any]) -> dict[str, int]:
         """The key of the length that a constant denominator is, with its value; empty if it is the padded one."""

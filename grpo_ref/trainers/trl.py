@@ -119,6 +119,8 @@ def recipe(**config: Any) -> Recipe:
 
 
 def _build(s: SimpleNamespace) -> Recipe:
+    if s.num_generations < 2:
+        raise ValueError(f"num_generations: TRL refuses groups of fewer than 2, got {s.num_generations}")
     loss_type = one_of("loss_type", s.loss_type, dict(zip(LOSS_TYPES, LOSS_TYPES, strict=True)))
     level = one_of("importance_sampling_level", s.importance_sampling_level, LEVELS)
     return Recipe(
