@@ -10,10 +10,12 @@ the rows that are ahead are dropped on loading.
 """
 
 import csv
+import fcntl
 import io
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +82,20 @@ class RunFolder:
         if not isinstance(config, dict) or config.get("format") != FORMAT:
             raise RunError(f"{path} was not written by this program: its format is not {FORMAT!r}")
         return {name: value for name, value in config.items() if name != "format"}
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other processes from writing this run meanwhile, until this one is done or dies.
+
+        Raises:
+          RunError: if another process holds it.
+        """
+        with (self.path / CONFIG).open() as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise RunError(f"{self.path} is being written by another process") from None
+            yield
 
     def save(self, state: TrainState, history: History) -> None:
         """Replace metrics and checkpoint, which holds NumPy arrays wherever the run is."""

@@ -119,11 +119,27 @@ def test_resume_continues_only_the_same_run(run):
     assert files(Path("runs/bandit-grpo")) == before
     result = run(*QUICK, "--resume", "--learning-rate", "0.5")
     assert result.exit_code == 1
-    assert "holds another run: learning_rate is 0.1 there, but 0.5 was asked for" in result.output
+    assert "holds another run: learning_rate is 0.1 there and 0.5 here" in result.output
     assert files(Path("runs/bandit-grpo")) == before
+    several = run(*QUICK, "--resume", "--learning-rate", "0.5", "--kl-coef", "0.3").output
+    assert "kl_coef" in several
+    assert "learning_rate" in several
 
 
-def test_resume_of_a_run_that_never_began_begins(run):
+def test_resume_of_a_run_that_never_began_begins_and_says_so(run):
+    result = run(*QUICK, "--resume")
+    assert result.exit_code == 0
+    assert "runs/bandit-grpo holds no run to continue: this one is new" in result.stderr
+
+
+def test_a_run_is_written_by_one_process_at_a_time(run):
+    run(*QUICK)
+    folder, before = RunFolder(Path("runs/bandit-grpo")), files(Path("runs/bandit-grpo"))
+    with folder.held():
+        result = run(*QUICK, "--resume")
+    assert result.exit_code == 1
+    assert "runs/bandit-grpo is being written by another process" in result.output
+    assert files(Path("runs/bandit-grpo")) == before
     assert run(*QUICK, "--resume").exit_code == 0
 
 

@@ -114,9 +114,11 @@ def command(
         described = _described(task, task_options, recipe, algorithm, config)
         described |= {"device": device} if device != "cpu" else {}
         folder = RunFolder(Path("runs") / f"{task}-{recipe}" if out is None else out)
-        state, history = _open(folder, described, resume) or (initial_state(chosen, config), [])
-        there = to_device(chosen, library)
-        state = to_host(_run(folder, there, algorithm, config, state, history, save_every))
+        _open(folder, described, resume)
+        with folder.held():
+            state, history = folder.load() or (initial_state(chosen, config), [])
+            there = to_device(chosen, library)
+            state = to_host(_run(folder, there, algorithm, config, state, history, save_every))
     except (ValueError, RunError, OSError, DeviceError) as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:
@@ -164,25 +166,28 @@ def _described(
     }
 
 
-def _open(folder: RunFolder, described: Mapping[str, Any], resume: bool) -> tuple[TrainState, History] | None:
-    """The saved state of the same run, whichever device it was on, or None for one that starts now."""
+def _open(folder: RunFolder, described: Mapping[str, Any], resume: bool) -> None:
+    """Begin a new run, or see that the one that is there is the same, whichever device it was on."""
     if folder.is_new() or not resume:
         folder.create(described)
-        return None
+        if resume:
+            click.echo(f"{folder.path} holds no run to continue: this one is new", err=True)
+        return
     stored, asked = ({**config, "device": "any"} for config in (folder.config(), described))
-    if stored != asked:
-        raise RunError(f"{folder.path} holds another run: {_first_difference(stored, asked)}")
-    return folder.load()
+    if different := _differences(stored, asked):
+        raise RunError(f"{folder.path} holds another run: {'; '.join(different)}")
 
 
-def _first_difference(stored: Mapping[str, Any], asked: Mapping[str, Any]) -> str:
-    for name in stored.keys() | asked.keys():
-        ours, theirs = asked.get(name), stored.get(name)
-        if isinstance(ours, Mapping) and isinstance(theirs, Mapping) and ours != theirs:
-            return _first_difference(theirs, ours)
-        if ours != theirs:
-            return f"{name} is {theirs!r} there, but {ours!r} was asked for"
-    return "no difference"
+def _differences(stored: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]:
+    """Every setting that is not the same, with both values."""
+    told = []
+    for name in dict.fromkeys([*stored, *asked]):
+        theirs, ours = stored.get(name), asked.get(name)
+        if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
+            told += _differences(theirs, ours)
+        elif ours != theirs:
+            told.append(f"{name} is {theirs!r} there and {ours!r} here")
+    return told
 
 
 def _run(
