@@ -369,12 +369,28 @@ def _difference(ours: Answer, theirs: Answer, rtol: float) -> str:
 # ---- what it computes instead ----------------------------------------------------------------------
 
 
+PADDING = "the padding holds zeros: it reads the padding"
+
+
 def _matches(
     recipe: Recipe, made: list[Batch], theirs: list[Answer], rtol: float, max_length: int | None
 ) -> tuple[str, ...]:
-    """The changes of the recipe with which all batches agree, the single ones first, else pairs."""
+    """What would have to be different for all batches to agree; if nothing, for those with clean padding."""
     if _reads_padding(recipe, made, theirs, rtol, max_length):
-        return ("the padding holds zeros: it reads the padding",)
+        return (PADDING,)
+    if found := _changes(recipe, made, theirs, rtol, max_length):
+        return found
+    clean = [(batch, answer) for batch, answer in zip(made, theirs, strict=True) if batch.clean]
+    if not clean or len(clean) == len(made):
+        return ()
+    some, answers = map(list, zip(*clean, strict=True))
+    return tuple(f"{text}, and {PADDING}" for text in _changes(recipe, some, answers, rtol, max_length))
+
+
+def _changes(
+    recipe: Recipe, made: list[Batch], theirs: list[Answer], rtol: float, max_length: int | None
+) -> tuple[str, ...]:
+    """The changes of the recipe with which all batches agree, the single ones first, else pairs."""
     factor = _factor(recipe, made, theirs, max_length)
     if factor is not None:
         return (f"it is multiplied by {1.0 / factor:.6g}",)

@@ -109,6 +109,18 @@ def test_a_loss_that_reads_the_padding_is_told_so():
     assert_matches(leaking, DAPO, nan_in_padding=False)
 
 
+def test_a_second_mistake_beside_the_padding_is_told_as_well():
+    def narrow(log_probs, old_log_probs, ref_log_probs, advantages, mask):
+        ratio, gains = np.exp(log_probs - old_log_probs), advantages[:, None]
+        gain = np.minimum(ratio * gains, np.clip(ratio, 0.8, 1.2) * gains)
+        return -(gain * mask).sum() / max(mask.sum(), 1.0)
+
+    found = compare(narrow, RECIPES["dapo"])
+    assert found.matches == (
+        "the clip is symmetric, of half-width 0.2, and the padding holds zeros: it reads the padding",
+    )
+
+
 def test_a_wrong_gradient_beside_a_right_loss_is_noticed():
     found = compare(lambda **arrays: with_gradient(**arrays, factor=0.5), DAPO, batches=20)
     assert "the loss agrees, the gradient does not: at [" in found.first

@@ -9,6 +9,7 @@ import click
 
 from grpo_ref.frontends.cli import Name
 from grpo_ref.frontends.config_file import read_config
+from grpo_ref.frontends.progress import Progress
 from grpo_ref.recipes import RECIPES, Recipe
 from grpo_ref.testing import FRAMEWORKS, Batch, LossError, compare
 from grpo_ref.trainers import DIALECTS
@@ -50,6 +51,7 @@ def command(
 
     It is called with log_probs, old_log_probs, ref_log_probs (N, T), advantages (N,), mask (N, T), and
     rollout_log_probs if it has that parameter, by name; it returns the loss, or the loss and its gradient.
+    A loss alone is differentiated here, which with numpy takes a few dozen calls a batch.
     The batches are ragged, with empty completions, extreme ratios, groups without contrast, garbage and NaN
     in the padding. Exit status 0 if all agree, 1 if one does not, 2 if nothing could be run.
     """
@@ -99,9 +101,11 @@ def _budget(dialect: Dialect, settings: tuple[str, ...]) -> int | None:
 
 
 def _with_progress(batches: list[Batch]) -> Iterator[Batch]:
-    """A bar in a terminal, nothing in a pipe."""
-    with click.progressbar(batches, label="batches", file=sys.stderr, hidden=not sys.stderr.isatty()) as bar:
-        yield from bar
+    """The batches, and how many are done."""
+    with Progress("checking", "batch", len(batches)) as progress:
+        for done, batch in enumerate(batches, start=1):
+            yield batch
+            progress.show(done, "")
 
 
 def _load(name: str) -> Any:

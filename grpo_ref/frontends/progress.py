@@ -8,9 +8,11 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
+from rich.table import Column
 
-LINES = 10
-"""How many lines are printed where there is no terminal."""
+FIRST, LONGER = 1.0, 1.5
+"""Where there is no terminal, what takes less than a second is silent; else there is a line after the first
+second, one each time that half as much time again has passed, and one at the end."""
 
 
 class Progress:
@@ -25,13 +27,14 @@ class Progress:
 
     def __init__(self, title: str, unit: str, total: int, *, start: int = 0) -> None:
         self.console = Console(file=sys.stderr)
-        self.unit, self.total, self.start, self.begun = unit, total, start, time.monotonic()
+        self.unit, self.total, self.start = unit, total, start
+        self.begun, self.due = time.monotonic(), FIRST
         self.bar = RichProgress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=None),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[status]}"),
             TimeRemainingColumn(compact=True),
+            TextColumn("{task.fields[status]}", table_column=Column(no_wrap=True)),
             console=self.console,
             disable=not self.console.is_terminal,
         )
@@ -49,6 +52,8 @@ class Progress:
     def show(self, done: int, status: str) -> None:
         """One more is done."""
         self.bar.update(self.task, completed=done, status=status)
-        if not self.console.is_terminal and (done % max(self.total // LINES, 1) == 0 or done == self.total):
-            left = (time.monotonic() - self.begun) / max(done - self.start, 1) * (self.total - done)
+        elapsed = time.monotonic() - self.begun
+        if not self.console.is_terminal and elapsed >= (FIRST if done == self.total else self.due):
+            left = elapsed / max(done - self.start, 1) * (self.total - done)
             print(f"{self.unit} {done}/{self.total}  {status}  {left:.0f} s left", file=sys.stderr)
+            self.due = elapsed * LONGER + FIRST
