@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from grpo_ref.frontends.text import failure_text, report_text
 from grpo_ref.grading import wire
 from grpo_ref.grading.grade import grade
 from grpo_ref.grading.judge import difference
@@ -392,6 +393,23 @@ def test_warnings_cost_nothing_but_are_passed_on(judged):
     report = judged(RIGHT.replace("return rows.mean(0)", "np.array([1.0]) / 0\n    return rows.mean(0)"))
     assert report.status == "passed"
     assert report.warnings == ("RuntimeWarning: divide by zero encountered in divide",)
+
+
+def test_a_warning_stands_with_the_test_that_it_came_in(judged):
+    text = RIGHT.replace(
+        'raise ValueError("rows must have two axes")', "\n        np.array([1.0]) / 0\n        return 0"
+    )
+    report = judged(text)
+    assert [len(result.warnings) for result in report.results] == [0, 0, 1, 0]
+    assert "divide by zero" in failure_text(report.results[2], report)
+
+
+def test_all_failures_are_shown_in_full_if_asked_for(judged):
+    report = judged("def mean_row(rows): return 0")
+    failed = sum(not result.passed for result in report.results)
+    assert failed > 1
+    assert report_text(report).count("called   ") == 1
+    assert report_text(report, every=True).count("called   ") == failed
 
 
 def test_equal_seeds_give_equal_reports(judged):

@@ -29,6 +29,7 @@ STDOUT = Path("-")
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
     help="Also write the report as JSON to this file, or to standard output if it is -.",
 )
+@click.option("--all", "every", is_flag=True, help="Show every failed test in full, not only the first.")
 @click.option("--plain", is_flag=True, help="For screen readers: whole sentences, no colour, no columns.")
 @click.option(
     "--in-process",
@@ -48,6 +49,7 @@ def command(
     folder: Path,
     seed: int,
     json_path: Path | None,
+    every: bool,
     plain: bool,
     in_process: bool,
     debug: bool,
@@ -67,7 +69,7 @@ def command(
     reports = []
     for problem in chosen:
         reports.append(_grade(workbook, problem, seed, in_process or debug, debug))
-        click.echo(report_text(reports[-1], plain=plain) + "\n", err=to_stderr)
+        click.echo(report_text(reports[-1], plain=plain, every=every) + "\n", err=to_stderr)
     workbook.record({report.problem: report.points for report in reports if report.official})
     reached, total = sum(report.points for report in reports), sum(report.of for report in reports)
     solved = sum(report.status == PASSED for report in reports)

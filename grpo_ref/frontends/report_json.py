@@ -41,5 +41,5 @@ def _exercise(report: Report) -> dict[str, Any]:
         "diagnosis": report.diagnosis,
         "printed": report.printed,
         "warnings": list(report.warnings),
-        "tests": [asdict(result) for result in report.results],
+        "tests": [asdict(result) | {"warnings": list(result.warnings)} for result in report.results],
     }

@@ -21,18 +21,19 @@ def failure_text(result: Result, report: Report) -> str:
     return "\n".join(_row(name, text) for name, text in _rows(result, report).items())
 
 
-def report_text(report: Report, *, plain: bool = False) -> str:
+def report_text(report: Report, *, plain: bool = False, every: bool = False) -> str:
     """A whole report: every test by name with its verdict, the first failure in full.
 
     Args:
       report: what the grader said.
       plain: for screen readers: whole sentences, no colour, no columns.
+      every: all failures in full.
     """
     lines = [_headline(report, plain)]
     failures = [result for result in report.results if not result.passed]
     for result in report.results:
         lines.append(_verdict(result, plain))
-        if failures and result is failures[0]:
+        if result in (failures if every else failures[:1]):
             lines += _details(result, report, plain)
     if report.status != NOT_STARTED and not report.official:
         lines.append(f"{'' if plain else '  '}{UNOFFICIAL}")
@@ -65,7 +66,7 @@ def _rows(result: Result, report: Report) -> dict[str, str]:
         "about": result.why,
         "likely": report.diagnosis,
         "printed": report.printed.strip(),
-        "warned": "\n".join(report.warnings),
+        "warned": "\n".join(result.warnings),
     }
     return {name: text for name, text in rows.items() if text}
 

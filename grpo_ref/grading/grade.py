@@ -3,7 +3,7 @@ report.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +39,7 @@ class Result:
       passed: whether it passed.
       called, came, wrong: the call, what came back and what is wrong with it; empty if passed.
       why: the author's sentence about what the check is for.
+      warnings: what NumPy or Python warned of in its calls.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Result:
     came: str = ""
     wrong: str = ""
     why: str = ""
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -112,10 +114,10 @@ class _Direct:
     """A function of this process as a submission."""
 
     official = False
-    warnings: tuple[str, ...] = ()
 
     def __init__(self, function: Function) -> None:
         self.function = function
+        self.warnings: list[str] = []
         self.last: Any = None
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
@@ -141,11 +143,11 @@ class _Sandboxed:
     def __init__(self, sandbox: Sandbox, function: str) -> None:
         self.sandbox, self.function = sandbox, function
         self.reply: Reply | None = None
-        self.warnings: tuple[str, ...] = ()
+        self.warnings: list[str] = []
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         self.reply = self.sandbox.call(self.function, arguments, keywords)
-        self.warnings = tuple(dict.fromkeys(self.warnings + self.reply.warnings))
+        self.warnings += self.reply.warnings
         if self.reply.ok:
             return self.reply.value
         raise Raised(self.reply.kinds, self.reply.message, self.reply.lines)
@@ -184,10 +186,11 @@ def _examine(
     witness = _Witness(submission, problem.function)
     results = []
     for check in problem.checks:
+        before = len(submission.warnings)
         result = _run(check, witness, problem, seed, on_error)
         if result is None:
             return Report(problem.id, problem.title, NOT_STARTED, (), 0.0, problem.points, seed=seed)
-        results.append(result)
+        results.append(replace(result, warnings=tuple(dict.fromkeys(submission.warnings[before:]))))
     passed = all(result.passed for result in results)
     known = [] if passed else _coinciding(problem, witness.calls)
     unmended = any(mutant.name == AS_IT_CAME for mutant in known)
@@ -201,7 +204,7 @@ def _examine(
         of=problem.points,
         diagnosis=known[0].tell if known else "",
         printed=submission.printed(),
-        warnings=submission.warnings,
+        warnings=tuple(dict.fromkeys(submission.warnings)),
         seed=seed,
         official=submission.official,
     )
