@@ -15,7 +15,13 @@ from grpo_ref.experiments.summary import Summary, save, summary
 from grpo_ref.experiments.sweep import collected, jobs_of, sweep
 from grpo_ref.files import replace_text
 from grpo_ref.frontends.cli import Name
-from grpo_ref.frontends.experiment_report import html_page, in_readme, markdown_page, verdict_table
+from grpo_ref.frontends.experiment_report import (
+    effect,
+    html_page,
+    in_readme,
+    markdown_page,
+    verdict_table,
+)
 from grpo_ref.frontends.progress import Progress
 from grpo_ref.plots import plot_experiment
 
@@ -133,10 +139,12 @@ def _counted(number: int) -> str:
 
 def _print(experiment: Experiment, result: Result) -> None:
     console = Console(highlight=False)
-    console.print(f"[bold]{experiment.name}[/]  [{STYLES[result.verdict]}]{result.verdict}[/]")
+    seeds = result.findings[0].estimate.seeds
+    verdict = f"[{STYLES[result.verdict]}]{result.verdict}[/]"
+    console.print(f"[bold]{experiment.name}[/]  {verdict}  ({seeds} seeds)")
     console.print(f"  {experiment.claim}", markup=False, soft_wrap=True)
     for comparison, estimate, outcome in result.findings:
-        numbers = f"{estimate.mean:.3g} [{estimate.low:.3g}, {estimate.high:.3g}]"
+        numbers = f"{comparison.measure} {effect(estimate.mean, estimate.low, estimate.high)}"
         console.print(f"    {outcome:9}  {comparison.says}: {numbers}", markup=False, soft_wrap=True)
 
 

@@ -88,11 +88,13 @@ def _section(experiment: Experiment, one: Mapping[str, Any]) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     for finding in one["findings"]:
-        size = "" if finding["size"] is None else f"{finding['size']:.2f}"
+        no_size = finding["size"] is None or abs(finding["mean"]) < ROUNDING
+        size = "" if no_size else f"{finding['size']:.2f}"
         p = "" if finding["expect"] == "same" else f"{finding['p']:.2g}"
+        numbers = effect(finding["mean"], finding["low"], finding["high"])
         rows.append(
-            f"| {_cell(finding['says'])} | {_cell(_compared(finding))} | {_effect(finding)} |"
-            f" {finding['margin']:g} | {p} | {size} | {finding['outcome']} |"
+            f"| {_cell(finding['says'])} | {_cell(_compared(finding))} | {numbers} | {finding['margin']:g} |"
+            f" {p} | {size} | {finding['outcome']} |"
         )
     depends = [what_fails(one["findings"])] if one["verdict"] == "depends" else []
     remark = [experiment.remark] if experiment.remark else []
@@ -133,11 +135,13 @@ def _compared(finding: Mapping[str, Any]) -> str:
     return f"{finding['measure']}: {finding['left']} - {right}"
 
 
-def _effect(finding: Mapping[str, Any]) -> str:
-    """Mean and interval; what is only rounding counts as 0."""
-    mean, low, high = (
-        0.0 if abs(finding[key]) < ROUNDING else finding[key] for key in ("mean", "low", "high")
-    )
+def effect(mean: float, low: float, high: float) -> str:
+    """Mean and interval; what is only rounding counts as 0.
+
+    >>> effect(0.25, -5e-17, 0.5)
+    '0.25 [0, 0.5]'
+    """
+    mean, low, high = (0.0 if abs(value) < ROUNDING else value for value in (mean, low, high))
     return f"{mean:.3g} [{low:.3g}, {high:.3g}]"
 
 

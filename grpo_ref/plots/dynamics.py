@@ -74,7 +74,8 @@ def dynamics_figure(runs: Mapping[str, Sequence[Metrics]], names: Sequence[str] 
             axis.set_xlabel("update")
             axis.tick_params(labelbottom=True)
         seeds = sorted({len(history[0]["reward"]) for history in runs.values()})
-        title = f"line: mean of {' or '.join(map(str, seeds))} seeds; band: their 10th to 90th percentile"
+        many = f"line: mean of {' or '.join(map(str, seeds))} seeds; band: their 10th to 90th percentile"
+        title = "one seed" if seeds == [1] else many
         lines, columns = axes[0].get_lines(), min(len(runs), 3)
         figure.legend(lines, runs, title=title, loc="outside upper center", ncols=columns, frameon=False)
     return figure
@@ -82,8 +83,12 @@ def dynamics_figure(runs: Mapping[str, Sequence[Metrics]], names: Sequence[str] 
 
 def _draw_panel(axis: Axes, name: str, runs: Mapping[str, Sequence[Metrics]]) -> None:
     label = (PANELS | OTHERS).get(name, name.replace("_", " "))
-    for index, history in enumerate(runs.values()):
-        _draw(axis, _curve(name, history), index)
+    curves = [_curve(name, history) for history in runs.values()]
+    for index, curve in enumerate(curves):
+        _draw(axis, curve, index)
+    if not any(curve.any() for curve in curves):
+        why = ": a first step on a batch clips nothing" if name == "clip" else ""
+        axis.text(0.5, 0.5, f"always 0{why}", transform=axis.transAxes, ha="center", fontsize=8, color="0.35")
     axis.set_ylabel(label)
     grid(axis)
     if "(share)" in label:
