@@ -18,11 +18,16 @@ def replace_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
       write: is given the open binary file.
     """
     beside = path.with_name(path.name + UNFINISHED)
-    with beside.open("wb") as file:
-        write(file)
-        file.flush()
-        os.fsync(file.fileno())
-    beside.replace(path)
+    try:
+        with beside.open("wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    except OSError as error:
+        if error.filename == str(beside):
+            error.filename = str(path)
+        raise
 
 
 def replace_text(path: Path, text: str) -> None:

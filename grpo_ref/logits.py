@@ -151,7 +151,7 @@ def policy_loss_from_logits(
     work = _Work.of(logits, tokens, mask, out, temperature)
     batch = _Tokens.of(tokens, advantages, mask, recipe, max_length, others)
     if work.in_place:
-        batch.try_padding()  # what the recipe lacks is said while the logits are still there
+        batch.require_fields()  # what the recipe lacks is said while the logits are still there
     passes = _one_pass if _is_local(recipe) and work.vocabulary >= SHORT else _two_passes
     try:
         result = passes(work, batch, threads)
@@ -428,8 +428,8 @@ class _Tokens:
             **self.fields,
         )
 
-    def try_padding(self) -> None:
-        """The loss of one token that is padding: it shows whether all that the recipe needs was given."""
+    def require_fields(self) -> None:
+        """Raise now if something that the recipe needs is missing, by the loss of one token of padding."""
         fields = {name: array[:1, :1, :1] for name, array in self.fields.items()}
         nothing = np.zeros((1, 1, 1))
         policy_loss(nothing, mask=nothing, recipe=self.recipe, max_length=self.max_length, **fields)

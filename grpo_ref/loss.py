@@ -129,7 +129,21 @@ class Differentiated(NamedTuple):
 
 
 def differentiate(batch: Batch, recipe: Recipe) -> Differentiated:
-    """The four lines themselves, on a batch whose padding is cleared, without checks and metrics."""
+    """Losses and gradient of a batch, without the checks and metrics of `policy_loss`.
+
+        losses = -W (c surrogate.value - kl_coef penalty.value)
+        gradient = -[ level(W slope) + W direct ]        with respect to log_probs
+
+    Args:
+      batch: (..., P, G, T) arrays with cleared padding, as `batch_of` makes them.
+      recipe: the algorithm.
+
+    Returns:
+      Differentiated(losses, gradient, batch, gain, penalty).
+
+    Raises:
+      ValueError: if a part of the recipe reads a field that the batch does not have.
+    """
     batch, passes = _levelled(batch, recipe)
     gain = recipe.surrogate(batch)
     penalty = recipe.penalty(batch)
@@ -150,7 +164,17 @@ def batch_of(
     max_length: int | None = None,
     **others: Array,
 ) -> Batch:
-    """Check the shapes, fill in what was left out, and clear the padding, once for all slots."""
+    """Check the shapes, fill in what was left out, and clear the padding, once for all slots.
+
+    Args:
+      log_probs, advantages, mask, and the others: as in `policy_loss`, log-probabilities in nats.
+
+    Returns:
+      Batch of (..., P, G, T) arrays, 0 on padding.
+
+    Raises:
+      ValueError: if shapes differ, or there are fewer than three axes.
+    """
     old = log_probs if old_log_probs is None else old_log_probs
     ref = log_probs if ref_log_probs is None else ref_log_probs
     rollout = old if rollout_log_probs is None else rollout_log_probs

@@ -71,7 +71,7 @@ def place(request, monkeypatch):
     return SimpleNamespace(xp=xp, rtol=GPU_RTOL, crossings=lambda: tuple(counts))
 
 
-def close(ours, theirs, rtol):
+def assert_close(ours, theirs, rtol):
     """An array of the device and one of NumPy."""
     ours = to_host(ours)
     assert ours.dtype == theirs.dtype
@@ -85,7 +85,7 @@ def close(ours, theirs, rtol):
 def test_every_kernel(kernel, place):
     expected, got = outputs(kernel, inputs()), outputs(kernel, to_device(inputs(), place.xp))
     for ours, theirs in zip(got, expected, strict=True):
-        close(ours, theirs, place.rtol)
+        assert_close(ours, theirs, place.rtol)
 
 
 FIELDS = ("old_log_probs", "ref_log_probs", "rollout_log_probs", "entropies", "noise")
@@ -99,15 +99,17 @@ def test_every_recipe(recipe, place):
         return policy_loss(*needed, recipe=replace(recipe, kl_coef=0.1), **{n: batch[n] for n in FIELDS})
 
     expected, got = loss(inputs()), loss(to_device(inputs(), place.xp))
-    close(got.loss, expected.loss, place.rtol)
-    close(got.gradient, expected.gradient, place.rtol)
+    assert_close(got.loss, expected.loss, place.rtol)
+    assert_close(got.gradient, expected.gradient, place.rtol)
     for name, value in expected.metrics.items():
-        close(got.metrics[name], value, place.rtol)
+        assert_close(got.metrics[name], value, place.rtol)
 
 
 def test_sums_at(place):
     index, weights = np.array([3, 0, 3, 1]), np.array([1.0, 2.0, 0.25, -1.0])
-    close(sums_at(*(to_device(x, place.xp) for x in (index, weights)), 5), np.array([2, -1, 0, 1.25, 0]), 0.0)
+    assert_close(
+        sums_at(*(to_device(x, place.xp) for x in (index, weights)), 5), np.array([2, -1, 0, 1.25, 0]), 0.0
+    )
 
 
 # ---- from logits -----------------------------------------------------------------------------------
@@ -139,7 +141,7 @@ def check_logits(place, given, recipe, rtol, **settings):
     expected = policy_loss_from_logits(**given, recipe=recipe, **settings)
     got = policy_loss_from_logits(**to_device(given, place.xp), recipe=recipe, **settings)
     assert got.loss == pytest.approx(expected.loss, rel=rtol, abs=rtol)
-    close(got.gradient, expected.gradient, rtol)
+    assert_close(got.gradient, expected.gradient, rtol)
     for name, value in expected.metrics.items():
         np.testing.assert_allclose(to_host(got.metrics[name]), value, rtol=rtol, atol=rtol)
     assert (to_host(got.gradient)[~MASK] == 0.0).all()
@@ -178,8 +180,8 @@ def test_any_row_and_in_place(row, dtype, place):
     log_probs = token_log_probs(there["logits"], there["tokens"])
     got = policy_loss_from_logits(**there, recipe=recipe, out=there["logits"])
     rtol = place.rtol if dtype == "float64" else 1e-6
-    close(log_probs, token_log_probs(logits, tokens), rtol)
-    close(there["logits"], expected.gradient, rtol)
+    assert_close(log_probs, token_log_probs(logits, tokens), rtol)
+    assert_close(there["logits"], expected.gradient, rtol)
     assert got.gradient is there["logits"]
 
 
@@ -246,9 +248,9 @@ def test_training_agrees_with_numpy(build, recipe, settings, place):
     for ours, theirs in zip(there, train(task, RECIPES[recipe], config), strict=True):
         assert ours.metrics.keys() == theirs.metrics.keys()
         for name, values in theirs.metrics.items():
-            close(ours.metrics[name], values, place.rtol)
+            assert_close(ours.metrics[name], values, place.rtol)
         for name in ("logits", "ref_logits", "entropy_coef", "prompt_probs"):
-            close(getattr(ours.state, name), getattr(theirs.state, name), place.rtol)
+            assert_close(getattr(ours.state, name), getattr(theirs.state, name), place.rtol)
         assert ours.state.generators == theirs.state.generators
 
 
@@ -284,7 +286,7 @@ def test_training_continues_on_the_other_device(place):
     *_, here = train(task, GRPO, config, begun[-1].state)
     *_, away = train(there, GRPO, config, unbroken[2].state)
     np.testing.assert_allclose(here.state.logits, unbroken[-1].state.logits, rtol=place.rtol, atol=place.rtol)
-    close(away.state.logits, unbroken[-1].state.logits, place.rtol)
+    assert_close(away.state.logits, unbroken[-1].state.logits, place.rtol)
 
 
 def test_samples_are_the_same_on_either_device(place):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grpo_ref import GRPO, config_for, train
-from grpo_ref.files import replace_file
+from grpo_ref.files import replace_file, replace_text
 from grpo_ref.runs import RunError, RunFolder
 from grpo_ref.tasks.bandit import bandit
 
@@ -113,6 +113,13 @@ def test_a_checkpoint_holds_no_code(saved):
 def test_a_missing_folder_is_named(tmp_path):
     with pytest.raises(RunError, match="nowhere: no such folder"):
         RunFolder(tmp_path / "nowhere").config()
+
+
+def test_where_a_file_cannot_be_written_its_own_name_is_told(tmp_path):
+    path = tmp_path / "nowhere" / "file"
+    with pytest.raises(FileNotFoundError) as told:
+        replace_text(path, "text")
+    assert told.value.filename == str(path)
 
 
 def test_a_file_that_could_not_be_written_leaves_the_old_one(tmp_path):

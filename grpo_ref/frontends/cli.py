@@ -82,10 +82,12 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except OSError as error:
-            if error.errno == errno.EPIPE or error.filename is None:
+            if error.errno == errno.EPIPE:
                 raise
-            place = str(error.filename).removesuffix(".part")
-            raise click.ClickException(f"{place}: {error.strerror}") from error
+            named = error.filename is not None
+            raise click.ClickException(
+                f"{error.filename}: {error.strerror}" if named else str(error)
+            ) from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table of subcommands, from the summaries here."""

@@ -127,7 +127,7 @@ def run(
         raise click.exceptions.Exit(INTERRUPTED) from None
     except ImportError as error:
         raise click.ClickException(f"{error}; it comes with: pip install 'grpo-ref[sweep]'") from error
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         raise click.ClickException(str(error)) from error
     for experiment in chosen:
         _print(experiment, collected(experiment, store, seeds=seeds, seed=seed))
@@ -173,7 +173,7 @@ def report(out: Path, readme: Path | None, seeds: int | None, seed: int, quick: 
         if readme is not None:
             in_readme(readme.read_text(encoding="utf-8"), "")  # raises now if the file has no place for it
         _write(out, readme, results, summary(EXPERIMENTS, results, seeds=seeds, seed=seed))
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"wrote {out / 'README.md'} and {out / 'report.html'}")
 

@@ -32,7 +32,7 @@ def command(runs: tuple[Path, ...], out: Path | None) -> None:
         histories = {label: folder.history() for label, folder in _labelled(runs).items()}
         path.parent.mkdir(parents=True, exist_ok=True)
         plot_dynamics(histories, path)
-    except (RunError, OSError) as error:
+    except RunError as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"wrote {path}")
 

@@ -119,7 +119,7 @@ def command(
             state, history = folder.load() or (initial_state(chosen, config), [])
             there = to_device(chosen, library)
             state = to_host(_run(folder, there, algorithm, config, state, history, save_every))
-    except (ValueError, RunError, OSError, DeviceError) as error:
+    except (ValueError, RunError, DeviceError) as error:
         raise click.ClickException(str(error)) from error
     except KeyboardInterrupt:
         click.echo("\nstopped; what is done is saved, continue with the same command and --resume", err=True)

@@ -11,6 +11,7 @@ import numpy as np
 
 from grpo_ref.advantages import group_centred, group_normalized
 from grpo_ref.aggregation import token_mean
+from grpo_ref.grading.problem import AS_IT_CAME, Function, Mutant
 from grpo_ref.penalties import k3
 from grpo_ref.policy import gather, log_softmax, policy_of, pull_back, scatter_add
 from grpo_ref.surrogates import clipped
@@ -153,6 +154,11 @@ def learns_bandits(train: Callable[..., Any]) -> str | None:
 
 
 # ---- stages that are wrong ------------------------------------------------------------------------
+
+
+def as_it_came(patient: Function, tell: str) -> Mutant:
+    """The wrong answer that a student is given to mend, with the sentence for one who has not."""
+    return Mutant(AS_IT_CAME, patient, tell)
 
 
 def normalized(rewards: Any) -> Any:

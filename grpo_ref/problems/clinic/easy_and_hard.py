@@ -5,16 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.grading.problem import (
-    AS_IT_CAME,
-    Case,
-    Drawn,
-    Holds,
-    Mutant,
-    Problem,
-    Unchanged,
-    changing_inputs,
-)
+from grpo_ref.grading.problem import Case, Drawn, Holds, Mutant, Problem, Unchanged, changing_inputs
 from grpo_ref.problems import trainers
 from grpo_ref.problems.trainers import RIGHT, on_bandits
 
@@ -70,8 +61,7 @@ PROBLEM = Problem(
     ),
     mutants=(
         changing_inputs(_reference),
-        Mutant(
-            AS_IT_CAME,
+        trainers.as_it_came(
             on_bandits(replace(RIGHT, advantage=trainers.batch_baseline)),
             "The baseline is still the mean of the whole batch.",
         ),

@@ -5,16 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.grading.problem import (
-    AS_IT_CAME,
-    Case,
-    Drawn,
-    Holds,
-    Mutant,
-    Problem,
-    Unchanged,
-    changing_inputs,
-)
+from grpo_ref.grading.problem import Case, Drawn, Holds, Mutant, Problem, Unchanged, changing_inputs
 from grpo_ref.problems import trainers
 from grpo_ref.problems.trainers import RIGHT, on_bandits
 
@@ -58,7 +49,7 @@ PROBLEM = Problem(
     ),
     mutants=(
         changing_inputs(_reference),
-        Mutant(AS_IT_CAME, on_bandits(replace(RIGHT, direction=-1.0)), "It still goes downhill."),
+        trainers.as_it_came(on_bandits(replace(RIGHT, direction=-1.0)), "It still goes downhill."),
         Mutant(
             "baseline dropped",
             on_bandits(replace(RIGHT, advantage=trainers.raw)),

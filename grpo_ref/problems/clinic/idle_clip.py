@@ -5,16 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.grading.problem import (
-    AS_IT_CAME,
-    Case,
-    Drawn,
-    Function,
-    Mutant,
-    Problem,
-    Unchanged,
-    changing_inputs,
-)
+from grpo_ref.grading.problem import Case, Drawn, Function, Mutant, Problem, Unchanged, changing_inputs
 from grpo_ref.problems import trainers
 from grpo_ref.problems.trainers import RIGHT, Trainer, on_bandits
 
@@ -88,8 +79,7 @@ PROBLEM = Problem(
     ),
     mutants=(
         changing_inputs(_reference),
-        Mutant(
-            AS_IT_CAME,
+        trainers.as_it_came(
             _of(replace(RIGHT, old=lambda then, now: now)),
             "The ratio is still 1 in every step.",
         ),

@@ -5,16 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.grading.problem import (
-    AS_IT_CAME,
-    Case,
-    Drawn,
-    Holds,
-    Mutant,
-    Problem,
-    Unchanged,
-    changing_inputs,
-)
+from grpo_ref.grading.problem import Case, Drawn, Holds, Mutant, Problem, Unchanged, changing_inputs
 from grpo_ref.policy import scatter_add
 from grpo_ref.problems import trainers
 from grpo_ref.problems.trainers import RIGHT, on_bandits
@@ -74,8 +65,7 @@ PROBLEM = Problem(
     ),
     mutants=(
         changing_inputs(_reference),
-        Mutant(
-            AS_IT_CAME,
+        trainers.as_it_came(
             on_bandits(replace(RIGHT, back=_everything_lost)),
             "Only the last member of each prompt still counts.",
         ),

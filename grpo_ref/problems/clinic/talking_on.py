@@ -5,17 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.grading.problem import (
-    AS_IT_CAME,
-    Case,
-    Drawn,
-    Function,
-    Holds,
-    Mutant,
-    Problem,
-    Unchanged,
-    changing_inputs,
-)
+from grpo_ref.grading.problem import Case, Drawn, Function, Holds, Mutant, Problem, Unchanged, changing_inputs
 from grpo_ref.policy import policy_of
 from grpo_ref.problems import trainers
 from grpo_ref.problems.trainers import RIGHT, Trainer, countdown
@@ -111,8 +101,8 @@ PROBLEM = Problem(
     ),
     mutants=(
         changing_inputs(_reference),
-        Mutant(
-            AS_IT_CAME, _of(replace(SPEAKER, weight=trainers.everywhere)), "The padding is still trained."
+        trainers.as_it_came(
+            _of(replace(SPEAKER, weight=trainers.everywhere)), "The padding is still trained."
         ),
         Mutant(
             "padding in the denominator",
