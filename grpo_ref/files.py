@@ -38,8 +38,12 @@ def replace_text(path: Path, text: str) -> None:
 def require_writable(folder: Path) -> None:
     """Make the folder if need be; raise an OSError, before any work is done, if it cannot be written to."""
     folder.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryFile(dir=folder):
-        pass
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        error.filename = str(folder)
+        raise
 
 
 def free_name(path: Path) -> Path:

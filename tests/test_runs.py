@@ -1,12 +1,13 @@
 """Run folders: nothing is lost, nothing foreign is touched, damage is named."""
 
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from grpo_ref import GRPO, config_for, train
-from grpo_ref.files import replace_file, replace_text
+from grpo_ref.files import replace_file, replace_text, require_writable
 from grpo_ref.runs import RunError, RunFolder
 from grpo_ref.tasks.bandit import bandit
 
@@ -120,6 +121,13 @@ def test_where_a_file_cannot_be_written_its_own_name_is_told(tmp_path):
     with pytest.raises(FileNotFoundError) as told:
         replace_text(path, "text")
     assert told.value.filename == str(path)
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="no folder that nobody may write to")
+def test_a_folder_that_cannot_be_written_is_named():
+    with pytest.raises(OSError, match="/proc") as told:
+        require_writable(Path("/proc"))
+    assert told.value.filename == "/proc"
 
 
 def test_a_file_that_could_not_be_written_leaves_the_old_one(tmp_path):

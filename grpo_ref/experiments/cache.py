@@ -19,7 +19,7 @@ from grpo_ref.recipes import Recipe, Slot
 
 APART = (
     *("frontends", "grading", "plots", "problems", "trainers"),
-    *("neighbours.py", "testing.py", "runs.py", "patients.py"),
+    *("files.py", "neighbours.py", "testing.py", "runs.py", "patients.py"),
     *("logits.py", "logits_device.py", "many_seeds.py"),
 )
 """Parts of the package that no result depends on."""
