@@ -237,10 +237,10 @@ def starting_state(task: Task, config: TrainConfig, state: TrainState | None) ->
     """
     if state is None:
         return initial_state(task, config)
-    expected = ", ".join(_optimizer(config).init(state.logits[:0])) or "nothing"
-    kept = ", ".join(state.optimizer) or "nothing"
-    if kept != expected:
-        raise ValueError(f"state: expected what {config.optimizer} keeps ({expected}), got {kept}")
+    expected = _optimizer(config).init(state.logits[:0]).keys()
+    if state.optimizer.keys() != expected:
+        needed, got = (", ".join(names) or "nothing" for names in (expected, state.optimizer))
+        raise ValueError(f"state: expected what {config.optimizer} keeps ({needed}), got {got}")
     return state
 
 

@@ -180,7 +180,7 @@ UNKNOWN = {
     "a negative budget": (
         trl,
         {"max_completion_length": -5},
-        "max_completion_length: expected at least 1, got -5",
+        "max_completion_length: expected a number > 0, got -5",
     ),
     "a negative clip": (
         trl,

@@ -14,7 +14,7 @@ from grpo_ref.recipes import Recipe
 
 DIVISOR = "length that is divided by"
 """The concept behind TRL's max_completion_length and verl's loss_scale_factor."""
-COUNTS = ("completions a prompt", "passes over a batch", DIVISOR)
+COUNTS = ("completions a prompt", "passes over a batch")
 """Concepts of which there is at least one."""
 
 
@@ -81,8 +81,7 @@ class Dialect:
             name = str(self.key(key))
             if name in self.defaults:
                 given[name] = _same_kind(key, value, self.defaults[name])
-                if name in self._counts() and isinstance(value, (int, float)) and value < 1:
-                    raise ValueError(f"{key}: expected at least 1, got {value!r}")
+                self._check_size(key, name, value)
             elif name in self.beyond and value != self.beyond[name][0]:
                 raise ValueError(
                     f"{self.name}: {key} = {value!r} cannot be expressed here: {self.beyond[name][1]}"
@@ -97,9 +96,14 @@ class Dialect:
         ]
         return ", ".join(strange) or "a value"
 
-    def _counts(self) -> set[str]:
-        """The keys that count something."""
-        return {self.concepts[concept] for concept in COUNTS if concept in self.concepts}
+    def _check_size(self, key: str, name: str, value: Any) -> None:
+        """Raise a ValueError for a count below 1, or a divisor that is not positive."""
+        if not isinstance(value, (int, float)):
+            return
+        if value < 1 and name in {self.concepts.get(concept) for concept in COUNTS}:
+            raise ValueError(f"{key}: expected at least 1, got {value!r}")
+        if value <= 0 and name == self.concepts.get(DIVISOR):
+            raise ValueError(f"{key}: expected a number > 0, got {value!r}")
 
     def budget(self, config: Mapping[str, Any]) -> dict[str, int]:
         """The key of the length that a constant denominator is, with its value; empty if it is the padded one."""
