@@ -87,7 +87,7 @@ def _draw_panel(axis: Axes, name: str, runs: Mapping[str, Sequence[Metrics]]) ->
     for index, curve in enumerate(curves):
         _draw(axis, curve, index)
     if not any(curve.any() for curve in curves):
-        why = ": a first step on a batch clips nothing" if name == "clip" else ""
+        why = " (with one step a batch it has to be)" if name == "clip" else ""
         axis.text(0.5, 0.5, f"always 0{why}", transform=axis.transAxes, ha="center", fontsize=8, color="0.35")
     axis.set_ylabel(label)
     grid(axis)
