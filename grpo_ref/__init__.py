@@ -4,7 +4,9 @@ Public names, in the order of the pipeline: task, rollout, rewards, advantages, 
 aggregation, loss, recipe, policy, optimizer, training.
 """
 
-from grpo_ref.advantages import (
+from grpo_ref.fast.logits import LogitsLoss, policy_loss_from_logits, token_log_probs
+from grpo_ref.fast.many_seeds import train_many
+from grpo_ref.kernels.advantages import (
     batch_normalized,
     batch_scaled,
     best_of_group,
@@ -22,7 +24,7 @@ from grpo_ref.advantages import (
     step_suffix_sums,
     whitened,
 )
-from grpo_ref.aggregation import (
+from grpo_ref.kernels.aggregation import (
     fixed_length,
     kept_token_mean,
     sequence_mean_token_mean,
@@ -31,7 +33,7 @@ from grpo_ref.aggregation import (
     token_sum,
     token_sum_over,
 )
-from grpo_ref.corrections import (
+from grpo_ref.kernels.corrections import (
     early_stop,
     indicator,
     masked,
@@ -40,8 +42,8 @@ from grpo_ref.corrections import (
     truncated,
     unlikely_under_reference,
 )
-from grpo_ref.diversity import best_of_n, has_collapsed, rejection_sampled
-from grpo_ref.filters import (
+from grpo_ref.kernels.diversity import best_of_n, has_collapsed, rejection_sampled
+from grpo_ref.kernels.filters import (
     all_completions,
     all_groups,
     ended_completions,
@@ -49,13 +51,8 @@ from grpo_ref.filters import (
     mixed_groups,
     pass_rate_between,
 )
-from grpo_ref.levels import sequence_mean_level, sequence_sum_level, token_level
-from grpo_ref.logits import LogitsLoss, policy_loss_from_logits, token_log_probs
-from grpo_ref.loss import PolicyLoss, policy_loss
-from grpo_ref.many_seeds import train_many
-from grpo_ref.objective import grpo_objective
-from grpo_ref.optim import SGD, Adam, clip_by_norm
-from grpo_ref.penalties import (
+from grpo_ref.kernels.levels import sequence_mean_level, sequence_sum_level, token_level
+from grpo_ref.kernels.penalties import (
     absolute,
     exact_kl,
     k1,
@@ -68,10 +65,8 @@ from grpo_ref.penalties import (
     weighted_k1,
     weighted_k3,
 )
-from grpo_ref.recipes import DAPO, DR_GRPO, GRPO, RECIPES, REINFORCE, RLOO, Recipe, Slot, slot
-from grpo_ref.rewards import soft_overlong, soft_overlong_punishment, task_reward
-from grpo_ref.rollout import rollout, sample
-from grpo_ref.surrogates import (
+from grpo_ref.kernels.rewards import soft_overlong, soft_overlong_punishment, task_reward
+from grpo_ref.kernels.surrogates import (
     binary_kl,
     cispo,
     clip_cov,
@@ -96,7 +91,12 @@ from grpo_ref.surrogates import (
     two_sided_clipped,
     vespo,
 )
-from grpo_ref.tasks import TASKS
-from grpo_ref.tasks.task import Task
-from grpo_ref.train import TrainConfig, TrainState, Update, config_for, initial_state, train
+from grpo_ref.learning.optim import SGD, Adam, clip_by_norm
+from grpo_ref.learning.rollout import rollout, sample
+from grpo_ref.learning.tasks import TASKS
+from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.train import TrainConfig, TrainState, Update, config_for, initial_state, train
+from grpo_ref.loss import PolicyLoss, policy_loss
+from grpo_ref.objective import grpo_objective
+from grpo_ref.recipes import DAPO, DR_GRPO, GRPO, RECIPES, REINFORCE, RLOO, Recipe, Slot, slot
 from grpo_ref.types import Batch, Completions, Term

@@ -22,7 +22,7 @@ from grpo_ref.arrays import (
     masked_mean,
     where_mask,
 )
-from grpo_ref.metrics import approx_kl, clip_fractions, effective_sample_size, ratio_extremes
+from grpo_ref.kernels.metrics import approx_kl, clip_fractions, effective_sample_size, ratio_extremes
 from grpo_ref.recipes import Recipe
 from grpo_ref.types import Batch, Term
 

@@ -23,9 +23,9 @@ from types import SimpleNamespace
 import numpy as np
 
 from grpo_ref import DR_GRPO, GRPO, RECIPES, RLOO, TASKS, config_for, policy_loss, rollout, sample, train
+from grpo_ref.learning.policies.table import gather, policy_of, pull_back
+from grpo_ref.learning.tasks.bandit import bandit_with, exact_policy_gradient, expected_reward
 from grpo_ref.plots import bandit_gradient, convergence, dynamics_figure, gradient_agreement, next_tokens
-from grpo_ref.policy import gather, policy_of, pull_back
-from grpo_ref.tasks.bandit import bandit_with, exact_policy_gradient, expected_reward
 
 # %% [markdown]
 # ## The tool: finite differences

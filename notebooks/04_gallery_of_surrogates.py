@@ -27,7 +27,8 @@
 import numpy as np
 from ipywidgets import interact
 
-from grpo_ref import slot, surrogates
+from grpo_ref import slot
+from grpo_ref.kernels import surrogates
 from grpo_ref.plots import covariance_figure, slopes_compared, surrogate_curve, surrogate_figure, token_grids
 
 # %% [markdown]

@@ -29,9 +29,14 @@ from types import SimpleNamespace
 import numpy as np
 
 from grpo_ref import GRPO, Task, TrainConfig, slot, train
-from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, sequence_mean_token_sum, token_mean
+from grpo_ref.kernels.aggregation import (
+    fixed_length,
+    sequence_mean_token_mean,
+    sequence_mean_token_sum,
+    token_mean,
+)
+from grpo_ref.learning.tasks.task import END
 from grpo_ref.plots import dynamics_figure, token_grids, weights_by_length
-from grpo_ref.tasks.task import END
 
 # %% [markdown]
 # ## The three pictures

@@ -21,7 +21,7 @@
 
 # %%
 # %matplotlib inline
-from grpo_ref.patients import PATIENTS
+from grpo_ref.mistakes.patients import PATIENTS
 from grpo_ref.plots import dynamics_figure
 
 

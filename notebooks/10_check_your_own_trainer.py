@@ -21,7 +21,7 @@
 # %matplotlib inline
 import numpy as np
 
-from grpo_ref.testing import compare
+from grpo_ref.check import compare
 from grpo_ref.trainers import DIALECTS, trl
 from grpo_ref.trainers.convert import convert
 from grpo_ref.trainers.explain import explain
@@ -118,7 +118,7 @@ print(compare(mended, wanted))
 # In your own tests this is one line, for NumPy, PyTorch and JAX functions alike:
 #
 # ```python
-# from grpo_ref.testing import assert_matches
+# from grpo_ref.check import assert_matches
 #
 # def test_my_loss():
 #     assert_matches(my_torch_loss, trl.recipe(loss_type="grpo", epsilon_high=0.28), framework="torch")

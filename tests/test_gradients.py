@@ -45,8 +45,8 @@ from grpo_ref import (
     weighted_k1,
     weighted_k3,
 )
-from grpo_ref.metrics import entropy
-from grpo_ref.policy import entropy_gradient, gather, log_softmax, policy_of, pull_back
+from grpo_ref.kernels.metrics import entropy
+from grpo_ref.learning.policies.table import entropy_gradient, gather, log_softmax, policy_of, pull_back
 
 GENERATOR = np.random.default_rng(49)
 SHAPE = (2, 2, 3, 4)  # runs, prompts, group, tokens

@@ -243,15 +243,15 @@ def test_gspo_is_the_sequence_level_and_nothing_else():
 # ---- every kernel ----------------------------------------------------------------------------------
 
 MODULES = (
-    grpo_ref.advantages,
-    grpo_ref.aggregation,
-    grpo_ref.corrections,
-    grpo_ref.filters,
-    grpo_ref.levels,
-    grpo_ref.metrics,
-    grpo_ref.penalties,
-    grpo_ref.rewards,
-    grpo_ref.surrogates,
+    grpo_ref.kernels.advantages,
+    grpo_ref.kernels.aggregation,
+    grpo_ref.kernels.corrections,
+    grpo_ref.kernels.filters,
+    grpo_ref.kernels.levels,
+    grpo_ref.kernels.metrics,
+    grpo_ref.kernels.penalties,
+    grpo_ref.kernels.rewards,
+    grpo_ref.kernels.surrogates,
 )
 SETTINGS = {
     "distinct_ngrams": {"n": 2, "vocabulary": 5},

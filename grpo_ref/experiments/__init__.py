@@ -1,30 +1,30 @@
 """Experiments: every claim of the literature about the GRPO family that we test, one small file a claim."""
 
-from grpo_ref.experiments.batch_scaling import BATCH_SCALING
-from grpo_ref.experiments.best_of_n import BEST_OF_N
-from grpo_ref.experiments.clip_higher import CLIP_HIGHER
-from grpo_ref.experiments.collapse import COLLAPSE, COLLAPSE_ALARM, TEMPERATURE
-from grpo_ref.experiments.curriculum import CURRICULUM
-from grpo_ref.experiments.dead_groups import DEAD_GROUPS
-from grpo_ref.experiments.early_stop import EARLY_STOP
-from grpo_ref.experiments.experiment import Experiment
-from grpo_ref.experiments.group_mean import GROUP_MEAN
-from grpo_ref.experiments.group_size import GROUP_SIZE, TWO_GRPO_MATCHES
-from grpo_ref.experiments.kl_estimators import KL_ESTIMATORS
-from grpo_ref.experiments.kl_optimum import KL_OPTIMUM
-from grpo_ref.experiments.leave_one_out import LEAVE_ONE_OUT
-from grpo_ref.experiments.length_bias import LENGTH_BIAS
-from grpo_ref.experiments.ordinal import ORDINAL
-from grpo_ref.experiments.overlong import OVERLONG
-from grpo_ref.experiments.rare_gradient import RARE_GRADIENT
-from grpo_ref.experiments.rare_tokens import RARE_TOKENS
-from grpo_ref.experiments.ref_refresh import REF_REFRESH
-from grpo_ref.experiments.reward_hacking import EARLY_STOPPING, HACKED_NAMES, REWARD_HACKING
-from grpo_ref.experiments.reward_scales import REWARD_SCALES
-from grpo_ref.experiments.sampler_mismatch import SAMPLER_MISMATCH
-from grpo_ref.experiments.sequence_ratio import SEQUENCE_RATIO
-from grpo_ref.experiments.soft_clipping import SOFT_CLIPPING
-from grpo_ref.experiments.std_division import STD_DIVISION
+from grpo_ref.experiments.claims.batch_scaling import BATCH_SCALING
+from grpo_ref.experiments.claims.best_of_n import BEST_OF_N
+from grpo_ref.experiments.claims.clip_higher import CLIP_HIGHER
+from grpo_ref.experiments.claims.collapse import COLLAPSE, COLLAPSE_ALARM, TEMPERATURE
+from grpo_ref.experiments.claims.curriculum import CURRICULUM
+from grpo_ref.experiments.claims.dead_groups import DEAD_GROUPS
+from grpo_ref.experiments.claims.early_stop import EARLY_STOP
+from grpo_ref.experiments.claims.group_mean import GROUP_MEAN
+from grpo_ref.experiments.claims.group_size import GROUP_SIZE, TWO_GRPO_MATCHES
+from grpo_ref.experiments.claims.kl_estimators import KL_ESTIMATORS
+from grpo_ref.experiments.claims.kl_optimum import KL_OPTIMUM
+from grpo_ref.experiments.claims.leave_one_out import LEAVE_ONE_OUT
+from grpo_ref.experiments.claims.length_bias import LENGTH_BIAS
+from grpo_ref.experiments.claims.ordinal import ORDINAL
+from grpo_ref.experiments.claims.overlong import OVERLONG
+from grpo_ref.experiments.claims.rare_gradient import RARE_GRADIENT
+from grpo_ref.experiments.claims.rare_tokens import RARE_TOKENS
+from grpo_ref.experiments.claims.ref_refresh import REF_REFRESH
+from grpo_ref.experiments.claims.reward_hacking import EARLY_STOPPING, HACKED_NAMES, REWARD_HACKING
+from grpo_ref.experiments.claims.reward_scales import REWARD_SCALES
+from grpo_ref.experiments.claims.sampler_mismatch import SAMPLER_MISMATCH
+from grpo_ref.experiments.claims.sequence_ratio import SEQUENCE_RATIO
+from grpo_ref.experiments.claims.soft_clipping import SOFT_CLIPPING
+from grpo_ref.experiments.claims.std_division import STD_DIVISION
+from grpo_ref.experiments.framework.experiment import Experiment
 
 _ALL = (
     # advantages

@@ -18,29 +18,31 @@ class Entry(NamedTuple):
 
 
 COMMANDS = {
-    "train": Entry("grpo_ref.frontends.train_command", "Train on a task and show what was learned."),
-    "plot": Entry("grpo_ref.frontends.plot_command", "Draw the training dynamics of one run or several."),
+    "train": Entry("grpo_ref.frontends.commands.train", "Train on a task and show what was learned."),
+    "plot": Entry("grpo_ref.frontends.commands.plot", "Draw the training dynamics of one run or several."),
     "experiment": Entry(
-        "grpo_ref.frontends.experiment_command", "Test the claims of the literature over many seeds."
+        "grpo_ref.frontends.commands.experiment", "Test the claims of the literature over many seeds."
     ),
-    "notebooks": Entry("grpo_ref.frontends.notebooks_command", "Copy the notebooks and open Jupyter."),
-    "init": Entry("grpo_ref.frontends.init_command", "Write the exercises of the course into a folder."),
-    "list": Entry("grpo_ref.frontends.list_command", "List the exercises and what you have reached."),
-    "grade": Entry("grpo_ref.frontends.grade_command", "Grade exercises and show what is wrong with them."),
-    "watch": Entry("grpo_ref.frontends.watch_command", "Grade an exercise whenever it is saved."),
-    "hint": Entry("grpo_ref.frontends.hint_command", "Show hints for an exercise, a step at a time."),
+    "notebooks": Entry("grpo_ref.frontends.commands.notebooks", "Copy the notebooks and open Jupyter."),
+    "init": Entry("grpo_ref.frontends.commands.init", "Write the exercises of the course into a folder."),
+    "list": Entry("grpo_ref.frontends.commands.list", "List the exercises and what you have reached."),
+    "grade": Entry("grpo_ref.frontends.commands.grade", "Grade exercises and show what is wrong with them."),
+    "watch": Entry("grpo_ref.frontends.commands.watch", "Grade an exercise whenever it is saved."),
+    "hint": Entry("grpo_ref.frontends.commands.hint", "Show hints for an exercise, a step at a time."),
     "reset": Entry(
-        "grpo_ref.frontends.reset_command", "Start an exercise again; your work is kept beside it."
+        "grpo_ref.frontends.commands.reset", "Start an exercise again; your work is kept beside it."
     ),
-    "solution": Entry("grpo_ref.frontends.solution_command", "Show the model answer of an exercise."),
-    "dev": Entry("grpo_ref.frontends.dev_command", "For authors of exercises: prove and build them."),
+    "solution": Entry("grpo_ref.frontends.commands.solution", "Show the model answer of an exercise."),
+    "dev": Entry("grpo_ref.frontends.commands.dev", "For authors of exercises: prove and build them."),
     "explain": Entry(
-        "grpo_ref.frontends.explain_command", "Say what a trainer's configuration really optimises."
+        "grpo_ref.frontends.commands.explain", "Say what a trainer's configuration really optimises."
     ),
-    "convert": Entry("grpo_ref.frontends.convert_command", "Say it in another trainer's configuration keys."),
-    "check": Entry("grpo_ref.frontends.check_command", "Compare your own loss function with a recipe."),
-    "parity": Entry("grpo_ref.frontends.parity_command", "Compare with numbers recorded from trainers."),
-    "recipes": Entry("grpo_ref.frontends.recipes_command", "List the algorithms by their differences."),
+    "convert": Entry(
+        "grpo_ref.frontends.commands.convert", "Say it in another trainer's configuration keys."
+    ),
+    "check": Entry("grpo_ref.frontends.commands.check", "Compare your own loss function with a recipe."),
+    "parity": Entry("grpo_ref.frontends.commands.parity", "Compare with numbers recorded from trainers."),
+    "recipes": Entry("grpo_ref.frontends.commands.recipes", "List the algorithms by their differences."),
 }
 
 

@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 
 import click
 
-from grpo_ref.grading.problem import Problem
-from grpo_ref.problems import PROBLEMS
-from grpo_ref.problems.course import file_of, problem_of
-from grpo_ref.problems.workbook import Workbook
+from grpo_ref.course.grading.problem import Problem
+from grpo_ref.course.layout import file_of, problem_of
+from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.workbook import Workbook
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 
-from grpo_ref.experiments.experiment import Experiment
-from grpo_ref.experiments.summary import Summary, what_fails
+from grpo_ref.experiments.framework.experiment import Experiment
+from grpo_ref.experiments.framework.summary import Summary, what_fails
 
 BEGIN, END = "<!-- verdicts: made by grpo-ref experiment report -->", "<!-- end of verdicts -->"
 ROUNDING = 1e-12

@@ -7,8 +7,8 @@ import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 
-from grpo_ref.grading.grade import DEFAULT_SEED, Report, grade
-from grpo_ref.grading.problem import Problem
+from grpo_ref.course.grading.grade import DEFAULT_SEED, Report, grade
+from grpo_ref.course.grading.problem import Problem
 
 
 def grade_in_process(

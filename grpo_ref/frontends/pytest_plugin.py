@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
+from grpo_ref.course.grading.grade import NOT_STARTED, Report, Result
+from grpo_ref.course.grading.problem import Problem
+from grpo_ref.course.layout import file_of, problem_of, problems_in
+from grpo_ref.course.problems import CHAPTERS, PROBLEMS
+from grpo_ref.course.workbook import Workbook
 from grpo_ref.frontends.in_process import grade_in_process
 from grpo_ref.frontends.text import UNOFFICIAL, failure_text, overview
-from grpo_ref.grading.grade import NOT_STARTED, Report, Result
-from grpo_ref.grading.problem import Problem
-from grpo_ref.problems import CHAPTERS, PROBLEMS
-from grpo_ref.problems.course import file_of, problem_of, problems_in
-from grpo_ref.problems.workbook import Workbook
 
 REASON = "not started"
 

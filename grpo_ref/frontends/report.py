@@ -5,12 +5,12 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from grpo_ref.diversity import has_collapsed
-from grpo_ref.policy import policy_of
-from grpo_ref.rollout import rollout
-from grpo_ref.runs import History
-from grpo_ref.tasks.task import Task
-from grpo_ref.train import TrainState
+from grpo_ref.kernels.diversity import has_collapsed
+from grpo_ref.learning.policies.table import policy_of
+from grpo_ref.learning.rollout import rollout
+from grpo_ref.learning.runs import History
+from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.train import TrainState
 from grpo_ref.types import Completions
 
 MEASURES = {

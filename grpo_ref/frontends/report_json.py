@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from grpo_ref.grading.grade import PASSED, Report
+from grpo_ref.course.grading.grade import PASSED, Report
 
 VERSION = 1
 SCHEMA = Path(__file__).with_name("report.schema.json")

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import click
 
-from grpo_ref.grading.grade import FAILED, NOT_STARTED, PASSED, Report, Result
-from grpo_ref.grading.problem import Problem
-from grpo_ref.problems import PROBLEMS
-from grpo_ref.problems.workbook import Workbook
+from grpo_ref.course.grading.grade import FAILED, NOT_STARTED, PASSED, Report, Result
+from grpo_ref.course.grading.problem import Problem
+from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.workbook import Workbook
 
 COLORS = {PASSED: "green", FAILED: "red", NOT_STARTED: "yellow"}
 UNOFFICIAL = "not official: the answer ran inside the grader, without a process of its own"

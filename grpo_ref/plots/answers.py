@@ -7,8 +7,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from grpo_ref.arrays import Floats
+from grpo_ref.learning.tasks.task import END, Task
 from grpo_ref.plots.style import figure_style, new_figure
-from grpo_ref.tasks.task import END, Task
 
 
 def likeliest_answer(task: Task, probs: Floats, prompt: int) -> list[tuple[str, int, int]]:

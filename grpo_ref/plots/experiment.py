@@ -12,7 +12,7 @@ from matplotlib.ticker import FormatStrFormatter, LogLocator, MaxNLocator, NullF
 from scipy import stats
 
 from grpo_ref.arrays import Floats
-from grpo_ref.experiments.experiment import Curves, Experiment, Finding, Measures, Points, Result
+from grpo_ref.experiments.framework.experiment import Curves, Experiment, Finding, Measures, Points, Result
 from grpo_ref.plots.style import COLOURS, LINES, MARKERS, figure_style, grid, new_figure, save
 
 OUTCOMES = {"holds": "holds", "opposite": "OPPOSITE", "not shown": "not shown"}

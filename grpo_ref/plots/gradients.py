@@ -7,9 +7,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from grpo_ref.arrays import Floats
+from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.plots.axes import label, series
 from grpo_ref.plots.style import COLOURS, figure_style, new_figure
-from grpo_ref.policy import policy_of
 
 
 def bandit_gradient(means: Floats, logits: Floats, by_hand: Floats, by_differences: Floats) -> Figure:

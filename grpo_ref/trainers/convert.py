@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from math import inf
 from typing import Any, NamedTuple
 
-from grpo_ref.advantages import group_normalized, normalized_then_summed
-from grpo_ref.corrections import indicator, masked, truncated
-from grpo_ref.penalties import k1, k3, weighted_k1, weighted_k3
+from grpo_ref.kernels.advantages import group_normalized, normalized_then_summed
+from grpo_ref.kernels.corrections import indicator, masked, truncated
+from grpo_ref.kernels.penalties import k1, k3, weighted_k1, weighted_k3
+from grpo_ref.kernels.surrogates import clipped, dual_clipped, two_sided_clipped
 from grpo_ref.recipes import Recipe, Slot
-from grpo_ref.surrogates import clipped, dual_clipped, two_sided_clipped
 from grpo_ref.trainers.dialect import Dialect, flat
 
 COMPARED = (

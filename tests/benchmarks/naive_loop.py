@@ -1,13 +1,14 @@
 """GRPO as one would write it first: one seed, one completion at a time, one token at a time.
 
 It is the yardstick for `many_seeds.py`: straightforward, correct, and slow. Its random numbers come in the
-order of those of `grpo_ref.train`, so both give the same policy, which is checked before anything is timed.
+order of those of `grpo_ref.learning.train`, so both give the same policy,
+which is checked before anything is timed.
 """
 
 import numpy as np
 
 from grpo_ref import Task, TrainConfig
-from grpo_ref.tasks.task import END
+from grpo_ref.learning.tasks.task import END
 
 
 def train_naively(

@@ -2,8 +2,8 @@
 
 GRPO on `arithmetic`: advantages from each group, ratios clipped at 0.8 and 1.2, a k3 penalty of 0.04 to the
 frozen initial policy, the mean over completions of the mean over tokens. The automaton is walked as in
-`grpo_ref.rollout`. Given uniform numbers, a peer computes in float64 and uses these, in the order of
-`grpo_ref.train`; else it draws its own and computes in float32, as is usual there.
+`grpo_ref.learning.rollout`. Given uniform numbers, a peer computes in float64 and uses these, in the order of
+`grpo_ref.learning.train`; else it draws its own and computes in float32, as is usual there.
 """
 
 from collections.abc import Callable
@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from grpo_ref import Task, TrainConfig
-from grpo_ref.tasks.arithmetic import EOS
-from grpo_ref.tasks.task import END
+from grpo_ref.learning.tasks.arithmetic import EOS
+from grpo_ref.learning.tasks.task import END
 
 Run = Callable[[], tuple[Any, Any]]
 """Trains anew each time; returns the mean rewards (S, updates) and the logits (S, N, V)."""
@@ -226,7 +226,7 @@ def _walk_one(
 def adam(
     jnp: ModuleType, rate: float, logits: Any, mean: Any, square: Any, steps: Any, gradient: Any
 ) -> tuple[Any, Any, Any, Any]:
-    """One step, as in `grpo_ref.optim.Adam`."""
+    """One step, as in `grpo_ref.learning.optim.Adam`."""
     steps, mean, square = steps + 1, 0.9 * mean + 0.1 * gradient, 0.999 * square + 0.001 * gradient**2
     scale = jnp.sqrt(square / (1 - 0.999**steps)) + 1e-8
     return logits - rate * mean / (1 - 0.9**steps) / scale, mean, square, steps

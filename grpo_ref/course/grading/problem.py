@@ -1,0 +1,358 @@
+"""What an exercise is: a statement, a right answer, checks, and wrong answers that the checks must catch."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from grpo_ref.course.grading.judge import difference
+
+Function = Callable[..., Any]
+LONGEST = 200
+"""Numbers of an array that is still written out, shortened, in a message."""
+
+
+class Failure(Exception):
+    """A check failed; tells the four things that a student needs to know.
+
+    Attributes:
+      called: the call, as it could be typed.
+      came: what came back.
+      wrong: what is wrong about it.
+    """
+
+    def __init__(self, called: str, came: str, wrong: str) -> None:
+        super().__init__(wrong)
+        self.called, self.came, self.wrong = called, came, wrong
+
+
+class Raised(Exception):
+    """The student's function raised.
+
+    Attributes:
+      kinds: names of the exception's type and its bases.
+      message: what it said.
+      lines: the student's lines that led to it.
+    """
+
+    def __init__(self, kinds: Sequence[str], message: str, lines: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.kinds, self.message, self.lines = tuple(kinds), message, tuple(lines)
+
+    def __str__(self) -> str:
+        name = self.kinds[0] if self.kinds else "an error"
+        return "\n".join([f"{name}: {self.message}" if self.message else name, *self.lines])
+
+
+class Submission(Protocol):
+    """Whatever can be asked for values: a sandboxed file, or a function at hand."""
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        """The function's value, or Raised."""
+
+    def inputs_after(self) -> Any:
+        """The (arguments, keywords) of the last call as they were left."""
+
+
+class Check(Protocol):
+    """One named test.
+
+    Attributes:
+      name: a short sentence that says what holds.
+      why: one sentence that a student reads after failing.
+      shown: whether inputs and expected values may be shown.
+    """
+
+    @property
+    def name(self) -> str:
+        """See above."""
+
+    @property
+    def why(self) -> str:
+        """See above."""
+
+    @property
+    def shown(self) -> bool:
+        """See above."""
+
+    def run(self, submission: Submission, problem: "Problem", seed: int) -> None:
+        """Raise Failure or Raised if the check fails."""
+
+
+AS_IT_CAME = "as it came"
+"""Name of the wrong answer that a student is given to mend; it brings no points, whatever it passes."""
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A plausible wrong answer.
+
+    Attributes:
+      name: what is wrong with it, in a few words.
+      function: the wrong answer itself.
+      tell: the sentence for a student whose answers coincide with it.
+    """
+
+    name: str
+    function: Function
+    tell: str
+
+
+def as_it_came(patient: Function, tell: str) -> Mutant:
+    """The wrong answer that a student is given to mend, with the sentence for one who has not."""
+    return Mutant(AS_IT_CAME, patient, tell)
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An exercise.
+
+    Attributes:
+      id: "chapter/name", also the path of its files.
+      title: as in a table of contents.
+      function: name of the function to write.
+      reference: the right answer.
+      checks: named tests, in the order in which a student should meet them.
+      mutants: wrong answers that the checks must catch.
+      others: right answers in other styles, by name; all checks must pass them.
+      hints: a ladder, from a question to nearly the line.
+      background, task, inputs, output, constraints, notes: the parts of the statement, in Markdown.
+      example: an example in words of its own, beside the shown cases.
+      difficulty: "easy", "medium" or "hard".
+      source: where the formula comes from.
+      points: what the exercise counts.
+      rtol: tolerance relative to the largest expected magnitude.
+      seconds: how long one call may take.
+    """
+
+    id: str
+    title: str
+    function: str
+    reference: Function
+    checks: tuple[Check, ...]
+    mutants: tuple[Mutant, ...]
+    hints: tuple[str, ...]
+    background: str
+    task: str
+    inputs: str
+    output: str
+    source: str
+    others: Mapping[str, Function] = field(default_factory=dict)
+    constraints: str = ""
+    notes: str = ""
+    example: str = ""
+    difficulty: str = "easy"
+    points: int = 1
+    rtol: float = 1e-9
+    seconds: float = 5.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call with its expected value.
+
+    Attributes:
+      arguments: positional arguments.
+      expected: the value; worked by hand, so that it does not rest on the reference.
+      keywords: keyword arguments.
+    """
+
+    name: str
+    arguments: tuple[Any, ...]
+    expected: Any
+    why: str
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+    shown: bool = False
+
+    def run(self, submission: Submission, problem: Problem, seed: int) -> None:
+        """Compare one value."""
+        _compare(submission, problem, self.arguments, self.keywords, self.expected, self.shown)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Random inputs, compared with the reference; small ones first, so that a small one shows a failure.
+
+    Attributes:
+      draw: (generator, size from 1 up) -> positional arguments, or (arguments, keywords).
+      count: how many inputs are drawn.
+    """
+
+    name: str
+    draw: Callable[[np.random.Generator, int], tuple[Any, ...]]
+    why: str
+    count: int = 24
+    shown: bool = False
+
+    def run(self, submission: Submission, problem: Problem, seed: int) -> None:
+        """Compare values on inputs of growing size."""
+        for trial in range(self.count):
+            arguments, keywords = self.inputs(seed, trial)
+            expected = problem.reference(*copied(arguments), **copied(keywords))
+            _compare(submission, problem, arguments, keywords, expected, self.shown)
+
+    def inputs(self, seed: int, trial: int) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
+        """The arguments of one trial; equal seeds give equal inputs."""
+        generator = np.random.default_rng([seed, trial, *self.name.encode()])
+        drawn = self.draw(generator, 1 + trial // 4)
+        if len(drawn) == 2 and isinstance(drawn[0], tuple) and isinstance(drawn[1], dict):
+            return drawn[0], drawn[1]
+        return drawn, {}
+
+
+@dataclass(frozen=True)
+class Raises:
+    """Bad input must be refused with an error of a certain kind.
+
+    Attributes:
+      calls: each the positional arguments of a call that must raise.
+      error: name of the exception's type; subclasses are fine.
+    """
+
+    name: str
+    calls: tuple[tuple[Any, ...], ...]
+    why: str
+    error: str = "ValueError"
+    shown: bool = False
+
+    def run(self, submission: Submission, problem: Problem, seed: int) -> None:
+        """Call and see it refuse."""
+        for arguments in self.calls:
+            called = format_call(problem.function, arguments, {})
+            try:
+                value = submission(*copied(arguments))
+            except Raised as raised:
+                if self.error in raised.kinds:
+                    continue
+                raise Failure(called, str(raised), f"expected a {self.error}, not this error") from raised
+            raise Failure(called, format_value(value), f"expected a {self.error}, but a value came back")
+
+
+@dataclass(frozen=True)
+class Holds:
+    """A property of the function, told as a predicate over calls.
+
+    Attributes:
+      property: is given the function; returns None if it holds, else a sentence about what was wrong.
+    """
+
+    name: str
+    property: Callable[[Function], str | None]
+    why: str
+    shown: bool = False
+
+    def run(self, submission: Submission, problem: Problem, seed: int) -> None:
+        """Try the property, remembering the last call for the message."""
+        last = _Recorder(submission, problem.function)
+        try:
+            wrong = self.property(last)
+        except (TypeError, ValueError, IndexError, AttributeError, KeyError) as error:
+            raise Failure(
+                last.called, last.came, f"the value cannot be used as described: {error}"
+            ) from error
+        if wrong is not None:
+            raise Failure(last.called, last.came, wrong)
+
+
+@dataclass(frozen=True)
+class Unchanged:
+    """The caller's arrays and lists are left as they were."""
+
+    arguments: tuple[Any, ...]
+    name: str = "Does not modify its inputs"
+    why: str = "A function that changes the caller's arrays breaks the next computation; work on a copy."
+    shown: bool = True
+
+    def run(self, submission: Submission, problem: Problem, seed: int) -> None:
+        """Call once and compare the inputs afterwards."""
+        value = submission(*copied(self.arguments))
+        after = submission.inputs_after()
+        left = tuple(after[0]) if after is not None else self.arguments
+        for before, now in zip(self.arguments, left, strict=True):
+            if not np.array_equal(np.asarray(before), np.asarray(now)):
+                called = format_call(problem.function, self.arguments, {})
+                raise Failure(
+                    called,
+                    format_value(value),
+                    f"an input was {format_value(before)} and is now {format_value(now)}",
+                )
+
+
+def changing_inputs(reference: Function) -> Mutant:
+    """The right answer, which then changes the arrays that it was given."""
+
+    def answer(*arguments: Any, **keywords: Any) -> Any:
+        value = reference(*copied(arguments), **keywords)
+        for argument in arguments:
+            if isinstance(argument, np.ndarray):
+                argument[...] = 0
+        return value
+
+    return Mutant("changes its inputs", answer, "The caller's arrays are changed; work on copies.")
+
+
+class _Recorder:
+    """Passes calls on and remembers the last one as text."""
+
+    def __init__(self, submission: Submission, function: str) -> None:
+        self.submission, self.function = submission, function
+        self.called, self.came = f"{function}(...)", "nothing yet"
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        self.called, self.came = format_call(self.function, arguments, keywords), "an error"
+        value = self.submission(*copied(arguments), **copied(keywords))
+        self.came = format_value(value)
+        return value
+
+
+def format_call(function: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> str:
+    """A call as it could be typed, long arrays shortened."""
+    parts = [format_value(value) for value in arguments]
+    parts += [f"{name}={format_value(value)}" for name, value in keywords.items()]
+    return f"{function}({', '.join(parts)})"
+
+
+def format_value(value: Any) -> str:
+    """A value as text, long arrays shortened, very long ones named by their shape."""
+    if isinstance(value, np.ndarray):
+        if value.size > LONGEST:
+            return f"<array of shape {value.shape}>"
+        text = np.array2string(value, separator=", ", threshold=24, formatter={"float_kind": _short})
+        return " ".join(text.split())
+    if isinstance(value, tuple | list):
+        items = ", ".join(format_value(item) for item in value)
+        return f"[{items}]" if isinstance(value, list) else f"({items}{',' if len(value) == 1 else ''})"
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{key!r}: {format_value(item)}' for key, item in value.items())}}}"
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def _short(number: "np.floating[Any]") -> str:
+    return f"{number:.6g}"
+
+
+def _compare(
+    submission: Submission,
+    problem: Problem,
+    arguments: tuple[Any, ...],
+    keywords: Mapping[str, Any],
+    expected: Any,
+    shown: bool,
+) -> None:
+    value = submission(*copied(arguments), **copied(keywords))
+    found = difference(value, expected, problem.rtol)
+    if found is not None:
+        wrong = f"{found.text}; expected {format_value(expected)}" if shown else found.text
+        raise Failure(format_call(problem.function, arguments, keywords), format_value(value), wrong)
+
+
+def copied(value: Any) -> Any:
+    """A copy deep enough that nobody downstream can change ours."""
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, tuple | list):
+        return type(value)(copied(item) for item in value)
+    if isinstance(value, Mapping):
+        return {name: copied(item) for name, item in value.items()}
+    return value

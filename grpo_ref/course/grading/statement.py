@@ -1,0 +1,104 @@
+"""An exercise as text: its statement, and the file that a student starts from."""
+
+import textwrap
+
+from grpo_ref.course.grading.problem import Case, Problem, format_call, format_value
+
+WIDTH = 100
+CUT, END, INSTEAD = "# solution", "# end", "# instead: "
+"""Lines that enclose what a student has to write, in a model answer. Lines among them that begin with the
+third one are what the student finds there: the fault to be mended.
+"""
+
+
+def statement(problem: Problem) -> str:
+    """The statement in Markdown that also reads well as plain text.
+
+    Background, problem, input, output, examples, constraints, notes, grading, source; empty parts are out.
+    """
+    points = f"{problem.points} point{'s' if problem.points > 1 else ''}"
+    parts = {
+        "": f"{problem.title}  ({problem.difficulty}, {points})",
+        "Background": problem.background,
+        "Problem": problem.task,
+        "Input": _bullets(problem.inputs),
+        "Output": problem.output,
+        "Examples": _examples(problem),
+        "Constraints": _bullets(problem.constraints),
+        "Notes": problem.notes,
+        "Grading": _grading(problem),
+        "Source": problem.source,
+    }
+    texts = [f"## {name}\n\n{_wrapped(text)}" if name else text for name, text in parts.items() if text]
+    return "\n\n".join(texts)
+
+
+def starter(problem: Problem, model_answer: str) -> str:
+    """The file that a student starts from: the statement, and the model answer without its solution.
+
+    Args:
+      problem: the exercise.
+      model_answer: text of the file in `solutions/`; what stands between the lines "# solution" and "# end"
+        is cut; what follows "# instead: " in it is put in its place.
+
+    Raises:
+      ValueError: if the model answer has no such lines or no docstring to replace.
+    """
+    if not model_answer.startswith('"""') or CUT not in model_answer:
+        raise ValueError(f"{problem.id}: a model answer begins with a docstring and has a line {CUT!r}")
+    code = model_answer.split('"""', 2)[2].lstrip("\n")
+    kept, cutting = [], False
+    broken = INSTEAD in code
+    for line in code.splitlines():
+        indent, content = line[: len(line) - len(line.lstrip())], line.strip()
+        if content == CUT:
+            cutting = True
+            if not broken:
+                kept.append(f'{indent}raise NotImplementedError("{problem.id}")')
+        elif content == END:
+            cutting = False
+        elif content.startswith(INSTEAD):
+            kept.append(indent + content.removeprefix(INSTEAD))
+        elif not cutting:
+            kept.append(line)
+    text = statement(problem).replace("\\", "\\\\")
+    return f'"""{text}\n"""\n\n' + "\n".join(kept) + "\n"
+
+
+def _examples(problem: Problem) -> str:
+    """The shown cases as calls with their values."""
+    shown = [check for check in problem.checks if isinstance(check, Case) and check.shown]
+    examples = [
+        f"{_call(problem, case)}\n    -> {format_value(case.expected)}\n\n{case.why}" for case in shown
+    ]
+    return "\n\n".join([problem.example] * bool(problem.example) + examples)
+
+
+def _call(problem: Problem, case: Case) -> str:
+    """The call on one line, or with one argument a line if that would be too long."""
+    line = f"    {format_call(problem.function, case.arguments, case.keywords)}"
+    if len(line) <= WIDTH:
+        return line
+    arguments = [format_value(value) for value in case.arguments]
+    arguments += [f"{name}={format_value(value)}" for name, value in case.keywords.items()]
+    return "\n".join([f"    {problem.function}(", *(f"        {each}," for each in arguments), "    )"])
+
+
+def _grading(problem: Problem) -> str:
+    return (
+        "Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these."
+        f" Values may differ by {problem.rtol:g} of the largest expected magnitude."
+    )
+
+
+def _bullets(lines: str) -> str:
+    return "\n".join(f"- {line}" for line in lines.splitlines())
+
+
+def _wrapped(text: str) -> str:
+    """Prose wrapped line by line; formulas and examples, which are indented, are left as they are."""
+    return "\n".join(line if line.startswith("    ") else _filled(line) for line in text.splitlines())
+
+
+def _filled(line: str) -> str:
+    return textwrap.fill(line, WIDTH, subsequent_indent="  " if line.startswith("- ") else "")

@@ -1,0 +1,148 @@
+"""Score each completion against its own group."""
+
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.course.grading.problem import (
+    Case,
+    Drawn,
+    Function,
+    Holds,
+    Mutant,
+    Problem,
+    Unchanged,
+    changing_inputs,
+)
+from grpo_ref.kernels.advantages import group_normalized
+
+
+def _reference(rewards: Any, eps: float = 1e-4) -> Any:
+    return group_normalized(np.asarray(rewards, dtype=float), ddof=0, eps=eps)
+
+
+def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+    return rng.integers(0, 3, (size + 1, size + 1)).astype(float), rng.choice([1e-8, 1e-4, 1e-2])
+
+
+def _shift(f: Function) -> str | None:
+    rewards = np.array([[0.0, 1.0, 1.0], [2.0, 0.0, 0.0]])
+    same = np.allclose(f(rewards, 1e-4), f(rewards + 3.0, 1e-4), atol=1e-9)
+    return None if same else "3 more for every completion should change nothing"
+
+
+def _mutant(mean: Any, std: Any, place: Any) -> Function:
+    def wrong(rewards: Any, eps: float = 1e-4) -> Any:
+        r = np.asarray(rewards, dtype=float)
+        return (r - mean(r)) / place(std(r), eps)
+
+    return wrong
+
+
+def _mean(r: Any) -> Any:
+    return r.mean(-1, keepdims=True)
+
+
+def _std(r: Any) -> Any:
+    return r.std(-1, keepdims=True)
+
+
+def _add(std: Any, eps: float) -> Any:
+    return std + eps
+
+
+PROBLEM = Problem(
+    id="advantages/group_normalized",
+    title="Score each completion against its own group",
+    function="group_advantages",
+    reference=_reference,
+    points=2,
+    background="GRPO needs no value network: the other completions of the same prompt are the yardstick.",
+    task=(
+        "Write `group_advantages(rewards, eps=1e-4)`:\n\n"
+        "    Aᵢ = (rᵢ - mean(r)) / (std(r) + eps),    mean and std over the completions of one prompt"
+    ),
+    inputs="rewards: (P, G), one row a prompt.\neps: keeps a group of equal rewards at 0 instead of 0/0.",
+    output="(P, G) advantages; each row sums to zero.",
+    constraints="std divides by G, not by G - 1. eps is added to std.\nA group of one gets 0.",
+    notes="Trainers disagree: TRL (eps 1e-4) and verl (1e-6) divide by G - 1, Open Instruct (1e-8) by G.",
+    source="DeepSeekMath, sec. 4.1.2 (arXiv:2402.03300); Open Instruct's `standard`.",
+    hints=(
+        "Which axis holds the completions of one prompt?",
+        "keepdims=True lets the mean line up with the rewards again.",
+        "(rewards - rewards.mean(-1, keepdims=True)) / (rewards.std(-1, keepdims=True) + eps)",
+    ),
+    checks=(
+        Case(
+            "One of two is right",
+            ([[0, 1]],),
+            np.array([[-1, 1]]) / 1.0002,
+            why="mean 1/2, std 1/2, eps 1e-4: ± 0.5 / 0.5001",
+            shown=True,
+        ),
+        Case("Everyone agrees", ([[1, 1, 1]],), np.zeros((1, 3)), why="no contrast, no signal, and no 0/0"),
+        Case(
+            "Groups do not mix",
+            ([[0, 1], [5, 5]],),
+            np.array([[-1 / 1.0002, 1 / 1.0002], [0, 0]]),
+            why="the mean is over G, not over P",
+        ),
+        Case("A group of one", ([[3.0]],), np.zeros((1, 1)), why="it is its own mean"),
+        Case("eps counts", ([[0, 1]], 0.5), np.array([[-0.5, 0.5]]), why="0.5 / (0.5 + 0.5)"),
+        Holds("Shifting all rewards changes nothing", _shift, why="only differences within a group count"),
+        Unchanged((np.array([[0.0, 1.0], [2.0, 4.0]]),)),
+        Drawn("Random rewards agree", _draw, why="several groups, sizes and eps"),
+    ),
+    mutants=(
+        changing_inputs(_reference),
+        Mutant(
+            "sample standard deviation",
+            lambda r, eps=1e-4: group_normalized(np.asarray(r, dtype=float), ddof=1, eps=eps),
+            "This looks like the sample standard deviation, ddof=1; here the divisor is G.",
+        ),
+        Mutant(
+            "whole batch as one group",
+            _mutant(np.mean, np.std, _add),
+            "Mean and std are taken over the whole batch; every prompt has its own.",
+        ),
+        Mutant("std of the batch", _mutant(_mean, np.std, _add), "The std is that of the whole batch."),
+        Mutant("mean of the batch", _mutant(np.mean, _std, _add), "The mean is that of the whole batch."),
+        Mutant(
+            "over the prompts",
+            _mutant(lambda r: r.mean(0, keepdims=True), lambda r: r.std(0, keepdims=True), _add),
+            "Mean and std run over the prompts; they belong to the completions of one prompt.",
+        ),
+        Mutant(
+            "eps left out", _mutant(_mean, _std, lambda s, e: s), "eps is not used: equal rewards give 0/0."
+        ),
+        Mutant(
+            "eps under the root",
+            _mutant(_mean, _std, lambda s, e: np.sqrt(s**2 + e)),
+            "eps is added to the variance; it belongs to the standard deviation.",
+        ),
+        Mutant(
+            "larger of std and eps", _mutant(_mean, _std, np.maximum), "eps is added, not used as a floor."
+        ),
+        Mutant("eps fixed", lambda r, eps=1e-4: _reference(r), "The argument eps is not used."),
+        Mutant(
+            "variance for std", _mutant(_mean, lambda r: _std(r) ** 2, _add), "It divides by the variance."
+        ),
+        Mutant(
+            "not divided",
+            lambda r, eps=1e-4: np.asarray(r) - _mean(np.asarray(r)),
+            "It only centres the rewards.",
+        ),
+        Mutant(
+            "median for mean",
+            _mutant(lambda r: np.median(r, -1, keepdims=True), _std, _add),
+            "It is the mean that is taken off.",
+        ),
+        Mutant("not centred", _mutant(lambda r: 0.0, _std, _add), "The mean is not taken off."),
+    ),
+    others={
+        "loops over lists": lambda rewards, eps=1e-4: [
+            [(x - sum(row) / len(row)) / (np.std(row) + eps) for x in row]
+            for row in np.asarray(rewards).tolist()
+        ],
+    },
+)

@@ -1,0 +1,116 @@
+"""The baseline of RLOO: what did the others get?"""
+
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.course.grading.problem import Case, Drawn, Mutant, Problem, Unchanged, changing_inputs
+from grpo_ref.kernels.advantages import leave_one_out
+
+
+def _reference(rewards: Any) -> Any:
+    return leave_one_out(np.asarray(rewards, dtype=float))
+
+
+def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+    return (rng.normal(size=(size, size + 1)),)
+
+
+def _centred(rewards: Any) -> Any:
+    r = np.asarray(rewards, dtype=float)
+    return r - r.mean(-1, keepdims=True)
+
+
+PROBLEM = Problem(
+    id="advantages/leave_one_out",
+    title="What did the others get?",
+    function="leave_one_out",
+    reference=_reference,
+    background="A baseline that contains the completion's own reward pulls its advantage toward zero. RLOO leaves it out.",
+    task=(
+        "Write `leave_one_out(rewards)`: each reward minus the mean of the *other* rewards of its group.\n\n"
+        "    Aᵢ = rᵢ - 1/(G-1) Σ_{j≠i} rⱼ"
+    ),
+    inputs="rewards: (P, G), one row a prompt.",
+    output="(P, G) advantages. A group of one has no others: its advantage is 0.",
+    notes="A completion that is in its own baseline pulls the gradient estimate towards 0; this one is unbiased.",
+    source="Ahmadian et al. 2024, RLOO (arXiv:2402.14740); verl `compute_rloo_vectorized_outcome_advantage`.",
+    hints=(
+        "The sum of the others is the sum of all minus your own.",
+        "Divide by G - 1, and think of G = 1 before you do.",
+        "r - (r.sum(-1, keepdims=True) - r) / (G - 1)",
+    ),
+    checks=(
+        Case(
+            "One of three",
+            ([[1, 0, 0]],),
+            np.array([[1.0, -0.5, -0.5]]),
+            why="1 - 0, and 0 - 1/2",
+            shown=True,
+        ),
+        Case("Everyone agrees", ([[2, 2, 2]],), np.zeros((1, 3)), why="each is worth what the others are"),
+        Case(
+            "Two of a kind", ([[3, 1]],), np.array([[2.0, -2.0]]), why="with two, the other is the baseline"
+        ),
+        Case("A group of one", ([[5.0], [1.0]],), np.zeros((2, 1)), why="no others, no signal, and no 0/0"),
+        Case(
+            "Groups do not mix", ([[1, 0], [7, 7]],), np.array([[1.0, -1.0], [0, 0]]), why="the sum is over G"
+        ),
+        Unchanged((np.array([[1.0, 0.0, 0.0]]),)),
+        Drawn("Random rewards agree", _draw, why="several groups and sizes"),
+    ),
+    mutants=(
+        changing_inputs(_reference),
+        Mutant(
+            "own reward included",
+            _centred,
+            "The mean includes the completion's own reward: this is plain centring.",
+        ),
+        Mutant(
+            "divided by G",
+            lambda r: np.asarray(r) - (np.sum(r, -1, keepdims=True) - r) / np.shape(r)[-1],
+            "The sum of the others is divided by G; there are G - 1 of them.",
+        ),
+        Mutant(
+            "0/0 for a group of one",
+            lambda r: np.asarray(r) - (np.sum(r, -1, keepdims=True) - r) / (np.float64(np.shape(r)[-1]) - 1),
+            "A group of one divides by zero.",
+        ),
+        Mutant(
+            "own reward for a group of one",
+            lambda r: np.asarray(r) - (np.sum(r, -1, keepdims=True) - r) / max(np.shape(r)[-1] - 1, 1),
+            "A group of one keeps its reward here; it should get 0.",
+        ),
+        Mutant(
+            "scaled the wrong way",
+            lambda r: _centred(r) * (np.shape(r)[-1] - 1) / np.shape(r)[-1],
+            "G and G - 1 are swapped.",
+        ),
+        Mutant(
+            "negated",
+            lambda r: -_reference(r),
+            "The sign is turned over: better than the others is positive.",
+        ),
+        Mutant(
+            "over the whole batch",
+            lambda r: _reference(np.ravel(r)[None]).reshape(np.shape(r)),
+            "The others are those of the same prompt, not of the whole batch.",
+        ),
+        Mutant(
+            "over the prompts", lambda r: _reference(np.asarray(r).T).T, "The others are in the same row."
+        ),
+        Mutant(
+            "divided by the std",
+            lambda r: _reference(r) / (np.std(r, -1, keepdims=True) + 1e-8),
+            "RLOO does not divide by the standard deviation.",
+        ),
+    ),
+    others={
+        "a loop with np.delete": lambda r: np.array(
+            [
+                [x - np.delete(row, i).mean() if len(row) > 1 else 0.0 for i, x in enumerate(row)]
+                for row in np.asarray(r, float)
+            ]
+        ),
+    },
+)

@@ -1,0 +1,105 @@
+"""Which groups teach anything?"""
+
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.course.grading.problem import Case, Drawn, Mutant, Problem, Unchanged, changing_inputs
+from grpo_ref.kernels import filters
+
+
+def _reference(rewards: Any) -> Any:
+    return filters.mixed_groups(np.asarray(rewards, dtype=float))
+
+
+def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+    return (rng.integers(0, 2, (size + 3, size + 1)) * rng.choice([1.0, 0.1]),)
+
+
+PROBLEM = Problem(
+    id="advantages/mixed_groups",
+    title="Which groups teach anything?",
+    function="mixed_groups",
+    reference=_reference,
+    background="When all completions of a prompt are right, or all wrong, every advantage is 0. DAPO draws such prompts anew.",
+    task="Write `mixed_groups(rewards)`: for each group, whether its completions differ in reward.",
+    inputs="rewards: (P, G), one row a prompt.",
+    output="(P,) truth values, dtype bool.",
+    constraints="Rewards are compared exactly: three of 0.1 are equal, whatever rounding makes of their mean.",
+    source="DAPO, dynamic sampling, eq. 11 (arXiv:2503.14476); Open Instruct `filter_zero_std_samples`.",
+    hints=(
+        "When do the largest and the smallest reward of a group tell you that they differ?",
+        "The std of three equal numbers can be 1e-17 instead of 0; comparing two of the rewards is exact.",
+        "rewards.max(-1) != rewards.min(-1)",
+    ),
+    checks=(
+        Case(
+            "Mixed, all right, all wrong",
+            ([[1, 0], [1, 1], [0, 0]],),
+            np.array([True, False, False]),
+            why="only the first has a contrast",
+            shown=True,
+        ),
+        Case(
+            "Equal rewards that are not round",
+            (np.full((1, 3), 0.1),),
+            np.array([False]),
+            why="0.1 three times is no contrast",
+        ),
+        Case("A group of one", ([[1.0]],), np.array([False]), why="nothing to differ from"),
+        Case("Partial credit", ([[0.5, 0.5, 0.25]],), np.array([True]), why="any difference counts"),
+        Case(
+            "Differences that cancel",
+            ([[-1.0, 1.0], [2.0, 0.0]],),
+            np.array([True, True]),
+            why="the mean does not matter",
+        ),
+        Unchanged((np.array([[1.0, 0.0]]),)),
+        Drawn("Random rewards agree", _draw, why="several groups, sizes and scales"),
+    ),
+    mutants=(
+        changing_inputs(_reference),
+        Mutant(
+            "some are right",
+            lambda r: (np.asarray(r) > 0).any(-1),
+            "Groups that are all right are kept here; they teach nothing either.",
+        ),
+        Mutant(
+            "not all right",
+            lambda r: ~(np.asarray(r) == 1).all(-1),
+            "Groups that are all wrong are kept here; they teach nothing either.",
+        ),
+        Mutant(
+            "mean between 0 and 1",
+            lambda r: (np.mean(r, -1) > 0) & (np.mean(r, -1) < 1),
+            "This holds for rewards of 0 and 1 only: equal partial credit is no contrast.",
+        ),
+        Mutant(
+            "std above 0",
+            lambda r: np.std(np.asarray(r, float), -1) > 0,
+            "The std of equal numbers can be off by a rounding.",
+        ),
+        Mutant("inverted", lambda r: ~_reference(r), "This marks the groups to drop."),
+        Mutant(
+            "over the prompts",
+            lambda r: np.resize(np.max(r, 0) != np.min(r, 0), len(np.asarray(r))),
+            "The completions of a prompt are in one row.",
+        ),
+        Mutant(
+            "one answer for all",
+            lambda r: np.full(len(np.asarray(r)), np.max(r) != np.min(r)),
+            "Each group is judged by itself.",
+        ),
+        Mutant(
+            "numbers for truth values",
+            lambda r: _reference(r).astype(float),
+            "Truth values are asked for: dtype bool.",
+        ),
+        Mutant(
+            "neighbours compared",
+            lambda r: (np.asarray(r)[..., :1] != np.asarray(r)[..., -1:]).any(-1),
+            "Only the first and the last completion are compared.",
+        ),
+    ),
+    others={"sets": lambda r: [len(set(row)) > 1 for row in np.asarray(r).tolist()]},
+)

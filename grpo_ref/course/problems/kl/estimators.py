@@ -1,0 +1,102 @@
+"""Two estimates from one token."""
+
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.course.grading.problem import (
+    Case,
+    Drawn,
+    Function,
+    Holds,
+    Mutant,
+    Problem,
+    Unchanged,
+    changing_inputs,
+)
+from grpo_ref.kernels import penalties
+
+
+def _reference(log_probs: Any, ref_log_probs: Any) -> Any:
+    arrays = np.asarray(log_probs, dtype=float), np.asarray(ref_log_probs, dtype=float)
+    return penalties.k1(*arrays).value, penalties.k2(*arrays).value
+
+
+def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+    return tuple(np.log(rng.uniform(0.05, 1.0, (2, 2, size))))
+
+
+def _of(k1: Any = None, k2: Any = None) -> Function:
+    def answer(log_probs: Any, ref_log_probs: Any) -> Any:
+        v = np.asarray(log_probs, dtype=float) - np.asarray(ref_log_probs, dtype=float)
+        return (k1 or (lambda v: v))(v), (k2 or (lambda v: v**2 / 2))(v)
+
+    return answer
+
+
+def _k1_unbiased(f: Function) -> str | None:
+    p, q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.2, 0.6])
+    same = abs((p * np.asarray(f(np.log(p), np.log(q))[0])).sum() - (p * np.log(p / q)).sum()) < 1e-9
+    return None if same else "averaged over tokens drawn from the policy, k1 should be KL(π ‖ πref)"
+
+
+PROBLEM = Problem(
+    id="kl/estimators",
+    title="Two estimates from one token",
+    function="k1_and_k2",
+    reference=_reference,
+    background=(
+        "The KL sums over the whole vocabulary; a trainer has one sampled token. Its log-ratio to the reference, k1, is right"
+        " on average but swings to both signs; half its square, k2, never swings below zero, and is biased."
+    ),
+    task="Write `k1_and_k2(log_probs, ref_log_probs)`, which returns two arrays:\n\n    k1 = v,    k2 = v² / 2,    v = log πθ - log πref",
+    inputs="log_probs, ref_log_probs: log-probabilities of the sampled tokens, of the same shape, in nats.",
+    output="A tuple (k1, k2) of two arrays of the same shape, in nats.",
+    source="Schulman 2020, Approximating KL divergence; verl `kl_penalty`, Open Instruct `estimate_kl`.",
+    hints=(
+        "Both are functions of one number, the log-ratio to the reference.",
+        "v is positive where the policy likes the token better than the reference does.",
+        "v = log_probs - ref_log_probs; return v, v**2 / 2",
+    ),
+    checks=(
+        Case(
+            "Twice as likely as under the reference",
+            (np.log([0.5]), np.log([0.25])),
+            (np.log([2.0]), np.log([2.0]) ** 2 / 2),
+            why="v = log 2",
+            shown=True,
+        ),
+        Case(
+            "Half as likely",
+            (np.log([0.25]), np.log([0.5])),
+            (-np.log([2.0]), np.log([2.0]) ** 2 / 2),
+            why="v = -log 2: k1 is negative, k2 is not",
+        ),
+        Case("Equal policies", (np.log([0.3]), np.log([0.3])), (np.zeros(1), np.zeros(1)), why="v = 0"),
+        Holds("k1 is unbiased", _k1_unbiased, why="Σ π log(π/πref) is the KL itself"),
+        Unchanged((np.log([0.5, 0.25]), np.log([0.25, 0.5]))),
+        Drawn("Random tokens agree", _draw, why="both directions"),
+    ),
+    mutants=(
+        changing_inputs(_reference),
+        Mutant(
+            "v turned over", lambda a, b: _reference(b, a), "v is log πθ - log πref; it is turned over here."
+        ),
+        Mutant("k2 without the half", _of(k2=lambda v: v**2), "k2 is half the square."),
+        Mutant("k3 for k2", _of(k2=lambda v: np.expm1(-v) + v), "This is k3, not k2."),
+        Mutant("absolute k1", _of(k1=np.abs), "k1 keeps its sign: it can be negative."),
+        Mutant("ratio for k1", _of(k1=np.exp), "k1 is the logarithm of the ratio."),
+        Mutant("swapped", lambda a, b: _reference(a, b)[::-1], "k1 comes first."),
+        Mutant(
+            "means",
+            lambda a, b: tuple(x.mean() for x in _reference(a, b)),
+            "One estimate a token is asked for.",
+        ),
+        Mutant(
+            "of probabilities",
+            lambda a, b: _reference(np.exp(a), np.exp(b)),
+            "The inputs are log-probabilities already.",
+        ),
+    ),
+    others={"a list": lambda a, b: [_reference(a, b)[0].tolist(), _reference(a, b)[1].tolist()]},
+)

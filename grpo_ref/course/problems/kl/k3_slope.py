@@ -1,0 +1,117 @@
+"""What the penalty does to the policy."""
+
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.course.grading.problem import (
+    Case,
+    Drawn,
+    Function,
+    Holds,
+    Mutant,
+    Problem,
+    Unchanged,
+    changing_inputs,
+)
+from grpo_ref.kernels import penalties
+
+
+def _reference(log_probs: Any, ref_log_probs: Any) -> Any:
+    return penalties.k3(np.asarray(log_probs, float), np.asarray(ref_log_probs, float)).direct
+
+
+def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+    return tuple(np.log(rng.uniform(0.05, 1.0, (2, 2, size))))
+
+
+def _of(formula: Any) -> Function:
+    return lambda log_probs, ref: formula(np.asarray(log_probs, float) - np.asarray(ref, float))
+
+
+def _is_the_derivative(f: Function) -> str | None:
+    x, ref = np.log(np.array([0.2, 0.5, 0.9])), np.log(np.array([0.6, 0.5, 0.1]))
+
+    def value(z: Any) -> Any:
+        return np.expm1(ref - z) + z - ref
+
+    numerical = (value(x + 1e-6) - value(x - 1e-6)) / 2e-6
+    return (
+        None if np.allclose(f(x, ref), numerical, atol=1e-7) else "it differs from a central difference of k3"
+    )
+
+
+PROBLEM = Problem(
+    id="kl/k3_slope",
+    title="Which KL does it really pull on?",
+    function="k3_slope",
+    reference=_reference,
+    points=2,
+    difficulty="medium",
+    background=(
+        "k3 is an unbiased *value*, but training follows its *slope*, and averaged over the policy that slope is the"
+        " gradient of KL(πref ‖ π), the other direction. Only the slope shows it."
+    ),
+    task="Write `k3_slope(log_probs, ref_log_probs)`: the derivative of k3 with respect to log_probs.\n\n    k3 = e⁻ᵛ - 1 + v,    v = log πθ - log πref",
+    inputs="log_probs, ref_log_probs: log-probabilities of the sampled tokens, of the same shape, in nats.",
+    output="∂k3/∂log πθ, of the same shape.",
+    constraints="Near v = 0 the slope is v: do not lose it to rounding.",
+    source="TRL `GRPOTrainer._compute_loss`, differentiated.",
+    hints=(
+        "v grows by one when log πθ does. What is the derivative of e⁻ᵛ?",
+        "d/dv (e⁻ᵛ - 1 + v) = 1 - e⁻ᵛ.",
+        "-np.expm1(-(log_probs - ref_log_probs))",
+    ),
+    checks=(
+        Case(
+            "Twice as likely as in the reference",
+            (np.log([0.5]), np.log([0.25])),
+            np.array([0.5]),
+            why="1 - 1/2",
+            shown=True,
+        ),
+        Case("Half as likely", (np.log([0.25]), np.log([0.5])), np.array([-1.0]), why="1 - 2"),
+        Case("Equal policies", (np.log([0.3]), np.log([0.3])), np.zeros(1), why="the minimum of k3"),
+        Case(
+            "Nearly equal policies", (np.array([1e-9]), np.zeros(1)), np.array([1e-9 - 5e-19]), why="v - v²/2"
+        ),
+        Holds("It is the derivative of k3", _is_the_derivative, why="checked by central differences"),
+        Unchanged((np.log([0.5, 0.25]), np.log([0.25, 0.5]))),
+        Drawn("Random tokens agree", _draw, why="both directions"),
+    ),
+    mutants=(
+        changing_inputs(_reference),
+        Mutant(
+            "sign",
+            _of(lambda v: np.expm1(-v)),
+            "The sign is turned over: a token likelier than in the reference has a positive slope.",
+        ),
+        Mutant(
+            "in the reference",
+            _of(lambda v: np.expm1(v)),
+            "v is turned over in the exponent: e⁻ᵛ, with v = log πθ - log πref.",
+        ),
+        Mutant(
+            "slope of k2",
+            _of(lambda v: v),
+            "This is the slope of k2 = v²/2, which is the unbiased one, but k3 is asked for.",
+        ),
+        Mutant("slope of k1", _of(np.ones_like), "This is the slope of k1."),
+        Mutant("value", _of(lambda v: np.expm1(-v) + v), "This is k3 itself."),
+        Mutant("slope of the absolute value", _of(np.sign), "This is the slope of |v|."),
+        Mutant(
+            "rounded away",
+            _of(lambda v: 1 - np.exp(-v)),
+            "1 - exp(-v) loses small v to rounding; use np.expm1.",
+        ),
+        Mutant(
+            "times the probability",
+            lambda a, b: _reference(a, b) * np.exp(a),
+            "There is no factor π: the slope is in log πθ.",
+        ),
+        Mutant(
+            "constant forgotten", _of(lambda v: -np.exp(-v)), "The derivative of v itself, 1, is missing."
+        ),
+    ),
+    others={"by the ratio": lambda a, b: -np.expm1(np.asarray(b, float) - np.asarray(a, float))},
+)

@@ -1,0 +1,133 @@
+"""The clipped surrogate, value by value."""
+
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.course.grading.problem import Case, Drawn, Function, Mutant, Problem, Unchanged, changing_inputs
+from grpo_ref.kernels import surrogates
+
+
+def _reference(ratio: Any, advantages: Any, clip_low: float = 0.2, clip_high: float = 0.2) -> Any:
+    log_ratio = np.log(np.asarray(ratio, dtype=float))
+    return surrogates.clipped(
+        log_ratio, np.asarray(advantages, dtype=float), clip_low=clip_low, clip_high=clip_high
+    ).value
+
+
+def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+    ratio, advantages = rng.uniform(0.2, 2.5, (2, size)), rng.normal(size=(2, size))
+    return ratio, advantages, rng.uniform(0.05, 0.5), rng.uniform(0.05, 0.9)
+
+
+def _wrong(formula: Any) -> Function:
+    def answer(ratio: Any, advantages: Any, clip_low: float = 0.2, clip_high: float = 0.2) -> Any:
+        return formula(
+            np.asarray(ratio, dtype=float), np.asarray(advantages, dtype=float), 1 - clip_low, 1 + clip_high
+        )
+
+    return answer
+
+
+PROBLEM = Problem(
+    id="ratios/clipped",
+    title="Not further than that",
+    function="clipped_surrogate",
+    reference=_reference,
+    points=2,
+    difficulty="medium",
+    background=(
+        "A batch is used for several steps, and with every step the policy moves away from the one that wrote it."
+        " PPO stops rewarding a token that has already been pushed far enough; DAPO lets good tokens go further."
+    ),
+    task=(
+        "Write `clipped_surrogate(ratio, advantages, clip_low=0.2, clip_high=0.2)`, one value a token:\n\n"
+        "    s = min(r A, clip(r, 1 - clip_low, 1 + clip_high) A)"
+    ),
+    inputs=(
+        "ratio: r = πθ/πold, positive, any shape.\n"
+        "advantages: A, of the same shape.\n"
+        "clip_low, clip_high: how far the ratio may go down and up."
+    ),
+    output="An array of the same shape.",
+    source="Schulman et al. 2017, eq. 7 (arXiv:1707.06347); DAPO, eq. 10 (arXiv:2503.14476).",
+    hints=(
+        "Four cases: ratio up or down, advantage good or bad. In which two does the clip hold?",
+        "The smaller of the two products counts. With a negative advantage, that is the larger ratio.",
+        "np.minimum(ratio * A, np.clip(ratio, 1 - clip_low, 1 + clip_high) * A)",
+    ),
+    checks=(
+        Case("On policy", ([1.0], [2.0]), np.array([2.0]), why="a ratio of 1 is not clipped", shown=True),
+        Case(
+            "Good token, pushed far enough", ([1.5], [1.0]), np.array([1.2]), why="min(1.5, 1.2)", shown=True
+        ),
+        Case("Good token, still too rare", ([0.5], [1.0]), np.array([0.5]), why="min(0.5, 0.8)"),
+        Case("Bad token, pushed far enough", ([0.5], [-1.0]), np.array([-0.8]), why="min(-0.5, -0.8)"),
+        Case("Bad token, still too likely", ([1.5], [-1.0]), np.array([-1.5]), why="min(-1.5, -1.2)"),
+        Case(
+            "Clip higher",
+            ([1.5], [1.0], 0.2, 0.28),
+            np.array([1.28]),
+            why="the upper half-width has its own name",
+        ),
+        Unchanged((np.array([1.5, 0.5]), np.array([1.0, -1.0]))),
+        Drawn("Random tokens agree", _draw, why="two half-widths, both signs"),
+    ),
+    mutants=(
+        changing_inputs(_reference),
+        Mutant("never clipped", _wrong(lambda r, a, lo, hi: r * a), "The ratio is never clipped."),
+        Mutant(
+            "clip without min", _wrong(lambda r, a, lo, hi: np.clip(r, lo, hi) * a), "The min is missing."
+        ),
+        Mutant(
+            "max for min",
+            _wrong(lambda r, a, lo, hi: np.maximum(r * a, np.clip(r, lo, hi) * a)),
+            "The smaller one counts.",
+        ),
+        Mutant(
+            "upper bound only",
+            _wrong(lambda r, a, lo, hi: np.minimum(r, hi) * a),
+            "There is no lower bound for bad tokens.",
+        ),
+        Mutant(
+            "product clipped",
+            _wrong(lambda r, a, lo, hi: np.minimum(r * a, np.clip(r * a, lo, hi))),
+            "The ratio is clipped, not ratio times advantage.",
+        ),
+        Mutant(
+            "clip by the sign, other way round",
+            _wrong(lambda r, a, lo, hi: np.where(a > 0, np.maximum(r, lo), np.minimum(r, hi)) * a),
+            "The bounds are on the wrong sides: good tokens are held above, bad ones below.",
+        ),
+        Mutant(
+            "one half-width",
+            lambda r, a, clip_low=0.2, clip_high=0.2: _reference(r, a, clip_low, clip_low),
+            "clip_high is not used.",
+        ),
+        Mutant(
+            "half-widths swapped",
+            lambda r, a, clip_low=0.2, clip_high=0.2: _reference(r, a, clip_high, clip_low),
+            "clip_low and clip_high are swapped.",
+        ),
+        Mutant(
+            "negated",
+            lambda *inputs: -_reference(*inputs),
+            "This is the loss; the surrogate is to be maximised.",
+        ),
+        Mutant(
+            "averaged",
+            lambda *inputs: _reference(*inputs).mean(),
+            "One value a token is asked for, not their mean.",
+        ),
+        Mutant(
+            "log-space bounds",
+            _wrong(lambda r, a, lo, hi: np.minimum(r * a, np.clip(r, 1 / hi, hi) * a)),
+            "The lower bound is 1 - clip_low, not 1 / (1 + clip_high).",
+        ),
+    ),
+    others={
+        "a loop": lambda r, a, clip_low=0.2, clip_high=0.2: np.vectorize(
+            lambda x, y: min(x * y, max(1 - clip_low, min(x, 1 + clip_high)) * y)
+        )(r, a),
+    },
+)

@@ -1,0 +1,110 @@
+"""What a student has reached: one small text file in the folder of the exercises.
+
+    advantages/ranks points 2
+    advantages/ranks hints 1
+    advantages/ranks starter 9f86d081884c7d65...
+
+One fact a line, sorted. Lines may be repeated, and the larger number counts, so two such files are merged
+by putting one behind the other; `starter` remembers the starters that were written, so that untouched files
+can be told.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Self
+
+from grpo_ref.files import free_name, replace_text
+
+NAME = "progress.txt"
+HEADER = (
+    "# What you have reached, one fact a line. Lines may be merged and repeated; the larger number counts."
+)
+
+
+@dataclass
+class Progress:
+    """The facts by exercise.
+
+    Attributes:
+      points: the most points reached.
+      hints: how many hints were read.
+      starters: digests of the starters that were written.
+    """
+
+    points: dict[str, float] = field(default_factory=dict)
+    hints: dict[str, int] = field(default_factory=dict)
+    starters: dict[str, set[str]] = field(default_factory=dict)
+
+    def reached(self, problem: str, points: float) -> None:
+        """Note that an exercise has brought so many points."""
+        self.points[problem] = max(points, self.points.get(problem, 0.0))
+
+    def hinted(self, problem: str, hints: int) -> None:
+        """Note that so many hints of an exercise were read."""
+        self.hints[problem] = max(hints, self.hints.get(problem, 0))
+
+    def wrote(self, problem: str, starter: str) -> None:
+        """Note that this text was written as the starter of an exercise."""
+        self.starters.setdefault(problem, set()).add(_digest(starter.encode()))
+
+    def is_untouched(self, problem: str, content: bytes) -> bool:
+        """Whether a file's content is one of the starters that were written."""
+        return _digest(content) in self.starters.get(problem, set())
+
+    def read(self, text: str) -> list[str]:
+        """Merge the facts of a file in; returns the lines that could not be understood."""
+        strange = []
+        for line in text.splitlines():
+            if line.strip() and not line.startswith("#") and not self._read_line(line):
+                strange.append(line)
+        return strange
+
+    def _read_line(self, line: str) -> bool:
+        match line.split():
+            case [problem, "points", value] if value.replace(".", "", 1).isdecimal():
+                self.reached(problem, float(value))
+            case [problem, "hints", value] if value.isdecimal():
+                self.hinted(problem, int(value))
+            case [problem, "starter", digest]:
+                self.starters.setdefault(problem, set()).add(digest)
+            case _:
+                return False
+        return True
+
+    def __str__(self) -> str:
+        facts = [f"{problem} points {points:g}" for problem, points in self.points.items() if points]
+        facts += [f"{problem} hints {hints}" for problem, hints in self.hints.items()]
+        facts += [
+            f"{problem} starter {digest}" for problem in self.starters for digest in self.starters[problem]
+        ]
+        return "\n".join([HEADER, *sorted(facts)]) + "\n"
+
+    @classmethod
+    def load(cls, folder: Path, tell: Callable[[str], object]) -> Self:
+        """The facts of a folder; a file that is damaged is set aside, and what can be read of it is kept.
+
+        Args:
+          folder: of the exercises.
+          tell: is given a sentence if the file was damaged.
+        """
+        progress, path = cls(), folder / NAME
+        if not path.exists():
+            return progress
+        content = path.read_bytes()
+        strange = progress.read(content.decode(errors="replace"))
+        if strange:
+            aside = free_name(path.with_suffix(".damaged"))
+            aside.write_bytes(content)
+            progress.save(folder)
+            tell(f"{path} has {len(strange)} lines that are not understood; a copy of it is in {aside}")
+        return progress
+
+    def save(self, folder: Path) -> None:
+        """Write the file as a whole."""
+        replace_text(folder / NAME, str(self))
+
+
+def _digest(content: bytes) -> str:
+    return sha256(content).hexdigest()

@@ -1,0 +1,1 @@
+"""The claims of the literature that are tested, one file each."""

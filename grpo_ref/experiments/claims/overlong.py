@@ -1,0 +1,170 @@
+"""Claim: punishing right reasoning because the budget cut it misleads; leaving it out or a ramp is better."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from grpo_ref.arrays import Bools, Floats, Integers
+from grpo_ref.experiments.framework.experiment import Comparison, Curves, Experiment, Measures, arm
+from grpo_ref.experiments.framework.training import trained
+from grpo_ref.kernels.filters import ended_completions
+from grpo_ref.learning.policies.table import gather, policy_of, pull_back
+from grpo_ref.learning.rollout import rollout
+from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.loss import policy_loss
+from grpo_ref.recipes import DAPO, GRPO, Recipe, slot
+
+STEPS, BUDGET = 4, 12
+"""Steps of the reasoning; with the choice to reason and the answer it takes STEPS + 2 tokens at least."""
+EASY = (True, True, False, False, False)
+"""For which of the prompts the quick answer is right; the policy cannot tell them apart."""
+YES, NO = 0, 1
+CHOICE, ANSWER = 0, STEPS + 1
+"""The first and the last state; those between are the steps."""
+AT_FIRST = {"reason": 0.5, "step": 0.25, "sound": 0.9}
+"""How often the policy reasons, steps on instead of wandering, and draws the right conclusion at the end."""
+GAP = 2.0
+"""Reward of a right answer over that of a wrong one, as between DAPO's 1 and -1."""
+BATCHES = 32
+"""Batches from which the gradient at the start is estimated."""
+
+
+def reasoning() -> Task:
+    """Answer at once, which is right for two prompts of five, or reason, which is right for all if sound.
+
+    Reasoning takes some steps; before each, the policy may wander for as many tokens as it likes, and the
+    budget cuts off what has not come to an answer. All prompts share their states.
+    """
+    transitions = np.stack([np.arange(1, STEPS + 3), np.arange(STEPS + 2)], axis=-1)
+    transitions[CHOICE, NO] = END
+    transitions[ANSWER] = END
+    shares = np.array([AT_FIRST["reason"], *[AT_FIRST["step"]] * STEPS, AT_FIRST["sound"]])
+    ref_logits = np.zeros((STEPS + 2, 2))
+    ref_logits[:, YES] = np.log(shares / (1.0 - shares))
+    return Task(
+        name="reasoning",
+        vocabulary=("+", "-"),
+        transitions=transitions,
+        prompts=tuple("12345"),
+        starts=np.full(len(EASY), CHOICE),
+        prompt_probs=np.full(len(EASY), 1.0 / len(EASY)),
+        max_length=BUDGET,
+        ref_logits=ref_logits,
+        verify=_judge,
+        criteria=("correct", "reasons"),
+        weights=np.array([GAP, 0.0]),
+        settings={"updates": 100, "prompts": 8, "group_size": 8, "learning_rate": 0.05},
+    )
+
+
+def _judge(prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
+    """(..., P, G, 2): is the answer right, and did it reason? Sound reasoning has a yes in every state."""
+    reasons = tokens[..., 0] == YES
+    sound = ((tokens == YES) & mask).sum(-1) == STEPS + 2
+    quick = np.array(EASY)[prompts][..., None]
+    return np.stack([np.where(reasons, sound, quick), reasons], axis=-1).astype(np.float64)
+
+
+def studied(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
+    """Training, and before it the gradient of many batches at the start."""
+    record = ("correct", "reasons", "truncated")
+    runs = [_at_start(recipe, np.random.default_rng([seed, run])) for run in range(seeds)]
+    start = {name: np.array([run[name] for run in runs]) for name in runs[0]}
+    return trained(task=reasoning, recipe=recipe, record=record, seeds=seeds, seed=seed) | start
+
+
+def _at_start(recipe: Recipe, generator: np.random.Generator) -> dict[str, float]:
+    ascent = _ascent(recipe, generator)
+    mean = ascent.mean(0)
+    length = float(np.linalg.norm(mean))
+    variance = float(((ascent - mean) ** 2).sum((-2, -1)).mean())
+    push = float(mean[CHOICE, YES] - mean[CHOICE, NO]) / math.sqrt(2.0)
+    return {"gradient noise": math.sqrt(variance) / length, "push to reason": push / length}
+
+
+def _ascent(recipe: Recipe, generator: np.random.Generator) -> Floats:
+    """(B, N, V) where each of many batches moves the policy at the start."""
+    task = reasoning()
+    sizes = BATCHES, task.settings["prompts"], task.settings["group_size"]
+    policy = policy_of(np.tile(task.ref_logits, (BATCHES, 1, 1)))
+    prompts = generator.integers(len(EASY), size=sizes[:-1])
+    batch = rollout(task, policy.probs, prompts, generator.random((*sizes, BUDGET)))
+    loss = policy_loss(
+        gather(policy.log_probs, batch.states, batch.tokens),
+        recipe.advantage(replace(batch, rewards=recipe.reward(batch))),
+        batch.mask & recipe.admit(batch)[..., None],
+        recipe=recipe,
+        max_length=BUDGET,
+    )
+    return -pull_back(loss.gradient, batch.states, batch.tokens, policy.probs)
+
+
+BASE = replace(GRPO, kl_coef=0.0, aggregate=DAPO.aggregate)
+PUNISHED, FILTERED, RAMP = "counts as wrong", "left out", "soft punishment"
+
+OVERLONG = Experiment(
+    name="overlong",
+    group="aggregation",
+    claim="Completions that the budget cuts mislead if they count as wrong, since their reasoning may be"
+    " sound: leaving them out makes training better and steadier; so does a punishment that grows slowly.",
+    source="Yu et al. 2025, DAPO, sec. 3.4 (arXiv:2503.14476); a book chapter on GRPO (2026), sec. 7.5.2",
+    run="A quick answer, right for two of five prompts, or reasoning, right for all if sound. Reasoning takes"
+    f" {STEPS} steps, and the policy wanders between them, so that a budget of {BUDGET} tokens cuts most of"
+    " it at first. GRPO with the token mean and no KL penalty; cut completions count as wrong, or are masked"
+    " (overlong filtering), or count as wrong and length is punished in the last fifth of the budget.",
+    measured="Share of right answers and of cut completions over the whole of training; and at its start, of"
+    " the gradient of one batch: its standard deviation relative to the expected gradient's length, and the"
+    " cosine of the expected one with the direction that makes reasoning likelier.",
+    arms={
+        PUNISHED: arm(studied, recipe=BASE),
+        FILTERED: arm(studied, recipe=replace(BASE, admit=slot(ended_completions))),
+        RAMP: arm(studied, recipe=replace(BASE, reward=DAPO.reward)),
+    },
+    comparisons=(
+        Comparison(
+            "Leaving cut completions out gives more right answers",
+            "mean correct",
+            FILTERED,
+            "more",
+            PUNISHED,
+            0.02,
+        ),
+        Comparison(
+            "A soft punishment gives more right answers", "mean correct", RAMP, "more", PUNISHED, 0.02
+        ),
+        Comparison(
+            "Leaving cut completions out makes the gradient steadier",
+            "gradient noise",
+            FILTERED,
+            "less",
+            PUNISHED,
+            0.1,
+        ),
+        Comparison(
+            "Leaving cut completions out pushes more to reasoning",
+            "push to reason",
+            FILTERED,
+            "more",
+            PUNISHED,
+            0.1,
+        ),
+        Comparison(
+            "Under a soft punishment fewer are cut than where they are left out",
+            "mean truncated",
+            RAMP,
+            "less",
+            FILTERED,
+            0.01,
+        ),
+    ),
+    panels=(
+        Curves("correct", "share of right answers"),
+        Curves("truncated", "share of completions that are cut"),
+    ),
+    remark="Masked completions still stand in the mean and the std of their group. Counting them as wrong"
+    " also teaches to be brief, which leaving them out does not.",
+    chosen="About a dozen environments were tried; the measure of right answers became the mean over"
+    " training, since each was solved in the end. In all of them filtering stayed within the margin"
+    " and the soft punishment below zero.",
+)

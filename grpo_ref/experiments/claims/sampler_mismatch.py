@@ -1,0 +1,205 @@
+"""Claim: a sampler that is not quite the learner biases the gradient, and importance weights repair it."""
+
+import math
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+
+from grpo_ref.arrays import Floats
+from grpo_ref.experiments.framework.experiment import Comparison, Curves, Experiment, Measures, arm
+from grpo_ref.kernels.corrections import masked, truncated
+from grpo_ref.kernels.levels import sequence_sum_level
+from grpo_ref.learning.policies.table import log_softmax, pull_back
+from grpo_ref.loss import policy_loss
+from grpo_ref.recipes import REINFORCE, Recipe, Slot, slot
+
+VOCABULARY, LENGTH = 3, 5
+CAP = 2.0
+"""The largest ratio of learner to sampler that is let through."""
+NOISES = (0.1, 0.2, 0.4, 0.7, 1.0, 1.5)
+"""Standard deviations of the random change from the learner's logits to the sampler's."""
+SINGLE = {"small": NOISES.index(0.2), "middle": NOISES.index(0.4), "large": NOISES.index(1.0)}
+"""Where single numbers are taken."""
+TEMPERATURE = 0.7
+"""Of a sampler that differs from the learner in nothing else."""
+RIGHT = 0.25
+"""Chance of each completion to be a right one."""
+BATCH = 512
+"""Completions of the batch whose total error is measured."""
+
+TOKENS = np.array(list(product(range(VOCABULARY), repeat=LENGTH)))
+"""(C, T) all completions, in the order of the numbers that they spell in base V."""
+_PLACES = VOCABULARY ** np.arange(LENGTH)
+STATES = np.arange(len(TOKENS))[:, None] // (len(TOKENS) // _PLACES) + (_PLACES - 1) // (VOCABULARY - 1)
+"""(C, T) one state for each text written so far."""
+
+
+def expected(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
+    """The expected gradient and its variance for a random learner, sampler and verifier of each seed.
+
+    Every completion is judged once and weighted by the probability that the sampler draws it.
+    """
+    runs = [_one_seed(np.random.default_rng([seed, run]), recipe) for run in range(seeds)]
+    measures = {}
+    for name in runs[0]:
+        values = np.stack([run[name] for run in runs])
+        measures[name] = values[:, :-1]
+        measures[f"{name}, temperature"] = values[:, -1]
+        measures |= {f"{name}, {size} noise": values[:, at] for size, at in SINGLE.items()}
+    return measures
+
+
+def _one_seed(generator: np.random.Generator, recipe: Recipe) -> dict[str, Floats]:
+    """Measure -> (samplers,): one for each noise, and the one with another temperature."""
+    logits, change = generator.normal(size=(2, int(_PLACES.sum()), VOCABULARY))
+    rewards = (generator.random(len(TOKENS)) < RIGHT).astype(np.float64)
+    noisy = logits + np.array(NOISES)[:, None, None] * change
+    samplers = log_softmax(np.concatenate([noisy, logits[None] / TEMPERATURE]))
+    learner = log_softmax(logits)
+    mean, variance = _moments(recipe, rewards, np.broadcast_to(learner, samplers.shape), samplers)
+    exact = _exact(rewards, learner)
+    target = float(np.linalg.norm(exact))
+    bias, length = (np.linalg.norm(x, axis=(-2, -1)) / target for x in (mean - exact, mean))
+    noise = np.sqrt(variance) / target
+    return {
+        "bias": bias,
+        "noise": noise,
+        "noise of its own length": noise / length,
+        "error": np.sqrt(bias**2 + noise**2 / BATCH),
+    }
+
+
+def _moments(recipe: Recipe, rewards: Floats, learner: Floats, samplers: Floats) -> tuple[Floats, Floats]:
+    """(M, N, V) expected ascent direction of one completion for each sampler, and (M,) its variance."""
+    log_probs, rollout = learner[:, STATES, TOKENS], samplers[:, STATES, TOKENS]
+    chances = np.exp(rollout.sum(-1))
+    advantages = rewards - (chances * rewards).sum(-1, keepdims=True)
+    batch = (*chances.shape, 1, 1)
+    shape = (*batch, LENGTH)
+    loss = policy_loss(
+        log_probs.reshape(shape),
+        advantages.reshape(batch),
+        np.ones(shape),
+        recipe=recipe,
+        rollout_log_probs=rollout.reshape(shape),
+    )
+    states, tokens = (np.broadcast_to(x.reshape(-1, 1, 1, LENGTH), shape) for x in (STATES, TOKENS))
+    probs = np.broadcast_to(np.exp(learner)[:, None], (*chances.shape, *learner.shape[1:]))
+    ascent = -pull_back(loss.gradient, states, tokens, probs)
+    weights = chances[..., None, None]
+    mean: Floats = (weights * ascent).sum(1)
+    return mean, (weights * (ascent - mean[:, None]) ** 2).sum((1, 2, 3))
+
+
+def _exact(rewards: Floats, learner: Floats) -> Floats:
+    """(N, V) the gradient of the learner's expected reward with respect to its logits."""
+    chances = np.exp(learner[STATES, TOKENS].sum(-1))
+    weights = chances * (rewards - chances @ rewards)
+    shape = (1, *TOKENS.shape)
+    spread = np.broadcast_to(weights[:, None], shape)
+    return pull_back(spread, STATES.reshape(shape), TOKENS.reshape(shape), np.exp(learner))
+
+
+def _with(*corrections: Slot) -> Recipe:
+    """Plain policy gradient with these weights."""
+    return replace(REINFORCE, corrections=corrections)
+
+
+TOKEN_TIS, TOKEN_MIS = "TIS, token", "MIS, token"
+SEQUENCE_TIS, SEQUENCE_MIS = "TIS, sequence", "MIS, sequence"
+FULL = "full weight, sequence"
+SHOWN = ("no correction", TOKEN_TIS, TOKEN_MIS, SEQUENCE_TIS, SEQUENCE_MIS, FULL)
+
+SAMPLER_MISMATCH = Experiment(
+    name="sampler_mismatch",
+    group="mismatch",
+    claim="Log-probabilities of the sampler that differ from the learner's bias the gradient; importance"
+    " weights repair it, sequence-level ones better than token-level ones; truncation (TIS) is the better one"
+    " where the mismatch is small, masking (MIS) where it is large.",
+    source="Yao et al. 2025, truncated importance sampling; a book chapter on GRPO (2026), sec. 7.5.7",
+    run=f"A language of {VOCABULARY} tokens and {LENGTH} tokens a completion, with a random learner and a"
+    " random verifier for each seed. The sampler's logits are the learner's plus normal noise, or divided by"
+    f" a temperature of {TEMPERATURE}. All {len(TOKENS)} completions are judged and weighted by the sampler's"
+    " probabilities, so nothing is sampled. Plain policy gradient with the sampler's mean reward as baseline;"
+    f" TIS limits the weights to {CAP:g}, MIS (as in TRL) drops those above it.",
+    measured="Of the gradient with respect to the logits, relative to the length of the exact gradient of the"
+    " learner's expected reward: bias is the length of the expected gradient minus the exact one, noise the"
+    " standard deviation of a single completion's gradient, error the root mean square error of the mean over"
+    f" {BATCH} completions. The standard deviation of the logits' noise is {NOISES[SINGLE['small']]} (small),"
+    f" {NOISES[SINGLE['middle']]} (middle) or {NOISES[SINGLE['large']]:g} (large).",
+    arms={
+        "no correction": arm(expected, recipe=_with()),
+        TOKEN_TIS: arm(expected, recipe=_with(slot(truncated, max_ratio=CAP))),
+        TOKEN_MIS: arm(expected, recipe=_with(slot(masked, max_ratio=CAP))),
+        SEQUENCE_TIS: arm(expected, recipe=_with(slot(truncated, level=sequence_sum_level, max_ratio=CAP))),
+        SEQUENCE_MIS: arm(expected, recipe=_with(slot(masked, level=sequence_sum_level, max_ratio=CAP))),
+        FULL: arm(expected, recipe=_with(slot(truncated, level=sequence_sum_level, max_ratio=math.inf))),
+    },
+    comparisons=(
+        Comparison(
+            "The full weight of a completion leaves no bias", "bias, middle noise", FULL, "same", 0.0, 0.001
+        ),
+        Comparison(
+            "Truncated weights of tokens leave less bias than none",
+            "bias, middle noise",
+            TOKEN_TIS,
+            "less",
+            "no correction",
+            0.01,
+        ),
+        Comparison(
+            "Truncated weights of tokens leave less bias at another temperature",
+            "bias, temperature",
+            TOKEN_TIS,
+            "less",
+            "no correction",
+            0.01,
+        ),
+        Comparison(
+            "Truncated weights of completions leave less bias than those of tokens",
+            "bias, middle noise",
+            SEQUENCE_TIS,
+            "less",
+            TOKEN_TIS,
+            0.01,
+        ),
+        Comparison(
+            "At small mismatch, truncating biases less than masking",
+            "bias, small noise",
+            SEQUENCE_TIS,
+            "less",
+            SEQUENCE_MIS,
+            0.01,
+        ),
+        Comparison(
+            "At large mismatch, masking is less noisy than truncating",
+            "noise, large noise",
+            SEQUENCE_MIS,
+            "less",
+            SEQUENCE_TIS,
+            0.1,
+        ),
+    ),
+    panels=(
+        Curves(
+            "bias",
+            "|expected - exact gradient| /\n|exact gradient|",
+            xlabel="noise of the sampler's logits (standard deviation)",
+            x=NOISES,
+            arms=SHOWN,
+        ),
+        Curves(
+            "error",
+            f"RMS error of {BATCH} completions /\n|exact gradient|",
+            xlabel="noise of the sampler's logits (standard deviation)",
+            x=NOISES,
+            arms=SHOWN,
+            log="y",
+        ),
+    ),
+    remark="A token's weight repairs its own probability only, not those of the text before and after it, on"
+    f" which its reward depends. In batches of {BATCH} completions truncated weights of whole ones have the"
+    " smaller total error at every size of noise, since what masking leaves of a gradient is far too"
+    " short; the smaller the batch, the more masking's low noise counts.",
+)

@@ -1,0 +1,1 @@
+"""What all experiments share: arms and predictions, statistics, verdicts, cached results, sweeps."""

@@ -1,0 +1,91 @@
+"""What the report keeps of each experiment: plain numbers, as JSON, from which every table is made."""
+
+import json
+import math
+import platform
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy
+
+from grpo_ref.experiments.framework.cache import code_hash
+from grpo_ref.experiments.framework.experiment import Experiment, Result
+from grpo_ref.files import replace_text
+
+FORMAT = "grpo_ref experiments 1"
+Summary = dict[str, Any]
+
+
+def summary(
+    experiments: Mapping[str, Experiment], results: Mapping[str, Result], *, seeds: int, seed: int
+) -> Summary:
+    """Verdicts, estimates, exhibits, and what they were made with.
+
+    Args:
+      experiments: by name.
+      results: experiment's name -> what came out.
+      seeds, seed: how many runs of each arm, and the base of their random numbers.
+    """
+    return {
+        "format": FORMAT,
+        "seeds": seeds,
+        "seed": seed,
+        "code": code_hash(),
+        "versions": {
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "scipy": scipy.__version__,
+        },
+        "experiments": {name: _one(experiments[name], result) for name, result in results.items()},
+    }
+
+
+def _one(experiment: Experiment, result: Result) -> dict[str, Any]:
+    findings = [
+        {
+            "says": comparison.says,
+            "measure": comparison.measure,
+            "left": comparison.left,
+            "right": comparison.right,
+            "expect": comparison.expect,
+            "margin": comparison.margin,
+            "mean": estimate.mean,
+            "low": estimate.low,
+            "high": estimate.high,
+            "p": estimate.p,
+            "size": estimate.size if math.isfinite(estimate.size) else None,
+            "outcome": outcome,
+        }
+        for comparison, estimate, outcome in result.findings
+    ]
+    exhibit = experiment.exhibit() if experiment.exhibit else ""
+    return {"verdict": result.verdict, "findings": findings, "exhibit": exhibit}
+
+
+def save(path: Path, found: Summary) -> None:
+    """Write a summary as JSON."""
+    replace_text(path, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+
+
+def load(path: Path) -> Summary:
+    """Read a summary.
+
+    Raises:
+      ValueError: if the file is not one of ours.
+    """
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise ValueError(f"{path} is no summary of experiments: its format is not {FORMAT!r}")
+    return found
+
+
+def what_fails(findings: Sequence[Mapping[str, Any]]) -> str:
+    """On what a verdict depends: how many predictions hold, and which do not.
+
+    >>> what_fails([{"says": "It rises", "outcome": "holds"}, {"says": "It lasts", "outcome": "opposite"}])
+    '1 of 2 predictions hold; not: “It lasts” (opposite).'
+    """
+    failed = [f"“{one['says']}” ({one['outcome']})" for one in findings if one["outcome"] != "holds"]
+    return f"{len(findings) - len(failed)} of {len(findings)} predictions hold; not: {'; '.join(failed)}."

@@ -1,0 +1,108 @@
+"""Sweeps: many jobs on many processes, here or on a cluster; each result is stored as soon as it is there."""
+
+import importlib
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import joblib
+import numpy as np
+
+from grpo_ref.experiments.framework.cache import Cache, Job
+from grpo_ref.experiments.framework.experiment import Experiment, Measures, Result, judged
+from grpo_ref.files import require_writable
+
+CHUNK = 32
+"""Seeds that run together as one array: enough to be quick, few enough to share the work."""
+PATIENCE = 10
+"""Seconds in which a scheduler has to answer, and a worker to be there."""
+
+
+def jobs_of(experiment: Experiment, *, seeds: int, seed: int = 0) -> list[Job]:
+    """The work of an experiment in pieces of at most `CHUNK` seeds.
+
+    Piece c draws from the base seed 1000 seed + c, so the seeds of all arms are paired, and adding seeds
+    leaves the full pieces before them as they were.
+    """
+    return [
+        Job(experiment.name, label, one, min(CHUNK, seeds - first), 1000 * seed + first // CHUNK)
+        for label, one in experiment.arms.items()
+        for first in range(0, seeds, CHUNK)
+    ]
+
+
+def sweep(
+    jobs: Sequence[Job], cache: Cache, *, workers: int = -1, scheduler: str | None = None
+) -> Iterator[Job]:
+    """Do the jobs that the cache lacks, and yield each one that is done, in the order in which they end.
+
+    Args:
+      jobs: what to do; those in the cache are yielded first.
+      cache: where results go; a sweep that is stopped continues from it.
+      workers: processes here; -1 for one a core, 1 for none beside this one.
+      scheduler: address of a Dask scheduler, as in "tcp://127.0.0.1:8786"; its workers need this package.
+        The scheduler gives the work of a worker that died to another.
+
+    Yields:
+      Each job, after its measures were stored.
+
+    Raises:
+      ValueError: if the address is none.
+      OSError: if nothing answers there, the scheduler has no workers, or the cache cannot be written.
+    """
+    missing = []
+    for job in jobs:
+        if cache.get(job) is None:
+            missing.append(job)
+        else:
+            yield job
+    if not missing:
+        return
+    require_writable(cache.folder)
+    with _backend(scheduler):
+        parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered")
+        for job, measures in parallel(joblib.delayed(_do)(job) for job in missing):
+            cache.put(job, measures)
+            yield job
+
+
+@contextmanager
+def _backend(scheduler: str | None) -> Iterator[None]:
+    """Processes of this machine, or a cluster, to which the connection is closed in the end."""
+    if scheduler is None:
+        yield
+        return
+    if not re.fullmatch(r"(tcp|tls|ws|wss|ucx)://\S+:\d+", scheduler):
+        raise ValueError(f"scheduler: expected an address as tcp://127.0.0.1:8786, got {scheduler!r}")
+    distributed: Any = importlib.import_module("distributed")
+    with distributed.Client(scheduler, set_as_default=False, timeout=PATIENCE) as client:
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise OSError(f"the scheduler at {scheduler} has no workers") from None
+        with joblib.parallel_config("dask", client=client):
+            yield
+
+
+def _do(job: Job) -> tuple[Job, Measures]:
+    return job, job.arm.run(**job.arm.settings, seeds=job.seeds, seed=job.seed)
+
+
+def collected(experiment: Experiment, cache: Cache, *, seeds: int, seed: int = 0) -> Result:
+    """Put the pieces of a finished sweep together and judge them.
+
+    Raises:
+      ValueError: if a piece is missing.
+    """
+    pieces: dict[str, list[Measures]] = {label: [] for label in experiment.arms}
+    for job in jobs_of(experiment, seeds=seeds, seed=seed):
+        measures = cache.get(job)
+        if measures is None:
+            raise ValueError(f"{experiment.name}: arm {job.label!r} was not run with these settings")
+        pieces[job.label].append(measures)
+    return judged(experiment, {label: _joined(parts) for label, parts in pieces.items()})
+
+
+def _joined(parts: Sequence[Measures]) -> Measures:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

@@ -1,0 +1,1 @@
+"""The same numbers, faster: taken where they apply, never needed to understand the rest."""

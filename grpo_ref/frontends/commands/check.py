@@ -1,0 +1,125 @@
+"""`grpo-ref check`: does your own loss function compute what a trainer or a recipe computes?"""
+
+import importlib
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import click
+
+from grpo_ref.check import FRAMEWORKS, Batch, LossError, compare
+from grpo_ref.frontends.cli import Name
+from grpo_ref.frontends.config_file import read_config
+from grpo_ref.frontends.progress import Progress
+from grpo_ref.recipes import RECIPES, Recipe
+from grpo_ref.trainers import DIALECTS
+from grpo_ref.trainers.dialect import Dialect
+
+
+@click.command(
+    "check", epilog="Example:  grpo-ref check my_trainer:loss --dialect trl --set epsilon_high=0.28"
+)
+@click.argument("function", metavar="MODULE:FUNCTION")
+@click.option("--dialect", type=Name("dialect", DIALECTS), help="Compare with this trainer's objective.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A configuration key of the dialect."
+)
+@click.option("--recipe", type=Name("recipe", RECIPES), help="Compare with this recipe instead.")
+@click.option("--framework", type=click.Choice(FRAMEWORKS), default="numpy", show_default=True)
+@click.option(
+    "--batches", type=click.IntRange(min=1), default=200, show_default=True, help="How many are tried."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the batches.")
+@click.option(
+    "--rtol", type=click.FloatRange(min=0), default=1e-6, show_default=True, help="Relative tolerance."
+)
+@click.option("--max-length", type=click.IntRange(min=1), help="Generation budget, where it is divided by.")
+@click.option("--no-nan", is_flag=True, help="Leave out batches with NaN in the padding.")
+def command(
+    function: str,
+    dialect: str | None,
+    settings: tuple[str, ...],
+    recipe: str | None,
+    framework: str,
+    batches: int,
+    seed: int,
+    rtol: float,
+    max_length: int | None,
+    no_nan: bool,
+) -> None:
+    """Run FUNCTION of MODULE (found from here) and a reference on the same generated batches.
+
+    It is called with log_probs, old_log_probs, ref_log_probs (N, T), advantages (N,), mask (N, T), and
+    rollout_log_probs if it has that parameter, by name; it returns the loss, or the loss and its gradient.
+    A loss alone is differentiated here, which with numpy takes a few dozen calls a batch.
+    The batches are ragged, with empty completions, extreme ratios, groups without contrast, garbage and NaN
+    in the padding. Exit status 0 if all agree, 1 if one does not, 2 if nothing could be run.
+    """
+    reference = _reference(dialect, settings, recipe)
+    loss = _load(function)
+    if max_length is None and dialect is not None and "max_length" in reference.aggregate.reads:
+        max_length = _budget(DIALECTS[dialect], settings)
+    try:
+        found = compare(
+            loss,
+            reference,
+            framework=framework,
+            batches=batches,
+            seed=seed,
+            rtol=rtol,
+            max_length=max_length,
+            nan_in_padding=not no_nan,
+            track=_with_progress,
+        )
+    except LossError as error:
+        raise click.UsageError(f"{function} failed {error}") from error
+    except ImportError as error:
+        raise click.UsageError(f"{error}; install it to check functions of {framework}") from error
+    click.echo(str(found))
+    raise click.exceptions.Exit(0 if found.agrees else 1)
+
+
+def _reference(dialect: str | None, settings: tuple[str, ...], recipe: str | None) -> Recipe:
+    if (dialect is None) == (recipe is None):
+        raise click.UsageError("name what to compare with: either --dialect or --recipe")
+    if recipe is not None:
+        if settings:
+            raise click.UsageError("--set changes a dialect; it needs --dialect instead of --recipe")
+        return RECIPES[recipe]
+    try:
+        return DIALECTS[str(dialect)].recipe(**read_config(settings))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _budget(dialect: Dialect, settings: tuple[str, ...]) -> int | None:
+    """The length that the trainer divides by, told where it is not the padded one."""
+    for key, length in dialect.budget(read_config(settings)).items():
+        click.echo(f"divided by {key} = {length}", err=True)
+        return length
+    return None
+
+
+def _with_progress(batches: list[Batch]) -> Iterator[Batch]:
+    """The batches, and how many are done."""
+    with Progress("checking", "batch", len(batches)) as progress:
+        for done, batch in enumerate(batches, start=1):
+            yield batch
+            progress.show(done, "")
+
+
+def _load(name: str) -> Any:
+    """The function, imported from the current folder or from what is installed."""
+    module, _, function = name.partition(":")
+    if not module or not function:
+        raise click.UsageError(f"expected MODULE:FUNCTION, got {name!r}")
+    sys.path.insert(0, "")
+    try:
+        loss = getattr(importlib.import_module(module), function)
+    except (Exception, SystemExit) as error:
+        raise click.UsageError(f"{name}: {error}") from error
+    finally:
+        sys.path.remove("")
+    if not callable(loss):
+        raise click.UsageError(f"{name}: expected a function, got {type(loss).__name__}")
+    return loss

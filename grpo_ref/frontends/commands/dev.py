@@ -1,0 +1,161 @@
+"""`grpo-ref dev`: for authors of exercises."""
+
+import re
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+from string import Template
+from typing import NamedTuple
+
+import click
+
+from grpo_ref.course.grading.grade import PASSED, grade
+from grpo_ref.course.grading.matrix import Matrix, kill_matrix, near_misses
+from grpo_ref.course.grading.problem import Problem
+from grpo_ref.course.grading.statement import starter
+from grpo_ref.course.layout import file_of
+from grpo_ref.course.problems import CHAPTERS, PROBLEMS
+from grpo_ref.files import replace_text
+from grpo_ref.frontends.exercise import Exercise
+
+FEWEST_MUTANTS = 6
+TEMPLATES = Path(__file__).with_name("templates")
+root_option = click.option(
+    "--root",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    default=".",
+    help="The checkout, with grpo_ref/, solutions/ and exercises/.",
+)
+
+
+@click.group("dev", epilog="Example:  grpo-ref dev check")
+def command() -> None:
+    """For authors: prove the exercises, make the starters from the solutions, begin a new exercise."""
+
+
+@command.command("build", epilog="Example:  grpo-ref dev build")
+@root_option
+def build(root: Path) -> None:
+    """Write exercises/ from solutions/."""
+    for problem in PROBLEMS.values():
+        path = root / "exercises" / file_of(problem)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        answer = (root / "solutions" / file_of(problem)).read_text(encoding="utf-8")
+        replace_text(path, starter(problem, answer))
+        click.echo(path)
+
+
+@command.command("new", epilog="Example:  grpo-ref dev new advantages/median_centred")
+@click.argument("name")
+@root_option
+def new(name: str, root: Path) -> None:
+    """Begin the exercise NAME, as in CHAPTER/FUNCTION: a problem module and a model answer to fill in."""
+    if not re.fullmatch(r"[a-z0-9_]+/[a-z][a-z0-9_]*", name) or name.split("/")[0] not in CHAPTERS:
+        chapters = ", ".join(CHAPTERS)
+        raise click.UsageError(f"NAME is CHAPTER/FUNCTION, with one of the chapters {chapters}; got {name!r}")
+    chapter, function = name.split("/")
+    number = list(CHAPTERS).index(chapter) + 1
+    paths = {
+        "problem.py.txt": root / "grpo_ref" / "course" / "problems" / f"{name}.py",
+        "solution.py.txt": root / "solutions" / f"{number:02}_{chapter}" / f"{function}.py",
+    }
+    for path in paths.values():
+        if path.exists():
+            raise click.UsageError(f"{path} is there already")
+    for template, path in paths.items():
+        text = Template((TEMPLATES / template).read_text(encoding="utf-8")).substitute(id=name, name=function)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_text(path, text)
+        click.echo(f"written: {path}")
+    click.echo(
+        f"next: list {function} in MODULES of grpo_ref/course/problems/__init__.py and fill in the TODOs"
+    )
+    click.echo(f"then: grpo-ref dev build && grpo-ref dev check {name} --table")
+
+
+class Proof(NamedTuple):
+    """What `prove` found.
+
+    Attributes:
+      matrix: name of each wrong answer -> names of the checks that catch it.
+      faults: what is not as it should be, in words.
+    """
+
+    matrix: Matrix
+    faults: list[str]
+
+
+@command.command("check", epilog="Example:  grpo-ref dev check kl/k3 --table")
+@click.argument("exercises", type=Exercise(), nargs=-1)
+@click.option("--table", is_flag=True, help="Show which check catches which wrong answer.")
+@root_option
+def check(exercises: tuple[Problem, ...], table: bool, root: Path) -> None:
+    """Prove EXERCISES, by default all of them, several at a time.
+
+    The reference, the model answer and right answers in other styles pass; the starter fails and is up to
+    date; every wrong answer is caught, and every check catches one; the tolerance is as declared. Exit
+    status 1 if anything is not as it should be.
+    """
+    problems = exercises or tuple(PROBLEMS.values())
+    mutants, checks, faults = 0, 0, 0
+    with ProcessPoolExecutor() as pool:
+        proofs = pool.map(prove, [problem.id for problem in problems], [root] * len(problems))
+        for problem, proof in zip(problems, proofs, strict=True):
+            mutants, checks = mutants + len(proof.matrix), checks + len(problem.checks)
+            faults += len(proof.faults)
+            counts = f"{len(problem.checks):2} checks  {len(proof.matrix):2} wrong answers"
+            click.echo(f"{problem.id:34} {counts}  {'; '.join(proof.faults) or 'ok'}")
+            if table:
+                click.echo("\n".join(_table(problem, proof.matrix)) + "\n")
+    survivors = "no survivor" if not faults else f"{faults} fault{'s' * (faults != 1)}"
+    click.echo(f"{len(problems)} exercises, {checks} checks, {mutants} wrong answers, {survivors}")
+    raise click.exceptions.Exit(1 if faults else 0)
+
+
+def prove(name: str, root: Path) -> Proof:
+    """Examine one exercise from both sides.
+
+    Args:
+      name: its id.
+      root: the checkout with its solution and starter.
+    """
+    problem = PROBLEMS[name]
+    matrix = kill_matrix(problem)
+    return Proof(matrix, _faults(problem, matrix) + _file_faults(problem, root))
+
+
+def _faults(problem: Problem, matrix: Matrix) -> list[str]:
+    right = {"the reference": problem.reference, **problem.others}
+    faults = [f"{name} fails" for name, answer in right.items() if grade(problem, answer).status != PASSED]
+    faults += [f"not caught: {name}" for name, killed in matrix.items() if not killed]
+    faults += [f"only {len(matrix)} wrong answers"] * (len(matrix) < FEWEST_MUTANTS)
+    caught = {name for killed in matrix.values() for name in killed}
+    faults += [f"catches nothing: {check.name}" for check in problem.checks if check.name not in caught]
+    inside, outside = near_misses(problem)
+    return faults + ["tolerance too tight"] * (not inside) + ["tolerance too wide"] * (not outside)
+
+
+def _file_faults(problem: Problem, root: Path) -> list[str]:
+    """What is wrong with the model answer and the starter made from it."""
+    answer, begin = root / "solutions" / file_of(problem), root / "exercises" / file_of(problem)
+    missing = [f"{path} is missing" for path in (answer, begin) if not path.is_file()]
+    if missing:
+        return missing
+    faults = ["the model answer fails"] * (grade(problem, answer).status != PASSED)
+    text = starter(problem, answer.read_text(encoding="utf-8"))
+    if begin.read_text(encoding="utf-8") != text:
+        return [*faults, "the starter is not up to date: grpo-ref dev build"]
+    return faults + ["the starter passes"] * (grade(problem, begin).status == PASSED)
+
+
+def _table(problem: Problem, matrix: Matrix) -> Sequence[str]:
+    """One row a wrong answer, one column a check; the columns are named below."""
+    names = [check.name for check in problem.checks]
+    width = max(map(len, matrix))
+    header = " " * (width + 4) + " ".join(f"{number:>2}" for number in range(1, len(names) + 1))
+    rows = [
+        f"  {mutant:{width}}  " + " ".join(" x" if name in killed else " ." for name in names)
+        for mutant, killed in matrix.items()
+    ]
+    legend = [f"  {number:>2}  {name}" for number, name in enumerate(names, start=1)]
+    return [header, *rows, *legend]

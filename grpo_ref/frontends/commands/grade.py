@@ -1,0 +1,100 @@
+"""`grpo-ref grade`: grade exercises and show what is wrong with them."""
+
+import pdb
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from grpo_ref.course.grading.grade import DEFAULT_SEED, PASSED, Report
+from grpo_ref.course.grading.problem import Problem
+from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.workbook import Workbook
+from grpo_ref.files import replace_text, require_writable
+from grpo_ref.frontends.exercise import Exercise, folder_option, open_workbook, require_file
+from grpo_ref.frontends.in_process import grade_in_process
+from grpo_ref.frontends.report_json import as_json
+from grpo_ref.frontends.text import report_text
+
+STDOUT = Path("-")
+
+
+@click.command("grade", epilog="Example:  grpo-ref grade objective/grpo_objective --json report.json")
+@click.argument("exercises", type=Exercise(), nargs=-1)
+@folder_option
+@click.option("--seed", type=int, default=DEFAULT_SEED, show_default=True, help="Of the random inputs.")
+@click.option(
+    "--json",
+    "json_path",
+    type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
+    help="Also write the report as JSON to this file, or to standard output if it is -.",
+)
+@click.option("--all", "every", is_flag=True, help="Show every failed test in full, not only the first.")
+@click.option("--plain", is_flag=True, help="For screen readers: whole sentences, no colour, no columns.")
+@click.option(
+    "--in-process",
+    is_flag=True,
+    help="Without a process of its own, for print and breakpoint(); not official.",
+)
+@click.option(
+    "--pdb",
+    "debug",
+    is_flag=True,
+    help="Like --in-process, with a debugger where an exception failed a test.",
+)
+@click.pass_context
+def command(
+    context: click.Context,
+    exercises: tuple[Problem, ...],
+    folder: Path,
+    seed: int,
+    json_path: Path | None,
+    every: bool,
+    plain: bool,
+    in_process: bool,
+    debug: bool,
+) -> None:
+    """Grade EXERCISES, by default all of them; each runs in a process of its own.
+
+    An exercise is named by its id, by the last part of it, or by its file. Exit status: 0 if all of them
+    pass, 1 if one does not or is not started, 2 for a wrong name or folder.
+    """
+    workbook = open_workbook(folder)
+    chosen = exercises or tuple(PROBLEMS.values())
+    for problem in chosen:
+        require_file(workbook, problem)
+    to_stderr = json_path == STDOUT
+    if json_path is not None and not to_stderr:
+        require_writable(json_path.parent)
+    reports = []
+    for problem in chosen:
+        reports.append(_grade(workbook, problem, seed, in_process or debug, debug))
+        click.echo(report_text(reports[-1], plain=plain, every=every) + "\n", err=to_stderr)
+    workbook.record({report.problem: report.points for report in reports if report.official})
+    reached, total = sum(report.points for report in reports), sum(report.of for report in reports)
+    solved = sum(report.status == PASSED for report in reports)
+    click.echo(
+        f"{solved} of {len(reports)} solved, {reached:g} of {total} points (seed {seed})", err=to_stderr
+    )
+    if json_path is not None:
+        click.echo(as_json(reports), nl=False) if to_stderr else replace_text(json_path, as_json(reports))
+    context.exit(0 if solved == len(reports) else 1)
+
+
+def _grade(workbook: Workbook, problem: Problem, seed: int, in_process: bool, debug: bool) -> Report:
+    if not in_process or workbook.is_untouched(problem):
+        with Console(stderr=True).status(f"grading {problem.id}"):
+            return workbook.grade(problem, seed=seed)
+    try:
+        on_error = _post_mortem if debug else None
+        return grade_in_process(problem, workbook.path(problem), seed=seed, on_error=on_error)
+    except Exception as error:
+        if debug:
+            _post_mortem("loading the file", error)
+        raise click.ClickException(f"{workbook.path(problem)} cannot be loaded: {error!r}") from error
+
+
+def _post_mortem(test: str, error: BaseException) -> None:
+    """Stop where the student's exception happened."""
+    click.echo(f"{test}: {error!r}", err=True)
+    pdb.post_mortem(error.__traceback__)

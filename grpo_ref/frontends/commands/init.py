@@ -1,0 +1,25 @@
+"""`grpo-ref init`: write the exercises into a folder, or bring it up to date."""
+
+from pathlib import Path
+
+import click
+
+from grpo_ref.course.layout import file_of
+from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.frontends.exercise import open_workbook
+
+
+@click.command("init", epilog="Example:  grpo-ref init my-course")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default="exercises")
+def command(folder: Path) -> None:
+    """Write the exercises into FOLDER.
+
+    Run it again after an upgrade: files that you have not touched get the newer text, yours are never
+    overwritten.
+    """
+    written, upgraded, kept = open_workbook(folder).fill()
+    click.echo(
+        f"{folder}: {written} files written, {upgraded} brought up to date, {kept} of yours left alone"
+    )
+    first = folder / file_of(next(iter(PROBLEMS.values())))
+    click.echo(f"\nEdit {first}, then:\n  grpo-ref watch --folder {folder}     or: pytest {folder}")

@@ -1,0 +1,49 @@
+"""`grpo-ref plot`: training dynamics of one run or several, drawn from their folders."""
+
+from pathlib import Path
+
+import click
+
+from grpo_ref.learning.runs import RunError, RunFolder
+from grpo_ref.plots import plot_dynamics
+
+SUFFIXES = (".png", ".pdf", ".svg")
+
+
+@click.command("plot", epilog="Example:  grpo-ref plot runs/names-grpo runs/names-dapo --out compared.png")
+@click.argument("runs", type=click.Path(path_type=Path), nargs=-1, required=True, metavar="RUN...")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Picture to write (.png, .pdf or .svg).  [default: dynamics.png in the first run's folder]",
+)
+def command(runs: tuple[Path, ...], out: Path | None) -> None:
+    """Draw reward, KL, entropy, gradient norm, length, dead groups, clipping and diversity.
+
+    Each RUN is a folder written by `grpo-ref train`. Lines are means over seeds, bands run from their 10th
+    to their 90th percentile.
+    """
+    path = runs[0] / "dynamics.png" if out is None else out
+    if path.suffix not in SUFFIXES:
+        raise click.BadParameter(
+            f"expected a name that ends in {', '.join(SUFFIXES)}, got {path}", param_hint="--out"
+        )
+    try:
+        histories = {label: folder.history() for label, folder in _labelled(runs).items()}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        plot_dynamics(histories, path)
+    except RunError as error:
+        raise click.ClickException(str(error)) from error
+    click.echo(f"wrote {path}")
+
+
+def _labelled(runs: tuple[Path, ...]) -> dict[str, RunFolder]:
+    """The folders by their shortest distinct names; reading the config shows that each is ours."""
+    folders = [RunFolder(path) for path in dict.fromkeys(runs)]
+    for folder in folders:
+        folder.config()
+    names = [folder.path.resolve().name for folder in folders]
+    distinct = len(set(names)) == len(names)
+    return {
+        name if distinct else str(folder.path): folder for name, folder in zip(names, folders, strict=True)
+    }

@@ -1,0 +1,160 @@
+"""`grpo-ref watch`: grade an exercise whenever it is saved; one key each for hint, list, reset and next."""
+
+import os
+import select
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from grpo_ref.course.grading.grade import NOT_STARTED
+from grpo_ref.course.grading.problem import Problem
+from grpo_ref.course.grading.statement import statement
+from grpo_ref.course.layout import problem_of, problems_in
+from grpo_ref.course.problems import CHAPTERS, PROBLEMS
+from grpo_ref.course.workbook import Workbook
+from grpo_ref.frontends.exercise import Exercise, folder_option, open_workbook, require_file
+from grpo_ref.frontends.text import hints_text, overview, report_text
+
+KEYS = "h: hint   n: next   l: list   r: reset   enter: grade again   q: quit"
+PULSE = 100
+"""Milliseconds between two looks at the keyboard."""
+
+
+@click.command("watch", epilog="Example:  grpo-ref watch advantages/ranks")
+@click.argument("exercise", type=Exercise(), required=False)
+@folder_option
+@click.option(
+    "--poll", is_flag=True, help="Look at the files themselves, for network drives that report no changes."
+)
+def command(exercise: Problem | None, folder: Path, poll: bool) -> None:
+    """Show one exercise, by default the first that is not solved, and grade it whenever it is saved.
+
+    Saving another exercise's file switches to it. In a terminal, single keys give hints, the list, a reset
+    and the next exercise; without one, stop with Ctrl-C.
+    """
+    try:
+        from watchfiles import watch
+    except ImportError as error:
+        raise click.ClickException("watch needs one more package: pip install 'grpo-ref[watch]'") from error
+    workbook = open_workbook(folder)
+    screen = Screen(workbook, exercise or workbook.next_open() or next(iter(PROBLEMS.values())))
+    require_file(workbook, screen.problem)
+    changes = watch(
+        folder,
+        force_polling=poll or None,
+        debounce=300,
+        rust_timeout=PULSE,
+        yield_on_timeout=True,
+        raise_interrupt=False,
+    )
+    with keyboard() as pressed:
+        next(changes)  # from here on no save is missed
+        screen.grade()
+        for changed in changes:
+            screen.saved(Path(path) for _, path in changed)
+            if not all(screen.key(key) for key in pressed()):
+                return
+
+
+class Screen:
+    """What is shown: one exercise, its report, and the keys.
+
+    Attributes:
+      workbook: the student's folder.
+      problem: the exercise at hand.
+      note: a sentence that stays on the screen until the next key.
+    """
+
+    def __init__(self, workbook: Workbook, problem: Problem) -> None:
+        self.workbook, self.problem = workbook, problem
+        self.asked, self.note = False, ""
+
+    def grade(self) -> None:
+        """Grade the exercise at hand and show the report; of one that is not started, the statement too."""
+        with Console(stderr=True).status(f"grading {self.problem.id}"):
+            report = self.workbook.grade(self.problem)
+        self.workbook.record({report.problem: report.points})
+        begin = f"{statement(self.problem)}\n\n" if report.status == NOT_STARTED else ""
+        self.show(begin + report_text(report))
+
+    def show(self, text: str) -> None:
+        """Some text, and under it where one is."""
+        click.clear()
+        click.echo(f"{text}\n\n{overview(self.workbook)}\n{self.workbook.path(self.problem)}")
+        if self.note:
+            click.echo(self.note)
+        if self.workbook.is_solved(self.problem):
+            click.secho(f"solved; the model answer: grpo-ref solution {self.problem.id}", fg="green")
+        if sys.stdin.isatty():
+            click.echo(KEYS)
+
+    def saved(self, paths: Iterable[Path]) -> None:
+        """Files were saved: grade the exercise that is among them, the one at hand first."""
+        problems = [problem for problem in map(problem_of, paths) if problem is not None]
+        existing = [problem for problem in problems if self.workbook.path(problem).is_file()]
+        if existing:
+            self.problem = self.problem if self.problem in existing else existing[0]
+            self.grade()
+
+    def key(self, key: str) -> bool:
+        """Do what a key asks for; False if it is time to leave."""
+        confirmed, self.asked, self.note = self.asked and key == "y", False, ""
+        if confirmed:
+            backup = self.workbook.reset(self.problem)
+            self.note = f"your work is in {backup}" if backup else "there was no work of yours in it"
+            self.grade()
+        elif key == "h":
+            self.show(hints_text(self.problem, self.workbook.hints(self.problem)))
+        elif key == "l":
+            self.show("\n".join(self._chapters()))
+        elif key == "n":
+            self.problem = self.workbook.next_open(self.problem) or self.problem
+            self.grade()
+        elif key == "r":
+            self.asked = True
+            click.echo("Put the starter back? Your work is kept beside it.  y: yes   any other key: no")
+        elif key in "\r\n":
+            self.grade()
+        return key != "q"
+
+    def _chapters(self) -> Iterator[str]:
+        for chapter, title in CHAPTERS.items():
+            problems = problems_in(chapter)
+            yield f"{title}: {sum(map(self.workbook.is_solved, problems))} of {len(problems)} solved"
+            open_ones = [problem.id for problem in problems if not self.workbook.is_solved(problem)]
+            yield from (f"  {name}" for name in open_ones)
+
+
+@contextmanager
+def keyboard() -> Iterator["Pressed"]:
+    """Single keys of the terminal, without waiting for Enter; nothing if standard input is no terminal."""
+    if not sys.stdin.isatty():
+        yield Pressed(None)
+        return
+    import termios
+    import tty
+
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+    tty.setcbreak(descriptor)
+    try:
+        yield Pressed(descriptor)
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+class Pressed:
+    """Calling it gives the keys that were pressed since the last call."""
+
+    def __init__(self, descriptor: int | None) -> None:
+        self.descriptor = descriptor
+
+    def __call__(self) -> str:
+        """The keys, in order; never waits."""
+        if self.descriptor is None or not select.select([self.descriptor], [], [], 0)[0]:
+            return ""
+        return os.read(self.descriptor, 64).decode(errors="replace") or "q"

@@ -1,0 +1,1 @@
+"""Learning: policies, optimizers, rollouts and the training loop, on tasks small enough to read."""

@@ -1,0 +1,218 @@
+"""Rollout: walk the task's automaton with the policy, all runs, prompts and group members at once."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.arrays import Bools, Floats, Integers, array_namespace, to_device, to_host
+from grpo_ref.learning.policies.table import policy_of
+from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.types import Completions
+
+
+def rollout(task: Task, probs: Floats, prompts: Integers, uniforms: Floats) -> Completions:
+    """Sample one group of completions for each prompt.
+
+    A token is the inverse of the distribution function at one uniform number, so the same numbers always give
+    the same completions, whatever else is sampled beside them.
+
+    Args:
+      task: the automaton and its verifier.
+      probs: (..., N, V) the policy's probabilities in every state.
+      prompts: (..., P) index of each prompt.
+      uniforms: (..., P, G, T) numbers in [0, 1), T the task's max_length.
+
+    Returns:
+      Completions with their rewards.
+
+    Raises:
+      ValueError: if the shapes do not fit one another or the task.
+    """
+    runs = probs.shape[:-2]
+    if uniforms.shape[: len(runs) + 1] != prompts.shape or prompts.shape[:-1] != runs:
+        raise ValueError(
+            "expected probs (..., N, V), prompts (..., P) and uniforms (..., P, G, T) with the same run"
+            f" axes, got {probs.shape}, {prompts.shape} and {uniforms.shape}"
+        )
+    if uniforms.shape[-1] != task.max_length:
+        raise ValueError(f"uniforms: expected {task.max_length} on the last axis, got shape {uniforms.shape}")
+    xp = array_namespace(probs, prompts, uniforms)
+    cumulative = probs.reshape(-1, probs.shape[-1]).cumsum(-1)
+    cumulative[:, -1] = xp.inf
+    first_row = xp.arange(math.prod(runs)).reshape(*runs, 1, 1) * probs.shape[-2]
+    states, tokens = (_token_array(xp, uniforms.shape, xp.int64) for _ in range(2))
+    mask = _token_array(xp, uniforms.shape, xp.bool)
+    state = xp.broadcast_to(task.starts[prompts][..., None], uniforms.shape[:-1])
+    for t in range(task.max_length):
+        alive = state != END
+        here = xp.where(alive, state, 0)
+        token = _invert(cumulative, first_row + here, uniforms[..., t])
+        states[..., t], tokens[..., t], mask[..., t] = here, xp.where(alive, token, 0), alive
+        state = xp.where(alive, task.transitions[here, token], END)
+    components = task.verify(prompts, tokens, mask)
+    return Completions(
+        prompts=prompts,
+        states=states,
+        tokens=tokens,
+        mask=mask,
+        ended=state == END,
+        components=components,
+        rewards=components @ task.weights,
+        weights=task.weights,
+        max_length=task.max_length,
+    )
+
+
+def _token_array(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    """Zeros of shape (..., T), laid out in memory with T first.
+
+    Every step over the tokens is then one long stretch, and NumPy keeps the layout in all that is computed
+    from it.
+    """
+    *others, length = shape
+    return xp.moveaxis(xp.zeros((length, *others), dtype=dtype), 0, -1)
+
+
+def _invert(cumulative: Floats, rows: Integers, uniforms: Floats) -> Integers:
+    """The first token of each row whose cumulative probability exceeds the uniform number, by bisection.
+
+    Args:
+      cumulative: (rows, V) distribution functions, their last column infinite.
+      rows: (...,) which row each number is looked up in.
+      uniforms: (...,) numbers in [0, 1).
+    """
+    xp = array_namespace(cumulative, rows, uniforms)
+    vocabulary = cumulative.shape[-1]
+    first = rows * vocabulary - 1
+    tokens: Integers = xp.zeros(rows.shape, dtype=xp.int64)
+    step = 1 << (vocabulary - 1).bit_length()
+    while step := step // 2:
+        probe = xp.minimum(tokens + step, vocabulary)
+        tokens = xp.where(cumulative.reshape(-1).take(first + probe) <= uniforms, probe, tokens)
+    return tokens
+
+
+def draw_prompts(prompt_probs: Floats, uniforms: Floats) -> Integers:
+    """Prompts in their proportions, one a uniform number.
+
+    Args:
+      prompt_probs: (..., Q) how often each prompt is drawn; each row sums to 1.
+      uniforms: (..., P) numbers in [0, 1).
+
+    Returns:
+      (..., P) prompt indices.
+    """
+    xp = array_namespace(prompt_probs, uniforms)
+    cumulative = prompt_probs.cumsum(-1)
+    last = prompt_probs.shape[-1] - 1 - xp.argmax(prompt_probs[..., ::-1] > 0.0, axis=-1)
+    drawn: Integers = (cumulative[..., None, :] <= uniforms[..., None]).sum(-1)
+    bounded: Integers = xp.minimum(drawn, last[..., None])
+    return bounded
+
+
+def draw(
+    task: Task,
+    probs: Floats,
+    generators: Sequence[np.random.Generator],
+    *,
+    prompts: int,
+    group_size: int,
+    prompt_probs: Floats | None = None,
+) -> Completions:
+    """One batch for each run, its prompts and tokens drawn from the run's own generator.
+
+    The numbers are drawn on the host wherever the policies are, so that a GPU samples what NumPy does; they
+    are moved there all at once.
+
+    Args:
+      task: the automaton and its verifier.
+      probs: (S, N, V) probabilities of each run's policy.
+      generators: S sources of random numbers.
+      prompts, group_size: P and G.
+      prompt_probs: (S, Q) how often each prompt is drawn; left out, as often as the task has it.
+
+    Returns:
+      Completions of shape (S, P, G, T).
+    """
+    if prompt_probs is None:
+        prompt_probs = task.prompt_probs
+    numbers = np.stack(
+        [generator.random((prompts, 1 + group_size * task.max_length)) for generator in generators]
+    )
+    numbers = to_device(numbers, array_namespace(probs))
+    uniforms = numbers[..., 1:].reshape(len(generators), prompts, group_size, task.max_length)
+    return rollout(task, probs, draw_prompts(prompt_probs, numbers[..., 0]), uniforms)
+
+
+def redraw(
+    task: Task,
+    probs: Floats,
+    generators: Sequence[np.random.Generator],
+    batch: Completions,
+    *,
+    replace_groups: Bools,
+    prompt_probs: Floats,
+) -> Completions:
+    """The batch with some groups drawn anew, prompts included: one round of DAPO's dynamic sampling.
+
+    Runs without such groups draw no numbers, so a run does not depend on its neighbours. Which runs have some
+    must be known on the host, where the numbers are drawn.
+
+    Args:
+      task, probs, generators: as in `draw`.
+      batch: Completions of shape (S, P, G, T).
+      replace_groups: (S, P) True for the groups to draw anew.
+      prompt_probs: as in `draw`.
+
+    Returns:
+      Completions of the same shape; the batch itself if there is nothing to draw anew.
+    """
+    drawing = replace_groups.any(-1)
+    chosen = [generators[run] for run in np.flatnonzero(to_host(drawing)).tolist()]
+    if not chosen:
+        return batch
+    xp = array_namespace(replace_groups)
+    runs = xp.argsort(xp.where(drawing, 0, 1), stable=True)[: len(chosen)]
+    prompts, group_size = batch.rewards.shape[-2:]
+    fresh = draw(
+        task,
+        probs[runs],
+        chosen,
+        prompts=prompts,
+        group_size=group_size,
+        prompt_probs=prompt_probs[runs],
+    )
+    merged = {}
+    for name in ("prompts", "states", "tokens", "mask", "ended", "components", "rewards"):
+        merged[name] = getattr(batch, name).copy()
+        merged[name][runs] = _choose(replace_groups[runs], getattr(fresh, name), merged[name][runs])
+    return replace(batch, **merged)
+
+
+def _choose(groups: Bools, ours: Floats, theirs: Floats) -> Floats:
+    groups = groups.reshape(groups.shape + (1,) * (ours.ndim - groups.ndim))
+    chosen: Floats = array_namespace(groups, ours, theirs).where(groups, ours, theirs)
+    return chosen
+
+
+def sample(
+    task: Task, logits: Floats, *, prompts: int, group_size: int = 1, seed: int = 0, temperature: float = 1.0
+) -> Completions:
+    """Look at given policies: completions drawn with the same fresh random numbers for every run.
+
+    Args:
+      task: the automaton and its verifier.
+      logits: (S, N, V).
+      prompts, group_size: P and G.
+      seed: of the random numbers.
+      temperature: of the policy.
+
+    Returns:
+      Completions of shape (S, P, G, T).
+    """
+    generators = [np.random.default_rng(seed) for _ in range(len(logits))]
+    probs = policy_of(logits, temperature=temperature).probs
+    return draw(task, probs, generators, prompts=prompts, group_size=group_size)

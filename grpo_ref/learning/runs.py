@@ -1,0 +1,181 @@
+"""Run folders: what a training run was, how it went, and all that is needed to continue it to the bit.
+
+    config.json      what was asked for: task, recipe, settings; written once, never changed
+    metrics.csv      one row an update and seed
+    checkpoint.npz   the state after the last saved update: policies, optimizer, random numbers
+
+Every file is replaced as a whole (write beside, flush, rename), so a run that is killed leaves either the old
+file or the new one. The metrics are replaced before the checkpoint: after a kill they may be ahead of it, and
+the rows that are ahead are dropped on loading.
+"""
+
+import csv
+import fcntl
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grpo_ref.arrays import to_host
+from grpo_ref.files import UNFINISHED, replace_file, replace_text
+from grpo_ref.learning.train import Metrics, TrainState
+
+FORMAT = "grpo_ref run 1"
+CONFIG, METRICS, CHECKPOINT = "config.json", "metrics.csv", "checkpoint.npz"
+
+
+class RunError(Exception):
+    """A folder is no run of ours, is damaged, or holds another run; nothing was written."""
+
+
+History = list[Metrics]
+"""The metrics of each update so far, from update 1; each name -> (S,)."""
+
+
+class RunFolder:
+    """One folder on disk; every method names the file at fault in its error."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def is_new(self) -> bool:
+        """Whether nothing is there yet, but for a file that a kill left unfinished."""
+        if self.path.exists() and not self.path.is_dir():
+            return False
+        return not self.path.exists() or all(path.suffix == UNFINISHED for path in self.path.iterdir())
+
+    def create(self, config: Mapping[str, Any]) -> None:
+        """Make the folder and write its config.
+
+        Raises:
+          RunError: if something else is there already.
+        """
+        if not self.is_new():
+            raise RunError(
+                f"{self.path} exists already; continue it with --resume, or choose another folder with --out"
+            )
+        self.path.mkdir(parents=True, exist_ok=True)
+        text = json.dumps({"format": FORMAT, **config}, indent=2) + "\n"
+        replace_text(self.path / CONFIG, text)
+
+    def config(self) -> dict[str, Any]:
+        """What was asked for.
+
+        Raises:
+          RunError: if there is no readable config of our format.
+        """
+        path = self.path / CONFIG
+        if not self.path.is_dir():
+            raise RunError(f"{self.path}: no such folder")
+        if not path.is_file():
+            raise RunError(f"{self.path} is not a run folder: it has no {CONFIG}")
+        try:
+            config = json.loads(path.read_text(encoding="utf-8"))
+        except (ValueError, OSError) as error:
+            raise RunError(f"{path} is damaged: {error}") from error
+        if not isinstance(config, dict) or config.get("format") != FORMAT:
+            raise RunError(f"{path} was not written by this program: its format is not {FORMAT!r}")
+        return {name: value for name, value in config.items() if name != "format"}
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Keep other processes from writing this run meanwhile, until this one is done or dies.
+
+        Raises:
+          RunError: if another process holds it.
+        """
+        with (self.path / CONFIG).open() as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise RunError(f"{self.path} is being written by another process") from None
+            yield
+
+    def save(self, state: TrainState, history: History) -> None:
+        """Replace metrics and checkpoint, which holds NumPy arrays wherever the run is."""
+        arrays = _as_arrays(to_host(state))
+        replace_text(self.path / METRICS, _as_csv(history))
+        replace_file(self.path / CHECKPOINT, lambda file: np.savez(file, **arrays))
+
+    def load(self) -> tuple[TrainState, History] | None:
+        """The last saved state with the metrics up to it, or None before the first save.
+
+        Raises:
+          RunError: if a file is damaged, or the metrics lack updates that the checkpoint has.
+        """
+        path = self.path / CHECKPOINT
+        if not path.exists():
+            return None
+        try:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                state = _as_state(dict(arrays))
+        except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
+            raise RunError(f"{path} is damaged: {error}") from error
+        history = self.history()
+        if len(history) < state.update:
+            raise RunError(
+                f"{self.path / METRICS} is damaged: it has {len(history)} of {state.update} updates"
+            )
+        return state, history[: state.update]
+
+    def history(self) -> History:
+        """The metrics as saved.
+
+        Raises:
+          RunError: if the file is missing or damaged.
+        """
+        path = self.path / METRICS
+        if not path.is_file():
+            raise RunError(f"{self.path} has no {METRICS} yet: nothing was saved before the run ended")
+        try:
+            return _from_csv(path.read_text(encoding="utf-8"))
+        except (ValueError, KeyError, IndexError, OSError) as error:
+            raise RunError(f"{path} is damaged: {error}") from error
+
+
+def _as_csv(history: History) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["update", "seed", *history[0]])
+    for update, metrics in enumerate(history, start=1):
+        for seed, row in enumerate(zip(*(values.tolist() for values in metrics.values()), strict=True)):
+            writer.writerow([update, seed, *row])
+    return text.getvalue()
+
+
+def _from_csv(text: str) -> History:
+    header, *rows = csv.reader(io.StringIO(text))
+    if header[:2] != ["update", "seed"]:
+        raise ValueError(f"expected columns update, seed, ..., got {', '.join(header[:2])}")
+    table = np.array(rows, dtype=np.float64)
+    seeds = int(table[:, 1].max()) + 1
+    by_update = table.reshape(-1, seeds, len(header))
+    return [dict(zip(header[2:], columns.T[2:], strict=True)) for columns in by_update]
+
+
+def _as_arrays(state: TrainState) -> dict[str, Any]:
+    arrays = {"update": np.array(state.update), "logits": state.logits, "ref_logits": state.ref_logits}
+    arrays |= {"entropy_coef": state.entropy_coef, "prompt_probs": state.prompt_probs}
+    arrays["generators"] = np.array(json.dumps(state.generators))
+    return arrays | {f"optimizer.{name}": value for name, value in state.optimizer.items()}
+
+
+def _as_state(arrays: Mapping[str, NDArray[Any]]) -> TrainState:
+    prefix = "optimizer."
+    return TrainState(
+        update=int(arrays["update"]),
+        logits=arrays["logits"],
+        ref_logits=arrays["ref_logits"],
+        entropy_coef=arrays["entropy_coef"],
+        prompt_probs=arrays["prompt_probs"],
+        optimizer={
+            name.removeprefix(prefix): value for name, value in arrays.items() if name.startswith(prefix)
+        },
+        generators=tuple(json.loads(str(arrays["generators"]))),
+    )

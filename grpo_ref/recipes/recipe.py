@@ -1,0 +1,148 @@
+"""Recipes: an algorithm is a table of parts, and a variant is its difference from a known one.
+
+    GRPO    = Recipe(advantage=..., level=..., surrogate=..., penalty=..., kl_coef=..., aggregate=..., ...)
+    DR_GRPO = replace(GRPO, advantage=slot(group_centred), aggregate=slot(fixed_length), kl_coef=0.0)
+
+A part is a kernel with its settings, `slot(kernel, setting=value)`. A kernel's positional parameters name the
+fields that it reads from the batch, its keyword-only parameters are the settings; so a part can be called
+with any record that has those fields, printed, compared and pickled, and a new part needs no new plumbing.
+"""
+
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any
+
+from grpo_ref.arrays import Array
+from grpo_ref.kernels.filters import all_completions
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A kernel with its settings, to be called with one record instead of many arrays.
+
+    >>> from types import SimpleNamespace
+    >>> import numpy as np
+    >>> from grpo_ref import group_normalized
+    >>> part = slot(group_normalized, ddof=0, eps=0.0)
+    >>> part(SimpleNamespace(rewards=np.array([[1.0, 0.0]])))
+    array([[ 1., -1.]])
+    >>> print(part)
+    group_normalized(ddof=0, eps=0.0)
+    """
+
+    kernel: Callable[..., Any]
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def __call__(self, record: Any) -> Any:
+        """Call the kernel with the record's fields of its positional parameters' names."""
+        return self.kernel(*(self._input(record, name) for name in self.reads), **self.settings)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The record's fields that the kernel reads."""
+        return _parameters(self.kernel, keyword_only=False)
+
+    def _input(self, record: Any, name: str) -> Any:
+        value = getattr(record, name)
+        if value is None:
+            raise ValueError(f"{name}: {self.kernel.__name__} needs it, and none was given")
+        return value
+
+    def __str__(self) -> str:
+        settings = ", ".join(f"{name}={_plain(value)}" for name, value in self.settings.items())
+        return f"{self.kernel.__name__}({settings})" if settings else self.kernel.__name__
+
+
+def slot(kernel: Callable[..., Any], **settings: Any) -> Slot:
+    """A kernel and its settings as a part of a recipe.
+
+    Raises:
+      ValueError: if the kernel has no setting of that name.
+    """
+    known = _parameters(kernel, keyword_only=True)
+    for name in settings:
+        if name not in known:
+            raise ValueError(
+                f"{kernel.__name__} has no setting {name!r}; it has {', '.join(known) or 'none'}"
+            )
+    return Slot(kernel, settings)
+
+
+@cache
+def _parameters(kernel: Callable[..., Any], *, keyword_only: bool) -> tuple[str, ...]:
+    parameters = inspect.signature(kernel).parameters.values()
+    return tuple(p.name for p in parameters if (p.kind is p.KEYWORD_ONLY) == keyword_only)
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_plain, value))})"
+    return str(getattr(value, "__name__", value))
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One algorithm: what happens between the verifier's reward and the gradient, part by part.
+
+    Attributes:
+      reward: what is done to the reward first, (P, G) -> (P, G).
+      keep: which groups take part, (P, G) rewards -> (P,) bool; the others are drawn anew.
+      advantage: rewards (P, G) -> advantages (P, G), or (P, G, T).
+      level: over what stretch the ratio is taken, (log_ratio, mask) -> log_ratio.
+      surrogate: what each token contributes, to be maximised, -> Term.
+      penalty: the estimate of the KL to the reference, -> Term.
+      kl_coef: weight of the penalty, >= 0; at 0 no reference is needed.
+      aggregate: the weight of each token, mask -> W.
+      source: the paper that the recipe follows.
+      admit: which completions take part, -> (P, G) bool; the tokens of the others are masked out.
+      corrections: constant weights on the surrogate, each -> (P, G, T); their product is used. A surrogate
+        that reads `correction` does so itself.
+      log_ratio_limits: the levelled log-ratio is limited to these two, in nats; the slope is 0 outside.
+    """
+
+    reward: Slot
+    keep: Slot
+    advantage: Slot
+    level: Callable[[Array, Array], Array]
+    surrogate: Slot
+    penalty: Slot
+    kl_coef: float
+    aggregate: Slot
+    source: str
+    admit: Slot = Slot(all_completions)
+    corrections: tuple[Slot, ...] = ()
+    log_ratio_limits: tuple[float, float] = (-math.inf, math.inf)
+
+    def __post_init__(self) -> None:
+        if not self.kl_coef >= 0.0:
+            raise ValueError(f"kl_coef: expected a number >= 0, got {self.kl_coef}")
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name:10} {text}" for name, text in self.parts().items())
+
+    @property
+    def reads(self) -> set[str]:
+        """The fields that any of its parts reads."""
+        parts = (self.reward, self.keep, self.admit, self.advantage, self.surrogate, self.aggregate)
+        slots = (*parts, self.penalty, *self.corrections)
+        return {name for part in slots for name in part.reads}
+
+    def parts(self) -> dict[str, str]:
+        """The parts by name, each as readable text; the last three only where they do anything."""
+        shown = {part.name: getattr(self, part.name) for part in fields(self)}
+        defaults = {part.name: part.default for part in fields(self)}
+        return {name: _plain(value) for name, value in shown.items() if value != defaults[name]}
+
+    def differences(self, base: "Recipe") -> dict[str, str]:
+        """The parts in which this recipe differs from another one, the source left out.
+
+        >>> from grpo_ref import DR_GRPO, GRPO
+        >>> DR_GRPO.differences(GRPO)
+        {'advantage': 'group_centred', 'kl_coef': '0.0', 'aggregate': 'fixed_length'}
+        """
+        names = [part.name for part in fields(self) if part.name != "source"]
+        ours, theirs = ({name: _plain(getattr(one, name)) for name in names} for one in (self, base))
+        return {name: text for name, text in ours.items() if text != theirs[name]}

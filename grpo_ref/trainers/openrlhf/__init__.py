@@ -1,0 +1,5 @@
+"""OpenRLHF at 3c3be623 (August 2026), `PolicyLoss` and the experience maker."""
+
+from grpo_ref.trainers.openrlhf.keys import DIALECT, recipe
+
+__all__ = ["DIALECT", "recipe"]

@@ -1,0 +1,5 @@
+"""verl at 1dda039b (August 2026), actor, algorithm and rollout-correction settings."""
+
+from grpo_ref.trainers.verl.keys import DIALECT, recipe
+
+__all__ = ["DIALECT", "recipe"]

@@ -1,0 +1,207 @@
+"""The fast loop for many seeds: the numbers of `train`, whatever the number of seeds and threads."""
+
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, initial_state, k3, slot, soft_overlong, train
+from grpo_ref.fast.many_seeds import train_many
+from grpo_ref.kernels.levels import token_level
+from grpo_ref.kernels.penalties import k2
+from grpo_ref.kernels.surrogates import clipped
+
+BUILD = {"bandit": {}, "arithmetic": {"largest": 3}, "names": {"goal": "alternates"}}
+SMALL = {"updates": 6, "prompts": 8, "group_size": 4, "seeds": 3}
+STEPS = {
+    "one epoch": {},
+    "four epochs": {"epochs": 4},
+    "minibatches": {"epochs": 2, "minibatches": 3},
+    "other settings": {
+        "epochs": 2,
+        "optimizer": "sgd",
+        "learning_rate": 2.0,
+        "max_grad_norm": 0.2,
+        "temperature": 0.7,
+        "ref_refresh": 4,
+    },
+}
+
+
+def build(name):
+    return TASKS[name](**BUILD[name])
+
+
+def both(task, recipe, config, **settings):
+    return list(train(task, recipe, config)), list(train_many(task, recipe, config, **settings))
+
+
+def assert_close(theirs, ours, atol=1e-10):
+    """Every update: the curves, and all that a state holds."""
+    for one, other in zip(theirs, ours, strict=True):
+        np.testing.assert_allclose(other.metrics["reward"], one.metrics["reward"], rtol=0, atol=atol)
+        np.testing.assert_allclose(other.state.logits, one.state.logits, rtol=0, atol=atol)
+        np.testing.assert_allclose(other.state.ref_logits, one.state.ref_logits, rtol=0, atol=atol)
+        assert other.state.update == one.state.update
+        assert other.state.generators == one.state.generators
+        assert other.state.optimizer.keys() == one.state.optimizer.keys()
+        for name, expected in one.state.optimizer.items():
+            np.testing.assert_allclose(other.state.optimizer[name], expected, rtol=0, atol=atol)
+
+
+def assert_equal(theirs, ours, runs=slice(None)):
+    """To the bit."""
+    for one, other in zip(theirs, ours, strict=True):
+        assert np.array_equal(one.metrics["reward"][runs], other.metrics["reward"])
+        assert np.array_equal(one.state.logits[runs], other.state.logits)
+        assert one.state.generators[runs] == other.state.generators
+
+
+@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
+@pytest.mark.parametrize("name", TASKS)
+def test_it_computes_what_train_does(name, steps):
+    task = build(name)
+    assert_close(
+        *both(task, GRPO, config_for(task, **SMALL | {"updates": 30, "prompts": 16, "group_size": 8} | steps))
+    )
+
+
+USUAL = {
+    name: recipe
+    for name, recipe in RECIPES.items()
+    if recipe.surrogate.kernel is clipped
+    and recipe.level is token_level
+    and recipe.keep == GRPO.keep
+    and recipe.admit == GRPO.admit
+    and not recipe.corrections
+} | {
+    "overlong": replace(
+        GRPO, reward=slot(soft_overlong, buffer=0.5), surrogate=slot(clipped, clip_high=0.05)
+    ),
+    "strong kl": replace(GRPO, kl_coef=2.0),
+}
+
+
+@pytest.mark.parametrize("recipe", USUAL.values(), ids=USUAL)
+def test_every_usual_recipe(recipe):
+    task = build("arithmetic")
+    assert_close(*both(task, recipe, config_for(task, **SMALL, epochs=2)))
+
+
+@pytest.mark.parametrize("recipe", USUAL.values(), ids=USUAL)
+@pytest.mark.parametrize("steps", [STEPS["one epoch"], STEPS["minibatches"], STEPS["other settings"]])
+def test_a_run_depends_neither_on_its_neighbours_nor_on_the_threads(recipe, steps):
+    task = build("arithmetic")
+    config = config_for(task, **SMALL | {"seeds": 5} | steps)
+    together = list(train_many(task, recipe, config, threads=1))
+    for threads in (2, 3, 9):
+        assert_equal(together, train_many(task, recipe, config, threads=threads))
+    for fewer in (1, 2):
+        alone = train_many(task, recipe, replace(config, seeds=fewer), threads=1)
+        assert_equal(together, alone, slice(fewer))
+
+
+def test_one_state_and_one_prompt_make_no_difference_to_the_order_of_sums():
+    task = TASKS["bandit"](contexts=1, arms=20)
+    config = config_for(task, updates=50, prompts=1, group_size=16, seeds=2, epochs=3)
+    two, one = train_many(task, GRPO, config, threads=1), train_many(task, GRPO, replace(config, seeds=1))
+    assert_equal(two, one, slice(1))
+
+
+def test_the_verifier_sees_what_rollout_shows_it():
+    seen = []
+    task = build("names")
+    spy = replace(task, verify=lambda *batch: seen.append([x.copy() for x in batch]) or task.verify(*batch))
+    both(spy, GRPO, config_for(task, **SMALL | {"updates": 1}), threads=1)
+    for theirs, ours in zip(*seen, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+        assert ours.dtype == theirs.dtype
+
+
+def test_one_arm_is_always_drawn():
+    task = TASKS["bandit"](arms=1)
+    assert_close(*both(task, GRPO, config_for(task, **SMALL)))
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), [(train, train_many), (train_many, train), (train_many, train_many)]
+)
+def test_either_loop_continues_the_others_state(first, second):
+    task = build("arithmetic")
+    config = config_for(task, **SMALL, epochs=2, ref_refresh=2)
+    whole = list(train(task, GRPO, config))
+    half = list(islice(first(task, GRPO, config), 3))
+    assert_close(whole[3:], list(second(task, GRPO, config, half[-1].state)))
+    assert list(second(task, GRPO, config, whole[-1].state)) == []
+
+
+def test_what_was_yielded_stays_as_it_is():
+    task = build("bandit")
+    config = config_for(task, **SMALL)
+    kept = list(train_many(task, GRPO, config))
+    assert_equal([kept[2]], islice(train_many(task, GRPO, config), 2, 3))
+    (again,) = islice(train_many(task, GRPO, config, kept[2].state), 1)
+    assert_equal([kept[3]], [again])
+
+
+def test_single_precision_follows_for_a_while():
+    task = build("arithmetic")
+    config = config_for(task, **SMALL, epochs=2)
+    double, single = both(task, GRPO, config, dtype=np.float32)
+    assert single[-1].state.logits.dtype == np.float32
+    np.testing.assert_allclose(single[-1].state.logits, double[-1].state.logits, rtol=0, atol=1e-2)
+    np.testing.assert_allclose(single[-1].metrics["reward"], double[-1].metrics["reward"], rtol=0, atol=0.05)
+
+
+def test_probabilities_too_small_for_a_number_do_no_harm():
+    task = build("bandit")
+    config = config_for(task, **SMALL, epochs=2)
+    start = initial_state(task, config)
+    start.logits[..., 0] = -2000.0
+    theirs, ours = list(train(task, GRPO, config, start)), list(train_many(task, GRPO, config, start))
+    np.testing.assert_array_equal(ours[-1].metrics["reward"], theirs[-1].metrics["reward"])
+    np.testing.assert_allclose(ours[-1].state.logits, theirs[-1].state.logits, rtol=0, atol=1e-8)
+
+
+UNUSUAL = {
+    "keep: train_many cannot do mixed_groups": (DAPO, {}),
+    "admit: train_many cannot do ended_completions": (RECIPES["book_cispo"], {}),
+    "level: train_many cannot do sequence_mean_level": (RECIPES["gspo"], {}),
+    "surrogate: train_many cannot do cispo": (RECIPES["cispo"], {}),
+    "penalty: train_many cannot do k2": (replace(GRPO, penalty=slot(k2)), {}),
+    r"penalty: train_many cannot do k3\(max_value=10.0\)": (
+        replace(GRPO, penalty=slot(k3, max_value=10.0)),
+        {},
+    ),
+    "corrections: train_many cannot do": (RECIPES["book_dr_grpo"], {}),
+    "log_ratio_limits: train_many cannot do": (replace(GRPO, log_ratio_limits=(-1.0, 1.0)), {}),
+    "entropy_coef: train_many cannot do a run with entropy_coef; use train": (GRPO, {"entropy_coef": 0.1}),
+    "entropy_target: ": (GRPO, {"entropy_target": 1.0}),
+    "refilter_every: ": (GRPO, {"refilter_every": 2}),
+    "expected 0 <= clip_low < 1": (replace(GRPO, surrogate=slot(clipped, clip_low=1.5)), {}),
+}
+
+
+@pytest.mark.parametrize(("message", "case"), UNUSUAL.items(), ids=[name.split(":")[0] for name in UNUSUAL])
+def test_what_it_cannot_do_is_named(message, case):
+    recipe, settings = case
+    task = build("bandit")
+    with pytest.raises(ValueError, match=message):
+        next(train_many(task, recipe, config_for(task, **SMALL, **settings)))
+
+
+def test_no_threads():
+    with pytest.raises(ValueError, match="threads: expected at least 1, got 0"):
+        next(train_many(build("bandit"), GRPO, config_for(build("bandit")), threads=0))
+
+
+@pytest.mark.parametrize("loop", [train, train_many])
+@pytest.mark.parametrize("optimizer", ["adam", "sgd"])
+def test_a_state_of_another_optimizer_is_refused(loop, optimizer):
+    task = build("bandit")
+    config = config_for(task, updates=2, seeds=2, optimizer=optimizer)
+    other = replace(config, optimizer="sgd" if optimizer == "adam" else "adam")
+    state = next(iter(loop(task, GRPO, other))).state
+    with pytest.raises(ValueError, match=rf"state: expected what {optimizer} keeps \((mean|nothing)"):
+        next(iter(loop(task, GRPO, config, state)))
