@@ -64,6 +64,10 @@ def chosen_task(text: str, settings: Mapping[str, Any]) -> Task:
     if not callable(build):
         raise click.UsageError(f"{text}: expected a Task or a function, got {type(build).__name__}")
     _check_settings(text, settings, _defaults(build))
+    try:
+        signature(build).bind(**settings)
+    except TypeError as error:
+        raise ValueError(f"{text}: {error}; give it with -o") from error
     task = build(**settings)
     if not isinstance(task, Task):
         raise click.UsageError(f"{text}: expected a function that returns a Task, got {type(task).__name__}")

@@ -1,4 +1,4 @@
-"""`grpo-ref train`: what it writes and says, mistakes, a user's own parts, runs that are killed and continued."""
+"""`grpo-ref train`: what it writes and says, mistakes, a user's own parts, runs killed and continued."""
 
 import json
 import signal
@@ -335,9 +335,14 @@ def test_a_users_own_recipe_is_that_recipe(run):
 
 @pytest.mark.usefixtures("own")
 def test_a_task_that_is_made_already_has_no_settings(run):
-    assert (
-        "mine:SMALL has no setting 'arms'. It has none." in run("train", "mine:SMALL", "-o", "arms=3").output
-    )
+    result = run("train", "mine:SMALL", "-o", "arms=3")
+    assert "mine:SMALL has no setting 'arms'. It has none." in result.output
+
+
+@pytest.mark.usefixtures("own")
+def test_a_setting_that_a_task_needs_is_asked_for(run):
+    result = run("train", "mine:required")
+    assert "Error: mine:required: missing a required argument: 'arms'; give it with -o" in result.output
 
 
 # ---- what the curves do not say ------------------------------------------------------------------
