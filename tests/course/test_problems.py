@@ -173,11 +173,3 @@ def test_pytest_does_not_call_an_untouched_course_passed(tmp_path):
     text = pytest_in(tmp_path, "exercises").stdout
     assert "passed" not in text.splitlines()[-1]
     assert "not started" in text.splitlines()[-1]
-
-
-def test_the_readme_tells_the_right_totals():
-    problems = PROBLEMS.values()
-    wrong, checks = (
-        sum(map(len, lists)) for lists in zip(*((p.mutants, p.checks) for p in problems), strict=True)
-    )
-    assert f"{wrong} in all, against {checks} checks" in (ROOT / "README.md").read_text()

@@ -1,5 +1,6 @@
 """`grpo-ref experiment`: test the claims of the literature, and write down what came out."""
 
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -190,7 +191,9 @@ def _write(out: Path, readme: Path | None, results: Mapping[str, Result], found:
     replace_text(out / "README.md", page)
     replace_text(out / "report.html", html_page(page, out))
     if readme is not None:
-        table = verdict_table(EXPERIMENTS, found, page=f"{out.as_posix()}/README.md")
+        table = verdict_table(
+            EXPERIMENTS, found, page=Path(os.path.relpath(out / "README.md", readme.parent)).as_posix()
+        )
         replace_text(readme, in_readme(readme.read_text(encoding="utf-8"), table))
 
 
