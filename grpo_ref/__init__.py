@@ -12,6 +12,7 @@ from grpo_ref.kernels.advantages import (
     best_of_group,
     discounted,
     gpg,
+    group_centered,
     group_centred,
     group_normalized,
     leave_one_out,

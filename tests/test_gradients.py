@@ -5,7 +5,6 @@ Two central differences, of steps h and h/2, are combined (Richardson), so that 
 """
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -186,7 +185,7 @@ def test_padding_gets_exactly_zero_whatever_it_holds(recipe):
 def test_a_detached_weight_is_the_gradient_of_weighted_log_probs():
     """With the capped ratio held as a number, the value is linear in log πθ, and W times it is its slope."""
     held = np.minimum(np.exp(NEW - OLD), 1.3) * ADVANTAGES[..., None]
-    weights = GRPO.aggregate(SimpleNamespace(mask=MASK))
+    weights = GRPO.weights(MASK)
 
     def loss(log_probs):
         return -(weights * held * log_probs)[MASK].sum()

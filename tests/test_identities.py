@@ -21,7 +21,7 @@ from grpo_ref import (
     clipped,
     dual_clipped,
     fixed_length,
-    group_centred,
+    group_centered,
     group_normalized,
     importance_weighted,
     kl_cov,
@@ -142,7 +142,7 @@ def test_advantages_may_come_for_each_token(recipe, batch):
     assert_close(loss_of((*arrays, each, mask), recipe), loss_of(batch, recipe))
 
 
-BASELINES = pytest.mark.parametrize("kernel", [group_normalized, group_centred, leave_one_out, batch_scaled])
+BASELINES = pytest.mark.parametrize("kernel", [group_normalized, group_centered, leave_one_out, batch_scaled])
 
 
 @BASELINES
@@ -175,7 +175,9 @@ def test_scaling_rewards_leaves_normalised_advantages(kernel, rewards, scale):
 def test_leave_one_out_is_centring_times_g_over_g_minus_one(rewards):
     """Also by its own definition: the mean of the others is taken off."""
     size = rewards.shape[-1]
-    np.testing.assert_allclose(leave_one_out(rewards), group_centred(rewards) * size / (size - 1), rtol=1e-12)
+    np.testing.assert_allclose(
+        leave_one_out(rewards), group_centered(rewards) * size / (size - 1), rtol=1e-12
+    )
     others = (rewards.sum(-1, keepdims=True) - rewards) / (size - 1)
     np.testing.assert_allclose(leave_one_out(rewards), rewards - others, rtol=1e-12, atol=1e-14)
 

@@ -34,7 +34,7 @@ def raw_rewards(rewards: Array) -> Array:
     return rewards
 
 
-def group_centred(rewards: Array) -> Array:
+def group_centered(rewards: Array) -> Array:
     """Reward minus the group's mean: keeps the scale of the reward, as in Dr. GRPO.
 
         Aᵢ = rᵢ - mean(r)
@@ -49,10 +49,14 @@ def group_centred(rewards: Array) -> Array:
     "centered".
 
     >>> import numpy as np
-    >>> group_centred(np.array([[0.0, 1.0, 1.0, 0.0]]))
+    >>> group_centered(np.array([[0.0, 1.0, 1.0, 0.0]]))
     array([[-0.5,  0.5,  0.5, -0.5]])
     """
     return _zero_if_equal(rewards, rewards - _mean(rewards))
+
+
+group_centred = group_centered
+"""The old spelling of the name, kept until 1.0."""
 
 
 def group_normalized(
@@ -200,7 +204,7 @@ def gpg(rewards: Array) -> Array:
     xp = array_namespace(rewards)
     rewarded = xp.sum(xp.astype(rewards != 0.0, rewards.dtype), axis=(GROUP, MEMBERS), keepdims=True)
     size = rewards.shape[GROUP] * rewards.shape[MEMBERS]
-    return group_centred(rewards) * (size / at_least(rewarded, 1.0))
+    return group_centered(rewards) * (size / at_least(rewarded, 1.0))
 
 
 def leave_one_out(rewards: Array, *, keep_singletons: bool = False) -> Array:
@@ -225,7 +229,7 @@ def leave_one_out(rewards: Array, *, keep_singletons: bool = False) -> Array:
     size = rewards.shape[MEMBERS]
     if size == 1:
         return rewards if keep_singletons else array_namespace(rewards).zeros_like(rewards)
-    return group_centred(rewards) * (size / (size - 1))
+    return group_centered(rewards) * (size / (size - 1))
 
 
 def ranked(rewards: Array) -> Array:
@@ -344,7 +348,7 @@ def whitened(
     Hu 2025, REINFORCE++ (arXiv:2501.03262); verl `compute_reinforce_plus_plus_baseline_outcome_advantage`.
     """
     xp = array_namespace(rewards, mask)
-    scores = group_centred(rewards) if baseline else rewards
+    scores = group_centered(rewards) if baseline else rewards
     tokens = scores[..., None] + xp.zeros_like(xp.astype(mask, rewards.dtype))
     return _whiten(tokens, mask, ddof=ddof, eps=eps)
 

@@ -207,7 +207,7 @@ def unlikely_under_reference(ref_log_probs: Array) -> Array:
 
         w = 1 - πref(t)
 
-    Dr. GRPO does nothing of the kind: it takes out the std and the length, see `group_centred` and
+    Dr. GRPO does nothing of the kind: it takes out the std and the length, see `group_centered` and
     `fixed_length`.
 
     Args:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.kernels.advantages import group_centred, group_normalized
+from grpo_ref.kernels.advantages import group_centered, group_normalized
 from grpo_ref.kernels.aggregation import token_mean
 from grpo_ref.kernels.penalties import k3
 from grpo_ref.kernels.surrogates import clipped
@@ -67,7 +67,7 @@ class Trainer:
     """
 
     walk: Walk = arms
-    advantage: Callable[[Any], Any] = group_centred
+    advantage: Callable[[Any], Any] = group_centered
     old: Callable[[Any, Any], Any] = lambda then, now: then
     slope: Callable[[Any, Any, float], Any] = lambda x, a, clip: (
         clipped(x, a, clip_low=clip, clip_high=clip).slope

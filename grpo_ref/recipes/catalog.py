@@ -7,7 +7,7 @@ from grpo_ref.kernels.advantages import (
     best_of_group,
     discounted,
     gpg,
-    group_centred,
+    group_centered,
     group_normalized,
     leave_one_out,
     length_weighted,
@@ -60,7 +60,7 @@ GRPO = Recipe(
 
 DR_GRPO = replace(
     GRPO,
-    advantage=slot(group_centred),
+    advantage=slot(group_centered),
     aggregate=slot(fixed_length),
     kl_coef=0.0,
     source="Liu et al. 2025, Understanding R1-Zero-like training (arXiv:2503.20783)",
@@ -201,7 +201,7 @@ GPG = replace(
 OPO = replace(REINFORCE, advantage=slot(length_weighted), source="Hao et al. 2025, OPO (arXiv:2505.23585)")
 DRO = replace(
     REINFORCE,
-    advantage=slot(group_centred),
+    advantage=slot(group_centered),
     surrogate=slot(squared_ratio, beta=0.1),
     aggregate=slot(token_mean),
     source="Richemond et al. 2024, DRO (arXiv:2405.19107)",

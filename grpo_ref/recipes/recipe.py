@@ -1,7 +1,7 @@
 """Recipes: an algorithm is a table of parts, and a variant is its difference from a known one.
 
     GRPO    = Recipe(advantage=..., level=..., surrogate=..., penalty=..., kl_coef=..., aggregate=..., ...)
-    DR_GRPO = replace(GRPO, advantage=slot(group_centred), aggregate=slot(fixed_length), kl_coef=0.0)
+    DR_GRPO = replace(GRPO, advantage=slot(group_centered), aggregate=slot(fixed_length), kl_coef=0.0)
 
 A part is a kernel with its settings, `slot(kernel, setting=value)`. A kernel's positional parameters name the
 fields that it reads from the batch, its keyword-only parameters are the settings; so a part can be called
@@ -13,9 +13,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
-from grpo_ref.arrays import Array
+from grpo_ref.arrays import TOKENS, Array, array_namespace, as_floating
 from grpo_ref.kernels.filters import all_completions
 
 
@@ -23,11 +24,10 @@ from grpo_ref.kernels.filters import all_completions
 class Slot:
     """A kernel with its settings, to be called with one record instead of many arrays.
 
-    >>> from types import SimpleNamespace
     >>> import numpy as np
     >>> from grpo_ref import group_normalized
     >>> part = slot(group_normalized, ddof=0, eps=0.0)
-    >>> part(SimpleNamespace(rewards=np.array([[1.0, 0.0]])))
+    >>> part(rewards=np.array([[1.0, 0.0]]))
     array([[ 1., -1.]])
     >>> print(part)
     group_normalized(ddof=0, eps=0.0)
@@ -36,8 +36,14 @@ class Slot:
     kernel: Callable[..., Any]
     settings: dict[str, Any] = field(default_factory=dict)
 
-    def __call__(self, record: Any) -> Any:
-        """Call the kernel with the record's fields of its positional parameters' names."""
+    def __call__(self, record: Any = None, /, **fields: Any) -> Any:
+        """Call the kernel with the fields that its positional parameters name.
+
+        Args:
+          record: whatever has these fields as attributes, such as a `Batch`; it may have others.
+          fields: the same one by one, by name, in place of a record.
+        """
+        record = SimpleNamespace(**fields) if record is None else record
         return self.kernel(*(self._input(record, name) for name in self.reads), **self.settings)
 
     @property
@@ -130,6 +136,32 @@ class Recipe:
         slots = (*parts, self.penalty, *self.corrections)
         return {name for part in slots for name in part.reads}
 
+    def weights(
+        self, mask: Array, *, max_length: int | None = None, correction: Array | None = None
+    ) -> Array:
+        """How much each token counts: the weights W of the loss, before corrections and filters.
+
+        Args:
+          mask: (..., P, G, T) 1 on completion tokens.
+          max_length: the generation budget in tokens; left out, T.
+          correction: (..., P, G, T) the product of the corrections; left out, 1 everywhere.
+
+        Returns:
+          (..., P, G, T) weights, 0 on padding.
+
+        >>> import numpy as np
+        >>> from grpo_ref import GRPO
+        >>> GRPO.weights(np.array([[[1, 1], [1, 0]]]))
+        array([[[0.25, 0.25],
+                [0.5 , 0.  ]]])
+        """
+        mask = as_floating(mask)
+        return self.aggregate(
+            mask=mask,
+            max_length=mask.shape[TOKENS] if max_length is None else max_length,
+            correction=array_namespace(mask).ones_like(mask) if correction is None else correction,
+        )
+
     def parts(self) -> dict[str, str]:
         """The parts by name, each as readable text; the last three only where they do anything."""
         shown = {part.name: getattr(self, part.name) for part in fields(self)}
@@ -141,7 +173,7 @@ class Recipe:
 
         >>> from grpo_ref import DR_GRPO, GRPO
         >>> DR_GRPO.differences(GRPO)
-        {'advantage': 'group_centred', 'kl_coef': '0.0', 'aggregate': 'fixed_length'}
+        {'advantage': 'group_centered', 'kl_coef': '0.0', 'aggregate': 'fixed_length'}
         """
         names = [part.name for part in fields(self) if part.name != "source"]
         ours, theirs = ({name: _plain(getattr(one, name)) for name in names} for one in (self, base))

@@ -6,7 +6,7 @@ import pytest
 from grpo_ref import (
     batch_scaled,
     best_of_group,
-    group_centred,
+    group_centered,
     group_normalized,
     leave_one_out,
     normalized_then_summed,
@@ -54,9 +54,9 @@ def test_group_normalized(rewards, settings, expected, asarray):
 
 
 OTHERS = {
-    "centred: mean 1/4": (group_centred, [[1, 0, 0, 0]], {}, [[0.75, -0.25, -0.25, -0.25]]),
-    "centred: everyone agrees": (group_centred, [[0.1, 0.1, 0.1]], {}, [[0, 0, 0]]),
-    "centred: alone": (group_centred, [[2.0]], {}, [[0]]),
+    "centred: mean 1/4": (group_centered, [[1, 0, 0, 0]], {}, [[0.75, -0.25, -0.25, -0.25]]),
+    "centred: everyone agrees": (group_centered, [[0.1, 0.1, 0.1]], {}, [[0, 0, 0]]),
+    "centred: alone": (group_centered, [[2.0]], {}, [[0]]),
     "raw": (raw_rewards, [[1, 0.5]], {}, [[1, 0.5]]),
     "leave one out: the others of the winner have mean 0": (
         leave_one_out,
@@ -136,7 +136,7 @@ def test_other_advantages(kernel, rewards, settings, expected, asarray):
     asarray.check(kernel(asarray(rewards), **settings), expected)
 
 
-@pytest.mark.parametrize("kernel", [group_normalized, group_centred, batch_scaled, leave_one_out])
+@pytest.mark.parametrize("kernel", [group_normalized, group_centered, batch_scaled, leave_one_out])
 def test_equal_rewards_give_exact_zeros(kernel):
     """The mean of three 0.1 is 0.10000000000000002, which must not be blown up by a small eps."""
     assert (kernel(np.full((2, 3), 0.1)) == 0.0).all()

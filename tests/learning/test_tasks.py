@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from grpo_ref import TASKS, group_centred, leave_one_out, sample
+from grpo_ref import TASKS, group_centered, leave_one_out, sample
 from grpo_ref.learning.policies.table import gather, policy_of, pull_back
 from grpo_ref.learning.rollout import draw_prompts, rollout
 from grpo_ref.learning.tasks.arithmetic import EOS, arithmetic
@@ -112,7 +112,9 @@ def test_leave_one_out_is_unbiased_by_enumeration(group):
 def test_centring_shrinks_the_gradient_by_one_minus_one_over_g(group):
     """The group mean contains the completion itself: E = (G-1)/G times the truth."""
     exact = exact_policy_gradient(MEANS, LOGITS) * (group - 1) / group
-    np.testing.assert_allclose(expected_sampled_gradient(group_centred, group), exact, rtol=1e-12, atol=1e-15)
+    np.testing.assert_allclose(
+        expected_sampled_gradient(group_centered, group), exact, rtol=1e-12, atol=1e-15
+    )
 
 
 def test_sampled_gradient_agrees_with_the_exact_one():

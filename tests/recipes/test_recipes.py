@@ -2,11 +2,23 @@
 
 import pickle
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from grpo_ref import DAPO, DR_GRPO, GRPO, RECIPES, clipped, group_normalized, policy_loss, slot
+import grpo_ref
+from grpo_ref import (
+    DAPO,
+    DR_GRPO,
+    GRPO,
+    RECIPES,
+    clipped,
+    group_normalized,
+    kept_token_mean,
+    policy_loss,
+    slot,
+)
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
@@ -67,3 +79,26 @@ def test_a_penalty_without_weight_stays_out_even_where_it_is_infinite():
     assert np.isfinite(result.gradient).all()
     assert np.isinf(result.metrics["kl"])
     assert "kl" not in policy_loss(**GOOD).metrics
+
+
+def test_a_part_is_called_with_a_record_or_with_its_fields_by_name():
+    rewards = np.array([[1.0, 0.0]])
+    by_name = DR_GRPO.advantage(rewards=rewards)
+    np.testing.assert_array_equal(by_name, [[0.5, -0.5]])
+    np.testing.assert_array_equal(DR_GRPO.advantage(SimpleNamespace(rewards=rewards)), by_name)
+
+
+def test_weights_need_nothing_but_the_mask():
+    """Two tokens and one: a sequence mean gives 1/4 and 1/2, a budget of four tokens 1/8 each."""
+    mask = np.array([[[1, 1], [1, 0]]])
+    np.testing.assert_array_equal(GRPO.weights(mask), [[[0.25, 0.25], [0.5, 0.0]]])
+    np.testing.assert_array_equal(DR_GRPO.weights(mask), [[[0.25, 0.25], [0.25, 0.0]]])
+    np.testing.assert_array_equal(DR_GRPO.weights(mask, max_length=4), [[[0.125, 0.125], [0.125, 0.0]]])
+    decoupled = replace(GRPO, aggregate=slot(kept_token_mean))
+    np.testing.assert_array_equal(decoupled.weights(mask, correction=2.0 * mask), mask / 3)
+    np.testing.assert_array_equal(decoupled.weights(mask), mask / 3)
+
+
+def test_the_old_spelling_of_centered_still_works():
+    assert grpo_ref.group_centred is grpo_ref.group_centered
+    assert str(DR_GRPO.advantage) == "group_centered"

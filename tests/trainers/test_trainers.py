@@ -39,7 +39,7 @@ PARTS = {
         {"surrogate": "cispo(max_ratio=0.2)"},
     ),
     "trl: vespo takes the sequence's sum": (trl, {"loss_type": "vespo"}, {"level": "sequence_sum_level"}),
-    "trl: False is an old name of none": (trl, {"scale_rewards": False}, {"advantage": "group_centred"}),
+    "trl: False is an old name of none": (trl, {"scale_rewards": False}, {"advantage": "group_centered"}),
     "trl: an old name of the cap": (
         trl,
         {"use_vllm": True, "vllm_importance_sampling_cap": 5.0},
@@ -85,7 +85,7 @@ PARTS = {
         open_instruct,
         {},
         {
-            "advantage": "group_centred",
+            "advantage": "group_centered",
             "keep": "mixed_groups",
             "surrogate": "clipped(clip_low=0.2, clip_high=0.272)",
             "kl_coef": "0.05",

@@ -4,7 +4,7 @@ from math import inf
 from types import SimpleNamespace
 from typing import Any
 
-from grpo_ref.kernels.advantages import group_centred, group_normalized
+from grpo_ref.kernels.advantages import group_centered, group_normalized
 from grpo_ref.kernels.aggregation import token_mean, token_sum_over
 from grpo_ref.kernels.corrections import indicator, truncated
 from grpo_ref.kernels.filters import all_completions, all_groups, ended_completions, mixed_groups
@@ -15,7 +15,7 @@ from grpo_ref.kernels.surrogates import cispo, clipped
 from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.trainers.dialect import Dialect, one_of
 
-ADVANTAGES = {"centered": slot(group_centred), "standard": slot(group_normalized, ddof=0, eps=1e-8)}
+ADVANTAGES = {"centered": slot(group_centered), "standard": slot(group_normalized, ddof=0, eps=1e-8)}
 DEFAULTS: dict[str, Any] = {
     "loss_fn": "dapo",
     "clip_lower": 0.2,

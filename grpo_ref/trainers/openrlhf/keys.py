@@ -4,7 +4,7 @@ from math import inf
 from types import SimpleNamespace
 from typing import Any
 
-from grpo_ref.kernels.advantages import group_centred, group_normalized, leave_one_out, whitened
+from grpo_ref.kernels.advantages import group_centered, group_normalized, leave_one_out, whitened
 from grpo_ref.kernels.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.kernels.corrections import indicator, masked, truncated
 from grpo_ref.kernels.filters import all_groups, mixed_groups
@@ -17,7 +17,7 @@ from grpo_ref.trainers.dialect import Dialect, one_of
 
 ADVANTAGES = {
     "group_norm": slot(group_normalized, ddof=1, eps=1e-9),
-    "dr_grpo": slot(group_centred),
+    "dr_grpo": slot(group_centered),
     "rloo": slot(leave_one_out),
     "reinforce_baseline": slot(whitened),
 }

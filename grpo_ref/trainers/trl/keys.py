@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from grpo_ref.kernels.advantages import batch_scaled, group_centred, group_normalized, normalized_then_summed
+from grpo_ref.kernels.advantages import batch_scaled, group_centered, group_normalized, normalized_then_summed
 from grpo_ref.kernels.aggregation import (
     fixed_length,
     sequence_mean_token_mean,
@@ -150,7 +150,7 @@ def _advantage(s: SimpleNamespace) -> Slot:
     kernels = {
         "group": slot(group_normalized, ddof=1, eps=1e-4),
         "batch": slot(batch_scaled, ddof=1, eps=1e-4),
-        "none": slot(group_centred),
+        "none": slot(group_centered),
     }
     return kernels[one_of("scale_rewards", s.scale_rewards, SCALES)]
 

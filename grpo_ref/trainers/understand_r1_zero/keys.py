@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
-from grpo_ref.kernels.advantages import group_centred, group_normalized
+from grpo_ref.kernels.advantages import group_centered, group_normalized
 from grpo_ref.kernels.aggregation import fixed_length, sequence_mean_token_mean
 from grpo_ref.kernels.filters import all_groups
 from grpo_ref.kernels.levels import token_level
@@ -15,7 +15,7 @@ from grpo_ref.trainers.dialect import Dialect, one_of
 
 CRITICS = {
     "grpo": (slot(group_normalized, ddof=1, eps=1e-8), slot(sequence_mean_token_mean)),
-    "drgrpo": (slot(group_centred), slot(fixed_length)),
+    "drgrpo": (slot(group_centered), slot(fixed_length)),
 }
 DEFAULTS: dict[str, Any] = {
     "critic_type": "drgrpo",

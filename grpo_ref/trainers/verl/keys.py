@@ -8,7 +8,7 @@ from grpo_ref.kernels.advantages import (
     best_of_group,
     discounted,
     gpg,
-    group_centred,
+    group_centered,
     group_normalized,
     leave_one_out,
     length_weighted,
@@ -167,7 +167,7 @@ def _build(s: SimpleNamespace) -> Recipe:
     estimators["reinforce_plus_plus"] = slot(discounted, gamma=s.gamma)
     advantage = one_of("adv_estimator", s.adv_estimator, estimators)
     if not s.norm_adv_by_std_in_grpo and s.adv_estimator in ("grpo", "grpo_vectorized"):
-        advantage = slot(group_centred)
+        advantage = slot(group_centered)
     buffer = settings["overlong_buffer_cfg.len"] / s.max_response_length
     overlong = slot(soft_overlong, buffer=buffer)
     return Recipe(

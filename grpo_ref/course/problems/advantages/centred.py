@@ -14,11 +14,11 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
-from grpo_ref.kernels.advantages import group_centred
+from grpo_ref.kernels.advantages import group_centered
 
 
 def _reference(rewards: Any) -> Any:
-    return group_centred(np.asarray(rewards, dtype=float))
+    return group_centered(np.asarray(rewards, dtype=float))
 
 
 def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
