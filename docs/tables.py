@@ -1,7 +1,7 @@
 """Write the tables of the documentation from the lists that they describe: `make docs`.
 
-A block of a page stands between `<!-- NAME: made by make docs -->` and `<!-- end of NAME -->`. Nothing between these
-marks is written by hand, so no table and no total can go stale. A test compares.
+A block of a page stands between `<!-- NAME: made by make docs -->` and `<!-- end of NAME -->`. Nothing between
+these marks is written by hand, so no table and no total can go stale. A test compares.
 """
 
 import re
@@ -81,8 +81,8 @@ def totals() -> str:
     )
     return (
         f"The course has {len(problems)} exercises in {len(CHAPTERS)} chapters, worth"
-        f" {sum(problem.points for problem in problems)} points. They are graded by {checks} checks, which are"
-        f" proved against {wrong} plausible wrong answers."
+        f" {sum(problem.points for problem in problems)} points. They are graded by {checks} checks,"
+        f" which are proved against {wrong} plausible wrong answers."
     )
 
 

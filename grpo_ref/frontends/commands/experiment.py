@@ -191,8 +191,8 @@ def _write(out: Path, readme: Path | None, results: Mapping[str, Result], found:
     replace_text(out / "README.md", page)
     replace_text(out / "report.html", html_page(page, out))
     if readme is not None:
-        page = Path(os.path.relpath(out, readme.parent)) / "README.md"
-        table = verdict_table(EXPERIMENTS, found, page=page.as_posix())
+        link = Path(os.path.relpath(out, readme.parent)) / "README.md"
+        table = verdict_table(EXPERIMENTS, found, page=link.as_posix())
         replace_text(readme, in_readme(readme.read_text(encoding="utf-8"), table))
 
 
