@@ -92,12 +92,14 @@ from grpo_ref.kernels.surrogates import (
     two_sided_clipped,
     vespo,
 )
+from grpo_ref.learning.config import TrainConfig, config_for
 from grpo_ref.learning.optim import SGD, Adam, clip_by_norm
 from grpo_ref.learning.rollout import rollout, sample
+from grpo_ref.learning.state import TrainState, Update, initial_state
 from grpo_ref.learning.tasks import TASKS
 from grpo_ref.learning.tasks.task import Task
-from grpo_ref.learning.train import TrainConfig, TrainState, Update, config_for, initial_state, train
 from grpo_ref.loss import PolicyLoss, policy_loss
 from grpo_ref.objective import grpo_objective
 from grpo_ref.recipes import DAPO, DR_GRPO, GRPO, RECIPES, REINFORCE, RLOO, Recipe, Slot, slot
+from grpo_ref.training import train
 from grpo_ref.types import Batch, Completions, Term

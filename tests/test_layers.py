@@ -19,6 +19,7 @@ FLOORS = """
     loss
     learning
     fast
+    training
     mistakes
     check
     trainers

@@ -1,4 +1,7 @@
-"""Many seeds at once, for speed: the loop of `train` on tables with the vocabulary's axis first.
+"""The fast loop: many seeds, the usual recipes, few metrics, on tables with the vocabulary's axis first.
+
+It gives the curves of `learning.loop`, the plain loop, which is the one to read and does everything else;
+`training.train` chooses between the two.
 
 The logits lie in memory as (V, S, N), so that a sum over the vocabulary is V additions of long rows. A token
 and the state that it was chosen in are one number, the place of both in a flat table:
@@ -16,11 +19,10 @@ into arrays that are made once (`out=`), because new memory costs more than the 
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -30,12 +32,24 @@ from numpy.typing import DTypeLike
 from grpo_ref.arrays import Floats, Integers, keep_freed_memory
 from grpo_ref.kernels.filters import all_completions, all_groups
 from grpo_ref.kernels.levels import token_level
+from grpo_ref.kernels.metrics import mean_length, reward_width
 from grpo_ref.kernels.penalties import k3
 from grpo_ref.kernels.surrogates import clipped
-from grpo_ref.learning.optim import OPTIMIZERS, Adam
+from grpo_ref.learning.arguments import check_arguments, check_metrics
+from grpo_ref.learning.batches import stretches
+from grpo_ref.learning.config import TrainConfig
+from grpo_ref.learning.optim import Adam
 from grpo_ref.learning.rollout import draw_prompts
+from grpo_ref.learning.state import (
+    Metrics,
+    TrainState,
+    Update,
+    generators_of,
+    optimizer_of,
+    saved,
+    starting_state,
+)
 from grpo_ref.learning.tasks.task import END, Task
-from grpo_ref.learning.train import TrainConfig, TrainState, Update, starting_state
 from grpo_ref.recipes import Recipe
 
 Tables = dict[str, Floats]
@@ -48,28 +62,29 @@ def train_many(
     config: TrainConfig,
     state: TrainState | None = None,
     *,
+    metrics: Collection[str] = ("reward",),
     threads: int = 1,
     dtype: DTypeLike = np.float64,
 ) -> Iterator[Update]:
-    """The same as `train` for the usual recipes, several times faster: same random numbers, same curves.
+    """The same as the plain loop for the usual recipes, several times faster: same random numbers and curves.
 
-    Sums are taken in another order than in `train`, so logits agree to rounding (about 1e-10, less well where
-    many steps on a batch magnify it), not to the bit. A run depends neither on the other runs nor on the
-    threads. What was yielded is never written to again.
+    Sums are taken in another order than in the plain loop, so logits agree to rounding (about 1e-10, less
+    well where many steps on a batch magnify it), not to the bit. A run depends neither on the other runs nor
+    on the threads. What was yielded is never written to again.
 
     Args:
-      task, recipe, config, state: as in `train`; the state may come from either.
+      task, recipe, config, state: as in `train`; the state may be that of either loop.
+      metrics: names of the metrics that are needed, among those of `fast_metrics`.
       threads: into how many parts the seeds are divided, to be trained at the same time; two were slower
         than one on the machines tried, since most calls are shorter than the hand-over between threads.
-      dtype: of the tables; float32 is faster, and its curves part from those of `train` after a while.
+      dtype: of the tables; float32 is faster, and its curves part from those of the plain loop after a while.
 
     Yields:
-      Update(metrics, state). The only metric is reward, (S,): the mean over the batch.
+      Update(metrics, state), each metric (S,): the mean over the batch.
 
     Raises:
-      ValueError: if `train` is needed, or the state is that of another optimizer. Here the surrogate is
-        `clipped` at the token level, the penalty `k3` without limits (or kl_coef is 0), nothing filtered or
-        corrected, and there is no entropy bonus or target and no refilter.
+      TypeError: if an argument is not of its type.
+      ValueError: if the plain loop is needed, as `why_not` says, or the state is that of another optimizer.
 
     >>> from grpo_ref import GRPO, TASKS, config_for, train_many
     >>> task = TASKS["bandit"]()
@@ -77,30 +92,65 @@ def train_many(
     >>> len(curve), curve[0].shape
     (200, (100,))
     """
+    check_arguments(task, recipe, config, state)
     state = starting_state(task, config, state)
-    _check(task, recipe, config, state, threads)
+    wanted = _checked(task, recipe, config, state, metrics, threads)
     keep_freed_memory()
     tables = {"logits": state.logits} | {name: x for name, x in state.optimizer.items() if name != "steps"}
     tables = {name: _front(table).astype(dtype, order="C") for name, table in tables.items()}
-    parts = [_Runs(task, recipe, config, state, part, dtype) for part in _parts(len(state.logits), threads)]
+    stretch = stretches(len(state.logits), threads)
+    parts = [_Runs(task, recipe, config, state, runs, wanted, dtype) for runs in stretch]
     with ThreadPoolExecutor(len(parts)) as pool:
         each = pool.map if len(parts) > 1 else map
         while state.update < config.updates:
             refresh = config.ref_refresh > 0 and (state.update + 1) % config.ref_refresh == 0
             before, tables = tables, {name: np.empty_like(table) for name, table in tables.items()}
-            rewards = list(each(partial(_Runs.update, before=before, after=tables, refresh=refresh), parts))
+            found = list(each(partial(_Runs.update, before=before, after=tables, refresh=refresh), parts))
             state = _next_state(state, tables, parts, refresh=refresh)
-            yield Update({"reward": np.concatenate(rewards)}, state)
+            yield Update({name: np.concatenate([one[name] for one in found]) for name in wanted}, state)
 
 
-def _check(task: Task, recipe: Recipe, config: TrainConfig, state: TrainState, threads: int) -> None:
-    """Name the part of the recipe or the setting that is only known to `train`."""
-    if threads < 1:
-        raise ValueError(f"threads: expected at least 1, got {threads}")
-    if not all(isinstance(table, np.ndarray) for table in (task.ref_logits, state.logits)):
-        raise ValueError("task and state: expected NumPy arrays; on another device use train")
+MEASURES: dict[str, Callable[[Any], Floats]] = {
+    "reward": lambda batch: batch.rewards.mean((-2, -1)),
+    "length": lambda batch: mean_length(batch.mask),
+    "truncated": lambda batch: 1.0 - batch.ended.mean((-2, -1)),
+    "reward_width": lambda batch: reward_width(batch.rewards),
+}
+"""The metrics that need nothing but the batch as it was drawn; `_Runs.measured` adds the task's criteria."""
+
+
+def fast_metrics(task: Task) -> tuple[str, ...]:
+    """The names of the metrics that this loop gives for the task."""
+    return tuple(dict.fromkeys((*task.criteria, *MEASURES)))
+
+
+def why_not(task: Task, recipe: Recipe, config: TrainConfig, state: TrainState | None = None) -> str:
+    """The first reason why the plain loop is needed, as a sentence; empty if this one will do.
+
+    Here the surrogate is `clipped` at the token level, the penalty is `k3` without limits (or kl_coef is 0),
+    nothing is filtered or corrected, there is no entropy bonus or target and no refiltering, and all arrays
+    are NumPy's.
+    """
+    tables = (task.ref_logits,) if state is None else (task.ref_logits, state.logits)
+    if not all(isinstance(table, np.ndarray) for table in tables):
+        return "task and state: expected NumPy arrays; on another device use train"
+    no_bonus = config.entropy_coef == 0.0 and (state is None or not state.entropy_coef.any())
+    usual = _usual_parts(recipe) | {
+        "entropy_coef": no_bonus,
+        "entropy_target": config.entropy_target == 0.0,
+        "refilter_every": config.refilter_every == 0,
+    }
+    for name, is_usual in usual.items():
+        if not is_usual:
+            part = recipe.parts().get(name) or f"a run with {name}"
+            return f"{name}: train_many cannot do {part}; use train"
+    return ""
+
+
+def _usual_parts(recipe: Recipe) -> dict[str, bool]:
+    """Which parts of the recipe this loop knows."""
     plain_k3 = recipe.penalty.kernel is k3 and not recipe.penalty.settings
-    usual = {
+    return {
         "keep": recipe.keep.kernel is all_groups,
         "admit": recipe.admit.kernel is all_completions,
         "reward": "states" not in recipe.reward.reads,
@@ -110,21 +160,27 @@ def _check(task: Task, recipe: Recipe, config: TrainConfig, state: TrainState, t
         "penalty": recipe.kl_coef == 0.0 or plain_k3,
         "corrections": not recipe.corrections,
         "log_ratio_limits": recipe.log_ratio_limits == (-math.inf, math.inf),
-        "entropy_coef": config.entropy_coef == 0.0 and not state.entropy_coef.any(),
-        "entropy_target": config.entropy_target == 0.0,
-        "refilter_every": config.refilter_every == 0,
     }
-    for name, is_usual in usual.items():
-        if not is_usual:
-            part = recipe.parts().get(name) or f"a run with {name}"
-            raise ValueError(f"{name}: train_many cannot do {part}; use train")
+
+
+def _checked(
+    task: Task,
+    recipe: Recipe,
+    config: TrainConfig,
+    state: TrainState,
+    metrics: Collection[str],
+    threads: int,
+) -> tuple[str, ...]:
+    """The names of the metrics, if this loop can do all that is asked."""
+    if threads < 1:
+        raise ValueError(f"threads: expected at least 1, got {threads}")
+    if why := why_not(task, recipe, config, state):
+        raise ValueError(why)
+    wanted = check_metrics(task, metrics)
+    if slow := [name for name in wanted if name not in fast_metrics(task)]:
+        raise ValueError(f"metrics: train_many cannot give {', '.join(slow)}; use train")
     recipe.surrogate(SimpleNamespace(log_ratio=np.zeros(1), advantages=np.zeros(1)))  # checks its bounds
-
-
-def _parts(count: int, parts: int) -> list[slice]:
-    """Nearly equal stretches, as in `train`; none of them is empty."""
-    parts = min(parts, count)
-    return [slice(a, b) for a, b in pairwise(count * part // parts for part in range(parts + 1))]
+    return wanted
 
 
 def _front(array: Any) -> Any:
@@ -148,7 +204,7 @@ def _next_state(state: TrainState, tables: Tables, parts: list["_Runs"], *, refr
         logits=logits,
         ref_logits=logits if refresh else state.ref_logits,
         optimizer=optimizer,
-        generators=tuple(saved for part in parts for saved in part.saved),
+        generators=tuple(one for part in parts for one in part.saved),
     )
 
 
@@ -227,28 +283,28 @@ class _Runs:
         config: TrainConfig,
         state: TrainState,
         runs: slice,
+        wanted: tuple[str, ...],
         dtype: DTypeLike,
     ) -> None:
-        self.recipe, self.config, self.runs = recipe, config, runs
+        self.recipe, self.config, self.runs, self.wanted = recipe, config, runs, wanted
+        self.criteria = task.criteria
         self.saved = state.generators[runs]
-        self.generators = [np.random.Generator(np.random.PCG64(0)) for _ in self.saved]
-        for generator, saved in zip(self.generators, self.saved, strict=True):
-            generator.bit_generator.state = saved
+        self.generators = generators_of(self.saved)
         self.prompt_probs = state.prompt_probs[runs]
         self.walk = _Walk(task, config, len(self.saved), dtype)
-        self.optimizer = OPTIMIZERS[config.optimizer](learning_rate=config.learning_rate)
+        self.optimizer = optimizer_of(config)
         self.steps = float(state.optimizer.get("steps", np.zeros(())))
         self.ref = _front(state.ref_logits[runs]).astype(dtype, order="C")
         self.old, self.now, self.ratio, self.gradient, self.extra = np.empty((5, *self.ref.shape), dtype)
         self.row, self.stopped = np.empty_like(self.ref[0]), np.empty(self.ref.shape, np.bool_)
         self.softmax(self.ref, out=self.ref)
 
-    def update(self, before: Tables, after: Tables, *, refresh: bool) -> Floats:
-        """One update, from the tables before to those after; the mean reward of each run."""
+    def update(self, before: Tables, after: Tables, *, refresh: bool) -> Metrics:
+        """One update, from the tables before to those after; the metrics of each run."""
         before, after = ({name: x[:, self.runs] for name, x in tables.items()} for tables in (before, after))
         self.softmax(before["logits"], out=self.old)
         batch = self.walk.draw(self.old, self.generators, self.prompt_probs)
-        rewards: Floats = batch.rewards.mean((-2, -1))
+        metrics = {name: self.measured(name, batch) for name in self.wanted}
         probs = self.old
         for sums in self.sums(batch) * self.config.epochs:
             if probs is self.now:
@@ -258,8 +314,15 @@ class _Runs:
             before, probs = after, self.now
         if refresh:
             self.softmax(after["logits"], out=self.ref)
-        self.saved = tuple(generator.bit_generator.state for generator in self.generators)
-        return rewards
+        self.saved = saved(self.generators)
+        return metrics
+
+    def measured(self, name: str, batch: Any) -> Floats:
+        """(S,) one metric of the batch as it was drawn."""
+        if name in MEASURES:
+            return MEASURES[name](batch)
+        of_criterion: Floats = batch.components[..., self.criteria.index(name)].mean((-2, -1))
+        return of_criterion
 
     def softmax(self, logits: Floats, out: Floats) -> None:
         """The policy; what is below the floor counts as the floor, so that no quotient of two is 0/0."""
@@ -284,7 +347,7 @@ class _Runs:
         several = self.config.minibatches * self.config.epochs > 1
         advantages = self.advantages(batch)
         found = []
-        for part in _parts(self.config.prompts, self.config.minibatches):
+        for part in stretches(self.config.prompts, self.config.minibatches):
             weights, table = self.weights(batch, part), partial(self.table, self.walk.entries[:, :, part])
             gains = weights * advantages[:, :, part]
             total = table(gains)

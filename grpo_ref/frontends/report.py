@@ -9,8 +9,8 @@ from grpo_ref.kernels.diversity import has_collapsed
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.learning.rollout import rollout
 from grpo_ref.learning.runs import History
+from grpo_ref.learning.state import TrainState
 from grpo_ref.learning.tasks.task import Task
-from grpo_ref.learning.train import TrainState
 from grpo_ref.types import Completions
 
 MEASURES = {

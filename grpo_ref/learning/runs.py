@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from grpo_ref.arrays import to_host
 from grpo_ref.files import UNFINISHED, replace_file, replace_text
-from grpo_ref.learning.train import Metrics, TrainState
+from grpo_ref.learning.state import Metrics, TrainState
 
 FORMAT = "grpo_ref run 1"
 CONFIG, METRICS, CHECKPOINT = "config.json", "metrics.csv", "checkpoint.npz"

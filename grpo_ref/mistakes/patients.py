@@ -12,9 +12,11 @@ from grpo_ref.arrays import TOKENS, Array, as_floating
 from grpo_ref.kernels.advantages import batch_normalized, group_normalized
 from grpo_ref.kernels.penalties import k3
 from grpo_ref.kernels.surrogates import clipped
+from grpo_ref.learning.config import config_for
+from grpo_ref.learning.state import Metrics
 from grpo_ref.learning.tasks import TASKS
-from grpo_ref.learning.train import Metrics, config_for, train
 from grpo_ref.recipes import GRPO, Recipe, slot
+from grpo_ref.training import train
 from grpo_ref.types import Term
 
 

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from grpo_ref.frontends.cli import COMMANDS, main
 from grpo_ref.frontends.commands.recipes import as_markdown
 from grpo_ref.frontends.commands.train import HELP
+from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.runs import RunFolder
-from grpo_ref.learning.train import TrainConfig
 from grpo_ref.recipes import RECIPES
 
 # A shell starts background jobs with Ctrl-C ignored; the program under test listens to it all the same.

@@ -17,13 +17,13 @@ from grpo_ref import (
     sample,
     train,
 )
+from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.optim import SGD, Adam, clip_by_norm
 from grpo_ref.learning.policies.table import gather, policy_of, pull_back
 from grpo_ref.learning.rollout import draw, redraw
 from grpo_ref.learning.tasks.arithmetic import arithmetic
 from grpo_ref.learning.tasks.bandit import bandit
 from grpo_ref.learning.tasks.names import names
-from grpo_ref.learning.train import TrainConfig
 
 SMALL = {"updates": 6, "prompts": 8, "group_size": 4}
 

@@ -11,10 +11,11 @@ from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.experiments.framework.experiment import Comparison, Curves, Experiment, Measures, Points, arm
 from grpo_ref.experiments.framework.training import summarised
 from grpo_ref.kernels.diversity import has_collapsed
+from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.learning.tasks.task import END, Task
-from grpo_ref.learning.train import config_for, train
 from grpo_ref.recipes import GRPO, Recipe
+from grpo_ref.training import train
 
 PROMPTS, VOCABULARY = 12, 8
 RECORD = ("reward", "entropy", "distinct_bigrams", "reward_width", "dead_groups")

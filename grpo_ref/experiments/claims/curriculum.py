@@ -17,9 +17,11 @@ from grpo_ref.experiments.framework.experiment import (
     Points,
     arm,
 )
+from grpo_ref.learning.config import config_for
+from grpo_ref.learning.state import initial_state
 from grpo_ref.learning.tasks.task import Task
-from grpo_ref.learning.train import config_for, initial_state, train
 from grpo_ref.recipes import GRPO, Recipe
+from grpo_ref.training import train
 
 LONGEST, UPDATES = 10, 75
 HARDEST_ONLY = ((UPDATES, LONGEST, LONGEST),)

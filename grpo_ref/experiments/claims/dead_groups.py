@@ -9,12 +9,14 @@ from grpo_ref.arrays import Floats
 from grpo_ref.experiments.framework.chain import RIGHT, chain, pass_rates
 from grpo_ref.experiments.framework.experiment import Arm, Comparison, Curves, Experiment, Measures, arm
 from grpo_ref.kernels.filters import mixed_groups
+from grpo_ref.learning.config import TrainConfig, config_for
 from grpo_ref.learning.policies.table import gather, policy_of, pull_back
 from grpo_ref.learning.rollout import draw
+from grpo_ref.learning.state import initial_state
 from grpo_ref.learning.tasks.task import Task
-from grpo_ref.learning.train import TrainConfig, config_for, initial_state, train
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import GRPO, Recipe, slot
+from grpo_ref.training import train
 
 LONGEST = 8
 BUDGET = 2500

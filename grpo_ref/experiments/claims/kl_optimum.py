@@ -8,10 +8,11 @@ import numpy as np
 from grpo_ref.arrays import Floats
 from grpo_ref.experiments.framework.experiment import Comparison, Experiment, Measures, Points, arm
 from grpo_ref.kernels.penalties import k1, k2, k3, weighted_k3
+from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.learning.tasks.bandit import bandit_with
-from grpo_ref.learning.train import config_for, train
 from grpo_ref.recipes import RLOO, Recipe, slot
+from grpo_ref.training import train
 
 CONTEXTS, ARMS = 8, 10
 WEIGHT = 0.2

@@ -9,10 +9,11 @@ from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.experiments.framework.experiment import Comparison, Curves, Experiment, Measures, arm
 from grpo_ref.experiments.framework.training import summarised
 from grpo_ref.kernels.aggregation import token_mean
+from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.learning.tasks.task import END, Task
-from grpo_ref.learning.train import config_for, train
 from grpo_ref.recipes import DR_GRPO, GRPO, Recipe, slot
+from grpo_ref.training import train
 
 ANSWERS, BUDGET, UPDATES = 4, 12, 100
 FILLER = 0

@@ -8,9 +8,10 @@ from grpo_ref.arrays import Floats
 from grpo_ref.experiments.claims.collapse import VOCABULARY, modes, right_answers, synonyms
 from grpo_ref.experiments.framework.experiment import Comparison, Curves, Experiment, Measures, arm
 from grpo_ref.experiments.framework.training import summarised
+from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import log_softmax
-from grpo_ref.learning.train import config_for, train
 from grpo_ref.recipes import GRPO, Recipe
+from grpo_ref.training import train
 
 
 def refreshed(*, recipe: Recipe, every: int, seeds: int, seed: int) -> Measures:

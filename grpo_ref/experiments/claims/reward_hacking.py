@@ -18,11 +18,12 @@ from grpo_ref.experiments.framework.experiment import (
     arm,
 )
 from grpo_ref.experiments.framework.training import trained
+from grpo_ref.learning.config import config_for
 from grpo_ref.learning.rollout import sample
 from grpo_ref.learning.tasks.names import names
 from grpo_ref.learning.tasks.task import END, Task
-from grpo_ref.learning.train import config_for, train
 from grpo_ref.recipes import GRPO, Recipe
+from grpo_ref.training import train
 
 PLAIN, EXPLAINING, FLATTERING = range(3)
 """The kinds of sentences."""

@@ -8,13 +8,14 @@ import numpy as np
 from grpo_ref.arrays import Floats
 from grpo_ref.experiments.framework.experiment import Comparison, Curves, Experiment, Measures, arm
 from grpo_ref.experiments.framework.training import summarised
+from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.policies.table import gather, policy_of, pull_back
 from grpo_ref.learning.rollout import rollout
 from grpo_ref.learning.tasks.bandit import bandit_with
 from grpo_ref.learning.tasks.task import Task
-from grpo_ref.learning.train import TrainConfig, train
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import DR_GRPO, GRPO, Recipe
+from grpo_ref.training import train
 
 RATES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98)
 MIDDLE = RATES.index(0.5)

@@ -7,9 +7,10 @@ import numpy as np
 
 from grpo_ref.arrays import Floats
 from grpo_ref.experiments.framework.experiment import Measures
+from grpo_ref.learning.config import config_for
 from grpo_ref.learning.tasks.task import Task
-from grpo_ref.learning.train import config_for, train
 from grpo_ref.recipes import Recipe
+from grpo_ref.training import train
 
 END = 0.2
 """The last part of training over which a curve is averaged into its final value."""

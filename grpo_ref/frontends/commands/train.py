@@ -16,12 +16,14 @@ from grpo_ref.arrays import DeviceError, device_namespace, to_device, to_host
 from grpo_ref.frontends.cli import Name, suggestion
 from grpo_ref.frontends.progress import Progress
 from grpo_ref.frontends.report import print_report
+from grpo_ref.learning.config import TrainConfig, config_for
 from grpo_ref.learning.optim import OPTIMIZERS
 from grpo_ref.learning.runs import History, RunError, RunFolder
+from grpo_ref.learning.state import Metrics, TrainState, initial_state
 from grpo_ref.learning.tasks import TASKS
 from grpo_ref.learning.tasks.task import Task
-from grpo_ref.learning.train import Metrics, TrainConfig, TrainState, config_for, initial_state, train
 from grpo_ref.recipes import RECIPES, Recipe
+from grpo_ref.training import train
 
 HELP = {
     "updates": "Number of sampled batches.",

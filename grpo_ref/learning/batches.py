@@ -1,0 +1,101 @@
+"""A batch made ready for the optimizer's steps: drawn, filtered, judged, and looked at by all policies."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from grpo_ref.arrays import Bools, Floats
+from grpo_ref.kernels.filters import all_groups
+from grpo_ref.learning.config import TrainConfig
+from grpo_ref.learning.policies.table import Policy, gather
+from grpo_ref.learning.rollout import draw, redraw
+from grpo_ref.learning.tasks.task import Task
+from grpo_ref.recipes import Recipe
+from grpo_ref.types import Completions
+
+
+class Training(NamedTuple):
+    """What stays the same during a training, and the runs' sources of random numbers."""
+
+    task: Task
+    recipe: Recipe
+    config: TrainConfig
+    generators: Sequence[np.random.Generator]
+
+
+class Prepared(NamedTuple):
+    """A batch made ready for the optimizer's steps.
+
+    Attributes:
+      completions: (S, P, G, T), rejected groups drawn anew.
+      advantages: (S, P, G) or (S, P, G, T).
+      mask: (S, P, G, T) 1.0 on the tokens that take part.
+      old_log_probs, ref_log_probs: (S, P, G, T) in nats.
+    """
+
+    completions: Completions
+    advantages: Floats
+    mask: Floats
+    old_log_probs: Floats
+    ref_log_probs: Floats
+
+
+def drawn(training: Training, probs: Floats, prompt_probs: Floats) -> Completions:
+    """A fresh batch for each run; probs are (S, N, V), prompt_probs (S, Q)."""
+    config = training.config
+    return draw(
+        training.task,
+        probs,
+        training.generators,
+        prompts=config.prompts,
+        group_size=config.group_size,
+        prompt_probs=prompt_probs,
+    )
+
+
+def resampled(
+    training: Training, probs: Floats, batch: Completions, prompt_probs: Floats
+) -> tuple[Completions, Bools]:
+    """The batch with the groups that the recipe rejects drawn anew, and which groups it keeps in the end."""
+    task, recipe, config, generators = training
+    kept: Bools = recipe.keep(batch)
+    for _ in range(0 if recipe.keep.kernel is all_groups else config.resamples):
+        redrawn = redraw(task, probs, generators, batch, replace_groups=~kept, prompt_probs=prompt_probs)
+        if redrawn is batch:
+            break
+        batch, kept = redrawn, recipe.keep(redrawn)
+    return batch, kept
+
+
+def prepared(recipe: Recipe, batch: Completions, kept: Bools, old: Policy, ref: Floats) -> Prepared:
+    """The batch with its advantages, its mask, and what the old policy and the reference say of its tokens.
+
+    Args:
+      recipe: shapes the rewards, gives the advantages, and admits completions.
+      batch: (S, P, G, T) completions.
+      kept: (S, P) groups that take part.
+      old: the policies that drew them, (S, N, V).
+      ref: (S, N, V) log-probabilities of the references.
+    """
+    taking_part = kept[..., None] & recipe.admit(batch)
+    return Prepared(
+        completions=batch,
+        advantages=recipe.advantage(replace(batch, rewards=recipe.reward(batch))),
+        mask=(batch.mask & taking_part[..., None]).astype(np.float64),
+        old_log_probs=gather(old.log_probs, batch.states, batch.tokens),
+        ref_log_probs=gather(ref, batch.states, batch.tokens),
+    )
+
+
+def stretches(count: int, parts: int) -> list[slice]:
+    """Nearly equal stretches of `count` things, at most `parts` and none empty; slices copy nothing.
+
+    >>> stretches(7, 3)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 7, None)]
+    """
+    parts = min(parts, count)
+    edges = [count * part // parts for part in range(parts + 1)]
+    return [slice(begin, end) for begin, end in pairwise(edges)]

@@ -1,0 +1,69 @@
+"""The training to call: it takes the fast loop by itself where that one applies, the plain one elsewhere.
+
+`learning.loop` is the loop to read, with all metrics; `fast.many_seeds` gives the same curves several times
+faster, for the usual recipes and few metrics.
+"""
+
+from collections.abc import Collection, Iterator
+
+from grpo_ref.fast.many_seeds import fast_metrics, train_many, why_not
+from grpo_ref.learning.arguments import check_arguments, check_metrics
+from grpo_ref.learning.config import TrainConfig
+from grpo_ref.learning.loop import plain_loop
+from grpo_ref.learning.state import TrainState, Update
+from grpo_ref.learning.tasks.task import Task
+from grpo_ref.recipes import Recipe
+
+
+def train(
+    task: Task,
+    recipe: Recipe,
+    config: TrainConfig,
+    state: TrainState | None = None,
+    *,
+    metrics: Collection[str] | None = None,
+) -> Iterator[Update]:
+    """Train until config.updates updates are done, yielding after each.
+
+    There are two loops. The plain one does everything. The fast one, `train_many`, is taken by itself where
+    it applies: the metrics asked for are among those that it gives (`fast_metrics`), the recipe is a usual
+    one (`why_not`), the arrays are NumPy's. Both draw the same random numbers and give the same curves to
+    rounding (about 1e-10, less well where many steps on a batch magnify it); with metrics left out it is
+    always the plain one, to the bit.
+
+    Args:
+      task: what to learn.
+      recipe: the algorithm.
+      config: sizes and step sizes.
+      state: where to continue, from either device and either loop; left out, at the task's reference policy.
+      metrics: names of the metrics that are needed, as in ("reward",); left out, all of them.
+
+    Returns:
+      An iterator of Update(metrics, state). The metrics, name -> (S,), are NumPy arrays, one number per run;
+      the state is where the task is. All metrics are those of `learning.curves.METRICS`, and the mean of each
+      of the task's criteria by its name.
+
+    Raises:
+      TypeError: if an argument is not of its type, as when two are swapped.
+      ValueError: if a metric is unknown, or the state was made with another optimizer.
+
+    >>> from grpo_ref import GRPO, TASKS, config_for, train
+    >>> task = TASKS["bandit"]()
+    >>> for last in train(task, GRPO, config_for(task, seeds=4, updates=50)):
+    ...     pass    # a list of all updates would keep every policy in memory
+    >>> last.metrics["reward"].shape
+    (4,)
+    """
+    check_arguments(task, recipe, config, state)
+    if metrics is None:
+        return plain_loop(task, recipe, config, state)
+    wanted = check_metrics(task, metrics)
+    if set(wanted) <= set(fast_metrics(task)) and not why_not(task, recipe, config, state):
+        return train_many(task, recipe, config, state, metrics=wanted)
+    return _with(wanted, plain_loop(task, recipe, config, state))
+
+
+def _with(wanted: tuple[str, ...], updates: Iterator[Update]) -> Iterator[Update]:
+    """The updates with these metrics alone."""
+    for update in updates:
+        yield Update({name: update.metrics[name] for name in wanted}, update.state)

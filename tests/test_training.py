@@ -1,0 +1,156 @@
+"""`train` chooses its loop: the fast one where no more than its metrics are asked for, else the plain one."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from device_double import Device
+
+from grpo_ref import GRPO, RECIPES, TASKS, config_for, initial_state, train, training
+from grpo_ref.arrays import to_device
+from grpo_ref.fast.many_seeds import train_many
+from grpo_ref.learning.loop import plain_loop
+
+TASK = TASKS["bandit"]()
+CONFIG = config_for(TASK, updates=3, seeds=2)
+
+
+def assert_same_bits(ours, theirs, names):
+    for one, other in zip(ours, theirs, strict=True):
+        assert tuple(one.metrics) == names
+        for name in names:
+            assert np.array_equal(one.metrics[name], other.metrics[name])
+        assert np.array_equal(one.state.logits, other.state.logits)
+
+
+def test_all_metrics_come_from_the_plain_loop():
+    plain = list(plain_loop(TASK, GRPO, CONFIG))
+    assert_same_bits(train(TASK, GRPO, CONFIG), plain, tuple(plain[0].metrics))
+
+
+FAST = {
+    "the reward": (("reward",), GRPO, {}),
+    "a criterion and the length": (("payoff", "length"), GRPO, {}),
+    "nothing at all": ((), GRPO, {}),
+    "another usual recipe": (["reward"], RECIPES["dr_grpo"], {"epochs": 2}),
+}
+PLAIN = {
+    "a metric that the fast loop lacks": (("reward", "entropy"), GRPO, {}),
+    "a recipe that the fast loop lacks": (("reward",), RECIPES["gspo"], {}),
+    "a setting that the fast loop lacks": (("reward",), GRPO, {"entropy_coef": 0.1}),
+}
+
+
+@pytest.mark.parametrize(("metrics", "recipe", "settings"), FAST.values(), ids=FAST)
+def test_the_fast_loop_is_taken_where_it_applies(metrics, recipe, settings):
+    config = replace(CONFIG, **settings)
+    fast = list(train_many(TASK, recipe, config, metrics=metrics))
+    assert_same_bits(train(TASK, recipe, config, metrics=metrics), fast, tuple(metrics))
+
+
+@pytest.mark.parametrize(("metrics", "recipe", "settings"), PLAIN.values(), ids=PLAIN)
+def test_the_plain_loop_is_taken_elsewhere(metrics, recipe, settings):
+    config = replace(CONFIG, **settings)
+    plain = list(plain_loop(TASK, recipe, config))
+    assert_same_bits(train(TASK, recipe, config, metrics=metrics), plain, metrics)
+
+
+def test_arrays_on_a_device_take_the_plain_loop(monkeypatch):
+    monkeypatch.setattr(training, "train_many", None)
+    there = to_device(TASK, Device())
+    assert [list(update.metrics) for update in train(there, GRPO, CONFIG, metrics=["reward"])] == [
+        ["reward"]
+    ] * 3
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_both_loops_give_the_same_curves(name):
+    task = TASKS[name]()
+    config = config_for(task, updates=10, seeds=2, epochs=2)
+    names = (*task.criteria, "reward", "length", "truncated", "reward_width")
+    for ours, theirs in zip(
+        train(task, GRPO, config, metrics=names), plain_loop(task, GRPO, config), strict=True
+    ):
+        for metric in names:
+            np.testing.assert_allclose(ours.metrics[metric], theirs.metrics[metric], rtol=0, atol=1e-10)
+
+
+def test_a_state_is_continued_by_either_loop():
+    first, *_, last = train(TASK, GRPO, CONFIG)
+    *_, fast = train(TASK, GRPO, CONFIG, first.state, metrics=("reward",))
+    np.testing.assert_allclose(fast.state.logits, last.state.logits, rtol=0, atol=1e-10)
+
+
+WRONG = {
+    "swapped": (
+        lambda: train(GRPO, TASK, CONFIG),
+        "task: expected a Task, got a Recipe; the order is (task, recipe, config, state)",
+    ),
+    "recipe and config swapped": (
+        lambda: train(TASK, CONFIG, GRPO),
+        "recipe: expected a Recipe, got a TrainConfig; the order is (task, recipe, config, state)",
+    ),
+    "a task as text": (
+        lambda: train("bandit", GRPO, CONFIG),
+        "task: expected a Task, got the text 'bandit'; write TASKS['bandit']()",
+    ),
+    "a task that was not called": (
+        lambda: train(TASKS["bandit"], GRPO, CONFIG),
+        "task: expected a Task, got the function bandit; call it, as in bandit()",
+    ),
+    "a class": (
+        lambda: train(type(TASK), GRPO, CONFIG),
+        "task: expected a Task, got the class Task; make one, as TASKS['bandit']() does",
+    ),
+    "a recipe as text": (
+        lambda: train(TASK, "dapo", CONFIG),
+        "recipe: expected a Recipe, got the text 'dapo'; write RECIPES['dapo']",
+    ),
+    "a misspelt recipe": (
+        lambda: train(TASK, "dap", CONFIG),
+        "recipe: expected a Recipe, got the text 'dap'; did you mean 'dapo'?",
+    ),
+    "a dictionary of settings": (
+        lambda: train(TASK, GRPO, {"updates": 3}),
+        "config: expected a TrainConfig, got a dict; write config_for(task, **settings)",
+    ),
+    "an update as the state": (
+        lambda: train(TASK, GRPO, CONFIG, next(train(TASK, GRPO, CONFIG))),
+        "state: expected a TrainState, got an Update; give its .state",
+    ),
+    "one name of a metric": (
+        lambda: train(TASK, GRPO, CONFIG, metrics="reward"),
+        "metrics: expected several names, as in ('reward',), got the text 'reward'",
+    ),
+    "the fast loop by itself": (
+        lambda: next(train_many("bandit", GRPO, CONFIG)),
+        "task: expected a Task, got the text 'bandit'; write TASKS['bandit']()",
+    ),
+    "settings for a text": (
+        lambda: config_for("bandit"),
+        "task: expected a Task, as in config_for(TASKS['bandit']()), got 'bandit'",
+    ),
+    "an unknown setting": (
+        lambda: config_for(TASK, update=3),
+        "update: TrainConfig has no such setting; did you mean 'updates'?",
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), WRONG.values(), ids=WRONG)
+def test_wrong_arguments_are_told_in_words(call, message):
+    with pytest.raises(TypeError) as told:
+        call()
+    assert str(told.value) == message
+
+
+def test_an_unknown_metric_is_told_with_the_nearest_one():
+    with pytest.raises(ValueError, match=r"metrics: no metric is called 'rewards'; did you mean 'reward'\?"):
+        train(TASK, GRPO, CONFIG, metrics=("rewards",))
+    with pytest.raises(ValueError, match="metrics: train_many cannot give entropy; use train"):
+        next(train_many(TASK, GRPO, CONFIG, metrics=("reward", "entropy")))
+
+
+def test_a_setting_out_of_range_is_told_before_anything_is_trained():
+    with pytest.raises(ValueError, match="state: expected what adam keeps"):
+        next(train(TASK, GRPO, CONFIG, initial_state(TASK, replace(CONFIG, optimizer="sgd"))))
