@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from grpo_ref.frontends.text import failure_text, report_text
 
 from grpo_ref.course.grading import wire
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.judge import difference
 from grpo_ref.course.grading.problem import Case, Drawn, Holds, Mutant, Problem, Raises, Unchanged
 from grpo_ref.course.grading.sandbox import Limits, Sandbox
-from grpo_ref.frontends.text import failure_text, report_text
 
 
 def mean_row(rows):
