@@ -23,7 +23,7 @@ from grpo_ref.frontends.experiment_report import (
     markdown_page,
     verdict_table,
 )
-from grpo_ref.frontends.progress import Progress
+from grpo_ref.frontends.progress import ProgressBar
 from grpo_ref.plots import plot_experiment
 
 SEEDS, QUICK_SEEDS = 128, 16
@@ -120,7 +120,7 @@ def run(
     seeds, store = _seeds(seeds, quick), Cache(cache)
     work = [job for experiment in chosen for job in jobs_of(experiment, seeds=seeds, seed=seed)]
     try:
-        with Progress(f"{_counted(len(chosen))}, {seeds} seeds", "part", len(work)) as progress:
+        with ProgressBar(f"{_counted(len(chosen))}, {seeds} seeds", "part", len(work)) as progress:
             for done, job in enumerate(sweep(work, store, workers=jobs, scheduler=scheduler), start=1):
                 progress.show(done, job.experiment)
     except KeyboardInterrupt:
@@ -182,7 +182,7 @@ def report(out: Path, readme: Path | None, seeds: int | None, seed: int, quick: 
 def _write(out: Path, readme: Path | None, results: Mapping[str, Result], found: Summary) -> None:
     """Figures, results.json, the page in both forms, and the table in a README."""
     out.mkdir(parents=True, exist_ok=True)
-    with Progress("figures", "figure", len(results)) as progress:
+    with ProgressBar("figures", "figure", len(results)) as progress:
         for done, (name, result) in enumerate(results.items(), start=1):
             plot_experiment(EXPERIMENTS[name], result, out / f"{name}.png")
             progress.show(done, name)

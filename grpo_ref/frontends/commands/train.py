@@ -14,8 +14,8 @@ from rich.console import Console
 
 from grpo_ref.arrays import DeviceError, device_namespace, to_device, to_host
 from grpo_ref.frontends.cli import Name, suggestion
-from grpo_ref.frontends.progress import Progress
-from grpo_ref.frontends.report import print_report
+from grpo_ref.frontends.progress import ProgressBar
+from grpo_ref.frontends.training_report import print_report
 from grpo_ref.learning.config import TrainConfig, config_for
 from grpo_ref.learning.optim import OPTIMIZERS
 from grpo_ref.learning.runs import History, RunError, RunFolder
@@ -204,7 +204,7 @@ def _run(
     """Train to the end, adding to the history and saving now and then, a tenth of the time at most."""
     due = time.monotonic() + save_every
     title = f"{task.name}, {config.seeds} seeds"
-    with Progress(title, "update", config.updates, start=state.update) as progress:
+    with ProgressBar(title, "update", config.updates, start=state.update) as progress:
         try:
             for update in train(task, recipe, config, state):
                 history.append(update.metrics)

@@ -36,7 +36,6 @@ PROBLEM = Problem(
     title="On easy prompts everything is right, on hard ones everything is wrong",
     function="train",
     reference=_reference,
-    points=2,
     background=(
         "The patient: a trainer of bandits like that of `clinic/falling_reward`, on prompts of very different difficulty. On an easy prompt whatever was drawn becomes"
         " likelier, on a hard one whatever was drawn becomes rarer, right or wrong."

@@ -26,7 +26,6 @@ PROBLEM = Problem(
     title="The reward falls from the first update on",
     function="train",
     reference=_reference,
-    points=2,
     background=(
         "The patient: a trainer for a table of bandits, one row of logits a prompt. Its reward curve starts in the middle and"
         " falls to the worst arm's payoff, as smoothly as others rise."

@@ -32,7 +32,7 @@ def _of(trainer: Trainer, **fixed: Any) -> Function:
 _reference = _of(RIGHT)
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     payoffs, uniforms, _ = trainers.draw_bandits(rng, size)
     return payoffs, uniforms, rng.uniform(1.0, 4.0), int(rng.integers(2, 5)), rng.uniform(0.05, 0.3)
 
@@ -49,8 +49,6 @@ PROBLEM = Problem(
     title="The clip fraction is zero, whatever you do",
     function="train",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background=(
         "The patient: a trainer that uses each batch for several steps, with a clip against going too far. The clip never"
         " acts; the policy is thrown about, and the clip fraction that it reports is exactly zero in every step."

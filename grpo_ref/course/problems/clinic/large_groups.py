@@ -41,8 +41,6 @@ PROBLEM = Problem(
     title="The larger the group, the less it learns",
     function="train",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background=(
         "The patient: a trainer without the slow loops. Somebody replaced them with indexing, and since then a group of 64"
         " moves the logits less than a group of 2."

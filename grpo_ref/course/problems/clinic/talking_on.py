@@ -40,7 +40,7 @@ def _of(trainer: Trainer, reward: Any = _two_words) -> Function:
 _reference = _of(SPEAKER)
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return rng.random((size, 4 * size, 4)), 2, rng.uniform(2.0, 8.0)
 
 
@@ -75,8 +75,6 @@ PROBLEM = Problem(
     title="It goes on talking after the end",
     function="train",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background=(
         "The patient: a trainer for completions that may end early. Token 0 ends a completion; what is drawn after it is"
         " padding. The logits of positions that no completion ever reached have moved all the same."

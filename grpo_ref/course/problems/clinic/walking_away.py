@@ -36,7 +36,7 @@ def _of(trainer: Trainer, scale: float = 1.0) -> Function:
 _reference = _of(RIGHT)
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     payoffs, uniforms, rate = trainers.draw_bandits(rng, size + 1)
     return rng.normal(size=(2, 3)), payoffs, uniforms, rate, rng.uniform(0.05, 0.5)
 
@@ -48,8 +48,6 @@ PROBLEM = Problem(
     title="It walks away on its leash",
     function="train",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background=(
         "The patient: a trainer with a penalty that shall keep the policy near its start. However large kl_coef is chosen,"
         " the policy walks away, and the KL that it reports is 0 all the way."

@@ -38,7 +38,7 @@ def _of(trainer: Trainer) -> Function:
 _reference = _of(NORMALIZED)
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     updates, group, arms = size, size + 1, 3
     return (
         rng.integers(0, 3, (updates, group, arms)).astype(float),
@@ -63,8 +63,6 @@ PROBLEM = Problem(
     title="Train a bandit",
     function="train_bandit",
     reference=_reference,
-    points=3,
-    difficulty="medium",
     background=(
         "A bandit is the smallest world with a group: every completion is one pull of an arm. All you need is from earlier"
         " exercises: a softmax, sampling, group advantages, the softmax's gradient."

@@ -44,7 +44,7 @@ def _of(trainer: Trainer, reward: Any = _counting, epochs: int | None = None) ->
 _reference = _of(LANGUAGE)
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return (
         rng.random((size + 1, size + 2, 4)),
         3,
@@ -70,8 +70,6 @@ PROBLEM = Problem(
     title="Train a little language",
     function="train_language",
     reference=_reference,
-    points=5,
-    difficulty="hard",
     background=(
         "A language model in a table: the row is the token before, the columns are the next token. It shall learn to count"
         " upwards, round and round. Each batch is used for several steps, so the ratio and the clip come in."
