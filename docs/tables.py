@@ -1,7 +1,7 @@
 """Write the tables of the documentation from the lists that they describe: `make docs`.
 
-A block of a page stands between `<!-- NAME: made by make docs -->` and `<!-- end of NAME -->`. Nothing between
-these two is written by hand, so no table and no total can go stale. A test compares.
+A block of a page stands between `<!-- NAME: made by make docs -->` and `<!-- end of NAME -->`. Nothing
+between these two is written by hand, so no table and no total can go stale. A test compares.
 """
 
 import re
