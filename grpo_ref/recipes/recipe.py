@@ -62,8 +62,8 @@ class Slot:
         kernel = self.kernel.__name__
         if hasattr(record, "dtype"):
             raise TypeError(
-                f"{kernel}: a part of a recipe is called with a record or with names, as in {name}=...; got"
-                f" an array of shape {tuple(record.shape)}; with arrays, call the kernel itself, {kernel}(...)"
+                f"{kernel}: a part of a recipe is called with a record or by name, as in {name}=...; got an array"
+                f" of shape {tuple(record.shape)}. With arrays, call the kernel itself, {kernel}(...)"
             )
         raise ValueError(f"{name}: {kernel} needs it, and none was given")
 
