@@ -114,7 +114,7 @@ def indicator(
     Raises:
       ValueError: if the bounds are out of order.
 
-    OpenRLHF "seq-mask-tis", its filter; as MIS in an unpublished chapter on GRPO (2026), sec. 7.5.7.
+    OpenRLHF "seq-mask-tis", its filter; as MIS in a book chapter on GRPO (2026, not public), sec. 7.5.7.
     """
     _check(min_ratio, max_ratio)
     limits = max_token_log_ratio, max_log_ratio
@@ -216,7 +216,7 @@ def unlikely_under_reference(ref_log_probs: Array) -> Array:
     Returns:
       (P, G, T) weights between 0 and 1.
 
-    An unpublished chapter on GRPO (2026), sec. 7.5.4; see `grpo_ref.recipes.chapter`.
+    A book chapter on GRPO (2026, not public), sec. 7.5.4; see `grpo_ref.recipes.chapter`.
     """
     return -array_namespace(ref_log_probs).expm1(ref_log_probs)
 

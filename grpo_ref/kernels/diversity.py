@@ -57,7 +57,7 @@ def has_collapsed(entropy: Array, distinct: Array, width: Array, *, share: float
     Returns:
       (...,) True where all three have.
 
-    An unpublished chapter on GRPO (2026), sec. 7.5.1, which names the three and no number.
+    A book chapter on GRPO (2026, not public), sec. 7.5.1, which names the three and no number.
     """
     xp = array_namespace(entropy, distinct, width)
     tenth = max(entropy.shape[0] // 10, 1)

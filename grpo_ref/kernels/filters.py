@@ -56,7 +56,7 @@ def pass_rate_between(
     Raises:
       ValueError: if the bounds are out of order.
 
-    An unpublished chapter on GRPO (2026), sec. 7.4; Open Instruct has `no_resampling_pass_rate`.
+    A book chapter on GRPO (2026, not public), sec. 7.4; Open Instruct has `no_resampling_pass_rate`.
     """
     if not 0.0 <= low <= high <= 1.0:
         raise ValueError(f"expected 0 <= low <= high <= 1, got {low} and {high}")
@@ -103,7 +103,7 @@ def first_of_equals(tokens: Array, mask: Array) -> Array:
     Returns:
       (P, G) False where an earlier completion of the group is the same.
 
-    An unpublished chapter on GRPO (2026), sec. 7.5.1, which calls it DAPO's; DAPO has no such part.
+    A book chapter on GRPO (2026, not public), sec. 7.5.1, which calls it DAPO's; DAPO has no such part.
     """
     xp = array_namespace(tokens, mask)
     words = xp.where(is_set(mask), tokens, -1)

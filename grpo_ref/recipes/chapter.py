@@ -1,4 +1,4 @@
-"""Textbook forms: algorithms as an unpublished chapter on GRPO (2026) prints them, under names of their own.
+"""Textbook forms: algorithms as a book chapter on GRPO (2026) prints them, under names of their own.
 
 | recipe         | the chapter's name | what it changes against the paper of that name                      |
 |----------------|--------------------|---------------------------------------------------------------------|
@@ -9,7 +9,7 @@
 | `book_dppo_tv` | DPPO, binary TV    | tokens that moved against their advantage are left out as well      |
 | `book_dppo_kl` | DPPO, binary KL    | one of the two terms of the divergence, and no direction            |
 
-The chapter cannot be looked up. Its forms are here because whoever learned them needs to see where they
+The chapter is not public. Its forms are here because whoever learned them needs to see where they
 differ; they are `book_*`, apart from the catalog of papers, so that nobody takes them for the algorithms.
 """
 
@@ -23,7 +23,7 @@ from grpo_ref.kernels.surrogates import gated_ratio, symmetric_kl, symmetric_tv,
 from grpo_ref.recipes import catalog
 from grpo_ref.recipes.recipe import slot
 
-BOOK = "textbook form: an unpublished chapter on GRPO (2026)"
+BOOK = "a book chapter on GRPO (2026)"
 
 BOOK_DR_GRPO = replace(
     catalog.GRPO, corrections=(slot(unlikely_under_reference),), source=f"{BOOK}, sec. 7.5.4"

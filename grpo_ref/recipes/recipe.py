@@ -62,8 +62,8 @@ class Slot:
         kernel = self.kernel.__name__
         if hasattr(record, "dtype"):
             raise TypeError(
-                f"{kernel}: a part of a recipe is called with a record or by name, as in {name}=...; got an array"
-                f" of shape {tuple(record.shape)}. With arrays, call the kernel itself, {kernel}(...)"
+                f"{kernel}: a part of a recipe is called with a record or by name, as in {name}=..., not"
+                f" with an array, which has shape {tuple(record.shape)}; {kernel} itself takes arrays"
             )
         raise ValueError(f"{name}: {kernel} needs it, and none was given")
 

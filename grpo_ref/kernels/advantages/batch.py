@@ -46,7 +46,7 @@ def batch_normalized(rewards: Array, *, ddof: int = 0, eps: float = 1e-4) -> Arr
     Raises:
       ValueError: if ddof is not 0 or 1, or eps is negative.
 
-    An unpublished chapter on GRPO (2026), sec. 7.5.10; compare `batch_scaled`.
+    A book chapter on GRPO (2026, not public), sec. 7.5.10; compare `batch_scaled`.
     """
     mean = array_namespace(rewards).mean(rewards, axis=COMPLETIONS, keepdims=True)
     return (rewards - mean) / divisor(reward_std(rewards, axis=COMPLETIONS, ddof=ddof), eps)

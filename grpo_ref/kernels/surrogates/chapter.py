@@ -1,4 +1,4 @@
-"""Textbook forms: what an unpublished chapter on GRPO (2026) prints under the names of known algorithms.
+"""Textbook forms: what a book chapter on GRPO (2026) prints under the names of known algorithms.
 
 Papers and trainers compute something else under those names. Whoever learned the forms of the chapter can see
 here where they differ, each under a name of its own.
@@ -30,7 +30,7 @@ def gated_ratio(
     Raises:
       ValueError: if a width is not positive.
 
-    An unpublished chapter on GRPO (2026), sec. 7.5.6; compare `sapo`.
+    A book chapter on GRPO (2026, not public), sec. 7.5.6; compare `sapo`.
     """
     if not tau_positive > 0.0 or not tau_negative > 0.0:
         raise ValueError(f"expected tau_positive, tau_negative > 0, got {tau_positive} and {tau_negative}")
@@ -57,7 +57,7 @@ def symmetric_tv(log_ratio: Array, log_probs: Array, advantages: Array, *, delta
     Returns:
       Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ, the mask held constant.
 
-    An unpublished chapter on GRPO (2026), sec. 7.5.9; compare `dppo_tv`.
+    A book chapter on GRPO (2026, not public), sec. 7.5.9; compare `dppo_tv`.
     """
     return _kept(log_ratio, advantages, abs(probability_change(log_ratio, log_probs)) <= delta)
 
@@ -77,7 +77,7 @@ def symmetric_kl(log_ratio: Array, log_probs: Array, advantages: Array, *, delta
     Returns:
       Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ, the mask held constant.
 
-    An unpublished chapter on GRPO (2026), sec. 7.5.9; compare `dppo_kl`.
+    A book chapter on GRPO (2026, not public), sec. 7.5.9; compare `dppo_kl`.
     """
     xp = array_namespace(log_ratio, log_probs)
     return _kept(log_ratio, advantages, xp.exp(log_probs) * log_ratio <= delta)
@@ -101,7 +101,7 @@ def top_movers(log_ratio: Array, log_probs: Array, advantages: Array, mask: Arra
     Raises:
       ValueError: if k < 1.
 
-    An unpublished chapter on GRPO (2026), sec. 7.5.9, "topk_tv".
+    A book chapter on GRPO (2026, not public), sec. 7.5.9, "topk_tv".
     """
     if k < 1:
         raise ValueError(f"k: expected at least 1 token, got {k}")
