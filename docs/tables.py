@@ -12,8 +12,7 @@ from pathlib import Path
 
 from grpo_ref import GRPO, TASKS
 from grpo_ref.course.problems import CHAPTERS, PROBLEMS
-from grpo_ref.recipes import Recipe
-from grpo_ref.recipes import CATALOG, CHAPTER
+from grpo_ref.recipes import CATALOG, CHAPTER, Recipe
 from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.traps import TRAPS
 
