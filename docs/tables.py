@@ -11,7 +11,8 @@ from inspect import cleandoc
 from pathlib import Path
 
 from grpo_ref import GRPO, TASKS
-from grpo_ref.course.problems import CHAPTERS, PROBLEMS
+from grpo_ref.course.contents import CHAPTERS
+from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.recipes import Recipe
 from grpo_ref.recipes.catalog import CATALOG
 from grpo_ref.recipes.chapter import CHAPTER
