@@ -11,7 +11,8 @@ from inspect import cleandoc
 from pathlib import Path
 
 from grpo_ref import GRPO, TASKS
-from grpo_ref.course.problems import CHAPTERS, PROBLEMS
+from grpo_ref.course.contents import CHAPTERS
+from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.recipes import CATALOG, CHAPTER, Recipe
 from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.traps import TRAPS
