@@ -2,6 +2,7 @@
 # make demo    train on real names and show what was learned      make test    run the tests
 # make check   tests, types and style, as CI does                 make bench   benchmarks (minutes)
 # make report  run all experiments (minutes) and renew the page and the table of verdicts
+# make docs   renew the tables of the documentation
 # make notebooks   make notebooks/*.ipynb from the scripts beside them
 # make bench-gpu   benchmarks on a GPU; before it: make setup, then .venv/bin/pip install -e '.[cuda]'
 # Every target sets up .venv by itself. PYTHON chooses the interpreter (3.11 or later).
@@ -11,7 +12,7 @@ BIN := .venv/bin
 READY := .venv/ready-test
 READY_DEV := .venv/ready-dev
 
-.PHONY: demo test check lint types coverage notebooks report bench bench-gpu setup clean
+.PHONY: demo test check lint types coverage docs notebooks report bench bench-gpu setup clean
 
 setup: $(READY)
 	@echo "ready: . $(BIN)/activate, edit exercises/01_probabilities/log_softmax.py, then: grpo-ref watch"
@@ -37,12 +38,15 @@ types: $(READY_DEV)
 coverage: $(READY_DEV)
 	$(BIN)/python -m pytest --cov --cov-report=term
 
+docs: $(READY)
+	$(BIN)/python docs/tables.py
+
 notebooks: $(READY)
 	$(BIN)/python tests/make_notebooks.py
 
 report: $(READY)
 	$(BIN)/grpo-ref experiment run
-	$(BIN)/grpo-ref experiment report --out docs/experiments --readme README.md
+	$(BIN)/grpo-ref experiment report --out docs/experiments --readme docs/researcher.md
 
 bench: $(READY)
 	$(BIN)/python tests/benchmarks/startup.py

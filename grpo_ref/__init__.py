@@ -98,6 +98,7 @@ from grpo_ref.learning.rollout import rollout, sample
 from grpo_ref.learning.state import TrainState, Update, initial_state
 from grpo_ref.learning.tasks import TASKS
 from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.verbalized import verbalized_sample
 from grpo_ref.loss import PolicyLoss, policy_loss
 from grpo_ref.objective import grpo_objective
 from grpo_ref.recipes import DAPO, DR_GRPO, GRPO, RECIPES, REINFORCE, RLOO, Recipe, Slot, slot

@@ -26,7 +26,13 @@ Bools: TypeAlias = NDArray[np.bool_]
 
 TOKENS, GROUP, PROMPTS = -1, -2, -3
 BATCH = (PROMPTS, GROUP, TOKENS)
-"""The last three axes of every batch, ``(P, G, T)``; axes before them are independent runs."""
+"""Axes of an array with one value per token, ``(..., P, G, T)``; those before the last three are independent
+runs. A reduction over ``BATCH`` is over all tokens of the batch."""
+
+MEMBERS, GROUPS = -1, -2
+COMPLETIONS = (GROUPS, MEMBERS)
+"""Axes of an array with one value per completion, ``(..., P, G)``, such as the rewards. A reduction over
+``MEMBERS`` is within each group, one over ``COMPLETIONS`` over all completions of the batch."""
 
 
 class DeviceError(RuntimeError):
@@ -84,8 +90,8 @@ def device_namespace(device: str) -> Any:
 def _cupy() -> ModuleType:
     """CuPy in the words of the standard.
 
-    Two of array-api-compat's functions are replaced: its clip moves every bound to the GPU and waits for a
-    count to come back, its vecdot makes one matrix product a row.
+    Two of array-api-compat's functions are replaced: its clip moves every bound to the GPU and waits for
+    a count to be sent back, its vecdot makes one matrix product per row.
     """
     import array_api_compat.cupy as compat
 
@@ -166,7 +172,7 @@ def as_floating(array: Array) -> Array:
 
 
 def is_set(mask: Array) -> Array:
-    """The mask as truth values, whether it came as such or as zeros and ones."""
+    """The mask as truth values, given as such or as zeros and ones."""
     xp = array_namespace(mask)
     return mask if xp.isdtype(mask.dtype, "bool") else mask != 0
 

@@ -5,7 +5,7 @@
 
 W are the aggregation's weights, c the product of the corrections, slope and direct those of the whole
 bracket. The level is its own transpose, so the backward pass calls the same function as the forward pass. The
-one minus sign of the library is here: surrogates are gains, the loss is what an optimizer minimises.
+one minus sign of the library is here: surrogates are gains, the loss is what an optimizer minimizes.
 """
 
 import math
@@ -17,7 +17,6 @@ from grpo_ref.arrays import (
     Array,
     array_namespace,
     batch_sum,
-    check_same_shape,
     is_set,
     masked_mean,
     where_mask,
@@ -25,15 +24,23 @@ from grpo_ref.arrays import (
 from grpo_ref.kernels.metrics import approx_kl, clip_fractions, effective_sample_size, ratio_extremes
 from grpo_ref.recipes import Recipe
 from grpo_ref.types import Batch, Term
+from grpo_ref.validation import (
+    check_arrays,
+    check_others,
+    check_recipe,
+    check_shapes,
+    check_term,
+    check_values,
+)
 
 
 class PolicyLoss(NamedTuple):
     """What `policy_loss` returns.
 
     Attributes:
-      loss: (...,) one number a run, to be minimised.
+      loss: (...,) one number per run, to be minimized.
       gradient: (..., P, G, T) ∂loss/∂log_probs, exactly 0 on padding.
-      metrics: name -> (...,) one number a run.
+      metrics: name -> (...,) one number per run.
     """
 
     loss: Array
@@ -51,6 +58,7 @@ def policy_loss(
     ref_log_probs: Array | None = None,
     rollout_log_probs: Array | None = None,
     max_length: int | None = None,
+    validate: bool = False,
     **others: Array,
 ) -> PolicyLoss:
     """The loss of a recipe on one batch, with its gradient written by hand.
@@ -59,7 +67,8 @@ def policy_loss(
 
     Args:
       log_probs: (..., P, G, T) log πθ of the sampled tokens, in nats. What the padding holds never matters.
-      advantages: (..., P, G) one a completion, or (..., P, G, T) one a token; constants of differentiation.
+      advantages: (..., P, G) one per completion, or (..., P, G, T) one per token; constants of
+        differentiation.
       mask: (..., P, G, T) 1 on completion tokens, the end-of-sequence token included; bool or 0/1.
       recipe: the algorithm; its reward, filter and advantage parts come before this function.
       old_log_probs: (..., P, G, T) the same under the policy at the start of the update; left out, the data
@@ -68,16 +77,28 @@ def policy_loss(
         0.
       rollout_log_probs: (..., P, G, T) the same as the sampler reported it; left out, the old ones.
       max_length: the generation budget in tokens, for a constant denominator; left out, T.
+      validate: whether values are looked at too: NaN in a token that the mask counts, log-probabilities above
+        0, probabilities given for their logarithms, a mask of anything but 0 and 1. It reads every array once
+        more, and waits for the GPU; so it is for the first batch, not for every one.
       others: what few recipes read: entropies and noise (..., P, G, T), top_log_probs and top_old_log_probs
         (..., P, G, T, K); see `Batch`.
 
     Returns:
-      PolicyLoss(loss, gradient, metrics). Metrics: clip_low, clip_high (shares of the tokens), approx_kl (old
-      to new, nats a token), ess (share), ratio_min, ratio_max, and kl (the penalty's mean, nats a token) if a
-      reference was given.
+      PolicyLoss(loss, gradient, metrics), with these metrics:
+
+      | metric                   | what it is                                                             |
+      |--------------------------|------------------------------------------------------------------------|
+      | `clip_low`, `clip_high`  | shares of the tokens that the surrogate holds, below and above ratio 1 |
+      | `approx_kl`              | how far the policy has moved from the old one, in nats per token       |
+      | `ess`                    | effective sample size, as a share of the tokens                        |
+      | `ratio_min`, `ratio_max` | the extreme ratios after the level                                     |
+      | `kl`                     | mean of the penalty, in nats per token; only if a reference was given  |
 
     Raises:
-      ValueError: if shapes differ, or the recipe needs a reference or another field and none was given.
+      ValueError: if a shape does not fit, the recipe needs a reference or another field and none was given,
+        or with `validate` a value cannot be meant.
+      TypeError: if something is no array, the arrays are of different libraries, the recipe is no `Recipe`,
+        there is no argument of a name, or a part of the recipe returns no `Term`.
 
     >>> import numpy as np
     >>> from grpo_ref import DR_GRPO
@@ -90,6 +111,7 @@ def policy_loss(
     array([[[-0.125, -0.125],
             [ 0.125,  0.   ]]])
     """
+    check_recipe(recipe)
     if ref_log_probs is None and recipe.kl_coef != 0.0:
         raise ValueError(
             f"ref_log_probs: this recipe has kl_coef={recipe.kl_coef} and needs a reference policy"
@@ -104,6 +126,8 @@ def policy_loss(
         max_length=max_length,
         **others,
     )
+    if validate:
+        check_values(batch, mask)
     judged = differentiate(batch, recipe)
     metrics = _metrics(judged.batch, judged.gain)
     if ref_log_probs is not None:
@@ -145,8 +169,9 @@ def differentiate(batch: Batch, recipe: Recipe) -> Differentiated:
       ValueError: if a part of the recipe reads a field that the batch does not have.
     """
     batch, passes = _levelled(batch, recipe)
-    gain = recipe.surrogate(batch)
-    penalty = recipe.penalty(batch)
+    gain, penalty = recipe.surrogate(batch), recipe.penalty(batch)
+    check_term("surrogate", recipe.surrogate, gain)
+    check_term("penalty", recipe.penalty, penalty)
     weights = -recipe.aggregate(batch)
     total = _minus(_corrected(gain, batch, recipe), recipe.kl_coef, penalty)
     gradient = recipe.level(weights * total.slope * passes, batch.mask) + weights * total.direct
@@ -173,21 +198,19 @@ def batch_of(
       Batch of (..., P, G, T) arrays, 0 on padding.
 
     Raises:
-      ValueError: if shapes differ, or there are fewer than three axes.
+      ValueError: if a shape does not fit, or there are fewer than three axes.
+      TypeError: if something is no array, or the arrays are of different libraries.
     """
+    check_others(others)
+    others = {name: array for name, array in others.items() if array is not None}
     old = log_probs if old_log_probs is None else old_log_probs
     ref = log_probs if ref_log_probs is None else ref_log_probs
     rollout = old if rollout_log_probs is None else rollout_log_probs
-    check_same_shape(
-        log_probs=log_probs, mask=mask, old_log_probs=old, ref_log_probs=ref, rollout_log_probs=rollout
-    )
-    if len(log_probs.shape) < len(BATCH):
-        raise ValueError(
-            f"log_probs: expected (..., prompts, group, tokens), got shape {tuple(log_probs.shape)}"
-        )
-    if tuple(advantages.shape) == tuple(log_probs.shape[:-1]):
+    alike = {"mask": mask, "old_log_probs": old, "ref_log_probs": ref, "rollout_log_probs": rollout}
+    check_arrays(log_probs=log_probs, advantages=advantages, **alike, **others)
+    check_shapes(log_probs, advantages, others, **alike)
+    if len(advantages.shape) < len(log_probs.shape):
         advantages = advantages[..., None] + array_namespace(log_probs).zeros_like(log_probs)
-    check_same_shape(log_probs=log_probs, advantages=advantages)
     xp = array_namespace(log_probs, mask)
     present = is_set(mask)
     log_probs, old, ref, rollout = (where_mask(present, x) for x in (log_probs, old, ref, rollout))

@@ -32,7 +32,7 @@ def grpo_objective(
       pi_theta_old: πold(oᵢ), length G, not negative; need not sum to 1.
       pi_theta_ref: πref(oᵢ), length G, positive; need not sum to 1.
       epsilon: half-width of the clip range, 0 <= epsilon < 1.
-      beta: weight of the KL, in objective units a nat, not negative.
+      beta: weight of the KL, in objective units per nat, not negative.
 
     Returns:
       The objective as a Python float.
@@ -55,14 +55,14 @@ def grpo_objective(
     clipped_ratio = np.minimum(np.maximum(ratio, 1.0 - epsilon), 1.0 + epsilon)
     surrogate = np.minimum(ratio * advantage, clipped_ratio * advantage).sum() / ratio.size
     with np.errstate(over="ignore"):
-        policy = _normalised("rhos * pi_theta_old", ratio * old)
-    reference = _normalised("pi_theta_ref", ref)
+        policy = _normalized("rhos * pi_theta_old", ratio * old)
+    reference = _normalized("pi_theta_ref", ref)
     kl = (policy * np.log(policy / reference + LOG_OFFSET)).sum()
     return float(surrogate - beta * kl)
 
 
 def _checked(**inputs: Numbers) -> list[NDArray[np.float64]]:
-    """The inputs as float64 arrays, or a ValueError that names the argument and what came."""
+    """The inputs as float64 arrays, or a ValueError that names the argument and what was given."""
     arrays = {name: _as_vector(name, values) for name, values in inputs.items()}
     if len({array.size for array in arrays.values()}) > 1:
         lengths = ", ".join(f"{name} {array.size}" for name, array in arrays.items())
@@ -98,7 +98,7 @@ def _first(array: NDArray[np.float64], bad: NDArray[np.bool_]) -> str:
     return f"{array[index]} at index {index}"
 
 
-def _normalised(name: str, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _normalized(name: str, weights: NDArray[np.float64]) -> NDArray[np.float64]:
     total = weights.sum()
     if not 0.0 < total < np.inf:
         raise ValueError(f"{name}: expected a distribution with a positive, finite sum, got a sum of {total}")

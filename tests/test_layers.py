@@ -12,10 +12,11 @@ import grpo_ref
 
 PACKAGE = Path(grpo_ref.__file__).parent
 FLOORS = """
-    arrays files data objective
+    arrays files listing data objective
     types
     kernels
     recipes
+    validation
     loss
     learning
     fast

@@ -2,9 +2,9 @@
 
 ## Background
 
-The patient: a trainer of bandits like that of `clinic/falling_reward`, on prompts of very different
-difficulty. On an easy prompt whatever was drawn becomes likelier, on a hard one whatever was drawn
-becomes rarer, right or wrong.
+The patient: a training loop of bandits like that of `clinic/falling_reward`, on prompts of very
+different difficulty. On an easy prompt whatever was drawn becomes likelier, on a hard one whatever
+was drawn becomes rarer, right or wrong.
 
 ## Problem
 

@@ -2,8 +2,8 @@
 
 ## Background
 
-The patient: a trainer for a table of bandits, one row of logits a prompt. Its reward curve starts
-in the middle and falls to the worst arm's payoff, as smoothly as others rise.
+The patient: a training loop for a table of bandits, one row of logits a prompt. Its reward curve
+starts in the middle and falls to the worst arm's payoff, as smoothly as others rise.
 
 ## Problem
 

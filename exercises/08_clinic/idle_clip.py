@@ -2,9 +2,9 @@
 
 ## Background
 
-The patient: a trainer that uses each batch for several steps, with a clip against going too far.
-The clip never acts; the policy is thrown about, and the clip fraction that it reports is exactly
-zero in every step.
+The patient: a training loop that uses each batch for several steps, with a clip against going too
+far. The clip never acts; the policy is thrown about, and the clip fraction that it reports is
+exactly zero in every step.
 
 ## Problem
 

@@ -2,8 +2,8 @@
 
 ## Background
 
-The patient: a trainer without the slow loops. Somebody replaced them with indexing, and since then
-a group of 64 moves the logits less than a group of 2.
+The patient: a training loop without the slow loops. Somebody replaced them with indexing, and since
+then a group of 64 moves the logits less than a group of 2.
 
 ## Problem
 

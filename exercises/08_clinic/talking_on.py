@@ -2,15 +2,15 @@
 
 ## Background
 
-The patient: a trainer for completions that may end early. Token 0 ends a completion; what is drawn
-after it is padding. The logits of positions that no completion ever reached have moved all the
-same.
+The patient: a training loop for completions that may end early. Token 0 ends a completion; what is
+drawn after it is padding. The logits of positions that no completion ever reached have moved all
+the same.
 
 ## Problem
 
 Find the fault in `train(uniforms, vocabulary, learning_rate=8.0)` below and mend it. The policy has
 one row of logits a position. A completion is right, and gets reward 1, if it ends as its third
-token; else it gets 0. The trainer shall do gradient ascent on
+token; else it gets 0. The loop shall do gradient ascent on
 
     Σ m A log π / Σ m,    A the reward minus the mean of the batch
 

@@ -2,7 +2,7 @@
 
 ## Background
 
-The patient: a trainer with a penalty that shall keep the policy near its start. However large
+The patient: a training loop with a penalty that shall keep the policy near its start. However large
 kl_coef is chosen, the policy walks away, and the KL that it reports is 0 all the way.
 
 ## Problem

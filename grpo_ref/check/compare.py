@@ -22,7 +22,7 @@ import numpy as np
 
 from grpo_ref.arrays import Floats
 from grpo_ref.loss import policy_loss
-from grpo_ref.mistakes.slips import neighbours
+from grpo_ref.mistakes.slips import slips
 from grpo_ref.recipes import GRPO, Recipe
 
 Loss = Callable[..., Any]
@@ -394,7 +394,7 @@ def _changes(
     factor = _factor(recipe, made, theirs, max_length)
     if factor is not None:
         return (f"it is multiplied by {1.0 / factor:.6g}",)
-    changes = list(neighbours(recipe))
+    changes = list(slips(recipe))
     for size in (1, 2):
         found = []
         for chosen in itertools.combinations(changes, size):

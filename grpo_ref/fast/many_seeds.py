@@ -1,7 +1,7 @@
 """The fast loop: many seeds, the usual recipes, few metrics, on tables with the vocabulary's axis first.
 
 It gives the curves of `learning.loop`, the plain loop, which is the one to read and does everything else;
-`training.train` chooses between the two.
+`training.train` chooses between the two. (A third, `mistakes.toy_loop`, serves the exercises that train.)
 
 The logits lie in memory as (V, S, N), so that a sum over the vocabulary is V additions of long rows; `walk`
 says how tokens are drawn from such a table. To a policy that is a table, a batch is no more than three sums

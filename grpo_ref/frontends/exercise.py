@@ -1,35 +1,41 @@
 """What the commands of the course share: how an exercise and its folder are named on the command line."""
 
-import difflib
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from grpo_ref.course.grading.problem import Problem
-from grpo_ref.course.layout import file_of, problem_of
-from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.contents import EXERCISES
+from grpo_ref.course.layout import exercise_at, file_of
 from grpo_ref.course.workbook import Workbook
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-class Exercise(click.ParamType[Problem]):
+class ExerciseName(click.ParamType[str]):
     """An argument that names an exercise: by id, by the last part of it if that is unique, or by its file."""
 
     name = "exercise"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Problem:
-        """The exercise, or an error with a suggestion."""
-        by_name = [problem for name, problem in PROBLEMS.items() if value in (name, name.split("/")[1])]
-        by_file = problem_of(Path(value).resolve()) if str(value).endswith(".py") else None
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The id of the exercise, or an error with a suggestion."""
+        by_name = [each.id for each in EXERCISES.values() if value in (each.id, each.name)]
+        by_file = exercise_at(Path(value).resolve()) if str(value).endswith(".py") else None
         if by_file is not None or len(by_name) == 1:
             return by_file or by_name[0]
-        known = [*PROBLEMS, *(name.split("/")[1] for name in PROBLEMS)]
-        close = difflib.get_close_matches(str(value), known, n=1)
-        advice = f"Did you mean {close[0]!r}?" if close else "All are shown by: grpo-ref list"
-        self.fail(f"no exercise is called {value!r}. {advice}", param, ctx)
+        self.fail(f"no exercise is called {value!r}. {_advice(str(value))}", param, ctx)
+
+
+def _advice(value: str) -> str:
+    """A sentence that helps after a misspelt exercise."""
+    import difflib
+
+    known = [*EXERCISES, *(each.name for each in EXERCISES.values())]
+    close = difflib.get_close_matches(value, known, n=1)
+    return f"Did you mean {close[0]!r}?" if close else "All are shown by: grpo-ref list"
 
 
 def folder_option(command: Command) -> Command:
@@ -51,8 +57,7 @@ def _existing(context: click.Context, parameter: click.Parameter, folder: Path) 
 
 
 def _default_folder() -> str:
-    first = file_of(next(iter(PROBLEMS.values())))
-    return "." if first.is_file() else "exercises"
+    return "." if file_of(next(iter(EXERCISES))).is_file() else "exercises"
 
 
 def open_workbook(folder: Path) -> Workbook:
@@ -60,9 +65,22 @@ def open_workbook(folder: Path) -> Workbook:
     return Workbook(folder, lambda text: click.echo(text, err=True))
 
 
-def require_file(workbook: Workbook, problem: Problem) -> Path:
+def require_file(workbook: Workbook, name: str) -> Path:
     """The student's file of an exercise, or an error that says how to make it."""
-    path = workbook.path(problem)
+    path = workbook.path(name)
     if not path.is_file():
         raise click.UsageError(f"{path} is missing; it is written by: grpo-ref init {workbook.folder}")
     return path
+
+
+@contextmanager
+def saying_what_is_graded(name: str) -> Iterator[None]:
+    """Show in a terminal which exercise is being graded; the line is gone when the report comes."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    click.echo(f"grading {name} ...", err=True, nl=False)
+    try:
+        yield
+    finally:
+        click.echo(f"\r{' ' * len(f'grading {name} ...')}\r", err=True, nl=False)

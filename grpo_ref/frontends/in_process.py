@@ -4,8 +4,11 @@ There is no sandbox then, so the verdict is not official.
 """
 
 import importlib.util
+import pdb
 from collections.abc import Callable
 from pathlib import Path
+
+import click
 
 from grpo_ref.course.grading.grade import DEFAULT_SEED, Report, grade
 from grpo_ref.course.grading.problem import Problem
@@ -35,3 +38,9 @@ def grade_in_process(
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return grade(problem, getattr(module, problem.function), seed=seed, on_error=on_error)
+
+
+def post_mortem(test: str, error: BaseException) -> None:
+    """Stop in a debugger where the student's exception happened; what was being tested is told first."""
+    click.echo(f"{test}: {error!r}", err=True)
+    pdb.post_mortem(error.__traceback__)

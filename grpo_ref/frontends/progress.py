@@ -6,8 +6,7 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as RichProgress
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column
 
 FIRST, LONGER = 1.0, 1.5
@@ -15,7 +14,7 @@ FIRST, LONGER = 1.0, 1.5
 second, one each time that half as much time again has passed, and one at the end."""
 
 
-class Progress:
+class ProgressBar:
     """Shows how much is done and the time left; written to standard error.
 
     Attributes:
@@ -29,7 +28,7 @@ class Progress:
         self.console = Console(file=sys.stderr)
         self.unit, self.total, self.start = unit, total, start
         self.begun, self.due = time.monotonic(), FIRST
-        self.bar = RichProgress(
+        self.bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(bar_width=None),
             MofNCompleteColumn(),

@@ -12,13 +12,17 @@ from typing import Any
 
 import pytest
 
+from grpo_ref.course.contents import CHAPTERS, exercises_in
 from grpo_ref.course.grading.grade import NOT_STARTED, Report, Result
 from grpo_ref.course.grading.problem import Problem
-from grpo_ref.course.layout import file_of, problem_of, problems_in
-from grpo_ref.course.problems import CHAPTERS, PROBLEMS
+from grpo_ref.course.layout import exercise_at, file_of
+from grpo_ref.course.marking import mark
+from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.starters import is_untouched
 from grpo_ref.course.workbook import Workbook
+from grpo_ref.frontends.course_text import overview
 from grpo_ref.frontends.in_process import grade_in_process
-from grpo_ref.frontends.text import UNOFFICIAL, failure_text, overview
+from grpo_ref.frontends.report_text import UNOFFICIAL, failure_text
 
 REASON = "not started"
 
@@ -39,11 +43,13 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Take the files that belong to an exercise."""
-    problem = problem_of(file_path) if file_path.suffix == ".py" else None
-    return None if problem is None else Exercise.from_parent(parent, path=file_path, problem=problem)
+    name = exercise_at(file_path) if file_path.suffix == ".py" else None
+    if name is None:
+        return None
+    return ExerciseFile.from_parent(parent, path=file_path, problem=PROBLEMS[name])
 
 
-class Exercise(pytest.File):
+class ExerciseFile(pytest.File):
     """One exercise's file."""
 
     def __init__(self, *, problem: Problem, **others: Any) -> None:
@@ -61,10 +67,10 @@ class Exercise(pytest.File):
         """The report, made when it is first asked for."""
         if self.report is None:
             workbook = _workbook(self.path.parents[1])
-            if _is_in_process(self.config) and not workbook.is_untouched(self.problem):
+            if _is_in_process(self.config) and not is_untouched(workbook, self.problem.id):
                 self.report = grade_in_process(self.problem, self.path, on_error=self.errors.__setitem__)
             else:
-                self.report = workbook.grade(self.problem)
+                self.report = mark(workbook, self.problem.id)
         return self.report
 
 
@@ -98,8 +104,8 @@ class HiddenTest(pytest.Item):
         """Point at the student's file."""
         return self.path, 0, f"{self._exercise().problem.id}: {self.name}"
 
-    def _exercise(self) -> Exercise:
-        assert isinstance(self.parent, Exercise)
+    def _exercise(self) -> ExerciseFile:
+        assert isinstance(self.parent, ExerciseFile)
         return self.parent
 
     def _result(self, report: Report) -> Result:
@@ -120,7 +126,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         report for kind in ("passed", "failed", REASON) for report in terminalreporter.stats.get(kind, [])
     ]
     files = {config.rootpath / report.nodeid.split("::")[0] for report in reports}
-    folders = {path.parents[1] for path in files if problem_of(path) is not None}
+    folders = {path.parents[1] for path in files if exercise_at(path) is not None}
     for folder in sorted(folders):
         workbook = _workbook(folder)
         terminalreporter.section("course")
@@ -135,7 +141,7 @@ def _note(workbook: Workbook, passed: list[str], tell: Callable[[str], object]) 
     """Keep what was reached; a folder that cannot be written to costs nothing but that."""
     reached = {}
     for problem in PROBLEMS.values():
-        share = sum(f"{file_of(problem).as_posix()}::" in node for node in passed) / len(problem.checks)
+        share = sum(f"{file_of(problem.id).as_posix()}::" in node for node in passed) / len(problem.checks)
         reached[problem.id] = round(problem.points * share, 2)
     try:
         workbook.record(reached)
@@ -144,12 +150,13 @@ def _note(workbook: Workbook, passed: list[str], tell: Callable[[str], object]) 
 
 
 def _summary(workbook: Workbook) -> Iterator[str]:
+    solved = workbook.solved()
     for chapter, title in CHAPTERS.items():
-        problems = problems_in(chapter)
-        yield f"{title:40} {sum(map(workbook.is_solved, problems))} of {len(problems)} solved"
+        names = [exercise.id for exercise in exercises_in(chapter)]
+        yield f"{title:40} {len(solved.intersection(names))} of {len(names)} solved"
     yield overview(workbook)
     if following := workbook.next_open():
-        yield f"next: {os.path.relpath(workbook.path(following))}   (grpo-ref hint {following.id})"
+        yield f"next: {os.path.relpath(workbook.path(following))}   (grpo-ref hint {following})"
 
 
 def _is_in_process(config: pytest.Config) -> bool:

@@ -1,8 +1,8 @@
 """Corrections: constant weights on the surrogate of each token, which the penalty does not get.
 
-The sampler's log-probabilities differ from the learner's, since other kernels and precisions compute them.
-Write c = πold / πrollout; the truncated or masked c repairs the expectation. Other weights leave out what is
-stale, of little interest, or cut off.
+The sampler's log-probabilities differ from the learner's, since other programs compute them in other
+precisions. Write c = πold / πrollout; the truncated or masked c repairs the expectation. Other weights leave
+out what is stale, of little interest, or cut off.
 
 Every kernel returns (..., P, G, T) weights; a recipe multiplies those of all its corrections.
 """
@@ -33,8 +33,8 @@ def truncated(
       old_log_probs: (P, G, T) of the learner when the batch was drawn, in nats.
       rollout_log_probs: (P, G, T) that the sampler reported, in nats; a NaN counts as no mismatch.
       mask: (P, G, T) 1 on completion tokens.
-      level: `token_level`, or a sequence level for one weight a completion. TRL and verl sum over the
-        sequence, Open Instruct averages.
+      level: `token_level`, or a sequence level for one weight per completion. TRL and verl sum over
+        the sequence, Open Instruct averages.
       min_ratio, max_ratio: bounds, 0 <= min_ratio <= max_ratio. TRL's vllm_importance_sampling_clip_max is 3,
         verl's rollout_is_threshold and Open Instruct's upper bound are 2.
       max_log_ratio: log c is limited to ± this after the level; 20 in verl. Open Instruct limits each token's
@@ -114,7 +114,7 @@ def indicator(
     Raises:
       ValueError: if the bounds are out of order.
 
-    OpenRLHF "seq-mask-tis", its filter; a book chapter on GRPO (2026), sec. 7.5.7, MIS.
+    OpenRLHF "seq-mask-tis", its filter; as MIS in a book chapter on GRPO (2026, not public), sec. 7.5.7.
     """
     _check(min_ratio, max_ratio)
     limits = max_token_log_ratio, max_log_ratio
@@ -133,7 +133,7 @@ def off_policy_mask(
       log_probs, rollout_log_probs: (P, G, T) in nats.
       advantages: broadcastable to (P, G, T).
       mask: (P, G, T) 1 on completion tokens.
-      threshold: in nats a token; TRL's off_policy_mask_threshold, None there by default.
+      threshold: in nats per token; TRL's off_policy_mask_threshold, None there by default.
 
     Returns:
       (P, G, T) of 0 and 1.
@@ -203,7 +203,7 @@ def early_stop(log_ratio: Array, mask: Array, *, max_ratio: float = 5.0) -> Arra
 
 
 def unlikely_under_reference(ref_log_probs: Array) -> Array:
-    """A textbook's Dr. GRPO, under a name of its own: tokens that the reference finds likely count less.
+    """A textbook form of Dr. GRPO: tokens that the reference finds likely count less.
 
         w = 1 - πref(t)
 
@@ -216,7 +216,7 @@ def unlikely_under_reference(ref_log_probs: Array) -> Array:
     Returns:
       (P, G, T) weights between 0 and 1.
 
-    A book chapter on GRPO (2026), sec. 7.5.4.
+    A book chapter on GRPO (2026, not public), sec. 7.5.4; see `grpo_ref.recipes.chapter`.
     """
     return -array_namespace(ref_log_probs).expm1(ref_log_probs)
 

@@ -1,6 +1,6 @@
 """Diversity: keeping the best of many completions, and noticing when a policy has only one left."""
 
-from grpo_ref.arrays import Array, array_namespace
+from grpo_ref.arrays import MEMBERS, Array, array_namespace
 
 
 def best_of_n(rewards: Array) -> Array:
@@ -16,7 +16,7 @@ def best_of_n(rewards: Array) -> Array:
     >>> best_of_n(np.array([[0.1, 0.7, 0.7]]))
     array([1])
     """
-    return array_namespace(rewards).argmax(rewards, axis=-1)
+    return array_namespace(rewards).argmax(rewards, axis=MEMBERS)
 
 
 def rejection_sampled(rewards: Array, *, keep: int) -> Array:
@@ -36,10 +36,10 @@ def rejection_sampled(rewards: Array, *, keep: int) -> Array:
     >>> rejection_sampled(np.array([[0.1, 0.7, 0.5]]), keep=2)
     array([[False,  True,  True]])
     """
-    if not 1 <= keep <= rewards.shape[-1]:
-        raise ValueError(f"keep: expected 1 to {rewards.shape[-1]} completions of a group, got {keep}")
+    if not 1 <= keep <= rewards.shape[MEMBERS]:
+        raise ValueError(f"keep: expected 1 to {rewards.shape[MEMBERS]} completions of a group, got {keep}")
     xp = array_namespace(rewards)
-    place = xp.argsort(xp.argsort(-rewards, axis=-1, stable=True), axis=-1)
+    place = xp.argsort(xp.argsort(-rewards, axis=MEMBERS, stable=True), axis=MEMBERS)
     return place < keep
 
 
@@ -51,13 +51,13 @@ def has_collapsed(entropy: Array, distinct: Array, width: Array, *, share: float
     One of them falling alone is learning; all three together are mode collapse.
 
     Args:
-      entropy, distinct, width: (U, ...) one row an update, axes after it are runs.
+      entropy, distinct, width: (U, ...) one row per update; the axes after it are runs.
       share: what counts as fallen, 0 < share < 1.
 
     Returns:
       (...,) True where all three have.
 
-    A book chapter on GRPO (2026), sec. 7.5.1, which names the three and no number.
+    A book chapter on GRPO (2026, not public), sec. 7.5.1, which names the three and no number.
     """
     xp = array_namespace(entropy, distinct, width)
     tenth = max(entropy.shape[0] // 10, 1)

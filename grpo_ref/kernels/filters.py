@@ -1,6 +1,6 @@
 """Filters: which groups, and which completions, take part in the update."""
 
-from grpo_ref.arrays import TOKENS, Array, array_namespace, is_set
+from grpo_ref.arrays import MEMBERS, Array, array_namespace, is_set
 
 
 def all_groups(rewards: Array) -> Array:
@@ -35,7 +35,7 @@ def mixed_groups(rewards: Array) -> Array:
     array([ True, False])
     """
     xp = array_namespace(rewards)
-    return xp.max(rewards, axis=TOKENS) != xp.min(rewards, axis=TOKENS)
+    return xp.max(rewards, axis=MEMBERS) != xp.min(rewards, axis=MEMBERS)
 
 
 def pass_rate_between(
@@ -56,12 +56,12 @@ def pass_rate_between(
     Raises:
       ValueError: if the bounds are out of order.
 
-    A book chapter on GRPO (2026), sec. 7.4; Open Instruct has `no_resampling_pass_rate`.
+    A book chapter on GRPO (2026, not public), sec. 7.4; Open Instruct has `no_resampling_pass_rate`.
     """
     if not 0.0 <= low <= high <= 1.0:
         raise ValueError(f"expected 0 <= low <= high <= 1, got {low} and {high}")
     xp = array_namespace(rewards)
-    rate = xp.mean(xp.astype(rewards > pass_reward, xp.float64), axis=TOKENS)
+    rate = xp.mean(xp.astype(rewards > pass_reward, xp.float64), axis=MEMBERS)
     return (rate >= low) & (rate <= high)
 
 
@@ -103,11 +103,11 @@ def first_of_equals(tokens: Array, mask: Array) -> Array:
     Returns:
       (P, G) False where an earlier completion of the group is the same.
 
-    A book chapter on GRPO (2026), sec. 7.5.1, which calls it DAPO's; DAPO has no such part.
+    A book chapter on GRPO (2026, not public), sec. 7.5.1, which calls it DAPO's; DAPO has no such part.
     """
     xp = array_namespace(tokens, mask)
     words = xp.where(is_set(mask), tokens, -1)
     equal = xp.all(words[..., :, None, :] == words[..., None, :, :], axis=-1)
-    members = xp.arange(equal.shape[-1])
+    members = xp.arange(equal.shape[MEMBERS])
     earlier = members[None, :] < members[:, None]
     return ~xp.any(equal & earlier, axis=-1)

@@ -23,7 +23,7 @@ def token_level(log_ratio: Array, mask: Array) -> Array:
 
 
 def sequence_mean_level(log_ratio: Array, mask: Array) -> Array:
-    """All tokens of a completion share one length-normalised sequence ratio: GSPO.
+    """All tokens of a completion share one length-normalized sequence ratio: GSPO.
 
         zₜ = (1/|o|) Σₛ log rₛ,    so exp(z) is the geometric mean of the token ratios
 

@@ -1,7 +1,9 @@
-"""Metrics: what to look at while a policy trains. Each returns one number a run, of shape (...,)."""
+"""Metrics: what to look at while a policy trains. Each returns one number per run, of shape (...,)."""
 
 from grpo_ref.arrays import (
     BATCH,
+    COMPLETIONS,
+    MEMBERS,
     TOKENS,
     Array,
     array_namespace,
@@ -20,8 +22,9 @@ def clip_fractions(term: Term, log_ratio: Array, advantages: Array, mask: Array)
 
         low:  A ≠ 0, slope = 0 and r < 1        high:  A ≠ 0, slope = 0 and r > 1
 
-    For the clipped surrogate this is the sign-aware count: low where A < 0 and r < 1 - clip_low, high where A
-    > 0 and r > 1 + clip_high. A ratio beyond the bound whose sign of A still lets it train is not clipped.
+    For the clipped surrogate this is the sign-aware count: low where A < 0 and r < 1 - clip_low, high
+    where A > 0 and r > 1 + clip_high. A token beyond the bound that its advantage would pull back still
+    trains, so it is not clipped.
 
     Args:
       term: what the surrogate returned.
@@ -42,7 +45,7 @@ def clip_fractions(term: Term, log_ratio: Array, advantages: Array, mask: Array)
 
 
 def approx_kl(log_ratio: Array, mask: Array) -> Array:
-    """How far the policy has moved from the one that sampled the data, KL(πold ‖ πθ) in nats a token.
+    """How far the policy has moved from the one that sampled the data, KL(πold ‖ πθ) in nats per token.
 
         mean(r - 1 - log r),   r = exp(log_ratio)
 
@@ -53,7 +56,7 @@ def approx_kl(log_ratio: Array, mask: Array) -> Array:
       mask: (P, G, T) 1 on completion tokens.
 
     Returns:
-      (...,) nats a token.
+      (...,) nats per token.
 
     Schulman 2020, "Approximating KL divergence", k3.
     """
@@ -82,7 +85,7 @@ def entropy(all_log_probs: Array) -> Array:
 
 
 def mean_entropy(entropies: Array, mask: Array) -> Array:
-    """Mean entropy over the completion tokens, nats a token.
+    """Mean entropy over the completion tokens, in nats per token.
 
     Args:
       entropies: (P, G, T) entropy of the distribution that each token was drawn from.
@@ -103,7 +106,7 @@ def dead_group_fraction(rewards: Array) -> Array:
     TRL `frac_reward_zero_std`.
     """
     xp = array_namespace(rewards)
-    dead = xp.max(rewards, axis=-1) == xp.min(rewards, axis=-1)
+    dead = xp.max(rewards, axis=MEMBERS) == xp.min(rewards, axis=MEMBERS)
     return xp.mean(xp.astype(dead, as_floating(rewards).dtype), axis=-1)
 
 
@@ -119,7 +122,7 @@ def reward_width(rewards: Array) -> Array:
       (...,) in units of reward.
     """
     xp = array_namespace(rewards)
-    return xp.std(rewards, axis=(-2, -1))
+    return xp.std(rewards, axis=COMPLETIONS)
 
 
 def effective_sample_size(log_ratio: Array, mask: Array) -> Array:
@@ -164,12 +167,12 @@ def ratio_extremes(log_ratio: Array, mask: Array) -> tuple[Array, Array]:
 
 
 def mean_length(mask: Array) -> Array:
-    """Mean number of tokens a completion.
+    """Mean number of tokens per completion.
 
     Args:
       mask: (P, G, T) 1 on completion tokens.
     """
-    return array_namespace(mask).mean(masked_sum(as_floating(mask), mask, axis=TOKENS), axis=(-2, -1))
+    return array_namespace(mask).mean(masked_sum(as_floating(mask), mask, axis=TOKENS), axis=COMPLETIONS)
 
 
 def distinct_ngrams(tokens: Array, mask: Array, *, n: int, vocabulary: int) -> Array:

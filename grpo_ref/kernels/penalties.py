@@ -13,8 +13,8 @@ policy is the gradient of the *estimate*, and most estimates have the wrong one:
 | weighted_k3           | r (e⁻ᵛ - 1 + v) | r v            | unbiased, off-policy too                  |
 | straight_through      | any            | v               | unbiased                                  |
 
-r is the importance ratio πθ/πold. Values are non-negative for k2, k3 and absolute. The estimates are in nats
-a token. Schulman 2020, "Approximating KL divergence" names k1, k2, k3.
+r is the importance ratio πθ/πold. Values are non-negative for k2, k3 and absolute. The estimates are in
+nats per token. Schulman 2020, "Approximating KL divergence", names k1, k2 and k3.
 """
 
 import math

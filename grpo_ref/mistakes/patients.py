@@ -1,40 +1,19 @@
-"""Six trainers with one fault each, to learn to diagnose. Nothing here is to be used for training.
+"""Training runs with one fault each, to learn to diagnose: the patients of the clinic.
 
-Each patient comes with what its owner complains of and with the chart of a healthy run beside the sick one,
-on the same seeds.
+Each patient has the complaint of its owner, and the chart of a healthy run beside its own, on the same seeds.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from grpo_ref.arrays import TOKENS, Array, as_floating
 from grpo_ref.kernels.advantages import batch_normalized, group_normalized
-from grpo_ref.kernels.penalties import k3
-from grpo_ref.kernels.surrogates import clipped
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.state import Metrics
 from grpo_ref.learning.tasks import TASKS
+from grpo_ref.mistakes.kernels import attracting_k3, padded_mean, stale_clipped
 from grpo_ref.recipes import GRPO, Recipe, slot
 from grpo_ref.training import train
-from grpo_ref.types import Term
-
-
-def attracting_k3(log_probs: Array, ref_log_probs: Array) -> Term:
-    """A fault: the KL penalty with its sign turned over pays the policy for leaving the reference."""
-    return Term(*(-part for part in k3(log_probs, ref_log_probs)))
-
-
-def padded_mean(mask: Array) -> Array:
-    """A fault: every completion is divided by the padded length, so a short one counts less."""
-    mask = as_floating(mask)
-    completions = mask.shape[-3] * mask.shape[-2]
-    return mask / (mask.shape[TOKENS] * completions)
-
-
-def stale_clipped(log_probs: Array, ref_log_probs: Array, advantages: Array) -> Term:
-    """A fault: old_log_probs are never computed anew, so the ratio is to the first policy of all."""
-    return clipped(log_probs - ref_log_probs, advantages)
 
 
 def inverted_clip(history: Metrics) -> Metrics:
@@ -50,7 +29,7 @@ def as_it_is(history: Metrics) -> Metrics:
 
 @dataclass(frozen=True)
 class Patient:
-    """A trainer with one fault.
+    """A training run with one fault.
 
     Attributes:
       complaint: what its owner says.

@@ -1,4 +1,4 @@
-"""Bugs that trainers had and have mended, under their names: to recognise them in old results."""
+"""Faults that trainers were released with and have mended since, to recognize them in old results."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from grpo_ref.kernels.surrogates import clipped
 
 
 class Historical(NamedTuple):
-    """What the trainer computed then.
+    """What the trainer computed before it was mended.
 
     Attributes:
       loss: a number.

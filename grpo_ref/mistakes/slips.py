@@ -1,9 +1,8 @@
-"""Recipes one mistake away from a given one: what people write when they mean it."""
+"""Recipes one slip away from a given one: what people write when they mean it."""
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
-from grpo_ref.arrays import Array, array_namespace
 from grpo_ref.kernels.aggregation import (
     fixed_length,
     sequence_mean_token_mean,
@@ -21,55 +20,48 @@ from grpo_ref.kernels.surrogates import (
     importance_weighted,
     reinforce,
 )
+from grpo_ref.mistakes.kernels import clip_without_min, inverted, swapped_k3
 from grpo_ref.recipes import Recipe, Slot, slot
-from grpo_ref.types import Term
 
 
-def swapped_k3(log_probs: Array, ref_log_probs: Array) -> Term:
-    """k3 with policy and reference exchanged: eᵛ - 1 - v, v = log πθ - log πref."""
-    term = k3(ref_log_probs, log_probs)
-    return Term(value=term.value, direct=array_namespace(log_probs).expm1(log_probs - ref_log_probs))
+class Slip(NamedTuple):
+    """One slip.
+
+    Attributes:
+      condition: what would have to hold, in words, as in "your loss matches if ...".
+      parts: the fields of the recipe that change.
+    """
+
+    condition: str
+    parts: dict[str, Any]
 
 
-def inverted(log_ratio: Array, advantages: Array, *, clip_low: float = 0.2, clip_high: float = 0.2) -> Term:
-    """The clipped surrogate of πold / πθ."""
-    term = clipped(-log_ratio, advantages, clip_low=clip_low, clip_high=clip_high)
-    return Term(value=term.value, slope=-term.slope)
-
-
-def clip_without_min(
-    log_ratio: Array, advantages: Array, *, clip_low: float = 0.2, clip_high: float = 0.2
-) -> Term:
-    """clip(r, 1 - clip_low, 1 + clip_high) A, whichever is smaller."""
-    xp = array_namespace(log_ratio, advantages)
-    ratio = xp.exp(log_ratio)
-    inside = (ratio > 1.0 - clip_low) & (ratio < 1.0 + clip_high)
-    bound = xp.clip(ratio, 1.0 - clip_low, 1.0 + clip_high) * advantages
-    return Term(value=bound, slope=xp.where(inside, bound, 0.0))
-
-
-def neighbours(recipe: Recipe) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Recipes one mistake away: what would have to hold, in words, and the parts that change."""
-    for text, part in AGGREGATES.items():
-        if part != recipe.aggregate:
-            yield text, {"aggregate": part}
-    for text, level in LEVELS.items():
-        if level is not recipe.level:
-            yield text, {"level": level}
+def slips(recipe: Recipe) -> Iterator[Slip]:
+    """Every slip that changes something about a recipe: weights, level, penalty, corrections, surrogate."""
+    yield from _others("aggregate", AGGREGATES, recipe.aggregate)
+    yield from _others("level", LEVELS, recipe.level)
     if recipe.kl_coef:
-        yield "there is no KL penalty", {"kl_coef": 0.0}
-        for text, part in PENALTIES.items():
-            if part != recipe.penalty:
-                yield text, {"penalty": part}
+        yield Slip("there is no KL penalty", {"kl_coef": 0.0})
+        yield from _others("penalty", PENALTIES, recipe.penalty)
     if recipe.corrections:
-        yield "the sampler's mismatch is not corrected", {"corrections": ()}
-    low = recipe.surrogate.settings.get("clip_low", 0.2)
-    high = recipe.surrogate.settings.get("clip_high", recipe.surrogate.settings.get("max_ratio", 1.2) - 1.0)
-    told = [recipe.surrogate]
+        yield Slip("the sampler's mismatch is not corrected", {"corrections": ()})
+    yield from _surrogate_slips(recipe.surrogate)
+
+
+def _others(field: str, parts: Mapping[str, Any], right: Any) -> Iterator[Slip]:
+    """The parts that one field of the recipe could have been mistaken for."""
+    return (Slip(text, {field: part}) for text, part in parts.items() if part != right)
+
+
+def _surrogate_slips(right: Slot) -> Iterator[Slip]:
+    """The other surrogates, those that coincide at these half-widths once."""
+    low = right.settings.get("clip_low", 0.2)
+    high = right.settings.get("clip_high", right.settings.get("max_ratio", 1.2) - 1.0)
+    told = [right]
     for text, part in _surrogates(low, high).items():
         if part not in told:
             told.append(part)
-            yield text, {"surrogate": part}
+            yield Slip(text, {"surrogate": part})
 
 
 AGGREGATES: dict[str, Slot] = {
@@ -98,6 +90,7 @@ PENALTIES = {
 
 
 def _surrogates(low: float, high: float) -> dict[str, Slot]:
+    """The surrogates that are written for one another, with these half-widths of the clip."""
     clips = {"clip_low": low, "clip_high": high}
     ranges = ((low, high), (0.2, 0.28), (0.2, 0.272), (0.2, 0.2))
     return {

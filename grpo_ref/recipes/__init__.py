@@ -1,7 +1,10 @@
 """Recipes: an algorithm is a table of parts, and a variant is its difference from a known one."""
 
+from types import ModuleType
+
+from grpo_ref.listing import Listing
+from grpo_ref.recipes import catalog, chapter
 from grpo_ref.recipes.catalog import (
-    CATALOG,
     CISPO,
     DAPO,
     DPPO_KL,
@@ -18,7 +21,6 @@ from grpo_ref.recipes.catalog import (
     TWO_GRPO,
     VESPO,
 )
-from grpo_ref.recipes.chapter import CHAPTER
 from grpo_ref.recipes.recipe import Recipe, Slot, slot
 
 __all__ = [
@@ -45,5 +47,17 @@ __all__ = [
     "VESPO",
 ]
 
-RECIPES: dict[str, Recipe] = CATALOG | CHAPTER
-"""Every algorithm by name; the command line, the tests, the tables and the plots enumerate this."""
+
+def _recipes_of(module: ModuleType) -> dict[str, Recipe]:
+    """The recipes that are constants of a module, in their order, by their names in small letters."""
+    return {name.lower(): value for name, value in vars(module).items() if isinstance(value, Recipe)}
+
+
+CATALOG = Listing("recipe", _recipes_of(catalog))
+"""The algorithms of the papers by name."""
+
+CHAPTER = Listing("recipe", _recipes_of(chapter))
+"""The textbook forms by name: see `grpo_ref.recipes.chapter`."""
+
+RECIPES = Listing("recipe", CATALOG | CHAPTER)
+"""Both, by name; the command line, the tests, the tables and the plots enumerate this."""

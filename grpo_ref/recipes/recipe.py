@@ -42,6 +42,10 @@ class Slot:
         Args:
           record: whatever has these fields as attributes, such as a `Batch`; it may have others.
           fields: the same one by one, by name, in place of a record.
+
+        Raises:
+          ValueError: if a field that the kernel reads is not there, or is None.
+          TypeError: if the record is an array.
         """
         record = SimpleNamespace(**fields) if record is None else record
         return self.kernel(*(self._input(record, name) for name in self.reads), **self.settings)
@@ -52,10 +56,16 @@ class Slot:
         return _parameters(self.kernel, keyword_only=False)
 
     def _input(self, record: Any, name: str) -> Any:
-        value = getattr(record, name)
-        if value is None:
-            raise ValueError(f"{name}: {self.kernel.__name__} needs it, and none was given")
-        return value
+        value = getattr(record, name, None)
+        if value is not None:
+            return value
+        kernel = self.kernel.__name__
+        if hasattr(record, "dtype"):
+            raise TypeError(
+                f"{kernel}: a part of a recipe is called with a record or by name, as in {name}=..., not"
+                f" with an array, which has shape {tuple(record.shape)}; {kernel} itself takes arrays"
+            )
+        raise ValueError(f"{name}: {kernel} needs it, and none was given")
 
     def __str__(self) -> str:
         settings = ", ".join(f"{name}={_plain(value)}" for name, value in self.settings.items())
@@ -83,6 +93,15 @@ def _parameters(kernel: Callable[..., Any], *, keyword_only: bool) -> tuple[str,
     return tuple(p.name for p in parameters if (p.kind is p.KEYWORD_ONLY) == keyword_only)
 
 
+def _check_part(name: str, kind: Any, part: Any) -> None:
+    """Raise a TypeError if a kernel stands where a slot is expected, or a slot where a function is."""
+    if kind is Slot and not isinstance(part, Slot):
+        call = f"slot({part.__name__}, ...)" if callable(part) else "slot(kernel, ...)"
+        raise TypeError(f"{name}: expected a kernel with its settings, {call}, got {_plain(part)}")
+    if name == "level" and isinstance(part, Slot):
+        raise TypeError(f"level: expected the function itself, {part.kernel.__name__}, got a slot")
+
+
 def _plain(value: Any) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(map(_plain, value))})"
@@ -98,7 +117,7 @@ class Recipe:
       keep: which groups take part, (P, G) rewards -> (P,) bool; the others are drawn anew.
       advantage: rewards (P, G) -> advantages (P, G), or (P, G, T).
       level: over what stretch the ratio is taken, (log_ratio, mask) -> log_ratio.
-      surrogate: what each token contributes, to be maximised, -> Term.
+      surrogate: what each token contributes, to be maximized, -> Term.
       penalty: the estimate of the KL to the reference, -> Term.
       kl_coef: weight of the penalty, >= 0; at 0 no reference is needed.
       aggregate: the weight of each token, mask -> W.
@@ -123,6 +142,8 @@ class Recipe:
     log_ratio_limits: tuple[float, float] = (-math.inf, math.inf)
 
     def __post_init__(self) -> None:
+        for part in fields(self):
+            _check_part(part.name, part.type, getattr(self, part.name))
         if not self.kl_coef >= 0.0:
             raise ValueError(f"kl_coef: expected a number >= 0, got {self.kl_coef}")
 

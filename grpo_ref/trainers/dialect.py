@@ -156,7 +156,7 @@ def _try_out(recipe: Recipe) -> None:
     ones = np.ones((1, 1, 1))
     fields = ("entropies", "noise")
     tops = ("top_log_probs", "top_old_log_probs")
-    others = {name: ones for name in fields} | {name: -ones[..., None] for name in tops}
+    others: dict[str, Any] = {name: ones for name in fields} | {name: -ones[..., None] for name in tops}
     record = SimpleNamespace(
         rewards=np.ones((2, 2)),
         components=np.ones((2, 2, 1)),

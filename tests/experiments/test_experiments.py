@@ -383,8 +383,8 @@ def test_stored_results_are_of_these_experiments():
 def test_readme_and_page_are_made_from_the_stored_results():
     folder = ROOT / "docs" / "experiments"
     found = load(folder / "results.json")
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert in_readme(text, verdict_table(EXPERIMENTS, found, page="docs/experiments/README.md")) == text
+    text = (ROOT / "docs" / "researcher.md").read_text(encoding="utf-8")
+    assert in_readme(text, verdict_table(EXPERIMENTS, found, page="experiments/README.md")) == text
     page = markdown_page(EXPERIMENTS, found)
     assert (folder / "README.md").read_text(encoding="utf-8") == page
     assert {path.stem for path in folder.glob("*.png")} == set(EXPERIMENTS)

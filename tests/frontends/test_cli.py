@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -79,8 +78,3 @@ def test_recipes_lists_every_recipe(run):
     assert all(name in table for name in RECIPES)
     assert run("recipes", "--markdown").output == as_markdown() + "\n"
     assert "mixed_groups" in run("recipes", "dapo").output
-
-
-def test_the_table_of_the_readme_is_up_to_date():
-    readme = Path(__file__).parents[2] / "README.md"
-    assert as_markdown() in readme.read_text(encoding="utf-8")

@@ -14,6 +14,7 @@ from grpo_ref.kernels.metrics import (
     mean_entropy,
     mean_length,
     ratio_extremes,
+    reward_width,
 )
 
 LOG2 = np.log(2.0)
@@ -176,3 +177,7 @@ def test_distinct_ngrams(tokens, mask, n, expected, dtype, asarray):
     mask = asarray(np.array([mask], dtype=dtype))
     got = distinct_ngrams(asarray(np.array([tokens])), mask, n=n, vocabulary=3)
     np.testing.assert_allclose(float(got), expected, rtol=1e-15)
+
+
+def test_reward_width(asarray):
+    asarray.check(reward_width(asarray([[0, 0], [2, 2]])), 1.0)

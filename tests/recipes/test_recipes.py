@@ -58,7 +58,10 @@ WRONG = {
     "no reference": ({"recipe": GRPO}, r"ref_log_probs: this recipe has kl_coef=0.04 and needs a reference"),
     "mask of another shape": ({"mask": np.ones((1, 2))}, r"log_probs \(1, 2, 3\), mask \(1, 2\)"),
     "old of another shape": ({"old_log_probs": np.ones((1, 2, 4))}, r"old_log_probs \(1, 2, 4\)"),
-    "advantages of another shape": ({"advantages": np.ones(2)}, r"log_probs \(1, 2, 3\), advantages \(2,\)"),
+    "advantages of another shape": (
+        {"advantages": np.ones(2)},
+        r"advantages: expected \(1, 2\), one per completion, or \(1, 2, 3\), one per token, got shape \(2,\)",
+    ),
     "no group axis": (
         {"log_probs": ONES[0], "mask": np.ones((2, 3)), "advantages": np.ones(2)},
         r"log_probs: expected \(..., prompts, group, tokens\), got shape \(2, 3\)",

@@ -9,7 +9,7 @@ from grpo_ref.check import FRAMEWORKS, Batch, LossError, compare
 from grpo_ref.frontends.cli import Name
 from grpo_ref.frontends.config_file import read_config
 from grpo_ref.frontends.own import imported
-from grpo_ref.frontends.progress import Progress
+from grpo_ref.frontends.progress import ProgressBar
 from grpo_ref.recipes import RECIPES, Recipe
 from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.dialect import Dialect
@@ -101,7 +101,7 @@ def _budget(dialect: Dialect, settings: tuple[str, ...]) -> int | None:
 
 def _with_progress(batches: list[Batch]) -> Iterator[Batch]:
     """The batches, and how many are done."""
-    with Progress("checking", "batch", len(batches)) as progress:
+    with ProgressBar("checking", "batch", len(batches)) as progress:
         for done, batch in enumerate(batches, start=1):
             yield batch
             progress.show(done, "")

@@ -9,14 +9,15 @@ from typing import NamedTuple
 
 import click
 
+from grpo_ref.course.contents import CHAPTERS, HINTS
 from grpo_ref.course.grading.grade import PASSED, grade
 from grpo_ref.course.grading.matrix import Matrix, kill_matrix, near_misses
 from grpo_ref.course.grading.problem import Problem
 from grpo_ref.course.grading.statement import starter
 from grpo_ref.course.layout import file_of
-from grpo_ref.course.problems import CHAPTERS, PROBLEMS
+from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.files import replace_text
-from grpo_ref.frontends.exercise import Exercise
+from grpo_ref.frontends.exercise import ExerciseName
 
 FEWEST_MUTANTS = 6
 TEMPLATES = Path(__file__).with_name("templates")
@@ -37,40 +38,54 @@ def command() -> None:
 @root_option
 def build(root: Path) -> None:
     """Write exercises/ from solutions/."""
-    for problem in PROBLEMS.values():
-        path = root / "exercises" / file_of(problem)
+    for name, problem in PROBLEMS.items():
+        path = root / "exercises" / file_of(name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        answer = (root / "solutions" / file_of(problem)).read_text(encoding="utf-8")
+        answer = (root / "solutions" / file_of(name)).read_text(encoding="utf-8")
         replace_text(path, starter(problem, answer))
         click.echo(path)
 
 
-@command.command("new", epilog="Example:  grpo-ref dev new advantages/median_centred")
+@command.command("new", epilog="Example:  grpo-ref dev new advantages/median_centered")
 @click.argument("name")
 @root_option
 def new(name: str, root: Path) -> None:
-    """Begin the exercise NAME, as in CHAPTER/FUNCTION: a problem module and a model answer to fill in."""
+    """Begin the exercise NAME, as in CHAPTER/FUNCTION.
+
+    This writes a problem module and a model answer to fill in, and a line in the table of contents, where the
+    exercise is the last of its chapter, easy and of one point until you change that.
+    """
     if not re.fullmatch(r"[a-z0-9_]+/[a-z][a-z0-9_]*", name) or name.split("/")[0] not in CHAPTERS:
         chapters = ", ".join(CHAPTERS)
         raise click.UsageError(f"NAME is CHAPTER/FUNCTION, with one of the chapters {chapters}; got {name!r}")
-    chapter, function = name.split("/")
-    number = list(CHAPTERS).index(chapter) + 1
-    paths = {
-        "problem.py.txt": root / "grpo_ref" / "course" / "problems" / f"{name}.py",
-        "solution.py.txt": root / "solutions" / f"{number:02}_{chapter}" / f"{function}.py",
+    texts = {
+        root / "grpo_ref" / "course" / "problems" / f"{name}.py": _from_template("problem.py.txt", name),
+        root / "solutions" / file_of(name): _from_template("solution.py.txt", name),
     }
-    for path in paths.values():
+    for path in texts:
         if path.exists():
             raise click.UsageError(f"{path} is there already")
-    for template, path in paths.items():
-        text = Template((TEMPLATES / template).read_text(encoding="utf-8")).substitute(id=name, name=function)
+    contents = root / "grpo_ref" / "course" / "contents.py"
+    texts[contents] = _with_line(contents.read_text(encoding="utf-8"), name)
+    for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         replace_text(path, text)
         click.echo(f"written: {path}")
-    click.echo(
-        f"next: list {function} in MODULES of grpo_ref/course/problems/__init__.py and fill in the TODOs"
-    )
+    click.echo(f"next: fill in the TODOs, and choose place, difficulty and points in {contents}")
     click.echo(f"then: grpo-ref dev build && grpo-ref dev check {name} --table")
+
+
+def _from_template(template: str, name: str) -> str:
+    text = (TEMPLATES / template).read_text(encoding="utf-8")
+    return Template(text).substitute(id=name, name=name.split("/")[1])
+
+
+def _with_line(contents: str, name: str) -> str:
+    """The table of contents with a line for the exercise behind the last one of its chapter."""
+    lines = contents.splitlines(keepends=True)
+    chapter = f'    Exercise("{name.split("/")[0]}/'
+    last = max(number for number, line in enumerate(lines) if line.startswith(chapter))
+    return "".join([*lines[: last + 1], f'    Exercise("{name}", "easy", 1),\n', *lines[last + 1 :]])
 
 
 class Proof(NamedTuple):
@@ -86,17 +101,17 @@ class Proof(NamedTuple):
 
 
 @command.command("check", epilog="Example:  grpo-ref dev check kl/k3 --table")
-@click.argument("exercises", type=Exercise(), nargs=-1)
+@click.argument("exercises", type=ExerciseName(), nargs=-1)
 @click.option("--table", is_flag=True, help="Show which check catches which wrong answer.")
 @root_option
-def check(exercises: tuple[Problem, ...], table: bool, root: Path) -> None:
+def check(exercises: tuple[str, ...], table: bool, root: Path) -> None:
     """Prove EXERCISES, by default all of them, several at a time.
 
     The reference, the model answer and right answers in other styles pass; the starter fails and is up to
     date; every wrong answer is caught, and every check catches one; the tolerance is as declared. Exit
     status 1 if anything is not as it should be.
     """
-    problems = exercises or tuple(PROBLEMS.values())
+    problems = [PROBLEMS[name] for name in exercises or PROBLEMS]
     mutants, checks, faults = 0, 0, 0
     with ProcessPoolExecutor() as pool:
         proofs = pool.map(prove, [problem.id for problem in problems], [root] * len(problems))
@@ -128,6 +143,7 @@ def _faults(problem: Problem, matrix: Matrix) -> list[str]:
     right = {"the reference": problem.reference, **problem.others}
     faults = [f"{name} fails" for name, answer in right.items() if grade(problem, answer).status != PASSED]
     faults += [f"not caught: {name}" for name, killed in matrix.items() if not killed]
+    faults += [f"{len(problem.hints)} hints instead of {HINTS}"] * (len(problem.hints) != HINTS)
     faults += [f"only {len(matrix)} wrong answers"] * (len(matrix) < FEWEST_MUTANTS)
     caught = {name for killed in matrix.values() for name in killed}
     faults += [f"catches nothing: {check.name}" for check in problem.checks if check.name not in caught]
@@ -137,7 +153,7 @@ def _faults(problem: Problem, matrix: Matrix) -> list[str]:
 
 def _file_faults(problem: Problem, root: Path) -> list[str]:
     """What is wrong with the model answer and the starter made from it."""
-    answer, begin = root / "solutions" / file_of(problem), root / "exercises" / file_of(problem)
+    answer, begin = root / "solutions" / file_of(problem.id), root / "exercises" / file_of(problem.id)
     missing = [f"{path} is missing" for path in (answer, begin) if not path.is_file()]
     if missing:
         return missing

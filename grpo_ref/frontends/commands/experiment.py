@@ -1,5 +1,6 @@
 """`grpo-ref experiment`: test the claims of the literature, and write down what came out."""
 
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -22,7 +23,7 @@ from grpo_ref.frontends.experiment_report import (
     markdown_page,
     verdict_table,
 )
-from grpo_ref.frontends.progress import Progress
+from grpo_ref.frontends.progress import ProgressBar
 from grpo_ref.plots import plot_experiment
 
 SEEDS, QUICK_SEEDS = 128, 16
@@ -119,7 +120,7 @@ def run(
     seeds, store = _seeds(seeds, quick), Cache(cache)
     work = [job for experiment in chosen for job in jobs_of(experiment, seeds=seeds, seed=seed)]
     try:
-        with Progress(f"{_counted(len(chosen))}, {seeds} seeds", "part", len(work)) as progress:
+        with ProgressBar(f"{_counted(len(chosen))}, {seeds} seeds", "part", len(work)) as progress:
             for done, job in enumerate(sweep(work, store, workers=jobs, scheduler=scheduler), start=1):
                 progress.show(done, job.experiment)
     except KeyboardInterrupt:
@@ -181,7 +182,7 @@ def report(out: Path, readme: Path | None, seeds: int | None, seed: int, quick: 
 def _write(out: Path, readme: Path | None, results: Mapping[str, Result], found: Summary) -> None:
     """Figures, results.json, the page in both forms, and the table in a README."""
     out.mkdir(parents=True, exist_ok=True)
-    with Progress("figures", "figure", len(results)) as progress:
+    with ProgressBar("figures", "figure", len(results)) as progress:
         for done, (name, result) in enumerate(results.items(), start=1):
             plot_experiment(EXPERIMENTS[name], result, out / f"{name}.png")
             progress.show(done, name)
@@ -190,7 +191,8 @@ def _write(out: Path, readme: Path | None, results: Mapping[str, Result], found:
     replace_text(out / "README.md", page)
     replace_text(out / "report.html", html_page(page, out))
     if readme is not None:
-        table = verdict_table(EXPERIMENTS, found, page=f"{out.as_posix()}/README.md")
+        link = Path(os.path.relpath(out, readme.parent)) / "README.md"
+        table = verdict_table(EXPERIMENTS, found, page=link.as_posix())
         replace_text(readme, in_readme(readme.read_text(encoding="utf-8"), table))
 
 

@@ -1,26 +1,29 @@
 """`grpo-ref grade`: grade exercises and show what is wrong with them."""
 
-import pdb
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from grpo_ref.course.grading.grade import DEFAULT_SEED, PASSED, Report
-from grpo_ref.course.grading.problem import Problem
+from grpo_ref.course.marking import mark
 from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.starters import is_untouched
 from grpo_ref.course.workbook import Workbook
 from grpo_ref.files import replace_text, require_writable
-from grpo_ref.frontends.exercise import Exercise, folder_option, open_workbook, require_file
-from grpo_ref.frontends.in_process import grade_in_process
-from grpo_ref.frontends.report_json import as_json
-from grpo_ref.frontends.text import report_text
+from grpo_ref.frontends.exercise import (
+    ExerciseName,
+    folder_option,
+    open_workbook,
+    require_file,
+    saying_what_is_graded,
+)
+from grpo_ref.frontends.report_text import report_text
 
 STDOUT = Path("-")
 
 
 @click.command("grade", epilog="Example:  grpo-ref grade objective/grpo_objective --json report.json")
-@click.argument("exercises", type=Exercise(), nargs=-1)
+@click.argument("exercises", type=ExerciseName(), nargs=-1)
 @folder_option
 @click.option("--seed", type=int, default=DEFAULT_SEED, show_default=True, help="Of the random inputs.")
 @click.option(
@@ -30,7 +33,7 @@ STDOUT = Path("-")
     help="Also write the report as JSON to this file, or to standard output if it is -.",
 )
 @click.option("--all", "every", is_flag=True, help="Show every failed test in full, not only the first.")
-@click.option("--plain", is_flag=True, help="For screen readers: whole sentences, no colour, no columns.")
+@click.option("--plain", is_flag=True, help="Whole sentences without color and columns, for screen readers.")
 @click.option(
     "--in-process",
     is_flag=True,
@@ -45,7 +48,7 @@ STDOUT = Path("-")
 @click.pass_context
 def command(
     context: click.Context,
-    exercises: tuple[Problem, ...],
+    exercises: tuple[str, ...],
     folder: Path,
     seed: int,
     json_path: Path | None,
@@ -60,15 +63,15 @@ def command(
     pass, 1 if one does not or is not started, 2 for a wrong name or folder.
     """
     workbook = open_workbook(folder)
-    chosen = exercises or tuple(PROBLEMS.values())
-    for problem in chosen:
-        require_file(workbook, problem)
+    chosen = exercises or tuple(PROBLEMS)
+    for name in chosen:
+        require_file(workbook, name)
     to_stderr = json_path == STDOUT
     if json_path is not None and not to_stderr:
         require_writable(json_path.parent)
     reports = []
-    for problem in chosen:
-        reports.append(_grade(workbook, problem, seed, in_process or debug, debug))
+    for name in chosen:
+        reports.append(_grade(workbook, name, seed, in_process or debug, debug))
         click.echo(report_text(reports[-1], plain=plain, every=every) + "\n", err=to_stderr)
     workbook.record({report.problem: report.points for report in reports if report.official})
     reached, total = sum(report.points for report in reports), sum(report.of for report in reports)
@@ -77,24 +80,34 @@ def command(
         f"{solved} of {len(reports)} solved, {reached:g} of {total} points (seed {seed})", err=to_stderr
     )
     if json_path is not None:
-        click.echo(as_json(reports), nl=False) if to_stderr else replace_text(json_path, as_json(reports))
+        _write_json(json_path, reports)
     context.exit(0 if solved == len(reports) else 1)
 
 
-def _grade(workbook: Workbook, problem: Problem, seed: int, in_process: bool, debug: bool) -> Report:
-    if not in_process or workbook.is_untouched(problem):
-        with Console(stderr=True).status(f"grading {problem.id}"):
-            return workbook.grade(problem, seed=seed)
+def _write_json(path: Path, reports: list[Report]) -> None:
+    from grpo_ref.frontends.report_json import as_json
+
+    if path == STDOUT:
+        click.echo(as_json(reports), nl=False)
+    else:
+        replace_text(path, as_json(reports))
+
+
+def _grade(workbook: Workbook, name: str, seed: int, in_process: bool, debug: bool) -> Report:
+    if in_process and not is_untouched(workbook, name):
+        return _grade_here(workbook.path(name), name, seed, debug)
+    with saying_what_is_graded(name):
+        return mark(workbook, name, seed=seed)
+
+
+def _grade_here(path: Path, name: str, seed: int, debug: bool) -> Report:
+    """Grade inside this process, with a debugger at an exception if it is asked for."""
+    from grpo_ref.frontends.in_process import grade_in_process, post_mortem
+
+    on_error = post_mortem if debug else None
     try:
-        on_error = _post_mortem if debug else None
-        return grade_in_process(problem, workbook.path(problem), seed=seed, on_error=on_error)
+        return grade_in_process(PROBLEMS[name], path, seed=seed, on_error=on_error)
     except Exception as error:
-        if debug:
-            _post_mortem("loading the file", error)
-        raise click.ClickException(f"{workbook.path(problem)} cannot be loaded: {error!r}") from error
-
-
-def _post_mortem(test: str, error: BaseException) -> None:
-    """Stop where the student's exception happened."""
-    click.echo(f"{test}: {error!r}", err=True)
-    pdb.post_mortem(error.__traceback__)
+        if on_error is not None:
+            on_error("loading the file", error)
+        raise click.ClickException(f"{path} cannot be loaded: {error!r}") from error

@@ -4,20 +4,22 @@ from pathlib import Path
 
 import click
 
-from grpo_ref.course.grading.problem import Problem
-from grpo_ref.frontends.exercise import Exercise, folder_option, open_workbook
-from grpo_ref.frontends.text import hints_text
+from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.frontends.course_text import hints_text
+from grpo_ref.frontends.exercise import ExerciseName, folder_option, open_workbook
 
 
 @click.command("hint", epilog="Example:  grpo-ref hint objective/grpo_objective")
-@click.argument("exercise", type=Exercise())
+@click.argument("exercise", type=ExerciseName())
 @click.option(
     "--steps", type=click.IntRange(min=1), help="How many hints to show; by default one more than last time."
 )
 @folder_option
-def command(exercise: Problem, steps: int | None, folder: Path) -> None:
+def command(exercise: str, steps: int | None, folder: Path) -> None:
     """Show the next hint of an exercise; each one gives more away.
 
     How many you have read is noted in progress.txt.
     """
-    click.echo(hints_text(exercise, open_workbook(folder).hints(exercise, steps)))
+    hints = PROBLEMS[exercise].hints
+    shown = open_workbook(folder).climb(exercise, len(hints), steps)
+    click.echo(hints_text(exercise, hints, shown))

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
-from grpo_ref.course.layout import file_of
-from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.contents import EXERCISES
+from grpo_ref.course.starters import fill
 from grpo_ref.frontends.exercise import open_workbook
 
 
@@ -17,9 +17,10 @@ def command(folder: Path) -> None:
     Run it again after an upgrade: files that you have not touched get the newer text, yours are never
     overwritten.
     """
-    written, upgraded, kept = open_workbook(folder).fill()
+    workbook = open_workbook(folder)
+    written, upgraded, kept = fill(workbook)
     click.echo(
         f"{folder}: {written} files written, {upgraded} brought up to date, {kept} of yours left alone"
     )
-    first = folder / file_of(next(iter(PROBLEMS.values())))
+    first = workbook.path(next(iter(EXERCISES)))
     click.echo(f"\nEdit {first}, then:\n  grpo-ref watch --folder {folder}     or: pytest {folder}")

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import click
 
-from grpo_ref.course.layout import file_of, problems_in
-from grpo_ref.course.problems import CHAPTERS
+from grpo_ref.course.contents import CHAPTERS, HINTS, Exercise, exercises_in
+from grpo_ref.course.layout import file_of
+from grpo_ref.course.progress import Progress
+from grpo_ref.frontends.course_text import overview
 from grpo_ref.frontends.exercise import folder_option, open_workbook
-from grpo_ref.frontends.text import overview
 
 
 @click.command("list", epilog="Example:  grpo-ref list")
@@ -19,13 +20,18 @@ def command(folder: Path) -> None:
     them; nothing is graded anew, so they are a student's own record and no proof.
     """
     workbook = open_workbook(folder)
+    progress = workbook.progress
     for chapter, title in CHAPTERS.items():
         click.secho(title, bold=True)
-        for problem in problems_in(chapter):
-            mark = "*" if workbook.is_solved(problem) else " "
-            points = f"{workbook.progress.points.get(problem.id, 0.0):g} of {problem.points} pt"
-            hints = workbook.progress.hints.get(problem.id, 0)
-            used = f"{hints} of {len(problem.hints)} hints" if hints else ""
-            columns = f"{mark} {problem.id:32} {points:13} {problem.difficulty:7} {used:13}"
-            click.echo(f"{columns} {file_of(problem)}")
+        for exercise in exercises_in(chapter):
+            click.echo(_row(exercise, progress))
     click.echo("\n" + overview(workbook))
+
+
+def _row(exercise: Exercise, progress: Progress) -> str:
+    reached, hints = progress.points.get(exercise.id, 0.0), progress.hints.get(exercise.id, 0)
+    mark = "*" if reached >= exercise.points else " "
+    points = f"{reached:g} of {exercise.points} pt"
+    used = f"{hints} of {HINTS} hints" if hints else ""
+    columns = f"{mark} {exercise.id:32} {points:13} {exercise.difficulty:7} {used:13}"
+    return f"{columns} {file_of(exercise.id)}"

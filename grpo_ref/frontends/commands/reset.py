@@ -4,16 +4,16 @@ from pathlib import Path
 
 import click
 
-from grpo_ref.course.grading.problem import Problem
-from grpo_ref.frontends.exercise import Exercise, folder_option, open_workbook
+from grpo_ref.course.starters import reset
+from grpo_ref.frontends.exercise import ExerciseName, folder_option, open_workbook
 
 
 @click.command("reset", epilog="Example:  grpo-ref reset kl/k3")
-@click.argument("exercise", type=Exercise())
+@click.argument("exercise", type=ExerciseName())
 @folder_option
-def command(exercise: Problem, folder: Path) -> None:
+def command(exercise: str, folder: Path) -> None:
     """Put the starter of an exercise back; your work is kept in a backup beside it."""
     workbook = open_workbook(folder)
-    backup = workbook.reset(exercise)
+    backup = reset(workbook, exercise)
     click.echo(f"{workbook.path(exercise)} is as it was at the start")
     click.echo(f"your work is in {backup}" if backup else "there was no work of yours in it")

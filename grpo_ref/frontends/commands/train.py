@@ -15,9 +15,9 @@ from grpo_ref.fast.usual import MEASURES
 from grpo_ref.frontends.chosen import Job, chosen_recipe, chosen_task, task_settings
 from grpo_ref.frontends.cli import Name
 from grpo_ref.frontends.own import NameOrOwn
-from grpo_ref.frontends.progress import Progress
-from grpo_ref.frontends.report import print_report
+from grpo_ref.frontends.progress import ProgressBar
 from grpo_ref.frontends.run_settings import begin_or_find, lengthen
+from grpo_ref.frontends.training_report import print_report
 from grpo_ref.learning.arguments import check_metrics
 from grpo_ref.learning.config import TrainConfig, config_for
 from grpo_ref.learning.idle import coinciding, idle_parts, lacks_contrast
@@ -233,7 +233,7 @@ def _trained(
     """Train to the end, adding to the history and saving now and then, a tenth of the time at most."""
     due = time.monotonic() + save_every
     title = f"{job.task.name}, {job.config.seeds} seeds"
-    with Progress(title, "update", job.config.updates, start=state.update) as progress:
+    with ProgressBar(title, "update", job.config.updates, start=state.update) as progress:
         try:
             for update in train(job.task, job.recipe, job.config, state, metrics=job.metrics):
                 history.append(update.metrics)

@@ -8,16 +8,24 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import click
-from rich.console import Console
 
+from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
 from grpo_ref.course.grading.grade import NOT_STARTED
-from grpo_ref.course.grading.problem import Problem
 from grpo_ref.course.grading.statement import statement
-from grpo_ref.course.layout import problem_of, problems_in
-from grpo_ref.course.problems import CHAPTERS, PROBLEMS
+from grpo_ref.course.layout import exercise_at
+from grpo_ref.course.marking import mark
+from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.starters import reset
 from grpo_ref.course.workbook import Workbook
-from grpo_ref.frontends.exercise import Exercise, folder_option, open_workbook, require_file
-from grpo_ref.frontends.text import hints_text, overview, report_text
+from grpo_ref.frontends.course_text import hints_text, overview
+from grpo_ref.frontends.exercise import (
+    ExerciseName,
+    folder_option,
+    open_workbook,
+    require_file,
+    saying_what_is_graded,
+)
+from grpo_ref.frontends.report_text import report_text
 
 KEYS = "h: hint   n: next   l: list   r: reset   enter: grade again   q: quit"
 PULSE = 100
@@ -25,12 +33,12 @@ PULSE = 100
 
 
 @click.command("watch", epilog="Example:  grpo-ref watch advantages/ranks")
-@click.argument("exercise", type=Exercise(), required=False)
+@click.argument("exercise", type=ExerciseName(), required=False)
 @folder_option
 @click.option(
     "--poll", is_flag=True, help="Look at the files themselves, for network drives that report no changes."
 )
-def command(exercise: Problem | None, folder: Path, poll: bool) -> None:
+def command(exercise: str | None, folder: Path, poll: bool) -> None:
     """Show one exercise, by default the first that is not solved, and grade it whenever it is saved.
 
     Saving another exercise's file switches to it. In a terminal, single keys give hints, the list, a reset
@@ -41,8 +49,8 @@ def command(exercise: Problem | None, folder: Path, poll: bool) -> None:
     except ImportError as error:
         raise click.ClickException("watch needs one more package: pip install 'grpo-ref[watch]'") from error
     workbook = open_workbook(folder)
-    screen = Screen(workbook, exercise or workbook.next_open() or next(iter(PROBLEMS.values())))
-    require_file(workbook, screen.problem)
+    screen = Screen(workbook, exercise or workbook.next_open() or next(iter(EXERCISES)))
+    require_file(workbook, screen.exercise)
     changes = watch(
         folder,
         force_polling=poll or None,
@@ -65,54 +73,56 @@ class Screen:
 
     Attributes:
       workbook: the student's folder.
-      problem: the exercise at hand.
+      exercise: id of the exercise at hand.
       note: a sentence that stays on the screen until the next key.
     """
 
-    def __init__(self, workbook: Workbook, problem: Problem) -> None:
-        self.workbook, self.problem = workbook, problem
+    def __init__(self, workbook: Workbook, exercise: str) -> None:
+        self.workbook, self.exercise = workbook, exercise
         self.asked, self.note = False, ""
 
     def grade(self) -> None:
         """Grade the exercise at hand and show the report; of one that is not started, the statement too."""
-        with Console(stderr=True).status(f"grading {self.problem.id}"):
-            report = self.workbook.grade(self.problem)
+        with saying_what_is_graded(self.exercise):
+            report = mark(self.workbook, self.exercise)
         self.workbook.record({report.problem: report.points})
-        begin = f"{statement(self.problem)}\n\n" if report.status == NOT_STARTED else ""
+        begin = f"{statement(PROBLEMS[self.exercise])}\n\n" if report.status == NOT_STARTED else ""
         self.show(begin + report_text(report))
 
     def show(self, text: str) -> None:
         """Some text, and under it where one is."""
         click.clear()
-        click.echo(f"{text}\n\n{overview(self.workbook)}\n{self.workbook.path(self.problem)}")
+        click.echo(f"{text}\n\n{overview(self.workbook)}\n{self.workbook.path(self.exercise)}")
         if self.note:
             click.echo(self.note)
-        if self.workbook.is_solved(self.problem):
-            click.secho(f"solved; the model answer: grpo-ref solution {self.problem.id}", fg="green")
+        if self.workbook.is_solved(self.exercise):
+            click.secho(f"solved; the model answer: grpo-ref solution {self.exercise}", fg="green")
         if sys.stdin.isatty():
             click.echo(KEYS)
 
     def saved(self, paths: Iterable[Path]) -> None:
         """Files were saved: grade the exercise that is among them, the one at hand first."""
-        problems = [problem for problem in map(problem_of, paths) if problem is not None]
-        existing = [problem for problem in problems if self.workbook.path(problem).is_file()]
+        names = [name for name in map(exercise_at, paths) if name is not None]
+        existing = [name for name in names if self.workbook.path(name).is_file()]
         if existing:
-            self.problem = self.problem if self.problem in existing else existing[0]
+            self.exercise = self.exercise if self.exercise in existing else existing[0]
             self.grade()
 
     def key(self, key: str) -> bool:
         """Do what a key asks for; False if it is time to leave."""
         confirmed, self.asked, self.note = self.asked and key == "y", False, ""
         if confirmed:
-            backup = self.workbook.reset(self.problem)
+            backup = reset(self.workbook, self.exercise)
             self.note = f"your work is in {backup}" if backup else "there was no work of yours in it"
             self.grade()
         elif key == "h":
-            self.show(hints_text(self.problem, self.workbook.hints(self.problem)))
+            hints = PROBLEMS[self.exercise].hints
+            shown = self.workbook.climb(self.exercise, len(hints))
+            self.show(hints_text(self.exercise, hints, shown))
         elif key == "l":
             self.show("\n".join(self._chapters()))
         elif key == "n":
-            self.problem = self.workbook.next_open(self.problem) or self.problem
+            self.exercise = self.workbook.next_open(self.exercise) or self.exercise
             self.grade()
         elif key == "r":
             self.asked = True
@@ -122,11 +132,11 @@ class Screen:
         return key != "q"
 
     def _chapters(self) -> Iterator[str]:
+        solved = self.workbook.solved()
         for chapter, title in CHAPTERS.items():
-            problems = problems_in(chapter)
-            yield f"{title}: {sum(map(self.workbook.is_solved, problems))} of {len(problems)} solved"
-            open_ones = [problem.id for problem in problems if not self.workbook.is_solved(problem)]
-            yield from (f"  {name}" for name in open_ones)
+            names = [exercise.id for exercise in exercises_in(chapter)]
+            yield f"{title}: {len(solved.intersection(names))} of {len(names)} solved"
+            yield from (f"  {name}" for name in names if name not in solved)
 
 
 @contextmanager

@@ -1,8 +1,9 @@
 """Surrogates: what each token contributes to the objective, and how it pushes the policy.
 
-Every kernel returns a `Term`, to be maximised.
+Every kernel returns a `Term`, to be maximized.
 """
 
+from grpo_ref.kernels.surrogates.chapter import gated_ratio, symmetric_kl, symmetric_tv, top_movers
 from grpo_ref.kernels.surrogates.clip import clipped, dual_clipped, geometric_mean_clipped, two_sided_clipped
 from grpo_ref.kernels.surrogates.covariance import clip_cov, clip_cov_eligible, kl_cov
 from grpo_ref.kernels.surrogates.detached import cispo, gspo_token, vespo
@@ -12,9 +13,6 @@ from grpo_ref.kernels.surrogates.divergence import (
     dppo_top_kl,
     dppo_top_tv,
     dppo_tv,
-    symmetric_kl,
-    symmetric_tv,
-    top_movers,
 )
 from grpo_ref.kernels.surrogates.plain import importance_weighted, reinforce, squared_ratio
-from grpo_ref.kernels.surrogates.soft import gated_ratio, sapo
+from grpo_ref.kernels.surrogates.soft import sapo

@@ -137,7 +137,7 @@ def geometric_mean_clipped(
 
     Args:
       log_ratio: (P, G, T) log πθ - log πold, token by token, in nats.
-      advantages: broadcastable to (P, G, T), one a completion; constant with respect to θ.
+      advantages: broadcastable to (P, G, T), one per completion; constant with respect to θ.
       mask: (P, G, T) 1 on completion tokens.
       clip_low, clip_high: half-widths in log space, >= 0; 0.4 and 0.4 in TRL and the paper.
 

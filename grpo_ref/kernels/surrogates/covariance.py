@@ -36,7 +36,7 @@ def kl_cov(
     """
     xp = array_namespace(log_ratio, log_probs, advantages, mask)
     plain = importance_weighted(log_ratio, advantages)
-    covariance = _centred(advantages + xp.zeros_like(log_probs), mask) * _centred(log_probs, mask)
+    covariance = _centered(advantages + xp.zeros_like(log_probs), mask) * _centered(log_probs, mask)
     chosen = _largest(xp.where(is_set(mask), covariance, -xp.inf), mask, share)
     held = coef * xp.astype(chosen, log_ratio.dtype)
     return Term(value=plain.value - held * abs(log_ratio), slope=plain.slope - held * xp.sign(log_ratio))
@@ -114,13 +114,13 @@ def clip_cov_eligible(
     """
     xp = array_namespace(log_ratio, log_probs, advantages, mask)
     ratio = xp.exp(log_ratio)
-    covariance = _centred(advantages + xp.zeros_like(log_probs), mask) * _centred(log_probs, mask)
+    covariance = _centered(advantages + xp.zeros_like(log_probs), mask) * _centered(log_probs, mask)
     too_high = (advantages > 0.0) & (ratio > 1.0 + clip_high)
     too_low = (advantages < 0.0) & (ratio < 1.0 - clip_low)
     return is_set(mask) & (covariance > cov_low) & (covariance < cov_high) & ~too_high & ~too_low
 
 
-def _centred(array: Array, mask: Array) -> Array:
+def _centered(array: Array, mask: Array) -> Array:
     return array - masked_mean(array, mask, axis=BATCH, keepdims=True)
 
 

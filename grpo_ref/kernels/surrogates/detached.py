@@ -64,11 +64,12 @@ def gspo_token(
         sₜ = min(s A, clip(s, 1 - clip_low, 1 + clip_high) A),   s = sg[sequence ratio] πθ(t) / sg[πθ(t)]
 
     Its value is that of the clip on the sequence ratio; the slope, s A where the clip does not hold, is with
-    respect to the token's own log-probability. With one advantage a completion and GRPO's weights it is GSPO.
+    respect to the token's own log-probability. With one advantage per completion and GRPO's weights it
+    is GSPO.
 
     Args:
       log_ratio: (P, G, T) after `sequence_mean_level`, in nats.
-      advantages: broadcastable to (P, G, T), one a completion or one a token; constant with respect to θ.
+      advantages: broadcastable to (P, G, T), one per completion or per token; constant with respect to θ.
       clip_low, clip_high: as in `clipped`; 3e-4 and 4e-4 are the paper's, for a ratio that is a mean.
 
     Returns:

@@ -11,7 +11,7 @@ All kernels take the log-ratio token by token. Divergence Proximal PO (arXiv:260
 
 import math
 
-from grpo_ref.arrays import TOKENS, Array, array_namespace, at_least, is_set
+from grpo_ref.arrays import Array, array_namespace, at_least
 from grpo_ref.types import Term
 
 SMALLEST = 1e-12
@@ -47,7 +47,7 @@ def dppo_tv(
 
     DPPO (arXiv:2602.04879), binary TV; verl `compute_policy_loss_dppo_tv`.
     """
-    far = abs(_moved(log_ratio, log_probs))
+    far = abs(probability_change(log_ratio, log_probs))
     return _masked(log_ratio, log_probs, advantages, far, low, high, max_ratio)
 
 
@@ -153,76 +153,6 @@ def dppo_top_kl(
     return _masked(log_ratio, log_probs, advantages, far, low, high, max_ratio)
 
 
-def symmetric_tv(log_ratio: Array, log_probs: Array, advantages: Array, *, delta: float = 0.15) -> Term:
-    """A textbook's binary TV mask, under a name of its own: tokens that moved back are left out as well.
-
-        sₜ = rₜ A [ |πθ(t) - πold(t)| <= δ ]
-
-    Where the policy has moved too far against the advantage, the paper's mask lets the token pull it back;
-    this one does not.
-
-    Args:
-      log_ratio, log_probs, advantages: as in `dppo_tv`.
-      delta: threshold in probability, >= 0.
-
-    Returns:
-      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ, the mask held constant.
-
-    A book chapter on GRPO (2026), sec. 7.5.9; compare `dppo_tv`.
-    """
-    return _kept(log_ratio, advantages, abs(_moved(log_ratio, log_probs)) <= delta)
-
-
-def symmetric_kl(log_ratio: Array, log_probs: Array, advantages: Array, *, delta: float = 0.05) -> Term:
-    """A textbook's binary KL mask, under a name of its own: one term of the divergence, and no direction.
-
-        sₜ = rₜ A [ πθ(t) log rₜ <= δ ]
-
-    πθ log(πθ/πold) is half of a Bernoulli KL and negative for tokens that became rarer, which are never left
-    out.
-
-    Args:
-      log_ratio, log_probs, advantages: as in `dppo_tv`.
-      delta: threshold in nats, >= 0.
-
-    Returns:
-      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ, the mask held constant.
-
-    A book chapter on GRPO (2026), sec. 7.5.9; compare `dppo_kl`.
-    """
-    xp = array_namespace(log_ratio, log_probs)
-    return _kept(log_ratio, advantages, xp.exp(log_probs) * log_ratio <= delta)
-
-
-def top_movers(log_ratio: Array, log_probs: Array, advantages: Array, mask: Array, *, k: int = 20) -> Term:
-    """A textbook's top-k mask, under a name of its own: of each completion the k tokens that moved most.
-
-        sₜ = rₜ A [ |πθ(t) - πold(t)| among the k largest of its completion ]
-
-    The paper's top-k is about the vocabulary, see `dppo_top_tv`; this is about the tokens of a completion.
-
-    Args:
-      log_ratio, log_probs, advantages: as in `dppo_tv`.
-      mask: (P, G, T) 1 on completion tokens.
-      k: how many tokens are kept, >= 1; ties are all kept.
-
-    Returns:
-      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ, the mask held constant.
-
-    Raises:
-      ValueError: if k < 1.
-
-    A book chapter on GRPO (2026), sec. 7.5.9, "topk_tv".
-    """
-    if k < 1:
-        raise ValueError(f"k: expected at least 1 token, got {k}")
-    xp = array_namespace(log_ratio, log_probs, mask)
-    moved = xp.where(is_set(mask), abs(_moved(log_ratio, log_probs)), -xp.inf)
-    place = max(moved.shape[TOKENS] - k, 0)
-    threshold = xp.sort(moved, axis=TOKENS)[..., place : place + 1]
-    return _kept(log_ratio, advantages, moved >= threshold)
-
-
 def binary_kl(log_ratio: Array, log_probs: Array, *, eps: float = 0.0) -> Array:
     """KL from the old policy's token-or-not to the new one's, in nats.
 
@@ -238,7 +168,7 @@ def binary_kl(log_ratio: Array, log_probs: Array, *, eps: float = 0.0) -> Array:
     return not_q * xp.log(not_q / not_p) - q * log_ratio
 
 
-def _moved(log_ratio: Array, log_probs: Array) -> Array:
+def probability_change(log_ratio: Array, log_probs: Array) -> Array:
     """πθ(t) - πold(t)."""
     xp = array_namespace(log_ratio, log_probs)
     return xp.exp(log_probs) - xp.exp(log_probs - log_ratio)
@@ -261,15 +191,9 @@ def _masked(
     if not (low >= 0.0 and high >= 0.0 and max_ratio > 0.0):
         raise ValueError(f"expected low, high >= 0 and max_ratio > 0, got {low}, {high} and {max_ratio}")
     xp = array_namespace(log_ratio, log_probs, advantages)
-    ratio, moved = xp.exp(log_ratio), _moved(log_ratio, log_probs)
+    ratio, moved = xp.exp(log_ratio), probability_change(log_ratio, log_probs)
     capped = ratio if math.isinf(max_ratio) else xp.clip(ratio, None, max_ratio)
     too_high = (advantages > 0.0) & (moved > 0.0) & (far > high)
     too_low = (advantages <= 0.0) & (moved < 0.0) & (far > low)
     weight = xp.where(too_high | too_low, 0.0, capped * advantages)
     return Term(value=weight * log_probs, direct=weight)
-
-
-def _kept(log_ratio: Array, advantages: Array, keep: Array) -> Term:
-    xp = array_namespace(log_ratio, advantages)
-    gain = xp.where(keep, xp.exp(log_ratio) * advantages, 0.0)
-    return Term(value=gain, slope=gain)

@@ -34,36 +34,3 @@ def sapo(
     tau = xp.where(advantages > 0.0, xp.full_like(ratio, tau_positive), tau_negative)
     gate = 0.5 + 0.5 * xp.tanh(0.5 * tau * (ratio - 1.0))
     return Term(value=4.0 / tau * gate * advantages, slope=4.0 * gate * (1.0 - gate) * ratio * advantages)
-
-
-def gated_ratio(
-    log_ratio: Array, advantages: Array, *, tau_positive: float = 1.0, tau_negative: float = 1.05
-) -> Term:
-    """A textbook's form of SAPO, under a name of its own: it is not what the paper and the trainers compute.
-
-        sₜ = σ((rₜ - 1)/τ⁺) rₜ A  where A > 0,    σ((1 - rₜ)/τ⁻) rₜ A  elsewhere
-
-    It divides by τ, multiplies by the ratio once more, and mirrors the gate for bad tokens. At rₜ = 1 its
-    slope is A (1/2 + 1/(4τ⁺)) or A (1/2 - 1/(4τ⁻)), not A; and for τ → ∞ it is half the unclipped surrogate.
-
-    Args:
-      log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
-      advantages: broadcastable to (P, G, T); constant with respect to θ.
-      tau_positive, tau_negative: widths of the gate, > 0; a larger one is softer.
-
-    Returns:
-      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ.
-
-    Raises:
-      ValueError: if a width is not positive.
-
-    A book chapter on GRPO (2026), sec. 7.5.6; compare `sapo`.
-    """
-    if not tau_positive > 0.0 or not tau_negative > 0.0:
-        raise ValueError(f"expected tau_positive, tau_negative > 0, got {tau_positive} and {tau_negative}")
-    xp = array_namespace(log_ratio, advantages)
-    ratio = xp.exp(log_ratio)
-    sharpness = xp.where(advantages > 0.0, xp.full_like(ratio, 1.0 / tau_positive), -1.0 / tau_negative)
-    gate = 0.5 + 0.5 * xp.tanh(0.5 * sharpness * (ratio - 1.0))
-    gain = gate * ratio * advantages
-    return Term(value=gain, slope=gain * (1.0 + sharpness * (1.0 - gate) * ratio))

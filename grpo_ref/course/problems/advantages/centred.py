@@ -21,7 +21,7 @@ def _reference(rewards: Any) -> Any:
     return group_centered(np.asarray(rewards, dtype=float))
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return (rng.integers(0, 3, (size + 1, size + 1)).astype(float) * rng.choice([0.1, 1.0, 10.0]),)
 
 

@@ -22,7 +22,7 @@ def _reference(components: Any, weights: Any, eps: float = 1e-4) -> Any:
     return normalized_then_summed(components, weights, ddof=0, eps=eps)
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     scales = 10.0 ** rng.integers(-1, 3, 3)
     components = rng.integers(0, 3, (size, size + 1, 3)) * scales
     return components, rng.uniform(0.2, 2.0, 3), rng.choice([1e-8, 1e-4, 1e-2])
@@ -60,8 +60,6 @@ PROBLEM = Problem(
     title="Several rewards, none of which drowns the others",
     function="gdpo_advantages",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background=(
         "Correctness, format, length: when several rewards are added before they are normalised, the one with the widest"
         " spread decides alone. GDPO normalises each one in its group first."

@@ -21,7 +21,7 @@ def _reference(rewards: Any, eps: float = 1e-4) -> Any:
     return group_normalized(np.asarray(rewards, dtype=float), ddof=0, eps=eps)
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return rng.integers(0, 3, (size + 1, size + 1)).astype(float), rng.choice([1e-8, 1e-4, 1e-2])
 
 
@@ -56,7 +56,6 @@ PROBLEM = Problem(
     title="Score each completion against its own group",
     function="group_advantages",
     reference=_reference,
-    points=2,
     background="GRPO needs no value network: the other completions of the same prompt are the yardstick.",
     task=(
         "Write `group_advantages(rewards, eps=1e-4)`:\n\n"

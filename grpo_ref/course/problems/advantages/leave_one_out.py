@@ -12,7 +12,7 @@ def _reference(rewards: Any) -> Any:
     return leave_one_out(np.asarray(rewards, dtype=float))
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return (rng.normal(size=(size, size + 1)),)
 
 

@@ -12,7 +12,7 @@ def _reference(rewards: Any) -> Any:
     return filters.mixed_groups(np.asarray(rewards, dtype=float))
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return (rng.integers(0, 2, (size + 3, size + 1)) * rng.choice([1.0, 0.1]),)
 
 

@@ -21,7 +21,7 @@ def _reference(rewards: Any) -> Any:
     return ranked(np.asarray(rewards, dtype=float))
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return (rng.integers(0, size + 1, (size, size + 1)) * rng.choice([0.1, 1.0, 100.0]),)
 
 
@@ -64,8 +64,6 @@ PROBLEM = Problem(
     title="Ranks instead of rewards",
     function="rank_advantages",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background=(
         "A reward model for taste may order answers well while its numbers mean little. GOPO keeps the order alone."
     ),

@@ -13,7 +13,7 @@ def _reference(tokens: Any, eos: int) -> Any:
     return (before == 0).astype(float)
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return rng.integers(0, 4, (size, size + 1)), int(rng.integers(0, 4))
 
 

@@ -23,7 +23,7 @@ def _reference(values: Any, mask: Any, max_length: int) -> Any:
     return float(masked_sum(values * aggregation.fixed_length(mask, max_length), mask, axis=(-3, -2, -1)))
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     mask = (np.arange(size + 1) < rng.integers(0, size + 2, (size + 1, 1))).astype(float)
     return np.where(mask > 0, rng.normal(size=mask.shape), 99.0), mask, int(rng.integers(size + 1, size + 6))
 

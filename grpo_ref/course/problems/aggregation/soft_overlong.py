@@ -14,7 +14,7 @@ def _reference(lengths: Any, max_length: float, buffer: float) -> Any:
     )
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     budget = int(rng.integers(10, 40))
     return rng.integers(1, budget + 5, size + 2), budget, int(rng.integers(1, budget))
 
@@ -28,8 +28,6 @@ PROBLEM = Problem(
     title="A ramp instead of a cliff",
     function="overlong_punishment",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background="An answer cut off at the budget is judged wrong, however good it was. DAPO warns before the end, with a ramp.",
     task=(
         "Write `overlong_punishment(lengths, max_length, buffer)`, to be added to the reward:\n\n"

@@ -14,7 +14,7 @@ def _reference(values: Any, mask: Any) -> Any:
     return float(masked_sum(values * aggregation.token_mean(mask), mask, axis=(-3, -2, -1)))
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     mask = (np.arange(size + 1) < rng.integers(0, size + 2, (size + 1, 1))).astype(float)
     return np.where(mask > 0, rng.normal(size=mask.shape), 99.0), mask
 

@@ -15,8 +15,11 @@ from grpo_ref.course.grading.problem import (
     as_it_came,
     changing_inputs,
 )
-from grpo_ref.mistakes import broken_trainers as trainers
-from grpo_ref.mistakes.broken_trainers import RIGHT, on_bandits
+from grpo_ref.course.problems.bandits import draw_bandits, learns_bandits, on_bandits
+from grpo_ref.kernels.advantages import raw_rewards
+from grpo_ref.kernels.aggregation import token_sum
+from grpo_ref.mistakes import stages
+from grpo_ref.mistakes.toy_loop import RIGHT, normalized
 
 _reference = on_bandits(RIGHT)
 ONE: tuple[Any, ...] = ([[[[1, 0], [1, 0]], [[9, 9], [9, 9]]]], [[[0.25, 0.75], [0.25, 0.25]]], 1.0)
@@ -36,9 +39,8 @@ PROBLEM = Problem(
     title="On easy prompts everything is right, on hard ones everything is wrong",
     function="train",
     reference=_reference,
-    points=2,
     background=(
-        "The patient: a trainer of bandits like that of `clinic/falling_reward`, on prompts of very different difficulty. On an easy prompt whatever was drawn becomes"
+        "The patient: a training loop of bandits like that of `clinic/falling_reward`, on prompts of very different difficulty. On an easy prompt whatever was drawn becomes"
         " likelier, on a hard one whatever was drawn becomes rarer, right or wrong."
     ),
     task=(
@@ -62,16 +64,14 @@ PROBLEM = Problem(
             why="the first prompt has A = ±1/2, and weight 1/4 a member; the second pays 9 whatever is drawn and has nothing to learn",
             shown=True,
         ),
-        Holds(
-            "It learns the best arms", trainers.learns_bandits, why="an easy and a hard prompt, 150 updates"
-        ),
+        Holds("It learns the best arms", learns_bandits, why="an easy and a hard prompt, 150 updates"),
         Unchanged((np.ones((2, 2, 2, 2)), np.full((2, 2, 2), 0.3))),
-        Drawn("Random runs agree", trainers.draw_bandits, why="two prompts of different difficulty"),
+        Drawn("Random runs agree", draw_bandits, why="two prompts of different difficulty"),
     ),
     mutants=(
         changing_inputs(_reference),
         as_it_came(
-            on_bandits(replace(RIGHT, advantage=trainers.batch_baseline)),
+            on_bandits(replace(RIGHT, advantage=stages.batch_baseline)),
             "The baseline is still the mean of the whole batch.",
         ),
         Mutant(
@@ -86,12 +86,12 @@ PROBLEM = Problem(
         ),
         Mutant(
             "no baseline",
-            on_bandits(replace(RIGHT, advantage=trainers.raw)),
+            on_bandits(replace(RIGHT, advantage=raw_rewards)),
             "There is no baseline at all now.",
         ),
         Mutant(
             "std as well",
-            on_bandits(replace(RIGHT, advantage=trainers.normalized)),
+            on_bandits(replace(RIGHT, advantage=normalized)),
             "The advantages are not to be divided by the std here.",
         ),
         Mutant(
@@ -101,7 +101,7 @@ PROBLEM = Problem(
         ),
         Mutant(
             "sum for mean",
-            on_bandits(replace(RIGHT, weight=trainers.unweighted)),
+            on_bandits(replace(RIGHT, weight=token_sum)),
             "The mean over prompts and members was right; it is a sum now.",
         ),
     ),

@@ -15,8 +15,11 @@ from grpo_ref.course.grading.problem import (
     as_it_came,
     changing_inputs,
 )
-from grpo_ref.mistakes import broken_trainers as trainers
-from grpo_ref.mistakes.broken_trainers import RIGHT, on_bandits
+from grpo_ref.course.problems.bandits import draw_bandits, learns_bandits, on_bandits
+from grpo_ref.kernels.advantages import raw_rewards
+from grpo_ref.kernels.aggregation import token_sum
+from grpo_ref.mistakes import stages
+from grpo_ref.mistakes.toy_loop import RIGHT
 
 _reference = on_bandits(RIGHT)
 ONE: tuple[Any, ...] = ([[[[1, 0], [1, 0]]]], [[[0.25, 0.75]]], 1.0)
@@ -26,9 +29,8 @@ PROBLEM = Problem(
     title="The reward falls from the first update on",
     function="train",
     reference=_reference,
-    points=2,
     background=(
-        "The patient: a trainer for a table of bandits, one row of logits a prompt. Its reward curve starts in the middle and"
+        "The patient: a training loop for a table of bandits, one row of logits a prompt. Its reward curve starts in the middle and"
         " falls to the worst arm's payoff, as smoothly as others rise."
     ),
     task=(
@@ -52,31 +54,31 @@ PROBLEM = Problem(
             why="arms 0 and 1 are drawn, A = ±1/2; the mean of A (one-hot - 1/2) is 1/2 (1/2 · 1/2 + 1/2 · 1/2)",
             shown=True,
         ),
-        Holds("It learns the best arms", trainers.learns_bandits, why="two prompts, 150 updates"),
+        Holds("It learns the best arms", learns_bandits, why="two prompts, 150 updates"),
         Unchanged((np.ones((2, 1, 2, 2)), np.full((2, 1, 2), 0.3))),
-        Drawn("Random runs agree", trainers.draw_bandits, why="two prompts, a few updates"),
+        Drawn("Random runs agree", draw_bandits, why="two prompts, a few updates"),
     ),
     mutants=(
         changing_inputs(_reference),
         as_it_came(on_bandits(replace(RIGHT, direction=-1.0)), "It still goes downhill."),
         Mutant(
             "baseline dropped",
-            on_bandits(replace(RIGHT, advantage=trainers.raw)),
+            on_bandits(replace(RIGHT, advantage=raw_rewards)),
             "The baseline was right; it is gone now.",
         ),
         Mutant(
             "baseline of the batch",
-            on_bandits(replace(RIGHT, advantage=trainers.batch_baseline)),
+            on_bandits(replace(RIGHT, advantage=stages.batch_baseline)),
             "The baseline was that of each group, and right.",
         ),
         Mutant(
             "advantages turned over twice",
-            on_bandits(replace(RIGHT, direction=-1.0, advantage=trainers.raw)),
+            on_bandits(replace(RIGHT, direction=-1.0, advantage=raw_rewards)),
             "Now the baseline is gone, and it still goes downhill.",
         ),
         Mutant(
             "sum for mean",
-            on_bandits(replace(RIGHT, weight=trainers.unweighted)),
+            on_bandits(replace(RIGHT, weight=token_sum)),
             "The mean over prompts and members was right; it is a sum now.",
         ),
         Mutant(

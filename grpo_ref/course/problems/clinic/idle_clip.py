@@ -15,16 +15,18 @@ from grpo_ref.course.grading.problem import (
     as_it_came,
     changing_inputs,
 )
-from grpo_ref.mistakes import broken_trainers as trainers
-from grpo_ref.mistakes.broken_trainers import RIGHT, Trainer, on_bandits
+from grpo_ref.course.problems.bandits import draw_bandits, on_bandits
+from grpo_ref.kernels.advantages import raw_rewards
+from grpo_ref.mistakes import stages
+from grpo_ref.mistakes.toy_loop import RIGHT, ToyLoop
 
 
-def _of(trainer: Trainer, **fixed: Any) -> Function:
+def _of(loop: ToyLoop, **fixed: Any) -> Function:
     def train(
         payoffs: Any, uniforms: Any, learning_rate: float = 2.0, steps: int = 4, clip: float = 0.2
     ) -> Any:
         settings = {"epochs": steps, "clip": clip} | fixed
-        return on_bandits(trainer, **settings)(payoffs, uniforms, learning_rate)
+        return on_bandits(loop, **settings)(payoffs, uniforms, learning_rate)
 
     return train
 
@@ -32,8 +34,8 @@ def _of(trainer: Trainer, **fixed: Any) -> Function:
 _reference = _of(RIGHT)
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
-    payoffs, uniforms, _ = trainers.draw_bandits(rng, size)
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
+    payoffs, uniforms, _ = draw_bandits(rng, size)
     return payoffs, uniforms, rng.uniform(1.0, 4.0), int(rng.integers(2, 5)), rng.uniform(0.05, 0.3)
 
 
@@ -49,10 +51,8 @@ PROBLEM = Problem(
     title="The clip fraction is zero, whatever you do",
     function="train",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background=(
-        "The patient: a trainer that uses each batch for several steps, with a clip against going too far. The clip never"
+        "The patient: a training loop that uses each batch for several steps, with a clip against going too far. The clip never"
         " acts; the policy is thrown about, and the clip fraction that it reports is exactly zero in every step."
     ),
     task=(
@@ -94,12 +94,12 @@ PROBLEM = Problem(
         ),
         Mutant(
             "clip taken away",
-            _of(replace(RIGHT, slope=trainers.never_clipped)),
+            _of(replace(RIGHT, slope=stages.never_clipped)),
             "The clip was right; it is gone now.",
         ),
         Mutant(
             "ratio taken away",
-            _of(replace(RIGHT, slope=trainers.no_ratio)),
+            _of(replace(RIGHT, slope=stages.no_ratio)),
             "The slope of a token that is not clipped is r A.",
         ),
         Mutant(
@@ -112,7 +112,7 @@ PROBLEM = Problem(
         Mutant("downhill", _of(replace(RIGHT, direction=-1.0)), "The sign was right; it is turned over now."),
         Mutant(
             "no baseline",
-            _of(replace(RIGHT, advantage=trainers.raw)),
+            _of(replace(RIGHT, advantage=raw_rewards)),
             "The baseline was right; it is gone now.",
         ),
     ),

@@ -15,9 +15,12 @@ from grpo_ref.course.grading.problem import (
     as_it_came,
     changing_inputs,
 )
+from grpo_ref.course.problems.bandits import draw_bandits, learns_bandits, on_bandits
+from grpo_ref.kernels.advantages import raw_rewards
+from grpo_ref.kernels.aggregation import token_sum
 from grpo_ref.learning.policies.table import scatter_add
-from grpo_ref.mistakes import broken_trainers as trainers
-from grpo_ref.mistakes.broken_trainers import RIGHT, on_bandits
+from grpo_ref.mistakes import stages
+from grpo_ref.mistakes.toy_loop import RIGHT
 
 _reference = on_bandits(RIGHT)
 ONE: tuple[Any, ...] = ([[[[3, 0], [3, 0], [0, 0]]]], [[[0.25, 0.25, 0.75]]], 1.0)
@@ -41,10 +44,8 @@ PROBLEM = Problem(
     title="The larger the group, the less it learns",
     function="train",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background=(
-        "The patient: a trainer without the slow loops. Somebody replaced them with indexing, and since then a group of 64"
+        "The patient: a training loop without the slow loops. Somebody replaced them with indexing, and since then a group of 64"
         " moves the logits less than a group of 2."
     ),
     task=(
@@ -68,9 +69,9 @@ PROBLEM = Problem(
             why="arms 0, 0 and 1 get 3, 3 and 0, A = 1, 1, -2; (1/2 + 1/2 + 1) / 3",
             shown=True,
         ),
-        Holds("It learns the best arms", trainers.learns_bandits, why="groups of 16, 150 updates"),
+        Holds("It learns the best arms", learns_bandits, why="groups of 16, 150 updates"),
         Unchanged((np.ones((2, 1, 2, 2)), np.full((2, 1, 2), 0.3))),
-        Drawn("Random runs agree", trainers.draw_bandits, why="arms that come back"),
+        Drawn("Random runs agree", draw_bandits, why="arms that come back"),
     ),
     mutants=(
         changing_inputs(_reference),
@@ -80,7 +81,7 @@ PROBLEM = Problem(
         ),
         Mutant(
             "half mended",
-            on_bandits(replace(RIGHT, back=trainers.repeats_lost)),
+            on_bandits(replace(RIGHT, back=stages.repeats_lost)),
             "The chosen arms are still written once each.",
         ),
         Mutant(
@@ -90,7 +91,7 @@ PROBLEM = Problem(
         ),
         Mutant(
             "sum for mean",
-            on_bandits(replace(RIGHT, weight=trainers.unweighted)),
+            on_bandits(replace(RIGHT, weight=token_sum)),
             "The mean over prompts and members was right; it is a sum now.",
         ),
         Mutant(
@@ -100,7 +101,7 @@ PROBLEM = Problem(
         ),
         Mutant(
             "no baseline",
-            on_bandits(replace(RIGHT, advantage=trainers.raw)),
+            on_bandits(replace(RIGHT, advantage=raw_rewards)),
             "The baseline was right; it is gone now.",
         ),
     ),

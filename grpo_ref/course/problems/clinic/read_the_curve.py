@@ -20,7 +20,7 @@ def _reference(reward: Any, truth: Any, entropy: Any) -> str:
     return "collapse" if entropy[-10:].mean() < 0.1 * entropy[0] else "no signal"
 
 
-def simulate(rng: np.random.Generator, illness: str) -> tuple[Any, ...]:
+def simulate(rng: "np.random.Generator", illness: str) -> tuple[Any, ...]:
     """A real run: a policy over six arms, by its exact expected gradient, its curves seen through noise."""
     worth = rng.permutation([0.2, 0.3, 0.4, 0.5, 0.6, 1.0])
     paid = 1.2 - worth if illness == "reward hacking" else worth
@@ -41,7 +41,7 @@ def simulate(rng: np.random.Generator, illness: str) -> tuple[Any, ...]:
 ILLNESSES = ("learning", "wrong sign", "no signal", "collapse", "reward hacking")
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return simulate(rng, ILLNESSES[rng.integers(len(ILLNESSES))])
 
 
@@ -65,8 +65,6 @@ PROBLEM = Problem(
     title="What is wrong with this run?",
     function="diagnose",
     reference=_reference,
-    points=3,
-    difficulty="medium",
     background=(
         "Before you open the code, look at the curves. Four illnesses show in three of them: what the policy is paid, what"
         " you really wanted (measured on the side, never trained on), and how undecided it is."

@@ -16,9 +16,12 @@ from grpo_ref.course.grading.problem import (
     as_it_came,
     changing_inputs,
 )
+from grpo_ref.kernels.advantages import raw_rewards
+from grpo_ref.kernels.aggregation import token_sum
 from grpo_ref.learning.policies.table import policy_of
-from grpo_ref.mistakes import broken_trainers as trainers
-from grpo_ref.mistakes.broken_trainers import RIGHT, Trainer, countdown
+from grpo_ref.mistakes import stages
+from grpo_ref.mistakes.kernels import padded_mean
+from grpo_ref.mistakes.toy_loop import RIGHT, ToyLoop, countdown
 
 SPEAKER = replace(RIGHT, walk=countdown)
 
@@ -28,11 +31,11 @@ def _two_words(tokens: Any, mask: Any) -> Any:
     return ((mask.sum(-1) == 3) & ended).astype(float)
 
 
-def _of(trainer: Trainer, reward: Any = _two_words) -> Function:
+def _of(loop: ToyLoop, reward: Any = _two_words) -> Function:
     def train(uniforms: Any, vocabulary: int, learning_rate: float = 8.0) -> Any:
         numbers = np.asarray(uniforms, dtype=float)[:, None]
         start = np.zeros((numbers.shape[-1], vocabulary))
-        return trainer(start, lambda update, tokens, mask: reward(tokens, mask), numbers, learning_rate)
+        return loop(start, lambda update, tokens, mask: reward(tokens, mask), numbers, learning_rate)
 
     return train
 
@@ -40,7 +43,7 @@ def _of(trainer: Trainer, reward: Any = _two_words) -> Function:
 _reference = _of(SPEAKER)
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return rng.random((size, 4 * size, 4)), 2, rng.uniform(2.0, 8.0)
 
 
@@ -75,15 +78,13 @@ PROBLEM = Problem(
     title="It goes on talking after the end",
     function="train",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background=(
-        "The patient: a trainer for completions that may end early. Token 0 ends a completion; what is drawn after it is"
+        "The patient: a training loop for completions that may end early. Token 0 ends a completion; what is drawn after it is"
         " padding. The logits of positions that no completion ever reached have moved all the same."
     ),
     task=(
         "Find the fault in `train(uniforms, vocabulary, learning_rate=8.0)` below and mend it. The policy has one row of logits a position. A completion is right, and"
-        " gets reward 1, if it ends as its third token; else it gets 0. The trainer shall do gradient ascent on\n\n"
+        " gets reward 1, if it ends as its third token; else it gets 0. The loop shall do gradient ascent on\n\n"
         "    Σ m A log π / Σ m,    A the reward minus the mean of the batch\n\n"
         "over the G completions of a batch, with m = 1 up to and including the end, and 0 on padding."
     ),
@@ -111,10 +112,10 @@ PROBLEM = Problem(
     ),
     mutants=(
         changing_inputs(_reference),
-        as_it_came(_of(replace(SPEAKER, weight=trainers.everywhere)), "The padding is still trained."),
+        as_it_came(_of(replace(SPEAKER, weight=stages.everywhere)), "The padding is still trained."),
         Mutant(
             "padding in the denominator",
-            _of(replace(SPEAKER, weight=trainers.padded_mean)),
+            _of(replace(SPEAKER, weight=padded_mean)),
             "The padding is out of the sum, but still in the number of tokens.",
         ),
         Mutant(
@@ -132,12 +133,12 @@ PROBLEM = Problem(
         ),
         Mutant(
             "sum for mean",
-            _of(replace(SPEAKER, weight=trainers.unweighted)),
+            _of(replace(SPEAKER, weight=token_sum)),
             "The division by the number of tokens was right; it is gone now.",
         ),
         Mutant(
             "no baseline",
-            _of(replace(SPEAKER, advantage=trainers.raw)),
+            _of(replace(SPEAKER, advantage=raw_rewards)),
             "The baseline was right; it is gone now.",
         ),
         Mutant(
@@ -145,7 +146,7 @@ PROBLEM = Problem(
         ),
         Mutant(
             "visits lost",
-            _of(replace(SPEAKER, back=trainers.repeats_lost)),
+            _of(replace(SPEAKER, back=stages.repeats_lost)),
             "np.add.at was right: a repeated entry is written once now.",
         ),
         Mutant(

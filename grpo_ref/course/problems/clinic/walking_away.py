@@ -15,20 +15,21 @@ from grpo_ref.course.grading.problem import (
     as_it_came,
     changing_inputs,
 )
-from grpo_ref.mistakes import broken_trainers as trainers
-from grpo_ref.mistakes.broken_trainers import RIGHT, Trainer
+from grpo_ref.course.problems.bandits import draw_bandits
+from grpo_ref.kernels.advantages import raw_rewards
+from grpo_ref.mistakes.toy_loop import RIGHT, ToyLoop
 
 
-def _of(trainer: Trainer, scale: float = 1.0) -> Function:
+def _of(loop: ToyLoop, scale: float = 1.0) -> Function:
     def train(
         start: Any, payoffs: Any, uniforms: Any, learning_rate: float = 2.0, kl_coef: float = 0.1
     ) -> Any:
         payoffs, uniforms = np.asarray(payoffs, dtype=float), np.asarray(uniforms, dtype=float)
 
-        def judge(update: int, tokens: Any, mask: Any) -> Any:
+        def verify(update: int, tokens: Any, mask: Any) -> Any:
             return np.take_along_axis(payoffs[update], tokens, axis=-1)[..., 0]
 
-        return trainer(start, judge, uniforms[..., None], learning_rate, kl_coef=scale * kl_coef)
+        return loop(start, verify, uniforms[..., None], learning_rate, kl_coef=scale * kl_coef)
 
     return train
 
@@ -36,8 +37,8 @@ def _of(trainer: Trainer, scale: float = 1.0) -> Function:
 _reference = _of(RIGHT)
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
-    payoffs, uniforms, rate = trainers.draw_bandits(rng, size + 1)
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
+    payoffs, uniforms, rate = draw_bandits(rng, size + 1)
     return rng.normal(size=(2, 3)), payoffs, uniforms, rate, rng.uniform(0.05, 0.5)
 
 
@@ -48,10 +49,8 @@ PROBLEM = Problem(
     title="It walks away on its leash",
     function="train",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background=(
-        "The patient: a trainer with a penalty that shall keep the policy near its start. However large kl_coef is chosen,"
+        "The patient: a training loop with a penalty that shall keep the policy near its start. However large kl_coef is chosen,"
         " the policy walks away, and the KL that it reports is 0 all the way."
     ),
     task=(
@@ -127,7 +126,7 @@ PROBLEM = Problem(
         ),
         Mutant(
             "no baseline",
-            _of(replace(RIGHT, advantage=trainers.raw)),
+            _of(replace(RIGHT, advantage=raw_rewards)),
             "The baseline was right; it is gone now.",
         ),
         Mutant("downhill", _of(replace(RIGHT, direction=-1.0)), "The sign was right; it is turned over now."),

@@ -22,7 +22,7 @@ def _reference(log_probs: Any, ref_log_probs: Any) -> Any:
     return penalties.k1(*arrays).value, penalties.k2(*arrays).value
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return tuple(np.log(rng.uniform(0.05, 1.0, (2, 2, size))))
 
 

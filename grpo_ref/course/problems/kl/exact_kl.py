@@ -15,7 +15,7 @@ def _reference(probs: Any, ref_probs: Any) -> Any:
         ).value
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return tuple(rng.dirichlet(np.ones(size + 1), size=(2, size)))
 
 

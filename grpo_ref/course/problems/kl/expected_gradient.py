@@ -31,7 +31,7 @@ def _expected(log_probs: Any, slopes: Any) -> Any:
     return probs * (slopes - (probs * slopes).sum())
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return rng.normal(size=size + 1), np.log(rng.dirichlet(np.ones(size + 1) * 3))
 
 
@@ -60,8 +60,6 @@ PROBLEM = Problem(
     title="Whose gradient is unbiased?",
     function="expected_gradients",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background=(
         "A penalty trains by its gradient, not by its value. k1 is an unbiased estimate of the KL, and useless as a penalty:"
         " on average its gradient is zero. k2 is biased, and its gradient is exactly right. See it for yourself."

@@ -21,7 +21,7 @@ def _reference(log_probs: Any, ref_log_probs: Any) -> Any:
     return penalties.k3(np.asarray(log_probs, dtype=float), np.asarray(ref_log_probs, dtype=float)).value
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return tuple(np.log(rng.uniform(0.05, 1.0, (2, 2, size))))
 
 
@@ -47,8 +47,6 @@ PROBLEM = Problem(
     title="A KL from one token",
     function="k3",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background="A trainer sees only the sampled token. Schulman's k3 estimates the KL from it: unbiased, and never negative.",
     task="Write `k3(log_probs, ref_log_probs)`, one estimate a token:\n\n    k3 = e⁻ᵛ - 1 + v,    v = log πθ - log πref",
     inputs="log_probs, ref_log_probs: log-probabilities of the sampled tokens, of the same shape, in nats.",

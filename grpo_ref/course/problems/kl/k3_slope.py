@@ -21,7 +21,7 @@ def _reference(log_probs: Any, ref_log_probs: Any) -> Any:
     return penalties.k3(np.asarray(log_probs, float), np.asarray(ref_log_probs, float)).direct
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return tuple(np.log(rng.uniform(0.05, 1.0, (2, 2, size))))
 
 
@@ -46,8 +46,6 @@ PROBLEM = Problem(
     title="Which KL does it really pull on?",
     function="k3_slope",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background=(
         "k3 is an unbiased *value*, but training follows its *slope*, and averaged over the policy that slope is the"
         " gradient of KL(πref ‖ π), the other direction. Only the slope shows it."

@@ -21,7 +21,7 @@ def _reference(rhos: Any, pi_theta_old: Any, pi_theta_ref: Any) -> Any:
     return -grpo_objective(rhos, np.zeros(len(rhos)), pi_theta_old, pi_theta_ref, beta=1.0)
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return tuple(rng.uniform(0.1, 2.0, (3, size + 1)))
 
 
@@ -62,8 +62,6 @@ PROBLEM = Problem(
     title="The KL of a group's outcomes",
     function="normalized_kl",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background=(
         "The next chapter but one builds an objective with an explicit KL: the G outcomes of a group are taken as one"
         " distribution, under the new policy and under the reference. Trainers estimate it token by token instead."

@@ -28,7 +28,7 @@ def _reference(
     return float(policy_loss(log_probs, advantages, keep, recipe=recipe, old_log_probs=old).loss)
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     shape = (3, 2, size + 1)
     mask = (np.arange(size + 1) < rng.integers(1, size + 2, (3, 2, 1))).astype(float)
     log_probs, old = (np.where(mask > 0, x, 4.0) for x in np.log(rng.uniform(0.2, 0.9, (2, *shape))))
@@ -82,8 +82,6 @@ PROBLEM = Problem(
     title="DAPO, from rewards to loss",
     function="dapo_loss",
     reference=_reference,
-    points=3,
-    difficulty="hard",
     background=(
         "DAPO changes GRPO in five places: good tokens may go further (clip-higher), groups without contrast are left out"
         " (dynamic sampling), every token counts the same (token mean), there is no penalty, and overlong answers are"

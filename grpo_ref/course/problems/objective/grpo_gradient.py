@@ -64,8 +64,6 @@ PROBLEM = Problem(
     title="The gradient of GRPO's loss, by hand",
     function="grpo_gradient",
     reference=_reference,
-    points=3,
-    difficulty="hard",
     background="An autograd engine would do it for you. By hand you see which tokens are pushed, and how hard.",
     task=(
         "Write `grpo_gradient(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2, kl_coef=0.04)`, the"

@@ -42,7 +42,7 @@ def _reference(*arguments: Any, **settings: float) -> Any:
     return float(evaluated(*arguments, **settings).loss)
 
 
-def draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     """Ragged completions with garbage in the padding, and a clip and a weight of the penalty."""
     mask = (np.arange(size + 1) < rng.integers(1, size + 2, (size + 1, 1))).astype(float)
     arrays = [np.where(mask > 0, x, -50.0) for x in np.log(rng.uniform(0.1, 1.0, (3, *mask.shape)))]
@@ -103,8 +103,6 @@ PROBLEM = Problem(
     title="The loss of GRPO, token by token",
     function="grpo_loss",
     reference=_reference,
-    points=3,
-    difficulty="hard",
     background="All the parts are there: ratio, clip, penalty, average. This is what a trainer minimises.",
     task=(
         "Write `grpo_loss(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2, kl_coef=0.04)`:\n\n"

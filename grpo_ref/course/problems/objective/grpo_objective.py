@@ -13,7 +13,7 @@ EXAMPLE = ([1.2, 0.8, 1.1], [1.0, 1.0, 1.0], [0.9, 1.1, 1.0], [1.0, 0.5, 1.5])
 ONES = [1.0, 1.0]
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     rhos, old, ref = rng.uniform(0.2, 2.5, (3, size))
     return rhos, rng.normal(size=size), old, ref, rng.uniform(0.05, 0.6), rng.uniform(0.1, 2.0)
 
@@ -209,8 +209,6 @@ PROBLEM = Problem(
     title="The GRPO objective of one group",
     function="grpo_objective",
     reference=grpo_objective,
-    difficulty="hard",
-    points=3,
     rtol=1e-11,
     background=(
         "GRPO drops PPO's value network: it compares the rewards of a group of responses to the same"

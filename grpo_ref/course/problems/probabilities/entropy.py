@@ -12,7 +12,7 @@ def _reference(probs: Any) -> Any:
     return -(p * np.log(np.where(p > 0, p, 1.0))).sum(-1)
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return (rng.dirichlet(np.ones(size + 1), size=size),)
 
 

@@ -21,7 +21,7 @@ def _reference(logits: Any) -> Any:
     return log_softmax(np.asarray(logits, dtype=float))
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return (rng.normal(size=(size, size + 1)) * 3,)
 
 

@@ -12,7 +12,7 @@ def _reference(probs: Any, uniforms: Any) -> Any:
     return (probs.cumsum(-1)[:, :-1] <= uniforms[:, None]).sum(-1)
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return rng.dirichlet(np.ones(size + 1), size + 1), rng.random(size + 1)
 
 
@@ -25,8 +25,6 @@ PROBLEM = Problem(
     title="From a uniform number to a token",
     function="sample_tokens",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background=(
         "A policy is sampled by inverting its distribution function. With the random numbers given from outside,"
         " sampling is an ordinary function: the same numbers give the same tokens, and a bug can be repeated."

@@ -15,7 +15,7 @@ def _reference(logits: Any, tokens: Any) -> Any:
     return np.take_along_axis(table, tokens[..., None], axis=-1)[..., 0]
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return rng.normal(size=(2, size, size + 2)), rng.integers(0, size + 2, (2, size))
 
 

@@ -13,7 +13,7 @@ def _reference(log_ratio: Any, advantages: Any, max_ratio: float = 5.0) -> Any:
     return surrogates.cispo(log_ratio, np.zeros_like(log_ratio), advantages, max_ratio=max_ratio).direct
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return rng.normal(size=(2, size)), rng.normal(size=(2, size)), rng.uniform(1.0, 3.0)
 
 
@@ -28,8 +28,6 @@ PROBLEM = Problem(
     title="A weight that is capped, and a gradient that never dies",
     function="cispo_slope",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background=(
         "PPO's clip takes the gradient away from exactly the rare tokens that moved most: `However`, `Wait`. CISPO goes back to"
         " REINFORCE, A log πθ, weighted by the ratio; it caps the weight and holds it constant, so that every token trains."

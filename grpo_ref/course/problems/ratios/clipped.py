@@ -15,7 +15,7 @@ def _reference(ratio: Any, advantages: Any, clip_low: float = 0.2, clip_high: fl
     ).value
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     ratio, advantages = rng.uniform(0.2, 2.5, (2, size)), rng.normal(size=(2, size))
     return ratio, advantages, rng.uniform(0.05, 0.5), rng.uniform(0.05, 0.9)
 
@@ -34,8 +34,6 @@ PROBLEM = Problem(
     title="Not further than that",
     function="clipped_surrogate",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background=(
         "A batch is used for several steps, and with every step the policy moves away from the one that wrote it."
         " PPO stops rewarding a token that has already been pushed far enough; DAPO lets good tokens go further."

@@ -26,7 +26,7 @@ def _reference(log_ratio: Any, advantages: Any, clip_low: float = 0.2, clip_high
     ).slope
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     log_ratio, advantages = rng.uniform(-1.5, 1.0, (2, size)), rng.normal(size=(2, size))
     return log_ratio, advantages, rng.uniform(0.05, 0.5), rng.uniform(0.05, 0.9)
 
@@ -58,8 +58,6 @@ PROBLEM = Problem(
     title="Which way does the token push?",
     function="clipped_slope",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background="Clipping is not about the value of the loss but about its gradient: a clipped token pushes no more.",
     task=(
         "Write `clipped_slope(log_ratio, advantages, clip_low=0.2, clip_high=0.2)`: the derivative of the clipped"

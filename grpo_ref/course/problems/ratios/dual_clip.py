@@ -15,7 +15,7 @@ def _reference(ratio: Any, advantages: Any, clip: float = 0.2, max_ratio: float 
     ).value
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return (
         rng.uniform(0.2, 8.0, (2, size)),
         rng.normal(size=(2, size)),
@@ -37,8 +37,6 @@ PROBLEM = Problem(
     title="A floor for bad tokens",
     function="dual_clipped",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background=(
         "PPO's clip leaves one corner open: a bad token that has become ten times likelier counts ten times, and one"
         " such token can dominate a batch. verl always puts a floor there."

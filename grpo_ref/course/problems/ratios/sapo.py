@@ -23,7 +23,7 @@ def _reference(ratio: Any, advantages: Any, tau_positive: float = 1.0, tau_negat
     return term.value, term.slope
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     ratio = rng.uniform(0.2, 2.5, (2, size))
     return ratio, rng.normal(size=ratio.shape), rng.uniform(0.5, 3.0), rng.uniform(0.5, 3.0)
 
@@ -61,8 +61,6 @@ PROBLEM = Problem(
     title="A soft gate instead of a cliff",
     function="sapo_surrogate",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background=(
         "Across PPO's bound the slope falls to 0 at once. SAPO lets it fade: full at a ratio of 1, small far away,"
         " and with its own sharpness for good and for bad tokens."

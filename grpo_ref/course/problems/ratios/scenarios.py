@@ -20,7 +20,7 @@ def _reference(ratio: Any, advantages: Any, clip: float = 0.2) -> Any:
     return _scenario(ratio, advantages), slope != 0.0
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     ratio = rng.choice([0.25, 0.7, 0.95, 1.0, 1.05, 1.3, 4.0], size + 3)
     return ratio, rng.choice([-2.0, -0.5, 0.0, 0.5, 2.0], size + 3), rng.choice([0.1, 0.2, 0.4])
 
@@ -42,8 +42,6 @@ PROBLEM = Problem(
     title="Four scenarios, and which of them still learn",
     function="scenarios",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background=(
         "A token is now likelier or less likely than when it was sampled, and it was good or bad. Without a clip, all four"
         " scenarios train. With PPO's clip, two of them stop once the ratio has left the band, and two never do."

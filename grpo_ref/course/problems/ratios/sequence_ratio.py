@@ -13,7 +13,7 @@ def _reference(log_ratio: Any, mask: Any) -> Any:
     return np.exp(np.where(mask != 0, sequence_mean_level(log_ratio, mask), -np.inf).max(-1))
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     lengths = rng.integers(1, size + 2, size + 1)
     mask = (np.arange(size + 1) < lengths[:, None]).astype(float)
     return np.where(mask > 0, rng.normal(size=mask.shape) * 0.3, 7.0), mask
@@ -30,8 +30,6 @@ PROBLEM = Problem(
     title="One ratio for the whole answer",
     function="sequence_ratio",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background=(
         "The reward is given to an answer, not to a token; so GSPO takes the ratio of the answer too. The plain product"
         " of the token ratios explodes with the length, so it takes their geometric mean."

@@ -13,7 +13,7 @@ def _reference(log_probs: Any, old_log_probs: Any, mask: Any) -> Any:
     return np.exp(token_level(log_ratio, np.asarray(mask)))
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     mask = (np.arange(size + 1) < rng.integers(1, size + 2, (size, 1))).astype(float)
     log_probs, old = np.log(rng.uniform(0.05, 1.0, (2, *mask.shape)))
     return np.where(mask > 0, log_probs, 3.0), np.where(mask > 0, old, -5.0), mask

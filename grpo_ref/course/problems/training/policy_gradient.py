@@ -24,7 +24,7 @@ def _reference(logits: Any, tokens: Any, gradient: Any) -> Any:
     return policy.pull_back(gradient.reshape(cube), states, tokens.reshape(cube), probs)
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return rng.normal(size=(size, size + 1)), rng.integers(0, size + 1, size), rng.normal(size=size)
 
 
@@ -51,8 +51,6 @@ PROBLEM = Problem(
     title="From log-probabilities to logits",
     function="logits_gradient",
     reference=_reference,
-    points=2,
-    difficulty="medium",
     background="The loss gives a gradient with respect to the log-probability of each sampled token. The policy has logits.",
     task=(
         "Write `logits_gradient(logits, tokens, gradient)`, the chain rule through the log-softmax:\n\n"

@@ -16,7 +16,7 @@ def _reference(weights: Any, states: Any, tokens: Any, n_states: int, n_tokens: 
     )
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     many = 4 * size
     return (
         rng.normal(size=many),

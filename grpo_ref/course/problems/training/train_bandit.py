@@ -15,22 +15,24 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
+from grpo_ref.kernels.advantages import raw_rewards
+from grpo_ref.kernels.aggregation import token_sum
 from grpo_ref.learning.policies.table import policy_of
-from grpo_ref.mistakes import broken_trainers as trainers
-from grpo_ref.mistakes.broken_trainers import RIGHT, Trainer
+from grpo_ref.mistakes import stages
+from grpo_ref.mistakes.toy_loop import RIGHT, ToyLoop, normalized
 
-NORMALIZED = replace(RIGHT, advantage=trainers.normalized)
+NORMALIZED = replace(RIGHT, advantage=normalized)
 
 
-def _of(trainer: Trainer) -> Function:
+def _of(loop: ToyLoop) -> Function:
     def answer(payoffs: Any, uniforms: Any, learning_rate: float = 2.0) -> Any:
         payoffs, uniforms = np.asarray(payoffs, dtype=float), np.asarray(uniforms, dtype=float)
 
-        def judge(update: int, tokens: Any, mask: Any) -> Any:
+        def verify(update: int, tokens: Any, mask: Any) -> Any:
             return payoffs[update][np.arange(len(payoffs[update])), tokens[0, :, 0]][None]
 
         start = np.zeros((1, payoffs.shape[-1]))
-        return trainer(start, judge, uniforms[:, None, :, None], learning_rate)[0]
+        return loop(start, verify, uniforms[:, None, :, None], learning_rate)[0]
 
     return answer
 
@@ -38,7 +40,7 @@ def _of(trainer: Trainer) -> Function:
 _reference = _of(NORMALIZED)
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     updates, group, arms = size, size + 1, 3
     return (
         rng.integers(0, 3, (updates, group, arms)).astype(float),
@@ -63,8 +65,6 @@ PROBLEM = Problem(
     title="Train a bandit",
     function="train_bandit",
     reference=_reference,
-    points=3,
-    difficulty="medium",
     background=(
         "A bandit is the smallest world with a group: every completion is one pull of an arm. All you need is from earlier"
         " exercises: a softmax, sampling, group advantages, the softmax's gradient."
@@ -113,23 +113,23 @@ PROBLEM = Problem(
         ),
         Mutant(
             "no baseline",
-            _of(replace(NORMALIZED, advantage=trainers.raw)),
+            _of(replace(NORMALIZED, advantage=raw_rewards)),
             "The rewards are used as they are; the mean of the group is to be taken off.",
         ),
         Mutant("centred only", _of(RIGHT), "The advantages are not divided by the std."),
         Mutant(
             "greedy",
-            _of(replace(NORMALIZED, walk=trainers.greedy)),
+            _of(replace(NORMALIZED, walk=stages.greedy)),
             "It pulls the likeliest arm each time and never explores.",
         ),
         Mutant(
             "pulls lost",
-            _of(replace(NORMALIZED, back=trainers.repeats_lost)),
+            _of(replace(NORMALIZED, back=stages.repeats_lost)),
             "`gradient[arms] += x` writes a repeated arm once.",
         ),
         Mutant(
             "sum for mean",
-            _of(replace(NORMALIZED, weight=trainers.unweighted)),
+            _of(replace(NORMALIZED, weight=token_sum)),
             "The sum over the group is not divided by G.",
         ),
         Mutant(

@@ -15,28 +15,29 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
+from grpo_ref.kernels.aggregation import token_sum
 from grpo_ref.learning.policies.table import policy_of
-from grpo_ref.mistakes import broken_trainers as trainers
-from grpo_ref.mistakes.broken_trainers import RIGHT, Trainer, chain
+from grpo_ref.mistakes import stages
+from grpo_ref.mistakes.toy_loop import RIGHT, ToyLoop, chain, normalized
 
-LANGUAGE = replace(RIGHT, walk=chain, advantage=trainers.normalized)
+LANGUAGE = replace(RIGHT, walk=chain, advantage=normalized)
 
 
 def _counting(tokens: Any, vocabulary: int) -> Any:
     return (tokens[..., 1:] == (tokens[..., :-1] + 1) % vocabulary).mean(-1)
 
 
-def _of(trainer: Trainer, reward: Any = _counting, epochs: int | None = None) -> Function:
+def _of(loop: ToyLoop, reward: Any = _counting, epochs: int | None = None) -> Function:
     def answer(
         uniforms: Any, vocabulary: int, learning_rate: float = 8.0, steps: int = 2, clip: float = 0.2
     ) -> Any:
         start = np.zeros((vocabulary + 1, vocabulary))
         numbers = np.asarray(uniforms, dtype=float)[:, None]
 
-        def judge(update: int, tokens: Any, mask: Any) -> Any:
+        def verify(update: int, tokens: Any, mask: Any) -> Any:
             return reward(tokens, vocabulary)
 
-        return trainer(start, judge, numbers, learning_rate, epochs=epochs or steps, clip=clip)
+        return loop(start, verify, numbers, learning_rate, epochs=epochs or steps, clip=clip)
 
     return answer
 
@@ -44,7 +45,7 @@ def _of(trainer: Trainer, reward: Any = _counting, epochs: int | None = None) ->
 _reference = _of(LANGUAGE)
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return (
         rng.random((size + 1, size + 2, 4)),
         3,
@@ -70,8 +71,6 @@ PROBLEM = Problem(
     title="Train a little language",
     function="train_language",
     reference=_reference,
-    points=5,
-    difficulty="hard",
     background=(
         "A language model in a table: the row is the token before, the columns are the next token. It shall learn to count"
         " upwards, round and round. Each batch is used for several steps, so the ratio and the clip come in."
@@ -118,12 +117,12 @@ PROBLEM = Problem(
         Mutant("downhill", _of(replace(LANGUAGE, direction=-1.0)), "The sign is turned over."),
         Mutant(
             "never clipped",
-            _of(replace(LANGUAGE, slope=trainers.never_clipped)),
+            _of(replace(LANGUAGE, slope=stages.never_clipped)),
             "The ratio is never clipped.",
         ),
         Mutant(
             "no ratio",
-            _of(replace(LANGUAGE, slope=trainers.no_ratio)),
+            _of(replace(LANGUAGE, slope=stages.no_ratio)),
             "The slope of a token that is not clipped is ρ A, not A.",
         ),
         Mutant(
@@ -139,17 +138,17 @@ PROBLEM = Problem(
         ),
         Mutant(
             "visits lost",
-            _of(replace(LANGUAGE, back=trainers.repeats_lost)),
+            _of(replace(LANGUAGE, back=stages.repeats_lost)),
             "`gradient[rows, tokens] += x` writes a repeated entry once.",
         ),
         Mutant(
             "probabilities left out",
-            _of(replace(LANGUAGE, back=trainers.one_hot_only)),
+            _of(replace(LANGUAGE, back=stages.one_hot_only)),
             "The -π of the softmax's gradient is missing.",
         ),
         Mutant(
             "sum for mean",
-            _of(replace(LANGUAGE, weight=trainers.unweighted)),
+            _of(replace(LANGUAGE, weight=token_sum)),
             "The sum is not divided by G T.",
         ),
         Mutant(

@@ -37,7 +37,7 @@ def _of(back: Any = pull_back, scale: Any = None, direction: float = -1.0, recip
 _reference = _of()
 
 
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     mask = (np.arange(size + 1) < rng.integers(1, size + 2, (size + 1, 1))).astype(float)
     states, tokens = rng.integers(0, 3, (2, *mask.shape))
     return rng.normal(size=(3, 3)), states, tokens, rng.normal(size=len(mask)), mask, rng.uniform(0.1, 2.0)
@@ -64,8 +64,6 @@ PROBLEM = Problem(
     title="One step uphill",
     function="update",
     reference=_reference,
-    points=3,
-    difficulty="medium",
     background="Softmax, advantage, token mean, chain rule, scatter-add: all that a training step on fresh data needs is there.",
     task=(
         "Write `update(logits, states, tokens, advantages, mask, learning_rate)`: one step of gradient ascent on\n\n"

@@ -1,14 +1,17 @@
-"""Verbalized sampling: ask a model for several answers with their probabilities, and draw one of them.
+"""Verbalized sampling: ask a model for several answers with their probabilities, and draw from those.
 
-A model that always gives its favourite answer can often still name the others. Zhang et al. 2025, Verbalized
-sampling (arXiv:2510.01171).
+A model that always gives its favorite answer can often still name the others, and a group whose completions
+are all alike teaches nothing. `verbalized_sample` needs no training and no access to log-probabilities, only
+text in and text out; for GRPO it draws the G completions of a group.
 
-    text = model(prompt("Tell a joke about coffee.", 5))
-    chosen = draw(parse(text), uniform=rng.random())
+    task -> verbalized_prompt -> model -> parse_answers -> draw_answer
+
+Zhang et al. 2025, Verbalized sampling (arXiv:2510.01171).
 """
 
 import math
 import re
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 NUMBER = r"(?P<number>[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?)\s*(?P<percent>%?)"
@@ -29,7 +32,35 @@ class Answers(NamedTuple):
     probs: tuple[float, ...]
 
 
-def prompt(task: str, n: int = 5) -> str:
+def verbalized_sample(
+    model: Callable[[str], str], task: str, *, uniforms: Sequence[float], n: int = 5
+) -> tuple[str, ...]:
+    r"""Answers drawn from the distribution that a model states, in place of samples of its own.
+
+    The model is asked once, for n answers with their probabilities; every uniform number draws one of them.
+
+    Args:
+      model: text in, text out.
+      task: what is asked.
+      uniforms: random numbers in [0, 1), one per answer that is wanted; G of them make a group.
+      n: how many answers the model is to name, at least 1.
+
+    Returns:
+      As many answers as there are uniform numbers.
+
+    Raises:
+      ValueError: if n is less than 1, a number is out of range, or the model's text cannot be read.
+
+    >>> def model(text):
+    ...     return "1. tea (probability: 0.75)\n2. coffee (probability: 0.25)"
+    >>> verbalized_sample(model, "Name a drink.", uniforms=[0.2, 0.7, 0.9], n=2)
+    ('tea', 'tea', 'coffee')
+    """
+    answers = parse_answers(model(verbalized_prompt(task, n)))
+    return tuple(draw_answer(answers, uniform=uniform) for uniform in uniforms)
+
+
+def verbalized_prompt(task: str, n: int = 5) -> str:
     """The prompt that asks for n answers with their probabilities.
 
     Args:
@@ -39,21 +70,21 @@ def prompt(task: str, n: int = 5) -> str:
     Raises:
       ValueError: if n is less than 1.
 
-    >>> print(prompt("Name a colour.", 2))
-    Name a colour.
+    >>> print(verbalized_prompt("Name a color.", 2))
+    Name a color.
     <BLANKLINE>
     Give 2 different responses, each with the probability with which you would give it. The probabilities sum
-    to 1. One response a line, in the form: [response] (probability: 0.00)
+    to 1. One response per line, in the form: [response] (probability: 0.00)
     """
     if n < 1:
         raise ValueError(f"n: expected at least 1 response, got {n}")
     return (
         f"{task}\n\nGive {n} different responses, each with the probability with which you would give it."
-        " The probabilities sum to 1.\nOne response a line, in the form: [response] (probability: 0.00)"
+        " The probabilities sum to 1.\nOne response per line, in the form: [response] (probability: 0.00)"
     )
 
 
-def parse(text: str, *, tolerance: float = 0.05) -> Answers:
+def parse_answers(text: str, *, tolerance: float = 0.05) -> Answers:
     r"""The answers and probabilities in a model's text.
 
     An answer ends with its probability in parentheses; it may be numbered, bulleted, in brackets or quotes,
@@ -66,10 +97,9 @@ def parse(text: str, *, tolerance: float = 0.05) -> Answers:
 
     Raises:
       ValueError: if there is no answer, an answer is empty, a probability is unreadable, negative or above 1,
-      or the
-        sum is not 1.
+        or their sum is not 1.
 
-    >>> parse("1. tea (probability: 0.75)\n2. coffee (probability: 0.25)")
+    >>> parse_answers("1. tea (probability: 0.75)\n2. coffee (probability: 0.25)")
     Answers(responses=('tea', 'coffee'), probs=(0.75, 0.25))
     """
     found = list(PROBABILITY.finditer(text))
@@ -90,17 +120,17 @@ def parse(text: str, *, tolerance: float = 0.05) -> Answers:
     return Answers(tuple(responses), tuple(prob / total for prob in probs))
 
 
-def draw(answers: Answers, *, uniform: float) -> str:
+def draw_answer(answers: Answers, *, uniform: float) -> str:
     """The first answer whose cumulative probability is larger than a uniform number.
 
     Args:
-      answers: from `parse`.
+      answers: from `parse_answers`.
       uniform: in [0, 1).
 
     Raises:
       ValueError: if the number is out of range.
 
-    >>> draw(Answers(("tea", "coffee"), (0.75, 0.25)), uniform=0.8)
+    >>> draw_answer(Answers(("tea", "coffee"), (0.75, 0.25)), uniform=0.8)
     'coffee'
     """
     if not 0.0 <= uniform < 1.0:

@@ -1,23 +1,17 @@
-"""Reports as plain text, for the terminal and for pytest alike."""
+"""The grader's reports as plain text, for the terminal and for pytest alike."""
 
 import textwrap
-from collections.abc import Sequence
 
 import click
 
 from grpo_ref.course.grading.grade import FAILED, NOT_STARTED, PASSED, Report, Result
-from grpo_ref.course.grading.problem import Problem
-from grpo_ref.course.problems import PROBLEMS
-from grpo_ref.course.workbook import Workbook
 
 COLORS = {PASSED: "green", FAILED: "red", NOT_STARTED: "yellow"}
 UNOFFICIAL = "not official: the answer ran inside the grader, without a process of its own"
-WIDTH = 30
-"""Characters of the progress bar."""
 
 
 def failure_text(result: Result, report: Report) -> str:
-    """What a student reads about one failed test: the call, what came, what is wrong, what it is about."""
+    """What a student reads about one failed test: the call, its result, what is wrong, what it is about."""
     return "\n".join(_row(name, text) for name, text in _rows(result, report).items())
 
 
@@ -26,7 +20,7 @@ def report_text(report: Report, *, plain: bool = False, every: bool = False) -> 
 
     Args:
       report: what the grader said.
-      plain: for screen readers: whole sentences, no colour, no columns.
+      plain: whole sentences without color and columns, for screen readers.
       every: all failures in full.
     """
     lines = [_headline(report, plain)]
@@ -38,24 +32,6 @@ def report_text(report: Report, *, plain: bool = False, every: bool = False) -> 
     if report.status != NOT_STARTED and not report.official:
         lines.append(f"{'' if plain else '  '}{UNOFFICIAL}")
     return "\n".join(lines)
-
-
-def hints_text(problem: Problem, hints: Sequence[str]) -> str:
-    """The hints that have been read, and how to get more."""
-    lines = [f"{step} of {len(problem.hints)}: {hint}" for step, hint in enumerate(hints, start=1)]
-    if len(hints) < len(problem.hints):
-        lines += ["", f"more: grpo-ref hint {problem.id}"]
-    return "\n".join(lines)
-
-
-def overview(workbook: Workbook) -> str:
-    """One line about the whole course: a bar, exercises solved, points."""
-    solved = sum(workbook.is_solved(problem) for problem in PROBLEMS.values())
-    points = sum(workbook.progress.points.get(name, 0.0) for name in PROBLEMS)
-    total = sum(problem.points for problem in PROBLEMS.values())
-    filled = WIDTH * solved // len(PROBLEMS)
-    bar = "#" * filled + "-" * (WIDTH - filled)
-    return f"[{bar}] {solved} of {len(PROBLEMS)} solved, {points:g} of {total} points"
 
 
 def _rows(result: Result, report: Report) -> dict[str, str]:

@@ -1,6 +1,9 @@
-"""A small trainer in exchangeable stages: the right answer of the exercises that train, and their wrong ones.
+"""The toy loop: a small training loop in exchangeable stages, for the exercises that train.
 
-The right answer is `RIGHT`, made of the library's kernels; a wrong answer is `replace(RIGHT, stage=...)`.
+Every stage of it can be replaced by a wrong one, which is what it is for: the right answer of an exercise is
+`RIGHT`, made of the library's kernels, and a wrong answer is `replace(RIGHT, stage=...)`, often with one of
+`stages`. There are two other loops: `grpo_ref.learning.loop` is the plain one, with every recipe, task and
+metric, and `grpo_ref.fast.many_seeds` trains many seeds to the same numbers faster.
 """
 
 from collections.abc import Callable
@@ -13,11 +16,11 @@ from grpo_ref.kernels.advantages import group_centered, group_normalized
 from grpo_ref.kernels.aggregation import token_mean
 from grpo_ref.kernels.penalties import k3
 from grpo_ref.kernels.surrogates import clipped
-from grpo_ref.learning.policies.table import gather, log_softmax, policy_of, pull_back, scatter_add
+from grpo_ref.learning.policies.table import gather, log_softmax, policy_of, pull_back
 
 Walk = Callable[[Any, Any], tuple[Any, Any, Any]]
 """probs (N, V), uniforms (P, G, T) -> states, tokens, mask (P, G, T)."""
-Judge = Callable[[int, Any, Any], Any]
+Verifier = Callable[[int, Any, Any], Any]
 """update, tokens (P, G, T), mask -> rewards (P, G)."""
 
 
@@ -51,7 +54,7 @@ def countdown(probs: Any, uniforms: Any) -> tuple[Any, Any, Any]:
 
 
 @dataclass(frozen=True)
-class Trainer:
+class ToyLoop:
     """Gradient ascent on a table of logits, a batch at a time.
 
     Attributes:
@@ -81,7 +84,7 @@ class Trainer:
     def __call__(
         self,
         start: Any,
-        judge: Judge,
+        verify: Verifier,
         uniforms: Any,
         learning_rate: float,
         *,
@@ -93,7 +96,7 @@ class Trainer:
 
         Args:
           start: (N, V) logits.
-          judge: gives the rewards.
+          verify: gives the rewards.
           uniforms: (U, P, G, T), one update each.
           learning_rate, epochs, clip, kl_coef: settings.
         """
@@ -101,7 +104,7 @@ class Trainer:
         for update, numbers in enumerate(np.asarray(uniforms, dtype=float)):
             then = policy_of(logits)
             states, tokens, mask = self.walk(then.probs, numbers)
-            advantages = self.advantage(judge(update, tokens, mask))[..., None]
+            advantages = self.advantage(verify(update, tokens, mask))[..., None]
             for _ in range(epochs):
                 now = policy_of(logits)
                 log_probs = gather(now.log_probs, states, tokens)
@@ -113,102 +116,10 @@ class Trainer:
         return logits
 
 
-RIGHT = Trainer()
-
-
-def on_bandits(trainer: Trainer, **settings: Any) -> Callable[..., Any]:
-    """As a function (payoffs (U, P, G, V), uniforms (U, P, G), learning_rate) -> logits (P, V)."""
-
-    def train(payoffs: Any, uniforms: Any, learning_rate: float = 2.0) -> Any:
-        payoffs, uniforms = np.asarray(payoffs, dtype=float), np.asarray(uniforms, dtype=float)
-
-        def judge(update: int, tokens: Any, mask: Any) -> Any:
-            return np.take_along_axis(payoffs[update], tokens, axis=-1)[..., 0]
-
-        start = np.zeros((payoffs.shape[1], payoffs.shape[-1]))
-        return trainer(start, judge, uniforms[..., None], learning_rate, **settings)
-
-    return train
-
-
-def draw_bandits(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
-    """A few updates on two prompts of different difficulty."""
-    shape = (size, 2, size + 1)
-    payoffs = rng.integers(0, 3, (*shape, 3)) + 5.0 * np.arange(2)[:, None, None]
-    return payoffs, rng.random(shape), rng.uniform(0.5, 2.0)
-
-
-def learns_bandits(train: Callable[..., Any]) -> str | None:
-    """None if the best arm of both prompts has a probability above 0.9 after 150 updates, else a sentence."""
-    rng = np.random.default_rng(0)
-    means = np.array([[0.1, 0.5, 0.2, 0.3], [0.9, 0.4, 0.6, 0.5]])
-    payoffs = (rng.random((150, 2, 16, 4)) < means[:, None]).astype(float)
-    probs = policy_of(np.asarray(train(payoffs, rng.random((150, 2, 16)), 4.0), dtype=float)).probs
-    worst = probs[np.arange(2), means.argmax(-1)].min()
-    return (
-        None
-        if worst > 0.9
-        else f"after 150 updates the best arms should have probability 0.9, one has {worst:.2f}"
-    )
-
-
-# ---- stages that are wrong ------------------------------------------------------------------------
+RIGHT = ToyLoop()
+"""The right loop: centered advantages, the clipped surrogate, k3, the mean over tokens."""
 
 
 def normalized(rewards: Any) -> Any:
-    """Divided by the std, of divisor G."""
+    """Another right advantage: also divided by the std of divisor G, as GRPO does."""
     return group_normalized(rewards, ddof=0)
-
-
-def batch_baseline(rewards: Any) -> Any:
-    """The mean of the whole batch for a baseline."""
-    return rewards - rewards.mean()
-
-
-def raw(rewards: Any) -> Any:
-    """No baseline."""
-    return rewards
-
-
-def greedy(probs: Any, uniforms: Any) -> tuple[Any, Any, Any]:
-    """The likeliest arm instead of a sample."""
-    states, tokens, mask = arms(probs, uniforms)
-    return states, np.broadcast_to(probs.argmax(-1)[:, None, None], tokens.shape), mask
-
-
-def repeats_lost(gradient: Any, states: Any, tokens: Any, probs: Any) -> Any:
-    """Fancy assignment for the chosen entries: of several visits to an entry, one counts."""
-    table = np.zeros_like(probs)
-    table[states, tokens] += gradient
-    visits = scatter_add(gradient, states, np.zeros_like(tokens), (len(probs), 1))
-    return table - visits * probs
-
-
-def one_hot_only(gradient: Any, states: Any, tokens: Any, probs: Any) -> Any:
-    """The probabilities left out of the softmax's gradient."""
-    return scatter_add(gradient, states, tokens, probs.shape)
-
-
-def unweighted(mask: Any) -> Any:
-    """A sum where a mean is due."""
-    return np.asarray(mask, dtype=float)
-
-
-def everywhere(mask: Any) -> Any:
-    """The padding trained as well."""
-    return np.full(mask.shape, 1.0 / mask.size)
-
-
-def padded_mean(mask: Any) -> Any:
-    """Divided by the padded length."""
-    return mask / mask.size
-
-
-def never_clipped(log_ratio: Any, advantages: Any, clip: float) -> Any:
-    """The slope of ratio times advantage."""
-    return np.exp(log_ratio) * advantages
-
-
-def no_ratio(log_ratio: Any, advantages: Any, clip: float) -> Any:
-    """Plain REINFORCE, whatever the ratio."""
-    return advantages + 0.0 * log_ratio

@@ -1,0 +1,127 @@
+"""Write the tables of the documentation from the lists that they describe: `make docs`.
+
+A block of a page stands between `<!-- NAME: made by make docs -->` and `<!-- end of NAME -->`. Nothing
+between these two is written by hand, so no table and no total can go stale. A test compares.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from inspect import cleandoc
+from pathlib import Path
+
+from grpo_ref import GRPO, TASKS
+from grpo_ref.course.contents import CHAPTERS
+from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.recipes import CATALOG, CHAPTER, Recipe
+from grpo_ref.trainers import DIALECTS
+from grpo_ref.trainers.traps import TRAPS
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"(<!-- ([\w ]+): made by make docs -->\n).*?(<!-- end of \2 -->)", re.DOTALL)
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    """A Markdown table."""
+    header = list(header)
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join(f"| {' | '.join(str(cell) for cell in row)} |" for row in lines)
+
+
+def summary_of(value: object) -> str:
+    """The first paragraph of a docstring, in one line."""
+    return " ".join(cleandoc(value.__doc__ or "").split("\n\n")[0].split())
+
+
+def recipes() -> str:
+    """The algorithms of the papers."""
+    return _recipes(CATALOG)
+
+
+def chapter() -> str:
+    """The forms of the chapter."""
+    return _recipes(CHAPTER)
+
+
+def _recipes(listed: dict[str, Recipe]) -> str:
+    rows = ((f"`{name}`", _difference(recipe), recipe.source) for name, recipe in listed.items())
+    return table(("recipe", "what it is", "source"), rows)
+
+
+def _difference(recipe: Recipe) -> str:
+    changes = recipe.differences(GRPO) or {"source": "", **recipe.parts()}
+    told = ", ".join(f"{part} = `{text}`" for part, text in changes.items() if part != "source")
+    return told if recipe is GRPO else f"grpo, but {told}"
+
+
+def tasks() -> str:
+    """The tasks, with what their docstrings say."""
+    return table(("task", "what it is"), ((f"`{name}`", summary_of(make)) for name, make in TASKS.items()))
+
+
+def exercises() -> str:
+    """The chapters of the course."""
+    names = {
+        chapter: [id.split("/")[1] for id in PROBLEMS if id.startswith(f"{chapter}/")] for chapter in CHAPTERS
+    }
+    rows = (
+        (number, title, ", ".join(f"`{name}`" for name in names[chapter]))
+        for number, (chapter, title) in enumerate(CHAPTERS.items(), start=1)
+    )
+    return table(("chapter", "what it is about", "exercises"), rows)
+
+
+def totals() -> str:
+    """How large the course is."""
+    problems = PROBLEMS.values()
+    checks, wrong = (
+        sum(map(len, lists)) for lists in zip(*((p.checks, p.mutants) for p in problems), strict=True)
+    )
+    return (
+        f"The course has {len(problems)} exercises in {len(CHAPTERS)} chapters, worth"
+        f" {sum(problem.points for problem in problems)} points. They are graded by {checks} checks,"
+        f" which are proved against {wrong} plausible wrong answers."
+    )
+
+
+def dialects() -> str:
+    """The trainers, each at the version that was read."""
+    count = Counter(trap.dialect for trap in TRAPS)
+    rows = ((f"`{name}`", dialect.version, count[name]) for name, dialect in DIALECTS.items())
+    return table(("dialect", "as read in", "traps"), rows)
+
+
+def notebooks() -> str:
+    """The notebooks by their titles."""
+    texts = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "notebooks").glob("*.py"))}
+    titles = {path: re.search(r"^# # \d+\. (.*)$", text, re.MULTILINE) for path, text in texts.items()}
+    return "\n".join(
+        f"{number}. [{title[1]}](../notebooks/{path.stem}.ipynb)"
+        for number, (path, title) in enumerate(titles.items(), start=1)
+        if title is not None
+    )
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    block.__name__: block for block in (recipes, chapter, tasks, exercises, totals, dialects, notebooks)
+}
+
+
+def renewed(text: str) -> str:
+    """The text of a page with its blocks made anew.
+
+    Raises:
+      KeyError: if a block has a name that nothing makes.
+    """
+    return BLOCK.sub(lambda found: f"{found[1]}{BLOCKS[found[2]]()}\n{found[3]}", text)
+
+
+def main() -> None:
+    """Renew every page."""
+    for page in PAGES:
+        page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

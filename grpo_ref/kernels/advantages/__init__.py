@@ -1,0 +1,29 @@
+"""Advantages: how much better than its siblings was each completion?
+
+| module      | what it yields                                                                     |
+|-------------|------------------------------------------------------------------------------------|
+| `group`     | (..., P, G), from the rewards of the completion's own group                        |
+| `batch`     | (..., P, G), with a mean or a scale taken from the whole batch                     |
+| `criteria`  | from several criteria, (..., P, G, K), each normalized before they are summed      |
+| `per_token` | (..., P, G, T), whitened over the tokens, discounted, or from the rewards of steps |
+| `scored`    | (..., P, G), where some completions could not be scored                            |
+| `moments`   | what all of these share                                                            |
+
+Divisor, epsilon and groups of one are named arguments, because public trainers disagree about all three. A
+group whose rewards are all equal gets exactly 0 everywhere: no contrast, no signal, and no 0/0.
+"""
+
+from grpo_ref.kernels.advantages.batch import batch_normalized, batch_scaled, gpg
+from grpo_ref.kernels.advantages.criteria import normalized_then_summed, normalized_then_whitened
+from grpo_ref.kernels.advantages.group import (
+    best_of_group,
+    group_centered,
+    group_centred,
+    group_normalized,
+    leave_one_out,
+    length_weighted,
+    ranked,
+    raw_rewards,
+)
+from grpo_ref.kernels.advantages.per_token import discounted, normalized_twice, step_suffix_sums, whitened
+from grpo_ref.kernels.advantages.scored import scored_normalized

@@ -1,0 +1,178 @@
+"""Advantages from the group alone: one per completion, whatever the other prompts of the batch gave.
+
+Aᵢ = function of the rewards r of the G completions of one prompt,    rewards (..., P, G) -> (..., P, G)
+"""
+
+from grpo_ref.arrays import MEMBERS, Array, array_namespace, at_least
+from grpo_ref.kernels.advantages.moments import divisor, group_mean, reward_std, standardized, zero_if_equal
+
+
+def raw_rewards(rewards: Array) -> Array:
+    """No baseline at all: the advantage is the reward, as in plain REINFORCE.
+
+        Aᵢ = rᵢ
+
+    Williams 1992, REINFORCE.
+    """
+    return rewards
+
+
+def group_centered(rewards: Array) -> Array:
+    """Reward minus the group's mean: keeps the scale of the reward, as in Dr. GRPO.
+
+        Aᵢ = rᵢ - mean(r)
+
+    Args:
+      rewards: (P, G), one row per prompt.
+
+    Returns:
+      (P, G); each row sums to zero, a one-member group gets 0.
+
+    Liu et al. 2025, Dr. GRPO (arXiv:2503.20783); TRL `scale_rewards="none"`; Open Instruct's default
+    "centered".
+
+    >>> import numpy as np
+    >>> group_centered(np.array([[0.0, 1.0, 1.0, 0.0]]))
+    array([[-0.5,  0.5,  0.5, -0.5]])
+    """
+    return zero_if_equal(rewards, rewards - group_mean(rewards))
+
+
+group_centred = group_centered
+"""The old spelling of the name, kept until 1.0."""
+
+
+def group_normalized(
+    rewards: Array, *, ddof: int = 1, eps: float = 1e-4, keep_singletons: bool = False
+) -> Array:
+    """Reward standardized within its group: GRPO's advantage.
+
+        Aᵢ = (rᵢ - mean(r)) / (std(r) + eps),    std over the G completions of one prompt, divisor G - ddof
+
+    The defaults are TRL's. verl uses eps=1e-6, Open Instruct ddof=0 and eps=1e-8.
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      ddof: 1 for the sample standard deviation (TRL, verl, RLinf, OpenRLHF), 0 for the population's (Open
+        Instruct).
+      eps: added to the standard deviation, in units of reward.
+      keep_singletons: what a group of one gets: 0 (TRL), or with True r / (1 + eps) (verl: mean 0, std 1).
+
+    Returns:
+      (P, G); each row sums to zero; a group of equal rewards gets exactly 0.
+
+    Raises:
+      ValueError: if ddof is not 0 or 1, or eps is negative.
+
+    Shao et al. 2024, DeepSeekMath, sec. 4.1.2 (arXiv:2402.03300);
+    TRL `GRPOTrainer._generate_and_score_completions`, verl `compute_grpo_outcome_advantage`.
+
+    >>> import numpy as np
+    >>> group_normalized(np.array([[1.0, 0.0]]), ddof=0, eps=0.0)
+    array([[ 1., -1.]])
+    """
+    if keep_singletons and rewards.shape[MEMBERS] == 1:
+        return rewards / (1.0 + eps)
+    return standardized(rewards, reward_std(rewards, axis=MEMBERS, ddof=ddof), eps)
+
+
+def leave_one_out(rewards: Array, *, keep_singletons: bool = False) -> Array:
+    """Reward minus the mean of the *other* completions: an unbiased baseline.
+
+        Aᵢ = rᵢ - 1/(G-1) Σ_{j≠i} rⱼ = G/(G-1) (rᵢ - mean(r))
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      keep_singletons: a group of one has no others; it gets 0 (verl `rloo_vectorized`), or with True its own
+        reward (verl `rloo`).
+
+    Returns:
+      (P, G); each row of two or more sums to zero.
+
+    Ahmadian et al. 2024, RLOO (arXiv:2402.14740); verl `compute_rloo_outcome_advantage`.
+
+    >>> import numpy as np
+    >>> leave_one_out(np.array([[1.0, 0.0, 0.0]]))
+    array([[ 1. , -0.5, -0.5]])
+    """
+    size = rewards.shape[MEMBERS]
+    if size == 1:
+        return rewards if keep_singletons else array_namespace(rewards).zeros_like(rewards)
+    return group_centered(rewards) * (size / (size - 1))
+
+
+def length_weighted(rewards: Array, lengths: Array, *, keep_singletons: bool = True) -> Array:
+    """Reward minus the group's mean weighted by length, the baseline of least variance: OPO.
+
+        Aᵢ = rᵢ - Σⱼ |oⱼ| rⱼ / Σⱼ |oⱼ|
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      lengths: (P, G) tokens of each completion; one that is empty has no say in the baseline.
+      keep_singletons: whether a group of one keeps its reward (verl) or gets 0.
+
+    Returns:
+      (P, G); a group without any token keeps its rewards.
+
+    Hao et al. 2025, OPO (arXiv:2505.23585); verl `compute_opo_outcome_advantage`.
+    """
+    xp = array_namespace(rewards, lengths)
+    if rewards.shape[MEMBERS] == 1:
+        return rewards if keep_singletons else xp.zeros_like(rewards)
+    lengths = xp.astype(lengths, rewards.dtype)
+    total = xp.sum(lengths, axis=MEMBERS, keepdims=True)
+    return rewards - xp.sum(lengths * rewards, axis=MEMBERS, keepdims=True) / at_least(total, 1.0)
+
+
+def ranked(rewards: Array) -> Array:
+    """Only the order counts: ranks instead of rewards, so no monotone distortion of the reward matters.
+
+        Aᵢ = 2 - 4 (rankᵢ - 1) / (G - 1),   rank 1 the best; equal rewards share the mean of their ranks
+
+    How ties are ranked is our choice: the mean rank keeps the sum at 0, and gives a group of equal rewards 0.
+
+    Args:
+      rewards: (P, G), one row per prompt.
+
+    Returns:
+      (P, G) between -2 and 2; each row sums to zero, a one-member group gets 0.
+
+    GOPO (arXiv:2602.03876), the affine map of its abstract page; no trainer has it.
+
+    >>> import numpy as np
+    >>> ranked(np.array([[0.1, 30.0, 0.2]]))
+    array([[-2.,  2.,  0.]])
+    """
+    xp = array_namespace(rewards)
+    ours, theirs = rewards[..., :, None], rewards[..., None, :]
+    lead = xp.sum(xp.astype(ours > theirs, rewards.dtype) - xp.astype(ours < theirs, rewards.dtype), axis=-1)
+    return 2.0 * lead / max(rewards.shape[MEMBERS] - 1, 1)
+
+
+def best_of_group(rewards: Array, *, ddof: int = 1, eps: float = 1e-6) -> Array:
+    """Only the best completion is rewarded, by its lead over the second best: trains pass@k.
+
+        A_best = (r_max - r_second) / (std(r) + eps),    A = 0 for all others
+
+    Args:
+      rewards: (P, G), one row per prompt, G >= 2.
+      ddof: as in `group_normalized`.
+      eps: added to the standard deviation, in units of reward.
+
+    Returns:
+      (P, G), not negative; a tie for the best gives 0 everywhere.
+
+    Raises:
+      ValueError: if a group has fewer than two completions, ddof is not 0 or 1, or eps is negative.
+
+    Walder & Karkhanis 2025, pass@k (arXiv:2503.19595); verl `compute_grpo_passk_outcome_advantage`.
+    """
+    if rewards.shape[MEMBERS] < 2:
+        raise ValueError(
+            f"rewards: a lead over the second best needs groups of at least 2, got shape {rewards.shape}"
+        )
+    xp = array_namespace(rewards)
+    ordered = xp.sort(rewards, axis=MEMBERS)
+    lead = ordered[..., -1:] - ordered[..., -2:-1]
+    scores = lead / divisor(reward_std(rewards, axis=MEMBERS, ddof=ddof), eps)
+    return xp.where(rewards == ordered[..., -1:], scores, 0.0)

@@ -1,0 +1,60 @@
+"""What is listed by name: recipes, tasks, experiments, dialects; and what is said of a name that is not."""
+
+import difflib
+from collections.abc import Iterable, Mapping
+from typing import TypeVar
+
+Value = TypeVar("Value")
+
+
+class UnknownName(KeyError):
+    """There is nothing of that name; the message says what there is."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class Listing(dict[str, Value]):
+    """All things of one kind by name, in the order in which they are shown.
+
+    A dictionary in everything but the message for a name that it does not have.
+
+    Args:
+      kind: what one of them is called, in a word.
+      members: name -> the thing.
+
+    >>> metals = Listing("metal", {"gold": 79, "silver": 47})
+    >>> metals["gold"]
+    79
+    >>> metals["silber"]
+    Traceback (most recent call last):
+    grpo_ref.listing.UnknownName: no metal 'silber'; did you mean 'silver'?
+    """
+
+    def __init__(self, kind: str, members: Mapping[str, Value]) -> None:
+        super().__init__(members)
+        self.kind = kind
+
+    def __missing__(self, name: object) -> Value:
+        raise UnknownName(unknown(self.kind, name, self))
+
+
+def unknown(kind: str, name: object, known: Iterable[str]) -> str:
+    """What is said of a name that is not known: the nearest one that is, or else all of them.
+
+    >>> unknown("metal", "tin", ["gold", "silver"])
+    "no metal 'tin'; there are: gold, silver"
+    """
+    if close := nearest(name, known):
+        return f"no {kind} {name!r}; did you mean {close!r}?"
+    return f"no {kind} {name!r}; there are: {', '.join(known) or 'none'}"
+
+
+def nearest(name: object, known: Iterable[str]) -> str | None:
+    """The known name that is most like this one, whatever its case; None if none is like it.
+
+    >>> nearest("DAPPO", ["dapo", "grpo"])
+    'dapo'
+    """
+    close = difflib.get_close_matches(str(name).lower(), list(known), n=1)
+    return close[0] if close else None

@@ -1,0 +1,31 @@
+"""Where the files of the course lie."""
+
+from pathlib import Path
+
+import pytest
+from student import ROOT
+
+from grpo_ref.course.contents import CHAPTERS, EXERCISES
+from grpo_ref.course.layout import exercise_at, file_of
+
+
+def test_nothing_but_the_course_lies_in_its_folders():
+    files = {file_of(name) for name in EXERCISES}
+    for folder in ("exercises", "solutions"):
+        found = {path.relative_to(ROOT / folder) for path in (ROOT / folder).glob("*/*.py")}
+        assert found == files
+
+
+@pytest.mark.parametrize("name", EXERCISES)
+def test_an_exercise_is_found_by_its_file(name):
+    assert exercise_at(Path("somewhere") / file_of(name)) == name
+
+
+def test_a_file_that_is_no_exercise_belongs_to_none():
+    assert exercise_at(Path("exercises/conftest.py")) is None
+    assert exercise_at(Path("exercises/01_kl/k3.py")) is None
+
+
+def test_chapters_are_numbered_in_their_order():
+    folders = {file_of(name).parent.name for name in EXERCISES}
+    assert folders == {f"{number:02}_{chapter}" for number, chapter in enumerate(CHAPTERS, start=1)}

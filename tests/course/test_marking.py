@@ -1,0 +1,31 @@
+"""Grading the files of a folder."""
+
+import pytest
+
+from grpo_ref.course.grading.problem import AS_IT_CAME
+from grpo_ref.course.layout import file_of
+from grpo_ref.course.marking import mark
+from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.starters import fill, starter_of
+from grpo_ref.course.workbook import Workbook
+
+PATIENTS = [each for each in PROBLEMS.values() if AS_IT_CAME in {mutant.name for mutant in each.mutants}]
+
+
+@pytest.mark.parametrize("problem", PATIENTS, ids=lambda problem: problem.id)
+def test_a_patient_that_was_not_mended_brings_no_points(tmp_path, problem):
+    path = tmp_path / file_of(problem.id)
+    path.parent.mkdir()
+    path.write_text("import numpy\n" + starter_of(problem.id) + "\n# I looked at it\n")
+    report = mark(Workbook(tmp_path, pytest.fail), problem.id)
+    assert report.status == "failed"
+    assert report.points == 0.0
+    assert report.diagnosis == next(each.tell for each in problem.mutants if each.name == AS_IT_CAME)
+
+
+def test_a_file_that_was_not_touched_is_not_started_whatever_it_does(tmp_path):
+    workbook, name = Workbook(tmp_path, pytest.fail), PATIENTS[0].id
+    fill(workbook)
+    assert mark(workbook, name).status == "not started"
+    workbook.path(name).write_text(starter_of(name) + "\n# touched\n")
+    assert mark(workbook, name).status == "failed"

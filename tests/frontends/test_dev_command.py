@@ -1,0 +1,103 @@
+"""`grpo-ref dev`: prove, build and begin exercises."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+from student import ROOT, run
+
+from grpo_ref.course.layout import file_of
+from grpo_ref.course.problems import PROBLEMS
+
+
+def test_dev_build_writes_the_starters(tmp_path):
+    shutil.copytree(ROOT / "solutions", tmp_path / "solutions")
+    assert run("dev", "build", "--root", tmp_path).exit_code == 0
+    for problem in PROBLEMS.values():
+        ours, theirs = (folder / "exercises" / file_of(problem.id) for folder in (tmp_path, ROOT))
+        assert ours.read_text() == theirs.read_text()
+
+
+def test_dev_check_proves_and_draws_the_matrix():
+    result = run("dev", "check", "k3", "falling_reward", "--table", "--root", ROOT)
+    assert result.exit_code == 0
+    proved = [PROBLEMS["kl/k3"], PROBLEMS["clinic/falling_reward"]]
+    checks, wrong = (
+        sum(map(len, lists)) for lists in zip(*((p.checks, p.mutants) for p in proved), strict=True)
+    )
+    assert f"2 exercises, {checks} checks, {wrong} wrong answers, no survivor" in result.output
+    assert re.search(r"^  sign of v  +( [x.] )+", result.output, re.M)
+
+
+def test_dev_check_finds_drift_and_missing_files(tmp_path):
+    for name in ("solutions", "exercises"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    (tmp_path / "exercises/04_kl/k3.py").write_text("# changed by hand\n")
+    (tmp_path / "solutions/04_kl/exact_kl.py").unlink()
+    result = run("dev", "check", "kl/k3", "kl/exact_kl", "--root", tmp_path)
+    assert result.exit_code == 1
+    assert "the starter is not up to date" in result.output
+    assert "exact_kl.py is missing" in result.output
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """A copy of the checkout, to add an exercise to."""
+    for name in ("grpo_ref", "solutions", "exercises"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    return tmp_path
+
+
+def in_checkout(checkout, *arguments):
+    """Run the command of the copied package."""
+    command = [sys.executable, "-c", "from grpo_ref.frontends.cli import main; main()", *arguments]
+    environment = os.environ | {"PYTHONPATH": str(checkout)}
+    return subprocess.run(command, cwd=checkout, capture_output=True, text=True, env=environment, check=False)
+
+
+def texts_of(folder):
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*.py")}
+
+
+def test_dev_new_writes_two_files_and_a_line(checkout):
+    before = texts_of(checkout)
+    assert run("dev", "new", "kl/doubled", "--root", checkout).exit_code == 0
+    after = texts_of(checkout)
+    contents = "grpo_ref/course/contents.py"
+    assert set(after) - set(before) == {
+        "grpo_ref/course/problems/kl/doubled.py",
+        "solutions/04_kl/doubled.py",
+    }
+    assert [name for name in before if after[name] != before[name]] == [contents]
+    added = set(after[contents].splitlines()) - set(before[contents].splitlines())
+    assert added == {'    Exercise("kl/doubled", "easy", 1),'}
+
+
+def test_a_new_exercise_is_built_listed_and_graded_by_every_command(checkout):
+    run("dev", "new", "kl/doubled", "--root", checkout)
+    assert in_checkout(checkout, "dev", "build").returncode == 0
+    assert 'NotImplementedError("kl/doubled")' in (checkout / "exercises/04_kl/doubled.py").read_text()
+    assert re.search(r"kl/doubled +0 of 1 pt +easy", in_checkout(checkout, "list").stdout)
+    assert "kl/doubled: not started" in in_checkout(checkout, "grade", "doubled").stdout
+    shutil.copy(checkout / "solutions/04_kl/doubled.py", checkout / "exercises/04_kl/doubled.py")
+    assert "kl/doubled: passed, 1 of 1 points" in in_checkout(checkout, "grade", "doubled").stdout
+    proof = in_checkout(checkout, "dev", "check", "kl/doubled").stdout
+    assert "only 2 wrong answers; the starter is not up to date" in proof
+
+
+def test_dev_new_writes_nothing_over_and_knows_the_chapters(checkout):
+    run("dev", "new", "kl/doubled", "--root", checkout)
+    again = run("dev", "new", "kl/doubled", "--root", checkout)
+    assert again.exit_code == 2
+    assert "is there already" in again.output
+    assert "one of the chapters" in run("dev", "new", "chemistry/doubled", "--root", checkout).output
+
+
+def test_dev_new_outside_a_checkout_writes_nothing(tmp_path):
+    result = run("dev", "new", "kl/doubled", "--root", tmp_path)
+    assert result.exit_code == 1
+    assert "contents.py: No such file" in result.output
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,47 @@
+"""`grpo-ref init`: write a folder, and bring it up to date."""
+
+from pathlib import Path
+
+import pytest
+from student import WRONG, run
+
+from grpo_ref.course.layout import file_of
+from grpo_ref.course.marking import mark
+from grpo_ref.course.progress import Progress
+from grpo_ref.course.starters import starter_of
+from grpo_ref.course.workbook import Workbook
+
+
+def test_init_again_changes_nothing(folder):
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    assert "0 files written, 0 brought up to date, 2 of yours left alone" in run("init").output
+    assert before == {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_init_upgrades_what_is_untouched_and_nothing_else(folder):
+    """The course as an earlier version wrote it, the notes of two exercises since rewritten."""
+    untouched, touched = "kl/k3", "advantages/group_normalized"
+    earlier, progress = "# an earlier text\n", Progress.load(folder, pytest.fail)
+    for name in (untouched, touched):
+        progress.wrote(name, earlier)
+    progress.save(folder)
+    (folder / file_of(untouched)).write_text(earlier)
+    assert mark(Workbook(folder, pytest.fail), untouched).status == "not started"
+    assert "0 files written, 1 brought up to date, 2 of yours left alone" in run("init").output
+    assert (folder / file_of(untouched)).read_text() == starter_of(untouched)
+    assert (folder / file_of(touched)).read_text() == WRONG
+
+
+def test_init_leaves_a_conftest_of_somebody_else_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("conftest.py").write_text("# mine\n")
+    assert "1 of yours left alone" in run("init", ".").output
+    assert Path("conftest.py").read_text() == "# mine\n"
+
+
+def test_a_folder_that_cannot_be_made_is_named(folder):
+    (folder / "file").write_text("mine")
+    for command in ("init", "notebooks"):
+        result = run(command, str(folder / "file" / "course"), *(["--no-open"] * (command == "notebooks")))
+        assert result.exit_code == 1
+        assert f"Error: {folder / 'file'}" in result.output

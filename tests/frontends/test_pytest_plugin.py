@@ -1,0 +1,99 @@
+"""`pytest exercises`: every hidden test under its own name, and what was reached."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from student import ROOT, TOTAL, WRONG, facts, pytest_in
+
+from grpo_ref.course.contents import exercises_in
+from grpo_ref.course.problems import PROBLEMS
+
+
+@pytest.fixture
+def course(tmp_path):
+    """A copy of the exercises: one solved, one wrong, one that cannot be loaded, the others untouched."""
+    shutil.copytree(ROOT / "exercises", tmp_path / "exercises", ignore=shutil.ignore_patterns("__pycache__"))
+    solved = Path("01_probabilities/entropy.py")
+    shutil.copy(ROOT / "solutions" / solved, tmp_path / "exercises" / solved)
+    (tmp_path / "exercises/02_advantages/group_normalized.py").write_text(WRONG)
+    (tmp_path / "exercises/04_kl/k3.py").write_text("def k3(: pass")
+    return tmp_path
+
+
+def test_pytest_grades_the_folder(course):
+    result = pytest_in(course, "exercises", "--junitxml=results.xml")
+    text = result.stdout
+    assert result.returncode == 1, text
+    assert all(word in text.splitlines()[-1] for word in ("failed", "passed", "not started"))
+    assert "group_normalized.py::Groups do not mix" in text
+    assert "likely   Mean and std are taken over the whole batch; every prompt has its own." in text
+    assert "line 1: def k3(: pass" in text
+    assert (
+        f"Probabilities and log-probabilities      1 of {len(exercises_in('probabilities'))} solved" in text
+    )
+    assert "(grpo-ref hint probabilities/log_softmax)" in text
+    assert "Traceback" not in text
+    properties = (course / "results.xml").read_text()
+    assert '<property name="points" value="0.1667" />' in properties
+    assert '<property name="points_possible" value="0.1667" />' in properties
+    assert '<property name="points" value="0.0" />' in properties
+
+
+def test_pytest_takes_one_file_and_one_name(course):
+    solved = pytest_in(course, "exercises/01_probabilities/entropy.py")
+    assert solved.returncode == 0
+    assert "6 passed" in solved.stdout
+    chosen = pytest_in(course, "exercises", "-k", "Everyone")
+    assert "Everyone agrees" in pytest_in(course, "exercises", "-k", "Everyone", "-v").stdout
+    assert chosen.returncode == 0
+    assert pytest_in(course, "exercises/nowhere.py").returncode == 4
+    assert pytest_in(course, "exercises", "-k", "nothing_like_it").returncode == 5
+
+
+def test_pytest_does_not_call_an_untouched_course_passed(tmp_path):
+    shutil.copytree(ROOT / "exercises", tmp_path / "exercises")
+    text = pytest_in(tmp_path, "exercises").stdout
+    assert "passed" not in text.splitlines()[-1]
+    assert "not started" in text.splitlines()[-1]
+
+
+def test_pytest_remembers_what_was_reached(folder):
+    text = pytest_in(".", "exercises").stdout
+    assert f"1 of {TOTAL} solved, 2.5 of " in text
+    assert (
+        "next: exercises/01_probabilities/log_softmax.py   (grpo-ref hint probabilities/log_softmax)" in text
+    )
+    assert facts(folder) == ["advantages/group_normalized points 1.5", "probabilities/entropy points 1"]
+
+
+def test_some_tests_of_an_exercise_do_not_solve_it(folder):
+    pytest_in(".", "exercises/01_probabilities/entropy.py", "-k", "Certainty")
+    assert facts(folder) == ["probabilities/entropy points 0.17"]
+
+
+def test_pytest_side_by_side(folder):
+    result = pytest_in(".", "exercises", "-n", "2")
+    assert result.returncode == 1
+    tests = sum(len(problem.checks) for problem in PROBLEMS.values())
+    assert f"2 failed, 12 passed, {tests - 14} not started" in result.stdout
+    assert facts(folder) == ["advantages/group_normalized points 1.5", "probabilities/entropy points 1"]
+
+
+def test_pytest_in_process_is_not_official(folder):
+    text = (ROOT / "solutions/01_probabilities/entropy.py").read_text()
+    (folder / "01_probabilities/entropy.py").write_text(text.replace("    # solution", "    print('here')"))
+    result = pytest_in(".", "exercises/01_probabilities", "--in-process", "-s")
+    assert result.returncode == 0
+    assert "here\n" in result.stdout
+    assert "not official" in result.stdout
+    assert facts(folder) == []
+
+
+def test_pytest_pdb_stops_in_the_line_of_the_student(folder):
+    (folder / "01_probabilities/entropy.py").write_text("def entropy(log_probs):\n    return 1 / 0\n")
+    command = [sys.executable, "-m", "pytest", "exercises/01_probabilities/entropy.py", "--pdb", "-x"]
+    result = subprocess.run(command, input="q\n", capture_output=True, text=True, check=False)
+    assert "-> return 1 / 0" in result.stdout

@@ -1,0 +1,33 @@
+"""The grader's reports as JSON follow their schema."""
+
+import json
+from pathlib import Path
+
+import jsonschema
+import pytest
+from student import run
+
+from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.frontends.report_json import SCHEMA
+
+
+def test_the_report_as_json_follows_its_schema(folder):
+    (folder / "04_kl/k3.py").write_text("print('hello')\ndef k3(: pass")
+    result = run("grade", "--json", "report.json")
+    report = json.loads(Path("report.json").read_text())
+    jsonschema.validate(report, json.loads(SCHEMA.read_text()))
+    assert (report["version"], report["solved"], report["points"]) == (1, 1, 2.5)
+    by_id = {exercise["id"]: exercise for exercise in report["exercises"]}
+    assert list(by_id) == list(PROBLEMS)
+    assert by_id["probabilities/entropy"]["status"] == "passed"
+    assert by_id["kl/estimators"]["tests"] == []
+    assert by_id["kl/k3"]["tests"][0]["name"] == "The file can be loaded"
+    wrong = by_id["advantages/group_normalized"]
+    assert wrong["diagnosis"].startswith("Mean and std are taken over the whole batch")
+    assert [test["passed"] for test in wrong["tests"]].count(True) == 6
+    assert "FAIL  Groups do not mix" in result.output
+
+
+def test_a_schema_that_is_not_followed_is_noticed():
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.validate({"version": 2}, json.loads(SCHEMA.read_text()))

@@ -1,0 +1,37 @@
+"""A student's day in tests: the command line, a wrong answer, and what has been reached."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from click.testing import CliRunner
+
+from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.frontends.cli import main
+
+ROOT = Path(__file__).parents[1]
+TOTAL = len(PROBLEMS)
+WRONG = """
+import numpy as np
+
+def group_advantages(rewards, eps=1e-4):
+    rewards = np.asarray(rewards, dtype=float)
+    return (rewards - rewards.mean()) / (rewards.std() + eps)
+"""
+
+
+def run(*arguments, **settings):
+    return CliRunner().invoke(main, [str(argument) for argument in arguments], **settings)
+
+
+def facts(folder):
+    """The lines of the progress file but its header and the digests."""
+    lines = (folder / "progress.txt").read_text().splitlines()
+    return [line for line in lines[1:] if " starter " not in line]
+
+
+def pytest_in(folder, *arguments):
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments]
+    environment = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, env=environment, check=False)
