@@ -108,7 +108,7 @@ WRONG = {
     ),
     "a misspelt recipe": (
         lambda: train(TASK, "dap", CONFIG),
-        "recipe: expected a Recipe, got the text 'dap'; did you mean 'dapo'?",
+        "recipe: expected a Recipe, got the text 'dap'; write RECIPES['dapo']",
     ),
     "a dictionary of settings": (
         lambda: train(TASK, GRPO, {"updates": 3}),
@@ -132,7 +132,7 @@ WRONG = {
     ),
     "an unknown setting": (
         lambda: config_for(TASK, update=3),
-        "update: TrainConfig has no such setting; did you mean 'updates'?",
+        "config_for: no setting 'update'; did you mean 'updates'?",
     ),
 }
 
@@ -145,7 +145,7 @@ def test_wrong_arguments_are_told_in_words(call, message):
 
 
 def test_an_unknown_metric_is_told_with_the_nearest_one():
-    with pytest.raises(ValueError, match=r"metrics: no metric is called 'rewards'; did you mean 'reward'\?"):
+    with pytest.raises(ValueError, match=r"metrics: no metric 'rewards'; did you mean 'reward'\?"):
         train(TASK, GRPO, CONFIG, metrics=("rewards",))
     with pytest.raises(ValueError, match="metrics: train_many cannot give entropy; use train"):
         next(train_many(TASK, GRPO, CONFIG, metrics=("reward", "entropy")))
