@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from small_training import finish
 
 from grpo_ref import DAPO, config_for, initial_state, policy_loss, train
+from grpo_ref.learning.batches import stretches
 from grpo_ref.learning.policies.table import gather, policy_of, pull_back
 from grpo_ref.learning.rollout import draw
 from grpo_ref.learning.tasks.arithmetic import arithmetic
@@ -35,3 +37,12 @@ def test_groups_that_are_left_out_do_not_count_in_the_denominator():
     gradient = pull_back(by_hand.gradient, batch.states, batch.tokens, policy.probs)
     (update,) = train(task, DAPO, config)
     np.testing.assert_array_equal(update.state.logits, start.logits - gradient)
+
+
+@pytest.mark.parametrize(
+    ("count", "parts", "lengths"), [(6, 3, [2, 2, 2]), (7, 3, [2, 2, 3]), (2, 5, [1, 1])]
+)
+def test_stretches_cover_everything_and_none_is_empty(count, parts, lengths):
+    found = stretches(count, parts)
+    assert [len(range(count)[part]) for part in found] == lengths
+    assert [one for part in found for one in range(count)[part]] == list(range(count))

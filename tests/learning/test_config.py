@@ -2,6 +2,7 @@
 
 import pytest
 
+from grpo_ref import TASKS, config_for
 from grpo_ref.learning.config import TrainConfig
 
 BAD_SETTINGS = {
@@ -20,3 +21,14 @@ BAD_SETTINGS = {
 def test_bad_settings_are_named(settings, message):
     with pytest.raises(ValueError, match=message):
         TrainConfig(**settings)
+
+
+def test_a_task_brings_its_own_settings_and_any_may_be_changed():
+    task = TASKS["bandit"]()
+    assert config_for(task).updates == task.settings["updates"]
+    assert config_for(task, updates=3, seeds=None) == TrainConfig(**dict(task.settings) | {"updates": 3})
+
+
+def test_steps_per_batch():
+    assert TrainConfig().steps_per_batch == 1
+    assert TrainConfig(epochs=3, minibatches=4).steps_per_batch == 12

@@ -1,9 +1,11 @@
 """The curves of a training: what is measured, and of which batch."""
 
 import numpy as np
+import pytest
 from small_training import finish
 
-from grpo_ref import DAPO, GRPO, config_for, exact_kl, initial_state, train
+from grpo_ref import DAPO, GRPO, TASKS, config_for, exact_kl, initial_state, train
+from grpo_ref.learning.curves import METRICS, metric_names
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.learning.rollout import draw
 from grpo_ref.learning.tasks.arithmetic import arithmetic
@@ -29,3 +31,11 @@ def test_metrics_tell_of_the_batch_as_drawn_not_as_resampled():
     assert update.metrics["kept_groups"] > DAPO.keep(drawn).mean()
     np.testing.assert_array_equal(update.metrics["reward"], drawn.rewards.mean((-2, -1)))
     np.testing.assert_array_equal(update.metrics["dead_groups"], (~DAPO.keep(drawn)).mean(-1))
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_metric_is_listed_with_its_meaning(name):
+    task = TASKS[name]()
+    metrics = finish(task, GRPO, updates=1)[-1].metrics
+    assert set(metrics) == set(metric_names(task)) == {*task.criteria, *METRICS}
+    assert all(METRICS.values())
