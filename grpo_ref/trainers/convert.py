@@ -14,6 +14,7 @@ from grpo_ref.kernels.corrections import indicator, masked, truncated
 from grpo_ref.kernels.penalties import k1, k3, weighted_k1, weighted_k3
 from grpo_ref.kernels.surrogates import clipped, dual_clipped, two_sided_clipped
 from grpo_ref.recipes import Recipe, Slot
+from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.dialect import Dialect, flat
 
 COMPARED = (
@@ -36,8 +37,9 @@ FAMILIES: tuple[set[Any], ...] = (
     {k1, weighted_k1},
     {truncated, masked, indicator},
     {group_normalized, normalized_then_summed},
+    *({own, common} for dialect in DIALECTS.values() for own, common in dialect.forms.items()),
 )
-"""Kernels that say nearly the same, with one bound or one weight more."""
+"""Kernels that say nearly the same, with one bound or one weight more; a trainer's own among them."""
 
 
 class Conversion(NamedTuple):
