@@ -6,7 +6,7 @@ it brings the other trainer's recipe closer.
 """
 
 from collections.abc import Iterator, Mapping
-from math import inf
+from math import inf, isfinite
 from typing import Any, NamedTuple
 
 from grpo_ref.kernels.advantages import group_normalized, normalized_then_summed
@@ -125,9 +125,10 @@ def _trials(target: Dialect, config: dict[str, Any], recipe: Recipe) -> Iterator
 
 
 def _numbers(recipe: Recipe) -> Iterator[float]:
-    """Every number in a recipe."""
+    """Every number in a recipe that some trainer has a key for; those inside a penalty have none."""
     yield recipe.kl_coef
-    for part in (recipe.advantage, recipe.surrogate, recipe.penalty, recipe.aggregate, *recipe.corrections):
+    yield from (limit for limit in recipe.log_ratio_limits if isfinite(limit))
+    for part in (recipe.advantage, recipe.surrogate, recipe.aggregate, *recipe.corrections):
         yield from (float(value) for value in part.settings.values() if type(value) in (int, float))
 
 
