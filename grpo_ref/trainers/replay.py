@@ -108,9 +108,7 @@ def _problem(case: Any) -> str:
         return f"expected an object, got {type(case).__name__}"
     missing = [name for name in NEEDED if name not in case]
     if missing and set(case) & OLD:
-        return "this is the old format, in which the id says what is recorded; now a case says it in " + (
-            ", ".join(NEEDED[1:])
-        )
+        return f"this is the old format; a case says by itself what it is, in {', '.join(NEEDED[1:])}"
     return f"it has no {' and no '.join(missing)}" if missing else ""
 
 
@@ -172,7 +170,7 @@ def _worst(case: Mapping[str, Any], ours: Mapping[str, Any]) -> float:
     counterparts, errors = DIALECTS[case["trainer"]].metrics, []
     for name in NUMBERS:
         if (name in ours) != (name in case):
-            raise ValueError(f"this call gives {', '.join(set(ours) & set(NUMBERS))}; look at {name!r}")
+            raise ValueError(f"this call gives {', '.join(sorted({*ours} & {*NUMBERS}))}; look at {name!r}")
         if name in ours:
             errors.append(_error(name, ours[name], case[name]))
     for name, theirs in case.get("metrics", {}).items():

@@ -14,7 +14,7 @@ from grpo_ref.kernels.surrogates import cispo, clipped
 from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.trainers.dialect import Dialect, one_of
 from grpo_ref.trainers.open_instruct.keys import ABOUT, CONCEPTS, DEFAULTS, OTHERS
-from grpo_ref.trainers.open_instruct.quirks import CALLS, KL_ESTIMATORS, open_instruct_kl
+from grpo_ref.trainers.open_instruct.quirks import CALLS, KL_ESTIMATORS
 from grpo_ref.trainers.open_instruct.traps import TRAPS
 
 ADVANTAGES = {"centered": slot(group_centered), "standard": slot(group_normalized, ddof=0, eps=1e-8)}

@@ -13,9 +13,12 @@ from grpo_ref.trainers.dialect import Call, Dialect
 from grpo_ref.types import Term
 
 KL_ESTIMATORS: dict[int, Slot] = {
-    number: slot(kernel, max_log_ratio=40.0) for number, kernel in enumerate((k1, k2, k3, weighted_k1))
+    0: slot(k1, max_log_ratio=40.0),
+    1: slot(k2, max_log_ratio=40.0),
+    2: slot(k3, max_log_ratio=40.0),
+    3: slot(weighted_k1, max_log_ratio=40.0),
 }
-"""The numbers of `kl_estimator`: 2 is the default, and 3 reads the importance ratio too."""
+"""By the number that `kl_estimator` is; 2 is the default, and 3 reads the importance ratio too."""
 
 
 def open_instruct_kl(
@@ -44,16 +47,17 @@ def open_instruct_kl(
     """
     if estimator not in KL_ESTIMATORS:
         raise ValueError(f"estimator: expected 0, 1, 2 or 3, got {estimator!r}")
-    kernel = slot(KL_ESTIMATORS[estimator].kernel, max_log_ratio=max_log_ratio)
-    record = SimpleNamespace(log_probs=log_probs, ref_log_probs=ref_log_probs, log_ratio=log_ratio)
-    term: Term = kernel(record)
+    penalty = slot(KL_ESTIMATORS[estimator].kernel, max_log_ratio=max_log_ratio)
+    term: Term = penalty(log_probs=log_probs, ref_log_probs=ref_log_probs, log_ratio=log_ratio)
     return term
 
 
 def _every_estimator(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
     """The values of all estimators, in the order of their numbers."""
     arrays = (record.log_probs, record.ref_log_probs, record.log_probs - record.old_log_probs)
-    return {"value": np.stack([open_instruct_kl(*arrays, estimator=number).value for number in KL_ESTIMATORS])}
+    return {
+        "value": np.stack([open_instruct_kl(*arrays, estimator=number).value for number in KL_ESTIMATORS])
+    }
 
 
 CALLS: dict[str, Call] = {"penalties of all estimators": _every_estimator}

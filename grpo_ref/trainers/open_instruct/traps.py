@@ -4,10 +4,10 @@ from grpo_ref.trainers.trap import Trap
 
 TRAPS = (
     Trap(
-        "Centred, not normalised",
+        "Centered, not normalized",
         lambda s, given: "advantage_normalization_type" not in given,
-        'advantage_normalization_type is "centered": the std is not divided by. With "standard" it is the population std'
-        " (ddof 0), where TRL and verl take the sample's.",
+        'advantage_normalization_type is "centered": the advantages are not divided by the std. With "standard" they are'
+        " divided by the population std (ddof 0), where TRL and verl take the sample's (ddof 1).",
         "Open Instruct GRPOExperimentConfig; data_loader.py",
         {"beta": 0.0},
         {"beta": 0.0, "advantage_normalization_type": "standard"},
@@ -54,3 +54,4 @@ TRAPS = (
         {"kl_estimator": 2},
     ),
 )
+"""In the order in which they are told."""

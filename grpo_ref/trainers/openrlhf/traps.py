@@ -15,10 +15,11 @@ TRAPS = (
     Trap(
         "Two names for a baseline, one of them whitened",
         lambda s, given: s.advantage_estimator == "reinforce_baseline",
-        "reinforce_baseline and dr_grpo both take the group's mean off; reinforce_baseline is whitened over the batch"
+        "reinforce_baseline and dr_grpo both subtract the group's mean; reinforce_baseline is whitened over the batch"
         " afterwards.",
         "OpenRLHF experience_maker.py",
         {"advantage_estimator": "reinforce_baseline"},
         {"advantage_estimator": "dr_grpo"},
     ),
 )
+"""In the order in which they are told."""

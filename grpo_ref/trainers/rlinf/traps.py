@@ -56,3 +56,4 @@ TRAPS = (
         {"calculate_entropy": True, "entropy_bonus": 0.01},
     ),
 )
+"""In the order in which they are told."""

@@ -71,7 +71,9 @@ def scored_sum(components: Array) -> Array:
     return xp.where(xp.any(scored, axis=TOKENS), total, xp.nan)
 
 
-def _advantages_of_some(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+def _advantages_of_some(
+    dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
+) -> dict[str, Any]:
     settings = dialect.recipe(**config).advantage.settings
     return {"value": scored_normalized(scored_sum(record.components * record.weights), **settings)}
 
@@ -94,7 +96,9 @@ def _divergence_mask(dialect: Dialect, config: Mapping[str, Any], record: Simple
     return {"value": kept * record.mask}
 
 
-def _luspo_before_6654(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+def _luspo_before_6654(
+    dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
+) -> dict[str, Any]:
     clips = dialect.recipe(**config).surrogate.settings
     arrays = (record.log_probs, record.old_log_probs, record.advantages[..., None], record.mask)
     return dict(zip(("loss", "grad_logp"), luspo_before_6654(*arrays, **clips), strict=True))

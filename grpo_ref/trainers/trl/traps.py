@@ -30,18 +30,18 @@ TRAPS = (
             s.importance_sampling_level != "token" and s.loss_type in PPO_LOSSES and s.epsilon >= 0.01
         ),
         "The ratio of a sequence is a geometric mean and hardly leaves 1: the paper clips at 3e-4 and 4e-4. An epsilon"
-        " hundreds of times that never clips anything.",
+        " hundreds of times larger never clips anything.",
         "Zheng et al. 2025, GSPO (arXiv:2507.18071); TRL's paper index",
         {"importance_sampling_level": "sequence", "epsilon": 0.2},
         {"importance_sampling_level": "sequence", "epsilon": 3e-4, "epsilon_high": 4e-4},
     ),
     Trap(
-        "GSPO averaged by token",
+        "GSPO averaged over tokens",
         lambda s, given: (
             s.importance_sampling_level != "token" and s.loss_type in ("dapo", "bnpo", "dr_grpo")
         ),
-        'The level does not change the average: with loss_type="dapo" (the default) long completions count more. GSPO'
-        ' averages by completion: loss_type="grpo".',
+        'The level does not change the average: with loss_type="dapo" (the default) long completions count more. In'
+        ' GSPO every completion counts the same: set loss_type="grpo".',
         "TRL GRPOTrainer._compute_loss",
         {"importance_sampling_level": "sequence"},
         {"importance_sampling_level": "sequence", "loss_type": "grpo"},
@@ -49,7 +49,7 @@ TRAPS = (
     Trap(
         "CISPO whose cap falls back to 0.2",
         lambda s, given: s.loss_type == "cispo" and s.epsilon_high is None,
-        "epsilon_high is the cap of the weight itself. Left out it falls back to epsilon = 0.2, and every weight, 1 on"
+        "epsilon_high is the cap of the weight itself. Left out, it falls back to epsilon = 0.2, and every weight, 1 on"
         " fresh data, is cut to 0.2. ScaleRL's cap is 5.0.",
         "TRL GRPOTrainer._compute_loss, cispo",
         {"loss_type": "cispo"},
@@ -77,7 +77,7 @@ TRAPS = (
         lambda s, given: (
             s.delta is not None and s.delta <= 1.0 + (s.epsilon if s.epsilon_high is None else s.epsilon_high)
         ),
-        "delta caps the unclipped branch, so it has to be larger than 1 + epsilon_high; below, it takes the place of the"
+        "delta caps the unclipped branch, so it has to be larger than 1 + epsilon_high. Below that, it takes the place of the"
         " upper clip bound for good tokens and bounds bad ones at 1 + epsilon_high.",
         "INTELLECT-2 (arXiv:2505.07291); TRL GRPOConfig.delta",
         {"delta": 1.1, "loss_type": "grpo"},
@@ -114,7 +114,7 @@ TRAPS = (
         "Truncated completions leave the denominator",
         lambda s, given: bool(s.mask_truncated_completions) and s.loss_type not in ("grpo", "sapo", "gmpo"),
         "mask_truncated_completions takes the tokens of truncated completions out of the number of tokens too, so the"
-        " others count more the more are truncated.",
+        " more completions are truncated, the more the others count.",
         "TRL PR #6439",
         {"mask_truncated_completions": True},
         {"mask_truncated_completions": True, "loss_type": "grpo"},
@@ -122,7 +122,7 @@ TRAPS = (
     Trap(
         "Truncated completions stay in the denominator",
         lambda s, given: bool(s.mask_truncated_completions) and s.loss_type in ("grpo", "sapo", "gmpo"),
-        "Averages by completion still count truncated completions, as zeros: the more are truncated, the smaller the step.",
+        "Averages per completion still count truncated completions, as zeros: the more of them there are, the smaller the step.",
         "TRL GRPOTrainer._compute_loss",
         {"mask_truncated_completions": True, "loss_type": "grpo"},
         {"mask_truncated_completions": True, "loss_type": "dapo"},
@@ -217,3 +217,4 @@ TRAPS = (
         {"use_vllm": True, "vllm_importance_sampling_clip_max": 3.0},
     ),
 )
+"""In the order in which they are told."""

@@ -94,7 +94,6 @@ NO_DUAL_CLIP = 1e6
 """A bound of the ratio that nothing reaches; the dual clip has no switch."""
 
 
-
 def recipe(**config: Any) -> Recipe:
     """The recipe that verl computes.
 

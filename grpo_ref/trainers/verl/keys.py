@@ -87,5 +87,5 @@ CONCEPTS = {
 }
 ABOUT = {
     "gamma": "This is the discount of rewards along the tokens.",
-    "temperature": "This is the temperature of the policy, for sampling and for the log-probabilities alike.",
+    "rollout.temperature": "This is the temperature of the policy, for sampling and for the log-probabilities alike.",
 }

@@ -24,7 +24,7 @@ TRAPS = (
     Trap(
         "DPPO capped at 3",
         lambda s, given: s.loss_mode in ("dppo_tv", "dppo_kl") and "clip_ratio_c" not in given,
-        "DPPO's weight shall be capped at 20, but clip_ratio_c is 3.0 unless it is set: the 20 in the code is dead.",
+        "DPPO's weight is meant to be capped at 20, but clip_ratio_c is 3.0 unless it is set: the 20 in the code never takes effect.",
         "verl compute_policy_loss_dppo_tv and ActorConfig",
         {"loss_mode": "dppo_tv"},
         {"loss_mode": "dppo_tv", "clip_ratio_c": 20.0},
@@ -66,7 +66,7 @@ TRAPS = (
     Trap(
         "Half of Dr. GRPO",
         lambda s, given: not s.norm_adv_by_std_in_grpo and s.loss_agg_mode != "seq-mean-token-sum-norm",
-        "norm_adv_by_std_in_grpo=False takes the std out, not the length: Dr. GRPO also needs"
+        "norm_adv_by_std_in_grpo=False removes the division by the std, not the one by the length: Dr. GRPO also needs"
         " loss_agg_mode=seq-mean-token-sum-norm.",
         "verl docs, algo/grpo",
         {"norm_adv_by_std_in_grpo": False},
@@ -96,3 +96,4 @@ TRAPS = (
         {"use_kl_loss": True, "kl_loss_type": "k2"},
     ),
 )
+"""In the order in which they are told."""
