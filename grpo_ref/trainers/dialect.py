@@ -38,26 +38,26 @@ class Dialect:
     Everything that is known of a trainer stands here, so that explaining, converting and replaying need not
     know which trainer it is.
 
-    | attribute  | what it holds                                                                              |
-    |------------|--------------------------------------------------------------------------------------------|
-    | `name`     | The name as in `grpo-ref explain NAME`; the trainer's folder has the same.                  |
-    | `version`  | What the defaults and the behaviour were read from.                                        |
-    | `build`    | A function from all settings to the recipe.                                                |
-    | `defaults` | Each key that changes the objective, with the trainer's default.                           |
-    | `choices`  | The values of each key that has only a few; `convert` tries them all.                      |
-    | `others`   | The keys that exist and do not touch the objective.                                        |
-    | `beyond`   | Each key that no recipe here can express: the one value at which it does nothing, and a     |
-    |            | sentence on what it does at any other.                                                     |
-    | `aliases`  | Each old or longer name of a key, with the key.                                            |
-    | `groups`   | The names of groups that keys may be given in; without any, a grouped key is unknown.      |
-    | `ignored`  | The names of groups of which no key touches the objective.                                 |
-    | `always`   | The keys that a configuration has to spell out, as the trainer's own default differs.      |
-    | `concepts` | The keys for what no recipe holds: one of `CONCEPTS`, with the trainer's key for it.       |
-    | `about`    | Each key whose effect no part of a recipe shows, with a sentence on what it does.          |
-    | `traps`    | The configurations that do something else than their author is likely to think.            |
-    | `forms`    | Each kernel of the trainer's own, with the common kernel that it is a form of.             |
-    | `metrics`  | Each metric that the trainer logs, with the metrics of `policy_loss` that add up to it.    |
-    | `calls`    | What only this trainer's recorded cases hold, by name, beside `grpo_ref.trainers.calls`.    |
+    | attribute  | what it holds                                                                                |
+    |------------|----------------------------------------------------------------------------------------------|
+    | `name`     | The name as in `grpo-ref explain NAME`; the trainer's folder has the same.                   |
+    | `version`  | What the defaults and the behaviour were read from.                                          |
+    | `build`    | A function from all settings to the recipe.                                                  |
+    | `defaults` | Each key that changes the objective, with the trainer's default.                             |
+    | `choices`  | The values of each key that has only a few; `convert` tries them all.                        |
+    | `others`   | The keys that exist and do not touch the objective.                                          |
+    | `beyond`   | Each key that no recipe here can express: the one value at which it does nothing, and a      |
+    |            | sentence on what it does at any other.                                                       |
+    | `aliases`  | Each old or longer name of a key, with the key.                                              |
+    | `groups`   | The names of groups that keys may be given in; without any, a grouped key is unknown.        |
+    | `ignored`  | The names of groups of which no key touches the objective.                                   |
+    | `always`   | The keys that `convert` has to spell out, as the default of the trainer itself is another.   |
+    | `concepts` | The keys for what no recipe holds: one of `CONCEPTS`, with the trainer's key for it.         |
+    | `about`    | Each key whose effect no part of a recipe shows, with a sentence on what it does.            |
+    | `traps`    | The configurations that do something else than their author is likely to think.              |
+    | `forms`    | Each kernel of the trainer's own, with the common kernel that it is a form of.               |
+    | `metrics`  | Each metric that the trainer logs, with the metrics of `policy_loss` that add up to it.      |
+    | `calls`    | What only this trainer's recorded cases hold, by name, beside `grpo_ref.trainers.calls`.     |
 
     A key with a dot in its name, as in "rollout.n", counts in that group alone.
     """
