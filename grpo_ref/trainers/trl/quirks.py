@@ -4,16 +4,14 @@ from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from grpo_ref.arrays import TOKENS, Array, array_namespace, at_least, masked_mean, masked_sum, where_mask
+from grpo_ref.arrays import MEMBERS, Array, array_namespace, masked_sum, where_mask
+from grpo_ref.kernels.advantages.moments import divisor, masked_moments
 from grpo_ref.kernels.aggregation import token_mean
 from grpo_ref.kernels.surrogates import dppo_kl, dppo_top_kl, dppo_top_tv, dppo_tv
 from grpo_ref.mistakes.released import luspo_before_6654
 from grpo_ref.trainers.calls import loss
 from grpo_ref.trainers.dialect import Call, Dialect
 from grpo_ref.types import Term
-
-MEMBERS = TOKENS
-"""In an array of rewards (..., P, G) the group is the last axis."""
 
 
 def generation_mean(mask: Array, *, scale: float) -> Array:
@@ -40,7 +38,7 @@ def scored_normalized(rewards: Array, *, ddof: int = 1, eps: float = 1e-4) -> Ar
 
     Args:
       rewards: (P, G), one row per prompt; NaN where no reward function had anything to say.
-      ddof, eps: as in `group_normalized`; eps > 0.
+      ddof, eps: as in `group_normalized`.
 
     Returns:
       (P, G); a group of which fewer than two are scored gets 0.
@@ -49,11 +47,9 @@ def scored_normalized(rewards: Array, *, ddof: int = 1, eps: float = 1e-4) -> Ar
     """
     xp = array_namespace(rewards)
     scored = ~xp.isnan(rewards)
-    mean = masked_mean(rewards, scored, axis=MEMBERS, keepdims=True)
-    squares = masked_sum((rewards - mean) ** 2, scored, axis=MEMBERS, keepdims=True)
-    count = xp.sum(xp.astype(scored, rewards.dtype), axis=MEMBERS, keepdims=True)
-    std = xp.sqrt(squares / at_least(count - ddof, 1.0))
-    return where_mask(scored & (count > 1.0), (rewards - mean) / (std + eps))
+    mean, variance = masked_moments(rewards, scored, axis=MEMBERS, ddof=ddof)
+    enough = xp.count_nonzero(scored, axis=MEMBERS, keepdims=True) > 1
+    return where_mask(scored & enough, (rewards - mean) / divisor(xp.sqrt(variance), eps))
 
 
 def scored_sum(components: Array) -> Array:
@@ -67,8 +63,8 @@ def scored_sum(components: Array) -> Array:
     """
     xp = array_namespace(components)
     scored = ~xp.isnan(components)
-    total = masked_sum(components, scored, axis=TOKENS)
-    return xp.where(xp.any(scored, axis=TOKENS), total, xp.nan)
+    total = masked_sum(components, scored, axis=-1)
+    return xp.where(xp.any(scored, axis=-1), total, xp.nan)
 
 
 def _advantages_of_some(
