@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from grpo_ref import DR_GRPO, GRPO, clipped, group_normalized, kept_token_mean, slot
+from grpo_ref import DR_GRPO, GRPO, clipped, group_normalized, kept_token_mean, slot, token_level
 
 
 def test_a_slot_knows_its_kernels_settings():
@@ -36,3 +36,24 @@ def test_weights_need_nothing_but_the_mask():
     decoupled = replace(GRPO, aggregate=slot(kept_token_mean))
     np.testing.assert_array_equal(decoupled.weights(mask, correction=2.0 * mask), mask / 3)
     np.testing.assert_array_equal(decoupled.weights(mask), mask / 3)
+
+
+def test_a_part_called_with_an_array_says_how_it_is_called():
+    with pytest.raises(TypeError) as error:
+        GRPO.advantage(np.ones((2, 4)))
+    assert str(error.value) == (
+        "group_normalized: a part of a recipe is called with a record or by name, as in rewards=..., not with"
+        " an array, which has shape (2, 4); group_normalized itself takes arrays"
+    )
+
+
+def test_a_field_that_is_missing_is_named():
+    with pytest.raises(ValueError, match="rewards: group_normalized needs it, and none was given"):
+        GRPO.advantage(reward=np.ones((2, 4)))
+
+
+def test_a_kernel_without_its_slot_is_refused():
+    with pytest.raises(TypeError, match=r"surrogate: expected .* slot\(clipped, \.\.\.\), got clipped"):
+        replace(GRPO, surrogate=clipped)
+    with pytest.raises(TypeError, match="level: expected the function itself, token_level, got a slot"):
+        replace(GRPO, level=slot(token_level))
