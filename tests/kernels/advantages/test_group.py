@@ -1,21 +1,27 @@
-"""Advantages: hand-worked groups, in every library and precision."""
+"""Advantages from the group alone: hand-worked groups, in every library and precision."""
+
+from math import sqrt
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
+import grpo_ref
 from grpo_ref import (
-    batch_scaled,
+    DR_GRPO,
     best_of_group,
     group_centered,
     group_normalized,
     leave_one_out,
+    length_weighted,
     normalized_then_summed,
     ranked,
     raw_rewards,
 )
 
 ROOT2, ROOT3 = np.sqrt(2.0), np.sqrt(3.0)
-
 NORMALIZED = {
     # rewards, settings, advantages
     "one of two is right: std (ddof 1) is 1/√2": ([[1, 0]], {"eps": 0.0}, [[1 / ROOT2, -1 / ROOT2]]),
@@ -54,9 +60,9 @@ def test_group_normalized(rewards, settings, expected, asarray):
 
 
 OTHERS = {
-    "centred: mean 1/4": (group_centered, [[1, 0, 0, 0]], {}, [[0.75, -0.25, -0.25, -0.25]]),
-    "centred: everyone agrees": (group_centered, [[0.1, 0.1, 0.1]], {}, [[0, 0, 0]]),
-    "centred: alone": (group_centered, [[2.0]], {}, [[0]]),
+    "centered: mean 1/4": (group_centered, [[1, 0, 0, 0]], {}, [[0.75, -0.25, -0.25, -0.25]]),
+    "centered: everyone agrees": (group_centered, [[0.1, 0.1, 0.1]], {}, [[0, 0, 0]]),
+    "centered: alone": (group_centered, [[2.0]], {}, [[0]]),
     "raw": (raw_rewards, [[1, 0.5]], {}, [[1, 0.5]]),
     "leave one out: the others of the winner have mean 0": (
         leave_one_out,
@@ -67,38 +73,6 @@ OTHERS = {
     "leave one out: everyone agrees": (leave_one_out, [[0.1, 0.1, 0.1]], {}, [[0, 0, 0]]),
     "leave one out: alone": (leave_one_out, [[2.0]], {}, [[0]]),
     "leave one out: alone, as verl has it": (leave_one_out, [[2.0]], {"keep_singletons": True}, [[2.0]]),
-    "batch: rewards 0 0 2 2 have std (ddof 0) 1; each group agrees": (
-        batch_scaled,
-        [[0, 0], [2, 2]],
-        {"ddof": 0, "eps": 0.0},
-        [[0, 0], [0, 0]],
-    ),
-    "batch: 0 2 0 2 have mean 1, std 1; the mean taken off is the group's": (
-        batch_scaled,
-        [[0, 2], [0, 2]],
-        {"ddof": 0, "eps": 0.0},
-        [[-1, 1], [-1, 1]],
-    ),
-    "batch: an easy and a mixed group; 1 1 1 0 have variance 3/16": (
-        batch_scaled,
-        [[1, 1], [1, 0]],
-        {"ddof": 0, "eps": 0.0},
-        [[0, 0], [2 / ROOT3, -2 / ROOT3]],
-    ),
-    "batch: ddof 1 divides by P G - 1; variance 1/4": (
-        batch_scaled,
-        [[1, 1], [1, 0]],
-        {"ddof": 1, "eps": 0.0},
-        [[0, 0], [1, -1]],
-    ),
-    "batch: by default ddof is 1 and eps 1e-4": (
-        batch_scaled,
-        [[1, 1], [1, 0]],
-        {},
-        [[0, 0], [0.5 / 0.5001, -0.5 / 0.5001]],
-    ),
-    "batch: groups of one have no siblings": (batch_scaled, [[1.0], [3.0]], {}, [[0], [0]]),
-    "batch: a single reward has no spread": (batch_scaled, [[3.0]], {"eps": 0.0}, [[0]]),
     "ranked: the order counts alone": (ranked, [[0.1, 30.0, 0.2]], {}, [[-2, 2, 0]]),
     "ranked: the two best share ranks 1 and 2 of four": (
         ranked,
@@ -136,20 +110,6 @@ def test_other_advantages(kernel, rewards, settings, expected, asarray):
     asarray.check(kernel(asarray(rewards), **settings), expected)
 
 
-@pytest.mark.parametrize("kernel", [group_normalized, group_centered, batch_scaled, leave_one_out])
-def test_equal_rewards_give_exact_zeros(kernel):
-    """The mean of three 0.1 is 0.10000000000000002, which must not be blown up by a small eps."""
-    assert (kernel(np.full((2, 3), 0.1)) == 0.0).all()
-
-
-@pytest.mark.parametrize("kernel", [group_normalized, batch_scaled, best_of_group])
-def test_settings_out_of_range_are_named(kernel):
-    with pytest.raises(ValueError, match=r"ddof: expected 0 .* or 1 .*, got 2"):
-        kernel(np.array([[1.0, 0.0]]), ddof=2)
-    with pytest.raises(ValueError, match="eps: expected a number >= 0, got -1"):
-        kernel(np.array([[1.0, 0.0]]), eps=-1)
-
-
 def test_a_lead_needs_two():
     with pytest.raises(ValueError, match=r"groups of at least 2, got shape \(3, 1\)"):
         best_of_group(np.zeros((3, 1)))
@@ -160,39 +120,39 @@ def test_a_list_is_told_to_become_an_array():
         group_normalized([[1.0, 0.0]])
 
 
-# components of a group of two, weights, settings -> advantages
-COMPONENTS = {
-    "criteria of different scale count by their weights: 1 - 0.5": (
-        [[[1, 0], [0, 100]]],
-        [1, 0.5],
-        {"ddof": 0, "eps": 0.0, "whiten": False},
-        [[0.5, -0.5]],
-    ),
-    "a criterion on which the group agrees adds nothing": (
-        [[[1, 0.1], [0, 0.1]]],
-        [1, 5],
-        {"ddof": 0, "eps": 0.0, "whiten": False},
-        [[1, -1]],
-    ),
-    "groups are normalised apart": (
-        [[[1], [0]], [[30], [10]]],
-        [2],
-        {"ddof": 0, "eps": 0.0, "whiten": False},
-        [[2, -2], [2, -2]],
-    ),
-    "then the batch: ± 3/2 and 0 0 have std √(9/8)": (
-        [[[1, 1], [0, 0]], [[1, 1], [1, 1]]],
-        [1, 0.5],
-        {"ddof": 0, "eps": 0.0},
-        [[np.sqrt(2), -np.sqrt(2)], [0, 0]],
-    ),
-    "no contrast anywhere, and no 0/0": ([[[1], [1]]], [1], {"eps": 0.0}, [[0, 0]]),
-}
+def test_the_length_weighted_baseline(asarray):
+    """Rewards 1 and 0 of lengths 3 and 1: baseline 3/4; an empty completion has no say."""
+    asarray.check(length_weighted(asarray([[1, 0]]), asarray([[3, 1]])), [[0.25, -0.75]])
+    asarray.check(length_weighted(asarray([[1, 5]]), asarray([[2, 0]])), [[0, 4]])
+    asarray.check(length_weighted(asarray([[1, 5]]), asarray([[0, 0]])), [[1, 5]])
+    asarray.check(length_weighted(asarray([[2.0]]), asarray([[3]])), [[2.0]])
+    asarray.check(length_weighted(asarray([[2.0]]), asarray([[3]]), keep_singletons=False), [[0.0]])
 
 
-@pytest.mark.parametrize(
-    ("components", "weights", "settings", "expected"), COMPONENTS.values(), ids=COMPONENTS
-)
-def test_criteria_are_normalised_before_they_are_summed(components, weights, settings, expected, asarray):
-    got = normalized_then_summed(asarray(components), asarray(weights), **settings)
-    asarray.check(got, expected)
+@given(hnp.arrays(np.float64, (3, 4), elements=st.integers(0, 5).map(float)))
+def test_advantages_in_their_limits(rewards):
+    one = normalized_then_summed(rewards[..., None], np.ones(1), whiten=False)
+    np.testing.assert_allclose(one, group_normalized(rewards), rtol=1e-12, atol=1e-14)
+    np.testing.assert_allclose(ranked(rewards), ranked(np.exp(rewards)), rtol=1e-12)
+    np.testing.assert_allclose(ranked(-rewards), -ranked(rewards), rtol=1e-12)
+    equal = np.full(rewards.shape, 7.0)
+    np.testing.assert_allclose(
+        length_weighted(rewards, equal), rewards - rewards.mean(-1, keepdims=True), rtol=1e-12, atol=1e-12
+    )
+    np.testing.assert_allclose(
+        leave_one_out(rewards), 4 / 3 * length_weighted(rewards, equal), rtol=1e-12, atol=1e-12
+    )
+
+
+def test_two_completions_are_plus_and_minus_one_with_the_population_std_alone():
+    """std of 1 and 0 is 1/2 with ddof 0 and 1/sqrt(2) with ddof 1."""
+    rewards = np.array([[1.0, 0.0], [0.3, 0.2]])
+    np.testing.assert_allclose(group_normalized(rewards, ddof=0, eps=0.0), [[1, -1], [1, -1]], rtol=1e-12)
+    np.testing.assert_allclose(
+        group_normalized(rewards, ddof=1, eps=0.0), np.array([[1, -1], [1, -1]]) / sqrt(2.0), rtol=1e-12
+    )
+
+
+def test_the_old_spelling_of_centered_still_works():
+    assert grpo_ref.group_centred is grpo_ref.group_centered
+    assert str(DR_GRPO.advantage) == "group_centered"

@@ -1,9 +1,9 @@
-"""Reward shaping and group filters, worked by hand."""
+"""Reward shaping, worked by hand."""
 
 import numpy as np
 import pytest
 
-from grpo_ref import all_groups, mixed_groups, soft_overlong, soft_overlong_punishment, task_reward
+from grpo_ref import soft_overlong, soft_overlong_punishment, task_reward
 
 # length, budget, settings -> punishment; with the default buffer of 0.2, a budget of 10 is free up to 8
 PUNISHMENTS = {
@@ -42,21 +42,3 @@ def test_soft_overlong_settings_are_named(buffer, max_length):
 def test_task_reward_is_left_alone():
     rewards = np.array([[1.0, 0.5]])
     assert task_reward(rewards) is rewards
-
-
-# rewards of one group -> whether its members differ
-GROUPS = {
-    "all wrong": ([0, 0, 0], False),
-    "all right, by a number that binary cannot hold": ([0.1, 0.1, 0.1], False),
-    "one of three": ([0, 1, 0], True),
-    "a small difference is one": ([1, 1, 1 + 2**-20], True),
-    "a group of one never differs": ([1], False),
-}
-
-
-@pytest.mark.parametrize(("group", "mixed"), GROUPS.values(), ids=GROUPS)
-def test_filters(group, mixed, asarray):
-    """Beside a group of zeros, which is never mixed."""
-    rewards = asarray([group, [0] * len(group)])
-    asarray.check(mixed_groups(rewards), [mixed, False])
-    asarray.check(all_groups(rewards), [True, True])
