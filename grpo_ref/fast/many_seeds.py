@@ -1,16 +1,12 @@
 """The fast loop: many seeds, the usual recipes, few metrics, on tables with the vocabulary's axis first.
 
 It gives the curves of `learning.loop`, the plain loop, which is the one to read and does everything else;
-`training.train` chooses between the two.
+`training.train` chooses between the two. (A third, `mistakes.toy_loop`, serves the exercises that train.)
 
-The logits lie in memory as (V, S, N), so that a sum over the vocabulary is V additions of long rows. A token
-and the state that it was chosen in are one number, the place of both in a flat table:
-
-    entry = (token S + run) N + state
-
-A finished completion waits at one more entry behind the table. To a policy that is a table, a batch is no
-more than three sums over the tokens that fall on each entry, because the ratio, its clip and the slope of the
-penalty are the same for all of them (W are the weights, A the advantages):
+The logits lie in memory as (V, S, N), so that a sum over the vocabulary is V additions of long rows; `walk`
+says how tokens are drawn from such a table. To a policy that is a table, a batch is no more than three sums
+over the tokens that fall on each entry, because the ratio, its clip and the slope of the penalty are the same
+for all of them (W are the weights, A the advantages):
 
     total = Σ W A,    good = Σ W max(A, 0),    seen = Σ W
 
@@ -19,27 +15,22 @@ into arrays that are made once (`out=`), because new memory costs more than the 
 """
 
 import math
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from grpo_ref.arrays import Floats, Integers, keep_freed_memory
-from grpo_ref.kernels.filters import all_completions, all_groups
-from grpo_ref.kernels.levels import token_level
-from grpo_ref.kernels.metrics import mean_length, reward_width
-from grpo_ref.kernels.penalties import k3
-from grpo_ref.kernels.surrogates import clipped
-from grpo_ref.learning.arguments import check_arguments, check_metrics
+from grpo_ref.fast.usual import checked_metrics, measured
+from grpo_ref.fast.walk import Walk, back, front
+from grpo_ref.learning.arguments import check_arguments
 from grpo_ref.learning.batches import stretches
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.optim import Adam
-from grpo_ref.learning.rollout import draw_prompts
 from grpo_ref.learning.state import (
     Metrics,
     TrainState,
@@ -49,7 +40,7 @@ from grpo_ref.learning.state import (
     saved,
     starting_state,
 )
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.tasks.task import Task
 from grpo_ref.recipes import Recipe
 
 Tables = dict[str, Floats]
@@ -94,10 +85,10 @@ def train_many(
     """
     check_arguments(task, recipe, config, state)
     state = starting_state(task, config, state)
-    wanted = _checked(task, recipe, config, state, metrics, threads)
+    wanted = checked_metrics(task, recipe, config, state, metrics, threads)
     keep_freed_memory()
     tables = {"logits": state.logits} | {name: x for name, x in state.optimizer.items() if name != "steps"}
-    tables = {name: _front(table).astype(dtype, order="C") for name, table in tables.items()}
+    tables = {name: front(table).astype(dtype, order="C") for name, table in tables.items()}
     stretch = stretches(len(state.logits), threads)
     parts = [_Runs(task, recipe, config, state, runs, wanted, dtype) for runs in stretch]
     with ThreadPoolExecutor(len(parts)) as pool:
@@ -110,91 +101,8 @@ def train_many(
             yield Update({name: np.concatenate([one[name] for one in found]) for name in wanted}, state)
 
 
-MEASURES: dict[str, Callable[[Any], Floats]] = {
-    "reward": lambda batch: batch.rewards.mean((-2, -1)),
-    "length": lambda batch: mean_length(batch.mask),
-    "truncated": lambda batch: 1.0 - batch.ended.mean((-2, -1)),
-    "reward_width": lambda batch: reward_width(batch.rewards),
-}
-"""The metrics that need nothing but the batch as it was drawn; `_Runs.measured` adds the task's criteria."""
-
-
-def fast_metrics(task: Task) -> tuple[str, ...]:
-    """The names of the metrics that this loop gives for the task."""
-    return tuple(dict.fromkeys((*task.criteria, *MEASURES)))
-
-
-def why_not(task: Task, recipe: Recipe, config: TrainConfig, state: TrainState | None = None) -> str:
-    """The first reason why the plain loop is needed, as a sentence; empty if this one will do.
-
-    Here the surrogate is `clipped` at the token level, the penalty is `k3` without limits (or kl_coef is 0),
-    nothing is filtered or corrected, there is no entropy bonus or target and no refiltering, and all arrays
-    are NumPy's.
-    """
-    tables = (task.ref_logits,) if state is None else (task.ref_logits, state.logits)
-    if not all(isinstance(table, np.ndarray) for table in tables):
-        return "task and state: expected NumPy arrays; on another device use train"
-    no_bonus = config.entropy_coef == 0.0 and (state is None or not state.entropy_coef.any())
-    usual = _usual_parts(recipe) | {
-        "entropy_coef": no_bonus,
-        "entropy_target": config.entropy_target == 0.0,
-        "refilter_every": config.refilter_every == 0,
-    }
-    for name, is_usual in usual.items():
-        if not is_usual:
-            part = recipe.parts().get(name) or f"a run with {name}"
-            return f"{name}: train_many cannot do {part}; use train"
-    return ""
-
-
-def _usual_parts(recipe: Recipe) -> dict[str, bool]:
-    """Which parts of the recipe this loop knows."""
-    plain_k3 = recipe.penalty.kernel is k3 and not recipe.penalty.settings
-    return {
-        "keep": recipe.keep.kernel is all_groups,
-        "admit": recipe.admit.kernel is all_completions,
-        "reward": "states" not in recipe.reward.reads,
-        "advantage": "states" not in recipe.advantage.reads,
-        "level": recipe.level is token_level,
-        "surrogate": recipe.surrogate.kernel is clipped,
-        "penalty": recipe.kl_coef == 0.0 or plain_k3,
-        "corrections": not recipe.corrections,
-        "log_ratio_limits": recipe.log_ratio_limits == (-math.inf, math.inf),
-    }
-
-
-def _checked(
-    task: Task,
-    recipe: Recipe,
-    config: TrainConfig,
-    state: TrainState,
-    metrics: Collection[str],
-    threads: int,
-) -> tuple[str, ...]:
-    """The names of the metrics, if this loop can do all that is asked."""
-    if threads < 1:
-        raise ValueError(f"threads: expected at least 1, got {threads}")
-    if why := why_not(task, recipe, config, state):
-        raise ValueError(why)
-    wanted = check_metrics(task, metrics)
-    if slow := [name for name in wanted if name not in fast_metrics(task)]:
-        raise ValueError(f"metrics: train_many cannot give {', '.join(slow)}; use train")
-    recipe.surrogate(SimpleNamespace(log_ratio=np.zeros(1), advantages=np.zeros(1)))  # checks its bounds
-    return wanted
-
-
-def _front(array: Any) -> Any:
-    """The last axis first: a view."""
-    return array.transpose(-1, *range(array.ndim - 1))
-
-
-def _back(array: Any) -> Any:
-    """The first axis last: a view."""
-    return array.transpose(*range(1, array.ndim), 0)
-
-
 def _next_state(state: TrainState, tables: Tables, parts: list["_Runs"], *, refresh: bool) -> TrainState:
-    optimizer = {name: _back(table) for name, table in tables.items()}
+    optimizer = {name: back(table) for name, table in tables.items()}
     logits = optimizer.pop("logits")
     if "steps" in state.optimizer:
         optimizer["steps"] = np.array(parts[0].steps)
@@ -206,63 +114,6 @@ def _next_state(state: TrainState, tables: Tables, parts: list["_Runs"], *, refr
         optimizer=optimizer,
         generators=tuple(one for part in parts for one in part.saved),
     )
-
-
-class _Walk:
-    """The automaton of a task for some runs, and room for a batch of their completions, (T, S, P, G)."""
-
-    def __init__(self, task: Task, config: TrainConfig, runs: int, dtype: DTypeLike) -> None:
-        states, vocabulary = task.transitions.shape
-        batch = (task.max_length, runs, config.prompts, config.group_size)
-        self.task, self.rows = task, runs * states
-        self.finished = vocabulary * self.rows
-        self.first = np.arange(runs)[:, None] * states
-        following = task.transitions.T[:, None, :]
-        following = np.where(following == END, self.finished, following + self.first)
-        self.following = np.append(following, self.finished)
-        halves = [1 << power for power in reversed(range((vocabulary - 1).bit_length()))]
-        self.cumulative = np.full((vocabulary + 2 ** len(halves), runs, states), np.inf, dtype)
-        flat = self.cumulative.reshape(-1)
-        self.probes = [(half * self.rows, flat[(half - 1) * self.rows :]) for half in halves]
-        self.numbers = np.empty((runs, config.prompts, 1 + config.group_size * task.max_length))
-        self.uniforms, self.entries = np.empty(batch, dtype), np.empty(batch, np.int64)
-        self.state, self.move = np.empty((2, *batch[1:]), np.int64)
-        self.probe, self.below = np.empty(batch[1:], dtype), np.empty(batch[1:], np.bool_)
-
-    def draw(self, probs: Floats, generators: list[np.random.Generator], prompt_probs: Floats) -> Any:
-        """A batch with its rewards; the random numbers are those of `rollout.draw`."""
-        for generator, numbers in zip(generators, self.numbers, strict=True):
-            generator.random(out=numbers)
-        uniforms = self.numbers[..., 1:].reshape(*_back(self.uniforms).shape)
-        np.copyto(self.uniforms, _front(uniforms), casting="same_kind")
-        below: Any = 0.0
-        for row, token_probs in zip(self.cumulative, probs[:-1], strict=False):
-            below = np.add(below, token_probs, out=row)  # from the last token on, rows stay infinite
-        prompts = draw_prompts(prompt_probs, self.numbers[..., 0])
-        self.walk(self.task.starts[prompts])
-        return self.judged(prompts)
-
-    def walk(self, starts: Integers) -> None:
-        """From state to state; by bisection, the entry moves from token 0 to the one that is drawn."""
-        np.add(starts[..., None], self.first[..., None], out=self.state)
-        for entry, uniforms in zip(self.entries, self.uniforms, strict=True):
-            np.copyto(entry, self.state)
-            for jump, cumulative in self.probes:
-                cumulative.take(entry, out=self.probe, mode="clip")
-                np.less_equal(self.probe, uniforms, out=self.below)
-                np.multiply(self.below, jump, out=self.move)
-                np.add(entry, self.move, out=entry)
-            self.following.take(entry, out=self.state, mode="clip")
-
-    def judged(self, prompts: Integers) -> Any:
-        """What the slots of a recipe may read: `Completions` without the states."""
-        mask = self.entries != self.finished
-        tokens, mask = _back(self.entries // self.rows * mask), _back(mask)
-        components = self.task.verify(prompts, tokens, mask)
-        rewards = sum(components[..., k] * weight for k, weight in enumerate(self.task.weights))
-        seen = {"prompts": prompts, "tokens": tokens, "mask": mask, "ended": self.state == self.finished}
-        judged = {"components": components, "rewards": rewards, "weights": self.task.weights}
-        return SimpleNamespace(**seen, **judged, max_length=self.task.max_length)
 
 
 class _Sums(NamedTuple):
@@ -287,14 +138,14 @@ class _Runs:
         dtype: DTypeLike,
     ) -> None:
         self.recipe, self.config, self.runs, self.wanted = recipe, config, runs, wanted
-        self.criteria = task.criteria
+        self.task = task
         self.saved = state.generators[runs]
         self.generators = generators_of(self.saved)
         self.prompt_probs = state.prompt_probs[runs]
-        self.walk = _Walk(task, config, len(self.saved), dtype)
+        self.walk = Walk(task, config, len(self.saved), dtype)
         self.optimizer = optimizer_of(config)
         self.steps = float(state.optimizer.get("steps", np.zeros(())))
-        self.ref = _front(state.ref_logits[runs]).astype(dtype, order="C")
+        self.ref = front(state.ref_logits[runs]).astype(dtype, order="C")
         self.old, self.now, self.ratio, self.gradient, self.extra = np.empty((5, *self.ref.shape), dtype)
         self.row, self.stopped = np.empty_like(self.ref[0]), np.empty(self.ref.shape, np.bool_)
         self.softmax(self.ref, out=self.ref)
@@ -304,7 +155,7 @@ class _Runs:
         before, after = ({name: x[:, self.runs] for name, x in tables.items()} for tables in (before, after))
         self.softmax(before["logits"], out=self.old)
         batch = self.walk.draw(self.old, self.generators, self.prompt_probs)
-        metrics = {name: self.measured(name, batch) for name in self.wanted}
+        metrics = {name: measured(name, self.task, batch) for name in self.wanted}
         probs = self.old
         for sums in self.sums(batch) * self.config.epochs:
             if probs is self.now:
@@ -316,13 +167,6 @@ class _Runs:
             self.softmax(after["logits"], out=self.ref)
         self.saved = saved(self.generators)
         return metrics
-
-    def measured(self, name: str, batch: Any) -> Floats:
-        """(S,) one metric of the batch as it was drawn."""
-        if name in MEASURES:
-            return MEASURES[name](batch)
-        of_criterion: Floats = batch.components[..., self.criteria.index(name)].mean((-2, -1))
-        return of_criterion
 
     def softmax(self, logits: Floats, out: Floats) -> None:
         """The policy; what is below the floor counts as the floor, so that no quotient of two is 0/0."""
@@ -362,14 +206,12 @@ class _Runs:
             batch.mask = np.ascontiguousarray(batch.mask)  # else a lone run is summed in another order
             batch.lengths = batch.mask.sum(-1)
         batch.rewards = self.recipe.reward(batch)
-        return _front(self.recipe.advantage(batch).reshape(*batch.rewards.shape, -1))
+        return front(self.recipe.advantage(batch).reshape(*batch.rewards.shape, -1))
 
     def weights(self, batch: Any, part: slice) -> Any:
         """(T, S, P, G) the recipe's weights, over the temperature as all slopes in the logits are."""
-        mask = batch.mask[:, part]
-        everything = np.broadcast_to(1.0, mask.shape)
-        record = SimpleNamespace(mask=mask, max_length=batch.max_length, correction=everything)
-        return _front(self.recipe.aggregate(record)) * (1.0 / self.config.temperature)
+        weights = self.recipe.weights(batch.mask[:, part], max_length=batch.max_length)
+        return front(weights) * (1.0 / self.config.temperature)
 
     def table(self, entries: Integers, weights: Floats) -> Any:
         """(V, S, N) the sum of the weights that fall on each entry."""

@@ -15,10 +15,10 @@ from grpo_ref.types import Completions
 
 MEASURES = {
     "reward": "reward",
-    "kl": "KL to the reference, nats a completion",
-    "entropy": "entropy, nats a token",
+    "kl": "KL to the reference, nats per completion",
+    "entropy": "entropy, nats per token",
     "length": "length, tokens",
-    "ref_log_prob": "log-likelihood under the reference, nats a completion",
+    "ref_log_prob": "log-likelihood under the reference, nats per completion",
     "distinct_bigrams": "distinct bigrams, share of all",
     "dead_groups": "groups without contrast, share",
 }
@@ -37,21 +37,27 @@ def print_report(console: Console, task: Task, state: TrainState, history: Histo
       state: after the last update.
       history: metrics of every update.
     """
-    first, last = history[0], history[-1]
+    first, last, seeds = history[0], history[-1], len(state.logits)
     criteria = {name: f"{name}, share of completions" for name in task.criteria if name != "reward"}
-    table = Table(
-        box=box.SIMPLE, pad_edge=False, title=f"{task.name}: mean over {len(first['reward'])} seeds"
-    )
+    table = Table(box=box.SIMPLE, pad_edge=False, title=f"{task.name}: mean over {seeds} seeds")
     table.add_column("")
     table.add_column("first update", justify="right")
     table.add_column(f"update {len(history)}", justify="right")
     for name, label in (criteria | MEASURES).items():
-        table.add_row(label, f"{first[name].mean():.3f}", f"{last[name].mean():.3f}")
+        if name in first:
+            table.add_row(label, f"{first[name].mean():.3f}", f"{last[name].mean():.3f}")
     console.print(table)
-    curves = (np.array([update[name] for update in history]) for name in COLLAPSING)
-    if collapsed := int(has_collapsed(*curves).sum()):
-        console.print(f"warning: mode collapse in {collapsed} of {len(first['reward'])} seeds: {COLLAPSE}\n")
+    if collapsed := _collapsed(history):
+        console.print(f"warning: mode collapse in {collapsed} of {seeds} seeds: {COLLAPSE}\n")
     console.print(_samples(task, state))
+
+
+def _collapsed(history: History) -> int:
+    """How many seeds have collapsed; none where the metrics that would tell were not kept."""
+    if not set(COLLAPSING) <= history[0].keys():
+        return 0
+    curves = (np.array([update[name] for update in history]) for name in COLLAPSING)
+    return int(has_collapsed(*curves).sum())
 
 
 def _samples(task: Task, state: TrainState) -> Table:

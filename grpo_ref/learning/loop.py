@@ -2,7 +2,7 @@
 
 This is the loop to read. There are two others. `fast.many_seeds` gives the same curves several times faster,
 for the usual recipes and without most metrics; `training.train` chooses between it and this one. The toy loop
-in `mistakes.broken_trainers` trains with one fault at a time, for the exercises of the clinic.
+in `mistakes.toy_loop` is made of exchangeable stages, for the exercises that train.
 
 It runs where the task's arrays are, on the host or, after `to_device`, on a GPU. There an update moves its
 random numbers to the GPU in one transfer and its metrics back in another; a round of resampling takes one

@@ -1,18 +1,20 @@
 """Run folders: what a training run was, how it went, and all that is needed to continue it to the bit.
 
-    config.json      what was asked for: task, recipe, settings; written once, never changed
-    metrics.csv      one row an update and seed
+    config.json      what was asked for: task, recipe, settings; changed only when the run is lengthened
+    metrics.csv      one row per update and seed
     checkpoint.npz   the state after the last saved update: policies, optimizer, random numbers
 
 Every file is replaced as a whole (write beside, flush, rename), so a run that is killed leaves either the old
 file or the new one. The metrics are replaced before the checkpoint: after a kill they may be ahead of it, and
-the rows that are ahead are dropped on loading.
+the rows that are ahead are dropped on loading. The first checkpoint is that of update 0, so one that is
+missing beside metrics was deleted.
 """
 
 import csv
 import fcntl
 import io
 import json
+import os
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -61,6 +63,10 @@ class RunFolder:
                 f"{self.path} exists already; continue it with --resume, or choose another folder with --out"
             )
         self.path.mkdir(parents=True, exist_ok=True)
+        self.describe(config)
+
+    def describe(self, config: Mapping[str, Any]) -> None:
+        """Write what is asked for, in place of what was."""
         text = json.dumps({"format": FORMAT, **config}, indent=2) + "\n"
         replace_text(self.path / CONFIG, text)
 
@@ -90,39 +96,49 @@ class RunFolder:
         Raises:
           RunError: if another process holds it.
         """
-        with (self.path / CONFIG).open() as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise RunError(f"{self.path} is being written by another process") from None
+        folder = os.open(self.path, os.O_RDONLY)  # no file in it: those are replaced, locks and all
+        try:
+            _lock(folder, self.path)
             yield
+        finally:
+            os.close(folder)
 
     def save(self, state: TrainState, history: History) -> None:
-        """Replace metrics and checkpoint, which holds NumPy arrays wherever the run is."""
+        """Replace the metrics, if there are any yet, and the checkpoint: NumPy arrays wherever the run is."""
         arrays = _as_arrays(to_host(state))
-        replace_text(self.path / METRICS, _as_csv(history))
+        if history:
+            replace_text(self.path / METRICS, _as_csv(history))
         replace_file(self.path / CHECKPOINT, lambda file: np.savez(file, **arrays))
 
     def load(self) -> tuple[TrainState, History] | None:
         """The last saved state with the metrics up to it, or None before the first save.
 
         Raises:
-          RunError: if a file is damaged, or the metrics lack updates that the checkpoint has.
+          RunError: if a file is damaged, the checkpoint is missing beside metrics, or the metrics lack
+            updates that it has.
         """
-        path = self.path / CHECKPOINT
-        if not path.exists():
+        if not (self.path / CHECKPOINT).exists():
+            if (self.path / METRICS).exists():
+                raise RunError(
+                    f"{self.path} has {METRICS} but no {CHECKPOINT}: without it the run cannot be continued;"
+                    " put it back, or begin anew in another folder with --out"
+                )
             return None
-        try:
-            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                state = _as_state(dict(arrays))
-        except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
-            raise RunError(f"{path} is damaged: {error}") from error
-        history = self.history()
+        state = self._checkpoint()
+        history = self.history() if state.update else []
         if len(history) < state.update:
             raise RunError(
                 f"{self.path / METRICS} is damaged: it has {len(history)} of {state.update} updates"
             )
         return state, history[: state.update]
+
+    def _checkpoint(self) -> TrainState:
+        path = self.path / CHECKPOINT
+        try:
+            with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+                return _as_state(dict(arrays))
+        except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
+            raise RunError(f"{path} is damaged: {error}") from error
 
     def history(self) -> History:
         """The metrics as saved.
@@ -137,6 +153,14 @@ class RunFolder:
             return _from_csv(path.read_text(encoding="utf-8"))
         except (ValueError, KeyError, IndexError, OSError) as error:
             raise RunError(f"{path} is damaged: {error}") from error
+
+
+def _lock(folder: int, path: Path) -> None:
+    """Until it is closed, or this process dies."""
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise RunError(f"{path} is being written by another process") from None
 
 
 def _as_csv(history: History) -> str:

@@ -35,6 +35,8 @@ OTHERS = {
     "ess": "effective sample size (share)",
 }
 """Labels of metrics that are drawn only when they are asked for."""
+CLIP = ("clip_low", "clip_high")
+"""The metrics whose sum is drawn as "clip"."""
 COLUMNS = 3
 
 
@@ -43,10 +45,24 @@ def plot_dynamics(runs: Mapping[str, Sequence[Metrics]], path: Path) -> None:
 
     Args:
       runs: label -> metrics of each update, each name -> (S,).
-      path: where to write; what is drawn is `dynamics_figure`.
+      path: where to write; what is drawn is `dynamics_figure`, those of `PANELS` that every run can fill, or
+        else other metrics that they share.
+
+    Raises:
+      ValueError: if the runs have no metric in common.
     """
     with figure_style():
-        save(dynamics_figure(runs), path)
+        save(dynamics_figure(runs, _shared(runs)), path)
+
+
+def _shared(runs: Mapping[str, Sequence[Metrics]]) -> list[str]:
+    """The panels that every run can fill; failing these, the metrics that all have, nine at most."""
+    first, *others = (history[0] for history in runs.values())
+    shared = [name for name in first if all(name in other for other in others)]
+    if not shared:
+        raise ValueError("the runs have no metric in common that could be drawn")
+    panels = [name for name in PANELS if name in shared or (name == "clip" and {*CLIP} <= {*shared})]
+    return panels or shared[: len(PANELS)]
 
 
 def dynamics_figure(runs: Mapping[str, Sequence[Metrics]], names: Sequence[str] = tuple(PANELS)) -> Figure:
@@ -73,7 +89,7 @@ def dynamics_figure(runs: Mapping[str, Sequence[Metrics]], names: Sequence[str] 
         for axis in axes[max(len(names) - COLUMNS, 0) : len(names)]:
             axis.set_xlabel("update")
             axis.tick_params(labelbottom=True)
-        seeds = sorted({len(history[0]["reward"]) for history in runs.values()})
+        seeds = sorted({len(next(iter(history[0].values()))) for history in runs.values()})
         many = f"line: mean of {' or '.join(map(str, seeds))} seeds; band: their 10th to 90th percentile"
         title = "one seed" if seeds == [1] else many
         lines, columns = axes[0].get_lines(), min(len(runs), 3)
@@ -99,7 +115,7 @@ def _draw_panel(axis: Axes, name: str, runs: Mapping[str, Sequence[Metrics]]) ->
 def _curve(name: str, history: Sequence[Metrics]) -> Floats:
     """(U, S)."""
     if name == "clip":
-        return np.stack([metrics["clip_low"] + metrics["clip_high"] for metrics in history])
+        return np.stack([metrics[CLIP[0]] + metrics[CLIP[1]] for metrics in history])
     return np.stack([metrics[name] for metrics in history])
 
 

@@ -1,7 +1,5 @@
 """`grpo-ref check`: does your own loss function compute what a trainer or a recipe computes?"""
 
-import importlib
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,6 +8,7 @@ import click
 from grpo_ref.check import FRAMEWORKS, Batch, LossError, compare
 from grpo_ref.frontends.cli import Name
 from grpo_ref.frontends.config_file import read_config
+from grpo_ref.frontends.own import imported
 from grpo_ref.frontends.progress import ProgressBar
 from grpo_ref.recipes import RECIPES, Recipe
 from grpo_ref.trainers import DIALECTS
@@ -109,17 +108,8 @@ def _with_progress(batches: list[Batch]) -> Iterator[Batch]:
 
 
 def _load(name: str) -> Any:
-    """The function, imported from the current folder or from what is installed."""
-    module, _, function = name.partition(":")
-    if not module or not function:
-        raise click.UsageError(f"expected MODULE:FUNCTION, got {name!r}")
-    sys.path.insert(0, "")
-    try:
-        loss = getattr(importlib.import_module(module), function)
-    except (Exception, SystemExit) as error:
-        raise click.UsageError(f"{name}: {error}") from error
-    finally:
-        sys.path.remove("")
+    """The function to be checked."""
+    loss = imported(name, kind="FUNCTION")
     if not callable(loss):
         raise click.UsageError(f"{name}: expected a function, got {type(loss).__name__}")
     return loss

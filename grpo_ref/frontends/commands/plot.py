@@ -21,7 +21,7 @@ def command(runs: tuple[Path, ...], out: Path | None) -> None:
     """Draw reward, KL, entropy, gradient norm, length, dead groups, clipping and diversity.
 
     Each RUN is a folder written by `grpo-ref train`. Lines are means over seeds, bands run from their 10th
-    to their 90th percentile.
+    to their 90th percentile. Runs that kept only some metrics are drawn by those that all of them have.
     """
     path = runs[0] / "dynamics.png" if out is None else out
     if path.suffix not in SUFFIXES:
@@ -32,7 +32,7 @@ def command(runs: tuple[Path, ...], out: Path | None) -> None:
         histories = {label: folder.history() for label, folder in _labelled(runs).items()}
         path.parent.mkdir(parents=True, exist_ok=True)
         plot_dynamics(histories, path)
-    except RunError as error:
+    except (RunError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"wrote {path}")
 

@@ -1,0 +1,100 @@
+"""What the fast loop can do: usual recipes and settings, and metrics that need only the batch as drawn."""
+
+import math
+from collections.abc import Callable, Collection
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.arrays import Floats
+from grpo_ref.kernels.filters import all_completions, all_groups
+from grpo_ref.kernels.levels import token_level
+from grpo_ref.kernels.metrics import mean_length, reward_width
+from grpo_ref.kernels.penalties import k3
+from grpo_ref.kernels.surrogates import clipped
+from grpo_ref.learning.arguments import check_metrics
+from grpo_ref.learning.config import TrainConfig
+from grpo_ref.learning.state import TrainState
+from grpo_ref.learning.tasks.task import Task
+from grpo_ref.recipes import Recipe
+
+MEASURES: dict[str, Callable[[Any], Floats]] = {
+    "reward": lambda batch: batch.rewards.mean((-2, -1)),
+    "length": lambda batch: mean_length(batch.mask),
+    "truncated": lambda batch: 1.0 - batch.ended.mean((-2, -1)),
+    "reward_width": lambda batch: reward_width(batch.rewards),
+}
+"""The metrics that need nothing but the batch as it was drawn; `measured` adds the task's criteria."""
+
+
+def fast_metrics(task: Task) -> tuple[str, ...]:
+    """The names of the metrics that this loop gives for the task."""
+    return tuple(dict.fromkeys((*task.criteria, *MEASURES)))
+
+
+def measured(name: str, task: Task, batch: Any) -> Floats:
+    """(S,) one metric of the batch as it was drawn."""
+    if name in MEASURES:
+        return MEASURES[name](batch)
+    of_criterion: Floats = batch.components[..., task.criteria.index(name)].mean((-2, -1))
+    return of_criterion
+
+
+def why_not(task: Task, recipe: Recipe, config: TrainConfig, state: TrainState | None = None) -> str:
+    """The first reason why the plain loop is needed, as a sentence; empty if this one will do.
+
+    Here the surrogate is `clipped` at the token level, the penalty is `k3` without limits (or kl_coef is 0),
+    nothing is filtered or corrected, there is no entropy bonus or target and no refiltering, and all arrays
+    are NumPy's.
+    """
+    tables = (task.ref_logits,) if state is None else (task.ref_logits, state.logits)
+    if not all(isinstance(table, np.ndarray) for table in tables):
+        return "task and state: expected NumPy arrays; on another device use train"
+    no_bonus = config.entropy_coef == 0.0 and (state is None or not state.entropy_coef.any())
+    usual = _usual_parts(recipe) | {
+        "entropy_coef": no_bonus,
+        "entropy_target": config.entropy_target == 0.0,
+        "refilter_every": config.refilter_every == 0,
+    }
+    for name, is_usual in usual.items():
+        if not is_usual:
+            part = recipe.parts().get(name) or f"a run with {name}"
+            return f"{name}: train_many cannot do {part}; use train"
+    return ""
+
+
+def _usual_parts(recipe: Recipe) -> dict[str, bool]:
+    """Which parts of the recipe this loop knows."""
+    plain_k3 = recipe.penalty.kernel is k3 and not recipe.penalty.settings
+    return {
+        "keep": recipe.keep.kernel is all_groups,
+        "admit": recipe.admit.kernel is all_completions,
+        "reward": "states" not in recipe.reward.reads,
+        "advantage": "states" not in recipe.advantage.reads,
+        "level": recipe.level is token_level,
+        "surrogate": recipe.surrogate.kernel is clipped,
+        "penalty": recipe.kl_coef == 0.0 or plain_k3,
+        "corrections": not recipe.corrections,
+        "log_ratio_limits": recipe.log_ratio_limits == (-math.inf, math.inf),
+    }
+
+
+def checked_metrics(
+    task: Task,
+    recipe: Recipe,
+    config: TrainConfig,
+    state: TrainState,
+    metrics: Collection[str],
+    threads: int,
+) -> tuple[str, ...]:
+    """The names of the metrics, if this loop can do all that is asked."""
+    if threads < 1:
+        raise ValueError(f"threads: expected at least 1, got {threads}")
+    if why := why_not(task, recipe, config, state):
+        raise ValueError(why)
+    wanted = check_metrics(task, metrics)
+    if slow := [name for name in wanted if name not in fast_metrics(task)]:
+        raise ValueError(f"metrics: train_many cannot give {', '.join(slow)}; use train")
+    recipe.surrogate(SimpleNamespace(log_ratio=np.zeros(1), advantages=np.zeros(1)))  # checks its bounds
+    return wanted

@@ -1,0 +1,86 @@
+"""The automata of many runs at once: one flat table, one number per state and token.
+
+A token and the state that it was chosen in are one number, the place of both in a flat table of (V, S, N):
+
+    entry = (token S + run) N + state
+
+A finished completion waits at one more entry behind the table.
+"""
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from grpo_ref.arrays import Floats, Integers
+from grpo_ref.learning.config import TrainConfig
+from grpo_ref.learning.rollout import draw_prompts
+from grpo_ref.learning.tasks.task import END, Task
+
+
+def front(array: Any) -> Any:
+    """The last axis first: a view."""
+    return array.transpose(-1, *range(array.ndim - 1))
+
+
+def back(array: Any) -> Any:
+    """The first axis last: a view."""
+    return array.transpose(*range(1, array.ndim), 0)
+
+
+class Walk:
+    """The automaton of a task for some runs, and room for a batch of their completions, (T, S, P, G)."""
+
+    def __init__(self, task: Task, config: TrainConfig, runs: int, dtype: DTypeLike) -> None:
+        states, vocabulary = task.transitions.shape
+        batch = (task.max_length, runs, config.prompts, config.group_size)
+        self.task, self.rows = task, runs * states
+        self.finished = vocabulary * self.rows
+        self.first = np.arange(runs)[:, None] * states
+        following = task.transitions.T[:, None, :]
+        following = np.where(following == END, self.finished, following + self.first)
+        self.following = np.append(following, self.finished)
+        halves = [1 << power for power in reversed(range((vocabulary - 1).bit_length()))]
+        self.cumulative = np.full((vocabulary + 2 ** len(halves), runs, states), np.inf, dtype)
+        flat = self.cumulative.reshape(-1)
+        self.probes = [(half * self.rows, flat[(half - 1) * self.rows :]) for half in halves]
+        self.numbers = np.empty((runs, config.prompts, 1 + config.group_size * task.max_length))
+        self.uniforms, self.entries = np.empty(batch, dtype), np.empty(batch, np.int64)
+        self.state, self.move = np.empty((2, *batch[1:]), np.int64)
+        self.probe, self.below = np.empty(batch[1:], dtype), np.empty(batch[1:], np.bool_)
+
+    def draw(self, probs: Floats, generators: list[np.random.Generator], prompt_probs: Floats) -> Any:
+        """A batch with its rewards; the random numbers are those of `rollout.draw`."""
+        for generator, numbers in zip(generators, self.numbers, strict=True):
+            generator.random(out=numbers)
+        uniforms = self.numbers[..., 1:].reshape(*back(self.uniforms).shape)
+        np.copyto(self.uniforms, front(uniforms), casting="same_kind")
+        below: Any = 0.0
+        for row, token_probs in zip(self.cumulative, probs[:-1], strict=False):
+            below = np.add(below, token_probs, out=row)  # from the last token on, rows stay infinite
+        prompts = draw_prompts(prompt_probs, self.numbers[..., 0])
+        self.walk(self.task.starts[prompts])
+        return self.judged(prompts)
+
+    def walk(self, starts: Integers) -> None:
+        """From state to state; by bisection, the entry moves from token 0 to the one that is drawn."""
+        np.add(starts[..., None], self.first[..., None], out=self.state)
+        for entry, uniforms in zip(self.entries, self.uniforms, strict=True):
+            np.copyto(entry, self.state)
+            for jump, cumulative in self.probes:
+                cumulative.take(entry, out=self.probe, mode="clip")
+                np.less_equal(self.probe, uniforms, out=self.below)
+                np.multiply(self.below, jump, out=self.move)
+                np.add(entry, self.move, out=entry)
+            self.following.take(entry, out=self.state, mode="clip")
+
+    def judged(self, prompts: Integers) -> Any:
+        """What the slots of a recipe may read: `Completions` without the states."""
+        mask = self.entries != self.finished
+        tokens, mask = back(self.entries // self.rows * mask), back(mask)
+        components = self.task.verify(prompts, tokens, mask)
+        rewards = sum(components[..., k] * weight for k, weight in enumerate(self.task.weights))
+        seen = {"prompts": prompts, "tokens": tokens, "mask": mask, "ended": self.state == self.finished}
+        judged = {"components": components, "rewards": rewards, "weights": self.task.weights}
+        return SimpleNamespace(**seen, **judged, max_length=self.task.max_length)
