@@ -15,10 +15,10 @@ from grpo_ref.types import Completions
 
 MEASURES = {
     "reward": "reward",
-    "kl": "KL to the reference, nats a completion",
-    "entropy": "entropy, nats a token",
+    "kl": "KL to the reference, nats per completion",
+    "entropy": "entropy, nats per token",
     "length": "length, tokens",
-    "ref_log_prob": "log-likelihood under the reference, nats a completion",
+    "ref_log_prob": "log-likelihood under the reference, nats per completion",
     "distinct_bigrams": "distinct bigrams, share of all",
     "dead_groups": "groups without contrast, share",
 }
