@@ -1,39 +1,33 @@
-"""Stale data: a policy that has moved away, by a known divergence, from the one that drew the completions.
-
-The language is so small that all its completions can be listed, so expectations are sums and nothing is
-sampled. There are M = V^T completions of T tokens. The policy's state is all that was written before: N
-states, one for each beginning, so that a policy can be any distribution over the completions.
-"""
+"""Stale data: a policy that has moved away, by a known divergence, from the one that drew the completions."""
 
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.learning.policies.table import Policy, gather, policy_of, pull_back
+from grpo_ref.arrays import Bools, Floats
+from grpo_ref.experiments.framework.tasks.small_language import (
+    SHAPE,
+    STATES,
+    TOKENS,
+    completion_probs,
+    divergence,
+    expected_reward,
+    expected_reward_gradient,
+    log_probs,
+)
+from grpo_ref.learning.policies.table import Policy, policy_of, pull_back
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Recipe
 
-VOCABULARY, LENGTH = 3, 5
 SHARE_RIGHT = 0.2
-"""Of the completions."""
-LARGEST, HALVINGS = 1024.0, 30
-"""Of the bisection: the longest step, and how often the stretch is halved."""
-
-
-def _listing() -> tuple[Integers, Integers]:
-    """All completions: tokens and states, each (1, M, T). Beginnings are numbered from short to long."""
-    places = VOCABULARY ** np.arange(LENGTH)
-    number = np.arange(VOCABULARY**LENGTH)[:, None] // places[::-1]
-    shorter = (places - 1) // (VOCABULARY - 1)
-    beginning = np.concatenate([np.zeros_like(number[:, :1]), number[:, :-1]], axis=-1)
-    return (number % VOCABULARY)[None], (shorter + beginning)[None]
-
-
-TOKENS, STATES = _listing()
-SHAPE = (int(STATES.max()) + 1, VOCABULARY)
-"""(N, V) of a table of logits."""
+"""Share of the completions that are right."""
+DISTANCES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+"""KL from the sampler to the policy, in nats per completion, at which recipes are compared."""
+COMPARED_AT = 0.3
+"""The one of these distances at which single numbers are taken."""
+LONGEST_STEP, HALVINGS = 1024.0, 30
+"""Of the bisection: the longest step, and how often the interval is halved."""
 
 
 class Stale(NamedTuple):
@@ -53,11 +47,12 @@ class Stale(NamedTuple):
 def stale_policies(distances: tuple[float, ...], *, seeds: int, seed: int) -> Stale:
     """An old policy for each seed, and one new policy for each distance: run axes (S, D).
 
-    A fifth of the completions is right, 1, and the others are wrong, 0. Half of the way from the old policy
-    to the new ones is learned, along the gradient of the expected reward, and half of it is drift.
+    A fifth of the completions are right, with reward 1, and the others are wrong, with reward 0. Half of the
+    way from the old policy to the new ones is learned, along the gradient of the expected reward, and half
+    of it is random drift.
 
     Args:
-      distances: D divergences KL(old ‖ new), in nats a completion.
+      distances: D divergences KL(old ‖ new), in nats per completion.
       seeds, seed: number of runs, and the base of their random numbers.
     """
     generators = [np.random.default_rng([seed, run]) for run in range(seeds)]
@@ -76,10 +71,14 @@ def largest_step(too_far: Callable[[Floats], Bools], shape: tuple[int, ...]) -> 
     """How far one may go in each of many cases, by bisection.
 
     Args:
-      too_far: steps of the given shape -> where they are too long; what is too far stays so further on.
+      too_far: from steps of the given shape to where they are too long; a step longer than one that is too
+        long must be too long as well.
       shape: of the cases.
+
+    >>> largest_step(lambda step: step**2 > np.array([4.0, 9.0]), (2,)).round(5).tolist()
+    [2.0, 3.0]
     """
-    low, high = np.zeros(shape), np.full(shape, LARGEST)
+    low, high = np.zeros(shape), np.full(shape, LONGEST_STEP)
     for _ in range(HALVINGS):
         middle = (low + high) / 2.0
         far = too_far(middle)
@@ -93,36 +92,6 @@ def _unit(direction: Floats) -> Floats:
     return unit
 
 
-def divergence(old: Policy, new: Policy) -> Floats:
-    """(...) KL(old ‖ new) in nats a completion."""
-    difference = log_probs(old) - log_probs(new)
-    nats: Floats = (completion_probs(old)[..., None] * difference).sum((-3, -2, -1))
-    return nats
-
-
-def log_probs(policy: Policy) -> Floats:
-    """(..., 1, M, T) of every token of every completion."""
-    return gather(policy.log_probs, STATES, TOKENS)
-
-
-def completion_probs(policy: Policy) -> Floats:
-    """(..., 1, M), summing to 1."""
-    probs: Floats = np.exp(log_probs(policy).sum(-1))
-    return probs
-
-
-def expected_reward(rewards: Floats, policy: Policy) -> Floats:
-    """(...) J = Σ_o π(o) r(o)."""
-    value: Floats = (completion_probs(policy) * rewards).sum((-2, -1))
-    return value
-
-
-def expected_reward_gradient(rewards: Floats, policy: Policy) -> Floats:
-    """(..., N, V) ∂J/∂logits = Σ_o π(o) r(o) ∂log π(o)/∂logits."""
-    weights = np.repeat((completion_probs(policy) * rewards)[..., None], LENGTH, -1)
-    return pull_back(weights, STATES, TOKENS, policy.probs)
-
-
 def expected_push(recipe: Recipe, stale: Stale) -> Floats:
     """(..., N, V) minus the gradient of a recipe's loss with respect to the logits, expected over batches.
 
@@ -131,8 +100,8 @@ def expected_push(recipe: Recipe, stale: Stale) -> Floats:
     baseline is the true value of the old policy, as in a very large group.
 
     Args:
-      recipe: level, surrogate and aggregation are used.
-      stale: the policies; completions are those of the old one.
+      recipe: its level, surrogate and aggregation are used.
+      stale: the policies; the completions are those of the old one.
     """
     shape = log_probs(stale.new).shape
     advantages = stale.rewards - expected_reward(stale.rewards, stale.old)[..., None, None]
