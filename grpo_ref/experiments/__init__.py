@@ -1,7 +1,7 @@
 """Experiments: every claim of the literature about the GRPO family that we test, one small file per claim.
 
-A claim is registered by the name of its file in `claims`, here and nowhere else: the command line, the report,
-the README's table and the tests follow this list and its order.
+A claim is registered by the name of its file in `claims`, here and nowhere else: the command line, the
+report, the table of verdicts and the tests follow this list and its order.
 """
 
 import importlib

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.experiments.framework.experiment import Prediction, Curves, Experiment, Measures, Points, arm
+from grpo_ref.experiments.framework.experiment import Curves, Experiment, Measures, Points, Prediction, arm
 from grpo_ref.experiments.framework.training import trained
 from grpo_ref.kernels.advantages import batch_normalized
 from grpo_ref.learning.tasks.task import END, Task
@@ -68,13 +68,13 @@ def interaction(
 ) -> Measures:
     """What both bring together beyond the sum of what each brings alone, seed by seed.
 
-        (both - neither) - (scaling - neither) - (token_loss - neither)
+    (both - neither) - (scaling - neither) - (token_loss - neither)
     """
-    learned = {
-        name: trained(task=words_by_heart, recipe=recipe, record=RECORD, seeds=seeds, seed=seed)["mean correct"]
-        for name, recipe in (("0", neither), ("s", scaling), ("t", token_loss), ("st", both))
-    }
-    return {"interaction": learned["st"] - learned["s"] - learned["t"] + learned["0"]}
+    learned = [
+        trained(task=words_by_heart, recipe=recipe, record=RECORD, seeds=seeds, seed=seed)["mean correct"]
+        for recipe in (both, scaling, token_loss, neither)
+    ]
+    return {"interaction": learned[0] - learned[1] - learned[2] + learned[3]}
 
 
 NEITHER = replace(GRPO, kl_coef=0.0)
@@ -86,8 +86,8 @@ BATCH_MEAN = slot(batch_normalized)
 EXPERIMENT = Experiment(
     name="batch_scaling",
     group="advantages",
-    claim="Batch-level reward scaling alone and token-level loss alone are modest improvements; both together"
-    " are synergistic, significantly better than either alone.",
+    claim="Batch-level reward scaling alone and token-level loss alone are modest improvements; both"
+    " together are synergistic, significantly better than either alone.",
     source="a book chapter on GRPO (2026), sec. 7.5.10, as a finding of ScaleRL (arXiv:2510.13786)",
     run="Nine words of one to three letters are learned by heart, in 80 updates of 16 x 8 completions with"
     " Adam and without a KL penalty. Batch scaling divides by the standard deviation of the batch and"
@@ -137,7 +137,7 @@ EXPERIMENT = Experiment(
         Points("interaction", "gain beyond the sum\n(share of right completions)"),
     ),
     remark="The combination is Lite PPO's (arXiv:2508.08221), which subtracts the mean of the group.",
-    chosen="The number and the length of the words were changed because the effect of the token loss was close"
-    " to its margin. The gain of batch scaling comes from the small reward for format, and vanished without"
-    " it.",
+    chosen="The number and the length of the words were changed because the effect of the token loss was"
+    " close to its margin. The gain of batch scaling comes from the small reward for format, and vanished"
+    " without it.",
 )

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from grpo_ref.experiments.framework.experiment import Arm, Prediction, Curves, Experiment, Points, arm
+from grpo_ref.experiments.framework.experiment import Arm, Curves, Experiment, Points, Prediction, arm
 from grpo_ref.experiments.framework.tasks.noisy_bandit import noisy_bandit
 from grpo_ref.experiments.framework.training import trained
 from grpo_ref.kernels.surrogates import clipped, importance_weighted
@@ -96,8 +96,8 @@ EXPERIMENT = Experiment(
         Points("final entropy", "entropy at the end (nats per token)"),
     ),
     remark="The bound matters for tokens whose advantage is luck: it stops the rare ones and lets the"
-    " frequent ones go on. Where the reward has no luck in it, the policy loses entropy by learning, and with"
-    " a wider bound it learns faster.",
+    " frequent ones go on. Where the reward has no luck in it, the policy loses entropy by learning, and"
+    " with a wider bound it learns faster.",
     chosen="The arms without luck were added after a first look. The difference between symmetric clipping"
     " and no clipping depends on the number of updates.",
 )

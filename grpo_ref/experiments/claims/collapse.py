@@ -17,8 +17,8 @@ EXPERIMENT = Experiment(
     source="a book chapter on GRPO (2026), sec. 7.5.1",
     run=f"There are {PROMPTS} prompts with answers of two tokens out of {VOCABULARY}, four of them right and"
     " equally good. The algorithm is GRPO with k3 and several values of kl_coef and entropy_coef.",
-    measured="The number of right answers that are given, which is the exponential of the entropy among them,"
-    " from 1 to 4; how many fewer they are than under the reference; and the mean reward at the end.",
+    measured="The number of right answers that are given, which is the exponential of the entropy among"
+    " them, from 1 to 4; how many fewer they are than under the reference; and the mean reward at the end.",
     arms={
         "none": arm(answered, recipe=PLAIN),
         "KL 0.04": arm(answered, recipe=GRPO),
@@ -66,5 +66,6 @@ EXPERIMENT = Experiment(
     ),
     remark="Once every answer is right there is no gradient: the collapse happens while the policy is still"
     " learning, because the likelier ones of the right answers are rewarded more often.",
-    chosen="The predictions are about a penalty of 0.1 rather than 0.04, whose effect is close to the margin.",
+    chosen="The predictions are about a penalty of 0.1 rather than 0.04, whose effect is close to the"
+    " margin.",
 )

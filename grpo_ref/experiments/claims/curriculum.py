@@ -1,4 +1,4 @@
-"""Claim: a prompt that is too hard teaches nothing, unless easy prompts come first or prompts are filtered."""
+"""Claim: a prompt that is too hard teaches nothing unless easy prompts come first or prompts are filtered."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.experiments.framework.tasks.chain import chain, pass_rates
 from grpo_ref.experiments.framework.experiment import (
     Arm,
-    Prediction,
     Curves,
     Experiment,
     Measures,
     Points,
+    Prediction,
     arm,
 )
+from grpo_ref.experiments.framework.tasks.chain import chain, pass_rates
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.state import initial_state
 from grpo_ref.learning.tasks.task import Task
@@ -82,10 +82,10 @@ EXPERIMENT = Experiment(
     " model: easy prompts first, or only prompts with a pass rate of 20 to 80 %.",
     source="a book chapter on GRPO (2026), sec. 7.4; curriculum sampling: Kimi k1.5 (arXiv:2501.12599)",
     run=f"Prompts need 1 to {LONGEST} steps with 4 moves each. The hardest one is solved at first once in a"
-    f" million attempts, and makes up 80 % of the pool. There are {UPDATES} updates of 8 x 8 completions with"
-    " Adam: on the hardest prompt only; on the pool as it is; with only the prompts of at most 5 steps in the"
-    " first half; and with the pool filtered every 3 updates. This is repeated with an even pool, and with"
-    " prompts that share no steps.",
+    f" million attempts, and makes up 80 % of the pool. There are {UPDATES} updates of 8 x 8 completions"
+    " with Adam: on the hardest prompt only; on the pool as it is; with only the prompts of at most 5 steps"
+    " in the first half; and with the pool filtered every 3 updates. This is repeated with an even pool, and"
+    " with prompts that share no steps.",
     measured="The probability that the hardest prompt is solved after the last update, computed from the"
     " policy.",
     arms={

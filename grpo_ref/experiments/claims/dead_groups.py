@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.arrays import Floats
+from grpo_ref.experiments.framework.experiment import Arm, Curves, Experiment, Measures, Prediction, arm
 from grpo_ref.experiments.framework.tasks.chain import RIGHT, chain, pass_rates
-from grpo_ref.experiments.framework.experiment import Arm, Prediction, Curves, Experiment, Measures, arm
 from grpo_ref.kernels.filters import mixed_groups
 from grpo_ref.learning.config import TrainConfig, config_for
 from grpo_ref.learning.policies.table import gather, policy_of, pull_back
@@ -99,8 +99,8 @@ def _filtered(**config: Any) -> Arm:
 EXPERIMENT = Experiment(
     name="dead_groups",
     group="advantages",
-    claim="Groups whose completions are all right or all wrong have no gradient; dropping and redrawing them,"
-    " or keeping only prompts with a pass rate of 20 to 80 %, makes learning faster.",
+    claim="Groups whose completions are all right or all wrong have no gradient; dropping and redrawing"
+    " them, or keeping only prompts with a pass rate of 20 to 80 %, makes learning faster.",
     source="a book chapter on GRPO (2026), sec. 7.4; Yu et al. 2025, DAPO, dynamic sampling"
     " (arXiv:2503.14476)",
     run=f"Prompts need 1 to {LONGEST} steps with 4 moves each and are drawn evenly; hard prompts share steps"
@@ -174,7 +174,7 @@ EXPERIMENT = Experiment(
             arms=("all groups, SGD", "dynamic sampling, SGD", "filter, SGD"),
         ),
     ),
-    remark="Dead groups shrink the mean gradient, and the steps of SGD with it. Adam divides by the gradient's"
-    " usual size; with Adam it pays to learn on many prompts at once, and the filter admits few. With a KL"
-    " penalty or an entropy bonus dead groups have a gradient as well.",
+    remark="Dead groups shrink the mean gradient, and the steps of SGD with it. Adam divides by the"
+    " gradient's usual size; with Adam it pays to learn on many prompts at once, and the filter admits few."
+    " With a KL penalty or an entropy bonus dead groups have a gradient as well.",
 )

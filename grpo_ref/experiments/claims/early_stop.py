@@ -6,11 +6,11 @@ import numpy as np
 
 from grpo_ref.experiments.framework.experiment import (
     Arm,
-    Prediction,
     Curves,
     Experiment,
     Measures,
     Points,
+    Prediction,
     arm,
 )
 from grpo_ref.experiments.framework.tasks.noisy_bandit import noisy_bandit
@@ -112,9 +112,9 @@ EXPERIMENT = Experiment(
         Curves("reward", "reward", arms=("no clip, wild", "no clip, early stop, wild", "clip, wild")),
         Points("longest gradient", "longest gradient (mean over the steps of a batch)", log="y"),
     ),
-    remark="Under the policy that drew the data a ratio has mean 1, so the mean of a minibatch rarely exceeds"
-    " 5. With GRPO's clip it almost never does, and the stop has nothing to do; without a clip, the stop does"
-    " much of the clip's work.",
-    chosen="Learning rates, passes and minibatches were varied until there was a setting in which the stop has"
-    " work to do. The longest gradient replaced the mean gradient, which a few runs decided.",
+    remark="Under the policy that drew the data a ratio has mean 1, so the mean of a minibatch rarely"
+    " exceeds 5. With GRPO's clip it almost never does, and the stop has nothing to do; without a clip, the"
+    " stop does much of the clip's work.",
+    chosen="Learning rates, passes and minibatches were varied until there was a setting in which the stop"
+    " has work to do. The longest gradient replaced the mean gradient, which a few runs decided.",
 )

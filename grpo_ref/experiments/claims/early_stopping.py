@@ -67,8 +67,8 @@ EXPERIMENT = Experiment(
             xlabel="weight of the KL penalty",
         ),
     ),
-    remark="The penalized policy goes on changing at the distance where it is held, toward what pays"
-    " most for the KL, and that is flattery.",
-    chosen="The distance at which runs are compared was raised from 2 to 5 nats, because at 2 the penalty had"
-    " not acted yet.",
+    remark="The penalized policy goes on changing at the distance where it is held, toward what pays most"
+    " for the KL, and that is flattery.",
+    chosen="The distance at which runs are compared was raised from 2 to 5 nats, because at 2 the penalty"
+    " had not acted yet.",
 )

@@ -3,7 +3,7 @@
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.experiments.framework.experiment import Prediction, Experiment, Measures, Points, arm
+from grpo_ref.experiments.framework.experiment import Experiment, Measures, Points, Prediction, arm
 from grpo_ref.learning.policies.table import gather, policy_of, pull_back
 from grpo_ref.learning.rollout import rollout
 from grpo_ref.learning.tasks.bandit import bandit_with, exact_policy_gradient
@@ -53,14 +53,14 @@ def _norm(gradient: Floats) -> float:
 EXPERIMENT = Experiment(
     name="group_mean",
     group="advantages",
-    claim="The mean reward of a group is an unbiased estimate of V(s), and a larger group makes it and"
-    " the gradient less noisy.",
+    claim="The mean reward of a group is an unbiased estimate of V(s), and a larger group makes it and the"
+    " gradient less noisy.",
     source="a book chapter on GRPO (2026), sec. 7.2, 'why group normalization works'",
     run=f"For each seed there are a bandit of {CONTEXTS} contexts and {ARMS} arms, a random policy, and"
     f" {BATCHES} batches with one group for each context; nothing is trained. V(s) and the gradient of the"
     " expected reward are known exactly. Advantages are centered and not divided.",
-    measured="The error of the group mean (in units of reward), and the variance of the gradient over batches,"
-    " relative to the squared length of the exact gradient.",
+    measured="The error of the group mean (in units of reward), and the variance of the gradient over"
+    " batches, relative to the squared length of the exact gradient.",
     arms={f"G = {size}": arm(estimated, recipe=DR_GRPO, group_size=size) for size in SIZES},
     predictions=(
         Prediction("The mean of a group of 8 has no bias", "bias", "G = 8", "same", 0.0, margin=0.01),

@@ -6,10 +6,11 @@ from typing import Any
 
 from grpo_ref.experiments.framework.experiment import Curves, Experiment, Measures, Prediction, arm
 from grpo_ref.experiments.framework.training import last, trained
+from grpo_ref.learning.config import config_for
 from grpo_ref.learning.rollout import sample
 from grpo_ref.learning.tasks.names import names
-from grpo_ref.learning.train import config_for, train
 from grpo_ref.recipes import GRPO, Recipe
+from grpo_ref.training import train
 
 NAMES: Mapping[str, Any] = {"goal": "long_names", "context": 2, "min_count": 60}
 TRAINING: Mapping[str, Any] = {"updates": 100, "prompts": 8, "group_size": 8, "learning_rate": 0.3}
@@ -70,9 +71,9 @@ EXPERIMENT = Experiment(
     source="Open Instruct, GRPO loss (2026)",
     run="Names of the census are written letter by letter; the reward is 1 for eight to ten letters. The"
     " algorithm is GRPO with k3 and several values of kl_coef.",
-    measured="The share of long names, of names that are in the census list (only watched), and of bigrams of"
-    " the batch that differ; and the log-probability under the reference (nats per letter). What is learned"
-    " is the share of long names at the end minus that at the start.",
+    measured="The share of long names, of names that are in the census list (only watched), and of bigrams"
+    " of the batch that differ; and the log-probability under the reference (nats per letter). What is"
+    " learned is the share of long names at the end minus that at the start.",
     arms={label: arm(named, recipe=recipe) for label, recipe in BY_WEIGHT.items()},
     predictions=(
         Prediction("A weight of 0.3 keeps more names real", "final real_name", "0.3", "more", "none", 0.02),
@@ -103,7 +104,7 @@ EXPERIMENT = Experiment(
     ),
     remark="A policy that always writes the same likely ending is likely under the reference:"
     " log-probability alone does not show the hacking.",
-    chosen="After the first result the prediction 'learns half as much' became 'learns', with a margin of 0.1;"
-    " the outcome changed from opposite to not shown, and the verdict did not change.",
+    chosen="After the first result the prediction 'learns half as much' became 'learns', with a margin of"
+    " 0.1; the outcome changed from opposite to not shown, and the verdict did not change.",
     exhibit=written_names,
 )

@@ -1,12 +1,11 @@
 """Claim: an estimate of the KL can be right as a value and still have the gradient of something else."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.experiments.framework.experiment import Arm, Prediction, Curves, Experiment, Measures, arm
+from grpo_ref.experiments.framework.experiment import Arm, Curves, Experiment, Measures, Prediction, arm
 from grpo_ref.kernels.penalties import exact_kl, k1, k2, k3, straight_through, weighted_k1, weighted_k3
 from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.recipes import GRPO, Recipe, slot
@@ -36,7 +35,7 @@ def _one_seed(generator: np.random.Generator, recipe: Recipe, stale: float) -> d
     """Measure -> (distances,), each a ratio of means over the states."""
     policy, ref, old = _random_policies(generator, stale)
     sampled = np.exp(old)
-    term = recipe.penalty(SimpleNamespace(log_probs=policy, ref_log_probs=ref, log_ratio=policy - old))
+    term = recipe.penalty(log_probs=policy, ref_log_probs=ref, log_ratio=policy - old)
     slope: Floats = np.asarray(term.slope + term.direct)
     exact, forward = exact_kl(policy, ref), np.exp(policy) - np.exp(ref)
     target: Floats = np.asarray(exact.slope)
@@ -110,14 +109,14 @@ def _arms() -> dict[str, Arm]:
 EXPERIMENT = Experiment(
     name="kl_estimators",
     group="divergence",
-    claim="k3 is an unbiased and less noisy estimate of the KL than k1, but its gradient is that of"
-    " KL(ref || policy); that of KL(policy || ref) is the gradient of k2, or off-policy of weighted k3.",
+    claim="k3 is an unbiased and less noisy estimate of the KL than k1, but its gradient is that of KL(ref"
+    " || policy); that of KL(policy || ref) is the gradient of k2, or off-policy of weighted k3.",
     source="Schulman 2020, Approximating KL divergence; Tang & Munos 2025 (arXiv:2506.09477)",
-    run=f"For each seed there are {STATES} random policies over {VOCABULARY} tokens at several distances from"
-    " a random reference. Expectations are sums over the vocabulary, so nothing is sampled. Off-policy means"
-    f" that the sampler's logits differ from the policy's with a standard deviation of {STALE}.",
-    measured="Bias and standard deviation of the estimate from one token, relative to the exact KL; and those"
-    " of its gradient with respect to the logits, relative to the length of the exact gradient. Single"
+    run=f"For each seed there are {STATES} random policies over {VOCABULARY} tokens at several distances"
+    " from a random reference. Expectations are sums over the vocabulary, so nothing is sampled. Off-policy"
+    f" means that the sampler's logits differ from the policy's with a standard deviation of {STALE}.",
+    measured="Bias and standard deviation of the estimate from one token, relative to the exact KL; and"
+    " those of its gradient with respect to the logits, relative to the length of the exact gradient. Single"
     " numbers are taken where the logits have changed by 1 (middle, a KL of 0.4 nats) and by 2 (far).",
     arms=_arms(),
     predictions=(
@@ -183,6 +182,6 @@ EXPERIMENT = Experiment(
     ),
     remark="The log-ratio of a token that the policy gives more rarely than the reference enters k3"
     " exponentially, so far from the reference the noise of k3 grows.",
-    chosen="After a first run one prediction was dropped, and the one about policies far from the reference was"
-    " added before its result was known; it is the one that fails.",
+    chosen="After a first run one prediction was dropped, and the one about policies far from the reference"
+    " was added before its result was known; it is the one that fails.",
 )

@@ -1,11 +1,11 @@
-"""Claim: training with the gradient of a KL estimate need not lead to the policy that a KL penalty defines."""
+"""Claim: training with the gradient of a KL estimate need not reach the policy that a KL penalty defines."""
 
 from dataclasses import replace
 
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.experiments.framework.experiment import Prediction, Experiment, Measures, Points, arm
+from grpo_ref.experiments.framework.experiment import Experiment, Measures, Points, Prediction, arm
 from grpo_ref.experiments.framework.training import last
 from grpo_ref.kernels.penalties import k1, k2, k3, weighted_k3
 from grpo_ref.learning.config import config_for

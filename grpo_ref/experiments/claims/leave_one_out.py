@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 from itertools import product
-from types import SimpleNamespace
 
 import numpy as np
 
 from grpo_ref.arrays import Floats, Integers
-from grpo_ref.experiments.framework.experiment import Prediction, Curves, Experiment, Measures, arm
+from grpo_ref.experiments.framework.experiment import Curves, Experiment, Measures, Prediction, arm
 from grpo_ref.learning.policies.table import log_softmax, pull_back
 from grpo_ref.learning.tasks.bandit import exact_policy_gradient
 from grpo_ref.loss import policy_loss
@@ -50,7 +49,7 @@ def _ascents(recipe: Recipe, means: Floats, log_probs: Floats, groups: Integers)
     shape = (len(groups), CONTEXTS, groups.shape[-1], 1)
     tokens = np.broadcast_to(groups[:, None, :, None], shape)
     states = np.broadcast_to(np.arange(CONTEXTS)[:, None, None], shape)
-    advantages = recipe.advantage(SimpleNamespace(rewards=means[states, tokens][..., 0]))
+    advantages = recipe.advantage(rewards=means[states, tokens][..., 0])
     loss = policy_loss(log_probs[states, tokens], advantages, np.ones(shape), recipe=recipe)
     probs = np.broadcast_to(np.exp(log_probs), (len(groups), CONTEXTS, ARMS))
     return -pull_back(loss.gradient, states, tokens, probs)
@@ -74,9 +73,9 @@ EXPERIMENT = Experiment(
     " completion's own reward, shortens the gradient by (G - 1)/G, nothing more.",
     source="Ahmadian et al. 2024, Back to basics (arXiv:2402.14740); Liu et al. 2025, Dr. GRPO, app. A"
     " (arXiv:2503.20783)",
-    run=f"For each seed there are a random bandit of {CONTEXTS} contexts and {ARMS} arms and a random policy."
-    " All groups that can be drawn are evaluated and weighted by their probabilities, so nothing is sampled."
-    " The recipes are RLOO with its advantages replaced.",
+    run=f"For each seed there are a random bandit of {CONTEXTS} contexts and {ARMS} arms and a random"
+    " policy. All groups that can be drawn are evaluated and weighted by their probabilities, so nothing is"
+    " sampled. The recipes are RLOO with its advantages replaced.",
     measured="The expected gradient with respect to the logits is compared with the exact gradient of the"
     " expected reward. Bias is the length of their difference and length is its own length, both relative to"
     " the exact gradient's; the angle between the two is in degrees; noise is the standard deviation over"

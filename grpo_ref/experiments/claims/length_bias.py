@@ -1,13 +1,12 @@
 """Claim: dividing the loss of each completion by its length makes wrong answers grow longer."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.experiments.framework.experiment import Prediction, Curves, Experiment, Measures, arm
-from grpo_ref.experiments.framework.training import summarized
+from grpo_ref.experiments.framework.experiment import Curves, Experiment, Measures, Prediction, arm
+from grpo_ref.experiments.framework.training import curves, summarized
 from grpo_ref.kernels.aggregation import token_mean
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import policy_of
@@ -27,9 +26,9 @@ RIGHT, WRONG = ANSWERS, ANSWERS + 1
 def answer_and_talk() -> Task:
     """Each prompt has one right answer, the first token; then filler for as long as the policy likes.
 
-    After the answer there are two states, one for a right and one for a wrong answer, since a policy may sense
-    which it is. The filler keeps the state, every other token ends the completion, and neither changes the
-    reward.
+    After the answer there are two states, one for a right and one for a wrong answer, since a policy may
+    sense which it is. The filler keeps the state, every other token ends the completion, and neither changes
+    the reward.
     """
     prompts = np.arange(ANSWERS)
     transitions = np.full((ANSWERS + 2, ANSWERS), END)
@@ -63,10 +62,12 @@ def lengths(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
     """Train, and follow the expected lengths of right and of wrong completions, which are known exactly."""
     task = answer_and_talk()
     start = _expected_lengths(task.ref_logits)
-    found = curves(train(task, recipe, config_for(task, seeds=seeds, seed=seed)), ("reward",), **LENGTHS)
+    updates = train(task, recipe, config_for(task, seeds=seeds, seed=seed))
+    found = curves(updates, ("reward",), lengths=lambda state: _expected_lengths(state.logits))
+    right, wrong = np.moveaxis(found["lengths"], 1, 0)
     weights = _weights_by_length(recipe)
     half = weights[BUDGET - 1] / BUDGET / (weights[BUDGET // 2 - 1] / (BUDGET // 2))
-    return summarized({"right length": right, "wrong length": wrong, "reward": reward}) | {
+    return summarized({"right length": right, "wrong length": wrong, "reward": found["reward"]}) | {
         "growth of right": right[:, -1] - start[0],
         "growth of wrong": wrong[:, -1] - start[1],
         "weight of a token": np.full(seeds, half),
@@ -85,10 +86,8 @@ def _expected_lengths(logits: Floats) -> Floats:
 
 
 def _weights_by_length(recipe: Recipe) -> Floats:
-    """(T,) weight of a whole completion of each length, in one group that has all lengths; their mean is 1."""
-    mask = np.tri(BUDGET)[None]
-    record = SimpleNamespace(mask=mask, max_length=BUDGET, correction=np.ones_like(mask))
-    weights = recipe.aggregate(record).sum((0, -1))
+    """(T,) weight of a whole completion of each length, in a group that has all lengths; their mean is 1."""
+    weights = recipe.weights(np.tri(BUDGET)[None], max_length=BUDGET).sum((0, -1))
     relative: Floats = weights / weights.mean()
     return relative
 
@@ -104,14 +103,14 @@ EXPERIMENT = Experiment(
     " one is punished less per token, and right ones shorter; a constant divisor does neither.",
     source="Liu et al. 2025, Dr. GRPO, sec. 3.1 (arXiv:2503.20783); Yu et al. 2025, DAPO, sec. 3.3"
     " (arXiv:2503.14476), for the token mean",
-    run=f"One of {ANSWERS} answers to each prompt is right; after it comes filler, on which the reward does not"
-    f" depend, up to a budget of {BUDGET} tokens. The policy knows whether its answer was right while it"
+    run=f"One of {ANSWERS} answers to each prompt is right; after it comes filler, on which the reward does"
+    f" not depend, up to a budget of {BUDGET} tokens. The policy knows whether its answer was right while it"
     f" writes filler. There are {UPDATES} updates without a KL penalty, with the sequence mean with and"
-    " without the division by the standard deviation, with the token mean with that division, and with"
-    " Dr. GRPO.",
+    " without the division by the standard deviation, with the token mean with that division, and with Dr."
+    " GRPO.",
     measured="The expected length of right and of wrong completions in tokens, computed exactly from the"
-    " policy: its change from the reference to the last update. The weight of a token is that in a completion"
-    f" of {BUDGET} tokens relative to that in a completion of {BUDGET // 2}.",
+    " policy: its change from the reference to the last update. The weight of a token is that in a"
+    f" completion of {BUDGET} tokens relative to that in a completion of {BUDGET // 2}.",
     arms={
         GRPO_ARM: arm(lengths, recipe=NO_KL),
         MEAN_ARM: arm(lengths, recipe=replace(DR_GRPO, aggregate=GRPO.aggregate)),
@@ -152,9 +151,9 @@ EXPERIMENT = Experiment(
         ),
         Curves("wrong length", "expected length of a wrong completion (tokens)"),
     ),
-    remark="With the token mean, as with a constant divisor, a completion weighs in proportion to its length."
-    " The book chapter (sec. 7.5.2) says of the token mean that it keeps long completions from dominating"
-    " because they have more tokens; it is the sequence mean that does so.",
-    chosen="Budget, batch and learning rate were changed after trial runs in which the token mean was close to"
-    " its margin.",
+    remark="With the token mean, as with a constant divisor, a completion weighs in proportion to its"
+    " length. The book chapter (sec. 7.5.2) says of the token mean that it keeps long completions from"
+    " dominating because they have more tokens; it is the sequence mean that does so.",
+    chosen="Budget, batch and learning rate were changed after trial runs in which the token mean was close"
+    " to its margin.",
 )

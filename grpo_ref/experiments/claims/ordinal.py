@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.experiments.framework.experiment import Arm, Prediction, Curves, Experiment, Points, arm
+from grpo_ref.experiments.framework.experiment import Arm, Curves, Experiment, Points, Prediction, arm
 from grpo_ref.experiments.framework.training import trained
 from grpo_ref.learning.tasks.task import END, Task
 from grpo_ref.recipes import GOPO, GRPO, Recipe
@@ -80,10 +80,10 @@ EXPERIMENT = Experiment(
     claim="Ranks (GOPO) do better than rewards where these come from a model that distorts them or is noisy;"
     " rewards do better where they are verified and binary.",
     source="a book chapter on GRPO (2026), sec. 7.5.12; GOPO (arXiv:2602.03876)",
-    run=f"Completions of {LENGTH} tokens have a hidden quality between 0 and 1. The reward is the quality; or"
-    f" exp({STEEPNESS:g} quality); or the quality plus an error for each text (Cauchy, scale {NOISE:g}); or"
-    f" 1 where the quality is at least {PASS:g} and else 0. The algorithm is GRPO without a KL penalty, with"
-    " its own advantages or with ranks.",
+    run=f"Completions of {LENGTH} tokens have a hidden quality between 0 and 1. The reward is the quality;"
+    f" or exp({STEEPNESS:g} quality); or the quality plus an error for each text (Cauchy, scale {NOISE:g});"
+    f" or 1 where the quality is at least {PASS:g} and else 0. The algorithm is GRPO without a KL penalty,"
+    " with its own advantages or with ranks.",
     measured="The mean hidden quality (0 to 1), over the last fifth of the updates (final) and over all"
     " updates (mean).",
     arms={
@@ -152,6 +152,6 @@ EXPERIMENT = Experiment(
     remark="The division by the standard deviation of the group already limits what a distortion can do: no"
     " advantage of GRPO is larger than (G - 1)/√G. With binary rewards, ranks are centered rewards that are"
     " not divided.",
-    chosen="The noise was made heavier and the distortion steeper after trial runs, to give the claim its best"
-    " chance.",
+    chosen="The noise was made heavier and the distortion steeper after trial runs, to give the claim its"
+    " best chance.",
 )

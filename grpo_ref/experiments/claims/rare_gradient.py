@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.experiments.framework.experiment import Arm, Prediction, Curves, Experiment, Measures, arm
+from grpo_ref.experiments.framework.experiment import Arm, Curves, Experiment, Measures, Prediction, arm
 from grpo_ref.experiments.framework.tasks.orders import random_orders
 from grpo_ref.experiments.framework.training import trained
 from grpo_ref.kernels.surrogates import clipped
@@ -124,12 +124,12 @@ def _trained(recipe: Recipe, *, luck: float) -> Arm:
 EXPERIMENT = Experiment(
     name="rare_gradient",
     group="clipping",
-    claim="Rare tokens that start a new thought ('wait') are clipped after the first step on a batch and then"
-    " contribute no gradient; CISPO keeps the gradient of every token and learns faster.",
+    claim="Rare tokens that start a new thought ('wait') are clipped after the first step on a batch and"
+    " then contribute no gradient; CISPO keeps the gradient of every token and learns faster.",
     source="MiniMax 2025, MiniMax-M1, sec. 3.1 (arXiv:2506.13585)",
-    run="The policy guesses, or it says 'wait', which is 2 % likely at first, and then gives an answer that can"
-    f" be learned. A guess is always wrong, or, with luck, right for {LUCK:.0%} of the prompts. There are"
-    f" {STEPS} steps on each batch, with groups of 8: on one batch of 64 prompts, with luck, to count"
+    run="The policy guesses, or it says 'wait', which is 2 % likely at first, and then gives an answer that"
+    f" can be learned. A guess is always wrong, or, with luck, right for {LUCK:.0%} of the prompts. There"
+    f" are {STEPS} steps on each batch, with groups of 8: on one batch of 64 prompts, with luck, to count"
     " gradients; and on 50 batches of 16 prompts to learn.",
     measured=f"The share of the rare tokens (old probability below {RARE:.0%}, advantage not 0) that have a"
     " gradient at the last step, and the reward (share of right answers), as a mean over all of training.",
@@ -194,6 +194,6 @@ EXPERIMENT = Experiment(
     ),
     remark="Clipping withholds the gradient from tokens that were merely lucky as well. With luck in the"
     " reward, CISPO settles on a lucky guess before it has seen the rare token often enough.",
-    chosen="At first there were only the arms with luck in the reward; the arms without luck were added after"
-    " CISPO had lost there.",
+    chosen="At first there were only the arms with luck in the reward; the arms without luck were added"
+    " after CISPO had lost there.",
 )

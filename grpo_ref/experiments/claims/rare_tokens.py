@@ -6,8 +6,8 @@ from itertools import pairwise
 import numpy as np
 
 from grpo_ref.arrays import Floats
+from grpo_ref.experiments.framework.experiment import Arm, Curves, Experiment, Measures, Prediction, arm
 from grpo_ref.experiments.framework.stale_data import largest_step
-from grpo_ref.experiments.framework.experiment import Arm, Prediction, Curves, Experiment, Measures, arm
 from grpo_ref.experiments.framework.training import trained
 from grpo_ref.kernels.surrogates import clipped
 from grpo_ref.learning.policies.table import Policy, policy_of
@@ -102,11 +102,11 @@ EXPERIMENT = Experiment(
     claim="Ratio clipping over-penalizes tokens of low probability and under-penalizes tokens of high"
     " probability; DPPO's divergence masks do not.",
     source="DPPO (arXiv:2602.04879); a book chapter on GRPO (2026), sec. 7.5.9",
-    run=f"The logits of {STATES} states of {VOCABULARY} tokens drift at random until every state has moved by"
-    f" {DIVERGENCE} nats; the tokens are drawn from the old policy, and a coin decides whether they are good"
-    " or bad. And on a bandit of 32 arms, of which the only one that pays starts at a probability of 1 %,"
-    " there are 100 batches of 16 prompts with groups of 8, each used for 8 steps. Ratios are clipped at 0.2;"
-    " the masks hold tokens from 0.15 (TV) or 0.05 nats (KL) on.",
+    run=f"The logits of {STATES} states of {VOCABULARY} tokens drift at random until every state has moved"
+    f" by {DIVERGENCE} nats; the tokens are drawn from the old policy, and a coin decides whether they are"
+    " good or bad. And on a bandit of 32 arms, of which the only one that pays starts at a probability of 1"
+    " %, there are 100 batches of 16 prompts with groups of 8, each used for 8 steps. Ratios are clipped at"
+    " 0.2; the masks hold tokens from 0.15 (TV) or 0.05 nats (KL) on.",
     measured="The share of the drawn tokens that get no gradient, for rare tokens (old probability below"
     f" {RARE:.0%}) and for frequent tokens (above {FREQUENT:.0%}); and the reward, as a mean over all of"
     " training.",

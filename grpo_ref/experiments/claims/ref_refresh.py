@@ -8,13 +8,15 @@ from grpo_ref.arrays import Floats
 from grpo_ref.experiments.framework.experiment import Curves, Experiment, Measures, Prediction, arm
 from grpo_ref.experiments.framework.tasks.synonyms import VOCABULARY, modes, right_answers, synonyms
 from grpo_ref.experiments.framework.training import curves, summarized
+from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import log_softmax
-from grpo_ref.learning.train import TrainState, config_for, train
+from grpo_ref.learning.state import TrainState
 from grpo_ref.recipes import GRPO, Recipe
+from grpo_ref.training import train
 
 
 def refreshed(*, recipe: Recipe, every: int, seeds: int, seed: int) -> Measures:
-    """Train with a reference refreshed every so many updates, and measure the drift from the first reference."""
+    """Train with a reference refreshed every so many updates, and measure the drift from the first one."""
     task, answers = synonyms(), right_answers(right=4, seed=0)
     settings = config_for(
         task,
@@ -60,9 +62,9 @@ EXPERIMENT = Experiment(
     claim="Refreshing the reference now and then keeps the KL penalty from holding learning back, while the"
     " penalty still keeps the policy more varied and nearer to its start than none.",
     source="Liu et al. 2025, ProRL (arXiv:2505.24864); TRL, sync_ref_model",
-    run="The task of `collapse` with four right answers per prompt. The algorithm is GRPO with k3 and kl_coef ="
-    " 0.3; the reference is frozen, or replaced by the policy every 20 or 50 updates, while the state of the"
-    " optimizer is kept.",
+    run="The task of `collapse` with four right answers per prompt. The algorithm is GRPO with k3 and"
+    " kl_coef = 0.3; the reference is frozen, or replaced by the policy every 20 or 50 updates, while the"
+    " state of the optimizer is kept.",
     measured="The mean reward at the end, the exact KL from the policy to the first reference (nats per"
     " completion), and the entropy of the policy (nats per token).",
     arms={
@@ -125,8 +127,8 @@ EXPERIMENT = Experiment(
         Curves("reward", "mean reward"),
         Curves("drift", "KL to the first reference\n(nats per completion)"),
     ),
-    remark="Every refresh accepts the variety lost until then: the penalty slows the loss but does"
-    " not stop it.",
-    chosen="A prediction that the source does not make was dropped, and a prediction was added that the policy"
-    " stays more varied with a refresh every 50 updates, too.",
+    remark="Every refresh accepts the variety lost until then: the penalty slows the loss but does not stop"
+    " it.",
+    chosen="A prediction that the source does not make was dropped, and a prediction was added that the"
+    " policy stays more varied with a refresh every 50 updates, too.",
 )

@@ -11,8 +11,8 @@ EXPERIMENT = Experiment(
     group="divergence",
     claim="Without a KL penalty a proxy reward keeps rising while the true one rises and then falls; the"
     " penalty helps to prevent it.",
-    source="Gao et al. 2022, Scaling laws for reward model overoptimization (arXiv:2210.10760);"
-    " Open Instruct, GRPO loss (2026)",
+    source="Gao et al. 2022, Scaling laws for reward model overoptimization (arXiv:2210.10760); Open"
+    " Instruct, GRPO loss (2026)",
     run=DESCRIPTION,
     measured="The proxy reward of the batch, and its true reward, which is only watched. What is lost is the"
     f" best mean over {WINDOW} updates minus the final value.",

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.experiments.framework.experiment import Arm, Prediction, Curves, Experiment, arm
+from grpo_ref.experiments.framework.experiment import Arm, Curves, Experiment, Prediction, arm
 from grpo_ref.experiments.framework.training import trained
 from grpo_ref.learning.tasks.task import END, Task
 from grpo_ref.recipes import GDPO, GRPO, Recipe
@@ -63,12 +63,12 @@ SUMMED = replace(GRPO, kl_coef=0.0)
 EXPERIMENT = Experiment(
     name="reward_scales",
     group="rewards",
-    claim="Where rewards are summed before they are normalized, one of large scale drowns one of small scale;"
-    " where each is normalized first (GDPO), scales do not matter.",
+    claim="Where rewards are summed before they are normalized, one of large scale drowns one of small"
+    " scale; where each is normalized first (GDPO), scales do not matter.",
     source="a book chapter on GRPO (2026), sec. 7.5.11; GDPO (arXiv:2601.05242)",
-    run="Completions have two independent tokens, each with a quality between 0 and 1 that is the same in every"
-    f" run. The reward for the first token is its quality times {RATIO:g} or times 1, and that for the second"
-    " is its quality. The algorithms are GRPO without a KL penalty and GDPO, both with weights of 1.",
+    run="Completions have two independent tokens, each with a quality between 0 and 1 that is the same in"
+    f" every run. The reward for the first token is its quality times {RATIO:g} or times 1, and that for the"
+    " second is its quality. The algorithms are GRPO without a KL penalty and GDPO, both with weights of 1.",
     measured="The mean quality of the second token (0 to 1), whose reward is the small one, over the last"
     " fifth of the updates (final) and over all updates (mean).",
     arms={
@@ -123,8 +123,8 @@ EXPERIMENT = Experiment(
         Curves("small", "quality of the second token:\nthe small reward"),
         Curves("first quality", "quality of the first token:\nthe other reward, without its factor"),
     ),
-    remark="In the sum, the small reward is learned late, when the large one hardly varies within a group any"
-    " more: it is drowned for a time, not for good.",
+    remark="In the sum, the small reward is learned late, when the large one hardly varies within a group"
+    " any more: it is drowned for a time, not for good.",
     chosen="Two criteria of one kind replaced a score and a binary format, which were not alike even at"
     " equal scales. After 200 updates the sum has caught up.",
 )

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.experiments.framework.experiment import Prediction, Curves, Experiment, Measures, arm
+from grpo_ref.experiments.framework.experiment import Curves, Experiment, Measures, Prediction, arm
 from grpo_ref.kernels.corrections import masked, truncated
 from grpo_ref.kernels.levels import sequence_sum_level
 from grpo_ref.learning.policies.table import log_softmax, pull_back
@@ -115,21 +115,21 @@ EXPERIMENT = Experiment(
     name="sampler_mismatch",
     group="mismatch",
     claim="Log-probabilities of the sampler that differ from the learner's bias the gradient; importance"
-    " weights repair it, sequence-level ones better than token-level ones; truncation (TIS) is the better one"
-    " where the mismatch is small, masking (MIS) where it is large.",
+    " weights repair it, sequence-level ones better than token-level ones; truncation (TIS) is the better"
+    " one where the mismatch is small, masking (MIS) where it is large.",
     source="Yao et al. 2025, truncated importance sampling; a book chapter on GRPO (2026), sec. 7.5.7",
     run=f"A language has {VOCABULARY} tokens and completions of {LENGTH} tokens; for each seed there are a"
     " random learner and a random verifier. The sampler's logits are the learner's plus normal noise, or the"
     f" learner's divided by a temperature of {TEMPERATURE}. All {len(TOKENS)} completions are evaluated and"
     " weighted by the sampler's probabilities, so nothing is sampled. The algorithm is the plain policy"
-    " gradient with the sampler's mean reward as baseline; TIS limits the importance weights to"
-    f" {CAP:g}, and MIS (as in TRL) drops those above {CAP:g}.",
+    f" gradient with the sampler's mean reward as baseline; TIS limits the importance weights to {CAP:g},"
+    f" and MIS (as in TRL) drops those above {CAP:g}.",
     measured="The gradient with respect to the logits, relative to the length of the exact gradient of the"
-    " learner's expected reward: bias is the length of the expected gradient minus the exact one, noise is the"
-    " standard deviation of the gradient from a single completion, and error is the root mean square error of"
-    f" the mean over {BATCH} completions. The standard deviation of the noise in the logits is"
-    f" {NOISES[SINGLE['small']]} (small), {NOISES[SINGLE['middle']]} (middle) or"
-    f" {NOISES[SINGLE['large']]:g} (large).",
+    " learner's expected reward: bias is the length of the expected gradient minus the exact one, noise is"
+    " the standard deviation of the gradient from a single completion, and error is the root mean square"
+    f" error of the mean over {BATCH} completions. The standard deviation of the noise in the logits is"
+    f" {NOISES[SINGLE['small']]} (small), {NOISES[SINGLE['middle']]} (middle) or {NOISES[SINGLE['large']]:g}"
+    " (large).",
     arms={
         "no correction": arm(expected, recipe=_with()),
         TOKEN_TIS: arm(expected, recipe=_with(slot(truncated, max_ratio=CAP))),
@@ -200,8 +200,8 @@ EXPERIMENT = Experiment(
             log="y",
         ),
     ),
-    remark="The weight of a token repairs only its own probability, and not those of the text before and after"
-    f" it, on which its reward depends. In batches of {BATCH} completions, truncated weights of completions"
-    " have a smaller total error than masked ones at every size of noise, since masking leaves a gradient that"
-    " is far too short; the smaller the batch, the more the low noise of masking counts.",
+    remark="The weight of a token repairs only its own probability, and not those of the text before and"
+    f" after it, on which its reward depends. In batches of {BATCH} completions, truncated weights of"
+    " completions have a smaller total error than masked ones at every size of noise, since masking leaves a"
+    " gradient that is far too short; the smaller the batch, the more the low noise of masking counts.",
 )

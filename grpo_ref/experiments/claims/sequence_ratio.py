@@ -1,9 +1,10 @@
-"""Claim: one ratio per sequence (GSPO) is better than one per token (GRPO) when a batch is used repeatedly."""
+"""Claim: one ratio per sequence (GSPO) is better than one per token (GRPO) when a batch is used often."""
 
 from dataclasses import replace
 
 import numpy as np
 
+from grpo_ref.experiments.framework.experiment import Arm, Curves, Experiment, Measures, Prediction, arm
 from grpo_ref.experiments.framework.stale_data import (
     COMPARED_AT,
     DISTANCES,
@@ -11,7 +12,6 @@ from grpo_ref.experiments.framework.stale_data import (
     expected_push,
     stale_policies,
 )
-from grpo_ref.experiments.framework.experiment import Arm, Prediction, Curves, Experiment, Measures, arm
 from grpo_ref.experiments.framework.tasks.spelling import spelling
 from grpo_ref.experiments.framework.training import trained
 from grpo_ref.kernels.levels import sequence_sum_level
@@ -61,12 +61,12 @@ EXPERIMENT = Experiment(
     claim="When a batch is used for several steps, GSPO's ratio of the sequence is theoretically correct and"
     " more stable than GRPO's ratios of the tokens; when it is used once, there is no difference.",
     source="a book chapter on GRPO (2026), sec. 7.5.3; Zheng et al. 2025, GSPO (arXiv:2507.18071)",
-    run="Four words of 12 letters are spelled, and are right if half of the letters are; once more with half of"
-    " the letters left to luck. There are 40 batches of 8 prompts with groups of 8, each used for 1 or 8"
+    run="Four words of 12 letters are spelled, and are right if half of the letters are; once more with half"
+    " of the letters left to luck. There are 40 batches of 8 prompts with groups of 8, each used for 1 or 8"
     " steps. And in a language of 243 completions whose policy has moved away from the sampler, the expected"
     " push of each ratio, unclipped, is compared with the exact gradient of the expected reward.",
-    measured="The reward (share of right words), its largest fall below its best so far, and the cosine between"
-    f" push and gradient at {COMPARED_AT} nats per completion from the sampler.",
+    measured="The reward (share of right words), its largest fall below its best so far, and the cosine"
+    f" between push and gradient at {COMPARED_AT} nats per completion from the sampler.",
     arms={
         "GRPO, once": _reused(TOKEN, unknown=0.0, epochs=1),
         "GSPO, once": _reused(SEQUENCE, unknown=0.0, epochs=1),

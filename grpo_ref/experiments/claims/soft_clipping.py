@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from grpo_ref.arrays import Floats
+from grpo_ref.experiments.framework.experiment import Arm, Curves, Experiment, Measures, Prediction, arm
 from grpo_ref.experiments.framework.stale_data import (
     COMPARED_AT,
     DISTANCES,
@@ -12,7 +13,6 @@ from grpo_ref.experiments.framework.stale_data import (
     expected_push,
     stale_policies,
 )
-from grpo_ref.experiments.framework.experiment import Arm, Prediction, Curves, Experiment, Measures, arm
 from grpo_ref.experiments.framework.tasks.spelling import spelling
 from grpo_ref.experiments.framework.training import trained
 from grpo_ref.kernels.surrogates import clipped, sapo, vespo
@@ -73,10 +73,10 @@ EXPERIMENT = Experiment(
     " VESPO (arXiv:2602.10693)",
     run="In a language of 243 completions whose policy has moved away from the sampler, the expected push of"
     " each surrogate is computed, and computed again with its settings 10 % larger. And four words of 12"
-    " letters are spelled, and are right if half of the letters are, without luck and with half of the letters"
-    " left to luck: there are 40 batches of 8 prompts with groups of 8, each used for 8 steps.",
-    measured=f"The relative change of the push at {COMPARED_AT} nats per completion from the sampler; and the"
-    " reward (share of right words), as a mean over all of training and at its end.",
+    " letters are spelled, and are right if half of the letters are, without luck and with half of the"
+    " letters left to luck: there are 40 batches of 8 prompts with groups of 8, each used for 8 steps.",
+    measured=f"The relative change of the push at {COMPARED_AT} nats per completion from the sampler; and"
+    " the reward (share of right words), as a mean over all of training and at its end.",
     arms={
         "hard clip, push": _pushed("hard clip", HARD),
         "SAPO, push": _pushed("SAPO", SAPO),
@@ -148,8 +148,8 @@ EXPERIMENT = Experiment(
         ),
         Curves("reward", "reward (share of right words)"),
     ),
-    remark="A surrogate that keeps on pushing learns faster, from luck as well: SAPO follows the exact gradient"
-    " of stale data for longer, and so it does not hold the policy near the sampler, which is what a trust"
-    " region is for.",
+    remark="A surrogate that keeps on pushing learns faster, from luck as well: SAPO follows the exact"
+    " gradient of stale data for longer, and so it does not hold the policy near the sampler, which is what"
+    " a trust region is for.",
     chosen="The arms with luck were added after a first look.",
 )

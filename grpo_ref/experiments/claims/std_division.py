@@ -6,15 +6,17 @@ from dataclasses import replace
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.experiments.framework.experiment import Prediction, Curves, Experiment, Measures, arm
+from grpo_ref.experiments.framework.experiment import Curves, Experiment, Measures, Prediction, arm
 from grpo_ref.experiments.framework.training import curves, summarized
+from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.policies.table import gather, policy_of, pull_back
 from grpo_ref.learning.rollout import rollout
+from grpo_ref.learning.state import TrainState
 from grpo_ref.learning.tasks.bandit import bandit_with
 from grpo_ref.learning.tasks.task import Task
-from grpo_ref.learning.train import TrainConfig, TrainState, train
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import DR_GRPO, GRPO, Recipe
+from grpo_ref.training import train
 
 RATES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98)
 MIDDLE = RATES.index(0.5)
@@ -103,10 +105,10 @@ EXPERIMENT = Experiment(
     claim="Dividing by the group's standard deviation gives prompts that are very easy or very hard larger"
     " weights: a question-level difficulty bias, which Dr. GRPO removes.",
     source="Liu et al. 2025, Dr. GRPO (arXiv:2503.20783)",
-    run="Prompts have one right and one wrong answer and states of their own, and there is no KL penalty. First"
-    f" the gradient of prompts of known pass rates is taken from {BATCHES} groups of {GROUP_SIZE} each. Then"
-    " three prompts with pass rates of 5 %, 50 % and 95 % are trained: 100 updates of 12 groups of 16 with"
-    " SGD and steps of equal length, so that only the shares of the prompts in a step differ.",
+    run="Prompts have one right and one wrong answer and states of their own, and there is no KL penalty."
+    f" First the gradient of prompts of known pass rates is taken from {BATCHES} groups of {GROUP_SIZE}"
+    " each. Then three prompts with pass rates of 5 %, 50 % and 95 % are trained: 100 updates of 12 groups"
+    " of 16 with SGD and steps of equal length, so that only the shares of the prompts in a step differ.",
     measured="The gradient of the right answer's logit, relative to that of a prompt with pass rate 1/2; and"
     " the pass rates, as means over training, computed from the policy.",
     arms={

@@ -17,8 +17,8 @@ EXPERIMENT = Experiment(
     claim="A sampling temperature of 0.7 to 1 gives groups varied enough to compare; lower, groups agree and"
     " teach nothing; higher, they are random and learning is slow.",
     source="a book chapter on GRPO (2026), sec. 7.5.1; RLinf documentation, GRPO",
-    run="The task of `collapse` with a mild reference, whose logits have a standard deviation of 1, and with a"
-    " sharp one, with a standard deviation of 2, whose favorites are mostly wrong. The algorithm is GRPO"
+    run="The task of `collapse` with a mild reference, whose logits have a standard deviation of 1, and with"
+    " a sharp one, with a standard deviation of 2, whose favorites are mostly wrong. The algorithm is GRPO"
     " without a KL penalty; the temperature is the policy's, both for sampling and for the gradient.",
     measured="At the temperature of training: the mean reward at the end and over all of training, and the"
     " share of groups without contrast over all of training.",
@@ -77,8 +77,8 @@ EXPERIMENT = Experiment(
             ("mean dead_groups", "share of groups without contrast,\nmean of all updates"),
         )
     ),
-    remark="The sharper the reference, the higher the temperature at which its groups have something"
-    " to compare.",
+    remark="The sharper the reference, the higher the temperature at which its groups have something to"
+    " compare.",
     chosen="The experiment was split into two references, because the first result depended on how sharp the"
     " reference was.",
 )

@@ -15,8 +15,8 @@ EXPERIMENT = Experiment(
     " is what GRPO needs.",
     source="a book chapter on GRPO (2026), sec. 7.5.5; It takes two: your GRPO is secretly DPO"
     " (arXiv:2510.00977)",
-    run=f"{DESCRIPTION} Groups of 2 are tried with as many prompts per batch as groups of 16, that is, with an"
-    " eighth of the completions; and with as many completions, that is, with eight times the prompts.",
+    run=f"{DESCRIPTION} Groups of 2 are tried with as many prompts per batch as groups of 16, that is, with"
+    " an eighth of the completions; and with as many completions, that is, with eight times the prompts.",
     measured=f"{MEASURED} A difference of {LOSSLESS} counts as none: the paper's groups of 2 keep 97.6 % of"
     " the performance.",
     arms={
@@ -51,6 +51,6 @@ EXPERIMENT = Experiment(
         ),
     ),
     panels=(Curves("correct", "right completions (share)"),),
-    remark="The paper starts from pretrained LLMs. Here the two completions of most pairs are equally good at"
-    " first, and such a pair teaches nothing.",
+    remark="The paper starts from pretrained LLMs. Here the two completions of most pairs are equally good"
+    " at first, and such a pair teaches nothing.",
 )

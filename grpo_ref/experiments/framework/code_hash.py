@@ -1,4 +1,4 @@
-"""The hash of all code that a result depends on: what a module does, and what the modules that it imports do."""
+"""The hash of all code that a result depends on: that of a module, and of all modules that it imports."""
 
 import ast
 import hashlib

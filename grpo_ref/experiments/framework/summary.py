@@ -4,8 +4,8 @@ import hashlib
 import json
 import math
 import platform
-from importlib.metadata import version
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,11 @@ def summary(
         "seeds": seeds,
         "seed": seed,
         "code": _arms_hash(experiments),
-        "versions": {"python": platform.python_version(), "numpy": version("numpy"), "scipy": version("scipy")},
+        "versions": {
+            "python": platform.python_version(),
+            "numpy": version("numpy"),
+            "scipy": version("scipy"),
+        },
         "experiments": {name: _one(experiments[name], result) for name, result in results.items()},
     }
 

@@ -8,9 +8,11 @@ import numpy as np
 
 from grpo_ref.arrays import Floats
 from grpo_ref.experiments.framework.experiment import Measures
+from grpo_ref.learning.config import config_for
+from grpo_ref.learning.state import TrainState, Update
 from grpo_ref.learning.tasks.task import Task
-from grpo_ref.learning.train import TrainState, Update, config_for, train
 from grpo_ref.recipes import Recipe
+from grpo_ref.training import train
 
 LAST_PART = 0.2
 """The share of the updates, at the end of training, over which a curve is averaged into its final value."""
@@ -47,18 +49,19 @@ def trained(
 def curves(
     updates: Iterable[Update], metrics: Sequence[str] = (), **measured: Callable[[TrainState], Floats]
 ) -> dict[str, Floats]:
-    """Follow a training: (S, U) of each number, one value per seed and update.
+    """Follow a training: name -> (S, ..., U), the last axis over updates.
 
     Args:
       updates: as `train` yields them.
-      metrics: names of metrics to keep.
-      measured: name -> what is computed from the state after each update, (S,).
+      metrics: names of metrics to keep, (S,) each.
+      measured: name -> what is computed from the state after each update, (S, ...).
     """
     rows = [
         [*(metrics_now[name] for name in metrics), *(measure(state) for measure in measured.values())]
         for metrics_now, state in updates
     ]
-    return dict(zip((*metrics, *measured), np.moveaxis(np.array(rows), 0, -1), strict=True))
+    columns = (np.moveaxis(np.array(column), 0, -1) for column in zip(*rows, strict=True))
+    return dict(zip((*metrics, *measured), columns, strict=True))
 
 
 def last(updates: Iterable[Update]) -> TrainState:

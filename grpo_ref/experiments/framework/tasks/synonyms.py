@@ -11,10 +11,12 @@ from grpo_ref.experiments.framework.experiment import Measures
 from grpo_ref.experiments.framework.tasks.orders import random_orders
 from grpo_ref.experiments.framework.training import curves, summarized
 from grpo_ref.kernels.diversity import has_collapsed
+from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import log_softmax
+from grpo_ref.learning.state import TrainState
 from grpo_ref.learning.tasks.task import END, Task
-from grpo_ref.learning.train import TrainState, config_for, train
 from grpo_ref.recipes import Recipe
+from grpo_ref.training import train
 
 PROMPTS, VOCABULARY = 12, 8
 RECORD = ("reward", "entropy", "distinct_bigrams", "reward_width", "dead_groups")

@@ -1,72 +1,50 @@
-"""Pictures of the KL penalty: its estimators, and what it holds back."""
+"""Measures of several runs: over a common axis, repeated many times, or one against another."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from grpo_ref.arrays import Floats
-from grpo_ref.plots.axes import label, legend_above, series
+from grpo_ref.plots.axes import label, series
 from grpo_ref.plots.style import COLOURS, MARKERS, figure_style, new_figure
-from grpo_ref.recipes import Slot
-from grpo_ref.types import Batch
 
 
-def penalty_curve(part: Slot, log_ratios: Floats) -> tuple[Floats, Floats]:
-    """Value and slope of a penalty against log πθ - log πref, on tokens drawn by πθ itself.
+def lines_figure(
+    x: Sequence[float], lines: Mapping[str, Floats], xlabel: str, ylabel: str, *, log_x: bool = False
+) -> Figure:
+    """One line per run, over any common axis.
 
-    Args:
-      part: the penalty, as in a recipe.
-      log_ratios: (N,) in nats.
-
-    Returns:
-      Two (N,) arrays, in nats and in nats a nat.
-    """
-    log_probs = np.full((1, log_ratios.size, 1), -4.0)
-    batch = Batch(
-        log_probs=log_probs,
-        old_log_probs=log_probs,
-        ref_log_probs=log_probs - log_ratios[None, :, None],
-        rollout_log_probs=log_probs,
-        log_ratio=np.zeros_like(log_probs),
-        advantages=np.zeros_like(log_probs),
-        mask=np.ones_like(log_probs),
-        max_length=1,
-    )
-    term = part(batch)
-    slope = np.broadcast_to(term.slope + term.direct, log_probs.shape)
-    return term.value[0, :, 0], slope[0, :, 0]
-
-
-def penalty_figure(parts: Mapping[str, Slot], *, reach: float = 2.0) -> Figure:
-    """Value and slope of several penalties against log πθ - log πref.
+    Lines are means over the seeds, bands run from their 10th to their 90th percentile; a single seed has
+    no band.
 
     Args:
-      parts: label -> penalty, as in a recipe; at most eight.
-      reach: the axis runs from -reach to reach nats; below the reference to the left.
+      x: (N,) places on the axis.
+      lines: label -> (S, N).
+      xlabel, ylabel: what the axes say, with units.
+      log_x: whether the axis is logarithmic.
 
     Returns:
       The figure.
     """
-    log_ratios = np.linspace(-reach, reach, 401)
     with figure_style():
-        figure = new_figure(9.5, 3.8)
-        left, right = figure.subplots(1, 2)
-        for index, (name, part) in enumerate(parts.items()):
-            value, slope = penalty_curve(part, log_ratios)
-            style = series(index) | {"markevery": 50}
-            left.plot(log_ratios, value, label=name, **style)
-            right.plot(log_ratios, slope, label=name, **style)
-        for axis, what in ((left, "value (nats)"), (right, "slope with respect to log πθ")):
-            axis.axhline(0.0, color="black", linewidth=0.8)
-            label(axis, "log πθ - log πref of the sampled token (nats)", what)
-            legend_above(axis)
+        figure = new_figure(6.5, 3.8)
+        axis = figure.subplots()
+        for index, (name, values) in enumerate(lines.items()):
+            low, high = np.percentile(values, [10, 90], axis=0)
+            axis.fill_between(x, low, high, color=COLOURS[index], alpha=0.18, linewidth=0)
+            axis.plot(x, values.mean(0), label=name, **series(index))
+        axis.set_xscale("log" if log_x else "linear")
+        label(axis, xlabel, ylabel)
+        seeds = len(next(iter(lines.values())))
+        title = f"line: mean of {seeds} seeds;\nband: their 10th to 90th percentile" if seeds > 1 else ""
+        figure.legend(loc="outside right center", title=title, frameon=False)
     return figure
 
 
 def spread_figure(samples: Mapping[str, Floats], truth: float, ylabel: str) -> Figure:
-    """What estimators give over and over again, beside the truth.
+    """What estimators give when they are repeated, beside the truth.
 
     Bars run from the 10th to the 90th percentile of the repetitions, the point is their mean.
 
@@ -98,7 +76,7 @@ def spread_figure(samples: Mapping[str, Floats], truth: float, ylabel: str) -> F
 
 
 def frontier_figure(points: Mapping[str, tuple[Floats, Floats]], xlabel: str, ylabel: str) -> Figure:
-    """Two final measures of several runs against each other, a point each, joined in their order.
+    """Two final measures of several runs against each other: a point per run, joined in their order.
 
     Points are means over the seeds, bars run from their 10th to their 90th percentile.
 

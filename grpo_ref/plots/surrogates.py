@@ -1,4 +1,4 @@
-"""The gallery of surrogates: value and slope against the ratio, for a good token and a bad one."""
+"""Surrogates: value and slope against the ratio, for a good token and a bad one."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from grpo_ref.arrays import Bools, Floats
+from grpo_ref.arrays import Floats
 from grpo_ref.plots.axes import label, series
-from grpo_ref.plots.style import COLOURS, MARKERS, figure_style, new_figure
+from grpo_ref.plots.style import figure_style, new_figure
 from grpo_ref.recipes import Slot
 from grpo_ref.types import Batch
 
@@ -36,8 +36,8 @@ def surrogate_curve(
 ) -> SurrogateCurve:
     """A surrogate on completions of one token each, one for every ratio.
 
-    With one token a completion, the ratio of a sequence is that of its token. The vocabulary has two tokens:
-    this one and "any other".
+    With one token per completion, the ratio of a sequence is that of its token. The vocabulary has two
+    tokens: this one and "any other".
 
     Args:
       part: the surrogate, as in a recipe.
@@ -141,31 +141,3 @@ def _draw_curve(axis: Axes, ratios: Floats, values: Floats, index: int, name: st
     if index == 0:
         axis.axvline(1.0, color="0.6", linewidth=0.7)
         axis.axhline(0.0, color="0.6", linewidth=0.7)
-
-
-def covariance_figure(log_probs: Floats, advantages: Floats, chosen: Bools) -> Figure:
-    """Tokens by advantage and log-probability, with lines of equal covariance and the tokens that are chosen.
-
-    Args:
-      log_probs, advantages: (N,) of the tokens; log-probabilities in nats.
-      chosen: (N,) True where the surrogate treats a token otherwise.
-
-    Returns:
-      The figure; the covariance of a token is (A - mean A)(log πθ - mean log πθ), positive at the upper right
-      and the lower left.
-    """
-    x, y = log_probs - log_probs.mean(), advantages - advantages.mean()
-    with figure_style():
-        figure = new_figure(6.0, 3.8)
-        axis = figure.subplots()
-        across = np.linspace(1.05 * x.min(), 1.05 * x.max(), 200)
-        up = np.linspace(1.15 * y.min(), 1.15 * y.max(), 200)
-        lines = axis.contour(
-            across, up, np.outer(up, across), levels=(-2, -1, 0, 1, 2), colors="0.6", linewidths=0.8
-        )
-        axis.clabel(lines, fontsize=7)
-        axis.plot(x[~chosen], y[~chosen], ".", color=COLOURS[5], label="left alone")
-        axis.plot(x[chosen], y[chosen], MARKERS[1], color=COLOURS[1], label="chosen")
-        label(axis, "log πθ - mean (nats)", "A - mean")
-        figure.legend(loc="outside upper center", ncols=2, frameon=False)
-    return figure
