@@ -61,8 +61,8 @@ EXPERIMENT = Experiment(
     " more stable, at no cost where ratios are tame.",
     source="RLinf's documentation of GRPO, early_stop_imp_ratio",
     run="In a bandit the good arms, 16 of 32, pay for 70 % of the prompts that the policy cannot tell apart,"
-    " and the bad arms pay for 30 %. There are 40 batches of 16 prompts in 8 minibatches, with groups of 8:"
-    " wild, with 6 passes over each batch at a learning rate of 0.15; and tame, with one pass at 0.03. A"
+    " and the bad arms pay for 32.5 %. There are 40 batches of 16 prompts in 8 minibatches, with groups of"
+    " 8: wild, with 6 passes over each batch at a learning rate of 0.15; and tame, with one pass at 0.03. A"
     " minibatch is dropped if the mean ratio of its tokens is above 5.",
     measured="The reward at the end, and the longest gradient of the training (a mean over the steps of a"
     " batch, as a power of ten).",

@@ -29,8 +29,8 @@ def code_hash(module: str) -> str:
         if name not in reached:
             reached.add(name)
             waiting += _imported(name)
-    texts = (f"{name}\n{_syntax(file)}" for name in sorted(reached) for file in _files(name))
-    return hashlib.sha256("\n".join(texts).encode()).hexdigest()[:16]
+    parts = (f"{name} {_file_hash(file)}" for name in sorted(reached) for file in _files(name))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
 def _files(module: str) -> list[Path]:
@@ -49,9 +49,9 @@ def _tree(file: Path) -> ast.Module:
 
 
 @cache
-def _syntax(file: Path) -> str:
-    """The syntax tree as text, without line numbers."""
-    return ast.dump(_tree(file))
+def _file_hash(file: Path) -> str:
+    """Of the syntax tree, which is written out without line numbers."""
+    return hashlib.sha256(ast.dump(_tree(file)).encode()).hexdigest()
 
 
 class _WithoutDocstrings(ast.NodeTransformer):

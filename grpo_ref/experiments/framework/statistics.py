@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import lazy_loader
 import numpy as np
-from scipy import special
 
 from grpo_ref.arrays import Floats
+
+scipy: Any = lazy_loader.load("scipy")
 
 CONFIDENCE = 0.95
 """Of all intervals of one experiment together."""
@@ -68,7 +70,7 @@ def _unadjusted(difference: Floats, differences: int) -> Estimate:
         return Estimate(mean, mean, mean, float(mean == 0.0), size, seeds)
     error = spread / math.sqrt(seeds)
     reach = student_quantile(1.0 - (1.0 - CONFIDENCE) / (2 * differences), seeds - 1) * error
-    p = float(2.0 * special.stdtr(seeds - 1, -abs(mean) / error))
+    p = float(2.0 * scipy.special.stdtr(seeds - 1, -abs(mean) / error))
     return Estimate(mean, mean - reach, mean + reach, p, mean / spread, seeds)
 
 
@@ -78,7 +80,7 @@ def student_quantile(probability: float, freedom: int) -> float:
     >>> round(student_quantile(0.975, 2), 4)
     4.3027
     """
-    return float(special.stdtrit(freedom, probability))
+    return float(scipy.special.stdtrit(freedom, probability))
 
 
 def interval(values: Floats) -> tuple[Floats, Floats]:

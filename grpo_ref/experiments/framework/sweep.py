@@ -6,13 +6,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import joblib
+import lazy_loader
 import numpy as np
 
 from grpo_ref.experiments.framework.cache import Cache, Job
 from grpo_ref.experiments.framework.experiment import Experiment, Measures
 from grpo_ref.experiments.framework.verdicts import ClaimResult, judged
 from grpo_ref.files import require_writable
+
+joblib: Any = lazy_loader.load("joblib")
 
 CHUNK = 32
 """Seeds that run together as one array: enough to be quick, few enough to share the work."""

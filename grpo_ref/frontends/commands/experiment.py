@@ -9,6 +9,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from grpo_ref import plots
 from grpo_ref.experiments import EXPERIMENTS
 from grpo_ref.experiments.framework.cache import Cache
 from grpo_ref.experiments.framework.experiment import Experiment
@@ -25,7 +26,6 @@ from grpo_ref.frontends.experiment_report import (
     verdict_table,
 )
 from grpo_ref.frontends.progress import ProgressBar
-from grpo_ref.plots import plot_experiment
 
 SEEDS, QUICK_SEEDS = 128, 16
 INTERRUPTED = 130
@@ -185,7 +185,7 @@ def _write(out: Path, readme: Path | None, results: Mapping[str, ClaimResult], f
     out.mkdir(parents=True, exist_ok=True)
     with ProgressBar("figures", "figure", len(results)) as progress:
         for done, (name, result) in enumerate(results.items(), start=1):
-            plot_experiment(EXPERIMENTS[name], result, out / f"{name}.png")
+            plots.plot_experiment(EXPERIMENTS[name], result, out / f"{name}.png")
             progress.show(done, name)
     save(out / "results.json", found)
     page = markdown_page(EXPERIMENTS, found)

@@ -22,8 +22,8 @@ def noisy_bandit(
     """A bandit in which no arm is always right.
 
     A good arm pays 1 for a share `pays` of the prompts of its state and 0 for the others; a bad arm pays 1
-    for a share 1 - pays. The best mean reward that a policy can reach is `pays`, with any mixture of the
-    good arms.
+    for a share 1 - pays, which floating point may raise by one prompt: with the defaults, 28 and 13 of 40
+    prompts. The best mean reward that a policy can reach is `pays`, with any mixture of the good arms.
 
     Args:
       states: what the policy can tell apart.
