@@ -1,5 +1,8 @@
 """A made-up experiment whose result is known beforehand, for the tests of what handles experiments."""
 
+import os
+import time
+
 import numpy as np
 
 from grpo_ref.experiments.framework.experiment import Curves, Experiment, Points, Prediction, arm
@@ -9,6 +12,12 @@ def shifted(*, by, seeds, seed):
     """The same noise in every arm, plus a constant."""
     noise = np.array([np.random.default_rng([seed, run]).normal() for run in range(seeds)])
     return {"level": noise + by, "curve": np.stack([noise, noise + by], axis=-1)}
+
+
+def slow_square(*, number, seeds, seed):
+    """The process that did the work and the square of a number, after a while."""
+    time.sleep(0.3)
+    return {"square": np.full(seeds, float(number) ** 2), "process": np.full(seeds, float(os.getpid()))}
 
 
 TOY = Experiment(

@@ -25,8 +25,9 @@ def one_experiment(monkeypatch):
 
 
 def test_list_names_every_experiment():
-    shown = run("list").output.split()
-    assert [word for word in shown if word in EXPERIMENTS] == list(EXPERIMENTS)
+    heading, *lines = run("list").output.splitlines()
+    assert heading.split() == ["experiment", "group", "claim"]
+    assert [line.split()[0] for line in lines if not line.startswith(" ")] == list(EXPERIMENTS)
 
 
 @pytest.mark.usefixtures("one_experiment")

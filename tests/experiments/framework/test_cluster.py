@@ -6,10 +6,13 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from pathlib import Path
 
-import numpy as np
 import pytest
+import toy_experiment
+from toy_experiment import slow_square
 
+import grpo_ref
 from grpo_ref.experiments.framework.cache import Cache, Job
 from grpo_ref.experiments.framework.experiment import arm
 from grpo_ref.experiments.framework.sweep import sweep
@@ -18,16 +21,11 @@ distributed = pytest.importorskip("distributed", reason="extra sweep is not inst
 PATIENCE = 60.0
 
 
-def slow_square(*, number, seeds, seed):
-    """A worker's process and the square of a number, after a while."""
-    time.sleep(0.3)
-    return {"square": np.full(seeds, float(number) ** 2), "process": np.full(seeds, float(os.getpid()))}
-
-
 @pytest.fixture
 def cluster(tmp_path):
     """Address of a scheduler with two workers, each a process of its own."""
-    environment = os.environ | {"PYTHONPATH": os.path.dirname(__file__), "PYTHONWARNINGS": "ignore"}
+    paths = (Path(toy_experiment.__file__).parent, Path(grpo_ref.__file__).parents[1])
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, paths)), "PYTHONWARNINGS": "ignore"}
     place = tmp_path / "scheduler.json"
     log = (tmp_path / "log").open("w")
 
