@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from grpo_ref import clipped, dppo_top_tv, dppo_tv, kl_cov, slot
+from grpo_ref import clipped, dppo_top_tv, dppo_tv, slot
 from grpo_ref.kernels import surrogates
-from grpo_ref.plots import covariance_figure, slopes_compared, surrogate_curve, surrogate_figure
+from grpo_ref.plots import slopes_compared, surrogate_curve, surrogate_figure
 
 CLIPPED = slot(clipped, clip_low=0.2, clip_high=0.5)
 SETTINGS = {"squared_ratio": {"beta": 0.1}}
@@ -50,16 +50,3 @@ def test_slopes_are_compared_for_good_and_bad_tokens():
         assert drawn["clip"].tolist() == surrogate_curve(CLIPPED, advantage, old_prob=0.3).slope.tolist()
         assert drawn["tv"].tolist() == surrogate_curve(slot(dppo_tv), advantage, old_prob=0.3).slope.tolist()
     assert (good.get_title(), bad.get_title()) == ("A = +1", "A = -1")
-
-
-def test_chosen_tokens_stand_apart():
-    rng = np.random.default_rng(0)
-    log_probs, advantages = np.log(rng.random((1, 4, 5))), rng.normal(size=(1, 4, 5))
-    chosen = kl_cov(np.ones((1, 4, 5)), log_probs, advantages, np.ones((1, 4, 5)), share=0.1).slope
-    chosen = (chosen != np.e * advantages).ravel()
-    (axis,) = covariance_figure(log_probs.ravel(), advantages.ravel(), chosen).axes
-    left, marked = axis.get_lines()
-    assert (len(left.get_xdata()), len(marked.get_xdata())) == (18, 2)
-    products = marked.get_xdata() * marked.get_ydata()
-    assert products.min() > (left.get_xdata() * left.get_ydata()).max()
-    assert (axis.get_xlabel(), axis.get_ylabel()) == ("log πθ - mean (nats)", "A - mean")
