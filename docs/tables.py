@@ -5,7 +5,6 @@ between these two is written by hand, so no table and no total can go stale. A t
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable
 from inspect import cleandoc
 from pathlib import Path
@@ -15,7 +14,6 @@ from grpo_ref.course.contents import CHAPTERS
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.recipes import CATALOG, CHAPTER, Recipe
 from grpo_ref.trainers import DIALECTS
-from grpo_ref.trainers.traps import TRAPS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -87,8 +85,7 @@ def totals() -> str:
 
 def dialects() -> str:
     """The trainers, each at the version that was read."""
-    count = Counter(trap.dialect for trap in TRAPS)
-    rows = ((f"`{name}`", dialect.version, count[name]) for name, dialect in DIALECTS.items())
+    rows = ((f"`{name}`", dialect.version, len(dialect.traps)) for name, dialect in DIALECTS.items())
     return table(("dialect", "as read in", "traps"), rows)
 
 

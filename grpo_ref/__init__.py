@@ -61,7 +61,6 @@ from grpo_ref.kernels.penalties import (
     k3,
     mse,
     no_penalty,
-    open_instruct_kl,
     straight_through,
     weighted_k1,
     weighted_k3,
@@ -102,5 +101,6 @@ from grpo_ref.learning.verbalized import verbalized_sample
 from grpo_ref.loss import PolicyLoss, policy_loss
 from grpo_ref.objective import grpo_objective
 from grpo_ref.recipes import DAPO, DR_GRPO, GRPO, RECIPES, REINFORCE, RLOO, Recipe, Slot, slot
+from grpo_ref.trainers.open_instruct.quirks import open_instruct_kl
 from grpo_ref.training import train
 from grpo_ref.types import Batch, Completions, Term

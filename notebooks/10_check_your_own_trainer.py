@@ -79,9 +79,8 @@ compared_gradients({"as configured": explanation.recipe, "as meant": repaired}, 
 #
 # ## Does the library compute what the trainers compute?
 #
-# `grpo-ref parity tests/data/trainers.json` rebuilds 126 losses, gradients and tensors that were recorded from running the
-# trainers' real code, from their names and parameters alone, and compares. It needs the checkout; the report ends with
-# `126 passed`.
+# `grpo-ref parity` rebuilds losses, gradients and tensors that were recorded from running the trainers' real code, from
+# their configurations and inputs alone, and compares. The report ends with how many passed of each trainer.
 #
 # ## Does my own loss compute what I think?
 #

@@ -2,7 +2,7 @@
 
 ## Background
 
-A language model ends in logits, one number a token. Everything in GRPO is built on their log-
+A language model ends in logits, one number per token. Everything in GRPO is built on their log-
 softmax.
 
 ## Problem
@@ -32,8 +32,8 @@ each has probability 1/2
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

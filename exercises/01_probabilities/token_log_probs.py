@@ -2,7 +2,7 @@
 
 ## Background
 
-Of all the probabilities in the vocabulary, the loss needs one a position: that of the sampled
+Of all the probabilities in the vocabulary, the loss needs one per position: that of the sampled
 token.
 
 ## Problem
@@ -33,8 +33,8 @@ probabilities 0.5 and 0.8
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

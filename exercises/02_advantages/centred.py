@@ -13,7 +13,7 @@ Write `centred_advantages(rewards)`:
 
 ## Input
 
-- rewards: (P, G), one row a prompt.
+- rewards: (P, G), one row per prompt.
 
 ## Output
 
@@ -32,8 +32,8 @@ the mean is 1/4
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -12,7 +12,7 @@ Write `group_advantages(rewards, eps=1e-4)`:
 
 ## Input
 
-- rewards: (P, G), one row a prompt.
+- rewards: (P, G), one row per prompt.
 - eps: keeps a group of equal rewards at 0 instead of 0/0.
 
 ## Output
@@ -37,8 +37,8 @@ Trainers disagree: TRL (eps 1e-4) and verl (1e-6) divide by G - 1, Open Instruct
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -13,7 +13,7 @@ Write `leave_one_out(rewards)`: each reward minus the mean of the *other* reward
 
 ## Input
 
-- rewards: (P, G), one row a prompt.
+- rewards: (P, G), one row per prompt.
 
 ## Output
 
@@ -33,8 +33,8 @@ unbiased.
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -11,7 +11,7 @@ Write `mixed_groups(rewards)`: for each group, whether its completions differ in
 
 ## Input
 
-- rewards: (P, G), one row a prompt.
+- rewards: (P, G), one row per prompt.
 
 ## Output
 
@@ -30,8 +30,8 @@ only the first has a contrast
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

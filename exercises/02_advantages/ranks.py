@@ -13,7 +13,7 @@ Write `rank_advantages(rewards)`:
 
 ## Input
 
-- rewards: (P, G), one row a prompt.
+- rewards: (P, G), one row per prompt.
 
 ## Output
 
@@ -42,8 +42,8 @@ How ties are ranked is not said in the paper's abstract; the mean rank keeps the
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

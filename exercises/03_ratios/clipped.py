@@ -8,7 +8,7 @@ further.
 
 ## Problem
 
-Write `clipped_surrogate(ratio, advantages, clip_low=0.2, clip_high=0.2)`, one value a token:
+Write `clipped_surrogate(ratio, advantages, clip_low=0.2, clip_high=0.2)`, one value per token:
 
     s = min(r A, clip(r, 1 - clip_low, 1 + clip_high) A)
 
@@ -36,8 +36,8 @@ min(1.5, 1.2)
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -7,7 +7,7 @@ and one such token can dominate a batch. verl always puts a floor there.
 
 ## Problem
 
-Write `dual_clipped(ratio, advantages, clip=0.2, max_ratio=3.0)`, one value a token:
+Write `dual_clipped(ratio, advantages, clip=0.2, max_ratio=3.0)`, one value per token:
 
     s = min(r A, clip(r, 1 - clip, 1 + clip) A)
     dual = max(s, max_ratio A) where A < 0,    s elsewhere
@@ -32,8 +32,8 @@ max(-5, -3)
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

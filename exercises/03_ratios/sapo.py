@@ -36,8 +36,8 @@ The slope is with respect to log r, which is the slope with respect to log πθ:
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

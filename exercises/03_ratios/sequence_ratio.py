@@ -7,7 +7,7 @@ plain product of the token ratios explodes with the length, so it takes their ge
 
 ## Problem
 
-Write `sequence_ratio(log_ratio, mask)`, one ratio a completion:
+Write `sequence_ratio(log_ratio, mask)`, one ratio per completion:
 
     s = exp( 1/|o| Σₜ log rₜ ),    the sum over the |o| tokens of the completion
 
@@ -29,8 +29,8 @@ Write `sequence_ratio(log_ratio, mask)`, one ratio a completion:
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -34,8 +34,8 @@ Write `token_ratio(log_probs, old_log_probs, mask)`:
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -18,7 +18,7 @@ Write `exact_kl(probs, ref_probs)` along the last axis:
 
 ## Output
 
-One number a row, in nats.
+One number per row, in nats.
 
 ## Examples
 
@@ -29,8 +29,8 @@ One number a row, in nats.
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

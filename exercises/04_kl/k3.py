@@ -7,7 +7,7 @@ negative.
 
 ## Problem
 
-Write `k3(log_probs, ref_log_probs)`, one estimate a token:
+Write `k3(log_probs, ref_log_probs)`, one estimate per token:
 
     k3 = e⁻ᵛ - 1 + v,    v = log πθ - log πref
 
@@ -32,8 +32,8 @@ An array of the same shape, in nats.
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

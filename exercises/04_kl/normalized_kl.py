@@ -35,8 +35,8 @@ p = 3/4, 1/4 and q = 1/2, 1/2: quotients 1.5 and 0.5
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-11 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-11 of the largest expected magnitude.
 
 ## Source
 

@@ -13,7 +13,7 @@ Write `fixed_length_mean(values, mask, max_length)`:
 
 ## Input
 
-- values: (N, T), one a token; padding holds arbitrary numbers, NaN included.
+- values: (N, T), one per token; padding holds arbitrary numbers, NaN included.
 - mask: (N, T) 1 on tokens, 0 on padding.
 - max_length: L, the generation budget in tokens, at least 1.
 
@@ -39,8 +39,8 @@ with scale_rewards="none".
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

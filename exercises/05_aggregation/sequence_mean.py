@@ -12,7 +12,7 @@ Write `sequence_mean(values, mask)`:
 
 ## Input
 
-- values: (N, T), one a token; padding holds arbitrary numbers, NaN included.
+- values: (N, T), one per token; padding holds arbitrary numbers, NaN included.
 - mask: (N, T) 1 on tokens, 0 on padding.
 
 ## Output
@@ -32,8 +32,8 @@ verl leaves empty completions out of N. Dr. GRPO divides by a constant instead o
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -13,7 +13,7 @@ Write `token_mean(values, mask)`:
 
 ## Input
 
-- values: (N, T), one a token; padding holds arbitrary numbers, NaN included.
+- values: (N, T), one per token; padding holds arbitrary numbers, NaN included.
 - mask: (N, T) 1 on tokens, 0 on padding.
 
 ## Output
@@ -29,8 +29,8 @@ A number; 0 if no token is left.
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -16,7 +16,7 @@ kl_coef=0.04)`:
 
 - log_probs, old_log_probs, ref_log_probs: (N, T) of the sampled tokens, in nats; padding holds
   arbitrary numbers.
-- advantages: (N,) one a completion.
+- advantages: (N,) one per completion.
 - mask: (N, T) 1 on tokens, 0 on padding; every completion has at least one.
 - clip: ε. kl_coef: β.
 
@@ -41,8 +41,8 @@ ratios 1.2 and 1, the first clipped at 1.1: mean 1.05; the other completion -1; 
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -47,8 +47,8 @@ Trainers estimate the KL token by token instead of writing it out; the chapter o
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-11 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-11 of the largest expected magnitude.
 
 ## Source
 

@@ -44,12 +44,12 @@ gets away with it here, and not where a clip or a filter takes some of them out.
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 
-Shao et al. 2024, DeepSeekMath (arXiv:2402.03300), with one token a completion.
+Shao et al. 2024, DeepSeekMath (arXiv:2402.03300), with one token per completion.
 """
 
 import numpy as np

@@ -12,7 +12,7 @@ Write `train_language(uniforms, vocabulary, learning_rate=8.0, steps=2, clip=0.2
 + 1 rows, one for each token before and the last one for the start; it begins with zeros. In each
 update
 
-1. draw G completions of T tokens, one uniform number u a token: the first token whose cumulative
+1. draw G completions of T tokens, one uniform number u per token: the first token whose cumulative
 probability is larger than u; the row of the first token is V, after that it is the token before;
 keep log πold of every token
 2. r = share of the T - 1 steps in which the next token is the one before plus 1, modulo V
@@ -45,8 +45,8 @@ both chose 0, which cancels; after 0 one chose 1 and one chose 0
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-08 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-08 of the largest expected magnitude.
 
 ## Source
 

@@ -16,9 +16,9 @@ over the tokens of N completions. The result is logits + learning_rate · ∂J/�
 
 ## Input
 
-- logits: (S, V), one row a state.
+- logits: (S, V), one row per state.
 - states, tokens: (N, T) whole numbers; padding holds arbitrary valid ones.
-- advantages: (N,) one a completion.
+- advantages: (N,) one per completion.
 - mask: (N, T) 1 on tokens, 0 on padding; at least one is 1.
 - learning_rate: a number.
 
@@ -39,8 +39,8 @@ one-hot minus one half
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

@@ -27,8 +27,8 @@ mean of its group.
     train([[[[1, 0], [1, 0]], [[9, 9], [9, 9]]]], [[[0.25, 0.75], [0.25, 0.25]]], 1.0)
     -> [[0.125, -0.125], [0, 0]]
 
-the first prompt has A = ±1/2, and weight 1/4 a member; the second pays 9 whatever is drawn and has
-nothing to learn
+the first prompt has A = ±1/2, and weight 1/4 per member; the second pays 9 whatever is drawn and
+has nothing to learn
 
 ## Constraints
 
@@ -36,8 +36,8 @@ nothing to learn
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

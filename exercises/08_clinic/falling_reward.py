@@ -2,7 +2,7 @@
 
 ## Background
 
-The patient: a training loop for a table of bandits, one row of logits a prompt. Its reward curve
+The patient: a training loop for a table of bandits, one row of logits per prompt. Its reward curve
 starts in the middle and falls to the worst arm's payoff, as smoothly as others rise.
 
 ## Problem
@@ -34,8 +34,8 @@ arms 0 and 1 are drawn, A = ±1/2; the mean of A (one-hot - 1/2) is 1/2 (1/2 · 
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

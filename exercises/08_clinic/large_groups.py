@@ -34,8 +34,8 @@ arms 0, 0 and 1 get 3, 3 and 0, A = 1, 1, -2; (1/2 + 1/2 + 1) / 3
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

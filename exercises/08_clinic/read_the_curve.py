@@ -17,7 +17,7 @@ Write `diagnose(reward, truth, entropy)`, which names what it sees:
 
 ## Input
 
-- reward, truth: (60,) one number an update, about 0 to 1.2, with noise of 0.02.
+- reward, truth: (60,) one number per update, about 0 to 1.2, with noise of 0.02.
 - entropy: (60,) nats.
 
 ## Output
@@ -34,8 +34,8 @@ One of the five names.
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-09 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-09 of the largest expected magnitude.
 
 ## Source
 

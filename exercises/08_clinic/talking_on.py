@@ -9,7 +9,7 @@ the same.
 ## Problem
 
 Find the fault in `train(uniforms, vocabulary, learning_rate=8.0)` below and mend it. The policy has
-one row of logits a position. A completion is right, and gets reward 1, if it ends as its third
+one row of logits per position. A completion is right, and gets reward 1, if it ends as its third
 token; else it gets 0. The loop shall do gradient ascent on
 
     Σ m A log π / Σ m,    A the reward minus the mean of the batch
@@ -40,8 +40,8 @@ is padding in both
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-08 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-08 of the largest expected magnitude.
 
 ## Source
 

@@ -38,8 +38,8 @@ at the start v = 0 and the penalty has no slope yet
 
 ## Grading
 
-Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these. Values may
-differ by 1e-08 of the largest expected magnitude.
+Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
+may differ by 1e-08 of the largest expected magnitude.
 
 ## Source
 

@@ -1,5 +1,38 @@
-"""Check a loss function of your own against a recipe, on batches made to tell implementations apart."""
+"""Check code of your own against the library: a whole loss function, or the slope of one part.
 
-from grpo_ref.check.compare import FRAMEWORKS, Batch, Comparison, LossError, assert_matches, compare
+    def my_loss(log_probs, old_log_probs, ref_log_probs, advantages, mask): ...
 
-__all__ = ["FRAMEWORKS", "Batch", "Comparison", "LossError", "assert_matches", "compare"]
+    assert_matches(my_loss, DAPO)         # loss and gradient, on batches that tell implementations apart
+    print(compare(my_loss, DAPO))         # the same as a report
+    print(check_slope(my_surrogate))      # is the slope that of the value?
+
+The arrays are (N, T) and advantages (N,), the completions of all groups one after another; a parameter
+`rollout_log_probs` is filled in too if the function has it. The function returns the loss, a number to be
+minimized, or the loss and its gradient with respect to log_probs. With framework="torch" or "jax" it is given
+tensors of that library in double precision and differentiated by it.
+
+| file | its one job |
+|---|---|
+| batches | generate batches that tell implementations apart |
+| frameworks | ask a function, in NumPy, PyTorch or JAX, for its loss and gradient |
+| reference | what the recipe answers, and in what two answers differ |
+| diagnosis | what would have to be different about the recipe for the answers to agree |
+| compare | all of it, as one comparison |
+| slopes | the slope of one part against central differences |
+"""
+
+from grpo_ref.check.batches import Trial
+from grpo_ref.check.compare import LossComparison, assert_matches, compare
+from grpo_ref.check.frameworks import FRAMEWORKS, LossError
+from grpo_ref.check.slopes import SlopeCheck, check_slope
+
+__all__ = [
+    "FRAMEWORKS",
+    "LossComparison",
+    "LossError",
+    "SlopeCheck",
+    "Trial",
+    "assert_matches",
+    "check_slope",
+    "compare",
+]

@@ -1,6 +1,7 @@
 """Grade the files of a student's folder."""
 
-from grpo_ref.course.grading.grade import DEFAULT_SEED, NOT_STARTED, Report, grade
+from grpo_ref.course.grading.grade import grade, not_started
+from grpo_ref.course.grading.report import DEFAULT_SEED, Report
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.starters import is_untouched
 from grpo_ref.course.workbook import Workbook
@@ -16,5 +17,5 @@ def mark(workbook: Workbook, name: str, *, seed: int = DEFAULT_SEED) -> Report:
     """
     problem = PROBLEMS[name]
     if is_untouched(workbook, name):
-        return Report(name, problem.title, NOT_STARTED, (), 0.0, problem.points, seed=seed)
+        return not_started(problem, seed)
     return grade(problem, workbook.path(name), seed=seed)

@@ -1,68 +1,68 @@
-"""Experiments: every claim of the literature about the GRPO family that we test, one small file a claim."""
+"""Experiments: every claim of the literature about the GRPO family that we test, one small file per claim.
 
-from grpo_ref.experiments.claims.batch_scaling import BATCH_SCALING
-from grpo_ref.experiments.claims.best_of_n import BEST_OF_N
-from grpo_ref.experiments.claims.clip_higher import CLIP_HIGHER
-from grpo_ref.experiments.claims.collapse import COLLAPSE, COLLAPSE_ALARM, TEMPERATURE
-from grpo_ref.experiments.claims.curriculum import CURRICULUM
-from grpo_ref.experiments.claims.dead_groups import DEAD_GROUPS
-from grpo_ref.experiments.claims.early_stop import EARLY_STOP
-from grpo_ref.experiments.claims.group_mean import GROUP_MEAN
-from grpo_ref.experiments.claims.group_size import GROUP_SIZE, TWO_GRPO_MATCHES
-from grpo_ref.experiments.claims.kl_estimators import KL_ESTIMATORS
-from grpo_ref.experiments.claims.kl_optimum import KL_OPTIMUM
-from grpo_ref.experiments.claims.leave_one_out import LEAVE_ONE_OUT
-from grpo_ref.experiments.claims.length_bias import LENGTH_BIAS
-from grpo_ref.experiments.claims.ordinal import ORDINAL
-from grpo_ref.experiments.claims.overlong import OVERLONG
-from grpo_ref.experiments.claims.rare_gradient import RARE_GRADIENT
-from grpo_ref.experiments.claims.rare_tokens import RARE_TOKENS
-from grpo_ref.experiments.claims.ref_refresh import REF_REFRESH
-from grpo_ref.experiments.claims.reward_hacking import EARLY_STOPPING, HACKED_NAMES, REWARD_HACKING
-from grpo_ref.experiments.claims.reward_scales import REWARD_SCALES
-from grpo_ref.experiments.claims.sampler_mismatch import SAMPLER_MISMATCH
-from grpo_ref.experiments.claims.sequence_ratio import SEQUENCE_RATIO
-from grpo_ref.experiments.claims.soft_clipping import SOFT_CLIPPING
-from grpo_ref.experiments.claims.std_division import STD_DIVISION
+A claim is registered by the name of its file in `claims`, here and nowhere else: the command line, the
+report, the table of verdicts and the tests follow this list and its order.
+"""
+
+import importlib
+from collections.abc import Iterator, Mapping
+
 from grpo_ref.experiments.framework.experiment import Experiment
 
-_ALL = (
+CLAIMS = (
     # advantages
-    GROUP_MEAN,
-    GROUP_SIZE,
-    TWO_GRPO_MATCHES,
-    DEAD_GROUPS,
-    STD_DIVISION,
-    CURRICULUM,
-    BATCH_SCALING,
+    "group_mean",
+    "group_size",
+    "two_grpo",
+    "dead_groups",
+    "std_division",
+    "curriculum",
+    "batch_scaling",
     # clipping
-    CLIP_HIGHER,
-    SEQUENCE_RATIO,
-    SOFT_CLIPPING,
-    RARE_TOKENS,
-    RARE_GRADIENT,
-    EARLY_STOP,
+    "clip_higher",
+    "sequence_ratio",
+    "soft_clipping",
+    "rare_tokens",
+    "rare_gradient",
+    "early_stop",
     # aggregation
-    OVERLONG,
-    LENGTH_BIAS,
+    "overlong",
+    "length_bias",
     # mismatch
-    SAMPLER_MISMATCH,
+    "sampler_mismatch",
     # rewards
-    ORDINAL,
-    REWARD_SCALES,
+    "ordinal",
+    "reward_scales",
     # divergence
-    KL_ESTIMATORS,
-    LEAVE_ONE_OUT,
-    REWARD_HACKING,
-    EARLY_STOPPING,
-    HACKED_NAMES,
-    COLLAPSE,
-    COLLAPSE_ALARM,
-    TEMPERATURE,
-    REF_REFRESH,
-    KL_OPTIMUM,
-    BEST_OF_N,
+    "kl_estimators",
+    "leave_one_out",
+    "reward_hacking",
+    "early_stopping",
+    "hacked_names",
+    "collapse",
+    "collapse_alarm",
+    "temperature",
+    "ref_refresh",
+    "kl_optimum",
+    "best_of_n",
 )
 
-EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in _ALL}
+
+class _Experiments(Mapping[str, Experiment]):
+    """The experiments by name; a claim is imported when it is looked up, so that their names cost nothing."""
+
+    def __getitem__(self, name: str) -> Experiment:
+        if name not in CLAIMS:
+            raise KeyError(name)
+        experiment: Experiment = importlib.import_module(f"{__name__}.claims.{name}").EXPERIMENT
+        return experiment
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(CLAIMS)
+
+    def __len__(self) -> int:
+        return len(CLAIMS)
+
+
+EXPERIMENTS: Mapping[str, Experiment] = _Experiments()
 """Every experiment by name."""

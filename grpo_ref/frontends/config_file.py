@@ -21,7 +21,7 @@ def config_argument(command: Command) -> Command:
 
 def skip_option(command: Command) -> Command:
     """The option --skip-unknown."""
-    return click.option("--skip-unknown", is_flag=True, help="Tell unknown keys and go on without them.")(
+    return click.option("--skip-unknown", is_flag=True, help="Name unknown keys and go on without them.")(
         command
     )
 
@@ -43,7 +43,7 @@ def read_config(parts: Sequence[str]) -> dict[str, Any]:
 
 
 def without_unknown(dialect: Dialect, config: dict[str, Any]) -> dict[str, Any]:
-    """The configuration without the keys that the dialect does not have, which are told on standard error."""
+    """The configuration without the keys that the dialect does not have, each named on standard error."""
     for text in dialect.unknown(config):
         click.echo(f"skipped: {dialect.name} has no key {text}", err=True)
     return {key: value for key, value in config.items() if dialect.key(key) is not None}

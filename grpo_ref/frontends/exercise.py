@@ -75,7 +75,7 @@ def require_file(workbook: Workbook, name: str) -> Path:
 
 @contextmanager
 def saying_what_is_graded(name: str) -> Iterator[None]:
-    """Show in a terminal which exercise is being graded; the line is gone when the report comes."""
+    """Show in a terminal which exercise is being graded; the line is gone when the report is shown."""
     if not sys.stderr.isatty():
         yield
         return

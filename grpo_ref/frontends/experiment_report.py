@@ -14,6 +14,25 @@ from grpo_ref.experiments.framework.summary import Summary, what_fails
 
 BEGIN, END = "<!-- verdicts: made by grpo-ref experiment report -->", "<!-- end of verdicts -->"
 ROUNDING = 1e-12
+CAVEAT = (
+    "The environments are built to make a phenomenon visible, and were found in trial runs: a verdict says"
+    " what can happen and why, not how often it does. Where an environment or a prediction was changed after"
+    " a look at results, its section says so."
+)
+RULE = (
+    "The rule: a prediction of more or less *holds* if the whole interval of the paired difference over"
+    " seeds lies on the predicted side, beyond the margin where one is given; it is *opposite* if the whole"
+    " interval lies beyond the margin on the other side. A prediction of equality *holds* if the whole"
+    " interval lies within the margin, and is *opposite*, that is, refuted, if it lies wholly outside, on"
+    " either side. Anything else is *not shown*. A claim is *supported* if all its predictions hold, and"
+    " *opposite* if all are opposite; it *depends* if some hold, and is *not supported* if none does."
+)
+NUMBERS = (
+    "The numbers: the intervals of one experiment hold together with 95 % confidence (Bonferroni). The"
+    " p-value is against a difference of zero, not against the margin; it is adjusted for the number of"
+    " predictions (Holm), and left out where equality is predicted. The effect size d is the mean difference"
+    " over its standard deviation."
+)
 STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#222}"
     "table{border-collapse:collapse;display:block;overflow-x:auto}"
@@ -27,7 +46,7 @@ def verdict_table(experiments: Mapping[str, Experiment], found: Summary, *, page
     Args:
       experiments: by name.
       found: the stored results.
-      page: where the sections are, for the links; left out, on the same page.
+      page: where the sections are, for the links; by default on the same page.
     """
     lines = ["| experiment | claim | verdict | predictions that hold |", "|---|---|---|---|"]
     for name, one in found["experiments"].items():
@@ -62,20 +81,11 @@ def markdown_page(experiments: Mapping[str, Experiment], found: Summary) -> str:
     parts = [
         "# What the literature says about GRPO, tested",
         f"{number} claim{'s' * (number != 1)}: {tally}. Every arm ran with {seeds} seeds (base seed"
-        f" {found['seed']}; {made}). Toy tasks and tabular policies: a verdict is about the mechanism, not"
-        " about large models.",
-        "The environments are built to make a phenomenon visible, and were found in trial runs: a verdict"
-        " says what can happen and why, not how often it does. Where an environment or a prediction was"
-        " changed after a look at results, its section says so.",
-        "The rule: a prediction of more or less *holds* if the whole interval of the paired difference over"
-        " seeds lies on the predicted side, beyond the margin where one is given; it is *opposite* if the"
-        " whole interval lies beyond the margin on the other side. A prediction of equality *holds* if the"
-        " whole interval lies within the margin, and is *opposite*, that is refuted, if it lies wholly"
-        " outside, on either side. All else is *not shown*. The intervals of one experiment hold together"
-        " with 95 % confidence (Bonferroni); p is against a difference of zero, not against the margin,"
-        " adjusted (Holm), and left out where equality is predicted; d is the mean difference over its"
-        " standard deviation. A claim is *supported* if all its predictions hold, *opposite* if all are"
-        " opposite; it *depends* if some hold, and is *not supported* if none does.",
+        f" {found['seed']}; {made}). The tasks are toys and the policies are tables: a verdict is about the"
+        " mechanism, not about large models.",
+        CAVEAT,
+        RULE,
+        NUMBERS,
         verdict_table(experiments, found),
     ]
     parts += [_section(experiments[name], one) for name, one in found["experiments"].items()]

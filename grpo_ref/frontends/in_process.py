@@ -10,8 +10,9 @@ from pathlib import Path
 
 import click
 
-from grpo_ref.course.grading.grade import DEFAULT_SEED, Report, grade
+from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.problem import Problem
+from grpo_ref.course.grading.report import DEFAULT_SEED, Report
 
 
 def grade_in_process(

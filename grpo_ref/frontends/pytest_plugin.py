@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from grpo_ref.course.contents import CHAPTERS, exercises_in
-from grpo_ref.course.grading.grade import NOT_STARTED, Report, Result
 from grpo_ref.course.grading.problem import Problem
+from grpo_ref.course.grading.report import NOT_STARTED, CheckResult, Report
 from grpo_ref.course.layout import exercise_at, file_of
 from grpo_ref.course.marking import mark
 from grpo_ref.course.problems import PROBLEMS
@@ -108,7 +108,7 @@ class HiddenTest(pytest.Item):
         assert isinstance(self.parent, ExerciseFile)
         return self.parent
 
-    def _result(self, report: Report) -> Result:
+    def _result(self, report: Report) -> CheckResult:
         """This check's result; a file that cannot be loaded fails every check alike."""
         return next((result for result in report.results if result.name == self.name), report.results[0])
 

@@ -2,11 +2,10 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from grpo_ref.course.grading.grade import PASSED, Report
+from grpo_ref.course.grading.report import PASSED, CheckResult, Report
 
 VERSION = 1
 SCHEMA = Path(__file__).with_name("report.schema.json")
@@ -41,5 +40,18 @@ def _exercise(report: Report) -> dict[str, Any]:
         "diagnosis": report.diagnosis,
         "printed": report.printed,
         "warnings": list(report.warnings),
-        "tests": [asdict(result) | {"warnings": list(result.warnings)} for result in report.results],
+        "tests": [_test(result) for result in report.results],
+    }
+
+
+def _test(result: CheckResult) -> dict[str, Any]:
+    """One check; what it returned is called `came` in version 1 of the format."""
+    return {
+        "name": result.name,
+        "passed": result.passed,
+        "called": result.called,
+        "came": result.got,
+        "wrong": result.wrong,
+        "why": result.why,
+        "warnings": list(result.warnings),
     }

@@ -4,13 +4,13 @@ import textwrap
 
 import click
 
-from grpo_ref.course.grading.grade import FAILED, NOT_STARTED, PASSED, Report, Result
+from grpo_ref.course.grading.report import FAILED, NOT_STARTED, PASSED, CheckResult, Report
 
 COLORS = {PASSED: "green", FAILED: "red", NOT_STARTED: "yellow"}
 UNOFFICIAL = "not official: the answer ran inside the grader, without a process of its own"
 
 
-def failure_text(result: Result, report: Report) -> str:
+def failure_text(result: CheckResult, report: Report) -> str:
     """What a student reads about one failed test: the call, its result, what is wrong, what it is about."""
     return "\n".join(_row(name, text) for name, text in _rows(result, report).items())
 
@@ -34,10 +34,10 @@ def report_text(report: Report, *, plain: bool = False, every: bool = False) -> 
     return "\n".join(lines)
 
 
-def _rows(result: Result, report: Report) -> dict[str, str]:
+def _rows(result: CheckResult, report: Report) -> dict[str, str]:
     rows = {
         "called": result.called,
-        "came": result.came,
+        "got": result.got,
         "wrong": result.wrong,
         "about": result.why,
         "likely": report.diagnosis,
@@ -53,14 +53,14 @@ def _headline(report: Report, plain: bool) -> str:
     return f"{report.problem}: {status}{points}"
 
 
-def _verdict(result: Result, plain: bool) -> str:
+def _verdict(result: CheckResult, plain: bool) -> str:
     if plain:
         return f"Test {'passed' if result.passed else 'failed'}: {result.name}."
     word = click.style("PASS", fg="green") if result.passed else click.style("FAIL", fg="red", bold=True)
     return f"  {word}  {result.name}"
 
 
-def _details(result: Result, report: Report, plain: bool) -> list[str]:
+def _details(result: CheckResult, report: Report, plain: bool) -> list[str]:
     if plain:
         return [f"{name.capitalize()}: {text}" for name, text in _rows(result, report).items()]
     return [textwrap.indent(failure_text(result, report), " " * 8)]

@@ -27,16 +27,14 @@ def token_sum(mask: Array) -> Array:
     return as_floating(mask)
 
 
-def token_mean(mask: Array, *, eps: float = 0.0, scale: float = 1.0) -> Array:
+def token_mean(mask: Array, *, eps: float = 0.0) -> Array:
     """Every token of the batch counts the same, so a long completion counts more: DAPO.
 
-        W = scale m / (Σ m + eps),    the sum over all tokens of the batch
+        W = m / (Σ m + eps),    the sum over all tokens of the batch
 
     Args:
       mask: (P, G, T) 1 on completion tokens.
       eps: added to the number of tokens; 1e-8 in OpenRLHF.
-      scale: for trainers that make up for gradient accumulation here; TRL's steps_per_generation over
-        gradient_accumulation_steps.
 
     Returns:
       (P, G, T) weights that sum to 1, or to 0 if no token is left.
@@ -45,7 +43,7 @@ def token_mean(mask: Array, *, eps: float = 0.0, scale: float = 1.0) -> Array:
     verl "token-mean".
     """
     mask = as_floating(mask)
-    return scale * mask / (at_least(array_namespace(mask).sum(mask, axis=BATCH, keepdims=True), 1.0) + eps)
+    return mask / (at_least(array_namespace(mask).sum(mask, axis=BATCH, keepdims=True), 1.0) + eps)
 
 
 def kept_token_mean(mask: Array, correction: Array) -> Array:
@@ -89,9 +87,7 @@ def token_sum_over(mask: Array, *, tokens: float) -> Array:
     return as_floating(mask) / tokens
 
 
-def sequence_mean_token_mean(
-    mask: Array, *, count_empty: bool = True, eps: float = 0.0, nan_if_empty: bool = False
-) -> Array:
+def sequence_mean_token_mean(mask: Array, *, count_empty: bool = True, eps: float = 0.0) -> Array:
     """Every completion counts the same, so a token of a long one counts less: GRPO.
 
         W = m / ((|o| + eps) n),    |o| the tokens of the completion, n the completions
@@ -100,7 +96,6 @@ def sequence_mean_token_mean(
       mask: (P, G, T) 1 on completion tokens.
       count_empty: whether n includes completions without tokens (TRL), or not (verl, OpenRLHF).
       eps: added to the lengths; 1e-8 in verl and OpenRLHF.
-      nan_if_empty: divide 0 by 0 for a completion without tokens, as RLinf does, so that the loss is NaN.
 
     Returns:
       (P, G, T) weights that sum to 1 where no completion is empty.
@@ -110,8 +105,7 @@ def sequence_mean_token_mean(
     mask = as_floating(mask)
     xp = array_namespace(mask)
     lengths = xp.sum(mask, axis=TOKENS, keepdims=True)
-    weights = mask / ((at_least(lengths, 1.0) + eps) * _completions(mask, count_empty))
-    return xp.where(lengths > 0.0, weights, xp.nan) if nan_if_empty else weights
+    return mask / ((at_least(lengths, 1.0) + eps) * _completions(mask, count_empty))
 
 
 def sequence_mean_token_sum(mask: Array, *, count_empty: bool = True) -> Array:

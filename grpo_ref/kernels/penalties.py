@@ -189,37 +189,6 @@ def straight_through(
     return Term(value=estimator(log_probs, ref_log_probs).value, direct=log_probs - ref_log_probs)
 
 
-def open_instruct_kl(
-    log_probs: Array,
-    ref_log_probs: Array,
-    log_ratio: Array,
-    *,
-    estimator: int = 2,
-    max_log_ratio: float = 40.0,
-) -> Term:
-    """Open Instruct's numbered estimators: 0 is k1, 1 is k2, 2 is k3 (its default), 3 is weighted_k1.
-
-    Args:
-      log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.
-      log_ratio: (P, G, T) log πθ - log πold, in nats; read by estimator 3 only.
-      estimator: 0, 1, 2 or 3.
-      max_log_ratio: v is limited to ± this; the slope is 0 beyond it.
-
-    Returns:
-      Term of the chosen estimator.
-
-    Raises:
-      ValueError: if the estimator is not one of the four.
-
-    Open Instruct `estimate_kl`.
-    """
-    if estimator not in (0, 1, 2, 3):
-        raise ValueError(f"estimator: expected 0, 1, 2 or 3, got {estimator!r}")
-    if estimator == 3:
-        return weighted_k1(log_probs, ref_log_probs, log_ratio, max_log_ratio=max_log_ratio)
-    return (k1, k2, k3)[estimator](log_probs, ref_log_probs, max_log_ratio=max_log_ratio)
-
-
 def no_penalty(log_probs: Array) -> Term:
     """No reference at all: value and slope are zero.
 

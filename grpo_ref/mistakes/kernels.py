@@ -50,7 +50,8 @@ def stale_clipped(log_probs: Array, ref_log_probs: Array, advantages: Array) -> 
       log_probs, ref_log_probs: (..., P, G, T) in nats.
       advantages: broadcastable to them.
     """
-    return clipped(log_probs - ref_log_probs, advantages)
+    term = clipped(log_probs - ref_log_probs, advantages)
+    return Term(value=term.value, direct=term.slope)
 
 
 # ---- penalties -----------------------------------------------------------------------------------

@@ -1,12 +1,8 @@
-"""Plots: the only package that imports matplotlib."""
+"""Plots: the only package that imports matplotlib, and not before a figure is asked for.
 
-from grpo_ref.plots.answers import likeliest_answer, next_tokens
-from grpo_ref.plots.divergence import frontier_figure, penalty_curve, penalty_figure, spread_figure
-from grpo_ref.plots.dynamics import dynamics_figure, plot_dynamics
-from grpo_ref.plots.experiment import experiment_figure, plot_experiment
-from grpo_ref.plots.gallery import covariance_figure, slopes_compared, surrogate_curve, surrogate_figure
-from grpo_ref.plots.gradients import bandit_gradient, convergence, gradient_agreement
-from grpo_ref.plots.lines import lines_figure
-from grpo_ref.plots.objective import objective_terms, ratio_sweep
-from grpo_ref.plots.pushes import compared_gradients, pushes
-from grpo_ref.plots.tokens import token_grids, weights_by_length
+`__init__.pyi` lists the public names; each is imported when it is first used.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -40,8 +40,8 @@ def next_tokens(task: Task, policies: Mapping[str, Floats], prompt: int) -> Figu
       prompt: index of the prompt.
 
     Returns:
-      The figure, one picture a policy: a row for each step, a column for each token, its probability in
-      colour; the token that is taken has its probability written in.
+      The figure, one picture per policy: a row for each step, a column for each token, its probability in
+      colour; the probability of the token that is taken is written in.
     """
     answers = {name: likeliest_answer(task, probs, prompt) for name, probs in policies.items()}
     longest = max(map(len, answers.values()))

@@ -13,14 +13,14 @@ from grpo_ref.plots.style import COLOURS, LINES, figure_style, grid, new_figure,
 
 PANELS = {
     "reward": "reward",
-    "kl": "KL to the reference\n(nats a completion)",
-    "entropy": "entropy (nats a token)",
+    "kl": "KL to the reference\n(nats per completion)",
+    "entropy": "entropy (nats per token)",
     "grad_norm": "gradient norm",
     "length": "length (tokens)",
     "dead_groups": "groups without contrast\n(share)",
     "clip": "clipped tokens (share)",
     "distinct_bigrams": "distinct bigrams (share)",
-    "ref_log_prob": "log-likelihood under the\nreference (nats a completion)",
+    "ref_log_prob": "log-likelihood under the\nreference (nats per completion)",
 }
 """What is drawn, by the name of the metric."""
 OTHERS = {
@@ -30,7 +30,7 @@ OTHERS = {
     "reward_width": "width of the rewards\n(std over the batch)",
     "kept_groups": "groups that the filter kept\n(share)",
     "truncated": "completions without an end\n(share)",
-    "approx_kl": "KL from old to new policy\n(nats a token)",
+    "approx_kl": "KL from old to new policy\n(nats per token)",
     "ratio_max": "largest ratio",
     "ess": "effective sample size (share)",
 }
@@ -66,13 +66,13 @@ def _shared(runs: Mapping[str, Sequence[Metrics]]) -> list[str]:
 
 
 def dynamics_figure(runs: Mapping[str, Sequence[Metrics]], names: Sequence[str] = tuple(PANELS)) -> Figure:
-    """The training dynamics of one run or several, a panel a metric.
+    """The training dynamics of one run or several, a panel for each metric.
 
     Lines are means over the seeds, bands run from the 10th to the 90th percentile of the seeds.
 
     Args:
       runs: label -> metrics of each update, each name -> (S,).
-      names: of the metrics to draw, three in a row; left out, the nine of `PANELS`. "clip" is clip_low plus
+      names: of the metrics to draw, three in a row; by default the nine of `PANELS`. "clip" is clip_low plus
         clip_high.
 
     Returns:
@@ -103,7 +103,7 @@ def _draw_panel(axis: Axes, name: str, runs: Mapping[str, Sequence[Metrics]]) ->
     for index, curve in enumerate(curves):
         _draw(axis, curve, index)
     if not any(curve.any() for curve in curves):
-        why = " (with one step a batch it has to be)" if name == "clip" else ""
+        why = " (with one step per batch it has to be)" if name == "clip" else ""
         axis.text(0.5, 0.5, f"always 0{why}", transform=axis.transAxes, ha="center", fontsize=8, color="0.35")
     axis.set_ylabel(label)
     grid(axis)

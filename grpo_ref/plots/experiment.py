@@ -1,4 +1,4 @@
-"""One figure for each experiment: the phenomenon at the left, the comparisons with intervals at the right."""
+"""One figure for each experiment: the phenomenon at the left, the predictions with intervals at the right."""
 
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -9,39 +9,40 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FormatStrFormatter, LogLocator, MaxNLocator, NullFormatter
-from scipy import stats
 
 from grpo_ref.arrays import Floats
-from grpo_ref.experiments.framework.experiment import Curves, Experiment, Finding, Measures, Points, Result
+from grpo_ref.experiments.framework.experiment import Curves, Experiment, Measures, Points
+from grpo_ref.experiments.framework.statistics import interval
+from grpo_ref.experiments.framework.verdicts import ClaimResult, Finding
 from grpo_ref.plots.style import COLOURS, LINES, MARKERS, figure_style, grid, new_figure, save
 
 OUTCOMES = {"holds": "holds", "opposite": "OPPOSITE", "not shown": "not shown"}
 ROW, WIDTH = 0.85, 4.3
-"""Height of a comparison and width of a panel, in inches."""
+"""Height of a prediction and width of a panel, in inches."""
 
 
-def plot_experiment(experiment: Experiment, result: Result, path: Path) -> None:
+def plot_experiment(experiment: Experiment, result: ClaimResult, path: Path) -> None:
     """Write the figure of an experiment; the file's suffix decides: PNG, PDF or SVG.
 
     Args:
       experiment: the claim and its panels.
-      result: what came out.
+      result: what it showed.
       path: where to write; what is drawn is `experiment_figure`.
     """
     with figure_style():
         save(experiment_figure(experiment, result), path, dpi=100)
 
 
-def experiment_figure(experiment: Experiment, result: Result) -> Figure:
-    """The panels of an experiment, and each of its comparisons with its interval.
+def experiment_figure(experiment: Experiment, result: ClaimResult) -> Figure:
+    """The panels of an experiment, and each of its predictions with its interval.
 
     Lines and points are means over the seeds, bands and bars their 95 % intervals (Student's t). The
-    intervals of the comparisons are those that the verdict was given by; where they lie inside the grey
-    field, the prediction holds.
+    intervals of the predictions are those that decide the verdict; where one lies inside the grey field, the
+    prediction holds.
 
     Args:
       experiment: the claim and its panels.
-      result: what came out.
+      result: what it showed.
 
     Returns:
       The figure.
@@ -95,14 +96,6 @@ def _logarithmic(axis: Axes, side: str) -> None:
     ticks.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     ticks.set_major_formatter(FormatStrFormatter("%g"))
     ticks.set_minor_formatter(NullFormatter())
-
-
-def interval(values: Floats) -> tuple[Floats, Floats]:
-    """Mean over the first axis, and how far its 95 % interval reaches to either side."""
-    seeds = len(values)
-    error = values.std(0, ddof=1) / np.sqrt(seeds)
-    reach: Floats = stats.t.ppf(0.975, seeds - 1) * error
-    return values.mean(0), reach
 
 
 def _draw_curves(
@@ -163,7 +156,7 @@ def _arms(panel: Curves | Points, measures: Mapping[str, Measures]) -> list[str]
 
 
 def _draw_finding(axis: Axes, finding: Finding) -> None:
-    """One comparison, in the units of its measure."""
+    """One prediction, in the units of its measure."""
     (says, measure, left, expect, right, margin), estimate, outcome = finding
     ends = [estimate.low, estimate.high, 0.0, -margin, margin]
     reach = 0.12 * (max(ends) - min(ends)) or 1.0

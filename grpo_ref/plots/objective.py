@@ -9,9 +9,7 @@ from matplotlib.figure import Figure
 from grpo_ref.arrays import Floats
 from grpo_ref.objective import LOG_OFFSET, Numbers, grpo_objective
 from grpo_ref.plots.axes import label, legend_above
-from grpo_ref.plots.style import COLOURS, LINES, MARKERS, figure_style, new_figure
-
-HATCHES = ("", "////")
+from grpo_ref.plots.style import COLOURS, HATCHES, LINES, MARKERS, figure_style, new_figure
 
 
 def objective_terms(

@@ -7,10 +7,8 @@ from matplotlib.figure import Figure
 
 from grpo_ref.arrays import Floats
 from grpo_ref.loss import policy_loss
-from grpo_ref.plots.style import COLOURS, figure_style, grid, new_figure
+from grpo_ref.plots.style import COLOURS, HATCHES, figure_style, grid, new_figure
 from grpo_ref.recipes import Recipe
-
-HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++")
 
 
 def pushes(recipe: Recipe, rewards: Floats, *, length: int) -> Floats:
@@ -27,14 +25,14 @@ def pushes(recipe: Recipe, rewards: Floats, *, length: int) -> Floats:
       (G,) of the first token of each completion; positive where it becomes more likely.
     """
     log_probs = np.full((*rewards.shape, length), np.log(0.5))
-    advantages = recipe.advantage.kernel(rewards, **recipe.advantage.settings)
+    advantages = recipe.advantage(rewards=rewards)
     loss = policy_loss(log_probs, advantages, np.ones_like(log_probs), recipe=recipe, ref_log_probs=log_probs)
     push: Floats = -loss.gradient[0, :, 0]
     return push
 
 
 def compared_gradients(recipes: Mapping[str, Recipe], rewards: Floats, *, length: int) -> Figure:
-    """Bars for each completion of one prompt, one a recipe: how hard is it pushed?
+    """Bars for each completion of one prompt, one per recipe: how hard is the completion pushed?
 
     Args:
       recipes: label -> recipe, two to six.
@@ -62,7 +60,7 @@ def compared_gradients(recipes: Mapping[str, Recipe], rewards: Floats, *, length
             )
         axis.axhline(0.0, color="black", linewidth=0.8)
         axis.set_xticks(places, [f"reward {reward:g}" for reward in rewards[0]], fontsize=8)
-        axis.set_ylabel("push on each token\n(-gradient, a nat of log-probability)")
+        axis.set_ylabel("push on each token\n(-gradient, per nat of log-probability)")
         grid(axis)
         axis.legend(frameon=False)
     return figure

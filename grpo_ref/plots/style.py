@@ -14,7 +14,8 @@ from grpo_ref.files import replace_file
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
 LINES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 1)), (0, (8, 2)))
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
-"""Okabe and Ito's colours, with a line style and a marker of its own for each series."""
+HATCHES = ("", "///", "...", "xxx", "\\\\\\", "+++")
+"""Okabe and Ito's colours, with a line style, a marker and a hatch of its own for each series."""
 
 
 @contextmanager

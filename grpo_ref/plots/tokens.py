@@ -1,7 +1,6 @@
-"""Pictures of arrays with one number a token: rows are completions, columns are tokens."""
+"""Pictures of arrays with one number per token: rows are completions, columns are tokens."""
 
 from collections.abc import Mapping, Sequence
-from types import SimpleNamespace
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -89,14 +88,14 @@ def weights_by_length(aggregates: Mapping[str, Slot], mask: Floats, max_length: 
       The figure: the weight of one token at the left, that of a completion, the sum over its tokens, at the
       right; both weights on logarithmic axes.
     """
-    record = SimpleNamespace(mask=np.asarray(mask, dtype=float)[None], max_length=max_length, correction=1.0)
-    order = np.argsort(record.mask[0].sum(-1))
-    lengths = record.mask[0].sum(-1)[order]
+    group = np.asarray(mask, dtype=float)[None]
+    order = np.argsort(group[0].sum(-1))
+    lengths = group[0].sum(-1)[order]
     with figure_style():
         figure = new_figure(9.0, 3.4)
         left, right = figure.subplots(1, 2)
         for index, (name, aggregate) in enumerate(aggregates.items()):
-            weights = aggregate(record)[0][order]
+            weights = aggregate(mask=group, max_length=max_length, correction=1.0)[0][order]
             left.plot(lengths, weights.max(-1), label=name, **series(index))
             right.plot(lengths, weights.sum(-1), label=name, **series(index))
         for axis, what in ((left, "one of its tokens"), (right, "the whole completion")):

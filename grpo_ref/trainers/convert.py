@@ -6,7 +6,7 @@ it brings the other trainer's recipe closer.
 """
 
 from collections.abc import Iterator, Mapping
-from math import inf
+from math import inf, isfinite
 from typing import Any, NamedTuple
 
 from grpo_ref.kernels.advantages import group_normalized, normalized_then_summed
@@ -14,6 +14,7 @@ from grpo_ref.kernels.corrections import indicator, masked, truncated
 from grpo_ref.kernels.penalties import k1, k3, weighted_k1, weighted_k3
 from grpo_ref.kernels.surrogates import clipped, dual_clipped, two_sided_clipped
 from grpo_ref.recipes import Recipe, Slot
+from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.dialect import Dialect, flat
 
 COMPARED = (
@@ -36,8 +37,9 @@ FAMILIES: tuple[set[Any], ...] = (
     {k1, weighted_k1},
     {truncated, masked, indicator},
     {group_normalized, normalized_then_summed},
+    *({own, common} for dialect in DIALECTS.values() for own, common in dialect.forms.items()),
 )
-"""Kernels that say nearly the same, with one bound or one weight more."""
+"""Kernels that say nearly the same, with one bound or one weight more; a trainer's own among them."""
 
 
 class Conversion(NamedTuple):
@@ -123,9 +125,10 @@ def _trials(target: Dialect, config: dict[str, Any], recipe: Recipe) -> Iterator
 
 
 def _numbers(recipe: Recipe) -> Iterator[float]:
-    """Every number in a recipe."""
+    """Every number in a recipe that some trainer has a key for; those inside a penalty have none."""
     yield recipe.kl_coef
-    for part in (recipe.advantage, recipe.surrogate, recipe.penalty, recipe.aggregate, *recipe.corrections):
+    yield from (limit for limit in recipe.log_ratio_limits if isfinite(limit))
+    for part in (recipe.advantage, recipe.surrogate, recipe.aggregate, *recipe.corrections):
         yield from (float(value) for value in part.settings.values() if type(value) in (int, float))
 
 

@@ -11,45 +11,74 @@ import numpy as np
 
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Recipe
+from grpo_ref.trainers.trap import Trap
 
+COMPLETIONS = "completions per prompt"
+PASSES = "passes over a batch"
+BONUS = "weight of the entropy bonus"
 DIVISOR = "length that is divided by"
-"""The concept behind TRL's max_completion_length and verl's loss_scale_factor."""
-COUNTS = ("completions a prompt", "passes over a batch")
+CONCEPTS = {
+    COMPLETIONS: "This is the number of completions per prompt. It decides what an advantage is compared with.",
+    PASSES: "This is how often each batch is used. From the second time on there are ratios to clip.",
+    BONUS: "The entropy of the policy, times this number, is added to what is maximised.",
+    DIVISOR: "This is the length in tokens that a constant denominator divides by, `max_length` elsewhere here.",
+}
+"""What trainers say in different words and no recipe holds -> what a key of that meaning does."""
+COUNTS = (COMPLETIONS, PASSES)
 """Concepts of which there is at least one."""
+
+Call = Callable[["Dialect", Mapping[str, Any], SimpleNamespace], dict[str, Any]]
+"""What a recorded case may hold: the dialect, a configuration and the arrays that it is given -> numbers by name."""
 
 
 @dataclass(frozen=True)
 class Dialect:
     """One trainer's way to say which objective it optimises.
 
-    Attributes:
-      name: as in `grpo-ref explain NAME`.
-      version: what the defaults and the behaviour were read from.
-      defaults: key -> value, the keys that change the objective; a key with a group in its name counts in
-        that group alone.
-      build: all settings -> Recipe.
-      choices: key -> its values, of the keys that have only a few; for `grpo-ref convert`.
-      others: keys that exist and leave the objective alone.
-      aliases: old or longer key -> key.
-      beyond: key -> its value that does nothing, and what any other does that no recipe here can say.
-      groups: names of groups whose keys are looked at; without any, a key with a group is unknown.
-      ignored: names of groups none of whose keys touches the objective.
-      concepts: what trainers say in different words and no recipe holds, as in "group size" -> key.
-      always: keys that a configuration has to spell out, since the trainer's own default is something else.
+    Everything that is known of a trainer stands here, so that explaining, converting and replaying need not
+    know which trainer it is.
+
+    | attribute  | what it holds                                                                                |
+    |------------|----------------------------------------------------------------------------------------------|
+    | `name`     | The name as in `grpo-ref explain NAME`; the trainer's folder has the same.                   |
+    | `version`  | What the defaults and the behaviour were read from.                                          |
+    | `build`    | A function from all settings to the recipe.                                                  |
+    | `defaults` | Each key that changes the objective, with the trainer's default.                             |
+    | `choices`  | The values of each key that has only a few; `convert` tries them all.                        |
+    | `others`   | The keys that exist and do not touch the objective.                                          |
+    | `beyond`   | Each key that no recipe here can express: the one value at which it does nothing, and a      |
+    |            | sentence on what it does at any other.                                                       |
+    | `aliases`  | Each old or longer name of a key, with the key.                                              |
+    | `groups`   | The names of groups that keys may be given in; without any, a grouped key is unknown.        |
+    | `ignored`  | The names of groups of which no key touches the objective.                                   |
+    | `always`   | The keys that `convert` has to spell out, as the default of the trainer itself is another.   |
+    | `concepts` | The keys for what no recipe holds: one of `CONCEPTS`, with the trainer's key for it.         |
+    | `about`    | Each key whose effect no part of a recipe shows, with a sentence on what it does.            |
+    | `traps`    | The configurations that do something else than their author is likely to think.              |
+    | `forms`    | Each kernel of the trainer's own, with the common kernel that it is a form of.               |
+    | `metrics`  | Each metric that the trainer logs, with the metrics of `policy_loss` that add up to it.      |
+    | `calls`    | What only this trainer's recorded cases hold, by name, beside `grpo_ref.trainers.calls`.     |
+
+    A key with a dot in its name, as in "rollout.n", counts in that group alone.
     """
 
     name: str
     version: str
-    defaults: Mapping[str, Any]
     build: Callable[[SimpleNamespace], Recipe]
+    defaults: Mapping[str, Any]
     choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     others: frozenset[str] = frozenset()
-    aliases: Mapping[str, str] = field(default_factory=dict)
     beyond: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
+    aliases: Mapping[str, str] = field(default_factory=dict)
     groups: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
-    concepts: Mapping[str, str] = field(default_factory=dict)
     always: tuple[str, ...] = ()
+    concepts: Mapping[str, str] = field(default_factory=dict)
+    about: Mapping[str, str] = field(default_factory=dict)
+    traps: tuple[Trap, ...] = ()
+    forms: Mapping[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict)
+    metrics: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    calls: Mapping[str, Call] = field(default_factory=dict)
 
     def recipe(self, **config: Any) -> Recipe:
         """The recipe that the trainer computes with this configuration.
@@ -71,8 +100,8 @@ class Dialect:
         """The defaults, changed where the configuration says otherwise; nested groups may be given as such.
 
         Raises:
-          ValueError: if keys are unknown, all of them named, or a value is of the wrong kind, or a count below
-            1, or beyond what can be said.
+          ValueError: if keys are unknown, all of them named, or a value is of the wrong kind, or a count is
+            below 1, or a value means what no recipe here can express.
         """
         given = {}
         if unknown := self.unknown(config):
@@ -84,9 +113,17 @@ class Dialect:
                 self._check_size(key, name, value)
             elif name in self.beyond and value != self.beyond[name][0]:
                 raise ValueError(
-                    f"{self.name}: {key} = {value!r} cannot be expressed here: {self.beyond[name][1]}"
+                    f"{self.name}: {key} = {value!r} cannot be expressed here. {self.beyond[name][1]}"
                 )
         return SimpleNamespace(**{**self.defaults, **given})
+
+    def given(self, config: Mapping[str, Any]) -> set[str]:
+        """The keys that a configuration spells out, by the names it gives them and by those in the defaults."""
+        return {str(self.key(key)) for key in flat(config)} | set(flat(config))
+
+    def concept(self, name: str, config: Mapping[str, Any], default: Any = None) -> Any:
+        """The value of the key for a concept; the default where the trainer has no such key."""
+        return getattr(self.settings(config), self.concepts.get(name, ""), default)
 
     def _suspects(self, config: Mapping[str, Any]) -> str:
         """The keys whose value is of another kind than the default, so that its kind could not be told."""

@@ -28,7 +28,7 @@ def test_a_failure_says_what_was_called_what_came_and_what_is_wrong(judged):
     )
     shown, hidden, refused, unchanged = report.results
     assert shown.called == "mean_row([[1.0, 2.0], [3.0, 6.0]])"
-    assert shown.came == "[1.5, 4.5]"
+    assert shown.got == "[1.5, 4.5]"
     assert shown.wrong == "2 of 2 wrong, the first too small: 1.5 at index [0]; expected [2, 4]"
     assert shown.why == "(1+3)/2 and (2+6)/2"
     assert "expected shape (1,), got shape (2,)" in hidden.wrong
@@ -41,7 +41,7 @@ def test_a_failure_says_what_was_called_what_came_and_what_is_wrong(judged):
 def test_the_derivation_of_a_hidden_case_is_not_given_away():
     hidden = Case("Hidden", ([[1.0], [2.0]],), np.array([1.5]), why="(1 + 2) / 2 = 1.5")
     (result,) = grade(replace(EXERCISE, checks=(hidden,)), lambda rows: np.zeros(1)).results
-    assert "1.5" not in result.called + result.came + result.wrong + result.why
+    assert "1.5" not in result.called + result.got + result.wrong + result.why
 
 
 def test_a_hidden_value_is_not_given_away(judged):
@@ -50,7 +50,7 @@ def test_a_hidden_value_is_not_given_away(judged):
     hidden = report.results[1]
     rows = np.random.default_rng([report.seed, 0, *b"Random rows"]).normal(size=(2, 1))
     assert repr(float(rows.sum())) in hidden.wrong
-    assert str(rows.mean())[:8] not in hidden.wrong + hidden.came
+    assert str(rows.mean())[:8] not in hidden.wrong + hidden.got
     assert report.diagnosis == "This is the sum, not the mean."
 
 
@@ -59,7 +59,7 @@ def test_an_error_is_told_with_the_students_own_lines(judged):
         "def mean_row(rows):\n    return helper(rows)\n\ndef helper(rows):\n    return rows / 'x'"
     )
     assert report.results[0].called == "mean_row([[1.0, 2.0], [3.0, 6.0]])"
-    assert report.results[0].came.splitlines()[1:] == [
+    assert report.results[0].got.splitlines()[1:] == [
         "line 2, in mean_row: return helper(rows)",
         "line 5, in helper: return rows / 'x'",
     ]
@@ -68,7 +68,7 @@ def test_an_error_is_told_with_the_students_own_lines(judged):
 def test_a_syntax_error_is_told_with_its_line(judged):
     report = judged("\ndef mean_row(rows) return 0")
     assert report.results[0].name == "The file can be loaded"
-    assert "line 2: def mean_row(rows) return 0" in report.results[0].came
+    assert "line 2: def mean_row(rows) return 0" in report.results[0].got
 
 
 def test_a_changed_input_is_noticed(judged):

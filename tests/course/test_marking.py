@@ -2,14 +2,14 @@
 
 import pytest
 
-from grpo_ref.course.grading.problem import AS_IT_CAME
+from grpo_ref.course.grading.problem import AS_GIVEN
 from grpo_ref.course.layout import file_of
 from grpo_ref.course.marking import mark
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.starters import fill, starter_of
 from grpo_ref.course.workbook import Workbook
 
-PATIENTS = [each for each in PROBLEMS.values() if AS_IT_CAME in {mutant.name for mutant in each.mutants}]
+PATIENTS = [each for each in PROBLEMS.values() if AS_GIVEN in {mutant.name for mutant in each.mutants}]
 
 
 @pytest.mark.parametrize("problem", PATIENTS, ids=lambda problem: problem.id)
@@ -20,7 +20,7 @@ def test_a_patient_that_was_not_mended_brings_no_points(tmp_path, problem):
     report = mark(Workbook(tmp_path, pytest.fail), problem.id)
     assert report.status == "failed"
     assert report.points == 0.0
-    assert report.diagnosis == next(each.tell for each in problem.mutants if each.name == AS_IT_CAME)
+    assert report.diagnosis == next(each.tell for each in problem.mutants if each.name == AS_GIVEN)
 
 
 def test_a_file_that_was_not_touched_is_not_started_whatever_it_does(tmp_path):

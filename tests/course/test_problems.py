@@ -7,7 +7,7 @@ from student import ROOT
 
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.matrix import kill_matrix, near_misses
-from grpo_ref.course.grading.problem import AS_IT_CAME
+from grpo_ref.course.grading.problem import AS_GIVEN
 from grpo_ref.course.layout import file_of
 from grpo_ref.course.marking import mark
 from grpo_ref.course.problems import PROBLEMS
@@ -47,11 +47,11 @@ def test_a_starter_does_not_pass_even_if_it_counts_as_an_answer(problem):
     assert report.status == ("failed" if is_to_be_mended(problem) else "not started")
     if is_to_be_mended(problem):
         assert sum(not result.passed for result in report.results) >= 2
-        assert report.diagnosis == next(m.tell for m in problem.mutants if m.name == AS_IT_CAME)
+        assert report.diagnosis == next(m.tell for m in problem.mutants if m.name == AS_GIVEN)
 
 
 def is_to_be_mended(problem):
-    return AS_IT_CAME in {mutant.name for mutant in problem.mutants}
+    return AS_GIVEN in {mutant.name for mutant in problem.mutants}
 
 
 @EACH

@@ -73,7 +73,7 @@ def test_one_hang_does_not_cost_the_other_checks(judged):
     report = judged(text)
     assert [result.passed for result in report.results] == [True, True, False, True]
     assert report.points == 3
-    assert "TimedOut: no answer after 1 s" in report.results[2].came
+    assert "TimedOut: no answer after 1 s" in report.results[2].got
 
 
 def test_after_a_hang_the_judge_waits_less_long(tmp_path):
@@ -124,7 +124,7 @@ def test_only_numpy_scipy_and_the_standard_library_can_be_imported(judged):
     assert judged(allowed).status == "passed"
     for library in ("matplotlib", "click", "rich", "hypothesis", "grpo_ref", "solutions"):
         report = judged(f"import {library}\n{RIGHT}")
-        assert f"No module named '{library}'" in report.results[0].came
+        assert f"No module named '{library}'" in report.results[0].got
 
 
 def test_the_environment_of_the_judge_is_not_passed_on(tmp_path, monkeypatch):

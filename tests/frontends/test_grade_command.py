@@ -73,7 +73,7 @@ def test_where_a_report_cannot_be_written_is_said_before_grading(folder):
 def test_plain_text_has_sentences_and_no_columns(folder):
     text = run("grade", "group_normalized", "--plain", color=True).output
     assert "Test passed: One of two is right.\n" in text
-    assert "Test failed: Groups do not mix.\nCalled: group_advantages([[0, 1], [5, 5]])\nCame: " in text
+    assert "Test failed: Groups do not mix.\nCalled: group_advantages([[0, 1], [5, 5]])\nGot: " in text
     assert "\x1b" not in text
     assert "PASS" not in text
 

@@ -2,11 +2,21 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
-from grpo_ref import fixed_length, sequence_mean_token_mean, sequence_mean_token_sum, token_mean, token_sum
+from grpo_ref import (
+    fixed_length,
+    kept_token_mean,
+    sequence_mean_token_mean,
+    sequence_mean_token_sum,
+    token_mean,
+    token_sum,
+    token_sum_over,
+)
 
 MASK = [[[1, 1, 1], [1, 0, 0], [0, 0, 0]]]
-
 # kernel, settings -> weight of a token of the long completion, and of the short one
 WEIGHTS = {
     "token sum: one each": (token_sum, {}, [1, 1]),
@@ -66,3 +76,28 @@ def test_a_budget_of_one_token_is_one_a_budget_of_none_is_refused(asarray):
     asarray.check(fixed_length(asarray([[[1]]]), 1), [[[1]]])
     with pytest.raises(ValueError, match="max_length: expected at least 1 token, got 0"):
         fixed_length(asarray([[[1]]]), 0)
+
+
+THREE_AND_ONE = [[[1, 1, 1], [1, 0, 0]]]
+
+
+def test_weights_by_a_number_and_by_what_is_kept(asarray):
+    asarray.check(token_sum_over(asarray(THREE_AND_ONE), tokens=8.0), np.array(THREE_AND_ONE) / 8)
+    kept = kept_token_mean(asarray(THREE_AND_ONE), asarray([[[1, 0, 2], [0.5, 1, 1]]]))
+    asarray.check(kept, [[[1 / 3, 0, 1 / 3], [1 / 3, 0, 0]]])
+    with pytest.raises(ValueError, match="tokens: expected a number > 0, got 0"):
+        token_sum_over(asarray(THREE_AND_ONE), tokens=0)
+
+
+SHAPE = (2, 3, 4)
+ONES = np.ones(SHAPE)
+
+
+@given(hnp.arrays(np.int64, SHAPE[:-1], elements=st.integers(0, 4)))
+def test_token_mean_over_what_is_kept_is_token_mean(lengths):
+    mask = (np.arange(SHAPE[-1]) < lengths[..., None]).astype(float)
+    np.testing.assert_array_equal(kept_token_mean(mask, ONES), token_mean(mask))
+    np.testing.assert_allclose(token_mean(mask, scale=3.0), 3.0 * token_mean(mask), rtol=1e-15)
+    np.testing.assert_allclose(
+        sequence_mean_token_mean(mask, eps=1e-8), sequence_mean_token_mean(mask), rtol=2e-8
+    )

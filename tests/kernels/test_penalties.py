@@ -13,7 +13,6 @@ from grpo_ref import (
     k3,
     mse,
     no_penalty,
-    open_instruct_kl,
     straight_through,
     weighted_k1,
     weighted_k3,
@@ -74,7 +73,7 @@ def test_no_penalty(asarray):
 
 # ---- clamps --------------------------------------------------------------------------------------
 
-OI0, OI1, OI2, OI3 = (partial(open_instruct_kl, estimator=number) for number in range(4))
+OI0, OI1, OI2, OI3 = (partial(kernel, max_log_ratio=40) for kernel in (k1, k2, k3, weighted_k1))
 VERL = partial(k3, max_log_ratio=20, max_value=10)
 
 # kernel, v -> value, slope (through the ratio, which is 3), direct
@@ -85,7 +84,6 @@ CLAMPS = {
     "Open Instruct 1 at -40 itself": (OI1, -40.0, 800.0, 0.0, -40.0),
     "Open Instruct 2 beyond 40": (OI2, 50.0, np.exp(-40) + 39, 0.0, 0.0),
     "Open Instruct 2 beyond -40": (OI2, -50.0, np.exp(40) - 41, 0.0, 0.0),
-    "Open Instruct 2 is the default": (open_instruct_kl, LOG2, LOG2 - 0.5, 0.0, 0.5),
     "Open Instruct 3 within: r v, r": (OI3, LOG2, 3 * LOG2, 3 * LOG2, 3.0),
     "Open Instruct 3 beyond 40: 3 times 40, and no direct part": (OI3, 50.0, 120.0, 120.0, 0.0),
     "verl's k3 beyond 20: 19 is limited to 10": (VERL, 25.0, 10.0, 0.0, 0.0),
@@ -101,16 +99,11 @@ CLAMPS = {
 
 @pytest.mark.parametrize(("kernel", "v", "value", "slope", "direct"), CLAMPS.values(), ids=CLAMPS)
 def test_clamps_stop_value_and_slope(kernel, v, value, slope, direct, asarray):
-    ratio = [asarray([np.log(3.0)])] if getattr(kernel, "func", kernel) is open_instruct_kl else []
+    ratio = [asarray([np.log(3.0)])] if getattr(kernel, "func", kernel) is weighted_k1 else []
     term = kernel(asarray([0.0]), asarray([-v]), *ratio)
     asarray.check(term.value, [value])
     asarray.check(term.slope + 0.0 * term.value, [slope])
     asarray.check(term.direct, [direct])
-
-
-def test_an_unknown_estimator_is_named():
-    with pytest.raises(ValueError, match="estimator: expected 0, 1, 2 or 3, got 4"):
-        open_instruct_kl(np.zeros(1), np.zeros(1), np.zeros(1), estimator=4)
 
 
 # ---- which gradient is unbiased? Summed over a whole vocabulary, nothing is sampled ----------------
@@ -246,7 +239,7 @@ DIFFERENTIABLE = {
 @pytest.mark.parametrize("kernel", DIFFERENTIABLE.values(), ids=DIFFERENTIABLE)
 def test_each_part_of_the_slope_is_the_central_difference_with_the_other_input_held(kernel):
     """No limit of 2 on v, or of 1 on k3 (at v = -1.15 and 1.84), is near any of these v."""
-    weighted = getattr(kernel, "func", kernel) in (weighted_k1, weighted_k3, open_instruct_kl)
+    weighted = getattr(kernel, "func", kernel) in (weighted_k1, weighted_k3)
 
     def term(log_probs, log_ratio):
         return kernel(log_probs, np.zeros(6), *([log_ratio] if weighted else []))

@@ -1,7 +1,7 @@
 """The student's side of the sandbox: loads one file, calls its functions, sends back data.
 
 Run as a script by `sandbox.py`, with an import path that holds the standard library, NumPy and SciPy and
-nothing else. Requests come in on standard input, replies go out on a descriptor of their own, so that
+nothing else. Requests are read from standard input, replies are written to a descriptor of their own, so that
 whatever the student prints stays apart. It never sees an expected value.
 """
 

@@ -1,4 +1,4 @@
-"""The judge: is what came back what was asked for? Type and shape first, then finiteness, then values."""
+"""The judge: is what was returned what was asked for? Type and shape first, then finiteness, then values."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -28,8 +28,8 @@ class Difference:
 def difference(got: Any, expected: Any, rtol: float) -> Difference | None:
     """The first thing that is wrong about a value, or None.
 
-    Numbers may be Python's or NumPy's, arrays may come as nested lists; an array where a number was asked for
-    is wrong. Values agree if they differ by at most rtol times the largest expected magnitude.
+    Numbers may be Python's or NumPy's, and arrays may be given as nested lists; an array where a number was
+    asked for is wrong. Values agree if they differ by at most rtol times the largest expected magnitude.
 
     Args:
       got: what the student's function returned, as plain data.

@@ -18,13 +18,13 @@ class Failure(Exception):
 
     Attributes:
       called: the call, as it could be typed.
-      came: what came back.
+      got: what it returned or raised.
       wrong: what is wrong about it.
     """
 
-    def __init__(self, called: str, came: str, wrong: str) -> None:
+    def __init__(self, called: str, got: str, wrong: str) -> None:
         super().__init__(wrong)
-        self.called, self.came, self.wrong = called, came, wrong
+        self.called, self.got, self.wrong = called, got, wrong
 
 
 class Raised(Exception):
@@ -80,7 +80,7 @@ class Check(Protocol):
         """Raise Failure or Raised if the check fails."""
 
 
-AS_IT_CAME = "as it came"
+AS_GIVEN = "as it was given"
 """Name of the wrong answer that a student is given to mend; it brings no points, whatever it passes."""
 
 
@@ -99,9 +99,9 @@ class Mutant:
     tell: str
 
 
-def as_it_came(patient: Function, tell: str) -> Mutant:
+def as_given(patient: Function, tell: str) -> Mutant:
     """The wrong answer that a student is given to mend, with the sentence for one who has not."""
-    return Mutant(AS_IT_CAME, patient, tell)
+    return Mutant(AS_GIVEN, patient, tell)
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class Problem:
       background, task, inputs, output, constraints, notes: the parts of the statement, in Markdown.
       example: an example in words of its own, beside the shown cases.
       difficulty: "easy", "medium" or "hard".
-      source: where the formula comes from.
+      source: the paper or trainer that the formula is from.
       points: what the exercise counts.
       rtol: tolerance relative to the largest expected magnitude.
       seconds: how long one call may take.
@@ -226,7 +226,7 @@ class Raises:
                 if self.error in raised.kinds:
                     continue
                 raise Failure(called, str(raised), f"expected a {self.error}, not this error") from raised
-            raise Failure(called, format_value(value), f"expected a {self.error}, but a value came back")
+            raise Failure(called, format_value(value), f"expected a {self.error}, but a value was returned")
 
 
 @dataclass(frozen=True)
@@ -248,11 +248,9 @@ class Holds:
         try:
             wrong = self.property(last)
         except (TypeError, ValueError, IndexError, AttributeError, KeyError) as error:
-            raise Failure(
-                last.called, last.came, f"the value cannot be used as described: {error}"
-            ) from error
+            raise Failure(last.called, last.got, f"the value cannot be used as described: {error}") from error
         if wrong is not None:
-            raise Failure(last.called, last.came, wrong)
+            raise Failure(last.called, last.got, wrong)
 
 
 @dataclass(frozen=True)
@@ -297,12 +295,12 @@ class _Recorder:
 
     def __init__(self, submission: Submission, function: str) -> None:
         self.submission, self.function = submission, function
-        self.called, self.came = f"{function}(...)", "nothing yet"
+        self.called, self.got = f"{function}(...)", "nothing yet"
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        self.called, self.came = format_call(self.function, arguments, keywords), "an error"
+        self.called, self.got = format_call(self.function, arguments, keywords), "an error"
         value = self.submission(*copied(arguments), **copied(keywords))
-        self.came = format_value(value)
+        self.got = format_value(value)
         return value
 
 

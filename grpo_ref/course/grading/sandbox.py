@@ -54,7 +54,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back from one call.
+    """What the process answered to one call.
 
     Attributes:
       ok: whether the function returned.
@@ -172,7 +172,7 @@ class Sandbox:
             stream.flush()
 
     def _read_line(self, deadline: float) -> tuple[bytes, str]:
-        """The next line of the replies, or as much as came and what went wrong."""
+        """The next line of the replies, or as much of it as there is, and what went wrong."""
         process, received = _running(self.process), b""
         with selectors.DefaultSelector() as selector:
             for stream in (process.stdout, process.stderr):

@@ -86,7 +86,7 @@ def _call(problem: Problem, case: Case) -> str:
 
 def _grading(problem: Problem) -> str:
     return (
-        "Inputs come as numbers, NumPy arrays or nested lists; the answer may be any of these."
+        "Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these."
         f" Values may differ by {problem.rtol:g} of the largest expected magnitude."
     )
 

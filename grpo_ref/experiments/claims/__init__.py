@@ -1,1 +1,1 @@
-"""The claims of the literature that are tested, one file each."""
+"""One file per claim; each defines EXPERIMENT, and none imports another."""

@@ -1,19 +1,19 @@
-"""Claim: choosing the best of n samples buys more reward for the same KL than reinforcement learning."""
+"""Claim: for the same KL, the best of n samples has more reward than reinforcement learning gives."""
 
 from dataclasses import replace
 
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.experiments.claims.reward_hacking import along, flattery, hacked
-from grpo_ref.experiments.framework.experiment import Comparison, Curves, Experiment, Measures, arm
+from grpo_ref.experiments.framework.experiment import Curves, Experiment, Measures, Prediction, arm
+from grpo_ref.experiments.framework.tasks.flattery import along, flattery, hacked
 from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.recipes import GRPO, Recipe
 
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 """How many samples the best is chosen from."""
 DISTANCES = tuple(float(kl) for kl in np.arange(0.0, 4.1, 0.25))
-"""KL to the reference, in nats a completion."""
+"""KL to the reference, in nats per completion."""
 AGREED = 0.8
 """Proxy reward at which the true rewards are compared."""
 
@@ -21,8 +21,8 @@ AGREED = 0.8
 def chosen(*, seeds: int, seed: int) -> Measures:
     """The best of n answers of the reference by the proxy; exact, so every seed gives the same numbers.
 
-    The best is at a level of the proxy or below it with the n-th power of one sample's probability. Among
-    answers of one level it is any, as often as the reference gives them.
+    The probability that the best of n answers is at most at some level of the proxy is the n-th power of that
+    of a single answer. Among answers of one level, each is chosen as often as the reference gives it.
     """
     probs, proxy, true = _answers()
     levels, level = np.unique(proxy.round(9), return_inverse=True)
@@ -63,23 +63,24 @@ def _measures(curves: dict[str, Floats]) -> Measures:
     }
 
 
-BEST_OF_N = Experiment(
+EXPERIMENT = Experiment(
     name="best_of_n",
     group="divergence",
     claim="For the same KL to the reference the best of n samples has more reward than reinforcement"
     " learning; how true and proxy reward are related is similar for both.",
     source="Gao et al. 2022, Scaling laws for reward model overoptimization (arXiv:2210.10760)",
-    run="The task of `reward_hacking`. Best of 1 to 256 samples of the reference by the proxy, computed"
-    " exactly from all answers; and the path of GRPO without and with a KL penalty.",
-    measured="Proxy and true reward where the KL to the reference first reaches 2 and 4 nats a completion"
-    " (the best of about 20 and of 150), and true reward where the proxy first reaches 0.8.",
+    run="The task of `reward_hacking`. The best of 1 to 256 samples of the reference, by the proxy, is"
+    " computed exactly from all answers; the path of GRPO is followed without and with a KL penalty.",
+    measured="The proxy reward and the true reward where the KL to the reference first reaches 2 and 4 nats"
+    " per completion (the best of about 20 and of 150), and the true reward where the proxy first reaches"
+    " 0.8.",
     arms={
         "best of n": arm(chosen),
         "GRPO": arm(learned, recipe=replace(GRPO, kl_coef=0.0)),
         "GRPO, kl_coef 0.3": arm(learned, recipe=replace(GRPO, kl_coef=0.3)),
     },
-    comparisons=(
-        Comparison(
+    predictions=(
+        Prediction(
             "At 2 nats the best of n has more proxy reward",
             "proxy at 2 nats",
             "best of n",
@@ -87,7 +88,7 @@ BEST_OF_N = Experiment(
             "GRPO",
             0.02,
         ),
-        Comparison(
+        Prediction(
             "At 4 nats the best of n has more proxy reward",
             "proxy at 4 nats",
             "best of n",
@@ -95,7 +96,7 @@ BEST_OF_N = Experiment(
             "GRPO",
             0.02,
         ),
-        Comparison(
+        Prediction(
             "At 2 nats the best of n has more true reward",
             "true at 2 nats",
             "best of n",
@@ -103,7 +104,7 @@ BEST_OF_N = Experiment(
             "GRPO",
             0.02,
         ),
-        Comparison(
+        Prediction(
             "At equal proxy reward the true rewards are equal",
             "true at proxy 0.8",
             "best of n",
@@ -113,8 +114,8 @@ BEST_OF_N = Experiment(
         ),
     ),
     panels=(
-        Curves("proxy", "proxy reward", xlabel="KL to the reference (nats a completion)", x=DISTANCES),
-        Curves("true", "true reward", xlabel="KL to the reference (nats a completion)", x=DISTANCES),
+        Curves("proxy", "proxy reward", xlabel="KL to the reference (nats per completion)", x=DISTANCES),
+        Curves("true", "true reward", xlabel="KL to the reference (nats per completion)", x=DISTANCES),
     ),
-    chosen="The effect at 2 nats stands near its margin; the verdict does not depend on it.",
+    chosen="The effect at 2 nats is close to its margin; the verdict does not depend on it.",
 )

@@ -1,4 +1,4 @@
-"""Claim: a prompt that is too hard teaches nothing; easy prompts first, or a filter, make it learnable."""
+"""Claim: a prompt that is too hard teaches nothing unless easy prompts come first or prompts are filtered."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,16 +7,16 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.experiments.framework.chain import chain, pass_rates
 from grpo_ref.experiments.framework.experiment import (
     Arm,
-    Comparison,
     Curves,
     Experiment,
     Measures,
     Points,
+    Prediction,
     arm,
 )
+from grpo_ref.experiments.framework.tasks.chain import chain, pass_rates
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.state import initial_state
 from grpo_ref.learning.tasks.task import Task
@@ -75,17 +75,19 @@ def _arm(schedule: tuple[tuple[int, int, int], ...], **settings: Any) -> Arm:
     return arm(taught, schedule=schedule, **(defaults | settings))
 
 
-CURRICULUM = Experiment(
+EXPERIMENT = Experiment(
     name="curriculum",
     group="advantages",
     claim="A prompt that the model cannot solve teaches nothing, so the prompts' difficulty must match the"
     " model: easy prompts first, or only prompts with a pass rate of 20 to 80 %.",
     source="a book chapter on GRPO (2026), sec. 7.4; curriculum sampling: Kimi k1.5 (arXiv:2501.12599)",
-    run=f"Prompts of 1 to {LONGEST} steps with 4 moves each; the hardest one is solved at first once in a"
-    f" million, and is 80 % of the pool. {UPDATES} updates of 8 x 8 completions with Adam: on the hardest"
-    " prompt only, on the pool as it is, with only the prompts of at most 5 steps in the first half, and with"
-    " the pool filtered every 3 updates. Then with an even pool, and with prompts that share no steps.",
-    measured="Chance that the hardest prompt is solved, computed from the policy, after the last update.",
+    run=f"Prompts need 1 to {LONGEST} steps with 4 moves each. The hardest one is solved at first once in a"
+    f" million attempts, and makes up 80 % of the pool. There are {UPDATES} updates of 8 x 8 completions"
+    " with Adam: on the hardest prompt only; on the pool as it is; with only the prompts of at most 5 steps"
+    " in the first half; and with the pool filtered every 3 updates. This is repeated with an even pool, and"
+    " with prompts that share no steps.",
+    measured="The probability that the hardest prompt is solved after the last update, computed from the"
+    " policy.",
     arms={
         "hardest only": _arm(HARDEST_ONLY),
         "pool": _arm(POOL),
@@ -97,8 +99,8 @@ CURRICULUM = Experiment(
         "own steps, easy first": _arm(EASY_FIRST, shared=False),
         "own steps, filter": _arm(POOL, shared=False, **FILTER),
     },
-    comparisons=(
-        Comparison(
+    predictions=(
+        Prediction(
             "On its own the hardest prompt teaches nothing",
             "final pass rate",
             "hardest only",
@@ -106,15 +108,15 @@ CURRICULUM = Experiment(
             0.0,
             0.02,
         ),
-        Comparison(
-            "Easy prompts first: more is learned than from the pool as it is",
+        Prediction(
+            "With easy prompts first more is learned than from the pool as it is",
             "final pass rate",
             "easy first",
             "more",
             "pool",
             0.05,
         ),
-        Comparison(
+        Prediction(
             "With the filter more is learned than from the pool as it is",
             "final pass rate",
             "filter",
@@ -122,15 +124,15 @@ CURRICULUM = Experiment(
             "pool",
             0.05,
         ),
-        Comparison(
-            "Easy first helps as well if no length is rarer than another",
+        Prediction(
+            "Easy prompts first help as well if no length is rarer than another",
             "final pass rate",
             "even pool, easy first",
             "more",
             "even pool",
             0.05,
         ),
-        Comparison(
+        Prediction(
             "Where prompts share no steps, easy ones first cannot help",
             "final pass rate",
             "own steps, easy first",
@@ -138,7 +140,7 @@ CURRICULUM = Experiment(
             "own steps, hardest only",
             0.02,
         ),
-        Comparison(
+        Prediction(
             "Where prompts share no steps, the filter cannot help",
             "final pass rate",
             "own steps, filter",
@@ -163,6 +165,6 @@ CURRICULUM = Experiment(
             xlabel="share of the hardest prompt in the pool",
         ),
     ),
-    remark="An even mix is a curriculum by itself: its easy prompts are learned first, and nothing is kept"
-    " from the others. The filter admits few prompts at a time; with SGD (dead_groups) it helps.",
+    remark="An even mix is a curriculum by itself: its easy prompts are learned first, and no prompt is"
+    " withheld. The filter admits few prompts at a time; with SGD it helps (see `dead_groups`).",
 )

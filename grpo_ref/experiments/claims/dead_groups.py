@@ -1,4 +1,4 @@
-"""Claim: groups that are all right or all wrong teach nothing, and leaving them out speeds up learning."""
+"""Claim: groups that are all right or all wrong teach nothing, and learning is faster without them."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.experiments.framework.chain import RIGHT, chain, pass_rates
-from grpo_ref.experiments.framework.experiment import Arm, Comparison, Curves, Experiment, Measures, arm
+from grpo_ref.experiments.framework.experiment import Arm, Curves, Experiment, Measures, Prediction, arm
+from grpo_ref.experiments.framework.tasks.chain import RIGHT, chain, pass_rates
 from grpo_ref.kernels.filters import mixed_groups
 from grpo_ref.learning.config import TrainConfig, config_for
 from grpo_ref.learning.policies.table import gather, policy_of, pull_back
@@ -24,7 +24,7 @@ BUDGET = 2500
 
 
 def gradients(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
-    """For a half-trained policy of each seed's own: the gradient of its dead groups, and of the others."""
+    """For a half-trained policy per seed: the gradient of its dead groups, and that of the others."""
     task = chain(longest=LONGEST, hardest_share=1 / LONGEST)
     generators = [np.random.default_rng([seed, run]) for run in range(seeds)]
     logits = np.stack([generator.normal(size=task.ref_logits.shape) for generator in generators])
@@ -67,7 +67,7 @@ def learned(*, recipe: Recipe, seeds: int, seed: int, **config: Any) -> Measures
 
 
 def _completions(task: Task, config: TrainConfig, update: int, rates: Floats) -> Floats:
-    """(S,) how many completions an update is expected to sample, redrawn groups and pass rates included.
+    """(S,) how many completions an update is expected to sample, those of the filter included.
 
     A group is dead with probability d = p^G + (1-p)^G, averaged over prompts, and is drawn anew up to
     R = resamples times: 1 + d + ... + d^R draws for each group of the batch.
@@ -96,20 +96,20 @@ def _filtered(**config: Any) -> Arm:
     return _all(refilter_every=3, pass_low=0.2, pass_high=0.8, **config)
 
 
-DEAD_GROUPS = Experiment(
+EXPERIMENT = Experiment(
     name="dead_groups",
     group="advantages",
-    claim="Groups whose completions are all right or all wrong have no gradient; dropping and redrawing them,"
-    " or keeping only prompts with a pass rate of 20 to 80 %, makes learning faster.",
+    claim="Groups whose completions are all right or all wrong have no gradient; dropping and redrawing"
+    " them, or keeping only prompts with a pass rate of 20 to 80 %, makes learning faster.",
     source="a book chapter on GRPO (2026), sec. 7.4; Yu et al. 2025, DAPO, dynamic sampling"
     " (arXiv:2503.14476)",
-    run=f"Prompts of 1 to {LONGEST} steps with 4 moves each, drawn evenly; hard prompts share steps with easy"
-    " ones. 75 updates of 8 x 8 completions, no KL penalty: with all groups; with dead ones redrawn up to 3"
-    " times (dynamic sampling); with prompts filtered every 3 updates by the pass rate of one group each."
-    " All of it with Adam and with SGD.",
-    measured="Pass rate, mean over prompts, computed from the policy: its mean over training, and its value"
-    f" after {BUDGET} sampled completions. The completions of redrawn groups are counted as many as are"
-    " expected, those of the filter exactly. Length of the dead groups' gradient.",
+    run=f"Prompts need 1 to {LONGEST} steps with 4 moves each and are drawn evenly; hard prompts share steps"
+    " with easy ones. There are 75 updates of 8 x 8 completions without a KL penalty: with all groups; with"
+    " dead groups redrawn up to 3 times (dynamic sampling); and with the prompts filtered every 3 updates by"
+    " the pass rate of one group each. All of it is done with Adam and with SGD.",
+    measured="The mean pass rate of the prompts, computed from the policy: its mean over training, and its"
+    f" value after {BUDGET} sampled completions. Of redrawn groups the expected number of completions is"
+    " counted, of the filter the exact number. And the length of the dead groups' gradient.",
     arms={
         "one batch": arm(gradients, recipe=PLAIN),
         "all groups, Adam": _all(**ADAM),
@@ -119,9 +119,9 @@ DEAD_GROUPS = Experiment(
         "dynamic sampling, SGD": _dynamic(**SGD),
         "filter, SGD": _filtered(**SGD),
     },
-    comparisons=(
-        Comparison("Dead groups have no gradient", "gradient of dead groups", "one batch", "same", 0.0),
-        Comparison(
+    predictions=(
+        Prediction("Dead groups have no gradient", "gradient of dead groups", "one batch", "same", 0.0),
+        Prediction(
             "Dynamic sampling learns faster, update by update (Adam)",
             "mean pass rate",
             "dynamic sampling, Adam",
@@ -129,7 +129,7 @@ DEAD_GROUPS = Experiment(
             "all groups, Adam",
             0.02,
         ),
-        Comparison(
+        Prediction(
             "Dynamic sampling learns faster, completion by completion (Adam)",
             f"pass rate after {BUDGET} completions",
             "dynamic sampling, Adam",
@@ -137,7 +137,7 @@ DEAD_GROUPS = Experiment(
             "all groups, Adam",
             0.02,
         ),
-        Comparison(
+        Prediction(
             "The filter learns faster, update by update (Adam)",
             "mean pass rate",
             "filter, Adam",
@@ -145,7 +145,7 @@ DEAD_GROUPS = Experiment(
             "all groups, Adam",
             0.02,
         ),
-        Comparison(
+        Prediction(
             "Dynamic sampling learns faster, update by update (SGD)",
             "mean pass rate",
             "dynamic sampling, SGD",
@@ -153,7 +153,7 @@ DEAD_GROUPS = Experiment(
             "all groups, SGD",
             0.02,
         ),
-        Comparison(
+        Prediction(
             "The filter learns faster, update by update (SGD)",
             "mean pass rate",
             "filter, SGD",
@@ -174,7 +174,7 @@ DEAD_GROUPS = Experiment(
             arms=("all groups, SGD", "dynamic sampling, SGD", "filter, SGD"),
         ),
     ),
-    remark="Dead groups shrink the mean gradient, and SGD feels it. Adam divides by the gradient's usual"
-    " size; there it pays to learn on many prompts at once, and the filter admits few. With a KL penalty or"
-    " an entropy bonus dead groups have a gradient as well.",
+    remark="Dead groups shrink the mean gradient, and the steps of SGD with it. Adam divides by the"
+    " gradient's usual size; with Adam it pays to learn on many prompts at once, and the filter admits few."
+    " With a KL penalty or an entropy bonus dead groups have a gradient as well.",
 )

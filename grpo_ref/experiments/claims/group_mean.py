@@ -1,9 +1,9 @@
-"""Claim: the mean reward of a group is a Monte Carlo estimate of V(s), the better the larger the group."""
+"""Claim: the mean reward of a group is an estimate of V(s), which is better the larger the group is."""
 
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.experiments.framework.experiment import Comparison, Experiment, Measures, Points, arm
+from grpo_ref.experiments.framework.experiment import Experiment, Measures, Points, Prediction, arm
 from grpo_ref.learning.policies.table import gather, policy_of, pull_back
 from grpo_ref.learning.rollout import rollout
 from grpo_ref.learning.tasks.bandit import bandit_with, exact_policy_gradient
@@ -15,9 +15,9 @@ SIZES = (2, 4, 8, 16, 32)
 
 
 def estimated(*, recipe: Recipe, group_size: int, seeds: int, seed: int) -> Measures:
-    """For a bandit and a policy of each seed's own, many batches of one group for each context.
+    """For a bandit and a policy per seed, many batches of one group for each context.
 
-    The gradient of a centred advantage is too short by (G - 1)/G, because a completion's own reward is part
+    The gradient of a centered advantage is too short by (G - 1)/G, because a completion's own reward is part
     of the mean; that known factor is taken out before it is compared with the exact gradient.
     """
     runs = [_one_seed(np.random.default_rng([seed, run]), recipe, group_size) for run in range(seeds)]
@@ -46,40 +46,40 @@ def _one_seed(generator: np.random.Generator, recipe: Recipe, group_size: int) -
 
 
 def _norm(gradient: Floats) -> float:
-    """Squared length; of several gradients, their mean."""
+    """Squared length of a gradient, or the mean of those of several gradients."""
     return float((gradient**2).sum((-2, -1)).mean())
 
 
-GROUP_MEAN = Experiment(
+EXPERIMENT = Experiment(
     name="group_mean",
     group="advantages",
-    claim="The mean reward of a group is an unbiased estimate of V(s), and a larger group makes it and"
-    " the gradient less noisy.",
+    claim="The mean reward of a group is an unbiased estimate of V(s), and a larger group makes it and the"
+    " gradient less noisy.",
     source="a book chapter on GRPO (2026), sec. 7.2, 'why group normalization works'",
-    run=f"A bandit of {CONTEXTS} contexts and {ARMS} arms with a random policy for each seed, {BATCHES}"
-    " batches with one group for each context; no training. V(s) and the gradient of the expected reward are"
-    " known exactly. Advantages are centred, not divided.",
-    measured="Error of the group mean (reward), and the variance of the gradient over batches relative to the"
-    " exact gradient's squared length.",
+    run=f"For each seed there are a bandit of {CONTEXTS} contexts and {ARMS} arms, a random policy, and"
+    f" {BATCHES} batches with one group for each context; nothing is trained. V(s) and the gradient of the"
+    " expected reward are known exactly. Advantages are centered and not divided.",
+    measured="The error of the group mean (in units of reward), and the variance of the gradient over"
+    " batches, relative to the squared length of the exact gradient.",
     arms={f"G = {size}": arm(estimated, recipe=DR_GRPO, group_size=size) for size in SIZES},
-    comparisons=(
-        Comparison("The mean of a group of 8 has no bias", "bias", "G = 8", "same", 0.0, margin=0.01),
-        Comparison(
-            "Its squared error falls as 1/G: error times G is the same at 2 and at 32",
+    predictions=(
+        Prediction("The mean of a group of 8 has no bias", "bias", "G = 8", "same", 0.0, margin=0.01),
+        Prediction(
+            "Its squared error falls as 1/G: the error times G is the same at 2 and at 32",
             "squared error x G",
             "G = 2",
             "same",
             "G = 32",
             margin=0.01,
         ),
-        Comparison(
+        Prediction(
             "The gradient of groups of 8 is less noisy than that of groups of 2",
             "gradient variance",
             "G = 8",
             "less",
             "G = 2",
         ),
-        Comparison(
+        Prediction(
             "The gradient of groups of 32 is less noisy than that of groups of 8",
             "gradient variance",
             "G = 32",
@@ -92,14 +92,14 @@ GROUP_MEAN = Experiment(
             "gradient variance",
             "variance of the gradient /\n|exact gradient|²",
             x={"one batch": {f"G = {size}": size for size in SIZES}},
-            xlabel="group size G (completions a prompt)",
+            xlabel="group size G (completions per prompt)",
             log="xy",
         ),
         Points(
             "squared error",
             "squared error of the group mean\n(reward²)",
             x={"one group": {f"G = {size}": size for size in SIZES}},
-            xlabel="group size G (completions a prompt)",
+            xlabel="group size G (completions per prompt)",
             log="xy",
         ),
     ),

@@ -1,12 +1,11 @@
 """Claim: an estimate of the KL can be right as a value and still have the gradient of something else."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.experiments.framework.experiment import Arm, Comparison, Curves, Experiment, Measures, arm
+from grpo_ref.experiments.framework.experiment import Arm, Curves, Experiment, Measures, Prediction, arm
 from grpo_ref.kernels.penalties import exact_kl, k1, k2, k3, straight_through, weighted_k1, weighted_k3
 from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.recipes import GRPO, Recipe, slot
@@ -21,9 +20,9 @@ STALE = 0.3
 
 
 def estimated(*, recipe: Recipe, stale: float, seeds: int, seed: int) -> Measures:
-    """Bias and noise of the recipe's penalty for random policies, without any sampling noise.
+    """Bias and noise of the recipe's penalty for random policies, computed without sampling.
 
-    Every token of every state is judged once and weighted by the probability that the sampler draws it.
+    Every token of every state is evaluated once and weighted by the probability that the sampler draws it.
     """
     runs = [_one_seed(np.random.default_rng([seed, run]), recipe, stale) for run in range(seeds)]
     curves = {name: np.stack([run[name] for run in runs]) for name in runs[0]}
@@ -36,7 +35,7 @@ def _one_seed(generator: np.random.Generator, recipe: Recipe, stale: float) -> d
     """Measure -> (distances,), each a ratio of means over the states."""
     policy, ref, old = _random_policies(generator, stale)
     sampled = np.exp(old)
-    term = recipe.penalty(SimpleNamespace(log_probs=policy, ref_log_probs=ref, log_ratio=policy - old))
+    term = recipe.penalty(log_probs=policy, ref_log_probs=ref, log_ratio=policy - old)
     slope: Floats = np.asarray(term.slope + term.direct)
     exact, forward = exact_kl(policy, ref), np.exp(policy) - np.exp(ref)
     target: Floats = np.asarray(exact.slope)
@@ -107,22 +106,22 @@ def _arms() -> dict[str, Arm]:
     return on | off
 
 
-KL_ESTIMATORS = Experiment(
+EXPERIMENT = Experiment(
     name="kl_estimators",
     group="divergence",
-    claim="k3 is an unbiased and less noisy estimate of the KL than k1, but its gradient is that of"
-    " KL(ref || policy); that of KL(policy || ref) is the gradient of k2, or off-policy of weighted k3.",
+    claim="k3 is an unbiased and less noisy estimate of the KL than k1, but its gradient is that of KL(ref"
+    " || policy); that of KL(policy || ref) is the gradient of k2, or off-policy of weighted k3.",
     source="Schulman 2020, Approximating KL divergence; Tang & Munos 2025 (arXiv:2506.09477)",
-    run=f"{STATES} random policies over {VOCABULARY} tokens for each seed, at several distances from a random"
-    " reference; expectations are sums over the vocabulary, so nothing is sampled. Off-policy, the sampler's"
-    f" logits differ from the policy's by {STALE}.",
-    measured="Bias and standard deviation of one token's estimate, relative to the exact KL, and of its"
-    " gradient with respect to the logits, relative to the length of the exact gradient; single numbers at a"
-    " change of the logits of 1 (middle, a KL of 0.4 nats) and 2 (far).",
+    run=f"For each seed there are {STATES} random policies over {VOCABULARY} tokens at several distances"
+    " from a random reference. Expectations are sums over the vocabulary, so nothing is sampled. Off-policy"
+    f" means that the sampler's logits differ from the policy's with a standard deviation of {STALE}.",
+    measured="Bias and standard deviation of the estimate from one token, relative to the exact KL; and"
+    " those of its gradient with respect to the logits, relative to the length of the exact gradient. Single"
+    " numbers are taken where the logits have changed by 1 (middle, a KL of 0.4 nats) and by 2 (far).",
     arms=_arms(),
-    comparisons=(
-        Comparison("k3 is unbiased as a value", "middle value bias", "k3", "same", 0.0, margin=0.01),
-        Comparison(
+    predictions=(
+        Prediction("k3 is unbiased as a value", "middle value bias", "k3", "same", 0.0, margin=0.01),
+        Prediction(
             "k3 is less noisy as a value than k1 at a KL of 0.4 nats",
             "middle value noise",
             "k3",
@@ -130,7 +129,7 @@ KL_ESTIMATORS = Experiment(
             "k1",
             margin=0.1,
         ),
-        Comparison(
+        Prediction(
             "k3 is less noisy as a value than k1, far from the reference",
             "far value noise",
             "k3",
@@ -138,7 +137,7 @@ KL_ESTIMATORS = Experiment(
             "k1",
             margin=0.1,
         ),
-        Comparison(
+        Prediction(
             "The gradient of k2 is that of KL(policy || ref)",
             "middle gradient bias",
             "k2",
@@ -146,7 +145,7 @@ KL_ESTIMATORS = Experiment(
             0.0,
             margin=0.01,
         ),
-        Comparison(
+        Prediction(
             "The gradient of k3 is that of KL(ref || policy)",
             "middle other direction",
             "k3",
@@ -154,7 +153,7 @@ KL_ESTIMATORS = Experiment(
             0.0,
             margin=0.01,
         ),
-        Comparison(
+        Prediction(
             "Off-policy, the gradient of weighted k3 is that of KL(policy || ref)",
             "middle gradient bias",
             "weighted k3, off-policy",
@@ -181,8 +180,8 @@ KL_ESTIMATORS = Experiment(
             log="xy",
         ),
     ),
-    remark="A token that the policy gives more rarely than the reference counts exponentially in k3,"
-    " so far from the reference its noise grows.",
-    chosen="After a first run one comparison was dropped and the one far from the reference added, unseen;"
-    " it is the one that fails.",
+    remark="The log-ratio of a token that the policy gives more rarely than the reference enters k3"
+    " exponentially, so far from the reference the noise of k3 grows.",
+    chosen="After a first run one prediction was dropped, and the one about policies far from the reference"
+    " was added before its result was known; it is the one that fails.",
 )

@@ -1,12 +1,12 @@
-"""Claim: differentiating an estimate of the KL need not lead to the policy that a KL penalty asks for."""
+"""Claim: training with the gradient of a KL estimate need not reach the policy that a KL penalty defines."""
 
-from collections import deque
 from dataclasses import replace
 
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.experiments.framework.experiment import Comparison, Experiment, Measures, Points, arm
+from grpo_ref.experiments.framework.experiment import Experiment, Measures, Points, Prediction, arm
+from grpo_ref.experiments.framework.training import last
 from grpo_ref.kernels.penalties import k1, k2, k3, weighted_k3
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import log_softmax
@@ -19,16 +19,15 @@ WEIGHT = 0.2
 """Of the penalty, in units of reward per nat."""
 
 
-def regularised(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
-    """Train on a bandit, and compare the policy with the exact optima of two regularised objectives."""
+def regularized(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
+    """Train on a bandit, and compare the policy with the exact optima of two regularized objectives."""
     generator = np.random.default_rng(0)
     means, ref_logits = generator.random((CONTEXTS, ARMS)), generator.normal(size=(CONTEXTS, ARMS))
     task = replace(bandit_with(means), ref_logits=ref_logits)
     settings = config_for(
         task, updates=300, prompts=32, group_size=8, learning_rate=0.05, seeds=seeds, seed=seed
     )
-    (last,) = deque(train(task, recipe, settings), maxlen=1)
-    policy, ref = log_softmax(last.state.logits), log_softmax(ref_logits)
+    policy, ref = log_softmax(last(train(task, recipe, settings)).logits), log_softmax(ref_logits)
     return {
         "reward": (np.exp(policy) * means).sum(-1).mean(-1),
         "kl": _divergence(policy, ref),
@@ -60,29 +59,29 @@ def _other_optimum(means: Floats, ref: Floats) -> Floats:
 
 PENALTIES = {"k1": slot(k1), "k2": slot(k2), "k3": slot(k3), "weighted k3": slot(weighted_k3)}
 
-KL_OPTIMUM = Experiment(
+EXPERIMENT = Experiment(
     name="kl_optimum",
     group="divergence",
-    claim="To differentiate an estimate of the KL does not in general enforce the regularisation: k1 does"
-    " nothing, k3 regularises by the other direction, and k2 and weighted k3 reach the intended optimum.",
+    claim="To differentiate an estimate of the KL does not in general enforce the regularization: k1 does"
+    " nothing, k3 regularizes by the other direction, and k2 and weighted k3 reach the intended optimum.",
     source="Tang & Munos 2025, On a few pitfalls in KL divergence gradient estimation (arXiv:2506.09477)",
-    run=f"A bandit of {CONTEXTS} contexts and {ARMS} arms with a random reference; RLOO with a penalty of"
-    f" weight {WEIGHT}, on-policy, until it no longer moves. The best policies under the reward minus"
+    run=f"On a bandit of {CONTEXTS} contexts and {ARMS} arms with a random reference, RLOO with a penalty of"
+    f" weight {WEIGHT} is trained on-policy until it hardly moves. The best policies under the reward minus"
     f" {WEIGHT} KL(policy || ref), and minus {WEIGHT} KL(ref || policy), are known exactly.",
-    measured="KL from the final policy to either best policy, and to the reference (nats).",
-    arms={"none": arm(regularised, recipe=RLOO)}
+    measured="KL from the final policy to each of the two best policies, and to the reference (nats).",
+    arms={"none": arm(regularized, recipe=RLOO)}
     | {
-        name: arm(regularised, recipe=replace(RLOO, penalty=penalty, kl_coef=WEIGHT))
+        name: arm(regularized, recipe=replace(RLOO, penalty=penalty, kl_coef=WEIGHT))
         for name, penalty in PENALTIES.items()
     },
-    comparisons=(
-        Comparison("With k1 the policy goes as far as without a penalty", "kl", "k1", "same", "none", 0.05),
-        Comparison("k2 reaches the intended optimum", "from the optimum", "k2", "same", 0.0, 0.02),
-        Comparison(
+    predictions=(
+        Prediction("With k1 the policy goes as far as without a penalty", "kl", "k1", "same", "none", 0.05),
+        Prediction("k2 reaches the intended optimum", "from the optimum", "k2", "same", 0.0, 0.02),
+        Prediction(
             "Weighted k3 reaches the intended optimum", "from the optimum", "weighted k3", "same", 0.0, 0.02
         ),
-        Comparison("k3 does not reach the intended optimum", "from the optimum", "k3", "more", 0.0, 0.02),
-        Comparison(
+        Prediction("k3 does not reach the intended optimum", "from the optimum", "k3", "more", 0.0, 0.02),
+        Prediction(
             "k3 reaches the optimum of the other direction", "from the other optimum", "k3", "same", 0.0, 0.02
         ),
     ),
@@ -90,6 +89,6 @@ KL_OPTIMUM = Experiment(
         Points("from the optimum", "KL to the best policy under\nKL(policy || ref) (nats)", log="y"),
         Points("from the other optimum", "KL to the best policy under\nKL(ref || policy) (nats)", log="y"),
     ),
-    chosen="Training was made longer until it hardly moves: the difference between k1 and no penalty depends"
-    " on it.",
+    chosen="Training was made longer until the policy hardly moves, because the difference between k1 and no"
+    " penalty depends on it.",
 )

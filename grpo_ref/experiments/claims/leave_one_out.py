@@ -1,13 +1,12 @@
-"""Claim: a baseline without the completion's own reward corrects the gradient's length, nothing more."""
+"""Claim: a baseline without the completion's own reward corrects the length of the gradient, nothing more."""
 
 from dataclasses import replace
 from itertools import product
-from types import SimpleNamespace
 
 import numpy as np
 
 from grpo_ref.arrays import Floats, Integers
-from grpo_ref.experiments.framework.experiment import Comparison, Curves, Experiment, Measures, arm
+from grpo_ref.experiments.framework.experiment import Curves, Experiment, Measures, Prediction, arm
 from grpo_ref.learning.policies.table import log_softmax, pull_back
 from grpo_ref.learning.tasks.bandit import exact_policy_gradient
 from grpo_ref.loss import policy_loss
@@ -22,7 +21,7 @@ SHOWN = SIZES.index(4)
 def expected(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
     """The expected gradient for a random bandit and policy of each seed, against the exact one.
 
-    Every group that could be drawn is judged and weighted by its probability, so nothing is sampled.
+    Every group that can be drawn is evaluated once and weighted by its probability, so nothing is sampled.
     """
     runs = [_one_seed(np.random.default_rng([seed, run]), recipe) for run in range(seeds)]
     curves = {name: np.array([[one[name] for one in run] for run in runs]) for name in runs[0][0]}
@@ -50,7 +49,7 @@ def _ascents(recipe: Recipe, means: Floats, log_probs: Floats, groups: Integers)
     shape = (len(groups), CONTEXTS, groups.shape[-1], 1)
     tokens = np.broadcast_to(groups[:, None, :, None], shape)
     states = np.broadcast_to(np.arange(CONTEXTS)[:, None, None], shape)
-    advantages = recipe.advantage(SimpleNamespace(rewards=means[states, tokens][..., 0]))
+    advantages = recipe.advantage(rewards=means[states, tokens][..., 0])
     loss = policy_loss(log_probs[states, tokens], advantages, np.ones(shape), recipe=recipe)
     probs = np.broadcast_to(np.exp(log_probs), (len(groups), CONTEXTS, ARMS))
     return -pull_back(loss.gradient, states, tokens, probs)
@@ -67,30 +66,31 @@ def _compared(gradient: Floats, variance: float, exact: Floats) -> dict[str, flo
     }
 
 
-LEAVE_ONE_OUT = Experiment(
+EXPERIMENT = Experiment(
     name="leave_one_out",
     group="divergence",
     claim="The mean of the other completions is an unbiased baseline; GRPO's group mean, which contains the"
     " completion's own reward, shortens the gradient by (G - 1)/G, nothing more.",
     source="Ahmadian et al. 2024, Back to basics (arXiv:2402.14740); Liu et al. 2025, Dr. GRPO, app. A"
     " (arXiv:2503.20783)",
-    run=f"A random bandit of {CONTEXTS} contexts and {ARMS} arms and a random policy for each seed. All"
-    " groups that can be drawn are judged and weighted by their probabilities, so nothing is sampled. The"
-    " recipes are RLOO with the advantages exchanged.",
-    measured="The expected gradient with respect to the logits against that of the expected reward: the"
-    " length of the difference and of itself, relative to the exact one's, and the angle between them in"
-    " degrees; noise is the standard deviation over groups, relative to the expected gradient's length.",
+    run=f"For each seed there are a random bandit of {CONTEXTS} contexts and {ARMS} arms and a random"
+    " policy. All groups that can be drawn are evaluated and weighted by their probabilities, so nothing is"
+    " sampled. The recipes are RLOO with its advantages replaced.",
+    measured="The expected gradient with respect to the logits is compared with the exact gradient of the"
+    " expected reward. Bias is the length of their difference and length is its own length, both relative to"
+    " the exact gradient's; the angle between the two is in degrees; noise is the standard deviation over"
+    " groups, relative to the expected gradient's length.",
     arms={
         "mean of the others (RLOO)": arm(expected, recipe=RLOO),
         "group mean": arm(expected, recipe=replace(RLOO, advantage=DR_GRPO.advantage)),
         "group mean and std (GRPO)": arm(expected, recipe=replace(RLOO, advantage=GRPO.advantage)),
         "no baseline": arm(expected, recipe=REINFORCE),
     },
-    comparisons=(
-        Comparison(
+    predictions=(
+        Prediction(
             "RLOO's gradient is unbiased", "bias at G = 4", "mean of the others (RLOO)", "same", 0.0, 0.01
         ),
-        Comparison(
+        Prediction(
             "In groups of 4 the group mean shortens the gradient to 3/4",
             "length at G = 4",
             "group mean",
@@ -98,10 +98,10 @@ LEAVE_ONE_OUT = Experiment(
             0.75,
             0.01,
         ),
-        Comparison(
+        Prediction(
             "The group mean does not turn the gradient", "angle at G = 4", "group mean", "same", 0.0, 1.0
         ),
-        Comparison(
+        Prediction(
             "For its length, the gradient with the group mean is as noisy as RLOO's",
             "noise at G = 4",
             "group mean",
@@ -109,7 +109,7 @@ LEAVE_ONE_OUT = Experiment(
             "mean of the others (RLOO)",
             0.01,
         ),
-        Comparison(
+        Prediction(
             "Dividing by the std turns the gradient",
             "angle at G = 4",
             "group mean and std (GRPO)",
@@ -117,8 +117,8 @@ LEAVE_ONE_OUT = Experiment(
             "group mean",
             1.0,
         ),
-        Comparison(
-            "RLOO's baseline makes the gradient less noisy than none",
+        Prediction(
+            "RLOO's baseline makes the gradient less noisy than no baseline",
             "noise at G = 4",
             "mean of the others (RLOO)",
             "less",
@@ -130,14 +130,14 @@ LEAVE_ONE_OUT = Experiment(
         Curves(
             "bias",
             "|expected - exact gradient| /\n|exact gradient|",
-            xlabel="group size G (completions a prompt)",
+            xlabel="group size G (completions per prompt)",
             x=SIZES,
             arms=("group mean", "mean of the others (RLOO)", "no baseline"),
         ),
         Curves(
             "angle",
             "angle to the exact gradient (degrees)",
-            xlabel="group size G (completions a prompt)",
+            xlabel="group size G (completions per prompt)",
             x=SIZES,
             arms=("group mean", "mean of the others (RLOO)", "group mean and std (GRPO)"),
         ),

@@ -1,13 +1,12 @@
-"""Claim: dividing each completion's loss by its length makes wrong answers grow longer."""
+"""Claim: dividing the loss of each completion by its length makes wrong answers grow longer."""
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.experiments.framework.experiment import Comparison, Curves, Experiment, Measures, arm
-from grpo_ref.experiments.framework.training import summarised
+from grpo_ref.experiments.framework.experiment import Curves, Experiment, Measures, Prediction, arm
+from grpo_ref.experiments.framework.training import curves, summarized
 from grpo_ref.kernels.aggregation import token_mean
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import policy_of
@@ -27,8 +26,9 @@ RIGHT, WRONG = ANSWERS, ANSWERS + 1
 def answer_and_talk() -> Task:
     """Each prompt has one right answer, the first token; then filler for as long as the policy likes.
 
-    After the answer there are two states, one for right and one for wrong, as a policy may sense which it is.
-    The filler keeps the state, every other token ends the completion, and neither changes the reward.
+    After the answer there are two states, one for a right and one for a wrong answer, since a policy may
+    sense which it is. The filler keeps the state, every other token ends the completion, and neither changes
+    the reward.
     """
     prompts = np.arange(ANSWERS)
     transitions = np.full((ANSWERS + 2, ANSWERS), END)
@@ -63,11 +63,11 @@ def lengths(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
     task = answer_and_talk()
     start = _expected_lengths(task.ref_logits)
     updates = train(task, recipe, config_for(task, seeds=seeds, seed=seed))
-    seen = [(*_expected_lengths(update.state.logits).T, update.metrics["reward"]) for update in updates]
-    right, wrong, reward = np.moveaxis(np.array(seen), 0, -1)
+    found = curves(updates, ("reward",), lengths=lambda state: _expected_lengths(state.logits))
+    right, wrong = np.moveaxis(found["lengths"], 1, 0)
     weights = _weights_by_length(recipe)
     half = weights[BUDGET - 1] / BUDGET / (weights[BUDGET // 2 - 1] / (BUDGET // 2))
-    return summarised({"right length": right, "wrong length": wrong, "reward": reward}) | {
+    return summarized({"right length": right, "wrong length": wrong, "reward": found["reward"]}) | {
         "growth of right": right[:, -1] - start[0],
         "growth of wrong": wrong[:, -1] - start[1],
         "weight of a token": np.full(seeds, half),
@@ -78,7 +78,7 @@ def lengths(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
 def _expected_lengths(logits: Floats) -> Floats:
     """(..., 2) tokens of a right and of a wrong completion: the answer, and filler until the budget ends it.
 
-    The token number k + 2 is written if the k before it, apart from the answer, were filler.
+    Token k + 2 is written if the k tokens between the answer and it were filler.
     """
     filler = policy_of(logits[..., [RIGHT, WRONG], :]).probs[..., FILLER]
     expected: Floats = 1.0 + (filler[..., None] ** np.arange(BUDGET - 1)).sum(-1)
@@ -86,10 +86,8 @@ def _expected_lengths(logits: Floats) -> Floats:
 
 
 def _weights_by_length(recipe: Recipe) -> Floats:
-    """(T,) weight of a whole completion of each length in one group that has them all; their mean is 1."""
-    mask = np.tri(BUDGET)[None]
-    record = SimpleNamespace(mask=mask, max_length=BUDGET, correction=np.ones_like(mask))
-    weights = recipe.aggregate(record).sum((0, -1))
+    """(T,) weight of a whole completion of each length, in a group that has all lengths; their mean is 1."""
+    weights = recipe.weights(np.tri(BUDGET)[None], max_length=BUDGET).sum((0, -1))
     relative: Floats = weights / weights.mean()
     return relative
 
@@ -98,49 +96,50 @@ NO_KL = replace(GRPO, kl_coef=0.0)
 GRPO_ARM, MEAN_ARM = "sequence mean, std (GRPO)", "sequence mean"
 TOKEN_ARM, CONSTANT_ARM = "token mean, std", "constant (Dr. GRPO)"
 
-LENGTH_BIAS = Experiment(
+EXPERIMENT = Experiment(
     name="length_bias",
     group="aggregation",
     claim="Dividing the loss of each completion by its length makes wrong answers grow longer, since a long"
-    " one is punished less a token, and right ones shorter; a constant divisor does neither.",
+    " one is punished less per token, and right ones shorter; a constant divisor does neither.",
     source="Liu et al. 2025, Dr. GRPO, sec. 3.1 (arXiv:2503.20783); Yu et al. 2025, DAPO, sec. 3.3"
     " (arXiv:2503.14476), for the token mean",
-    run=f"One right answer of {ANSWERS} to each prompt, then filler, which the reward does not depend on, up"
-    f" to a budget of {BUDGET} tokens; whether the answer was right is known to the policy while it writes"
-    f" filler. {UPDATES} updates without KL penalty; sequence mean or token mean with or without the std, and"
-    " Dr. GRPO.",
-    measured="The expected length of right and of wrong completions in tokens, exactly from the policy: its"
-    " change from the first to the last update. The weight of a token is that of a completion of"
-    f" {BUDGET} tokens over that of a completion of {BUDGET // 2}.",
+    run=f"One of {ANSWERS} answers to each prompt is right; after it comes filler, on which the reward does"
+    f" not depend, up to a budget of {BUDGET} tokens. The policy knows whether its answer was right while it"
+    f" writes filler. There are {UPDATES} updates without a KL penalty, with the sequence mean with and"
+    " without the division by the standard deviation, with the token mean with that division, and with Dr."
+    " GRPO.",
+    measured="The expected length of right and of wrong completions in tokens, computed exactly from the"
+    " policy: its change from the reference to the last update. The weight of a token is that in a"
+    f" completion of {BUDGET} tokens relative to that in a completion of {BUDGET // 2}.",
     arms={
         GRPO_ARM: arm(lengths, recipe=NO_KL),
         MEAN_ARM: arm(lengths, recipe=replace(DR_GRPO, aggregate=GRPO.aggregate)),
         TOKEN_ARM: arm(lengths, recipe=replace(NO_KL, aggregate=slot(token_mean))),
         CONSTANT_ARM: arm(lengths, recipe=DR_GRPO),
     },
-    comparisons=(
-        Comparison(
-            "A token of a completion twice as long weighs half under GRPO",
+    predictions=(
+        Prediction(
+            "Under GRPO a token weighs half as much in a completion that is twice as long",
             "weight of a token",
             GRPO_ARM,
             "same",
             0.5,
             0.01,
         ),
-        Comparison("Wrong answers grow longer under GRPO", "growth of wrong", GRPO_ARM, "more", 0.0, 1.0),
-        Comparison("Right answers grow shorter under GRPO", "growth of right", GRPO_ARM, "less", 0.0, 1.0),
-        Comparison(
-            "The std is not the cause: wrong answers grow longer without it",
+        Prediction("Wrong answers grow longer under GRPO", "growth of wrong", GRPO_ARM, "more", 0.0, 1.0),
+        Prediction("Right answers grow shorter under GRPO", "growth of right", GRPO_ARM, "less", 0.0, 1.0),
+        Prediction(
+            "The standard deviation is not the cause: wrong answers grow longer without it",
             "growth of wrong",
             MEAN_ARM,
             "more",
             0.0,
             1.0,
         ),
-        Comparison(
+        Prediction(
             "Wrong answers do not grow with the token mean", "growth of wrong", TOKEN_ARM, "same", 0.0, 1.0
         ),
-        Comparison(
+        Prediction(
             "Wrong answers do not grow under Dr. GRPO", "growth of wrong", CONSTANT_ARM, "same", 0.0, 1.0
         ),
     ),
@@ -152,9 +151,9 @@ LENGTH_BIAS = Experiment(
         ),
         Curves("wrong length", "expected length of a wrong completion (tokens)"),
     ),
-    remark="With the token mean, as with a constant, a completion weighs in proportion to its length. The"
-    " book chapter (sec. 7.5.2) says of the token mean that it keeps long completions from dominating because"
-    " they have more tokens; it is the sequence mean that does.",
-    chosen="Budget, batch and learning rate were changed after trial runs in which the token mean stood at"
-    " its margin.",
+    remark="With the token mean, as with a constant divisor, a completion weighs in proportion to its"
+    " length. The book chapter (sec. 7.5.2) says of the token mean that it keeps long completions from"
+    " dominating because they have more tokens; it is the sequence mean that does so.",
+    chosen="Budget, batch and learning rate were changed after trial runs in which the token mean was close"
+    " to its margin.",
 )

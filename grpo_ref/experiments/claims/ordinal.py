@@ -1,4 +1,4 @@
-"""Claim: ranks instead of rewards are robust where a reward model's scores are distorted or noisy."""
+"""Claim: ranks are more robust than rewards where the scores of a reward model are distorted or noisy."""
 
 from dataclasses import replace
 from functools import partial
@@ -6,28 +6,28 @@ from functools import partial
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.experiments.framework.experiment import Arm, Comparison, Curves, Experiment, Points, arm
+from grpo_ref.experiments.framework.experiment import Arm, Curves, Experiment, Points, Prediction, arm
 from grpo_ref.experiments.framework.training import trained
 from grpo_ref.learning.tasks.task import END, Task
 from grpo_ref.recipes import GOPO, GRPO, Recipe
 
 PROMPTS, CHOICES, LENGTH = 16, 8, 3
 STEEPNESS = 50.0
-"""Of the convex scores, exp(steepness x quality)."""
+"""Of the convex scores, which are exp(steepness x quality)."""
 NOISE = 0.1
-"""Scale of the Cauchy errors: half of them are smaller, and they have no finite variance."""
+"""Scale of the Cauchy errors: half of them are smaller than this, and their variance is not finite."""
 PASS = 0.6
-"""The quality from which on a completion passes a test."""
+"""The lowest quality with which a completion passes a test."""
 
 
 def judged_by_model(*, scores: str) -> Task:
-    """Completions of three tokens; the mean of the tokens' qualities is the completion's, and is not seen.
+    """Completions of three tokens with a hidden quality, the mean of the qualities of the tokens.
 
-    What is rewarded is a model's score of the completion, which always gives the same one to the same text.
+    The reward is the score that a model gives to the completion, always the same to the same text.
 
     Args:
-      scores: "exact", the quality itself; "convex", a steep function of it, in the same order; "noisy", with
-        an error for each text, at times a huge one; "binary", whether the quality passes.
+      scores: "exact", the quality itself; "convex", a steep function of it, in the same order; "noisy", the
+        quality plus an error for each text, which may be huge; "binary", whether the quality passes.
     """
     states = np.arange(PROMPTS * LENGTH)
     following = np.where(states % LENGTH == LENGTH - 1, END, states + 1)
@@ -74,23 +74,25 @@ def _with(scores: str, recipe: Recipe) -> Arm:
 MAGNITUDES = replace(GRPO, kl_coef=0.0)
 RANKS = replace(GOPO, kl_coef=0.0)
 
-ORDINAL = Experiment(
+EXPERIMENT = Experiment(
     name="ordinal",
     group="rewards",
     claim="Ranks (GOPO) do better than rewards where these come from a model that distorts them or is noisy;"
     " rewards do better where they are verified and binary.",
-    source="A book chapter on GRPO (2026), sec. 7.5.12; GOPO (arXiv:2602.03876)",
-    run=f"Completions of {LENGTH} tokens with a hidden quality between 0 and 1. The reward is the quality, or"
-    f" exp({STEEPNESS:g} quality), or the quality plus an error for each text (Cauchy, scale {NOISE:g}), or"
-    f" whether the quality is at least {PASS:g}. GRPO without KL penalty, with its own advantages or ranks.",
-    measured="Mean hidden quality (0 to 1), over the last fifth of the updates (final) and over all (mean).",
+    source="a book chapter on GRPO (2026), sec. 7.5.12; GOPO (arXiv:2602.03876)",
+    run=f"Completions of {LENGTH} tokens have a hidden quality between 0 and 1. The reward is the quality;"
+    f" or exp({STEEPNESS:g} quality); or the quality plus an error for each text (Cauchy, scale {NOISE:g});"
+    f" or 1 where the quality is at least {PASS:g} and else 0. The algorithm is GRPO without a KL penalty,"
+    " with its own advantages or with ranks.",
+    measured="The mean hidden quality (0 to 1), over the last fifth of the updates (final) and over all"
+    " updates (mean).",
     arms={
         f"{how}, {scores}": _with(scores, recipe)
         for scores in ("exact", "convex", "noisy", "binary")
         for how, recipe in (("GRPO", MAGNITUDES), ("ranks", RANKS))
     },
-    comparisons=(
-        Comparison(
+    predictions=(
+        Prediction(
             "Ranks do not notice a distortion that keeps the order",
             "mean quality",
             "ranks, convex",
@@ -98,7 +100,7 @@ ORDINAL = Experiment(
             "ranks, exact",
             0.001,
         ),
-        Comparison(
+        Prediction(
             "Where scores are distorted, ranks learn faster",
             "mean quality",
             "ranks, convex",
@@ -106,7 +108,7 @@ ORDINAL = Experiment(
             "GRPO, convex",
             0.01,
         ),
-        Comparison(
+        Prediction(
             "Where scores are distorted, ranks end better",
             "final quality",
             "ranks, convex",
@@ -114,7 +116,7 @@ ORDINAL = Experiment(
             "GRPO, convex",
             0.01,
         ),
-        Comparison(
+        Prediction(
             "Where scores are noisy, ranks learn faster",
             "mean quality",
             "ranks, noisy",
@@ -122,7 +124,7 @@ ORDINAL = Experiment(
             "GRPO, noisy",
             0.01,
         ),
-        Comparison(
+        Prediction(
             "Where scores are noisy, ranks end better",
             "final quality",
             "ranks, noisy",
@@ -130,7 +132,7 @@ ORDINAL = Experiment(
             "GRPO, noisy",
             0.01,
         ),
-        Comparison(
+        Prediction(
             "Where rewards are binary, rewards do better",
             "mean quality",
             "ranks, binary",
@@ -147,8 +149,9 @@ ORDINAL = Experiment(
         ),
         Points("final quality", "hidden quality at the end (0 to 1)"),
     ),
-    remark="Dividing by the std of the group already limits what a distortion can do: no advantage of GRPO is"
-    " larger than (G - 1)/√G. With binary rewards, ranks are centred rewards without the std.",
-    chosen="The noise became heavier and the distortion steeper after trial runs, to give the claim its best"
-    " chance.",
+    remark="The division by the standard deviation of the group already limits what a distortion can do: no"
+    " advantage of GRPO is larger than (G - 1)/√G. With binary rewards, ranks are centered rewards that are"
+    " not divided.",
+    chosen="The noise was made heavier and the distortion steeper after trial runs, to give the claim its"
+    " best chance.",
 )

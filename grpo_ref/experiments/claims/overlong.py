@@ -1,4 +1,4 @@
-"""Claim: punishing right reasoning because the budget cut it misleads; leaving it out or a ramp is better."""
+"""Claim: it misleads to count completions that the budget cut as wrong; other treatments are better."""
 
 import math
 from dataclasses import replace
@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.experiments.framework.experiment import Comparison, Curves, Experiment, Measures, arm
+from grpo_ref.experiments.framework.experiment import Curves, Experiment, Measures, Prediction, arm
 from grpo_ref.experiments.framework.training import trained
 from grpo_ref.kernels.filters import ended_completions
 from grpo_ref.learning.policies.table import gather, policy_of, pull_back
@@ -23,7 +23,7 @@ YES, NO = 0, 1
 CHOICE, ANSWER = 0, STEPS + 1
 """The first and the last state; those between are the steps."""
 AT_FIRST = {"reason": 0.5, "step": 0.25, "sound": 0.9}
-"""How often the policy reasons, steps on instead of wandering, and draws the right conclusion at the end."""
+"""Probabilities to reason, to step on instead of wandering, and to draw the right conclusion at the end."""
 GAP = 2.0
 """Reward of a right answer over that of a wrong one, as between DAPO's 1 and -1."""
 BATCHES = 32
@@ -33,8 +33,8 @@ BATCHES = 32
 def reasoning() -> Task:
     """Answer at once, which is right for two prompts of five, or reason, which is right for all if sound.
 
-    Reasoning takes some steps; before each, the policy may wander for as many tokens as it likes, and the
-    budget cuts off what has not come to an answer. All prompts share their states.
+    Reasoning takes some steps; before each step the policy may wander for as many tokens as it likes, and the
+    budget cuts off what has not reached an answer. All prompts share their states.
     """
     transitions = np.stack([np.arange(1, STEPS + 3), np.arange(STEPS + 2)], axis=-1)
     transitions[CHOICE, NO] = END
@@ -67,7 +67,7 @@ def _judge(prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
 
 
 def studied(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
-    """Training, and before it the gradient of many batches at the start."""
+    """Train, and before that compute the gradient of many batches at the start."""
     record = ("correct", "reasons", "truncated")
     runs = [_at_start(recipe, np.random.default_rng([seed, run])) for run in range(seeds)]
     start = {name: np.array([run[name] for run in runs]) for name in runs[0]}
@@ -84,7 +84,7 @@ def _at_start(recipe: Recipe, generator: np.random.Generator) -> dict[str, float
 
 
 def _ascent(recipe: Recipe, generator: np.random.Generator) -> Floats:
-    """(B, N, V) where each of many batches moves the policy at the start."""
+    """(B, N, V) the direction in which each of many batches moves the logits at the start."""
     task = reasoning()
     sizes = BATCHES, task.settings["prompts"], task.settings["group_size"]
     policy = policy_of(np.tile(task.ref_logits, (BATCHES, 1, 1)))
@@ -103,26 +103,28 @@ def _ascent(recipe: Recipe, generator: np.random.Generator) -> Floats:
 BASE = replace(GRPO, kl_coef=0.0, aggregate=DAPO.aggregate)
 PUNISHED, FILTERED, RAMP = "counts as wrong", "left out", "soft punishment"
 
-OVERLONG = Experiment(
+EXPERIMENT = Experiment(
     name="overlong",
     group="aggregation",
     claim="Completions that the budget cuts mislead if they count as wrong, since their reasoning may be"
     " sound: leaving them out makes training better and steadier; so does a punishment that grows slowly.",
     source="Yu et al. 2025, DAPO, sec. 3.4 (arXiv:2503.14476); a book chapter on GRPO (2026), sec. 7.5.2",
-    run="A quick answer, right for two of five prompts, or reasoning, right for all if sound. Reasoning takes"
-    f" {STEPS} steps, and the policy wanders between them, so that a budget of {BUDGET} tokens cuts most of"
-    " it at first. GRPO with the token mean and no KL penalty; cut completions count as wrong, or are masked"
-    " (overlong filtering), or count as wrong and length is punished in the last fifth of the budget.",
-    measured="Share of right answers and of cut completions over the whole of training; and at its start, of"
-    " the gradient of one batch: its standard deviation relative to the expected gradient's length, and the"
-    " cosine of the expected one with the direction that makes reasoning likelier.",
+    run="The policy gives a quick answer, which is right for two of five prompts, or it reasons, which is"
+    f" right for all prompts if sound. Reasoning takes {STEPS} steps, and the policy wanders between them,"
+    f" so that a budget of {BUDGET} tokens cuts most of it at first. The algorithm is GRPO with the token"
+    " mean and without a KL penalty; completions that are cut count as wrong, or are masked (overlong"
+    " filtering), or count as wrong while length is punished in the last fifth of the budget.",
+    measured="The share of right answers and that of completions that are cut, as means over all of"
+    " training. And of the gradient of one batch at the start of training: its standard deviation relative"
+    " to the length of the expected gradient, and the cosine of the expected gradient with the direction"
+    " that makes reasoning likelier.",
     arms={
         PUNISHED: arm(studied, recipe=BASE),
         FILTERED: arm(studied, recipe=replace(BASE, admit=slot(ended_completions))),
         RAMP: arm(studied, recipe=replace(BASE, reward=DAPO.reward)),
     },
-    comparisons=(
-        Comparison(
+    predictions=(
+        Prediction(
             "Leaving cut completions out gives more right answers",
             "mean correct",
             FILTERED,
@@ -130,10 +132,10 @@ OVERLONG = Experiment(
             PUNISHED,
             0.02,
         ),
-        Comparison(
+        Prediction(
             "A soft punishment gives more right answers", "mean correct", RAMP, "more", PUNISHED, 0.02
         ),
-        Comparison(
+        Prediction(
             "Leaving cut completions out makes the gradient steadier",
             "gradient noise",
             FILTERED,
@@ -141,16 +143,16 @@ OVERLONG = Experiment(
             PUNISHED,
             0.1,
         ),
-        Comparison(
-            "Leaving cut completions out pushes more to reasoning",
+        Prediction(
+            "Leaving cut completions out pushes more toward reasoning",
             "push to reason",
             FILTERED,
             "more",
             PUNISHED,
             0.1,
         ),
-        Comparison(
-            "Under a soft punishment fewer are cut than where they are left out",
+        Prediction(
+            "Under a soft punishment fewer completions are cut than where they are left out",
             "mean truncated",
             RAMP,
             "less",
@@ -162,9 +164,9 @@ OVERLONG = Experiment(
         Curves("correct", "share of right answers"),
         Curves("truncated", "share of completions that are cut"),
     ),
-    remark="Masked completions still stand in the mean and the std of their group. Counting them as wrong"
-    " also teaches to be brief, which leaving them out does not.",
-    chosen="About a dozen environments were tried; the measure of right answers became the mean over"
-    " training, since each was solved in the end. In all of them filtering stayed within the margin"
-    " and the soft punishment below zero.",
+    remark="Masked completions still enter the mean and the standard deviation of their group. To count them"
+    " as wrong also teaches the policy to be brief, which leaving them out does not.",
+    chosen="About a dozen environments were tried. Right answers are measured as a mean over training, since"
+    " every environment was solved in the end. In all of them the effect of filtering stayed within the"
+    " margin, and that of the soft punishment below zero.",
 )

@@ -1,4 +1,4 @@
-"""Claim: clipping cuts the gradient of rare tokens off after a few steps on a batch; CISPO keeps it."""
+"""Claim: after a few steps on a batch clipping cuts off the gradient of rare tokens, and CISPO keeps it."""
 
 from dataclasses import replace
 from functools import partial
@@ -6,7 +6,8 @@ from functools import partial
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.experiments.framework.experiment import Arm, Comparison, Curves, Experiment, Measures, arm
+from grpo_ref.experiments.framework.experiment import Arm, Curves, Experiment, Measures, Prediction, arm
+from grpo_ref.experiments.framework.tasks.orders import random_orders
 from grpo_ref.experiments.framework.training import trained
 from grpo_ref.kernels.surrogates import clipped
 from grpo_ref.learning.optim import Adam
@@ -18,10 +19,10 @@ from grpo_ref.recipes import CISPO, Recipe, slot
 
 CLIP = replace(CISPO, surrogate=slot(clipped, clip_low=0.2, clip_high=0.2))
 CLIP_HIGHER = replace(CISPO, surrogate=slot(clipped, clip_low=0.2, clip_high=0.28))
-RECIPES = {"clip 0.2": CLIP, "clip-higher 0.28": CLIP_HIGHER, "CISPO": CISPO}
+COMPARED = {"clip 0.2": CLIP, "clip-higher 0.28": CLIP_HIGHER, "CISPO": CISPO}
 STEPS, LEARNING_RATE = 16, 0.05
 LUCK = 0.3
-"""Share of the prompts for which a guess is right, where there is luck."""
+"""Share of the prompts for which a guess is right, in the arms with luck."""
 RARE = 0.05
 """Old probability below which a token is called rare."""
 KEY, TOKENS = 0, 8
@@ -31,18 +32,18 @@ KEY, TOKENS = 0, 8
 def key_token(*, contexts: int = 4, variants: int = 10, probability: float = 0.02, luck: float = 0.0) -> Task:
     """Think first: a rare token opens a second step, in which the right answer can be known.
 
-    Without it an answer is a guess, right for a share of the variants of a context, which look the same to
-    the policy. After it there is one right answer, which has a probability of one half at the start.
+    Without that token an answer is a guess, right for a share of the variants of a context, which look the
+    same to the policy. After it there is one right answer, with a probability of one half at the start.
 
     Args:
-      contexts: what the policy can tell apart; it knows in which step it is.
-      variants: of each context, a prompt each.
+      contexts: what the policy can tell apart, besides the step that it is in.
+      variants: number of prompts per context.
       probability: of the rare token at the start.
       luck: the share of variants for which a guess is right.
     """
     generator = np.random.default_rng(0)
     answers = generator.integers(1, TOKENS, size=contexts)
-    lucky = np.argsort(generator.random((contexts, variants, TOKENS)), axis=1) < luck * variants
+    lucky = random_orders(generator, (contexts, variants, TOKENS), axis=1) < luck * variants
     guess = np.full((contexts, TOKENS), np.log((1.0 - probability) / (TOKENS - 1)))
     guess[:, KEY] = np.log(probability)
     known = np.full((contexts, TOKENS), np.log(0.5 / (TOKENS - 1)))
@@ -120,25 +121,25 @@ def _trained(recipe: Recipe, *, luck: float) -> Arm:
     )
 
 
-RARE_GRADIENT = Experiment(
+EXPERIMENT = Experiment(
     name="rare_gradient",
     group="clipping",
-    claim="Rare tokens that start a new thought ('wait') are clipped after the first step on a batch and then"
-    " contribute no gradient; CISPO keeps the gradient of every token and learns faster.",
+    claim="Rare tokens that start a new thought ('wait') are clipped after the first step on a batch and"
+    " then contribute no gradient; CISPO keeps the gradient of every token and learns faster.",
     source="MiniMax 2025, MiniMax-M1, sec. 3.1 (arXiv:2506.13585)",
-    run="A task of one or two tokens: guess, or say 'wait', 2 % likely at first, and then give an answer that"
-    f" can be learned. A guess is always wrong, or with luck right for {LUCK:.0%} of the prompts. There are"
-    f" {STEPS} steps on each batch: on one of 64 prompts, with luck, to count gradients, and on 50 batches of"
-    " 16 prompts to learn; groups of 8.",
-    measured=f"Share of the rare tokens (old probability below {RARE:.0%}, advantage not 0) that have a"
-    " gradient at the last step, and reward (share of right answers) over the whole training.",
+    run="The policy guesses, or it says 'wait', which is 2 % likely at first, and then gives an answer that"
+    f" can be learned. A guess is always wrong, or, with luck, right for {LUCK:.0%} of the prompts. There"
+    f" are {STEPS} steps on each batch, with groups of 8: on one batch of 64 prompts, with luck, to count"
+    " gradients; and on 50 batches of 16 prompts to learn.",
+    measured=f"The share of the rare tokens (old probability below {RARE:.0%}, advantage not 0) that have a"
+    " gradient at the last step, and the reward (share of right answers), as a mean over all of training.",
     arms={
-        **{f"{label}, one batch": arm(steps_on_a_batch, recipe=recipe) for label, recipe in RECIPES.items()},
-        **{label: _trained(recipe, luck=0.0) for label, recipe in RECIPES.items()},
-        **{f"{label}, luck": _trained(recipe, luck=LUCK) for label, recipe in RECIPES.items()},
+        **{f"{label}, one batch": arm(steps_on_a_batch, recipe=recipe) for label, recipe in COMPARED.items()},
+        **{label: _trained(recipe, luck=0.0) for label, recipe in COMPARED.items()},
+        **{f"{label}, luck": _trained(recipe, luck=LUCK) for label, recipe in COMPARED.items()},
     },
-    comparisons=(
-        Comparison(
+    predictions=(
+        Prediction(
             "After many steps more rare tokens have a gradient with CISPO than with clipping",
             "rare kept at the end",
             "CISPO, one batch",
@@ -146,7 +147,7 @@ RARE_GRADIENT = Experiment(
             "clip 0.2, one batch",
             margin=0.1,
         ),
-        Comparison(
+        Prediction(
             "Clipping takes the gradient from rare tokens rather than from the others",
             "rare - others kept",
             "clip 0.2, one batch",
@@ -154,7 +155,7 @@ RARE_GRADIENT = Experiment(
             0.0,
             margin=0.1,
         ),
-        Comparison(
+        Prediction(
             "Where only a rare token leads to reward, CISPO gains more than clipping",
             "mean reward",
             "CISPO",
@@ -162,7 +163,7 @@ RARE_GRADIENT = Experiment(
             "clip 0.2",
             margin=0.02,
         ),
-        Comparison(
+        Prediction(
             "Where only a rare token leads to reward, CISPO gains more than clip-higher",
             "mean reward",
             "CISPO",
@@ -170,7 +171,7 @@ RARE_GRADIENT = Experiment(
             "clip-higher 0.28",
             margin=0.02,
         ),
-        Comparison(
+        Prediction(
             "Where guesses are sometimes lucky, CISPO gains more than clipping",
             "mean reward",
             "CISPO, luck",
@@ -178,7 +179,7 @@ RARE_GRADIENT = Experiment(
             "clip 0.2, luck",
             margin=0.02,
         ),
-        Comparison(
+        Prediction(
             "Where guesses are sometimes lucky, CISPO gains more than clip-higher",
             "mean reward",
             "CISPO, luck",
@@ -191,8 +192,8 @@ RARE_GRADIENT = Experiment(
         Curves("rare kept", "share of rare tokens with a gradient", xlabel="step on the batch"),
         Curves("reward", "reward (share of right answers)"),
     ),
-    remark="Clipping withholds the gradient from the tokens that were lucky as well; with luck in the reward,"
-    " CISPO settles on a lucky guess before it has seen the rare token often enough.",
-    chosen="At first the reward had luck in it only; the arms without luck were added after CISPO had lost"
-    " there.",
+    remark="Clipping withholds the gradient from tokens that were merely lucky as well. With luck in the"
+    " reward, CISPO settles on a lucky guess before it has seen the rare token often enough.",
+    chosen="At first there were only the arms with luck in the reward; the arms without luck were added"
+    " after CISPO had lost there.",
 )

@@ -1,4 +1,4 @@
-"""Claim: where rewards are summed, one of large scale drowns the others; normalising each first does not."""
+"""Claim: in a sum of rewards one of large scale drowns the others, unless each is normalized first."""
 
 from dataclasses import replace
 from functools import partial
@@ -6,20 +6,20 @@ from functools import partial
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.experiments.framework.experiment import Arm, Comparison, Curves, Experiment, arm
+from grpo_ref.experiments.framework.experiment import Arm, Curves, Experiment, Prediction, arm
 from grpo_ref.experiments.framework.training import trained
 from grpo_ref.learning.tasks.task import END, Task
 from grpo_ref.recipes import GDPO, GRPO, Recipe
 
 PROMPTS, CHOICES = 8, 8
 RATIO = 20.0
-"""How many times larger the scale of the first reward is, where scales differ."""
+"""How many times larger the scale of the first reward is, in the arms in which the scales differ."""
 
 
 def two_rewards(*, ratio: float) -> Task:
-    """Two tokens that have nothing to do with one another; each has a quality, and each quality is rewarded.
+    """Two tokens that are independent of one another; each has a quality, and each quality is rewarded.
 
-    The qualities are fixed random numbers from 0 to 1, one for each prompt, place and token.
+    The qualities are fixed random numbers from 0 to 1, one per prompt, place and token.
 
     Args:
       ratio: the first quality is multiplied by this.
@@ -60,25 +60,25 @@ def _at(ratio: float, recipe: Recipe) -> Arm:
 
 SUMMED = replace(GRPO, kl_coef=0.0)
 
-REWARD_SCALES = Experiment(
+EXPERIMENT = Experiment(
     name="reward_scales",
     group="rewards",
-    claim="Where rewards are summed before they are normalised, one of large scale drowns one of small scale;"
-    " where each is normalised first (GDPO), scales do not matter.",
-    source="A book chapter on GRPO (2026), sec. 7.5.11; GDPO (arXiv:2601.05242)",
-    run="Completions of two independent tokens, each with a quality between 0 and 1, the same for every run;"
-    f" the reward for the first is its quality times {RATIO:g} or times 1, that for the second its quality."
-    " GRPO without KL penalty and GDPO, both with weights of 1.",
-    measured="Mean quality of the second token (0 to 1), whose reward is the small one, over the last fifth"
-    " of the updates (final) and over all (mean).",
+    claim="Where rewards are summed before they are normalized, one of large scale drowns one of small"
+    " scale; where each is normalized first (GDPO), scales do not matter.",
+    source="a book chapter on GRPO (2026), sec. 7.5.11; GDPO (arXiv:2601.05242)",
+    run="Completions have two independent tokens, each with a quality between 0 and 1 that is the same in"
+    f" every run. The reward for the first token is its quality times {RATIO:g} or times 1, and that for the"
+    " second is its quality. The algorithms are GRPO without a KL penalty and GDPO, both with weights of 1.",
+    measured="The mean quality of the second token (0 to 1), whose reward is the small one, over the last"
+    " fifth of the updates (final) and over all updates (mean).",
     arms={
         "summed, 20:1": _at(RATIO, SUMMED),
         "GDPO, 20:1": _at(RATIO, GDPO),
         "summed, 1:1": _at(1.0, SUMMED),
         "GDPO, 1:1": _at(1.0, GDPO),
     },
-    comparisons=(
-        Comparison(
+    predictions=(
+        Prediction(
             "At 20:1 GDPO learns the small reward faster",
             "mean small",
             "GDPO, 20:1",
@@ -86,7 +86,7 @@ REWARD_SCALES = Experiment(
             "summed, 20:1",
             0.02,
         ),
-        Comparison(
+        Prediction(
             "At 20:1 GDPO learns the small reward better",
             "final small",
             "GDPO, 20:1",
@@ -94,15 +94,15 @@ REWARD_SCALES = Experiment(
             "summed, 20:1",
             0.02,
         ),
-        Comparison(
-            "Summed, the small reward is learned slower at 20:1 than at 1:1",
+        Prediction(
+            "Summed, the small reward is learned more slowly at 20:1 than at 1:1",
             "mean small",
             "summed, 20:1",
             "less",
             "summed, 1:1",
             0.02,
         ),
-        Comparison(
+        Prediction(
             "With GDPO the small reward is learned as fast at 20:1 as at 1:1",
             "mean small",
             "GDPO, 20:1",
@@ -110,7 +110,7 @@ REWARD_SCALES = Experiment(
             "GDPO, 1:1",
             0.01,
         ),
-        Comparison(
+        Prediction(
             "At 1:1, GDPO and the sum learn the small reward equally fast",
             "mean small",
             "GDPO, 1:1",
@@ -123,8 +123,8 @@ REWARD_SCALES = Experiment(
         Curves("small", "quality of the second token:\nthe small reward"),
         Curves("first quality", "quality of the first token:\nthe other reward, without its factor"),
     ),
-    remark="Summed, the small reward is learned late, once the large one hardly varies within a group: it is"
-    " drowned for a time, not for good.",
+    remark="In the sum, the small reward is learned late, when the large one hardly varies within a group"
+    " any more: it is drowned for a time, not for good.",
     chosen="Two criteria of one kind replaced a score and a binary format, which were not alike even at"
-    " equal scales. By 200 updates the sum has caught up.",
+    " equal scales. After 200 updates the sum has caught up.",
 )

@@ -1,4 +1,4 @@
-"""Claim: a sampler that is not quite the learner biases the gradient, and importance weights repair it."""
+"""Claim: a sampler that differs from the learner biases the gradient, and importance weights repair it."""
 
 import math
 from dataclasses import replace
@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.experiments.framework.experiment import Comparison, Curves, Experiment, Measures, arm
+from grpo_ref.experiments.framework.experiment import Curves, Experiment, Measures, Prediction, arm
 from grpo_ref.kernels.corrections import masked, truncated
 from grpo_ref.kernels.levels import sequence_sum_level
 from grpo_ref.learning.policies.table import log_softmax, pull_back
@@ -16,17 +16,17 @@ from grpo_ref.recipes import REINFORCE, Recipe, Slot, slot
 
 VOCABULARY, LENGTH = 3, 5
 CAP = 2.0
-"""The largest ratio of learner to sampler that is let through."""
+"""The largest ratio of learner to sampler that is not truncated or masked."""
 NOISES = (0.1, 0.2, 0.4, 0.7, 1.0, 1.5)
 """Standard deviations of the random change from the learner's logits to the sampler's."""
 SINGLE = {"small": NOISES.index(0.2), "middle": NOISES.index(0.4), "large": NOISES.index(1.0)}
 """Where single numbers are taken."""
 TEMPERATURE = 0.7
-"""Of a sampler that differs from the learner in nothing else."""
+"""Of the sampler that differs from the learner in nothing but its temperature."""
 RIGHT = 0.25
-"""Chance of each completion to be a right one."""
+"""Probability of each completion to be right."""
 BATCH = 512
-"""Completions of the batch whose total error is measured."""
+"""Completions in the batch whose total error is measured."""
 
 TOKENS = np.array(list(product(range(VOCABULARY), repeat=LENGTH)))
 """(C, T) all completions, in the order of the numbers that they spell in base V."""
@@ -38,7 +38,7 @@ STATES = np.arange(len(TOKENS))[:, None] // (len(TOKENS) // _PLACES) + (_PLACES 
 def expected(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
     """The expected gradient and its variance for a random learner, sampler and verifier of each seed.
 
-    Every completion is judged once and weighted by the probability that the sampler draws it.
+    Every completion is evaluated once and weighted by the probability that the sampler draws it.
     """
     runs = [_one_seed(np.random.default_rng([seed, run]), recipe) for run in range(seeds)]
     measures = {}
@@ -111,23 +111,25 @@ SEQUENCE_TIS, SEQUENCE_MIS = "TIS, sequence", "MIS, sequence"
 FULL = "full weight, sequence"
 SHOWN = ("no correction", TOKEN_TIS, TOKEN_MIS, SEQUENCE_TIS, SEQUENCE_MIS, FULL)
 
-SAMPLER_MISMATCH = Experiment(
+EXPERIMENT = Experiment(
     name="sampler_mismatch",
     group="mismatch",
     claim="Log-probabilities of the sampler that differ from the learner's bias the gradient; importance"
-    " weights repair it, sequence-level ones better than token-level ones; truncation (TIS) is the better one"
-    " where the mismatch is small, masking (MIS) where it is large.",
+    " weights repair it, sequence-level ones better than token-level ones; truncation (TIS) is the better"
+    " one where the mismatch is small, masking (MIS) where it is large.",
     source="Yao et al. 2025, truncated importance sampling; a book chapter on GRPO (2026), sec. 7.5.7",
-    run=f"A language of {VOCABULARY} tokens and {LENGTH} tokens a completion, with a random learner and a"
-    " random verifier for each seed. The sampler's logits are the learner's plus normal noise, or divided by"
-    f" a temperature of {TEMPERATURE}. All {len(TOKENS)} completions are judged and weighted by the sampler's"
-    " probabilities, so nothing is sampled. Plain policy gradient with the sampler's mean reward as baseline;"
-    f" TIS limits the weights to {CAP:g}, MIS (as in TRL) drops those above it.",
-    measured="Of the gradient with respect to the logits, relative to the length of the exact gradient of the"
-    " learner's expected reward: bias is the length of the expected gradient minus the exact one, noise the"
-    " standard deviation of a single completion's gradient, error the root mean square error of the mean over"
-    f" {BATCH} completions. The standard deviation of the logits' noise is {NOISES[SINGLE['small']]} (small),"
-    f" {NOISES[SINGLE['middle']]} (middle) or {NOISES[SINGLE['large']]:g} (large).",
+    run=f"A language has {VOCABULARY} tokens and completions of {LENGTH} tokens; for each seed there are a"
+    " random learner and a random verifier. The sampler's logits are the learner's plus normal noise, or the"
+    f" learner's divided by a temperature of {TEMPERATURE}. All {len(TOKENS)} completions are evaluated and"
+    " weighted by the sampler's probabilities, so nothing is sampled. The algorithm is the plain policy"
+    f" gradient with the sampler's mean reward as baseline; TIS limits the importance weights to {CAP:g},"
+    f" and MIS (as in TRL) drops those above {CAP:g}.",
+    measured="The gradient with respect to the logits, relative to the length of the exact gradient of the"
+    " learner's expected reward: bias is the length of the expected gradient minus the exact one, noise is"
+    " the standard deviation of the gradient from a single completion, and error is the root mean square"
+    f" error of the mean over {BATCH} completions. The standard deviation of the noise in the logits is"
+    f" {NOISES[SINGLE['small']]} (small), {NOISES[SINGLE['middle']]} (middle) or {NOISES[SINGLE['large']]:g}"
+    " (large).",
     arms={
         "no correction": arm(expected, recipe=_with()),
         TOKEN_TIS: arm(expected, recipe=_with(slot(truncated, max_ratio=CAP))),
@@ -136,11 +138,11 @@ SAMPLER_MISMATCH = Experiment(
         SEQUENCE_MIS: arm(expected, recipe=_with(slot(masked, level=sequence_sum_level, max_ratio=CAP))),
         FULL: arm(expected, recipe=_with(slot(truncated, level=sequence_sum_level, max_ratio=math.inf))),
     },
-    comparisons=(
-        Comparison(
+    predictions=(
+        Prediction(
             "The full weight of a completion leaves no bias", "bias, middle noise", FULL, "same", 0.0, 0.001
         ),
-        Comparison(
+        Prediction(
             "Truncated weights of tokens leave less bias than none",
             "bias, middle noise",
             TOKEN_TIS,
@@ -148,7 +150,7 @@ SAMPLER_MISMATCH = Experiment(
             "no correction",
             0.01,
         ),
-        Comparison(
+        Prediction(
             "Truncated weights of tokens leave less bias at another temperature",
             "bias, temperature",
             TOKEN_TIS,
@@ -156,7 +158,7 @@ SAMPLER_MISMATCH = Experiment(
             "no correction",
             0.01,
         ),
-        Comparison(
+        Prediction(
             "Truncated weights of completions leave less bias than those of tokens",
             "bias, middle noise",
             SEQUENCE_TIS,
@@ -164,7 +166,7 @@ SAMPLER_MISMATCH = Experiment(
             TOKEN_TIS,
             0.01,
         ),
-        Comparison(
+        Prediction(
             "At small mismatch, truncating biases less than masking",
             "bias, small noise",
             SEQUENCE_TIS,
@@ -172,7 +174,7 @@ SAMPLER_MISMATCH = Experiment(
             SEQUENCE_MIS,
             0.01,
         ),
-        Comparison(
+        Prediction(
             "At large mismatch, masking is less noisy than truncating",
             "noise, large noise",
             SEQUENCE_MIS,
@@ -198,8 +200,8 @@ SAMPLER_MISMATCH = Experiment(
             log="y",
         ),
     ),
-    remark="A token's weight repairs its own probability only, not those of the text before and after it, on"
-    f" which its reward depends. In batches of {BATCH} completions truncated weights of whole ones have the"
-    " smaller total error at every size of noise, since what masking leaves of a gradient is far too"
-    " short; the smaller the batch, the more masking's low noise counts.",
+    remark="The weight of a token repairs only its own probability, and not those of the text before and"
+    f" after it, on which its reward depends. In batches of {BATCH} completions, truncated weights of"
+    " completions have a smaller total error than masked ones at every size of noise, since masking leaves a"
+    " gradient that is far too short; the smaller the batch, the more the low noise of masking counts.",
 )

@@ -1,12 +1,18 @@
-"""Claim: one ratio for a sequence (GSPO) beats one for each token (GRPO) when a batch is used for long."""
+"""Claim: one ratio per sequence (GSPO) is better than one per token (GRPO) when a batch is used often."""
 
 from dataclasses import replace
 
 import numpy as np
 
-from grpo_ref.experiments.claims.stale import alignment, expected_push, stale_policies
-from grpo_ref.experiments.framework.experiment import Arm, Comparison, Curves, Experiment, Measures, arm
-from grpo_ref.experiments.framework.toy_tasks import spelling
+from grpo_ref.experiments.framework.experiment import Arm, Curves, Experiment, Measures, Prediction, arm
+from grpo_ref.experiments.framework.stale_data import (
+    COMPARED_AT,
+    DISTANCES,
+    alignment,
+    expected_push,
+    stale_policies,
+)
+from grpo_ref.experiments.framework.tasks.spelling import spelling
 from grpo_ref.experiments.framework.training import trained
 from grpo_ref.kernels.levels import sequence_sum_level
 from grpo_ref.kernels.surrogates import clipped, importance_weighted
@@ -14,19 +20,14 @@ from grpo_ref.recipes import GRPO, GSPO, Recipe, slot
 
 TOKEN = replace(GRPO, kl_coef=0.0)
 SEQUENCE = replace(TOKEN, level=GSPO.level, surrogate=GSPO.surrogate)
-BOOK_SEQUENCE = replace(SEQUENCE, surrogate=slot(clipped, clip_low=0.2, clip_high=0.2))
+CHAPTER_SEQUENCE = replace(SEQUENCE, surrogate=slot(clipped, clip_low=0.2, clip_high=0.2))
 TOKEN_WEIGHT = replace(TOKEN, surrogate=slot(importance_weighted))
 MEAN_WEIGHT = replace(TOKEN_WEIGHT, level=GSPO.level)
 PRODUCT_WEIGHT = replace(TOKEN_WEIGHT, level=sequence_sum_level)
 
-DISTANCES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-"""KL from the sampler to the policy, in nats a completion."""
-AT = 0.3
-"""The distance at which arms are compared."""
-
 
 def reused(*, recipe: Recipe, unknown: float, epochs: int, seeds: int, seed: int) -> Measures:
-    """Training, and the largest fall of the reward below its best so far."""
+    """Train, and keep the largest fall of the reward below its best so far."""
     measures = trained(
         task=spelling,
         task_options={"unknown": unknown},
@@ -44,28 +45,28 @@ def reused(*, recipe: Recipe, unknown: float, epochs: int, seeds: int, seed: int
 
 
 def aligned(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
-    """Angle between the expected push of a recipe and the exact gradient, at growing distances."""
+    """Cosine between the expected push of a recipe and the exact gradient, at growing distances."""
     stale = stale_policies(DISTANCES, seeds=seeds, seed=seed)
     curve = alignment(expected_push(recipe, stale), stale)
-    return {"alignment by distance": curve, "alignment": curve[:, DISTANCES.index(AT)]}
+    return {"alignment by distance": curve, "alignment": curve[:, DISTANCES.index(COMPARED_AT)]}
 
 
 def _reused(recipe: Recipe, *, unknown: float, epochs: int = 8) -> Arm:
     return arm(reused, recipe=recipe, unknown=unknown, epochs=epochs)
 
 
-SEQUENCE_RATIO = Experiment(
+EXPERIMENT = Experiment(
     name="sequence_ratio",
     group="clipping",
     claim="When a batch is used for several steps, GSPO's ratio of the sequence is theoretically correct and"
     " more stable than GRPO's ratios of the tokens; when it is used once, there is no difference.",
     source="a book chapter on GRPO (2026), sec. 7.5.3; Zheng et al. 2025, GSPO (arXiv:2507.18071)",
-    run="Spelling 4 words of 12 letters, right if half of the letters are; once with half of the letters left"
-    " to luck. 40 batches of 8 prompts, groups of 8, each used for 1 or 8 steps. And a language of 243"
-    " completions whose policy has moved away from the sampler: the expected push of each ratio, unclipped,"
-    " against the exact gradient of the expected reward.",
-    measured="Reward (share of right words), its largest fall below its best so far, and the cosine between"
-    f" push and gradient at {AT} nats a completion from the sampler.",
+    run="Four words of 12 letters are spelled, and are right if half of the letters are; once more with half"
+    " of the letters left to luck. There are 40 batches of 8 prompts with groups of 8, each used for 1 or 8"
+    " steps. And in a language of 243 completions whose policy has moved away from the sampler, the expected"
+    " push of each ratio, unclipped, is compared with the exact gradient of the expected reward.",
+    measured="The reward (share of right words), its largest fall below its best so far, and the cosine"
+    f" between push and gradient at {COMPARED_AT} nats per completion from the sampler.",
     arms={
         "GRPO, once": _reused(TOKEN, unknown=0.0, epochs=1),
         "GSPO, once": _reused(SEQUENCE, unknown=0.0, epochs=1),
@@ -73,13 +74,13 @@ SEQUENCE_RATIO = Experiment(
         "GSPO": _reused(SEQUENCE, unknown=0.0),
         "GRPO, luck": _reused(TOKEN, unknown=0.5),
         "GSPO, luck": _reused(SEQUENCE, unknown=0.5),
-        "GSPO clipped at 0.2, luck": _reused(BOOK_SEQUENCE, unknown=0.5),
+        "GSPO clipped at 0.2, luck": _reused(CHAPTER_SEQUENCE, unknown=0.5),
         "ratio of each token (GRPO)": arm(aligned, recipe=TOKEN_WEIGHT),
         "their geometric mean (GSPO)": arm(aligned, recipe=MEAN_WEIGHT),
         "their product": arm(aligned, recipe=PRODUCT_WEIGHT),
     },
-    comparisons=(
-        Comparison(
+    predictions=(
+        Prediction(
             "Used once, GSPO and GRPO are the same",
             "final reward",
             "GSPO, once",
@@ -87,7 +88,7 @@ SEQUENCE_RATIO = Experiment(
             "GRPO, once",
             margin=0.001,
         ),
-        Comparison(
+        Prediction(
             "Used 8 times, GSPO gains more reward over the whole training",
             "mean reward",
             "GSPO",
@@ -95,7 +96,7 @@ SEQUENCE_RATIO = Experiment(
             "GRPO",
             margin=0.01,
         ),
-        Comparison(
+        Prediction(
             "Used 8 times with luck in the reward, GSPO ends higher",
             "final reward",
             "GSPO, luck",
@@ -103,7 +104,7 @@ SEQUENCE_RATIO = Experiment(
             "GRPO, luck",
             margin=0.01,
         ),
-        Comparison(
+        Prediction(
             "Used 8 times with luck in the reward, GSPO falls less on the way",
             "largest fall",
             "GSPO, luck",
@@ -111,7 +112,7 @@ SEQUENCE_RATIO = Experiment(
             "GRPO, luck",
             margin=0.01,
         ),
-        Comparison(
+        Prediction(
             "On stale data GSPO's weight is nearer to the exact gradient than GRPO's",
             "alignment",
             "their geometric mean (GSPO)",
@@ -119,7 +120,7 @@ SEQUENCE_RATIO = Experiment(
             "ratio of each token (GRPO)",
             margin=0.01,
         ),
-        Comparison(
+        Prediction(
             "On stale data GSPO's weight gives the exact gradient",
             "alignment",
             "their geometric mean (GSPO)",
@@ -132,7 +133,7 @@ SEQUENCE_RATIO = Experiment(
         Curves(
             "alignment by distance",
             "cosine between push and exact gradient",
-            xlabel="KL from the sampler (nats a completion)",
+            xlabel="KL from the sampler (nats per completion)",
             x=DISTANCES,
             log="x",
         ),
@@ -142,8 +143,8 @@ SEQUENCE_RATIO = Experiment(
             arms=("GRPO", "GSPO", "GRPO, luck", "GSPO, luck", "GSPO clipped at 0.2, luck"),
         ),
     ),
-    remark="Only the product of the token ratios is the correct weight; GSPO's geometric mean lies between it"
-    " and GRPO's ratio of the token.",
+    remark="Only the product of the token ratios is the correct weight; GSPO's geometric mean lies between"
+    " this product and GRPO's ratio of the token.",
     chosen="The arms with luck were added after a first look. GSPO's gain in reward depends on the learning"
-    " rate: in a trial at a third of it, it was reversed.",
+    " rate: in a trial at a third of this rate it was a loss.",
 )

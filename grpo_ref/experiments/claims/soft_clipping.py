@@ -5,9 +5,15 @@ from dataclasses import replace
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.experiments.claims.stale import alignment, expected_push, stale_policies
-from grpo_ref.experiments.framework.experiment import Arm, Comparison, Curves, Experiment, Measures, arm
-from grpo_ref.experiments.framework.toy_tasks import spelling
+from grpo_ref.experiments.framework.experiment import Arm, Curves, Experiment, Measures, Prediction, arm
+from grpo_ref.experiments.framework.stale_data import (
+    COMPARED_AT,
+    DISTANCES,
+    alignment,
+    expected_push,
+    stale_policies,
+)
+from grpo_ref.experiments.framework.tasks.spelling import spelling
 from grpo_ref.experiments.framework.training import trained
 from grpo_ref.kernels.surrogates import clipped, sapo, vespo
 from grpo_ref.recipes import GRPO, SAPO, VESPO, Recipe, slot
@@ -21,22 +27,17 @@ NEARBY = {
         surrogate=slot(vespo, k_positive=2.2, lambda_positive=3.3, k_negative=3.3, lambda_negative=2.2),
     ),
 }
-"""The same with every setting of the surrogate 10 % larger."""
-
-DISTANCES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-"""KL from the sampler to the policy, in nats a completion."""
-AT = 0.3
-"""The distance at which arms are compared."""
+"""The same recipes with every setting of the surrogate 10 % larger."""
 
 
 def pushed(*, recipe: Recipe, nearby: Recipe, seeds: int, seed: int) -> Measures:
-    """How far the expected push is from the exact gradient, and how much it changes with the settings."""
+    """Compare the expected push with the exact gradient, and see how much it changes with the settings."""
     stale = stale_policies(DISTANCES, seeds=seeds, seed=seed)
     push, other = expected_push(recipe, stale), expected_push(nearby, stale)
     change = _length(other - push) / _length(push)
     return {
         "alignment by distance": alignment(push, stale),
-        "change of the push": change[:, DISTANCES.index(AT)],
+        "change of the push": change[:, DISTANCES.index(COMPARED_AT)],
     }
 
 
@@ -63,19 +64,19 @@ def _trained(recipe: Recipe, *, unknown: float) -> Arm:
     )
 
 
-SOFT_CLIPPING = Experiment(
+EXPERIMENT = Experiment(
     name="soft_clipping",
     group="clipping",
     claim="The cliff of hard clipping makes training sensitive to the clip range and unstable; the smooth"
     " weights of SAPO and VESPO do not, and handle stale data.",
     source="a book chapter on GRPO (2026), sec. 7.5.6 and 7.5.8; Gao et al. 2025, SAPO (arXiv:2511.20347);"
     " VESPO (arXiv:2602.10693)",
-    run="A language of 243 completions whose policy has moved away from the sampler: the expected push of"
-    " each surrogate, and again with its settings 10 % larger. And spelling 4 words of 12 letters, right if"
-    " half of the letters are, without luck and with half of the letters left to luck: 40 batches of 8"
-    " prompts, groups of 8, each used for 8 steps.",
-    measured=f"Relative change of the push at {AT} nats a completion from the sampler, and reward (share of"
-    " right words), over the whole training and at its end.",
+    run="In a language of 243 completions whose policy has moved away from the sampler, the expected push of"
+    " each surrogate is computed, and computed again with its settings 10 % larger. And four words of 12"
+    " letters are spelled, and are right if half of the letters are, without luck and with half of the"
+    " letters left to luck: there are 40 batches of 8 prompts with groups of 8, each used for 8 steps.",
+    measured=f"The relative change of the push at {COMPARED_AT} nats per completion from the sampler; and"
+    " the reward (share of right words), as a mean over all of training and at its end.",
     arms={
         "hard clip, push": _pushed("hard clip", HARD),
         "SAPO, push": _pushed("SAPO", SAPO),
@@ -87,8 +88,8 @@ SOFT_CLIPPING = Experiment(
         "SAPO, luck": _trained(SAPO, unknown=0.5),
         "VESPO, luck": _trained(VESPO, unknown=0.5),
     },
-    comparisons=(
-        Comparison(
+    predictions=(
+        Prediction(
             "With settings 10 % larger, SAPO's push changes less than that of hard clipping",
             "change of the push",
             "SAPO, push",
@@ -96,7 +97,7 @@ SOFT_CLIPPING = Experiment(
             "hard clip, push",
             margin=0.02,
         ),
-        Comparison(
+        Prediction(
             "With settings 10 % larger, VESPO's push changes less than that of hard clipping",
             "change of the push",
             "VESPO, push",
@@ -104,7 +105,7 @@ SOFT_CLIPPING = Experiment(
             "hard clip, push",
             margin=0.02,
         ),
-        Comparison(
+        Prediction(
             "On stale data SAPO gains more reward over the whole training",
             "mean reward",
             "SAPO",
@@ -112,7 +113,7 @@ SOFT_CLIPPING = Experiment(
             "hard clip",
             margin=0.01,
         ),
-        Comparison(
+        Prediction(
             "On stale data VESPO gains more reward over the whole training",
             "mean reward",
             "VESPO",
@@ -120,7 +121,7 @@ SOFT_CLIPPING = Experiment(
             "hard clip",
             margin=0.01,
         ),
-        Comparison(
+        Prediction(
             "With luck in the reward, SAPO ends higher",
             "final reward",
             "SAPO, luck",
@@ -128,7 +129,7 @@ SOFT_CLIPPING = Experiment(
             "hard clip, luck",
             margin=0.01,
         ),
-        Comparison(
+        Prediction(
             "With luck in the reward, VESPO ends higher",
             "final reward",
             "VESPO, luck",
@@ -141,14 +142,14 @@ SOFT_CLIPPING = Experiment(
         Curves(
             "alignment by distance",
             "cosine between push and exact gradient",
-            xlabel="KL from the sampler (nats a completion)",
+            xlabel="KL from the sampler (nats per completion)",
             x=DISTANCES,
             log="x",
         ),
         Curves("reward", "reward (share of right words)"),
     ),
-    remark="What keeps on pushing learns faster, from luck as well: SAPO follows the exact gradient of stale"
-    " data for longer, and so it does not hold the policy near the sampler, which is what a trust region is"
-    " for.",
+    remark="A surrogate that keeps on pushing learns faster, from luck as well: SAPO follows the exact"
+    " gradient of stale data for longer, and so it does not hold the policy near the sampler, which is what"
+    " a trust region is for.",
     chosen="The arms with luck were added after a first look.",
 )

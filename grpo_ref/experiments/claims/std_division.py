@@ -6,11 +6,12 @@ from dataclasses import replace
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.experiments.framework.experiment import Comparison, Curves, Experiment, Measures, arm
-from grpo_ref.experiments.framework.training import summarised
+from grpo_ref.experiments.framework.experiment import Curves, Experiment, Measures, Prediction, arm
+from grpo_ref.experiments.framework.training import curves, summarized
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.policies.table import gather, policy_of, pull_back
 from grpo_ref.learning.rollout import rollout
+from grpo_ref.learning.state import TrainState
 from grpo_ref.learning.tasks.bandit import bandit_with
 from grpo_ref.learning.tasks.task import Task
 from grpo_ref.loss import policy_loss
@@ -23,9 +24,9 @@ GROUP_SIZE, BATCHES = 256, 8
 MIX = (0.05, 0.5, 0.95)
 """Pass rates of a hard, a medium and an easy prompt before training."""
 STEP, SHORT = 0.05, 1e-3
-"""Length of every step in logits, and of the gradient before the learning rate is applied."""
+"""Length of every step in logits, and of the gradient before it is multiplied by the learning rate."""
 DIVIDED = replace(GRPO, kl_coef=0.0)
-CENTRED = replace(DIVIDED, advantage=DR_GRPO.advantage)
+CENTERED = replace(DIVIDED, advantage=DR_GRPO.advantage)
 
 
 def coins(rates: Sequence[float]) -> Task:
@@ -52,7 +53,7 @@ def gradients(*, recipe: Recipe, group_size: int, seeds: int, seed: int) -> Meas
 def theory(*, power: float, seeds: int, seed: int) -> Measures:
     """In a large group the gradient is p(1-p), and √(p(1-p)) after the division, relative to that at 1/2.
 
-    The expected ascent of the right answer's logit is p(1-p) for centred rewards, and their standard
+    The expected ascent of the right answer's logit is p(1-p) for centered rewards, and their standard
     deviation is √(p(1-p)).
 
     Args:
@@ -75,7 +76,7 @@ def _weights(relative: Floats) -> Measures:
 def learned(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
     """Train on a hard, a medium and an easy prompt that share nothing, and compute their pass rates.
 
-    Every step is STEP long, because the gradient is cut to less than it ever has: what a recipe can decide is
+    Every step has the length STEP, because the gradient is always clipped: what a recipe can decide is only
     how much of the step each prompt gets.
     """
     task = coins(MIX)
@@ -89,34 +90,38 @@ def learned(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
         max_grad_norm=SHORT,
         learning_rate=STEP / SHORT,
     )
-    rates = [policy_of(update.state.logits).probs[..., 0] for update in train(task, recipe, config)]
-    curves = np.moveaxis(np.array(rates), 0, -1)
-    return summarised({"hard prompt": curves[:, 0], "mix": curves.mean(1)})
+    rates = curves(train(task, recipe, config), rates=_pass_rates)["rates"]
+    return summarized({"hard prompt": rates[:, 0], "mix": rates.mean(1)})
 
 
-STD_DIVISION = Experiment(
+def _pass_rates(state: TrainState) -> Floats:
+    """(S, prompts) probability of the right answer to each prompt."""
+    return policy_of(state.logits).probs[..., 0]
+
+
+EXPERIMENT = Experiment(
     name="std_division",
     group="advantages",
     claim="Dividing by the group's standard deviation gives prompts that are very easy or very hard larger"
     " weights: a question-level difficulty bias, which Dr. GRPO removes.",
     source="Liu et al. 2025, Dr. GRPO (arXiv:2503.20783)",
-    run="Prompts with one right and one wrong answer and states of their own, no KL penalty. The gradient of"
-    f" prompts of known pass rates, from {BATCHES} groups of {GROUP_SIZE} each. Then training on one prompt"
-    " each of 5 %, 50 % and 95 %: 100 updates of 12 groups of 16, SGD with steps of equal length, so that"
-    " only the shares of the prompts in a step differ.",
-    measured="Gradient of the right answer's logit relative to that of a prompt with pass rate 1/2; pass"
-    " rates, mean over training, computed from the policy.",
+    run="Prompts have one right and one wrong answer and states of their own, and there is no KL penalty."
+    f" First the gradient of prompts of known pass rates is taken from {BATCHES} groups of {GROUP_SIZE}"
+    " each. Then three prompts with pass rates of 5 %, 50 % and 95 % are trained: 100 updates of 12 groups"
+    " of 16 with SGD and steps of equal length, so that only the shares of the prompts in a step differ.",
+    measured="The gradient of the right answer's logit, relative to that of a prompt with pass rate 1/2; and"
+    " the pass rates, as means over training, computed from the policy.",
     arms={
         "divided": arm(gradients, recipe=DIVIDED, group_size=GROUP_SIZE),
-        "only centred": arm(gradients, recipe=CENTRED, group_size=GROUP_SIZE),
+        "only centered": arm(gradients, recipe=CENTERED, group_size=GROUP_SIZE),
         "divided, groups of 8": arm(gradients, recipe=DIVIDED, group_size=8),
         "√(4p(1-p))": arm(theory, power=0.5),
         "4p(1-p)": arm(theory, power=1.0),
         "training, divided": arm(learned, recipe=DIVIDED),
-        "training, only centred": arm(learned, recipe=CENTRED),
+        "training, only centered": arm(learned, recipe=CENTERED),
     },
-    comparisons=(
-        Comparison(
+    predictions=(
+        Prediction(
             "A prompt of 5 % has the weight √(4p(1-p)) with the division",
             "gradient at 5 %",
             "divided",
@@ -124,42 +129,42 @@ STD_DIVISION = Experiment(
             "√(4p(1-p))",
             0.03,
         ),
-        Comparison(
+        Prediction(
             "A prompt of 5 % has the weight 4p(1-p) without the division",
             "gradient at 5 %",
-            "only centred",
+            "only centered",
             "same",
             "4p(1-p)",
             0.03,
         ),
-        Comparison(
+        Prediction(
             "The division gives hard prompts more weight",
             "gradient at 5 %",
             "divided",
             "more",
-            "only centred",
+            "only centered",
             0.1,
         ),
-        Comparison(
+        Prediction(
             "The division gives easy prompts more weight",
             "gradient at 95 %",
             "divided",
             "more",
-            "only centred",
+            "only centered",
             0.1,
         ),
-        Comparison(
+        Prediction(
             "The hard prompt is learned faster with the division",
             "mean hard prompt",
             "training, divided",
             "more",
-            "training, only centred",
+            "training, only centered",
             0.05,
         ),
-        Comparison(
+        Prediction(
             "The mix as a whole is learned faster without the division",
             "mean mix",
-            "training, only centred",
+            "training, only centered",
             "more",
             "training, divided",
             0.01,
@@ -174,8 +179,8 @@ STD_DIVISION = Experiment(
         ),
         Curves("hard prompt", "pass rate of the hard prompt"),
     ),
-    remark="The division makes the weights more even and not larger at the ends: a prompt of 50 % still moves"
-    " its policy most, and arXiv:2601.20614 finds the same weights of hard prompts too small.",
+    remark="The division makes the weights more even, but does not make them larger at the ends: a prompt of"
+    " 50 % still moves its policy most, and arXiv:2601.20614 finds these weights of hard prompts too small.",
     chosen="The groups grew from 64 to 256 and the training was set up anew after trial runs, in which the"
-    " small groups' bias stood at the margin and all runs ended alike.",
+    " bias of small groups was close to the margin and all runs ended alike.",
 )

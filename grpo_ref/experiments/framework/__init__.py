@@ -1,1 +1,1 @@
-"""What all experiments share: arms and predictions, statistics, verdicts, cached results, sweeps."""
+"""What all experiments share: arms, predictions, statistics, verdicts, stored results, sweeps, toy tasks."""

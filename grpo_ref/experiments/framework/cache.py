@@ -1,27 +1,18 @@
 """Results on disk, under a name made of everything that they depend on: the code and the settings."""
 
-import ast
 import hashlib
-import sys
 import zipfile
 from collections.abc import Mapping
 from dataclasses import fields
-from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-import grpo_ref
+from grpo_ref.experiments.framework.code_hash import code_hash
 from grpo_ref.experiments.framework.experiment import Arm, Measures
 from grpo_ref.files import replace_file
 from grpo_ref.recipes import Recipe, Slot
-
-APART = (
-    *("frontends", "course", "plots", "trainers", "mistakes", "check", "fast"),
-    *("files.py", "learning/runs.py"),
-)
-"""Parts of the package that no result depends on."""
 
 
 class Job(NamedTuple):
@@ -44,13 +35,17 @@ class Job(NamedTuple):
     @property
     def key(self) -> str:
         """Hash of the code and of all settings: equal keys, equal results."""
-        settings = described({"run": self.arm.run, **self.arm.settings})
-        text = f"{code_hash()}\n{settings}\n{self.seeds} seeds from {self.seed}"
+        text = f"{described_arm(self.arm)}\n{self.seeds} seeds from {self.seed}"
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
+def described_arm(arm: Arm) -> str:
+    """Its function and settings as text that is the same in every process."""
+    return described({"run": arm.run, **arm.settings})
+
+
 def described(value: Any) -> str:
-    """A value as text that is the same in every process; a function comes with the hash of its module.
+    """A value as text that is the same in every process; a function comes with the hash of its code.
 
     Raises:
       TypeError: for a value whose text says nothing, as of a lambda.
@@ -62,32 +57,11 @@ def described(value: Any) -> str:
         return "{" + ", ".join(f"{key}: {described(value[key])}" for key in sorted(value)) + "}"
     if isinstance(value, tuple | list):
         return "[" + ", ".join(map(described, value)) + "]"
-    if callable(value) and "<" not in value.__qualname__:
-        return f"{value.__module__}.{value.__qualname__} of {_hash_of(value.__module__)}"
+    if callable(value) and "<" not in getattr(value, "__qualname__", "<"):
+        return f"{value.__module__}.{value.__qualname__} of {code_hash(value.__module__)}"
     if value is None or isinstance(value, str | int | float | bool):
         return repr(value)
     raise TypeError(f"a setting must be a plain value, a recipe or a named function, got {value!r}")
-
-
-@cache
-def code_hash() -> str:
-    """Of every module that any result depends on; those of the experiments are in the keys of their jobs."""
-    package = Path(grpo_ref.__file__).parent
-    files = [path for path in sorted(package.rglob("*.py")) if _matters(path.relative_to(package))]
-    return hashlib.sha256(b"\0".join(path.read_bytes() for path in files)).hexdigest()[:16]
-
-
-def _matters(path: Path) -> bool:
-    return path.as_posix() not in APART and path.parts[0] not in (*APART, "experiments")
-
-
-@cache
-def _hash_of(module: str) -> str:
-    """Of a module's file, and of those that it imports from the experiments."""
-    text = Path(str(sys.modules[module].__file__)).read_bytes()
-    imported = [node.module for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)]
-    ours = [_hash_of(name) for name in imported if name and name.startswith("grpo_ref.experiments.")]
-    return hashlib.sha256(text + "".join(ours).encode()).hexdigest()[:16]
 
 
 class Cache:

@@ -1,17 +1,15 @@
-"""Paired comparisons over seeds: intervals that hold for all comparisons together, and a verdict by rule."""
+"""Paired differences over seeds, with intervals that hold for all differences of an experiment together."""
 
 import math
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Any, NamedTuple
 
+import lazy_loader
 import numpy as np
-from scipy import stats
 
 from grpo_ref.arrays import Floats
 
-Expectation = Literal["more", "less", "same"]
-Outcome = Literal["holds", "opposite", "not shown"]
-Verdict = Literal["supported", "not supported", "opposite", "depends"]
+scipy: Any = lazy_loader.load("scipy")
 
 CONFIDENCE = 0.95
 """Of all intervals of one experiment together."""
@@ -24,7 +22,7 @@ class Estimate(NamedTuple):
       mean: mean difference, in units of the measure.
       low, high: its interval, widened (Bonferroni) so that all intervals of the experiment hold together
         with a confidence of 95 %.
-      p: of the two-sided paired t test, adjusted for the number of comparisons (Holm).
+      p: of the two-sided paired t test, adjusted for the number of differences (Holm).
       size: Cohen's d for paired samples, the mean difference over its standard deviation.
       seeds: number of pairs.
     """
@@ -38,9 +36,9 @@ class Estimate(NamedTuple):
 
 
 def estimates(differences: Sequence[Floats]) -> list[Estimate]:
-    """One estimate for each comparison of an experiment.
+    """One estimate for each paired difference of an experiment.
 
-        mean ± t(1 - 0.025/m, S - 1) s / √S,    m comparisons, S seeds
+        mean ± t(1 - 0.025/m, S - 1) s / √S,    m differences, S seeds
 
     Args:
       differences: m arrays (S,), left minus right on the same seeds.
@@ -62,19 +60,35 @@ def estimates(differences: Sequence[Floats]) -> list[Estimate]:
     return [one._replace(p=p) for one, p in zip(raw, adjusted, strict=True)]
 
 
-def _unadjusted(difference: Floats, comparisons: int) -> Estimate:
+def _unadjusted(difference: Floats, differences: int) -> Estimate:
     seeds = len(difference)
     if seeds < 2 or not np.isfinite(difference).all():
         raise ValueError(f"expected finite differences of at least two seeds, got {seeds}: {difference}")
     mean, spread = float(difference.mean()), float(difference.std(ddof=1))
-    error = spread / math.sqrt(seeds)
-    reach = float(stats.t.ppf(1.0 - (1.0 - CONFIDENCE) / (2 * comparisons), seeds - 1)) * error
     if spread == 0.0:
-        return Estimate(
-            mean, mean, mean, float(mean == 0.0), math.copysign(math.inf, mean) if mean else 0.0, seeds
-        )
-    p = float(2.0 * stats.t.sf(abs(mean) / error, seeds - 1))
+        size = math.copysign(math.inf, mean) if mean else 0.0
+        return Estimate(mean, mean, mean, float(mean == 0.0), size, seeds)
+    error = spread / math.sqrt(seeds)
+    reach = student_quantile(1.0 - (1.0 - CONFIDENCE) / (2 * differences), seeds - 1) * error
+    p = float(2.0 * scipy.special.stdtr(seeds - 1, -abs(mean) / error))
     return Estimate(mean, mean - reach, mean + reach, p, mean / spread, seeds)
+
+
+def student_quantile(probability: float, freedom: int) -> float:
+    """The number below which Student's t with so many degrees of freedom lies with this probability.
+
+    >>> round(student_quantile(0.975, 2), 4)
+    4.3027
+    """
+    return float(scipy.special.stdtrit(freedom, probability))
+
+
+def interval(values: Floats) -> tuple[Floats, Floats]:
+    """Mean over the first axis, and how far its own 95 % interval (Student's t) reaches to either side."""
+    seeds = len(values)
+    error = values.std(0, ddof=1) / np.sqrt(seeds)
+    reach: Floats = student_quantile(1.0 - (1.0 - CONFIDENCE) / 2.0, seeds - 1) * error
+    return values.mean(0), reach
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
@@ -88,38 +102,3 @@ def holm(p_values: Sequence[float]) -> list[float]:
     adjusted = np.empty(len(p_values))
     adjusted[order] = np.minimum(np.maximum.accumulate(scaled), 1.0)
     return [float(value) for value in adjusted]
-
-
-def outcome(estimate: Estimate, expect: Expectation, margin: float) -> Outcome:
-    """Does one comparison come out as the claim says? The whole interval decides.
-
-    Args:
-      estimate: of left minus right.
-      expect: "more" or "less": left is greater (smaller) than right by more than the margin; "same": they
-        differ by no more than the margin either way.
-      margin: the largest difference that does not matter, in units of the measure.
-
-    >>> outcome(Estimate(0.5, 0.2, 0.8, 0.0, 1.0, 64), "more", 0.1)
-    'holds'
-    >>> outcome(Estimate(0.5, 0.2, 0.8, 0.0, 1.0, 64), "same", 0.1)
-    'opposite'
-    """
-    above, below = estimate.low > margin, estimate.high < -margin
-    if expect == "same":
-        within = -margin <= estimate.low and estimate.high <= margin
-        return "holds" if within else "opposite" if above or below else "not shown"
-    holds, opposite = (above, below) if expect == "more" else (below, above)
-    return "holds" if holds else "opposite" if opposite else "not shown"
-
-
-def verdict(outcomes: Sequence[Outcome]) -> Verdict:
-    """Of the whole claim: supported or opposite if every comparison is; depends if only some hold.
-
-    >>> verdict(["holds", "not shown"])
-    'depends'
-    """
-    if all(one == "holds" for one in outcomes):
-        return "supported"
-    if all(one == "opposite" for one in outcomes):
-        return "opposite"
-    return "depends" if "holds" in outcomes else "not supported"

@@ -1,17 +1,17 @@
 """What the report keeps of each experiment: plain numbers, as JSON, from which every table is made."""
 
+import hashlib
 import json
 import math
 import platform
 from collections.abc import Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import scipy
-
-from grpo_ref.experiments.framework.cache import code_hash
-from grpo_ref.experiments.framework.experiment import Experiment, Result
+from grpo_ref.experiments.framework.cache import described_arm
+from grpo_ref.experiments.framework.experiment import Experiment
+from grpo_ref.experiments.framework.verdicts import ClaimResult
 from grpo_ref.files import replace_text
 
 FORMAT = "grpo_ref experiments 1"
@@ -19,38 +19,44 @@ Summary = dict[str, Any]
 
 
 def summary(
-    experiments: Mapping[str, Experiment], results: Mapping[str, Result], *, seeds: int, seed: int
+    experiments: Mapping[str, Experiment], results: Mapping[str, ClaimResult], *, seeds: int, seed: int
 ) -> Summary:
     """Verdicts, estimates, exhibits, and what they were made with.
 
     Args:
       experiments: by name.
-      results: experiment's name -> what came out.
+      results: experiment's name -> what it showed.
       seeds, seed: how many runs of each arm, and the base of their random numbers.
     """
     return {
         "format": FORMAT,
         "seeds": seeds,
         "seed": seed,
-        "code": code_hash(),
+        "code": _arms_hash(experiments),
         "versions": {
             "python": platform.python_version(),
-            "numpy": np.__version__,
-            "scipy": scipy.__version__,
+            "numpy": version("numpy"),
+            "scipy": version("scipy"),
         },
         "experiments": {name: _one(experiments[name], result) for name, result in results.items()},
     }
 
 
-def _one(experiment: Experiment, result: Result) -> dict[str, Any]:
+def _arms_hash(experiments: Mapping[str, Experiment]) -> str:
+    """Of the code and the settings of all arms."""
+    arms = [described_arm(arm) for experiment in experiments.values() for arm in experiment.arms.values()]
+    return hashlib.sha256("\n".join(arms).encode()).hexdigest()[:16]
+
+
+def _one(experiment: Experiment, result: ClaimResult) -> dict[str, Any]:
     findings = [
         {
-            "says": comparison.says,
-            "measure": comparison.measure,
-            "left": comparison.left,
-            "right": comparison.right,
-            "expect": comparison.expect,
-            "margin": comparison.margin,
+            "says": prediction.says,
+            "measure": prediction.measure,
+            "left": prediction.left,
+            "right": prediction.right,
+            "expect": prediction.expect,
+            "margin": prediction.margin,
             "mean": estimate.mean,
             "low": estimate.low,
             "high": estimate.high,
@@ -58,7 +64,7 @@ def _one(experiment: Experiment, result: Result) -> dict[str, Any]:
             "size": estimate.size if math.isfinite(estimate.size) else None,
             "outcome": outcome,
         }
-        for comparison, estimate, outcome in result.findings
+        for prediction, estimate, outcome in result.findings
     ]
     exhibit = experiment.exhibit() if experiment.exhibit else ""
     return {"verdict": result.verdict, "findings": findings, "exhibit": exhibit}

@@ -1,4 +1,4 @@
-"""Sweeps: many jobs on many processes, here or on a cluster; each result is stored as soon as it is there."""
+"""Experiments are run: here and now, or as many jobs in many processes, whose results are stored at once."""
 
 import importlib
 import re
@@ -6,17 +6,34 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import joblib
+import lazy_loader
 import numpy as np
 
 from grpo_ref.experiments.framework.cache import Cache, Job
-from grpo_ref.experiments.framework.experiment import Experiment, Measures, Result, judged
+from grpo_ref.experiments.framework.experiment import Experiment, Measures
+from grpo_ref.experiments.framework.verdicts import ClaimResult, judged
 from grpo_ref.files import require_writable
+
+joblib: Any = lazy_loader.load("joblib")
 
 CHUNK = 32
 """Seeds that run together as one array: enough to be quick, few enough to share the work."""
 PATIENCE = 10
 """Seconds in which a scheduler has to answer, and a worker to be there."""
+
+
+def run_experiment(experiment: Experiment, *, seeds: int, seed: int = 0) -> ClaimResult:
+    """Run all arms here and now, without stored results or other processes.
+
+    Args:
+      experiment: the claim.
+      seeds: number of independent runs of each arm; at least 2.
+      seed: base of their random numbers.
+    """
+    measures = {
+        label: one.run(**one.settings, seeds=seeds, seed=seed) for label, one in experiment.arms.items()
+    }
+    return judged(experiment, measures)
 
 
 def jobs_of(experiment: Experiment, *, seeds: int, seed: int = 0) -> list[Job]:
@@ -40,7 +57,7 @@ def sweep(
     Args:
       jobs: what to do; those in the cache are yielded first.
       cache: where results go; a sweep that is stopped continues from it.
-      workers: processes here; -1 for one a core, 1 for none beside this one.
+      workers: processes here; -1 for one per core, 1 for none beside this one.
       scheduler: address of a Dask scheduler, as in "tcp://127.0.0.1:8786"; its workers need this package.
         The scheduler gives the work of a worker that died to another.
 
@@ -89,7 +106,7 @@ def _do(job: Job) -> tuple[Job, Measures]:
     return job, job.arm.run(**job.arm.settings, seeds=job.seeds, seed=job.seed)
 
 
-def collected(experiment: Experiment, cache: Cache, *, seeds: int, seed: int = 0) -> Result:
+def collected(experiment: Experiment, cache: Cache, *, seeds: int, seed: int = 0) -> ClaimResult:
     """Put the pieces of a finished sweep together and judge them.
 
     Raises:

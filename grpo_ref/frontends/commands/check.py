@@ -5,7 +5,7 @@ from typing import Any
 
 import click
 
-from grpo_ref.check import FRAMEWORKS, Batch, LossError, compare
+from grpo_ref.check import FRAMEWORKS, LossError, Trial, compare
 from grpo_ref.frontends.cli import Name
 from grpo_ref.frontends.config_file import read_config
 from grpo_ref.frontends.own import imported
@@ -50,7 +50,7 @@ def command(
 
     It is called with log_probs, old_log_probs, ref_log_probs (N, T), advantages (N,), mask (N, T), and
     rollout_log_probs if it has that parameter, by name; it returns the loss, or the loss and its gradient.
-    A loss alone is differentiated here, which with numpy takes a few dozen calls a batch.
+    A loss alone is differentiated here, which with numpy takes a few dozen calls per batch.
     The batches are ragged, with empty completions, extreme ratios, groups without contrast, garbage and NaN
     in the padding. Exit status 0 if all agree, 1 if one does not, 2 if nothing could be run.
     """
@@ -99,7 +99,7 @@ def _budget(dialect: Dialect, settings: tuple[str, ...]) -> int | None:
     return None
 
 
-def _with_progress(batches: list[Batch]) -> Iterator[Batch]:
+def _with_progress(batches: list[Trial]) -> Iterator[Trial]:
     """The batches, and how many are done."""
     with ProgressBar("checking", "batch", len(batches)) as progress:
         for done, batch in enumerate(batches, start=1):

@@ -16,13 +16,14 @@ DIALECT = Name("dialect", DIALECTS)
 @click.option("--to", "target", type=DIALECT, required=True, help="The dialect that is wanted.")
 @config_argument
 @click.option(
-    "--strict", is_flag=True, help="Exit status 1 if something cannot be expressed, for a check in CI."
+    "--strict", is_flag=True, help="Exit with status 1 if something cannot be expressed, for a check in CI."
 )
 @skip_option
 def command(source: str, target: str, config: tuple[str, ...], strict: bool, skip_unknown: bool) -> None:
     """Print the nearest configuration of another trainer as YAML, and what cannot be expressed in it.
 
-    CONFIG is a YAML or JSON file, or KEY=VALUE, or both. What is lost is told on standard error.
+    CONFIG is a YAML or JSON file, or KEY=VALUE, or several of both, of which the later ones win. What is
+    lost is told on standard error.
     """
     try:
         given = read_config(config)
@@ -36,7 +37,9 @@ def command(source: str, target: str, config: tuple[str, ...], strict: bool, ski
     if not found.config:
         click.echo(f"# the defaults of {DIALECTS[target].version}")
     for part, (wanted, got) in found.lost.items():
-        click.echo(f"cannot be expressed: {part} = {wanted}; {target} has {got}", err=True)
+        click.echo(
+            f"This cannot be expressed in {target}: {part} = {wanted}; it has {got} instead.", err=True
+        )
     for key, value in found.dropped.items():
-        click.echo(f"no counterpart: {key} = {value}", err=True)
+        click.echo(f"This key has no counterpart in {target}: {key} = {value}", err=True)
     raise click.exceptions.Exit(1 if strict and (found.lost or found.dropped) else 0)

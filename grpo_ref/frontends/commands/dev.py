@@ -10,9 +10,10 @@ from typing import NamedTuple
 import click
 
 from grpo_ref.course.contents import CHAPTERS, HINTS
-from grpo_ref.course.grading.grade import PASSED, grade
+from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.matrix import Matrix, kill_matrix, near_misses
 from grpo_ref.course.grading.problem import Problem
+from grpo_ref.course.grading.report import PASSED
 from grpo_ref.course.grading.statement import starter
 from grpo_ref.course.layout import file_of
 from grpo_ref.course.problems import PROBLEMS

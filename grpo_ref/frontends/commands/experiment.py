@@ -1,4 +1,4 @@
-"""`grpo-ref experiment`: test the claims of the literature, and write down what came out."""
+"""`grpo-ref experiment`: test the claims of the literature, and write down what the tests show."""
 
 import os
 import sys
@@ -9,11 +9,13 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from grpo_ref import plots
 from grpo_ref.experiments import EXPERIMENTS
 from grpo_ref.experiments.framework.cache import Cache
-from grpo_ref.experiments.framework.experiment import Experiment, Result
+from grpo_ref.experiments.framework.experiment import Experiment
 from grpo_ref.experiments.framework.summary import Summary, save, summary
 from grpo_ref.experiments.framework.sweep import collected, jobs_of, sweep
+from grpo_ref.experiments.framework.verdicts import ClaimResult
 from grpo_ref.files import replace_text
 from grpo_ref.frontends.cli import Name
 from grpo_ref.frontends.experiment_report import (
@@ -24,7 +26,6 @@ from grpo_ref.frontends.experiment_report import (
     verdict_table,
 )
 from grpo_ref.frontends.progress import ProgressBar
-from grpo_ref.plots import plot_experiment
 
 SEEDS, QUICK_SEEDS = 128, 16
 INTERRUPTED = 130
@@ -57,7 +58,7 @@ def _seeds(seeds: int | None, quick: bool) -> int:
 def _jobs(context: click.Context, option: click.Parameter, jobs: int) -> int:
     """A number of processes, or -1 for one a core."""
     if jobs < 1 and jobs != -1:
-        raise click.BadParameter(f"expected at least 1, or -1 for one a core, got {jobs}")
+        raise click.BadParameter(f"expected at least 1, or -1 for one per core, got {jobs}")
     return jobs
 
 
@@ -88,7 +89,7 @@ def list_command() -> None:
     type=int,
     callback=_jobs,
     default=-1,
-    show_default="one a core",
+    show_default="one per core",
     help="Processes on this machine.",
 )
 @click.option(
@@ -111,8 +112,8 @@ def run(
 ) -> None:
     """Run the experiments NAMEs, or all, and print their verdicts.
 
-    Results are stored under a hash of code and settings as they come in: what was done before is not done
-    again, and an interrupted run continues.
+    Every result is stored at once, under a hash of code and settings: what was done before is not done again,
+    and an interrupted run continues.
     """
     if (backend == "dask") != (scheduler is not None):
         raise click.UsageError("--backend dask and --scheduler ADDRESS go together")
@@ -138,15 +139,15 @@ def _counted(number: int) -> str:
     return f"{number} experiment{'s' * (number != 1)}"
 
 
-def _print(experiment: Experiment, result: Result) -> None:
+def _print(experiment: Experiment, result: ClaimResult) -> None:
     console = Console(highlight=False)
     seeds = result.findings[0].estimate.seeds
     verdict = f"[{STYLES[result.verdict]}]{result.verdict}[/]"
     console.print(f"[bold]{experiment.name}[/]  {verdict}  ({seeds} seeds)")
     console.print(f"  {experiment.claim}", markup=False, soft_wrap=True)
-    for comparison, estimate, outcome in result.findings:
-        numbers = f"{comparison.measure} {effect(estimate.mean, estimate.low, estimate.high)}"
-        console.print(f"    {outcome:9}  {comparison.says}: {numbers}", markup=False, soft_wrap=True)
+    for prediction, estimate, outcome in result.findings:
+        numbers = f"{prediction.measure} {effect(estimate.mean, estimate.low, estimate.high)}"
+        console.print(f"    {outcome:9}  {prediction.says}: {numbers}", markup=False, soft_wrap=True)
 
 
 @command.command("report", epilog="Example:  grpo-ref experiment report --out report")
@@ -179,12 +180,12 @@ def report(out: Path, readme: Path | None, seeds: int | None, seed: int, quick: 
     click.echo(f"wrote {out / 'README.md'} and {out / 'report.html'}")
 
 
-def _write(out: Path, readme: Path | None, results: Mapping[str, Result], found: Summary) -> None:
+def _write(out: Path, readme: Path | None, results: Mapping[str, ClaimResult], found: Summary) -> None:
     """Figures, results.json, the page in both forms, and the table in a README."""
     out.mkdir(parents=True, exist_ok=True)
     with ProgressBar("figures", "figure", len(results)) as progress:
         for done, (name, result) in enumerate(results.items(), start=1):
-            plot_experiment(EXPERIMENTS[name], result, out / f"{name}.png")
+            plots.plot_experiment(EXPERIMENTS[name], result, out / f"{name}.png")
             progress.show(done, name)
     save(out / "results.json", found)
     page = markdown_page(EXPERIMENTS, found)
@@ -196,7 +197,7 @@ def _write(out: Path, readme: Path | None, results: Mapping[str, Result], found:
         replace_text(readme, in_readme(readme.read_text(encoding="utf-8"), table))
 
 
-def _stored(experiments: Iterable[Experiment], cache: Cache, seeds: int, seed: int) -> dict[str, Result]:
+def _stored(experiments: Iterable[Experiment], cache: Cache, seeds: int, seed: int) -> dict[str, ClaimResult]:
     """The results that are there; those that are not are named."""
     results, missing = {}, []
     for experiment in experiments:

@@ -12,17 +12,20 @@ from grpo_ref.trainers.explain import Explanation, explain
 WIDTH = 100
 
 
-@click.command("explain", epilog="Example:  grpo-ref explain trl loss_type=dr_grpo beta=0.04")
+HELP = f"""Say in words and equations what a trainer's configuration optimises, and warn of traps.
+
+DIALECT is {", ".join([*DIALECTS][:-1])} or {[*DIALECTS][-1]}. CONFIG is a YAML or JSON file, or KEY=VALUE, or
+several of both, of which the later ones win. Exit status 2 for an unknown key or value.
+"""
+
+
+@click.command("explain", help=HELP, epilog="Example:  grpo-ref explain trl loss_type=dr_grpo beta=0.04")
 @click.argument("dialect", type=Name("dialect", DIALECTS))
 @config_argument
-@click.option("--strict", is_flag=True, help="Exit status 1 if there is a warning, for a check in CI.")
+@click.option("--strict", is_flag=True, help="Exit with status 1 if there is a warning, for a check in CI.")
 @skip_option
 def command(dialect: str, config: tuple[str, ...], strict: bool, skip_unknown: bool) -> None:
-    """Say in words and equations what a trainer's configuration optimises, part by part, and warn of traps.
-
-    CONFIG is a YAML or JSON file, or KEY=VALUE, or both; later ones win. DIALECT is trl, verl, open_instruct,
-    rlinf, openrlhf or understand_r1_zero. Exit status 2 for an unknown key or value.
-    """
+    """Print the parts, the keys and the warnings."""
     try:
         given = read_config(config)
         if skip_unknown:
@@ -38,7 +41,7 @@ def command(dialect: str, config: tuple[str, ...], strict: bool, skip_unknown: b
     click.secho(f"\n{len(explanation.traps)} warning{'s' * (len(explanation.traps) != 1)}", bold=True)
     for trap in explanation.traps:
         click.echo(click.style(f"! {trap.name}", fg="yellow"))
-        click.echo(textwrap.fill(trap.text, WIDTH, initial_indent="  ", subsequent_indent="  "))
+        click.echo(_filled(trap.text, "  "))
         click.echo(f"  [{trap.source}]")
     raise click.exceptions.Exit(1 if strict and explanation.traps else 0)
 
@@ -63,6 +66,10 @@ def _parts(explanation: Explanation) -> str:
 
 def _keys(explanation: Explanation) -> str:
     return "\n".join(
-        textwrap.fill(f"{key} = {value!r}: {about}", WIDTH, initial_indent="  ", subsequent_indent="      ")
-        for key, value, about in explanation.keys
+        _filled(f"{key} = {value!r}: {about}", "      ") for key, value, about in explanation.keys
     )
+
+
+def _filled(text: str, indent: str) -> str:
+    """The text in lines, two spaces in, and the later ones as far as the indent."""
+    return textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent=indent, break_on_hyphens=False)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from grpo_ref.course.grading.grade import DEFAULT_SEED, PASSED, Report
+from grpo_ref.course.grading.report import DEFAULT_SEED, PASSED, Report
 from grpo_ref.course.marking import mark
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.starters import is_untouched

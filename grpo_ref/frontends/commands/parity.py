@@ -1,34 +1,52 @@
 """`grpo-ref parity`: do our numbers agree with what trainers computed?"""
 
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import click
 
-from grpo_ref.trainers.replay import verdicts
+from grpo_ref.trainers.replay import Verdict, shipped, verdicts
 
 
-@click.command("parity", epilog="Example:  grpo-ref parity tests/data/trainers.json")
-@click.argument("file", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.command("parity", epilog="Example:  grpo-ref parity --failures")
+@click.argument("file", required=False, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--failures", is_flag=True, help="Show only the cases that do not agree.")
-def command(file: Path, failures: bool) -> None:
-    """Rebuild every recorded case of FILE from its id and parameters, and compare.
+def command(file: Path | None, failures: bool) -> None:
+    """Rebuild recorded cases from their configurations, and compare with what the trainers computed.
 
-    Losses, gradients and tensors must agree to the case's relative tolerance. The format of the file is
-    described in tests/data/README.md. Exit status 1 if a case does not agree.
+    Without FILE these are all cases that come with the package. Losses, gradients, tensors and metrics must
+    agree to the relative tolerance of the case. The format of a FILE of your own is described in README.md
+    beside the recorded cases, in the folder grpo_ref/trainers. Exit status 1 if a case does not agree or
+    there is none, 2 if FILE is of another format.
     """
-    passed, failed = 0, 0
     try:
-        for verdict in verdicts(file):
-            passed, failed = passed + verdict.passed, failed + (not verdict.passed)
-            if not verdict.passed or not failures:
-                word = (
-                    click.style("PASS", fg="green")
-                    if verdict.passed
-                    else click.style("FAIL", fg="red", bold=True)
-                )
-                told = verdict.problem or f"off by {verdict.error:.1e} of {verdict.rtol:.0e}"
-                click.echo(f"{word}  {verdict.id:44} {told}")
+        told = list(_told(chain.from_iterable(map(verdicts, [file] if file else shipped())), failures))
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    click.echo(f"{passed} passed, {failed} failed")
-    raise click.exceptions.Exit(1 if failed or not passed else 0)
+    for trainer, (passed, failed) in _counted(told).items():
+        click.echo(f"{trainer:20} {passed} passed, {failed} failed")
+    passed = sum(verdict.passed for verdict in told)
+    click.echo(f"{passed} passed, {len(told) - passed} failed")
+    raise click.exceptions.Exit(0 if told and passed == len(told) else 1)
+
+
+def _told(found: Iterable[Verdict], failures: bool) -> Iterator[Verdict]:
+    """The verdicts, each one shown as soon as it is there."""
+    for verdict in found:
+        if not (verdict.passed and failures):
+            click.echo(_line(verdict))
+        yield verdict
+
+
+def _line(verdict: Verdict) -> str:
+    word = click.style("PASS", fg="green") if verdict.passed else click.style("FAIL", fg="red", bold=True)
+    return f"{word}  {verdict.id:44} {verdict.problem or f'off by {verdict.error:.1e} of {verdict.rtol:.0e}'}"
+
+
+def _counted(told: list[Verdict]) -> dict[str, tuple[int, int]]:
+    """How many cases of each trainer passed and failed."""
+    every = Counter(verdict.trainer for verdict in told)
+    good = Counter(verdict.trainer for verdict in told if verdict.passed)
+    return {trainer: (good[trainer], every[trainer] - good[trainer]) for trainer in every}

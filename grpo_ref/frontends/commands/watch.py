@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
-from grpo_ref.course.grading.grade import NOT_STARTED
+from grpo_ref.course.grading.report import NOT_STARTED
 from grpo_ref.course.grading.statement import statement
 from grpo_ref.course.layout import exercise_at
 from grpo_ref.course.marking import mark

@@ -6,7 +6,6 @@
 | `batch`     | (..., P, G), with a mean or a scale taken from the whole batch                     |
 | `criteria`  | from several criteria, (..., P, G, K), each normalized before they are summed      |
 | `per_token` | (..., P, G, T), whitened over the tokens, discounted, or from the rewards of steps |
-| `scored`    | (..., P, G), where some completions could not be scored                            |
 | `moments`   | what all of these share                                                            |
 
 Divisor, epsilon and groups of one are named arguments, because public trainers disagree about all three. A
@@ -26,4 +25,3 @@ from grpo_ref.kernels.advantages.group import (
     raw_rewards,
 )
 from grpo_ref.kernels.advantages.per_token import discounted, normalized_twice, step_suffix_sums, whitened
-from grpo_ref.kernels.advantages.scored import scored_normalized

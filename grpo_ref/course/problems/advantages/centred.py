@@ -45,7 +45,7 @@ PROBLEM = Problem(
         " rewards say. Dr. GRPO leaves the division out."
     ),
     task="Write `centred_advantages(rewards)`:\n\n    Aᵢ = rᵢ - mean(r),    the mean over the completions of one prompt",
-    inputs="rewards: (P, G), one row a prompt.",
+    inputs="rewards: (P, G), one row per prompt.",
     output="(P, G) advantages, in units of reward; each row sums to zero.",
     constraints="A group of one gets 0.",
     source='Liu et al. 2025, Dr. GRPO (arXiv:2503.20783); TRL `scale_rewards="none"`.',

@@ -61,7 +61,7 @@ PROBLEM = Problem(
         "Write `group_advantages(rewards, eps=1e-4)`:\n\n"
         "    Aᵢ = (rᵢ - mean(r)) / (std(r) + eps),    mean and std over the completions of one prompt"
     ),
-    inputs="rewards: (P, G), one row a prompt.\neps: keeps a group of equal rewards at 0 instead of 0/0.",
+    inputs="rewards: (P, G), one row per prompt.\neps: keeps a group of equal rewards at 0 instead of 0/0.",
     output="(P, G) advantages; each row sums to zero.",
     constraints="std divides by G, not by G - 1. eps is added to std.\nA group of one gets 0.",
     notes="Trainers disagree: TRL (eps 1e-4) and verl (1e-6) divide by G - 1, Open Instruct (1e-8) by G.",

@@ -31,7 +31,7 @@ PROBLEM = Problem(
         "Write `leave_one_out(rewards)`: each reward minus the mean of the *other* rewards of its group.\n\n"
         "    Aᵢ = rᵢ - 1/(G-1) Σ_{j≠i} rⱼ"
     ),
-    inputs="rewards: (P, G), one row a prompt.",
+    inputs="rewards: (P, G), one row per prompt.",
     output="(P, G) advantages. A group of one has no others: its advantage is 0.",
     notes="A completion that is in its own baseline pulls the gradient estimate towards 0; this one is unbiased.",
     source="Ahmadian et al. 2024, RLOO (arXiv:2402.14740); verl `compute_rloo_vectorized_outcome_advantage`.",

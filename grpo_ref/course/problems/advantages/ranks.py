@@ -71,7 +71,7 @@ PROBLEM = Problem(
         "Write `rank_advantages(rewards)`:\n\n"
         "    Aᵢ = 2 - 4 (rankᵢ - 1) / (G - 1),    rank 1 the best of its group, rank G the worst"
     ),
-    inputs="rewards: (P, G), one row a prompt.",
+    inputs="rewards: (P, G), one row per prompt.",
     output="(P, G) advantages between -2 and 2; each row sums to zero.",
     constraints="Equal rewards share the mean of their ranks.\nA group of one gets 0.",
     notes="How ties are ranked is not said in the paper's abstract; the mean rank keeps the sum at zero.",

@@ -46,7 +46,7 @@ PROBLEM = Problem(
         " Dr. GRPO divides by a constant: the budget."
     ),
     task="Write `fixed_length_mean(values, mask, max_length)`:\n\n    1/N Σᵢ (1/L) Σₜ m v,    L = max_length for every completion",
-    inputs="values: (N, T), one a token; padding holds arbitrary numbers, NaN included.\nmask: (N, T) 1 on tokens, 0 on padding.\nmax_length: L, the generation budget in tokens, at least 1.",
+    inputs="values: (N, T), one per token; padding holds arbitrary numbers, NaN included.\nmask: (N, T) 1 on tokens, 0 on padding.\nmax_length: L, the generation budget in tokens, at least 1.",
     output="A number.",
     constraints="Raise ValueError if max_length is less than 1.",
     notes='TRL `loss_type="dr_grpo"` changes only this; for Dr. GRPO the advantages must also be centred only, with scale_rewards="none".',

@@ -35,7 +35,7 @@ PROBLEM = Problem(
     reference=_reference,
     background="GRPO averages within each answer first. So a token of a long answer counts less, good or bad.",
     task="Write `sequence_mean(values, mask)`:\n\n    1/N Σᵢ (1/|oᵢ|) Σₜ m v,    |oᵢ| the tokens of completion i",
-    inputs="values: (N, T), one a token; padding holds arbitrary numbers, NaN included.\nmask: (N, T) 1 on tokens, 0 on padding.",
+    inputs="values: (N, T), one per token; padding holds arbitrary numbers, NaN included.\nmask: (N, T) 1 on tokens, 0 on padding.",
     output="A number. A completion without tokens adds 0 and is still one of the N, as in TRL.",
     notes="verl leaves empty completions out of N. Dr. GRPO divides by a constant instead of |oᵢ|.",
     source='DeepSeekMath, eq. 3 (arXiv:2402.03300); TRL `loss_type="grpo"`.',

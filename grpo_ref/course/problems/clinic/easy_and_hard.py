@@ -12,7 +12,7 @@ from grpo_ref.course.grading.problem import (
     Mutant,
     Problem,
     Unchanged,
-    as_it_came,
+    as_given,
     changing_inputs,
 )
 from grpo_ref.course.problems.bandits import draw_bandits, learns_bandits, on_bandits
@@ -61,7 +61,7 @@ PROBLEM = Problem(
             "One update by hand",
             ONE,
             np.array([[0.125, -0.125], [0.0, 0.0]]),
-            why="the first prompt has A = ±1/2, and weight 1/4 a member; the second pays 9 whatever is drawn and has nothing to learn",
+            why="the first prompt has A = ±1/2, and weight 1/4 per member; the second pays 9 whatever is drawn and has nothing to learn",
             shown=True,
         ),
         Holds("It learns the best arms", learns_bandits, why="an easy and a hard prompt, 150 updates"),
@@ -70,7 +70,7 @@ PROBLEM = Problem(
     ),
     mutants=(
         changing_inputs(_reference),
-        as_it_came(
+        as_given(
             on_bandits(replace(RIGHT, advantage=stages.batch_baseline)),
             "The baseline is still the mean of the whole batch.",
         ),

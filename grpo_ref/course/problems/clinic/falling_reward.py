@@ -12,7 +12,7 @@ from grpo_ref.course.grading.problem import (
     Mutant,
     Problem,
     Unchanged,
-    as_it_came,
+    as_given,
     changing_inputs,
 )
 from grpo_ref.course.problems.bandits import draw_bandits, learns_bandits, on_bandits
@@ -30,7 +30,7 @@ PROBLEM = Problem(
     function="train",
     reference=_reference,
     background=(
-        "The patient: a training loop for a table of bandits, one row of logits a prompt. Its reward curve starts in the middle and"
+        "The patient: a training loop for a table of bandits, one row of logits per prompt. Its reward curve starts in the middle and"
         " falls to the worst arm's payoff, as smoothly as others rise."
     ),
     task=(
@@ -60,7 +60,7 @@ PROBLEM = Problem(
     ),
     mutants=(
         changing_inputs(_reference),
-        as_it_came(on_bandits(replace(RIGHT, direction=-1.0)), "It still goes downhill."),
+        as_given(on_bandits(replace(RIGHT, direction=-1.0)), "It still goes downhill."),
         Mutant(
             "baseline dropped",
             on_bandits(replace(RIGHT, advantage=raw_rewards)),

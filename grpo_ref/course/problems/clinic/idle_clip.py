@@ -12,7 +12,7 @@ from grpo_ref.course.grading.problem import (
     Mutant,
     Problem,
     Unchanged,
-    as_it_came,
+    as_given,
     changing_inputs,
 )
 from grpo_ref.course.problems.bandits import draw_bandits, on_bandits
@@ -84,11 +84,11 @@ PROBLEM = Problem(
             why="the ratio is 1",
         ),
         Unchanged((np.ones((2, 1, 2, 2)), np.full((2, 1, 2), 0.3))),
-        Drawn("Random runs agree", _draw, why="several steps a batch, several clips"),
+        Drawn("Random runs agree", _draw, why="several steps per batch, several clips"),
     ),
     mutants=(
         changing_inputs(_reference),
-        as_it_came(
+        as_given(
             _of(replace(RIGHT, old=lambda then, now: now)),
             "The ratio is still 1 in every step.",
         ),

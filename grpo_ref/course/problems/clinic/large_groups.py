@@ -12,7 +12,7 @@ from grpo_ref.course.grading.problem import (
     Mutant,
     Problem,
     Unchanged,
-    as_it_came,
+    as_given,
     changing_inputs,
 )
 from grpo_ref.course.problems.bandits import draw_bandits, learns_bandits, on_bandits
@@ -75,7 +75,7 @@ PROBLEM = Problem(
     ),
     mutants=(
         changing_inputs(_reference),
-        as_it_came(
+        as_given(
             on_bandits(replace(RIGHT, back=_everything_lost)),
             "Only the last member of each prompt still counts.",
         ),

@@ -77,7 +77,7 @@ PROBLEM = Problem(
         '    "collapse"          the policy has made up its mind (entropy near 0) and the reward is hardly better\n'
         '    "no signal"         nothing has moved, and the policy is as undecided as at the start'
     ),
-    inputs="reward, truth: (60,) one number an update, about 0 to 1.2, with noise of 0.02.\nentropy: (60,) nats.",
+    inputs="reward, truth: (60,) one number per update, about 0 to 1.2, with noise of 0.02.\nentropy: (60,) nats.",
     output="One of the five names.",
     constraints="The curves come from real runs with six arms.\nRisen and fallen mean by more than 0.1 from the mean of the first ten updates to that of the last ten.\nThe reward is asked first: if it has risen and the truth has not fallen, the run is learning. Only if it has done neither does the entropy decide, near 0 meaning below a tenth of its start.",
     source="open-r1 #239 and TRL #3857 are reports of runs that nobody could read.",

@@ -13,7 +13,7 @@ from grpo_ref.course.grading.problem import (
     Mutant,
     Problem,
     Unchanged,
-    as_it_came,
+    as_given,
     changing_inputs,
 )
 from grpo_ref.kernels.advantages import raw_rewards
@@ -83,7 +83,7 @@ PROBLEM = Problem(
         " padding. The logits of positions that no completion ever reached have moved all the same."
     ),
     task=(
-        "Find the fault in `train(uniforms, vocabulary, learning_rate=8.0)` below and mend it. The policy has one row of logits a position. A completion is right, and"
+        "Find the fault in `train(uniforms, vocabulary, learning_rate=8.0)` below and mend it. The policy has one row of logits per position. A completion is right, and"
         " gets reward 1, if it ends as its third token; else it gets 0. The loop shall do gradient ascent on\n\n"
         "    Σ m A log π / Σ m,    A the reward minus the mean of the batch\n\n"
         "over the G completions of a batch, with m = 1 up to and including the end, and 0 on padding."
@@ -112,7 +112,7 @@ PROBLEM = Problem(
     ),
     mutants=(
         changing_inputs(_reference),
-        as_it_came(_of(replace(SPEAKER, weight=stages.everywhere)), "The padding is still trained."),
+        as_given(_of(replace(SPEAKER, weight=stages.everywhere)), "The padding is still trained."),
         Mutant(
             "padding in the denominator",
             _of(replace(SPEAKER, weight=padded_mean)),

@@ -12,7 +12,7 @@ from grpo_ref.course.grading.problem import (
     Mutant,
     Problem,
     Unchanged,
-    as_it_came,
+    as_given,
     changing_inputs,
 )
 from grpo_ref.course.problems.bandits import draw_bandits
@@ -94,7 +94,7 @@ PROBLEM = Problem(
     ),
     mutants=(
         changing_inputs(_reference),
-        as_it_came(
+        as_given(
             _of(replace(RIGHT, reference=lambda start, now: now)),
             "The reference still moves with the policy.",
         ),

@@ -90,7 +90,7 @@ PROBLEM = Problem(
         Mutant(
             "means",
             lambda a, b: tuple(x.mean() for x in _reference(a, b)),
-            "One estimate a token is asked for.",
+            "One estimate per token is asked for.",
         ),
         Mutant(
             "of probabilities",

@@ -30,7 +30,7 @@ PROBLEM = Problem(
     background="The KL penalty keeps the policy near the reference. With the whole vocabulary at hand it can be written out.",
     task="Write `exact_kl(probs, ref_probs)` along the last axis:\n\n    KL(π ‖ πref) = Σₐ πₐ log(πₐ / πrefₐ),    with 0 log 0 = 0",
     inputs="probs, ref_probs: probabilities of the same shape, the vocabulary last. Where πref is 0, π is 0 too.",
-    output="One number a row, in nats.",
+    output="One number per row, in nats.",
     source="Kullback & Leibler 1951.",
     hints=(
         "Which tokens contribute nothing, whatever the reference says?",

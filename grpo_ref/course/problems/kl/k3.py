@@ -48,7 +48,7 @@ PROBLEM = Problem(
     function="k3",
     reference=_reference,
     background="A trainer sees only the sampled token. Schulman's k3 estimates the KL from it: unbiased, and never negative.",
-    task="Write `k3(log_probs, ref_log_probs)`, one estimate a token:\n\n    k3 = e⁻ᵛ - 1 + v,    v = log πθ - log πref",
+    task="Write `k3(log_probs, ref_log_probs)`, one estimate per token:\n\n    k3 = e⁻ᵛ - 1 + v,    v = log πθ - log πref",
     inputs="log_probs, ref_log_probs: log-probabilities of the sampled tokens, of the same shape, in nats.",
     output="An array of the same shape, in nats.",
     constraints="Near v = 0 the value is v²/2: e⁻ᵛ - 1 must not lose it to rounding.",
@@ -98,7 +98,7 @@ PROBLEM = Problem(
             _of(lambda v: np.exp(-v) - 1.0 + v),
             "exp(-v) - 1 loses small v to rounding; use np.expm1.",
         ),
-        Mutant("mean", lambda a, b: _reference(a, b).mean(), "One estimate a token is asked for."),
+        Mutant("mean", lambda a, b: _reference(a, b).mean(), "One estimate per token is asked for."),
         Mutant(
             "of probabilities",
             lambda a, b: _reference(np.exp(a), np.exp(b)),

@@ -86,7 +86,7 @@ def _sequence_mean(x: Any, m: Any) -> Any:
 LP = np.log(np.array([[0.6, 0.5], [0.5, 0.9]]))
 HALF = np.log(np.full((2, 2), 0.5))
 A, MASK = np.array([1.0, -1.0]), np.array([[1, 1], [1, 0]])
-INPUTS = "log_probs, old_log_probs, ref_log_probs: (N, T) of the sampled tokens, in nats; padding holds arbitrary numbers.\nadvantages: (N,) one a completion.\nmask: (N, T) 1 on tokens, 0 on padding; every completion has at least one.\nclip: ε. kl_coef: β."
+INPUTS = "log_probs, old_log_probs, ref_log_probs: (N, T) of the sampled tokens, in nats; padding holds arbitrary numbers.\nadvantages: (N,) one per completion.\nmask: (N, T) 1 on tokens, 0 on padding; every completion has at least one.\nclip: ε. kl_coef: β."
 
 
 def _on_policy(f: Function) -> str | None:
@@ -113,7 +113,7 @@ PROBLEM = Problem(
     output="A number, to be minimised.",
     source='DeepSeekMath, eq. 3 (arXiv:2402.03300); TRL `loss_type="grpo"`.',
     hints=(
-        "Advantages are one a completion; advantages[:, None] lines them up with the tokens.",
+        "Advantages are one per completion; advantages[:, None] lines them up with the tokens.",
         "Compute surrogate minus kl_coef times k3 for every token, then the mean of means, then the minus sign.",
         "gain = np.where(mask > 0, surrogate - kl_coef * k3, 0); -(gain.sum(-1) / mask.sum(-1)).mean()",
     ),

@@ -24,7 +24,7 @@ PROBLEM = Problem(
     background="Entropy is the first curve to look at: when it collapses, the policy has stopped exploring.",
     task="Write `entropy(probs)`, the entropy along the last axis:\n\n    H = -Σₐ pₐ log pₐ,    with 0 log 0 = 0",
     inputs="probs: probabilities, the vocabulary last; each row sums to 1 and may contain zeros.",
-    output="One number a row, in nats.",
+    output="One number per row, in nats.",
     source="Shannon 1948; TRL and verl log it as `entropy`.",
     hints=(
         "What should a token contribute that can never come?",

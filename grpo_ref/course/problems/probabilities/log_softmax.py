@@ -42,7 +42,7 @@ PROBLEM = Problem(
     title="Log-probabilities that do not overflow",
     function="log_softmax",
     reference=_reference,
-    background="A language model ends in logits, one number a token. Everything in GRPO is built on their log-softmax.",
+    background="A language model ends in logits, one number per token. Everything in GRPO is built on their log-softmax.",
     task=(
         "Write `log_softmax(logits)`, the logarithm of the softmax along the last axis:\n\n"
         "    log πₐ = zₐ - log Σ_b exp(z_b)"

@@ -28,7 +28,7 @@ PROBLEM = Problem(
     title="How likely was the token that came?",
     function="token_log_probs",
     reference=_reference,
-    background="Of all the probabilities in the vocabulary, the loss needs one a position: that of the sampled token.",
+    background="Of all the probabilities in the vocabulary, the loss needs one per position: that of the sampled token.",
     task=(
         "Write `token_log_probs(logits, tokens)`: at every position, the log-probability of its token.\n\n"
         "    result[n, t] = log_softmax(logits[n, t])[tokens[n, t]]"
@@ -55,7 +55,7 @@ PROBLEM = Problem(
             "Logits need not be normalised",
             (ROWS + 5.0, [[0, 2]]),
             np.log([[0.5, 0.8]]),
-            why="logits are log-probabilities up to a constant a position",
+            why="logits are log-probabilities up to a constant per position",
         ),
         Unchanged((ROWS, np.array([[0, 2]]))),
         Drawn("Random logits and tokens agree", _draw, why="several rows, positions and vocabularies"),

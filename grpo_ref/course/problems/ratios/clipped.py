@@ -39,7 +39,7 @@ PROBLEM = Problem(
         " PPO stops rewarding a token that has already been pushed far enough; DAPO lets good tokens go further."
     ),
     task=(
-        "Write `clipped_surrogate(ratio, advantages, clip_low=0.2, clip_high=0.2)`, one value a token:\n\n"
+        "Write `clipped_surrogate(ratio, advantages, clip_low=0.2, clip_high=0.2)`, one value per token:\n\n"
         "    s = min(r A, clip(r, 1 - clip_low, 1 + clip_high) A)"
     ),
     inputs=(
@@ -115,7 +115,7 @@ PROBLEM = Problem(
         Mutant(
             "averaged",
             lambda *inputs: _reference(*inputs).mean(),
-            "One value a token is asked for, not their mean.",
+            "One value per token is asked for, not their mean.",
         ),
         Mutant(
             "log-space bounds",

@@ -42,7 +42,7 @@ PROBLEM = Problem(
         " such token can dominate a batch. verl always puts a floor there."
     ),
     task=(
-        "Write `dual_clipped(ratio, advantages, clip=0.2, max_ratio=3.0)`, one value a token:\n\n"
+        "Write `dual_clipped(ratio, advantages, clip=0.2, max_ratio=3.0)`, one value per token:\n\n"
         "    s = min(r A, clip(r, 1 - clip, 1 + clip) A)\n"
         "    dual = max(s, max_ratio A) where A < 0,    s elsewhere"
     ),

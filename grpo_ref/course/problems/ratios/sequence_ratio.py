@@ -35,7 +35,7 @@ PROBLEM = Problem(
         " of the token ratios explodes with the length, so it takes their geometric mean."
     ),
     task=(
-        "Write `sequence_ratio(log_ratio, mask)`, one ratio a completion:\n\n"
+        "Write `sequence_ratio(log_ratio, mask)`, one ratio per completion:\n\n"
         "    s = exp( 1/|o| Σₜ log rₜ ),    the sum over the |o| tokens of the completion"
     ),
     inputs="log_ratio: (N, T) log πθ - log πold of each token; padding holds arbitrary numbers.\nmask: (N, T) 1 on tokens, 0 on padding; every row has at least one token.",
@@ -90,9 +90,9 @@ PROBLEM = Problem(
             "Each completion has a ratio of its own.",
         ),
         Mutant(
-            "one a token",
+            "one per token",
             _wrong(lambda x, m: np.exp((x * m).sum(-1, keepdims=True) / m.sum(-1, keepdims=True)) * m),
-            "One ratio a completion is asked for, not one a token.",
+            "One ratio per completion is asked for, not one per token.",
         ),
     ),
     others={

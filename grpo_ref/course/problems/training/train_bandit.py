@@ -80,7 +80,7 @@ PROBLEM = Problem(
     output="(V,) the logits after U updates.",
     constraints="After 150 updates of 16 pulls with the default learning rate, the best of five arms that pay 1 with probabilities 0.8, 0.4, 0.3, 0.2, 0.1 must have a probability above 0.9.",
     notes="The advantages of a group add up to zero, so the -π adds nothing to this step: whoever leaves it out gets away with it here, and not where a clip or a filter takes some of them out.",
-    source="Shao et al. 2024, DeepSeekMath (arXiv:2402.03300), with one token a completion.",
+    source="Shao et al. 2024, DeepSeekMath (arXiv:2402.03300), with one token per completion.",
     hints=(
         "Write one update first, and put a loop around it. Which numbers change from one update to the next?",
         "payoffs[u, np.arange(G), arms] is what the chosen arms pay.",

@@ -78,7 +78,7 @@ PROBLEM = Problem(
     task=(
         "Write `train_language(uniforms, vocabulary, learning_rate=8.0, steps=2, clip=0.2)`. The table has V + 1 rows, one"
         " for each token before and the last one for the start; it begins with zeros. In each update\n\n"
-        "1. draw G completions of T tokens, one uniform number u a token: the first token whose cumulative probability is larger than u; the row of the first"
+        "1. draw G completions of T tokens, one uniform number u per token: the first token whose cumulative probability is larger than u; the row of the first"
         " token is V, after that it is the token before; keep log πold of every token\n"
         "2. r = share of the T - 1 steps in which the next token is the one before plus 1, modulo V\n"
         "3. A = (r - mean(r)) / (std(r) + 1e-4), the std with divisor G\n"
@@ -110,7 +110,7 @@ PROBLEM = Problem(
         ),
         Holds("It learns to count", _learns, why="two runs of 200 updates"),
         Unchanged((ONE, 2)),
-        Drawn("Random runs agree", _draw, why="a few updates, several steps a batch"),
+        Drawn("Random runs agree", _draw, why="a few updates, several steps per batch"),
     ),
     mutants=(
         changing_inputs(_reference),

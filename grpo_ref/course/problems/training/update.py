@@ -70,7 +70,7 @@ PROBLEM = Problem(
         "    J = Σ m A log π(token | state) / Σ m,    π(· | s) = softmax(logits[s])\n\n"
         "over the tokens of N completions. The result is logits + learning_rate · ∂J/∂logits."
     ),
-    inputs="logits: (S, V), one row a state.\nstates, tokens: (N, T) whole numbers; padding holds arbitrary valid ones.\nadvantages: (N,) one a completion.\nmask: (N, T) 1 on tokens, 0 on padding; at least one is 1.\nlearning_rate: a number.",
+    inputs="logits: (S, V), one row per state.\nstates, tokens: (N, T) whole numbers; padding holds arbitrary valid ones.\nadvantages: (N,) one per completion.\nmask: (N, T) 1 on tokens, 0 on padding; at least one is 1.\nlearning_rate: a number.",
     output="(S, V), the new logits.",
     constraints="A state that is visited several times collects all its visits.",
     source="Williams 1992, REINFORCE; the weights of DAPO's token mean.",

@@ -1,0 +1,95 @@
+"""Generated batches: ragged, with empty completions, extreme ratios, dead groups and strange padding."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from grpo_ref.arrays import Floats
+from grpo_ref.recipes import GRPO, Recipe
+
+KINDS = ("ragged", "an empty completion", "extreme ratios", "a group without contrast", "on policy")
+PADDINGS = {"zeros in the padding": 0.0, "garbage in the padding": -7.5, "NaN in the padding": np.nan}
+"""In words -> what the padding holds."""
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One generated batch, on which a function and a recipe are both asked.
+
+    Attributes:
+      kind: what is special about it, in words.
+      log_probs, old_log_probs, ref_log_probs, rollout_log_probs: (N, T) in nats.
+      advantages: (N,).
+      mask: (N, T) 1 on completion tokens.
+      clean: whether the padding holds numbers that do no harm.
+    """
+
+    kind: str
+    log_probs: Floats
+    old_log_probs: Floats
+    ref_log_probs: Floats
+    rollout_log_probs: Floats
+    advantages: Floats
+    mask: Floats
+    clean: bool = True
+
+
+def trials(recipe: Recipe, seed: int, *, prompts: int = 2, group_size: int = 3) -> Iterator[Trial]:
+    """Endless batches, every kind with every padding in turn.
+
+    Args:
+      recipe: whose advantages are used where they are one per completion; GRPO's otherwise.
+      seed: of the random numbers.
+      prompts, group_size: P and G; N = P G.
+    """
+    for index, (padding, kind) in enumerate(itertools.cycle(itertools.product(PADDINGS, KINDS))):
+        yield _trial(np.random.default_rng([seed, index]), recipe, kind, padding, prompts, group_size)
+
+
+def _trial(
+    rng: np.random.Generator, recipe: Recipe, kind: str, padding: str, prompts: int, group_size: int
+) -> Trial:
+    mask = _mask(rng, kind, prompts * group_size)
+    log_probs, *others = _log_probs(rng, kind, mask)
+    rewards = rng.integers(0, 3, (prompts, group_size)).astype(float)
+    if kind == "a group without contrast":
+        rewards[0] = 1.0
+    arrays = [np.where(mask > 0, array, PADDINGS[padding]) for array in (log_probs, *others)]
+    return Trial(
+        kind=f"{kind}, {padding}",
+        log_probs=arrays[0],
+        old_log_probs=arrays[1],
+        ref_log_probs=arrays[2],
+        rollout_log_probs=arrays[3],
+        advantages=_advantages(recipe, rewards),
+        mask=mask,
+        clean=PADDINGS[padding] == 0.0,
+    )
+
+
+def _mask(rng: np.random.Generator, kind: str, rows: int) -> Floats:
+    """(N, T) ragged completions, the first of full length."""
+    tokens = int(rng.integers(2, 7))
+    lengths = rng.integers(1, tokens + 1, rows)
+    lengths[0] = tokens
+    if kind == "an empty completion":
+        lengths[-1] = 0
+    return (np.arange(tokens) < lengths[:, None]).astype(float)
+
+
+def _log_probs(rng: np.random.Generator, kind: str, mask: Floats) -> list[Floats]:
+    """Those of the policy, and around them those of the old policy, the reference and the sampler."""
+    spread = 3.0 if kind == "extreme ratios" else 0.3
+    log_probs = np.log(rng.uniform(0.05, 0.9, mask.shape))
+    others = [np.minimum(log_probs + spread * rng.normal(size=mask.shape), -1e-3) for _ in range(3)]
+    if kind == "on policy":
+        others[0] = log_probs.copy()
+    return [log_probs, *others]
+
+
+def _advantages(recipe: Recipe, rewards: Floats) -> Floats:
+    part = recipe.advantage if recipe.advantage.reads == ("rewards",) else GRPO.advantage
+    advantages: Floats = part.kernel(rewards, **part.settings)
+    return advantages.reshape(-1)

@@ -1,0 +1,44 @@
+"""The public names of the plots, by module."""
+
+from .answers import likeliest_answer as likeliest_answer
+from .answers import next_tokens as next_tokens
+from .covariance import covariance_figure as covariance_figure
+from .dynamics import dynamics_figure as dynamics_figure
+from .dynamics import plot_dynamics as plot_dynamics
+from .experiment import experiment_figure as experiment_figure
+from .experiment import plot_experiment as plot_experiment
+from .gradients import (
+    bandit_gradient as bandit_gradient,
+)
+from .gradients import (
+    convergence as convergence,
+)
+from .gradients import (
+    gradient_agreement as gradient_agreement,
+)
+from .measures import (
+    frontier_figure as frontier_figure,
+)
+from .measures import (
+    lines_figure as lines_figure,
+)
+from .measures import (
+    spread_figure as spread_figure,
+)
+from .objective import objective_terms as objective_terms
+from .objective import ratio_sweep as ratio_sweep
+from .penalties import penalty_curve as penalty_curve
+from .penalties import penalty_figure as penalty_figure
+from .pushes import compared_gradients as compared_gradients
+from .pushes import pushes as pushes
+from .surrogates import (
+    slopes_compared as slopes_compared,
+)
+from .surrogates import (
+    surrogate_curve as surrogate_curve,
+)
+from .surrogates import (
+    surrogate_figure as surrogate_figure,
+)
+from .tokens import token_grids as token_grids
+from .tokens import weights_by_length as weights_by_length

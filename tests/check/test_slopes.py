@@ -1,0 +1,191 @@
+"""Slopes of parts: those of the library pass, and a wrong one is told with place, expected and found."""
+
+from inspect import Parameter, isfunction, signature
+
+import numpy as np
+import pytest
+
+from grpo_ref import GRPO, Term, cispo, clipped, gspo_token, k2, k3, slot, straight_through
+from grpo_ref.check import check_slope
+from grpo_ref.check.slopes import DERIVATIVE, HELD, OWN, _batches
+from grpo_ref.kernels import penalties, surrogates
+from grpo_ref.types import Batch
+
+
+def parts_in(*modules):
+    """Every kernel that returns a term and reads nothing but a batch, 0.1 for settings without default."""
+    for module in modules:
+        for name, kernel in vars(module).items():
+            if not isfunction(kernel) or signature(kernel).return_annotation is not Term:
+                continue
+            parameters = signature(kernel).parameters.values()
+            needed = [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.default is Parameter.empty]
+            part = slot(kernel, **dict.fromkeys(needed, 0.1))
+            if not name.startswith("_") and set(part.reads) <= set(Batch.__dataclass_fields__):
+                yield name, part
+
+
+TOKENS = np.array([int(batch.mask.sum()) for batch in _batches(0)])
+PARTS = dict(parts_in(surrogates, penalties))
+BORROWED = {"straight_through": k2}
+"""Parts whose slope belongs to another part's value, on purpose."""
+
+
+@pytest.mark.parametrize("name", [name for name in PARTS if name not in BORROWED])
+def test_every_part_of_the_library_has_the_slope_that_it_says(name):
+    found = check_slope(PARTS[name])
+    assert found.agrees or check_slope(PARTS[name], detached=True).agrees, str(found)
+    assert found.entries >= 0.95 * 2 * TOKENS.sum()
+
+
+@pytest.mark.parametrize("name", BORROWED)
+def test_a_borrowed_slope_is_that_of_the_other_part(name):
+    assert not check_slope(PARTS[name]).agrees
+    assert check_slope(BORROWED[name]).agrees
+    for batch in _batches(0):
+        np.testing.assert_array_equal(PARTS[name](batch).direct, slot(BORROWED[name])(batch).direct)
+
+
+MEANINGS = {
+    "a plain one": (clipped, False, DERIVATIVE),
+    "the weight held": (cispo, True, HELD),
+    "the ratio the token's own": (gspo_token, True, OWN),
+}
+
+
+@pytest.mark.parametrize(("part", "detached", "meaning"), MEANINGS.values(), ids=MEANINGS)
+def test_what_the_slope_is_is_said(part, detached, meaning):
+    found = check_slope(part, detached=detached)
+    assert found.meaning == meaning
+    assert str(found).endswith(f"derivatives agree; {meaning}")
+
+
+def twice(log_ratio, advantages):
+    term = clipped(log_ratio, advantages)
+    return Term(term.value, 2.0 * term.slope)
+
+
+def unclipped_slope(log_ratio, advantages):
+    return Term(clipped(log_ratio, advantages).value, np.exp(log_ratio) * advantages)
+
+
+def forgotten(log_ratio, advantages):
+    return Term(clipped(log_ratio, advantages).value)
+
+
+def exchanged(log_probs, ref_log_probs):
+    term = k3(log_probs, ref_log_probs)
+    return Term(term.value, slope=term.direct)
+
+
+def not_a_number(log_ratio, advantages):
+    return Term(clipped(log_ratio, advantages).value, np.full_like(log_ratio, np.nan))
+
+
+WRONG = {
+    "twice as steep": (twice, r"slope at \[0, 0, 0\] of batch 1: expected .*, found "),
+    "the slope of what is not clipped": (unclipped_slope, r"slope at \[.*\] of batch \d: expected 0, found "),
+    "no slope": (forgotten, r"found 0; if its ratio is meant to be held constant, ask with detached=True"),
+    "in the wrong place": (
+        exchanged,
+        r"slope is with respect to log_ratio and direct to log_probs: here they",
+    ),
+    "not a number": (not_a_number, r"found nan"),
+}
+
+
+@pytest.mark.parametrize(("part", "message"), WRONG.values(), ids=WRONG)
+def test_a_wrong_slope_is_told_with_place_expected_and_found(part, message):
+    found = check_slope(part)
+    assert not found.agrees
+    assert found.meaning == ""
+    with pytest.raises(AssertionError, match=message):
+        raise AssertionError(str(found))
+
+
+def test_the_numbers_told_are_the_derivative_and_what_the_part_says():
+    first = next(iter(_batches(0)))
+    slope = clipped(first.log_ratio, first.advantages).slope[0, 0, 0]
+    assert f"expected {slope:.6g}, found {2 * slope:.6g}" in check_slope(twice).first
+
+
+def test_a_detached_part_that_is_wrong_is_noticed_too():
+    def wrong(log_ratio, log_probs, advantages):
+        term = cispo(log_ratio, log_probs, advantages)
+        return Term(term.value, direct=term.direct * 1.01)
+
+    assert "direct at [" in check_slope(wrong, detached=True).first
+    assert "slope at [" in check_slope(clipped, detached=True).first
+
+
+def test_at_a_kink_nothing_is_asked():
+    """The part has a kink exactly where the first batch is, so its log-ratios are left out."""
+    kink = next(iter(_batches(0))).log_ratio
+
+    def kinked(log_ratio):
+        return Term(np.abs(log_ratio - kink), np.sign(log_ratio - kink))
+
+    found = check_slope(kinked)
+    assert found.agrees
+    assert found.entries == 2 * TOKENS.sum() - TOKENS[0]
+
+
+def bare(log_ratio, advantages):
+    return np.exp(log_ratio) * advantages
+
+
+def nothing(log_ratio):
+    return None
+
+
+def a_mean(log_ratio, advantages):
+    return Term((log_ratio * advantages).mean())
+
+
+def a_row(log_ratio, advantages):
+    return Term(log_ratio * advantages, slope=np.ones(5))
+
+
+def unknown(logits):
+    return Term(logits)
+
+
+def lacking(log_ratio, *, width):
+    return Term(log_ratio * width, slope=width)
+
+
+UNUSABLE = {
+    "a bare array": (
+        bare,
+        TypeError,
+        r"bare: expected Term\(value, slope=.*got an array of shape \(2, 3, 5\)",
+    ),
+    "nothing": (nothing, TypeError, "got NoneType"),
+    "a mean": (a_mean, ValueError, r"expected a value per token, of shape \(2, 3, 5\), got \(\)"),
+    "a slope of another shape": (
+        a_row,
+        ValueError,
+        r"expected slope of shape \(2, 3, 5\) or a number, got \(5,\)",
+    ),
+    "an input that no batch has": (
+        unknown,
+        ValueError,
+        "unknown reads logits, but a batch has only log_probs",
+    ),
+    "a setting left out": (lacking, ValueError, r"lacking needs a setting: pass slot\(lacking, width=...\)"),
+    "a recipe": (GRPO, TypeError, r"got a recipe; pass recipe\.surrogate"),
+    "a name": ("clipped", TypeError, "expected a kernel or a slot, got str"),
+}
+
+
+@pytest.mark.parametrize(("part", "error", "message"), UNUSABLE.values(), ids=UNUSABLE)
+def test_what_cannot_be_checked_is_said_in_words(part, error, message):
+    with pytest.raises(error, match=message):
+        check_slope(part)
+
+
+def test_settings_are_checked_as_they_are():
+    assert check_slope(slot(clipped, clip_low=0.1, clip_high=0.5)).agrees
+    assert check_slope(slot(lacking, width=2.0)).agrees
+    assert check_slope(GRPO.surrogate).agrees
+    assert check_slope(slot(straight_through, estimator=k2)).agrees

@@ -1,0 +1,62 @@
+"""Sweeps: the same numbers as here and now, nothing done twice, nothing lost."""
+
+import numpy as np
+import pytest
+from toy_experiment import TOY, shifted
+
+from grpo_ref.experiments.framework.cache import Cache, Job
+from grpo_ref.experiments.framework.experiment import arm
+from grpo_ref.experiments.framework.sweep import CHUNK, collected, jobs_of, run_experiment, sweep
+
+
+def test_arms_are_paired_by_seed():
+    result = run_experiment(TOY, seeds=8)
+    first = result.findings[0].estimate
+    assert first.mean == pytest.approx(1.0)
+    assert first.high - first.low < 1e-12  # the noise is the same on both sides
+    assert result.verdict == "supported"
+
+
+def test_sweep_gives_what_running_here_gives_and_does_nothing_twice(tmp_path):
+    cache, jobs = Cache(tmp_path), jobs_of(TOY, seeds=CHUNK + 4, seed=3)
+    assert [(job.seeds, job.seed) for job in jobs[:2]] == [(CHUNK, 3000), (4, 3001)]
+    assert sorted(job.key for job in sweep(jobs, cache, workers=1)) == sorted(job.key for job in jobs)
+    stored = collected(TOY, cache, seeds=CHUNK + 4, seed=3)
+    expected = np.concatenate(
+        [shifted(by=1.0, seeds=n, seed=s)["level"] for n, s in [(CHUNK, 3000), (4, 3001)]]
+    )
+    assert np.array_equal(stored.measures["high"]["level"], expected)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.npz")}
+    assert len(before) == len(jobs) == len(list(sweep(jobs, cache, workers=1)))
+    assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.npz")}
+
+
+def test_stopped_sweep_continues(tmp_path):
+    cache, jobs = Cache(tmp_path), jobs_of(TOY, seeds=8)
+    some = sweep(jobs, cache, workers=1)
+    next(some)
+    some.close()
+    with pytest.raises(ValueError, match="arm 'high' was not run with these settings"):
+        collected(TOY, cache, seeds=8)
+    (stored,) = tmp_path.rglob("*.npz")
+    stored.write_bytes(stored.read_bytes()[:40])  # damaged: done again
+    list(sweep(jobs, cache, workers=1))
+    assert collected(TOY, cache, seeds=8).verdict == "supported"
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:8786", "foo bar", "http://127.0.0.1:8786", "tcp://127.0.0.1"])
+def test_scheduler_without_a_proper_address_is_refused_at_once(tmp_path, address):
+    with pytest.raises(ValueError, match="scheduler: expected an address as tcp:"):
+        list(sweep(jobs_of(TOY, seeds=8), Cache(tmp_path), scheduler=address))
+
+
+def must_not_run(*, seeds, seed):
+    """An arm that is never reached."""
+    raise AssertionError
+
+
+def test_cache_that_cannot_be_written_is_named_before_any_work(tmp_path):
+    (tmp_path / "file").write_text("mine")
+    work = [Job("toy", "none", arm(must_not_run), 2, 0)]
+    with pytest.raises(NotADirectoryError, match="file"):
+        list(sweep(work, Cache(tmp_path / "file" / "cache"), workers=1))

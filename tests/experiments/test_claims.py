@@ -1,0 +1,144 @@
+"""The claims: complete, independent of one another, able to fail, and as they stand in the documentation."""
+
+from dataclasses import replace
+from importlib import import_module
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grpo_ref import (
+    all_completions,
+    clipped,
+    group_normalized,
+    importance_weighted,
+    no_penalty,
+    raw_rewards,
+    slot,
+)
+from grpo_ref.experiments import CLAIMS, EXPERIMENTS, claims
+from grpo_ref.experiments.framework.cache import described_arm
+from grpo_ref.experiments.framework.statistics import Estimate
+from grpo_ref.experiments.framework.summary import load
+from grpo_ref.experiments.framework.sweep import run_experiment
+from grpo_ref.experiments.framework.verdicts import outcome, verdict
+from grpo_ref.frontends.experiment_report import html_page, in_readme, markdown_page, verdict_table
+
+ROOT = Path(__file__).parents[2]
+FOLDER = Path(claims.__file__).parent
+
+
+def test_every_file_of_a_claim_is_registered():
+    assert sorted(CLAIMS) == sorted(path.stem for path in FOLDER.glob("[!_]*.py"))
+
+
+def test_claims_about_one_part_stand_together():
+    groups = [group for group, _ in groupby(experiment.group for experiment in EXPERIMENTS.values())]
+    assert len(groups) == len(set(groups))
+
+
+def test_an_unknown_experiment_is_a_missing_key():
+    assert "framework" not in EXPERIMENTS
+    with pytest.raises(KeyError, match="framework"):
+        EXPERIMENTS["framework"]
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_experiment_is_complete(name):
+    experiment = EXPERIMENTS[name]
+    assert experiment.name == name
+    assert experiment.claim.endswith(".")
+    assert experiment.source
+    assert experiment.predictions
+    assert experiment.panels
+    for prediction in experiment.predictions:
+        assert prediction.left in experiment.arms
+        assert isinstance(prediction.right, float) or prediction.right in experiment.arms
+        assert prediction.margin >= 0.0
+        exact = isinstance(prediction.right, float)  # two arms are never the same to the bit
+        assert prediction.expect != "same" or prediction.margin > 0.0 or exact
+    for one in experiment.arms.values():
+        described_arm(one)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_no_claim_imports_another(name):
+    text = Path(import_module(f"grpo_ref.experiments.claims.{name}").__file__).read_text(encoding="utf-8")
+    assert "experiments.claims" not in text
+
+
+def test_results_do_not_depend_on_the_number_of_seeds():
+    one = EXPERIMENTS["group_mean"].arms["G = 4"]
+    many, few = (one.run(**one.settings, seeds=seeds, seed=0) for seeds in (4, 2))
+    assert all(np.array_equal(many[name][:2], few[name]) for name in few)
+
+
+def test_stored_results_are_of_these_experiments():
+    found = load(ROOT / "docs" / "experiments" / "results.json")
+    assert list(found["experiments"]) == list(EXPERIMENTS)
+    for name, one in found["experiments"].items():
+        asked = [
+            (p.says, p.measure, p.left, p.right, p.expect, p.margin) for p in EXPERIMENTS[name].predictions
+        ]
+        kept = [
+            (f["says"], f["measure"], f["left"], f["right"], f["expect"], f["margin"])
+            for f in one["findings"]
+        ]
+        assert asked == kept
+        again = [
+            outcome(Estimate(f["mean"], f["low"], f["high"], f["p"], 0.0, 0), f["expect"], f["margin"])
+            for f in one["findings"]
+        ]
+        assert again == [f["outcome"] for f in one["findings"]]
+        assert one["verdict"] == verdict(again)
+
+
+def test_table_and_page_are_made_from_the_stored_results():
+    folder = ROOT / "docs" / "experiments"
+    found = load(folder / "results.json")
+    text = (ROOT / "docs" / "researcher.md").read_text(encoding="utf-8")
+    assert in_readme(text, verdict_table(EXPERIMENTS, found, page="experiments/README.md")) == text
+    page = markdown_page(EXPERIMENTS, found)
+    assert (folder / "README.md").read_text(encoding="utf-8") == page
+    assert {path.stem for path in folder.glob("*.png")} == set(EXPERIMENTS)
+    assert "<table>" in html_page(page, folder)
+
+
+# a wrong implementation flips the verdict of one experiment of each group, so the experiments can fail
+MUTANTS = {
+    "advantages: the baseline forgotten": ("two_grpo", 16, lambda r: replace(r, advantage=slot(raw_rewards))),
+    "clipping: no clip": (
+        "rare_tokens",
+        16,
+        lambda r: replace(r, surrogate=slot(importance_weighted)) if r.surrogate.kernel is clipped else r,
+    ),
+    "aggregation: cut completions count": ("overlong", 16, lambda r: replace(r, admit=slot(all_completions))),
+    "mismatch: no correction": ("sampler_mismatch", 8, lambda r: replace(r, corrections=())),
+    "rewards: summed first": ("reward_scales", 16, lambda r: replace(r, advantage=slot(group_normalized))),
+    "divergence: a penalty without gradient": (
+        "kl_estimators",
+        16,
+        lambda r: replace(r, penalty=slot(no_penalty)),
+    ),
+}
+
+
+@pytest.mark.parametrize(("name", "seeds", "mutant"), MUTANTS.values(), ids=MUTANTS)
+def test_a_mutant_recipe_flips_the_verdict(name, seeds, mutant):
+    experiment = EXPERIMENTS[name]
+    right = run_experiment(experiment, seeds=seeds)
+    wrong = run_experiment(experiment.mutated(mutant), seeds=seeds)
+    assert right.verdict != wrong.verdict
+
+
+def test_every_group_has_its_mutant():
+    assert {EXPERIMENTS[name].group for name, _, _ in MUTANTS.values()} == {
+        experiment.group for experiment in EXPERIMENTS.values()
+    }
+
+
+@pytest.mark.parametrize("name", ["group_mean", "leave_one_out"])
+def test_other_seeds_give_the_same_verdict(name):
+    verdicts = {run_experiment(EXPERIMENTS[name], seeds=32, seed=seed).verdict for seed in (0, 1, 2)}
+    assert verdicts == {load(ROOT / "docs" / "experiments" / "results.json")["experiments"][name]["verdict"]}

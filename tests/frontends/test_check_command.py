@@ -1,0 +1,95 @@
+"""`grpo-ref check`: a function of the user's own module."""
+
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from grpo_ref.frontends.cli import main
+
+MODULE = """
+import numpy as np
+
+def loss(log_probs, old_log_probs, ref_log_probs, advantages, mask):
+    ratio = np.exp(np.where(mask > 0, log_probs - old_log_probs, 0.0))
+    a = advantages[:, None]
+    gain = np.minimum(ratio * a, np.clip(ratio, 0.8, 1.28) * a)
+    return -np.where(mask > 0, gain, 0.0).sum() / mask.sum()
+"""
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "my_trainer.py").write_text(MODULE)
+    yield lambda *arguments: CliRunner().invoke(main, ["check", *arguments])
+    sys.modules.pop("my_trainer", None)
+
+
+def test_the_command_checks(run):
+    right = run("my_trainer:loss", "--dialect", "trl", "--set", "epsilon_high=0.28")
+    assert (right.exit_code, right.output) == (0, "loss and gradient: 200 of 200 batches agree\n")
+    assert run("my_trainer:loss", "--recipe", "dapo", "--batches", "20").exit_code == 0
+    wrong = run("my_trainer:loss", "--dialect", "trl", "--batches", "20")
+    assert wrong.exit_code == 1
+    assert "your loss matches if the clip is [1 - 0.2, 1 + 0.28]\n" in wrong.output
+
+
+def test_the_trainers_own_budget_is_divided_by(run, tmp_path):
+    text = MODULE.replace("0.8, 1.28", "0.8, 1.2").replace("mask.sum()", "(512 * len(mask))")
+    (tmp_path / "my_trainer.py").write_text(text)
+    result = run("my_trainer:loss", "--dialect", "trl", "--set", "loss_type=dr_grpo", "--batches", "15")
+    assert result.exit_code == 0, result.output
+    assert result.stderr == "divided by max_completion_length = 512\n"
+
+
+FAILING = {
+    "raise ValueError('oh')": "failed on the batch 'ragged, zeros in the padding': ValueError: oh (",
+    "import sys; sys.exit(0)": "failed on the batch 'ragged, zeros in the padding': SystemExit: 0 (",
+    "return None": "expected the loss, a number, got None",
+    "return mask.sum(0)": "expected the loss, a number, got an array of shape (",
+    "return 0.0, mask[0]": "expected a gradient of shape (6, ",
+}
+
+
+@pytest.mark.parametrize("body", FAILING)
+def test_a_function_that_fails_is_told_so(run, tmp_path, body):
+    arguments = "log_probs, old_log_probs, ref_log_probs, advantages, mask"
+    (tmp_path / "my_trainer.py").write_text(f"def loss({arguments}):\n    {body}\n")
+    result = run("my_trainer:loss", "--recipe", "dapo")
+    assert result.exit_code == 2
+    assert FAILING[body] in result.output
+    assert "my_trainer.py:2)" in result.output or body.startswith("return")
+
+
+def test_a_function_with_other_parameters_is_told_so(run, tmp_path):
+    (tmp_path / "my_trainer.py").write_text("def loss(logits, labels):\n    return 0.0\nnumber = 3\n")
+    result = run("my_trainer:loss", "--recipe", "dapo")
+    assert result.exit_code == 2
+    assert "got an unexpected keyword argument 'log_probs'" in result.output
+    result = run("my_trainer:number", "--recipe", "dapo")
+    assert "expected a function, got int" in result.output
+
+
+STRANGE = {
+    "no function": (["my_trainer", "--recipe", "grpo"], "expected MODULE:FUNCTION, got 'my_trainer'"),
+    "no such module": (["nowhere:loss", "--recipe", "grpo"], "nowhere:loss: No module named 'nowhere'"),
+    "no such function": (["my_trainer:lose", "--recipe", "grpo"], "has no attribute 'lose'"),
+    "nothing to compare with": (["my_trainer:loss"], "either --dialect or --recipe"),
+    "two things to compare with": (
+        ["my_trainer:loss", "--dialect", "trl", "--recipe", "grpo"],
+        "either --dialect or --recipe",
+    ),
+    "a setting of a recipe": (
+        ["my_trainer:loss", "--recipe", "dapo", "--set", "beta=0.1"],
+        "--set changes a dialect; it needs --dialect",
+    ),
+    "an unknown key": (["my_trainer:loss", "--dialect", "trl", "--set", "x=1"], "trl has no key 'x'"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), STRANGE.values(), ids=STRANGE)
+def test_mistakes_never_pass(run, arguments, message):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.output

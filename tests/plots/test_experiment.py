@@ -1,0 +1,32 @@
+import numpy as np
+from toy_experiment import TOY
+
+from grpo_ref.experiments.framework.sweep import run_experiment
+from grpo_ref.plots import experiment_figure, plot_experiment
+
+RESULT = run_experiment(TOY, seeds=4)
+
+
+def test_figure_shows_every_panel_and_every_prediction():
+    figure = experiment_figure(TOY, RESULT)
+    curve, points, *predictions = figure.axes
+    assert (curve.get_ylabel(), points.get_ylabel()) == ("level (units)", "level (units)")
+    for line, arm in zip(curve.get_lines(), TOY.arms, strict=True):
+        np.testing.assert_allclose(line.get_ydata(), RESULT.measures[arm]["curve"].mean(0))
+    titles = [axis.get_title(loc="left") for axis in predictions]
+    assert titles == [f"{finding.prediction.says}: {finding.outcome}" for finding in RESULT.findings]
+
+
+def test_an_interval_is_drawn_in_the_units_of_its_measure():
+    axis = experiment_figure(TOY, RESULT).axes[-1]
+    estimate = RESULT.findings[-1].estimate
+    point = axis.get_lines()[1]
+    assert point.get_xdata().tolist() == [estimate.mean]
+    assert axis.get_xlabel() == "level: low - 2.0"
+
+
+def test_the_file_holds_the_figure(tmp_path):
+    plot_experiment(TOY, RESULT, tmp_path / "toy.svg")
+    text = (tmp_path / "toy.svg").read_text()
+    assert text.count("as predicted") == 1
+    assert len(text) > 10_000

@@ -1,0 +1,39 @@
+"""A made-up experiment whose result is known beforehand, for the tests of what handles experiments."""
+
+import os
+import time
+
+import numpy as np
+
+from grpo_ref.experiments.framework.experiment import Curves, Experiment, Points, Prediction, arm
+
+
+def shifted(*, by, seeds, seed):
+    """The same noise in every arm, plus a constant."""
+    noise = np.array([np.random.default_rng([seed, run]).normal() for run in range(seeds)])
+    return {"level": noise + by, "curve": np.stack([noise, noise + by], axis=-1)}
+
+
+def slow_square(*, number, seeds, seed):
+    """The process that did the work and the square of a number, after a while."""
+    time.sleep(0.3)
+    return {"square": np.full(seeds, float(number) ** 2), "process": np.full(seeds, float(os.getpid()))}
+
+
+TOY = Experiment(
+    name="toy",
+    group="toy",
+    claim="More is more, whatever | else.",
+    source="nobody",
+    run="Numbers are drawn.",
+    measured="Their level.",
+    arms={"low": arm(shifted, by=0.0), "high": arm(shifted, by=1.0)},
+    predictions=(
+        Prediction("High is higher than low", "level", "high", "more", "low"),
+        Prediction("Low is one below two", "level", "low", "less", 2.0, margin=0.5),
+    ),
+    panels=(Curves("curve", "level (units)"), Points("level", "level (units)")),
+    remark="Nothing more.",
+    chosen="Nothing was.",
+    exhibit=lambda: "| a sample |\n|---|\n| of nothing |",
+)

@@ -1,0 +1,112 @@
+"""convert: the nearest configuration in another trainer's keys, and what cannot be said in it."""
+
+from dataclasses import replace
+
+import pytest
+
+from grpo_ref import RECIPES
+from grpo_ref.kernels.penalties import k3
+from grpo_ref.trainers import DIALECTS, openrlhf, trl, verl
+from grpo_ref.trainers.convert import convert, nearest
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+def test_what_a_trainer_says_it_can_say_again(dialect):
+    """From every single choice of a dialect back into the same dialect, nothing is lost."""
+    for key, values in dialect.choices.items():
+        for value in values:
+            config = {key: value}
+            found = nearest(dialect, dialect.recipe(**config))
+            assert found.lost == {}, (config, found)
+            assert replace(
+                dialect.recipe(**found.config), penalty=dialect.recipe(**config).penalty
+            ) == dialect.recipe(**config)
+
+
+PAIRS = {
+    "clip-higher and no std": (
+        ("trl", "open_instruct"),
+        {"epsilon_high": 0.272, "scale_rewards": "none", "beta": 0.0},
+        {
+            "load_ref_policy": False,
+            "beta": 0.0,
+            "use_rho_correction": False,
+            "filter_zero_std_samples": False,
+        },
+        set(),
+    ),
+    "a cap becomes an offset": (
+        ("trl", "open_instruct"),
+        {"loss_type": "cispo", "epsilon_high": 5.0, "scale_rewards": "none"},
+        {"loss_fn": "cispo", "clip_higher": 4.0},
+        set(),
+    ),
+    "dynamic sampling is lost": (
+        ("open_instruct", "trl"),
+        {"beta": 0.0},
+        {"scale_rewards": "none"},
+        {"keep", "corrections"},
+    ),
+    "verl's floor is trl's delta": (
+        ("verl", "openrlhf"),
+        {"clip_ratio_c": 2.5},
+        {"dual_clip": 2.5},
+        {"advantage", "aggregate"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("dialects", "config", "keys", "lost"), PAIRS.values(), ids=PAIRS)
+def test_the_nearest_configuration_elsewhere(dialects, config, keys, lost):
+    source, target = (DIALECTS[name] for name in dialects)
+    found = convert(source, target, config)
+    given = dict(target.defaults) | found.config
+    for key, value in keys.items():
+        if key not in ("beta", "load_ref_policy"):
+            assert given[key] == value, found
+    assert set(found.lost) == lost
+    if "beta" in keys:
+        assert target.recipe(**found.config).kl_coef == 0.0
+
+
+def test_a_related_kernel_is_nearer_than_a_stranger():
+    """A dual clip with a bound that nothing reaches is the plain clip, and a capped k3 is nearest to k3."""
+    found = convert(trl.DIALECT, verl.DIALECT, {"epsilon": 0.1, "epsilon_high": 0.3, "beta": 0.04})
+    wanted = {"clip_ratio_low": 0.1, "clip_ratio_high": 0.3, "clip_ratio_c": 1e6, "use_kl_loss": True}
+    assert found.config == found.config | wanted | {"kl_loss_coef": 0.04}
+    assert "loss_mode" not in found.config
+    assert found.config["adv_estimator"] == "grpo_vectorized", "a lone completion counts 0, as in TRL"
+    assert verl.recipe(**found.config).penalty.kernel is k3
+    assert list(found.lost)[:2] == ["penalty", "surrogate"]
+    assert list(found.lost)[-1] == "advantage", "an eps is the least of the losses"
+
+
+def test_what_no_recipe_holds_is_carried_over_or_told():
+    config = {"num_generations": 16, "num_iterations": 2, "max_completion_length": 512}
+    found = convert(trl.DIALECT, verl.DIALECT, config)
+    assert found.config == found.config | {"rollout.n": 16, "ppo_epochs": 2, "loss_scale_factor": 512}
+    assert found.dropped == {}
+    found = convert(trl.DIALECT, verl.DIALECT, {"loss_type": "dr_grpo"})
+    assert found.config["loss_scale_factor"] == 512, "TRL divides by its default too"
+    found = convert(trl.DIALECT, openrlhf.DIALECT, config)
+    assert found.config["n_samples_per_prompt"] == 16
+    assert found.dropped == {"num_iterations": 2, "max_completion_length": 512}
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_every_recipe_has_a_nearest_configuration_in_trl(name):
+    found = nearest(trl.DIALECT, RECIPES[name])
+    assert trl.recipe(**found.config)
+    assert set(found.lost) <= set(RECIPES[name].differences(trl.recipe(**found.config)))
+
+
+def test_a_trainers_own_form_of_a_kernel_is_near_to_the_common_one():
+    """RLinf's mean over completions gives NaN for an empty one; it is still its mean over completions."""
+    found = convert(trl.DIALECT, DIALECTS["rlinf"], {"loss_type": "grpo"})
+    assert found.config["loss_agg_func"] == "seq-mean-token-mean"
+    assert found.lost["aggregate"] == ("sequence_mean_token_mean", "nan_where_empty")
+
+
+def test_a_penalty_that_has_a_number_elsewhere_is_found():
+    found = convert(DIALECTS["open_instruct"], verl.DIALECT, {"kl_estimator": 1})
+    assert (found.config["kl_loss_type"], found.config["kl_loss_coef"]) == ("k2", 0.05)

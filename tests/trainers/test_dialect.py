@@ -1,0 +1,110 @@
+"""Dialects: a trainer's own keys and defaults give the recipe that it computes, and mistakes are named."""
+
+import itertools
+import re
+
+import pytest
+
+from grpo_ref.trainers import DIALECTS, openrlhf, trl, verl
+from grpo_ref.trainers.dialect import BONUS, COMPLETIONS, CONCEPTS
+
+EACH = pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+
+
+@EACH
+def test_every_combination_of_choices_is_a_recipe_that_travels(dialect):
+    """Pairs of choices, one key against another."""
+    for (first, ours), (second, theirs) in itertools.combinations(dialect.choices.items(), 2):
+        for one, two in itertools.product(ours, theirs):
+            recipe = dialect.recipe(**{first: one, second: two})
+            assert recipe.source == dialect.version
+
+
+@EACH
+def test_defaults_choices_and_others_do_not_overlap(dialect):
+    assert set(dialect.choices) <= set(dialect.defaults)
+    assert not set(dialect.defaults) & set(dialect.others)
+    known = set(dialect.defaults) | dialect.others | set(dialect.beyond)
+    assert set(dialect.aliases.values()) <= known
+    assert set(dialect.concepts) <= set(CONCEPTS)
+    assert set(dialect.concepts.values()) <= known
+    assert set(dialect.about) <= known | set(dialect.aliases)
+    assert set(dialect.always) <= set(dialect.defaults)
+    for key, values in dialect.choices.items():
+        assert dialect.defaults[key] in values
+
+
+UNKNOWN = {
+    "misspelt": (trl, {"epsilon_hihg": 0.28}, "trl has no key 'epsilon_hihg' (did you mean 'epsilon_high'"),
+    "another trainer's": (openrlhf, {"loss_mode": "gspo"}, "openrlhf has no key 'loss_mode'"),
+    "a value that is none": (trl, {"loss_type": "ppo"}, "loss_type: expected one of 'grpo', 'bnpo'"),
+    "a mode that is none": (verl, {"loss_mode": "gsp"}, "loss_mode: expected one of 'vanilla'"),
+    "a key without default": (verl, {"loss_mode": "dro"}, "dro_beta: verl has no default for it"),
+    "beyond what can be said": (
+        verl,
+        {"algorithm.use_kl_in_reward": True},
+        "use_kl_in_reward = True cannot be expressed here. The penalty is subtracted from the reward",
+    ),
+    "kl_coef below 0": (trl, {"beta": -0.1}, "kl_coef: expected a number >= 0, got -0.1"),
+    "two at once": (trl, {"epsilonn": 0.2, "xyz": 1}, "no key 'epsilonn' (did you mean 'epsilon'?), 'xyz'"),
+    "a word for a number": (trl, {"beta": "small"}, "beta: expected a number, got 'small'"),
+    "a truth value for a number": (trl, {"beta": True}, "beta: expected a number, got True"),
+    "a number for a truth value": (
+        verl,
+        {"use_kl_loss": 1},
+        "use_kl_loss: expected True or False, got 1",
+    ),
+    "a window where none is meant": (trl, {"beta": "0.5_5.0"}, "trl: beta = '0.5_5.0' is of the wrong kind"),
+    "a word where nothing is set": (
+        trl,
+        {"epsilon_high": "big"},
+        "epsilon_high = 'big' is of the wrong kind",
+    ),
+    "nothing": (trl, {"beta": None}, "trl: beta = None is of the wrong kind"),
+    "no completions": (verl, {"rollout": {"n": 0}}, "rollout.n: expected at least 1, got 0"),
+    "a group of one": (
+        trl,
+        {"num_generations": 1},
+        "num_generations: TRL refuses groups of fewer than 2, got 1",
+    ),
+    "no passes": (trl, {"num_iterations": 0}, "num_iterations: expected at least 1, got 0"),
+    "a negative budget": (
+        trl,
+        {"max_completion_length": -5},
+        "max_completion_length: expected a number > 0, got -5",
+    ),
+    "a negative clip": (
+        trl,
+        {"epsilon": -0.2},
+        "expected 0 <= clip_low < 1 and clip_high >= 0, got -0.2 and -0.2",
+    ),
+    "a group that is none": (verl, {"critic_of_mine.clip_ratio": 0.2}, "no key 'critic_of_mine.clip_ratio'"),
+}
+
+
+@pytest.mark.parametrize(("module", "config", "message"), UNKNOWN.values(), ids=UNKNOWN)
+def test_mistakes_are_named(module, config, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        module.recipe(**config)
+
+
+@EACH
+def test_every_sentence_of_a_dialect_is_a_sentence(dialect):
+    told = [*CONCEPTS.values(), *dialect.about.values(), *(text for _, text in dialect.beyond.values())]
+    assert all(text.endswith(".") and text[0].isupper() for text in told), told
+
+
+def test_the_keys_that_a_configuration_gives_are_known_by_both_names():
+    given = verl.DIALECT.given({"actor": {"clip_ratio_low": 0.1}, "reward_kwargs.max_resp_len": 64})
+    assert given == {
+        "actor.clip_ratio_low",
+        "clip_ratio_low",
+        "reward_kwargs.max_resp_len",
+        "max_response_length",
+    }
+
+
+def test_a_concept_is_the_trainers_key_for_it():
+    assert trl.DIALECT.concept(COMPLETIONS, {"num_generations": 4}) == 4
+    assert verl.DIALECT.concept(COMPLETIONS, {}) == 1
+    assert openrlhf.DIALECT.concept(BONUS, {}, 0.0) == 0.0

@@ -1,0 +1,201 @@
+"""Replay: losses, gradients and tensors equal what trainers computed, rebuilt from their own keys.
+
+grpo_ref/trainers/README.md says how they were recorded.
+"""
+
+import json
+import re
+from collections import Counter
+from copy import deepcopy
+
+import numpy as np
+import pytest
+
+from grpo_ref.trainers import DIALECTS
+from grpo_ref.trainers.calls import CALLS
+from grpo_ref.trainers.replay import NUMBERS, read, rebuild, record_of, shipped, verdict, verdicts
+
+FILES = {path.parent.name: read(path) for path in shipped()}
+CASES = {case["id"]: (case, inputs) for inputs, cases in FILES.values() for case in cases}
+
+
+def test_every_case_stands_in_the_folder_of_its_trainer_under_a_name_of_its_own():
+    assert len(CASES) == sum(len(cases) for _, cases in FILES.values())
+    for trainer, (_, cases) in FILES.items():
+        assert {case["trainer"] for case in cases} == {trainer}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_case_is_reproduced(name):
+    found = verdict(*CASES[name])
+    assert found.passed, found
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_case_is_rebuilt_without_its_numbers_and_a_changed_number_is_noticed(name):
+    case, inputs = deepcopy(CASES[name])
+    numbers = {key: case.pop(key) for key in NUMBERS if key in case}
+    assert set(rebuild(case, inputs)) & set(NUMBERS) == set(numbers)
+    key = "value" if "value" in numbers else "grad_logp"
+    changed = np.array(numbers[key], dtype=float) + 1e-3
+    assert not verdict({**CASES[name][0], key: changed.tolist()}, inputs).passed
+
+
+COUNTED = {
+    name: metric
+    for name, (case, _) in CASES.items()
+    for metric in case.get("metrics", {})
+    if metric in DIALECTS[case["trainer"]].metrics
+}
+
+
+@pytest.mark.parametrize(("name", "metric"), COUNTED.items())
+def test_a_changed_metric_is_noticed(name, metric):
+    case, inputs = deepcopy(CASES[name])
+    case["metrics"][metric] += 1e-3
+    assert not verdict(case, inputs).passed
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+def test_every_counterpart_of_a_metric_is_compared_somewhere(dialect):
+    recorded = {name for case, _ in CASES.values() for name in case.get("metrics", {})}
+    assert set(dialect.metrics) <= recorded
+
+
+def test_padding_is_read_by_the_released_bug_alone():
+    """All padding of the inputs holds random values, so code that reads it gives itself away."""
+    reading = set()
+    for case, inputs in CASES.values():
+        if "grad_logp" in case:
+            padding = record_of(case, inputs).mask == 0
+            if np.any(rebuild(case, inputs)["grad_logp"][padding] != 0.0):
+                reading.add(case["call"])
+    assert reading == {"loss before PR #6654"}
+
+
+# ---- files of one's own ------------------------------------------------------------------------------
+
+LOG_HALF = float(np.log(0.5))
+INPUTS = {
+    "group_size": 2,
+    "ours": [[LOG_HALF, LOG_HALF], [LOG_HALF, 0.0]],
+    "alive": [[1, 1], [1, 0]],
+    "better": [1.0, -2.0],
+    "rewards": [1.0, 0.0],
+}
+LOSS = {
+    "id": "mine",
+    "trainer": "trl",
+    "call": "loss",
+    "config": {"loss_type": "grpo"},
+    "given": {"log_probs": "ours", "advantages": "better", "mask": "alive"},
+    "loss": 0.5,
+    "grad_logp": [[-0.25, -0.25], [1.0, 0.0]],
+}
+"""Every ratio is 1: the loss is -(1 - 2)/2, and the gradient is -A over the length and over 2 completions."""
+CENTERED = {
+    "id": "ours",
+    "trainer": "rlinf",
+    "call": "advantages",
+    "config": {},
+    "given": {"rewards": "rewards", "mask": "alive"},
+    "axes": ["token", "completion"],
+    "value": [[0.5**0.5, -(0.5**0.5)], [0.5**0.5, 0.0]],
+    "rtol": 1e-5,
+}
+"""Of 1 and 0 the mean is 1/2 and the sample std √1/2, to which 1e-6 is added."""
+
+
+def write(folder, content, name="cases.json"):
+    path = folder / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def test_a_file_of_ones_own_is_checked(tmp_path):
+    path = write(tmp_path, {"inputs": INPUTS, "cases": [LOSS, CENTERED]})
+    assert [found.passed for found in verdicts(path)] == [True, True]
+
+
+def test_inputs_may_stand_in_another_file_or_in_the_case(tmp_path):
+    write(tmp_path, INPUTS | {"better": [1.0, 1.0]}, "shared.json")
+    own = LOSS | {"inputs": {"better": INPUTS["better"]}}
+    path = write(tmp_path, {"inputs": "shared.json", "cases": [own, LOSS]})
+    assert [found.passed for found in verdicts(path)] == [True, False]
+
+
+def test_the_tolerance_is_the_cases_own():
+    near = LOSS | {"loss": 0.5 * (1 + 1e-5)}
+    assert not verdict(near, INPUTS).passed
+    assert verdict(near | {"rtol": 1e-4}, INPUTS).passed
+
+
+def test_nothing_is_expected_of_a_number_that_is_none():
+    """0/0 in a completion without tokens: the recorded loss is text, and a null means the same."""
+    empty = {
+        "trainer": "rlinf",
+        "config": {"loss_agg_func": "seq_mean_token_mean"},
+        "inputs": {"alive": [[1, 1], [0, 0]]},
+        "loss": "nan",
+        "grad_logp": [[-0.25, -0.25], [0.0, 0.0]],
+    }
+    assert verdict(LOSS | empty, INPUTS).passed
+    assert verdict(LOSS | empty | {"loss": None}, INPUTS).passed
+    assert not verdict(LOSS | empty | {"loss": 0.0}, INPUTS).passed
+
+
+OLD = {"id": "trl_grpo_token", "kind": "loss", "params": {"loss_type": "grpo"}, "mask": "alive"}
+STRANGE = {
+    "no JSON": ("{", "expected a JSON file"),
+    "no object": ("[]", "expected a JSON object with 'inputs' and 'cases'"),
+    "no cases": ({"inputs": INPUTS}, "expected a JSON object with 'inputs' and 'cases'"),
+    "no group size": ({"inputs": {}, "cases": []}, "a whole number as 'group_size'"),
+    "inputs nowhere": ({"inputs": "nowhere.json", "cases": []}, "nowhere.json: expected a JSON file"),
+    "cases that are no list": ({"inputs": INPUTS, "cases": {}}, "expected 'cases' to be a list, got dict"),
+    "a case that is none": ({"inputs": INPUTS, "cases": [3]}, "case 0: expected an object, got int"),
+    "the old format": (
+        {"inputs": INPUTS, "cases": [OLD]},
+        "case 0: this is the old format; a case says by itself what it is, in trainer, call, config, given",
+    ),
+    "a case without a call": (
+        {"inputs": INPUTS, "cases": [LOSS, {name: LOSS[name] for name in LOSS if name != "call"}]},
+        "case 1: it has no call",
+    ),
+}
+
+
+@pytest.mark.parametrize(("content", "message"), STRANGE.values(), ids=STRANGE)
+def test_a_strange_file_is_refused(tmp_path, content, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        list(verdicts(write(tmp_path, content)))
+
+
+WRONG = {
+    "an unknown trainer": ({"trainer": "nobody"}, "trainer: expected one of 'trl', 'verl'"),
+    "an unknown call": ({"call": "losses"}, "call: expected one of 'loss', 'penalty'"),
+    "another trainer's call": ({"trainer": "verl", "call": "loss before PR #6024"}, "call: expected one of"),
+    "an unknown key": ({"config": {"epsilonn": 0.1}}, "trl has no key 'epsilonn'"),
+    "an unknown array": (
+        {"given": LOSS["given"] | {"mask": "mask"}},
+        "given mask: expected one of 'group_size', 'ours', 'alive'",
+    ),
+    "groups that do not fit": (
+        {"inputs": {"group_size": 3}},
+        "ours: 2 completions are no groups of 3",
+    ),
+    "too few numbers": ({"grad_logp": [[0.0]]}, "grad_logp: 4 numbers, not 1"),
+    "no numbers": ({"loss": 0.5, "value": 1.0}, "this call gives grad_logp, loss; look at 'value'"),
+    "an array that is missing": ({"given": {"mask": "alive"}}, "log_probs"),
+}
+
+
+@pytest.mark.parametrize(("changes", "message"), WRONG.values(), ids=WRONG)
+def test_a_case_that_cannot_be_rebuilt_fails_and_says_why(changes, message):
+    found = verdict(LOSS | changes, INPUTS)
+    assert not found.passed
+    assert message in found.problem
+
+
+def test_every_call_is_recorded_of_some_trainer():
+    recorded = Counter(case["call"] for case, _ in CASES.values())
+    assert set(recorded) == set(CALLS) | {call for dialect in DIALECTS.values() for call in dialect.calls}
