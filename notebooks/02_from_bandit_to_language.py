@@ -118,7 +118,7 @@ convergence(samples, curves, "N, number of samples (groups of 4)", "|error| / |e
 #   subtracted again: on average the gradient is $(G-1)/G$ of the true one. Right direction, too short.
 # * Multiply by $G/(G-1) = 4/3$, and the third line lies on the first: the two are the same.
 #
-# With one group of 4 the error is as large as the gradient itself. That is why trainers use many prompts a batch.
+# With one group of 4 the error is as large as the gradient itself. That is why trainers use many prompts per batch.
 #
 # ## 3. The four lines of the loss
 #

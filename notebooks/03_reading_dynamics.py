@@ -56,9 +56,9 @@ dynamics_figure({"healthy": healthy})
 # | KL to the reference | how far the policy is from where it started | rises and slows down |
 # | entropy | how undecided each token is | falls, but not to 0 while there is something to learn |
 # | gradient norm | how hard the update pulls | some size until the end |
-# | length | tokens a completion | finds the length of the answers |
+# | length | tokens per completion | finds the length of the answers |
 # | groups without contrast | share of the groups with equal rewards: no advantage, no lesson | rises as answers become right; some prompts settle on a wrong one |
-# | clipped tokens | share that the clip holds back | 0: one step a batch, every ratio is 1 |
+# | clipped tokens | share that the clip holds back | 0: one step per batch, every ratio is 1 |
 # | distinct bigrams | variety of what is said | no steady fall |
 # | log-likelihood under the reference | does it still sound like the reference? | only follows the length: the reference is uniform |
 #
@@ -133,7 +133,7 @@ dynamics_figure(runs, (*three, "reward", "kl", "ref_log_prob"))
 #
 # ## Sick 4: nothing but dead groups
 #
-# Only right answers pay now, two completions a prompt, eight prompts. At first one answer in two hundred is right.
+# Only right answers pay now, two completions per prompt, eight prompts. At first one answer in two hundred is right.
 
 # %%
 hard = TASKS["arithmetic"](format_weight=0.0)
@@ -161,7 +161,7 @@ dynamics_figure(runs, ("reward", "dead_groups", "entropy"))
 
 # %%
 runs = {
-    "1 step a batch": run(arithmetic, prompts=40)[0],
+    "1 step per batch": run(arithmetic, prompts=40)[0],
     "4 steps": run(arithmetic, prompts=40, epochs=4)[0],
     "4 steps, learning rate 1.0": run(arithmetic, prompts=40, epochs=4, learning_rate=1.0)[0],
 }
@@ -200,7 +200,7 @@ dynamics_figure({"healthy": healthy, "patient": mystery}, panels)
 # | low, flat | no contrast, entropy high | too hard, groups too small |
 # | low, flat | contrast, gradient, KL near 0 | penalty too strong |
 # | high | entropy near 0, KL large | reward hacking, collapse |
-# | any | KL from old to new large | too many or too large steps a batch |
+# | any | KL from old to new large | too many or too large steps per batch |
 # | falling | everything else as usual | a sign is wrong: see the clinic |
 #
 # ## Try yourself

@@ -59,7 +59,7 @@ v = np.log(policy / reference)
 drawn = v[rng.choice(10, p=policy, size=(2000, 32))]
 estimates = {"k1": drawn, "k2": drawn**2 / 2, "k3": np.expm1(-drawn) + drawn}
 exact = float((policy * v).sum())
-spread_figure({name: values.mean(1) for name, values in estimates.items()}, exact, "KL (nats a token)")
+spread_figure({name: values.mean(1) for name, values in estimates.items()}, exact, "KL (nats per token)")
 
 # %% [markdown]
 # $k_1$ and $k_3$ are right on average, $k_2$ is not; the bars tell the noise. `grpo_ref` tests what is behind this for many

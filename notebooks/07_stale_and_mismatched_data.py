@@ -23,10 +23,10 @@
 # %matplotlib inline
 
 import numpy as np
+from grpo_ref.experiments.claims.stale import alignment, expected_push, stale_policies
 
 from grpo_ref import GRPO, RECIPES, TASKS, config_for, slot, train
 from grpo_ref.experiments import EXPERIMENTS
-from grpo_ref.experiments.claims.stale import alignment, expected_push, stale_policies
 from grpo_ref.experiments.framework.experiment import run_experiment
 from grpo_ref.kernels.corrections import masked, truncated
 from grpo_ref.kernels.levels import sequence_sum_level
@@ -74,7 +74,7 @@ directions = {label: alignment(expected_push(RECIPES[name], stale), stale) for l
 lines_figure(
     distances,
     directions,
-    "KL from the sampler (nats a completion)",
+    "KL from the sampler (nats per completion)",
     "cosine with the exact gradient",
     log_x=True,
 )

@@ -1,11 +1,14 @@
 """From logits over a whole vocabulary to the loss and back, in blocks that fit the cache.
 
-`policy_loss` works on the log-probabilities of the sampled tokens. Here the logits go in and their gradient
-comes out,
+This is for whoever trains a network with a vocabulary of a language model's size: its logits go in and their
+gradient is returned, for the network's own backward pass to take up. No policy of this library has so many
+tokens yet: tables have few, and `learning.policies.table` differentiates them more plainly.
+
+`policy_loss` works on the log-probabilities of the sampled tokens. From the logits to their gradient,
 
     ∂L/∂logits[a] = (c / τ) (1[a = token] - π(a)),    c = ∂L/∂log π(token)
 
-without a second array of their size: the gradient's own memory holds the exponentials until c is known. Rows
+needs no second array of their size: the gradient's own memory holds the exponentials until c is known. Rows
 are taken a few at a time; NumPy releases the interpreter's lock in them, so two threads work at once.
 The same functions take CuPy arrays; `logits_device` then does the work on the GPU.
 """
@@ -14,7 +17,6 @@ import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,7 +113,7 @@ def policy_loss_from_logits(
     threads: int = 2,
     **others: Floats | None,
 ) -> LogitsLoss:
-    """The loss of a recipe and its gradient with respect to the logits.
+    """The loss of a recipe and its gradient with respect to the logits, for networks with large vocabularies.
 
     A recipe whose tokens do not depend on one another is computed in one pass over the rows; one with a
     sequence ratio, or with a choice among the tokens of the batch, in two.
@@ -119,7 +121,7 @@ def policy_loss_from_logits(
     Args:
       logits: (P, G, T, V), or (N, T, V) for N completions, float32 or float64; -inf for a banned token.
       tokens: (P, G, T) or (N, T) the sampled tokens; in the padding anything from 0 to V - 1.
-      advantages: one a completion or one a token; constants of differentiation.
+      advantages: one per completion or one per token; constants of differentiation.
       mask: of the tokens' shape, 1 on completion tokens.
       recipe, max_length: as in `policy_loss`.
       temperature: > 0, of sampling and gradient alike.
@@ -400,22 +402,19 @@ class _Tokens:
         if advantages.shape == tokens.shape[:-1]:
             advantages = xp.broadcast_to(advantages[..., None], tokens.shape)
         given = {name: array for name, array in others.items() if array is not None}
-        fields: dict[str, Any] = {"advantages": advantages, **given}
+        fields = {"advantages": advantages, **given}
         for name, array in fields.items():
             if array.shape[: tokens.ndim] != tokens.shape:
                 raise ValueError(f"{name}: expected shape {tokens.shape}, got {array.shape}")
+            fields[name] = array.reshape(*shape, *array.shape[tokens.ndim :])
         grouped = xp.astype(is_set(mask), xp.float64).reshape(shape)
-        budget = shape[-1] if max_length is None else max_length
-        record = SimpleNamespace(mask=grouped, max_length=budget, correction=xp.ones(shape))
         return cls(
             shape=shape,
             mask=grouped,
             recipe=recipe,
-            weights=recipe.aggregate(record).reshape(-1),
+            weights=recipe.weights(grouped, max_length=max_length).reshape(-1),
             max_length=max_length,
-            fields={
-                name: array.reshape(*shape, *array.shape[tokens.ndim :]) for name, array in fields.items()
-            },
+            fields=fields,
         )
 
     def loss(self, log_probs: Floats) -> PolicyLoss:

@@ -96,7 +96,7 @@ def clip_by_norm(gradient: Floats, max_norm: float) -> tuple[Floats, Floats]:
     """Shorten each run's gradient to at most max_norm, keeping its direction.
 
     Args:
-      gradient: (..., N, V), one table a run.
+      gradient: (..., N, V), one table per run.
       max_norm: largest Euclidean norm allowed; inf leaves the gradient as it is.
 
     Returns:

@@ -31,6 +31,23 @@ def rollout(task: Task, probs: Floats, prompts: Integers, uniforms: Floats) -> C
     Raises:
       ValueError: if the shapes do not fit one another or the task.
     """
+    _check_shapes(task, probs, prompts, uniforms)
+    states, tokens, mask, ended = _walk(task, probs, prompts, uniforms)
+    components = task.verify(prompts, tokens, mask)
+    return Completions(
+        prompts=prompts,
+        states=states,
+        tokens=tokens,
+        mask=mask,
+        ended=ended,
+        components=components,
+        rewards=components @ task.weights,
+        weights=task.weights,
+        max_length=task.max_length,
+    )
+
+
+def _check_shapes(task: Task, probs: Floats, prompts: Integers, uniforms: Floats) -> None:
     runs = probs.shape[:-2]
     if uniforms.shape[: len(runs) + 1] != prompts.shape or prompts.shape[:-1] != runs:
         raise ValueError(
@@ -39,7 +56,13 @@ def rollout(task: Task, probs: Floats, prompts: Integers, uniforms: Floats) -> C
         )
     if uniforms.shape[-1] != task.max_length:
         raise ValueError(f"uniforms: expected {task.max_length} on the last axis, got shape {uniforms.shape}")
-    xp = array_namespace(probs, prompts, uniforms)
+
+
+def _walk(
+    task: Task, probs: Floats, prompts: Integers, uniforms: Floats
+) -> tuple[Integers, Integers, Bools, Bools]:
+    """Through the automaton, token by token: states, tokens, mask (..., P, G, T) and ended (..., P, G)."""
+    xp, runs = array_namespace(probs, prompts, uniforms), probs.shape[:-2]
     cumulative = probs.reshape(-1, probs.shape[-1]).cumsum(-1)
     cumulative[:, -1] = xp.inf
     first_row = xp.arange(math.prod(runs)).reshape(*runs, 1, 1) * probs.shape[-2]
@@ -52,18 +75,7 @@ def rollout(task: Task, probs: Floats, prompts: Integers, uniforms: Floats) -> C
         token = _invert(cumulative, first_row + here, uniforms[..., t])
         states[..., t], tokens[..., t], mask[..., t] = here, xp.where(alive, token, 0), alive
         state = xp.where(alive, task.transitions[here, token], END)
-    components = task.verify(prompts, tokens, mask)
-    return Completions(
-        prompts=prompts,
-        states=states,
-        tokens=tokens,
-        mask=mask,
-        ended=state == END,
-        components=components,
-        rewards=components @ task.weights,
-        weights=task.weights,
-        max_length=task.max_length,
-    )
+    return states, tokens, mask, state == END
 
 
 def _token_array(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:
@@ -96,7 +108,7 @@ def _invert(cumulative: Floats, rows: Integers, uniforms: Floats) -> Integers:
 
 
 def draw_prompts(prompt_probs: Floats, uniforms: Floats) -> Integers:
-    """Prompts in their proportions, one a uniform number.
+    """Prompts in their proportions, one per uniform number.
 
     Args:
       prompt_probs: (..., Q) how often each prompt is drawn; each row sums to 1.

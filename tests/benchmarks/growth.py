@@ -27,7 +27,7 @@ def main() -> None:
         others = ", ".join(f"{other} {number}" for other, number in START.items() if other != name)
         grow(f"{name}, arithmetic with {others}", {n: (arithmetic, START | {name: n}) for n in numbers})
     lengths = {n: (TASKS["arithmetic"](largest=3, max_length=n), START) for n in doubled(TOKENS)}
-    grow("tokens a completion (the budget of arithmetic)", lengths)
+    grow("tokens per completion (the budget of arithmetic)", lengths)
     arms = {n: (TASKS["bandit"](arms=n), START) for n in doubled(ARMS)}
     grow("vocabulary (arms of a bandit)", arms)
 

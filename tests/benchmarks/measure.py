@@ -28,7 +28,7 @@ def interleaved(actions: Mapping[str, Callable[[], Any]], rounds: int) -> dict[s
     """Seconds of each action in each round; they take turns, so that a drifting machine slows all alike.
 
     The turns are in another order each round, with a pause in between: the threads of other libraries go on
-    spinning for a while, which would slow whoever comes next.
+    spinning for a while, which would slow whoever is next.
     """
     seconds: dict[str, list[float]] = {name: [] for name in actions}
     rng = np.random.default_rng(0)

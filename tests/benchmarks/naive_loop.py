@@ -1,7 +1,7 @@
 """GRPO as one would write it first: one seed, one completion at a time, one token at a time.
 
-It is the yardstick for `many_seeds.py`: straightforward, correct, and slow. Its random numbers come in the
-order of those of `grpo_ref.learning.train`, so both give the same policy,
+It is the yardstick for `many_seeds.py`: straightforward, correct, and slow. Its random numbers are in the
+order of those of `grpo_ref.learning.loop`, so both give the same policy,
 which is checked before anything is timed.
 """
 

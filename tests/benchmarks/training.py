@@ -81,7 +81,7 @@ def installed() -> dict[str, Callable[..., Any]]:
 
 
 def settings(seeds: int, epochs: int, updates: int) -> TrainConfig:
-    """Sixteen prompts of eight completions a batch."""
+    """Sixteen prompts of eight completions in a batch."""
     return TrainConfig(
         updates=updates, seeds=seeds, epochs=epochs, prompts=16, group_size=8, learning_rate=0.3
     )
@@ -209,7 +209,7 @@ def print_alone(updates: int, rounds: int) -> dict[str, list[float]]:
 
 
 def ours_alone(name: str, updates: int, rounds: int) -> list[float]:
-    """Milliseconds an update of one case in this process, after a run that is not counted."""
+    """Milliseconds per update of one case in this process, after a run that is not counted."""
     task, config = TASKS["arithmetic"](largest=3), settings(*CASES[name], updates)
     action = our_actions(task, config)[OURS]
     action()

@@ -3,7 +3,7 @@
 GRPO on `arithmetic`: advantages from each group, ratios clipped at 0.8 and 1.2, a k3 penalty of 0.04 to the
 frozen initial policy, the mean over completions of the mean over tokens. The automaton is walked as in
 `grpo_ref.learning.rollout`. Given uniform numbers, a peer computes in float64 and uses these, in the order of
-`grpo_ref.learning.train`; else it draws its own and computes in float32, as is usual there.
+`grpo_ref.learning.loop`; else it draws its own and computes in float32, as is usual there.
 """
 
 from collections.abc import Callable
@@ -161,7 +161,7 @@ def given(jax: ModuleType, task: Task, config: TrainConfig, table: Any, numbers:
 
 
 def inverse(jax: ModuleType, task: Task, config: TrainConfig, table: Any, key: Any) -> tuple[Any, Any]:
-    """The same with numbers of one's own, one a token."""
+    """The same with numbers of one's own, one per token."""
     numbers = jax.random.uniform(key, (config.prompts, 1 + config.group_size * task.max_length))
     return given(jax, task, config, table, numbers)
 

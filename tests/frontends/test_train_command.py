@@ -55,7 +55,7 @@ WRONG = {
     "task option without a value": (["train", "names", "-o", "goal"], "expected KEY=VALUE, got 'goal'"),
     "setting out of range": (["train", "bandit", "--updates", "0"], "updates: expected a whole number >= 1"),
     "negative KL weight": (["train", "bandit", "--kl-coef", "-1"], "kl_coef: expected a number >= 0"),
-    "no task": (["train"], "name one task: bandit, arithmetic, names or MODULE:NAME"),
+    "no task": (["train"], f"name one task: {', '.join(TASKS)} or MODULE:NAME"),
     "two tasks": (["train", "bandit", "--task", "names"], "name one task"),
     "metric": (
         ["train", "bandit", "--metrics", "rewards"],

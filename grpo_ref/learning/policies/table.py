@@ -1,4 +1,4 @@
-"""The policy: a table of logits, one row a state, with its backward pass written by hand.
+"""The policy: a table of logits, one row per state, with its backward pass written by hand.
 
     πθ(token | state) = softmax(logits[state] / temperature)[token]
 

@@ -1,4 +1,4 @@
-"""A contextual bandit: one token a completion, and the exact policy gradient in closed form."""
+"""A contextual bandit: one token per completion, and the exact policy gradient in closed form."""
 
 from functools import partial
 

@@ -56,7 +56,7 @@ def test_leave_one_out_is_unbiased_by_enumeration(group):
 
 
 @pytest.mark.parametrize("group", [2, 3])
-def test_centring_shrinks_the_gradient_by_one_minus_one_over_g(group):
+def test_centering_shrinks_the_gradient_by_one_minus_one_over_g(group):
     """The group mean contains the completion itself: E = (G-1)/G times the truth."""
     exact = exact_policy_gradient(MEANS, LOGITS) * (group - 1) / group
     np.testing.assert_allclose(
