@@ -25,7 +25,7 @@ def command(name: str | None, markdown: bool) -> None:
 
 
 def as_markdown() -> str:
-    """The table of the README."""
+    """The table as Markdown."""
     rows = [
         f"| `{name}` | {_difference(name, recipe)} | {recipe.source} |" for name, recipe in RECIPES.items()
     ]

@@ -218,8 +218,8 @@ def _held_and_trained(
 ) -> tuple[TrainState, History]:
     """The state and the metrics after the last update; no other process writes the folder meanwhile."""
     with folder.held():
-        lengthen(folder, job.config.updates)
         found = folder.load()
+        lengthen(folder, job.config.updates)
         state, history = found or (initial_state(job.task, job.config), [])
         if found is None:
             folder.save(state, history)
