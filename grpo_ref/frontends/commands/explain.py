@@ -1,4 +1,4 @@
-"""`grpo-ref explain`: which objective does this configuration really optimise?"""
+"""`grpo-ref explain`: which objective does this configuration really optimize?"""
 
 import textwrap
 
@@ -12,7 +12,7 @@ from grpo_ref.trainers.explain import Explanation, explain
 WIDTH = 100
 
 
-HELP = f"""Say in words and equations what a trainer's configuration optimises, and warn of traps.
+HELP = f"""Say in words and equations what a trainer's configuration optimizes, and warn of traps.
 
 DIALECT is {", ".join([*DIALECTS][:-1])} or {[*DIALECTS][-1]}. CONFIG is a YAML or JSON file, or KEY=VALUE, or
 several of both, of which the later ones win. Exit status 2 for an unknown key or value.
