@@ -3,6 +3,7 @@
 import array_api_strict
 import numpy as np
 import pytest
+from devices import PLACES
 from hypothesis import settings
 
 settings.register_profile("stable", derandomize=True, deadline=None, max_examples=60)
@@ -49,3 +50,9 @@ class Maker:
 def asarray(request):
     """A `Maker`, once for each library and precision."""
     return Maker(*request.param.split(", "))
+
+
+@pytest.fixture(params=PLACES)
+def place(request, monkeypatch):
+    """A device: its library, how closely it must agree, and the numbers of transfers so far, up and down."""
+    return PLACES[request.param](monkeypatch)

@@ -1,6 +1,5 @@
 """The arguments of a training, checked once at its door, and told in words."""
 
-import difflib
 from collections.abc import Collection
 from typing import Any
 
@@ -9,7 +8,9 @@ from grpo_ref.learning.curves import metric_names
 from grpo_ref.learning.state import TrainState, Update
 from grpo_ref.learning.tasks import TASKS
 from grpo_ref.learning.tasks.task import Task
-from grpo_ref.recipes import RECIPES, Recipe
+from grpo_ref.listing import nearest, unknown
+from grpo_ref.recipes import Recipe
+from grpo_ref.validation import check_recipe
 
 ORDER = "the order is (task, recipe, config, state)"
 
@@ -21,7 +22,9 @@ def check_arguments(task: Any, recipe: Any, config: Any, state: Any = None) -> N
       TypeError: else; it names the argument, what was expected, what was given and the likely remedy.
     """
     _check("task", task, Task, _remedy_of_task(task))
-    _check("recipe", recipe, Recipe, _named(recipe, RECIPES, "RECIPES[{!r}]"))
+    if isinstance(recipe, Task | TrainConfig | TrainState):
+        _check("recipe", recipe, Recipe, ORDER)
+    check_recipe(recipe)
     dictionary = "write config_for(task, **settings)" if isinstance(config, dict) else ""
     _check("config", config, TrainConfig, dictionary)
     if state is not None:
@@ -40,7 +43,7 @@ def check_metrics(task: Task, metrics: Collection[str]) -> tuple[str, ...]:
     known = metric_names(task)
     for name in metrics:
         if name not in known:
-            raise ValueError(f"metrics: no metric is called {name!r}; {_nearest(name, known)}")
+            raise ValueError(f"metrics: {unknown('metric', name, known)}")
     return tuple(dict.fromkeys(metrics))
 
 
@@ -66,20 +69,9 @@ def _described(value: Any) -> str:
 
 
 def _remedy_of_task(task: Any) -> str:
+    """How to write what was probably meant."""
     if isinstance(task, str):
-        return _named(task, TASKS, "TASKS[{!r}]()")
+        return f"write TASKS[{nearest(task, TASKS) or next(iter(TASKS))!r}]()"
     if isinstance(task, type):
         return f"make one, as TASKS[{next(iter(TASKS))!r}]() does"
     return f"call it, as in {task.__name__}()" if callable(task) and hasattr(task, "__name__") else ""
-
-
-def _named(value: Any, known: Collection[str], spelt: str) -> str:
-    """How to write what a text probably means."""
-    if not isinstance(value, str):
-        return ""
-    return f"write {spelt.format(value)}" if value in known else _nearest(value, known)
-
-
-def _nearest(name: str, known: Collection[str]) -> str:
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"choose among {', '.join(known)}"

@@ -1,12 +1,12 @@
 """How to train: sizes, step sizes and schedules. What is optimised is the recipe's business."""
 
-import difflib
 import math
 from dataclasses import dataclass, fields
 from typing import Any
 
 from grpo_ref.learning.optim import OPTIMIZERS
 from grpo_ref.learning.tasks.task import Task
+from grpo_ref.listing import unknown
 
 
 @dataclass(frozen=True)
@@ -104,8 +104,6 @@ def config_for(task: Task, **settings: Any) -> TrainConfig:
     known = [item.name for item in fields(TrainConfig)]
     for name in settings:
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=1)
-            meant = f"did you mean {close[0]!r}?" if close else f"it has {', '.join(known)}"
-            raise TypeError(f"{name}: TrainConfig has no such setting; {meant}")
+            raise TypeError(f"config_for: {unknown('setting', name, known)}")
     given = {name: value for name, value in settings.items() if value is not None}
     return TrainConfig(**(dict(task.settings) | given))

@@ -57,7 +57,10 @@ WRONG = {
     "negative KL weight": (["train", "bandit", "--kl-coef", "-1"], "kl_coef: expected a number >= 0"),
     "no task": (["train"], "name one task: bandit, arithmetic, names or MODULE:NAME"),
     "two tasks": (["train", "bandit", "--task", "names"], "name one task"),
-    "metric": (["train", "bandit", "--metrics", "rewards"], "called 'rewards'; did you mean 'reward'?"),
+    "metric": (
+        ["train", "bandit", "--metrics", "rewards"],
+        "metrics: no metric 'rewards'; did you mean 'reward'?",
+    ),
     "module": (["train", "nowhere:TASK"], "nowhere:TASK: No module named 'nowhere'"),
     "name in a module": (["train", "json:TASK"], "json:TASK: module 'json' has no attribute 'TASK'"),
     "module without a name": (["train", "json:"], "expected MODULE:NAME, got 'json:'"),

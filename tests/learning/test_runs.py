@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grpo_ref import GRPO, config_for, train
+from grpo_ref import GRPO, config_for, initial_state, train
 from grpo_ref.files import replace_file, replace_text, require_writable
 from grpo_ref.learning.runs import RunError, RunFolder
 from grpo_ref.learning.tasks.bandit import bandit
@@ -146,3 +146,29 @@ def test_a_file_that_could_not_be_written_leaves_the_old_one(tmp_path):
 def test_config_is_readable_json(saved):
     folder, _, _ = saved
     assert json.loads((folder.path / "config.json").read_text())["format"] == "grpo_ref run 1"
+
+
+def test_a_checkpoint_that_is_missing_beside_metrics_was_deleted(saved):
+    folder, _, _ = saved
+    (folder.path / "checkpoint.npz").unlink()
+    with pytest.raises(RunError, match=r"has metrics\.csv but no checkpoint\.npz"):
+        folder.load()
+
+
+def test_a_checkpoint_before_the_first_update_needs_no_metrics(tmp_path):
+    task = bandit()
+    folder, start = RunFolder(tmp_path / "run"), initial_state(task, config_for(task, seeds=2))
+    folder.create({})
+    folder.save(start, [])
+    state, history = folder.load()
+    assert (state.update, history) == (0, [])
+    np.testing.assert_array_equal(state.logits, start.logits)
+
+
+def test_what_was_asked_for_can_be_replaced_while_the_run_is_held(saved):
+    folder, _, _ = saved
+    with folder.held():
+        folder.describe({"task": "bandit", "updates": 9})
+        with pytest.raises(RunError, match="is being written by another process"), folder.held():
+            pass
+    assert folder.config() == {"task": "bandit", "updates": 9}

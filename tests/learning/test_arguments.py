@@ -1,0 +1,77 @@
+"""Arguments of another kind, or in another order, are told in words."""
+
+import pytest
+
+from grpo_ref import GRPO, TASKS, config_for, train, train_many
+
+TASK = TASKS["bandit"]()
+CONFIG = config_for(TASK, updates=3, seeds=2)
+
+WRONG = {
+    "swapped": (
+        lambda: train(GRPO, TASK, CONFIG),
+        "task: expected a Task, got a Recipe; the order is (task, recipe, config, state)",
+    ),
+    "recipe and config swapped": (
+        lambda: train(TASK, CONFIG, GRPO),
+        "recipe: expected a Recipe, got a TrainConfig; the order is (task, recipe, config, state)",
+    ),
+    "a task as text": (
+        lambda: train("bandit", GRPO, CONFIG),
+        "task: expected a Task, got the text 'bandit'; write TASKS['bandit']()",
+    ),
+    "a task that was not called": (
+        lambda: train(TASKS["bandit"], GRPO, CONFIG),
+        "task: expected a Task, got the function bandit; call it, as in bandit()",
+    ),
+    "a class": (
+        lambda: train(type(TASK), GRPO, CONFIG),
+        "task: expected a Task, got the class Task; make one, as TASKS['bandit']() does",
+    ),
+    "a recipe as text": (
+        lambda: train(TASK, "dapo", CONFIG),
+        "recipe: expected a Recipe, got the text 'dapo'; write RECIPES['dapo']",
+    ),
+    "a misspelt recipe": (
+        lambda: train(TASK, "dap", CONFIG),
+        "recipe: expected a Recipe, got the text 'dap'; write RECIPES['dapo']",
+    ),
+    "a dictionary of settings": (
+        lambda: train(TASK, GRPO, {"updates": 3}),
+        "config: expected a TrainConfig, got a dict; write config_for(task, **settings)",
+    ),
+    "an update as the state": (
+        lambda: train(TASK, GRPO, CONFIG, next(train(TASK, GRPO, CONFIG))),
+        "state: expected a TrainState, got an Update; give its .state",
+    ),
+    "one name of a metric": (
+        lambda: train(TASK, GRPO, CONFIG, metrics="reward"),
+        "metrics: expected several names, as in ('reward',), got the text 'reward'",
+    ),
+    "the fast loop by itself": (
+        lambda: next(train_many("bandit", GRPO, CONFIG)),
+        "task: expected a Task, got the text 'bandit'; write TASKS['bandit']()",
+    ),
+    "settings for a text": (
+        lambda: config_for("bandit"),
+        "task: expected a Task, as in config_for(TASKS['bandit']()), got 'bandit'",
+    ),
+    "an unknown setting": (
+        lambda: config_for(TASK, update=3),
+        "config_for: no setting 'update'; did you mean 'updates'?",
+    ),
+}
+
+
+@pytest.mark.parametrize(("call", "message"), WRONG.values(), ids=WRONG)
+def test_wrong_arguments_are_told_in_words(call, message):
+    with pytest.raises(TypeError) as told:
+        call()
+    assert str(told.value) == message
+
+
+def test_an_unknown_metric_is_told_with_the_nearest_one():
+    with pytest.raises(ValueError, match=r"metrics: no metric 'rewards'; did you mean 'reward'\?"):
+        train(TASK, GRPO, CONFIG, metrics=("rewards",))
+    with pytest.raises(ValueError, match="metrics: train_many cannot give entropy; use train"):
+        next(train_many(TASK, GRPO, CONFIG, metrics=("reward", "entropy")))

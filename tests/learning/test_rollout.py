@@ -1,0 +1,67 @@
+"""Rollout: the same numbers give the same completions, and only what is asked for is drawn anew."""
+
+import numpy as np
+import pytest
+
+from grpo_ref import DAPO, sample
+from grpo_ref.learning.policies.table import policy_of
+from grpo_ref.learning.rollout import draw, draw_prompts, redraw, rollout
+from grpo_ref.learning.tasks.arithmetic import arithmetic
+from grpo_ref.learning.tasks.bandit import bandit, bandit_with
+from grpo_ref.learning.tasks.names import names
+
+
+def test_rollout_inverts_the_distribution_function():
+    """With probabilities 1/2, 1/4, 1/4 the edges are 1/2 and 3/4, each the first number of the next token."""
+    task = bandit_with(np.zeros((1, 3)))
+    uniforms = np.array([0.0, 0.49, 0.5, 0.74, 0.75, 0.99]).reshape(1, 6, 1)
+    batch = rollout(task, np.array([[0.5, 0.25, 0.25]]), np.array([0]), uniforms)
+    assert batch.tokens[0, :, 0].tolist() == [0, 0, 1, 1, 2, 2]
+
+
+def test_prompts_are_drawn_in_proportion():
+    task = names()
+    drawn = (
+        np.bincount(draw_prompts(task.prompt_probs, (np.arange(51630) + 0.5) / 51630), minlength=26) / 51630
+    )
+    np.testing.assert_allclose(drawn, task.prompt_probs, atol=1e-4)
+
+
+def test_rollout_names_the_shapes_that_do_not_fit():
+    task = arithmetic()
+    with pytest.raises(ValueError, match=r"uniforms: expected 4 on the last axis, got shape \(2, 3, 5\)"):
+        rollout(task, policy_of(task.ref_logits).probs, np.zeros(2, dtype=int), np.zeros((2, 3, 5)))
+    with pytest.raises(ValueError, match=r"same run axes, got \(400, 11\), \(2,\) and \(3, 3, 4\)"):
+        rollout(task, policy_of(task.ref_logits).probs, np.zeros(2, dtype=int), np.zeros((3, 3, 4)))
+
+
+def test_dynamic_sampling_replaces_dead_groups_only():
+    task = arithmetic()
+    table = policy_of(task.ref_logits[None]).probs
+    first = draw(task, table, [np.random.default_rng(0)], prompts=20, group_size=4)
+    dead = ~DAPO.keep(first)
+    assert dead.any()
+    second = redraw(
+        task,
+        table,
+        [np.random.default_rng(1)],
+        first,
+        replace_groups=dead,
+        prompt_probs=task.prompt_probs[None],
+    )
+    assert np.array_equal(second.tokens[~dead], first.tokens[~dead])
+    assert not np.array_equal(second.tokens[dead], first.tokens[dead])
+
+
+def test_sample_uses_the_same_numbers_for_every_run():
+    task = arithmetic()
+    batch = sample(task, np.repeat(task.ref_logits[None], 2, axis=0), prompts=5, group_size=2, seed=3)
+    assert np.array_equal(batch.tokens[0], batch.tokens[1])
+
+
+def test_a_prompt_of_probability_zero_is_never_drawn():
+    task, probs = bandit(), policy_of(bandit().ref_logits[None]).probs
+    weights = np.zeros((1, len(task.prompts)))
+    weights[0, 1] = 1.0
+    batch = draw(task, probs, [np.random.default_rng(0)], prompts=200, group_size=1, prompt_probs=weights)
+    assert set(batch.prompts.reshape(-1).tolist()) == {1}
