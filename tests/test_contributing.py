@@ -1,4 +1,4 @@
-"""CONTRIBUTING.md: each walk is followed word by word in a copy of the project, and is as short as it says."""
+"""CONTRIBUTING.md: each walk is followed word by word in a copy of the project, and is as short as told."""
 
 import os
 import re
@@ -16,11 +16,16 @@ _, *SECTIONS = re.split(r"^## ", (ROOT / "CONTRIBUTING.md").read_text(encoding="
 WALKS = {title: text for title, _, text in (section.partition("\n") for section in SECTIONS)}
 MOST_FILES = {"recipe": 4, "dialect": 4, "task": 3, "experiment": 3, "exercise": 3}
 
-CODE = r"\s*```python\n(?P<code>.*?)\n +```"
+
+def block(name):
+    """The pattern of a block of code."""
+    return rf"\s*```python\n(?P<{name}>.*?)\n +```"
+
+
 STEP = re.compile(
-    rf"[Cc]reate\s+`(?P<new>[^`]+)`:{CODE.replace('code', 'text')}"
-    rf"|at the end of `(?P<longer>[^`]+)`,\s+add:{CODE.replace('code', 'more')}"
-    rf"|[Ii]n\s+`(?P<file>[^`]+)`,\s+(?P<side>above|below)\s+`(?P<line>[^`]+)`,\s+add:{CODE.replace('code', 'lines')}"
+    rf"[Cc]reate\s+`(?P<new>[^`]+)`:{block('text')}"
+    rf"|at the end of `(?P<longer>[^`]+)`,\s+add:{block('more')}"
+    rf"|[Ii]n\s+`(?P<file>[^`]+)`,\s+(?P<side>above|below)\s+`(?P<line>[^`]+)`,\s+add:{block('lines')}"
     r"|[Ii]n\s+`(?P<changed>[^`]+)`,\s+replace\s+`(?P<old>[^`]+)`\s+by\s+`(?P<by>[^`]+)`"
     r"|^    \$ (?P<command>[^\n]+)$",
     re.DOTALL | re.MULTILINE,
@@ -72,9 +77,8 @@ def run(command, root):
         "grpo-ref": [sys.executable, str(Path(sys.executable).with_name("grpo-ref"))],
     }
     environment = os.environ | {"PYTHONPATH": str(root), "NO_COLOR": "1"}
-    done = subprocess.run(
-        [*programs[program], *arguments], cwd=root, env=environment, capture_output=True, text=True, check=False
-    )
+    whole = [*programs[program], *arguments]
+    done = subprocess.run(whole, cwd=root, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}{done.stderr[-2000:]}"
 
 
