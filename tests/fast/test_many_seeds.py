@@ -1,4 +1,4 @@
-"""The fast loop for many seeds: the numbers of `train`, whatever the number of seeds and threads."""
+"""The fast loop: the numbers of the plain one, whatever the number of seeds and threads."""
 
 from dataclasses import replace
 from itertools import islice
@@ -6,13 +6,15 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, initial_state, k3, slot, soft_overlong, train
+from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, initial_state, slot, soft_overlong, train
 from grpo_ref.fast.many_seeds import train_many
+from grpo_ref.fast.usual import fast_metrics
 from grpo_ref.kernels.levels import token_level
-from grpo_ref.kernels.penalties import k2
 from grpo_ref.kernels.surrogates import clipped
+from grpo_ref.learning.tasks.arithmetic import arithmetic
+from grpo_ref.learning.tasks.bandit import bandit
+from grpo_ref.learning.tasks.names import names
 
-BUILD = {"bandit": {}, "arithmetic": {"largest": 3}, "names": {"goal": "alternates"}}
 SMALL = {"updates": 6, "prompts": 8, "group_size": 4, "seeds": 3}
 STEPS = {
     "one epoch": {},
@@ -27,10 +29,6 @@ STEPS = {
         "ref_refresh": 4,
     },
 }
-
-
-def build(name):
-    return TASKS[name](**BUILD[name])
 
 
 def both(task, recipe, config, **settings):
@@ -60,11 +58,10 @@ def assert_equal(theirs, ours, runs=slice(None)):
 
 @pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
 @pytest.mark.parametrize("name", TASKS)
-def test_it_computes_what_train_does(name, steps):
-    task = build(name)
-    assert_close(
-        *both(task, GRPO, config_for(task, **SMALL | {"updates": 30, "prompts": 16, "group_size": 8} | steps))
-    )
+def test_it_computes_what_the_plain_loop_does(name, steps):
+    task = TASKS[name]()
+    config = config_for(task, **SMALL | {"updates": 30, "prompts": 16, "group_size": 8} | steps)
+    assert_close(*both(task, GRPO, config), atol=1e-9)
 
 
 USUAL = {
@@ -85,14 +82,14 @@ USUAL = {
 
 @pytest.mark.parametrize("recipe", USUAL.values(), ids=USUAL)
 def test_every_usual_recipe(recipe):
-    task = build("arithmetic")
+    task = arithmetic(largest=3)
     assert_close(*both(task, recipe, config_for(task, **SMALL, epochs=2)))
 
 
 @pytest.mark.parametrize("recipe", USUAL.values(), ids=USUAL)
 @pytest.mark.parametrize("steps", [STEPS["one epoch"], STEPS["minibatches"], STEPS["other settings"]])
 def test_a_run_depends_neither_on_its_neighbours_nor_on_the_threads(recipe, steps):
-    task = build("arithmetic")
+    task = arithmetic(largest=3)
     config = config_for(task, **SMALL | {"seeds": 5} | steps)
     together = list(train_many(task, recipe, config, threads=1))
     for threads in (2, 3, 9):
@@ -111,7 +108,7 @@ def test_one_state_and_one_prompt_make_no_difference_to_the_order_of_sums():
 
 def test_the_verifier_sees_what_rollout_shows_it():
     seen = []
-    task = build("names")
+    task = names(goal="alternates")
     spy = replace(task, verify=lambda *batch: seen.append([x.copy() for x in batch]) or task.verify(*batch))
     both(spy, GRPO, config_for(task, **SMALL | {"updates": 1}), threads=1)
     for theirs, ours in zip(*seen, strict=True):
@@ -128,7 +125,7 @@ def test_one_arm_is_always_drawn():
     ("first", "second"), [(train, train_many), (train_many, train), (train_many, train_many)]
 )
 def test_either_loop_continues_the_others_state(first, second):
-    task = build("arithmetic")
+    task = arithmetic(largest=3)
     config = config_for(task, **SMALL, epochs=2, ref_refresh=2)
     whole = list(train(task, GRPO, config))
     half = list(islice(first(task, GRPO, config), 3))
@@ -137,7 +134,7 @@ def test_either_loop_continues_the_others_state(first, second):
 
 
 def test_what_was_yielded_stays_as_it_is():
-    task = build("bandit")
+    task = bandit()
     config = config_for(task, **SMALL)
     kept = list(train_many(task, GRPO, config))
     assert_equal([kept[2]], islice(train_many(task, GRPO, config), 2, 3))
@@ -146,7 +143,7 @@ def test_what_was_yielded_stays_as_it_is():
 
 
 def test_single_precision_follows_for_a_while():
-    task = build("arithmetic")
+    task = arithmetic(largest=3)
     config = config_for(task, **SMALL, epochs=2)
     double, single = both(task, GRPO, config, dtype=np.float32)
     assert single[-1].state.logits.dtype == np.float32
@@ -155,7 +152,7 @@ def test_single_precision_follows_for_a_while():
 
 
 def test_probabilities_too_small_for_a_number_do_no_harm():
-    task = build("bandit")
+    task = bandit()
     config = config_for(task, **SMALL, epochs=2)
     start = initial_state(task, config)
     start.logits[..., 0] = -2000.0
@@ -164,42 +161,38 @@ def test_probabilities_too_small_for_a_number_do_no_harm():
     np.testing.assert_allclose(ours[-1].state.logits, theirs[-1].state.logits, rtol=0, atol=1e-8)
 
 
-UNUSUAL = {
-    "keep: train_many cannot do mixed_groups": (DAPO, {}),
-    "admit: train_many cannot do ended_completions": (RECIPES["book_cispo"], {}),
-    "level: train_many cannot do sequence_mean_level": (RECIPES["gspo"], {}),
-    "surrogate: train_many cannot do cispo": (RECIPES["cispo"], {}),
-    "penalty: train_many cannot do k2": (replace(GRPO, penalty=slot(k2)), {}),
-    r"penalty: train_many cannot do k3\(max_value=10.0\)": (
-        replace(GRPO, penalty=slot(k3, max_value=10.0)),
-        {},
-    ),
-    "corrections: train_many cannot do": (RECIPES["book_dr_grpo"], {}),
-    "log_ratio_limits: train_many cannot do": (replace(GRPO, log_ratio_limits=(-1.0, 1.0)), {}),
-    "entropy_coef: train_many cannot do a run with entropy_coef; use train": (GRPO, {"entropy_coef": 0.1}),
-    "entropy_target: ": (GRPO, {"entropy_target": 1.0}),
-    "refilter_every: ": (GRPO, {"refilter_every": 2}),
-    "expected 0 <= clip_low < 1": (replace(GRPO, surrogate=slot(clipped, clip_low=1.5)), {}),
-}
+def test_what_it_cannot_do_is_named():
+    with pytest.raises(ValueError, match="keep: train_many cannot do mixed_groups; use train"):
+        next(train_many(bandit(), DAPO, config_for(bandit(), **SMALL)))
+    with pytest.raises(ValueError, match="metrics: train_many cannot give entropy, kl; use train"):
+        next(train_many(bandit(), GRPO, config_for(bandit(), **SMALL), metrics=("reward", "entropy", "kl")))
+    wide = replace(GRPO, surrogate=slot(clipped, clip_low=1.5))
+    with pytest.raises(ValueError, match="expected 0 <= clip_low < 1"):
+        next(train_many(bandit(), wide, config_for(bandit(), **SMALL)))
 
 
-@pytest.mark.parametrize(("message", "case"), UNUSUAL.items(), ids=[name.split(":")[0] for name in UNUSUAL])
-def test_what_it_cannot_do_is_named(message, case):
-    recipe, settings = case
-    task = build("bandit")
-    with pytest.raises(ValueError, match=message):
-        next(train_many(task, recipe, config_for(task, **SMALL, **settings)))
+@pytest.mark.parametrize("name", TASKS)
+def test_every_metric_that_it_gives_is_that_of_the_plain_loop(name):
+    task = TASKS[name]()
+    config = config_for(task, **SMALL | {"updates": 3})
+    names_of = fast_metrics(task)
+    for ours, theirs in zip(
+        train_many(task, GRPO, config, metrics=names_of), train(task, GRPO, config), strict=True
+    ):
+        assert tuple(ours.metrics) == names_of
+        for metric in names_of:
+            np.testing.assert_allclose(ours.metrics[metric], theirs.metrics[metric], rtol=0, atol=1e-10)
 
 
 def test_no_threads():
     with pytest.raises(ValueError, match="threads: expected at least 1, got 0"):
-        next(train_many(build("bandit"), GRPO, config_for(build("bandit")), threads=0))
+        next(train_many(bandit(), GRPO, config_for(bandit()), threads=0))
 
 
 @pytest.mark.parametrize("loop", [train, train_many])
 @pytest.mark.parametrize("optimizer", ["adam", "sgd"])
 def test_a_state_of_another_optimizer_is_refused(loop, optimizer):
-    task = build("bandit")
+    task = bandit()
     config = config_for(task, updates=2, seeds=2, optimizer=optimizer)
     other = replace(config, optimizer="sgd" if optimizer == "adam" else "adam")
     state = next(iter(loop(task, GRPO, other))).state

@@ -1,0 +1,65 @@
+"""What the fast loop can do, and the one sentence that names what it cannot."""
+
+from dataclasses import replace
+
+import pytest
+from device_double import Device
+
+from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, initial_state, k3, slot
+from grpo_ref.arrays import to_device
+from grpo_ref.fast.usual import MEASURES, fast_metrics, why_not
+from grpo_ref.kernels.penalties import k2
+from grpo_ref.learning.curves import METRICS
+from grpo_ref.learning.tasks.bandit import bandit
+
+TASK = bandit()
+CONFIG = config_for(TASK, seeds=2)
+
+
+@pytest.mark.parametrize("name", ["grpo", "dr_grpo", "reinforce_pp"])
+def test_usual_recipes_need_no_other_loop(name):
+    assert why_not(TASK, RECIPES[name], CONFIG) == ""
+
+
+UNUSUAL = {
+    "keep: train_many cannot do mixed_groups": (DAPO, {}),
+    "admit: train_many cannot do ended_completions": (RECIPES["book_cispo"], {}),
+    "level: train_many cannot do sequence_mean_level": (RECIPES["gspo"], {}),
+    "surrogate: train_many cannot do cispo": (RECIPES["cispo"], {}),
+    "penalty: train_many cannot do k2": (replace(GRPO, penalty=slot(k2)), {}),
+    "penalty: train_many cannot do k3(max_value=10.0)": (
+        replace(GRPO, penalty=slot(k3, max_value=10.0)),
+        {},
+    ),
+    "corrections: train_many cannot do": (RECIPES["book_dr_grpo"], {}),
+    "log_ratio_limits: train_many cannot do": (replace(GRPO, log_ratio_limits=(-1.0, 1.0)), {}),
+    "entropy_coef: train_many cannot do a run with entropy_coef; use train": (GRPO, {"entropy_coef": 0.1}),
+    "entropy_target: ": (GRPO, {"entropy_target": 1.0}),
+    "refilter_every: ": (GRPO, {"refilter_every": 2}),
+}
+
+
+@pytest.mark.parametrize(("reason", "case"), UNUSUAL.items(), ids=[name.split(":")[0] for name in UNUSUAL])
+def test_the_first_part_that_needs_the_plain_loop_is_named(reason, case):
+    recipe, settings = case
+    assert why_not(TASK, recipe, replace(CONFIG, **settings)).startswith(reason)
+
+
+def test_a_bonus_that_a_state_brings_along_needs_the_plain_loop():
+    state = initial_state(TASK, replace(CONFIG, entropy_coef=0.1))
+    assert why_not(TASK, GRPO, CONFIG, state).startswith("entropy_coef: ")
+    assert why_not(TASK, GRPO, CONFIG, initial_state(TASK, CONFIG)) == ""
+
+
+def test_arrays_of_another_device_need_the_plain_loop():
+    there = to_device(TASK, Device())
+    assert (
+        why_not(there, GRPO, CONFIG) == "task and state: expected NumPy arrays; on another device use train"
+    )
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_its_metrics_are_among_those_of_the_plain_loop(name):
+    task = TASKS[name]()
+    assert set(fast_metrics(task)) == {*task.criteria, *MEASURES}
+    assert set(MEASURES) <= set(METRICS)
