@@ -55,7 +55,7 @@ def taught(
     state, rates = initial_state(task, settings), []
     for until, fewest, most in schedule:
         state = replace(state, prompt_probs=np.tile(_between(task, fewest, most), (seeds, 1)))
-        for update in train(task, recipe, replace(settings, updates=until), state):
+        for update in train(task, recipe, replace(settings, updates=until), state, metrics=()):
             state = update.state
             rates.append(pass_rates(task, state.logits)[:, -1])
     curve = np.stack(rates, axis=-1)

@@ -52,7 +52,7 @@ def learned(*, recipe: Recipe, seeds: int, seed: int, **config: Any) -> Measures
     task = chain(longest=LONGEST, hardest_share=1 / LONGEST)
     settings = config_for(task, seeds=seeds, seed=seed, **config)
     before, rates, costs = initial_state(task, settings), [], []
-    for update in train(task, recipe, settings, before):
+    for update in train(task, recipe, settings, before, metrics=()):
         costs.append(_completions(task, settings, before.update, pass_rates(task, before.logits)))
         before = update.state
         rates.append(pass_rates(task, before.logits).mean(-1))
