@@ -20,7 +20,7 @@ several of both, of which the later ones win. Exit status 2 for an unknown key o
 
 
 @click.command("explain", help=HELP, epilog="Example:  grpo-ref explain trl loss_type=dr_grpo beta=0.04")
-@click.argument("dialect", type=Name("dialect", DIALECTS))
+@click.argument("dialect", type=Name("dialect", lambda: DIALECTS))
 @config_argument
 @click.option("--strict", is_flag=True, help="Exit with status 1 if there is a warning, for a check in CI.")
 @skip_option

@@ -67,7 +67,7 @@ def _config_options(function: Callable[..., Any]) -> Callable[..., Any]:
         option = f"--{item.name.replace('_', '-')}"
         default = CLI_DEFAULTS.get(item.name, item.default)
         shown = f"{HELP[item.name]}  [default: the task's, else {default}]"
-        kind = Name("optimizer", OPTIMIZERS) if item.name == "optimizer" else type(item.default)
+        kind = Name("optimizer", lambda: OPTIMIZERS) if item.name == "optimizer" else type(item.default)
         function = click.option(option, type=kind, default=None, help=shown)(function)
     return function
 
