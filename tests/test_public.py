@@ -83,8 +83,14 @@ SUMMARIES = {
     "function": ("token_level", "Every token keeps its own ratio: PPO, GRPO, DAPO."),
     "class": ("PolicyLoss", "What `policy_loss` returns."),
     "recipe": ("RLOO", "Ahmadian et al. 2024, Back to basics (arXiv:2402.14740)"),
-    "constant": ("TASKS", "Every task by name; each takes its settings as keyword arguments."),
-    "room": ("plots", "Plots: the only package that imports matplotlib."),
+    "constant": (
+        "TASKS",
+        "Every task by the name of its function, which takes its settings as keyword arguments with defaults.",
+    ),
+    "room": (
+        "plots",
+        "Plots: the only package that imports matplotlib, and not before a figure is asked for.",
+    ),
     "second name": ("mse", "Another name of `k2`."),
 }
 
