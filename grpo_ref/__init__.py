@@ -9,7 +9,7 @@ The records that stages hand to one another: plain, immutable bundles of arrays.
   Term         A value per token, written beside its derivative.
 
 The tasks: each a small file that builds one automaton with its verifier.   (grpo_ref.learning.tasks)
-  TASKS  Every task by name; each takes its settings as keyword arguments.
+  TASKS  Every task by the name of its function, which takes its settings as keyword arguments with defaults.
 
 A task: a deterministic automaton that the policy walks through, and a verifier that judges the walk.   (grpo_ref.learning.tasks.task)
   Task  All that `rollout` and `train` need to know of a task.

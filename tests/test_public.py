@@ -84,7 +84,10 @@ SUMMARIES = {
     "class": ("PolicyLoss", "What `policy_loss` returns."),
     "recipe": ("RLOO", "Ahmadian et al. 2024, Back to basics (arXiv:2402.14740)"),
     "constant": ("TASKS", "Every task by name; each takes its settings as keyword arguments."),
-    "room": ("plots", "Plots: the only package that imports matplotlib."),
+    "room": (
+        "objective",
+        "`grpo_objective`: the GRPO objective of one group in one function, complete in itself.",
+    ),
     "second name": ("mse", "Another name of `k2`."),
 }
 
