@@ -79,26 +79,43 @@ def test_help_lists_every_name_by_stage_with_one_line():
     assert [name for name, _ in lines] == list(PUBLIC)
 
 
+SHOWN = '''
+"""A module."""
+from grpo_ref import RLOO
+
+def double(x):
+    """Twice x.
+
+    More is not shown.
+    """
+
+class Kind:
+    """A class."""
+
+twice = double
+ANSWER: int = 42
+"""What was asked for."""
+PLAIN = 1
+'''
 SUMMARIES = {
-    "function": ("token_level", "Every token keeps its own ratio: PPO, GRPO, DAPO."),
-    "class": ("PolicyLoss", "What `policy_loss` returns."),
-    "recipe": ("RLOO", "Ahmadian et al. 2024, Back to basics (arXiv:2402.14740)"),
-    "constant": (
-        "TASKS",
-        "Every task by the name of its function, which takes its settings as keyword arguments with defaults.",
-    ),
-    "room": (
-        "plots",
-        "Plots: the only package that imports matplotlib, and not before a figure is asked for.",
-    ),
-    "second name": ("mse", "Another name of `k2`."),
+    "a function": ("double", "Twice x."),
+    "a class": ("Kind", "A class."),
+    "a second name": ("twice", "Another name of `double`."),
+    "a constant": ("ANSWER", "What was asked for."),
+    "a constant without a note": ("PLAIN", ""),
+    "a recipe": ("RLOO", grpo_ref.RLOO.source),
 }
 
 
 @pytest.mark.parametrize(("name", "line"), SUMMARIES.values(), ids=SUMMARIES)
-def test_one_line_about_a_name(name, line):
-    module = importlib.import_module(PUBLIC.get(name, "grpo_ref"))
-    assert public_names.summary(module, name) == line
+def test_one_line_about_a_name(tmp_path, monkeypatch, name, line):
+    (tmp_path / "shown_module.py").write_text(SHOWN, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert public_names.summary(importlib.import_module("shown_module"), name) == line
+
+
+def test_one_line_about_a_room():
+    assert public_names.summary(grpo_ref, "kernels") == grpo_ref.kernels.__doc__.splitlines()[0]
 
 
 def test_the_citation_names_this_version():
