@@ -122,7 +122,7 @@ EXPERIMENT = Experiment(
             "Both are better than token-level loss alone", "mean correct", "both", "more", "token loss", 0.01
         ),
         Prediction(
-            "Both together gain more than each alone in sum",
+            "Both together gain more than the sum of their separate gains",
             "interaction",
             "interaction, group mean",
             "more",
@@ -130,7 +130,7 @@ EXPERIMENT = Experiment(
             0.01,
         ),
         Prediction(
-            "With the chapter's formula, both together gain more than each alone in sum",
+            "With the chapter's formula, too, both gain more than the sum of their separate gains",
             "interaction",
             "interaction, batch mean",
             "more",
