@@ -115,7 +115,8 @@ EXPERIMENT = Experiment(
     claim="Log-probabilities of the sampler that differ from the learner's bias the gradient; importance"
     " weights repair it, sequence-level ones better than token-level ones; truncation (TIS) is the better"
     " one where the mismatch is small, masking (MIS) where it is large.",
-    source="Yao et al. 2025, truncated importance sampling; a book chapter on GRPO (2026), sec. 7.5.7",
+    source="Yao et al. 2025, truncated importance sampling; a book chapter on GRPO (2026, not public), sec."
+    " 7.5.7",
     run=f"A language has {VOCABULARY} tokens and completions of {LENGTH} tokens; for each seed there are a"
     " random learner and a random verifier. The sampler's logits are the learner's plus normal noise, or the"
     f" learner's divided by a temperature of {TEMPERATURE}. All {TOKENS.shape[-2]} completions are evaluated"
