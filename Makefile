@@ -2,7 +2,7 @@
 # make demo    train on real names and show what was learned      make test    run the tests
 # make check   tests, types and style, as CI does                 make bench   benchmarks (minutes)
 # make report  run all experiments (minutes) and renew the page and the table of verdicts
-# make docs   renew the tables of the documentation
+# make docs   renew the tables of the documentation, the map of the house and the list of public names
 # make notebooks   make notebooks/*.ipynb from the scripts beside them
 # make bench-gpu   benchmarks on a GPU; before it: make setup, then .venv/bin/pip install -e '.[cuda]'
 # Every target sets up .venv by itself. PYTHON chooses the interpreter (3.11 or later).
@@ -40,6 +40,7 @@ coverage: $(READY_DEV)
 
 docs: $(READY)
 	$(BIN)/python docs/tables.py
+	$(BIN)/python docs/public_names.py
 
 notebooks: $(READY)
 	$(BIN)/python tests/make_notebooks.py

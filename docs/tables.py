@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable
 from inspect import cleandoc
 from pathlib import Path
 
+from house import rooms
+
 from grpo_ref import GRPO, TASKS
 from grpo_ref.course.contents import CHAPTERS
 from grpo_ref.course.problems import PROBLEMS
@@ -101,7 +103,8 @@ def notebooks() -> str:
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
-    block.__name__: block for block in (recipes, chapter, tasks, exercises, totals, dialects, notebooks)
+    block.__name__: block
+    for block in (recipes, chapter, tasks, exercises, totals, dialects, notebooks, rooms)
 }
 
 

@@ -10,19 +10,25 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import cache, partial
 from types import ModuleType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import array_api_compat
-import numpy as np
-from numpy.typing import NDArray
+import lazy_loader
 
 Array: TypeAlias = Any
 """An array of any library that follows the Array API standard."""
 
-Floats: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
-Bools: TypeAlias = NDArray[np.bool_]
-"""NumPy arrays, for the parts that are not kernels; CuPy's in a training that runs on the GPU."""
+if TYPE_CHECKING:
+    import array_api_compat
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Floats: TypeAlias = NDArray[np.float64]
+    Integers: TypeAlias = NDArray[np.int64]
+    Bools: TypeAlias = NDArray[np.bool_]
+    """NumPy arrays, for the parts that are not kernels; CuPy's in a training that runs on the GPU."""
+else:  # loaded with the first array: to list the recipes takes a fraction of the time that NumPy takes
+    array_api_compat, np = lazy_loader.load("array_api_compat"), lazy_loader.load("numpy")
+    Floats = Integers = Bools = Any
 
 TOKENS, GROUP, PROMPTS = -1, -2, -3
 BATCH = (PROMPTS, GROUP, TOKENS)

@@ -1,8 +1,11 @@
 """What is listed by name: recipes, tasks, experiments, dialects; and what is said of a name that is not."""
 
-import difflib
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
+
+import lazy_loader
+
+difflib = lazy_loader.load("difflib")  # for those who misspell a name
 
 Value = TypeVar("Value")
 

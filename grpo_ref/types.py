@@ -30,19 +30,24 @@ class Term(NamedTuple):
 class Batch:
     """What the slots of a recipe may read when the loss is computed. All log-probabilities are in nats.
 
-    Attributes:
-      log_probs: (..., P, G, T) log π(token) under the policy being trained.
-      old_log_probs: the same under the policy at the start of the update.
-      ref_log_probs: the same under the reference policy.
-      rollout_log_probs: the same as the sampler reported it.
-      log_ratio: log_probs - old_log_probs after the recipe's level.
-      advantages: (..., P, G, T) or broadcastable to it; constants of differentiation.
-      mask: (..., P, G, T) 1 on completion tokens, the end-of-sequence token included, 0 on padding.
-      max_length: the generation budget in tokens.
-      entropies: (..., P, G, T) of the distribution each token was drawn from, in nats; None if not given.
-      noise: (..., P, G, T) random numbers in [0, 1); None if not given.
-      top_log_probs, top_old_log_probs: (..., P, G, T, K) of the K likeliest tokens; None if not given.
-      correction: (..., P, G, T) the product of the recipe's corrections; filled in by the loss.
+    | field               | shape             | what it is                                             |
+    |---------------------|-------------------|--------------------------------------------------------|
+    | `log_probs`         | (..., P, G, T)    | log π of each token under the policy being trained     |
+    | `old_log_probs`     | (..., P, G, T)    | the same under the policy at the start of the update   |
+    | `ref_log_probs`     | (..., P, G, T)    | the same under the reference policy                    |
+    | `rollout_log_probs` | (..., P, G, T)    | the same as the sampler reported it                    |
+    | `log_ratio`         | (..., P, G, T)    | log_probs - old_log_probs after the recipe's level     |
+    | `advantages`        | (..., P, G, T)    | constants of differentiation                           |
+    | `mask`              | (..., P, G, T)    | 1 on completion tokens, the end included; 0 on padding |
+    | `max_length`        |                   | the generation budget in tokens                        |
+    | `entropies`         | (..., P, G, T)    | of the distribution each token was drawn from, in nats |
+    | `noise`             | (..., P, G, T)    | random numbers in [0, 1)                               |
+    | `top_log_probs`     | (..., P, G, T, K) | log π of the K likeliest tokens                        |
+    | `top_old_log_probs` | (..., P, G, T, K) | the same tokens under the old policy                   |
+    | `correction`        | (..., P, G, T)    | the product of the recipe's corrections                |
+
+    The four from `entropies` to `top_old_log_probs` are None where they were not given. The loss itself fills
+    in the levelled `log_ratio` and the `correction`.
     """
 
     log_probs: Array

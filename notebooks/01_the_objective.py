@@ -206,7 +206,7 @@ print("k3        ", estimate.round(4), "  mean", estimate.mean().round(4))
 # |---|---|---|
 # | returns | $J$, to be maximised | loss $= -J$, its gradient, and metrics |
 # | advantage | given | from the rewards of the group |
-# | ratio | one a completion | one a token |
+# | ratio | one per completion | one per token |
 # | clip | completions | tokens |
 # | KL | exact, between the $G$ completions | estimated token by token (k3) |
 # | mean | over completions | over the tokens of a completion, then over completions (or otherwise: notebook 5) |

@@ -81,7 +81,7 @@ surrogate_figure(slot(surrogates.two_sided_clipped, max_ratio=1.1))
 
 # %% [markdown]
 # **`geometric_mean_clipped`** (GMPO): clips each token's $\log\rho$ at $\pm 0.4$, and then takes the geometric mean over
-# the completion. With one token a completion, as here, it is a wider clip: from $e^{-0.4} = 0.67$ to $e^{0.4} = 1.49$.
+# the completion. With one token per completion, as here, it is a wider clip: from $e^{-0.4} = 0.67$ to $e^{0.4} = 1.49$.
 
 # %%
 surrogate_figure(slot(surrogates.geometric_mean_clipped))

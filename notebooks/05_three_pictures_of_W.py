@@ -14,7 +14,7 @@
 #
 # **The question: how much does each token count, and what does that do to long and short completions?**
 #
-# Averaging is linear. So every answer is an array of **weights** $W$, one a token, and the loss is
+# Averaging is linear. So every answer is an array of **weights** $W$, one per token, and the loss is
 #
 # $$ \text{loss} = -\sum_{i,t} W_{i,t}\, s_{i,t} $$
 #
@@ -24,7 +24,6 @@
 # %%
 # %matplotlib inline
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -50,7 +49,7 @@ mask = (np.arange(lengths.max()) < lengths[:, None]).astype(float)
 
 
 def weights(aggregate, mask=mask):
-    return aggregate(SimpleNamespace(mask=mask[None], max_length=budget))[0]
+    return aggregate(mask=mask[None], max_length=budget)[0]
 
 
 grpo, dapo, dr_grpo = slot(sequence_mean_token_mean), slot(token_mean), slot(fixed_length)

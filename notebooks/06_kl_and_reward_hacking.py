@@ -25,7 +25,7 @@ import numpy as np
 
 from grpo_ref import GRPO, TASKS, config_for, k1, k2, k3, sample, slot, train
 from grpo_ref.experiments import EXPERIMENTS
-from grpo_ref.experiments.framework.experiment import run_experiment
+from grpo_ref.experiments.framework.sweep import run_experiment
 from grpo_ref.plots import experiment_figure, frontier_figure, penalty_figure, spread_figure
 
 # %% [markdown]

@@ -23,11 +23,11 @@
 # %matplotlib inline
 
 import numpy as np
-from grpo_ref.experiments.claims.stale import alignment, expected_push, stale_policies
 
 from grpo_ref import GRPO, RECIPES, TASKS, config_for, slot, train
 from grpo_ref.experiments import EXPERIMENTS
-from grpo_ref.experiments.framework.experiment import run_experiment
+from grpo_ref.experiments.framework.stale_data import alignment, expected_push, stale_policies
+from grpo_ref.experiments.framework.sweep import run_experiment
 from grpo_ref.kernels.corrections import masked, truncated
 from grpo_ref.kernels.levels import sequence_sum_level
 from grpo_ref.plots import dynamics_figure, experiment_figure, lines_figure

@@ -22,7 +22,7 @@ import numpy as np
 from grpo_ref import GRPO, RECIPES, config_for, group_normalized, normalized_then_summed, train
 from grpo_ref.experiments import EXPERIMENTS
 from grpo_ref.experiments.claims.reward_scales import two_rewards
-from grpo_ref.experiments.framework.experiment import run_experiment
+from grpo_ref.experiments.framework.sweep import run_experiment
 from grpo_ref.plots import experiment_figure, lines_figure
 
 # %% [markdown]

@@ -2,8 +2,8 @@
 
 ## Background
 
-Correctness, format, length: when several rewards are added before they are normalised, the one with
-the widest spread decides alone. GDPO normalises each one in its group first.
+Correctness, format, length: when several rewards are added before they are normalized, the one with
+the widest spread decides alone. GDPO normalizes each one in its group first.
 
 ## Problem
 
@@ -48,5 +48,5 @@ import numpy as np
 
 
 def gdpo_advantages(components, weights, eps=1e-4):
-    """Normalise each criterion in its group, sum with the weights, normalise over the batch."""
+    """Normalize each criterion in its group, sum with the weights, normalize over the batch."""
     raise NotImplementedError("advantages/gdpo")

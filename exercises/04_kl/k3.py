@@ -44,5 +44,5 @@ import numpy as np
 
 
 def k3(log_probs, ref_log_probs):
-    """Schulman's unbiased, never negative estimate, one a token."""
+    """Schulman's unbiased, never negative estimate, one per token."""
     raise NotImplementedError("kl/k3")

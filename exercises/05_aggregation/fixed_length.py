@@ -34,7 +34,7 @@ A number.
 
 ## Notes
 
-TRL `loss_type="dr_grpo"` changes only this; for Dr. GRPO the advantages must also be centred only,
+TRL `loss_type="dr_grpo"` changes only this; for Dr. GRPO the advantages must also be centered only,
 with scale_rewards="none".
 
 ## Grading

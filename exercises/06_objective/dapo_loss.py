@@ -29,7 +29,7 @@ others.
 
 ## Output
 
-A number, to be minimised; 0 if no group is left.
+A number, to be minimized; 0 if no group is left.
 
 ## Examples
 

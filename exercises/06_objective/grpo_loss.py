@@ -2,7 +2,7 @@
 
 ## Background
 
-All the parts are there: ratio, clip, penalty, average. This is what a trainer minimises.
+All the parts are there: ratio, clip, penalty, average. This is what a trainer minimizes.
 
 ## Problem
 
@@ -22,7 +22,7 @@ kl_coef=0.04)`:
 
 ## Output
 
-A number, to be minimised.
+A number, to be minimized.
 
 ## Examples
 

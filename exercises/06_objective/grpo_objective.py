@@ -12,7 +12,7 @@ Write `grpo_objective(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.0
     J = 1/G Σᵢ min(ρᵢ Aᵢ, clip(ρᵢ, 1-ε, 1+ε) Aᵢ) - β KL(πθ ‖ πref)
     KL(πθ ‖ πref) = Σᵢ πθᵢ log(πθᵢ / πrefᵢ + 1e-10),    πθ ∝ ρ πold
 
-Both distributions are normalised to sum to 1 before the KL.
+Both distributions are normalized to sum to 1 before the KL.
 
 ## Input
 
@@ -37,7 +37,7 @@ off.
 ## Constraints
 
 - Clip the ratio to [1-ε, 1+ε], take the elementwise min with the unclipped term, then the mean.
-- Normalise ρ πold and πref before the KL. Add 1e-10 inside the logarithm.
+- Normalize ρ πold and πref before the KL. Add 1e-10 inside the logarithm.
 - Raise ValueError if the four lengths differ. Leave the inputs as they are; lists and integers must
   do.
 

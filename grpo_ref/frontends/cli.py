@@ -1,13 +1,14 @@
 """The command `grpo-ref`: a table of subcommands, each imported only when it is asked for."""
 
-import difflib
 import errno
 import importlib
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import click
+
+from grpo_ref.listing import nearest
 
 
 class Entry(NamedTuple):
@@ -48,20 +49,26 @@ COMMANDS = {
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """A sentence that helps after a misspelt name."""
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"Did you mean {close[0]!r}?" if close else f"Choose one of: {', '.join(known)}."
+    close = nearest(name, known)
+    return f"Did you mean {close!r}?" if close else f"Choose one of: {', '.join(known)}."
 
 
 class Name(click.ParamType[str]):
-    """An argument that must be one of some names; a misspelt one gets a suggestion."""
+    """An argument that must be one of some names; a misspelt one gets a suggestion.
 
-    def __init__(self, kind: str, known: Iterable[str]) -> None:
-        self.name, self.known = kind, list(known)
+    Args:
+      kind: what it is a name of.
+      known: gives the names; it is called when an argument is there, so that `--help` need not import them.
+    """
+
+    def __init__(self, kind: str, known: Callable[[], Iterable[str]]) -> None:
+        self.name, self.known = kind, known
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The name itself, or an error with a suggestion."""
-        if value not in self.known:
-            self.fail(f"no {self.name} is called {value!r}. {suggestion(value, self.known)}", param, ctx)
+        known = list(self.known())
+        if value not in known:
+            self.fail(f"no {self.name} is called {value!r}. {suggestion(value, known)}", param, ctx)
         return str(value)
 
 

@@ -59,7 +59,7 @@ class ExerciseFile(pytest.File):
         self.errors: dict[str, BaseException] = {}
 
     def collect(self) -> Iterator["HiddenTest"]:
-        """One item a check."""
+        """One item per check."""
         for check in self.problem.checks:
             yield HiddenTest.from_parent(self, name=check.name)
 

@@ -20,7 +20,7 @@ DIVISOR = "length that is divided by"
 CONCEPTS = {
     COMPLETIONS: "This is the number of completions per prompt. It decides what an advantage is compared with.",
     PASSES: "This is how often each batch is used. From the second time on there are ratios to clip.",
-    BONUS: "The entropy of the policy, times this number, is added to what is maximised.",
+    BONUS: "The entropy of the policy, times this number, is added to what is maximized.",
     DIVISOR: "This is the length in tokens that a constant denominator divides by, `max_length` elsewhere here.",
 }
 """What trainers say in different words and no recipe holds -> what a key of that meaning does."""
@@ -33,7 +33,7 @@ Call = Callable[["Dialect", Mapping[str, Any], SimpleNamespace], dict[str, Any]]
 
 @dataclass(frozen=True)
 class Dialect:
-    """One trainer's way to say which objective it optimises.
+    """One trainer's way to say which objective it optimizes.
 
     Everything that is known of a trainer stands here, so that explaining, converting and replaying need not
     know which trainer it is.

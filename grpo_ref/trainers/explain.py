@@ -1,4 +1,4 @@
-"""What a configuration really optimises: part by part, key by key, with the traps it falls into."""
+"""What a configuration really optimizes: part by part, key by key, with the traps it falls into."""
 
 import inspect
 import textwrap
@@ -94,7 +94,8 @@ def _about(dialect: Dialect, config: Mapping[str, Any], key: str) -> str:
     except ValueError:
         return "This key is needed: without it the configuration is refused."
     if changed:
-        return f"This sets {' and '.join(f'{part} = {text}' for part, text in changed.items())}."
+        *first, last = (f"{part} = {text}" for part, text in changed.items())
+        return f"This sets {', '.join(first)}{' and ' * bool(first)}{last}."
     same = vars(dialect.settings(config))[name] == vars(dialect.settings(others))[name]
     return _told(dialect, key, name) or (
         "This is the default." if same else "This changes nothing in this configuration."

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def gdpo_advantages(components, weights, eps=1e-4):
-    """Normalise each criterion in its group, sum with the weights, normalise over the batch."""
+    """Normalize each criterion in its group, sum with the weights, normalize over the batch."""
     # solution
     components = np.asarray(components, dtype=float)
     mean, std = components.mean(1, keepdims=True), components.std(1, keepdims=True)

@@ -28,7 +28,7 @@ def run(tmp_path, monkeypatch):
 
 def test_the_command_checks(run):
     right = run("my_trainer:loss", "--dialect", "trl", "--set", "epsilon_high=0.28")
-    assert (right.exit_code, right.output) == (0, "loss and gradient: 200 of 200 batches agree\n")
+    assert (right.exit_code, right.stdout) == (0, "loss and gradient: 200 of 200 batches agree\n")
     assert run("my_trainer:loss", "--recipe", "dapo", "--batches", "20").exit_code == 0
     wrong = run("my_trainer:loss", "--dialect", "trl", "--batches", "20")
     assert wrong.exit_code == 1

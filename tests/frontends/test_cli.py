@@ -39,11 +39,18 @@ def test_help_has_an_example(run, command):
     assert "Example:  grpo-ref" in result.output
 
 
-def test_help_imports_nothing_heavy():
-    code = "import sys; from grpo_ref.frontends.cli import main; main(['--help'], standalone_mode=False); "
-    code += "print([name for name in ('scipy', 'matplotlib', 'rich') if name in sys.modules])"
-    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert output.endswith("[]\n")
+HEAVY = {"numpy.linalg", "scipy", "matplotlib", "rich", "yaml", "pytest"}
+QUICK_COMMANDS = (["--help"], ["plot", "--help"], ["list"], ["recipes"], ["recipes", "dapo"])
+
+
+@pytest.mark.parametrize("arguments", QUICK_COMMANDS, ids=" ".join)
+def test_what_only_prints_imports_nothing_heavy(tmp_path, arguments):
+    (tmp_path / "exercises").mkdir()
+    code = f"import sys; from grpo_ref.frontends.cli import main; main({arguments}, standalone_mode=False); "
+    code += f"print(*sorted({HEAVY} & set(sys.modules)))"
+    command = [sys.executable, "-c", code]
+    output = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert output.splitlines()[-1] == ""
 
 
 WRONG = {

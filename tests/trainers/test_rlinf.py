@@ -6,7 +6,7 @@ from grpo_ref.trainers import rlinf
 
 # configuration -> parts of the recipe, as text
 PARTS = {
-    "normalised twice": (
+    "normalized twice": (
         {"algorithm": {"normalize_advantages": True}},
         {"advantage": "normalized_twice(ddof=1, eps=1e-06, token_ddof=0, token_eps=1e-05)"},
     ),

@@ -88,7 +88,8 @@ EXPERIMENT = Experiment(
     group="advantages",
     claim="Batch-level reward scaling alone and token-level loss alone are modest improvements; both"
     " together are synergistic, significantly better than either alone.",
-    source="a book chapter on GRPO (2026), sec. 7.5.10, as a finding of ScaleRL (arXiv:2510.13786)",
+    source="a book chapter on GRPO (2026, not public), sec. 7.5.10, as a finding of ScaleRL"
+    " (arXiv:2510.13786)",
     run="Nine words of one to three letters are learned by heart, in 80 updates of 16 x 8 completions with"
     " Adam and without a KL penalty. Batch scaling divides by the standard deviation of the batch and"
     " subtracts the mean of the group, as TRL and Lite PPO do; the chapter's formula subtracts the mean of"
@@ -121,10 +122,15 @@ EXPERIMENT = Experiment(
             "Both are better than token-level loss alone", "mean correct", "both", "more", "token loss", 0.01
         ),
         Prediction(
-            "Both gain more than the sum of each", "interaction", "interaction, group mean", "more", 0.0, 0.01
+            "Both together gain more than the sum of their separate gains",
+            "interaction",
+            "interaction, group mean",
+            "more",
+            0.0,
+            0.01,
         ),
         Prediction(
-            "Both gain more than the sum of each with the chapter's formula",
+            "With the chapter's formula, too, both gain more than the sum of their separate gains",
             "interaction",
             "interaction, batch mean",
             "more",

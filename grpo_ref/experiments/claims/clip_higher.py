@@ -36,7 +36,8 @@ EXPERIMENT = Experiment(
     group="clipping",
     claim="Symmetric clipping holds back rare tokens and makes the entropy collapse; a wider upper bound"
     " (clip-higher) keeps the entropy up.",
-    source="Yu et al. 2025, DAPO, sec. 3.1 (arXiv:2503.14476); a book chapter on GRPO (2026), sec. 7.5.2",
+    source="Yu et al. 2025, DAPO, sec. 3.1 (arXiv:2503.14476); a book chapter on GRPO (2026, not public),"
+    " sec. 7.5.2",
     run="In a bandit the good arms, 8 of 16, pay for 70 % of the prompts that the policy cannot tell apart,"
     " and the bad arms pay for 32.5 %; and once more without luck, for 100 % and 0 %. There are 200 batches"
     " of 8 prompts with groups of 8, and each batch is used for 8 steps. The lower bound is 0.2 in all arms"

@@ -14,7 +14,7 @@ EXPERIMENT = Experiment(
     group="divergence",
     claim="Without diversity pressure RL collapses to a narrow set of answers of high reward; the KL penalty"
     " is the primary remedy but not sufficient alone, and an entropy bonus is another.",
-    source="a book chapter on GRPO (2026), sec. 7.5.1",
+    source="a book chapter on GRPO (2026, not public), sec. 7.5.1",
     run=f"There are {PROMPTS} prompts with answers of two tokens out of {VOCABULARY}, four of them right and"
     " equally good. The algorithm is GRPO with k3 and several values of kl_coef and entropy_coef.",
     measured="The number of right answers that are given, which is the exponential of the entropy among"

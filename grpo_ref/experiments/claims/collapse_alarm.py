@@ -15,13 +15,13 @@ EXPERIMENT = Experiment(
     group="divergence",
     claim="If response entropy, the share of distinct n-grams and the width of the rewards all drop during"
     " training, you have a collapse problem.",
-    source="a book chapter on GRPO (2026), sec. 7.5.1",
+    source="a book chapter on GRPO (2026, not public), sec. 7.5.1",
     run="The task of `collapse` with four right answers per prompt, without pressure and with an entropy"
     " bonus of 0.3; and with only one right answer and a uniform reference, where nothing can collapse. The"
     " algorithm is GRPO without a KL penalty.",
-    measured="The share of the seeds in which the alarm is given, that is, in which each of the three is in"
-    " the last tenth of training below half of its value in the first tenth; and the number of right answers"
-    " that are lost from the reference to the final policy.",
+    measured="The share of the seeds in which the alarm is given: each of the three falls, from the first"
+    " tenth of training to the last, below half of its value. And the number of right answers that are lost"
+    " from the reference to the final policy.",
     arms={
         "four right answers": arm(answered, recipe=PLAIN, updates=UPDATES),
         "four, bonus 0.3": arm(answered, recipe=PLAIN, updates=UPDATES, entropy_coef=0.3),

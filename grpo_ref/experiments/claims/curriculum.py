@@ -55,7 +55,7 @@ def taught(
     state, rates = initial_state(task, settings), []
     for until, fewest, most in schedule:
         state = replace(state, prompt_probs=np.tile(_between(task, fewest, most), (seeds, 1)))
-        for update in train(task, recipe, replace(settings, updates=until), state):
+        for update in train(task, recipe, replace(settings, updates=until), state, metrics=()):
             state = update.state
             rates.append(pass_rates(task, state.logits)[:, -1])
     curve = np.stack(rates, axis=-1)
@@ -80,7 +80,8 @@ EXPERIMENT = Experiment(
     group="advantages",
     claim="A prompt that the model cannot solve teaches nothing, so the prompts' difficulty must match the"
     " model: easy prompts first, or only prompts with a pass rate of 20 to 80 %.",
-    source="a book chapter on GRPO (2026), sec. 7.4; curriculum sampling: Kimi k1.5 (arXiv:2501.12599)",
+    source="a book chapter on GRPO (2026, not public), sec. 7.4; curriculum sampling: Kimi k1.5"
+    " (arXiv:2501.12599)",
     run=f"Prompts need 1 to {LONGEST} steps with 4 moves each. The hardest one is solved at first once in a"
     f" million attempts, and makes up 80 % of the pool. There are {UPDATES} updates of 8 x 8 completions"
     " with Adam: on the hardest prompt only; on the pool as it is; with only the prompts of at most 5 steps"

@@ -52,7 +52,7 @@ def learned(*, recipe: Recipe, seeds: int, seed: int, **config: Any) -> Measures
     task = chain(longest=LONGEST, hardest_share=1 / LONGEST)
     settings = config_for(task, seeds=seeds, seed=seed, **config)
     before, rates, costs = initial_state(task, settings), [], []
-    for update in train(task, recipe, settings, before):
+    for update in train(task, recipe, settings, before, metrics=()):
         costs.append(_completions(task, settings, before.update, pass_rates(task, before.logits)))
         before = update.state
         rates.append(pass_rates(task, before.logits).mean(-1))
@@ -101,7 +101,7 @@ EXPERIMENT = Experiment(
     group="advantages",
     claim="Groups whose completions are all right or all wrong have no gradient; dropping and redrawing"
     " them, or keeping only prompts with a pass rate of 20 to 80 %, makes learning faster.",
-    source="a book chapter on GRPO (2026), sec. 7.4; Yu et al. 2025, DAPO, dynamic sampling"
+    source="a book chapter on GRPO (2026, not public), sec. 7.4; Yu et al. 2025, DAPO, dynamic sampling"
     " (arXiv:2503.14476)",
     run=f"Prompts need 1 to {LONGEST} steps with 4 moves each and are drawn evenly; hard prompts share steps"
     " with easy ones. There are 75 updates of 8 x 8 completions without a KL penalty: with all groups; with"
@@ -109,7 +109,7 @@ EXPERIMENT = Experiment(
     " the pass rate of one group each. All of it is done with Adam and with SGD.",
     measured="The mean pass rate of the prompts, computed from the policy: its mean over training, and its"
     f" value after {BUDGET} sampled completions. Of redrawn groups the expected number of completions is"
-    " counted, of the filter the exact number. And the length of the dead groups' gradient.",
+    " counted, of the filter the exact number. The length of the dead groups' gradient is measured as well.",
     arms={
         "one batch": arm(gradients, recipe=PLAIN),
         "all groups, Adam": _all(**ADAM),

@@ -55,7 +55,7 @@ EXPERIMENT = Experiment(
     group="advantages",
     claim="The mean reward of a group is an unbiased estimate of V(s), and a larger group makes it and the"
     " gradient less noisy.",
-    source="a book chapter on GRPO (2026), sec. 7.2, 'why group normalization works'",
+    source="a book chapter on GRPO (2026, not public), sec. 7.2, 'why group normalization works'",
     run=f"For each seed there are a bandit of {CONTEXTS} contexts and {ARMS} arms, a random policy, and"
     f" {BATCHES} batches with one group for each context; nothing is trained. V(s) and the gradient of the"
     " expected reward are known exactly. Advantages are centered and not divided.",

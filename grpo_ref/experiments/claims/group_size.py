@@ -13,7 +13,7 @@ EXPERIMENT = Experiment(
     group="advantages",
     claim="Groups of 2 are too noisy for stable learning and never recommended; 8 are good, 16 excellent and"
     " 32 near-perfect.",
-    source="a book chapter on GRPO (2026), sec. 7.4",
+    source="a book chapter on GRPO (2026, not public), sec. 7.4",
     run=f"{DESCRIPTION} Either every batch has {PROMPTS} prompts, and larger groups cost more, or every"
     f" batch has {COMPLETIONS} completions, and larger groups leave fewer prompts.",
     measured=MEASURED,

@@ -5,12 +5,11 @@ from dataclasses import replace
 from typing import Any
 
 from grpo_ref.experiments.framework.experiment import Curves, Experiment, Measures, Prediction, arm
-from grpo_ref.experiments.framework.training import last, trained
+from grpo_ref.experiments.framework.training import last_state, trained
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.rollout import sample
 from grpo_ref.learning.tasks.names import names
 from grpo_ref.recipes import GRPO, Recipe
-from grpo_ref.training import train
 
 NAMES: Mapping[str, Any] = {"goal": "long_names", "context": 2, "min_count": 60}
 TRAINING: Mapping[str, Any] = {"updates": 100, "prompts": 8, "group_size": 8, "learning_rate": 0.3}
@@ -50,7 +49,7 @@ def samples(recipe: Recipe, *, count: int = 12, seed: int = 0) -> list[str]:
     3
     """
     task = names(**NAMES)
-    policy = last(train(task, recipe, config_for(task, **TRAINING, seed=seed)))
+    policy = last_state(task, recipe, config_for(task, **TRAINING, seed=seed))
     drawn = sample(task, policy.logits, prompts=count)
     return [
         task.render(int(prompt), tokens[0], mask[0])

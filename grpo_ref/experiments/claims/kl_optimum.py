@@ -6,13 +6,12 @@ import numpy as np
 
 from grpo_ref.arrays import Floats
 from grpo_ref.experiments.framework.experiment import Experiment, Measures, Points, Prediction, arm
-from grpo_ref.experiments.framework.training import last
+from grpo_ref.experiments.framework.training import last_state
 from grpo_ref.kernels.penalties import k1, k2, k3, weighted_k3
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.learning.tasks.bandit import bandit_with
 from grpo_ref.recipes import RLOO, Recipe, slot
-from grpo_ref.training import train
 
 CONTEXTS, ARMS = 8, 10
 WEIGHT = 0.2
@@ -27,7 +26,7 @@ def regularized(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
     settings = config_for(
         task, updates=300, prompts=32, group_size=8, learning_rate=0.05, seeds=seeds, seed=seed
     )
-    policy, ref = log_softmax(last(train(task, recipe, settings)).logits), log_softmax(ref_logits)
+    policy, ref = log_softmax(last_state(task, recipe, settings).logits), log_softmax(ref_logits)
     return {
         "reward": (np.exp(policy) * means).sum(-1).mean(-1),
         "kl": _divergence(policy, ref),

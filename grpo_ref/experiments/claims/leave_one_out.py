@@ -110,7 +110,7 @@ EXPERIMENT = Experiment(
             0.01,
         ),
         Prediction(
-            "Dividing by the std turns the gradient",
+            "The division by the standard deviation turns the gradient",
             "angle at G = 4",
             "group mean and std (GRPO)",
             "more",

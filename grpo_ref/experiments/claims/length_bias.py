@@ -12,7 +12,6 @@ from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.learning.tasks.task import END, Task
 from grpo_ref.recipes import DR_GRPO, GRPO, Recipe, slot
-from grpo_ref.training import train
 
 ANSWERS, BUDGET, UPDATES = 4, 12, 100
 FILLER = 0
@@ -62,8 +61,8 @@ def lengths(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
     """Train, and follow the expected lengths of right and of wrong completions, which are known exactly."""
     task = answer_and_talk()
     start = _expected_lengths(task.ref_logits)
-    updates = train(task, recipe, config_for(task, seeds=seeds, seed=seed))
-    found = curves(updates, ("reward",), lengths=lambda state: _expected_lengths(state.logits))
+    config = config_for(task, seeds=seeds, seed=seed)
+    found = curves(task, recipe, config, ("reward",), lengths=lambda state: _expected_lengths(state.logits))
     right, wrong = np.moveaxis(found["lengths"], 1, 0)
     weights = _weights_by_length(recipe)
     half = weights[BUDGET - 1] / BUDGET / (weights[BUDGET // 2 - 1] / (BUDGET // 2))

@@ -79,7 +79,7 @@ EXPERIMENT = Experiment(
     group="rewards",
     claim="Ranks (GOPO) do better than rewards where these come from a model that distorts them or is noisy;"
     " rewards do better where they are verified and binary.",
-    source="a book chapter on GRPO (2026), sec. 7.5.12; GOPO (arXiv:2602.03876)",
+    source="a book chapter on GRPO (2026, not public), sec. 7.5.12; GOPO (arXiv:2602.03876)",
     run=f"Completions of {LENGTH} tokens have a hidden quality between 0 and 1. The reward is the quality;"
     f" or exp({STEEPNESS:g} quality); or the quality plus an error for each text (Cauchy, scale {NOISE:g});"
     f" or 1 where the quality is at least {PASS:g} and else 0. The algorithm is GRPO without a KL penalty,"

@@ -108,16 +108,17 @@ EXPERIMENT = Experiment(
     group="aggregation",
     claim="Completions that the budget cuts mislead if they count as wrong, since their reasoning may be"
     " sound: leaving them out makes training better and steadier; so does a punishment that grows slowly.",
-    source="Yu et al. 2025, DAPO, sec. 3.4 (arXiv:2503.14476); a book chapter on GRPO (2026), sec. 7.5.2",
+    source="Yu et al. 2025, DAPO, sec. 3.4 (arXiv:2503.14476); a book chapter on GRPO (2026, not public),"
+    " sec. 7.5.2",
     run="The policy gives a quick answer, which is right for two of five prompts, or it reasons, which is"
     f" right for all prompts if sound. Reasoning takes {STEPS} steps, and the policy wanders between them,"
     f" so that a budget of {BUDGET} tokens cuts most of it at first. The algorithm is GRPO with the token"
     " mean and without a KL penalty; completions that are cut count as wrong, or are masked (overlong"
     " filtering), or count as wrong while length is punished in the last fifth of the budget.",
     measured="The share of right answers and that of completions that are cut, as means over all of"
-    " training. And of the gradient of one batch at the start of training: its standard deviation relative"
-    " to the length of the expected gradient, and the cosine of the expected gradient with the direction"
-    " that makes reasoning likelier.",
+    " training. At the start of training, the gradient of one batch: its standard deviation relative to the"
+    " length of the expected gradient, and the cosine of the expected gradient with the direction that makes"
+    " reasoning likelier.",
     arms={
         PUNISHED: arm(studied, recipe=BASE),
         FILTERED: arm(studied, recipe=replace(BASE, admit=slot(ended_completions))),

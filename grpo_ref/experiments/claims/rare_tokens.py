@@ -101,7 +101,7 @@ EXPERIMENT = Experiment(
     group="clipping",
     claim="Ratio clipping over-penalizes tokens of low probability and under-penalizes tokens of high"
     " probability; DPPO's divergence masks do not.",
-    source="DPPO (arXiv:2602.04879); a book chapter on GRPO (2026), sec. 7.5.9",
+    source="DPPO (arXiv:2602.04879); a book chapter on GRPO (2026, not public), sec. 7.5.9",
     run=f"The logits of {STATES} states of {VOCABULARY} tokens drift at random until every state has moved"
     f" by {DIVERGENCE} nats; the tokens are drawn from the old policy, and a coin decides whether they are"
     " good or bad. And on a bandit of 32 arms, of which the only one that pays starts at a probability of 1"

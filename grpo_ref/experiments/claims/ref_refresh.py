@@ -12,7 +12,6 @@ from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.learning.state import TrainState
 from grpo_ref.recipes import GRPO, Recipe
-from grpo_ref.training import train
 
 
 def refreshed(*, recipe: Recipe, every: int, seeds: int, seed: int) -> Measures:
@@ -36,8 +35,7 @@ def refreshed(*, recipe: Recipe, every: int, seeds: int, seed: int) -> Measures:
     def modes_left(state: TrainState) -> Floats:
         return modes(log_softmax(state.logits), answers)
 
-    updates = train(task, recipe, settings)
-    return summarized(curves(updates, ("reward", "entropy"), drift=drift, modes=modes_left))
+    return summarized(curves(task, recipe, settings, ("reward", "entropy"), drift=drift, modes=modes_left))
 
 
 def _answers(log_probs: Floats) -> Floats:

@@ -65,7 +65,7 @@ EXPERIMENT = Experiment(
     group="rewards",
     claim="Where rewards are summed before they are normalized, one of large scale drowns one of small"
     " scale; where each is normalized first (GDPO), scales do not matter.",
-    source="a book chapter on GRPO (2026), sec. 7.5.11; GDPO (arXiv:2601.05242)",
+    source="a book chapter on GRPO (2026, not public), sec. 7.5.11; GDPO (arXiv:2601.05242)",
     run="Completions have two independent tokens, each with a quality between 0 and 1 that is the same in"
     f" every run. The reward for the first token is its quality times {RATIO:g} or times 1, and that for the"
     " second is its quality. The algorithms are GRPO without a KL penalty and GDPO, both with weights of 1.",

@@ -2,19 +2,26 @@
 
 import math
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 
 from grpo_ref.arrays import Floats
 from grpo_ref.experiments.framework.experiment import Curves, Experiment, Measures, Prediction, arm
+from grpo_ref.experiments.framework.tasks.small_language import (
+    LENGTH,
+    SHAPE,
+    STATES,
+    TOKENS,
+    VOCABULARY,
+    completion_probs,
+    expected_reward_gradient,
+)
 from grpo_ref.kernels.corrections import masked, truncated
 from grpo_ref.kernels.levels import sequence_sum_level
-from grpo_ref.learning.policies.table import log_softmax, pull_back
+from grpo_ref.learning.policies.table import Policy, log_softmax, policy_of, pull_back
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import REINFORCE, Recipe, Slot, slot
 
-VOCABULARY, LENGTH = 3, 5
 CAP = 2.0
 """The largest ratio of learner to sampler that is not truncated or masked."""
 NOISES = (0.1, 0.2, 0.4, 0.7, 1.0, 1.5)
@@ -27,12 +34,6 @@ RIGHT = 0.25
 """Probability of each completion to be right."""
 BATCH = 512
 """Completions in the batch whose total error is measured."""
-
-TOKENS = np.array(list(product(range(VOCABULARY), repeat=LENGTH)))
-"""(C, T) all completions, in the order of the numbers that they spell in base V."""
-_PLACES = VOCABULARY ** np.arange(LENGTH)
-STATES = np.arange(len(TOKENS))[:, None] // (len(TOKENS) // _PLACES) + (_PLACES - 1) // (VOCABULARY - 1)
-"""(C, T) one state for each text written so far."""
 
 
 def expected(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
@@ -52,12 +53,12 @@ def expected(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
 
 def _one_seed(generator: np.random.Generator, recipe: Recipe) -> dict[str, Floats]:
     """Measure -> (samplers,): one for each noise, and the one with another temperature."""
-    logits, change = generator.normal(size=(2, int(_PLACES.sum()), VOCABULARY))
-    rewards = (generator.random(len(TOKENS)) < RIGHT).astype(np.float64)
+    logits, change = generator.normal(size=(2, *SHAPE))
+    rewards = np.where(generator.random(TOKENS.shape[-2]) < RIGHT, 1.0, 0.0)
     noisy = logits + np.array(NOISES)[:, None, None] * change
     samplers = log_softmax(np.concatenate([noisy, logits[None] / TEMPERATURE]))
-    learner = log_softmax(logits)
-    mean, variance = _moments(recipe, rewards, np.broadcast_to(learner, samplers.shape), samplers)
+    learner = policy_of(logits)
+    mean, variance = _moments(recipe, rewards, np.broadcast_to(learner.log_probs, samplers.shape), samplers)
     exact = _exact(rewards, learner)
     target = float(np.linalg.norm(exact))
     bias, length = (np.linalg.norm(x, axis=(-2, -1)) / target for x in (mean - exact, mean))
@@ -72,7 +73,7 @@ def _one_seed(generator: np.random.Generator, recipe: Recipe) -> dict[str, Float
 
 def _moments(recipe: Recipe, rewards: Floats, learner: Floats, samplers: Floats) -> tuple[Floats, Floats]:
     """(M, N, V) expected ascent direction of one completion for each sampler, and (M,) its variance."""
-    log_probs, rollout = learner[:, STATES, TOKENS], samplers[:, STATES, TOKENS]
+    log_probs, rollout = learner[:, STATES[0], TOKENS[0]], samplers[:, STATES[0], TOKENS[0]]
     chances = np.exp(rollout.sum(-1))
     advantages = rewards - (chances * rewards).sum(-1, keepdims=True)
     batch = (*chances.shape, 1, 1)
@@ -92,13 +93,10 @@ def _moments(recipe: Recipe, rewards: Floats, learner: Floats, samplers: Floats)
     return mean, (weights * (ascent - mean[:, None]) ** 2).sum((1, 2, 3))
 
 
-def _exact(rewards: Floats, learner: Floats) -> Floats:
+def _exact(rewards: Floats, learner: Policy) -> Floats:
     """(N, V) the gradient of the learner's expected reward with respect to its logits."""
-    chances = np.exp(learner[STATES, TOKENS].sum(-1))
-    weights = chances * (rewards - chances @ rewards)
-    shape = (1, *TOKENS.shape)
-    spread = np.broadcast_to(weights[:, None], shape)
-    return pull_back(spread, STATES.reshape(shape), TOKENS.reshape(shape), np.exp(learner))
+    value = completion_probs(learner)[0] @ rewards
+    return expected_reward_gradient((rewards - value)[None], learner)
 
 
 def _with(*corrections: Slot) -> Recipe:
@@ -117,11 +115,12 @@ EXPERIMENT = Experiment(
     claim="Log-probabilities of the sampler that differ from the learner's bias the gradient; importance"
     " weights repair it, sequence-level ones better than token-level ones; truncation (TIS) is the better"
     " one where the mismatch is small, masking (MIS) where it is large.",
-    source="Yao et al. 2025, truncated importance sampling; a book chapter on GRPO (2026), sec. 7.5.7",
+    source="Yao et al. 2025, truncated importance sampling; a book chapter on GRPO (2026, not public), sec."
+    " 7.5.7",
     run=f"A language has {VOCABULARY} tokens and completions of {LENGTH} tokens; for each seed there are a"
     " random learner and a random verifier. The sampler's logits are the learner's plus normal noise, or the"
-    f" learner's divided by a temperature of {TEMPERATURE}. All {len(TOKENS)} completions are evaluated and"
-    " weighted by the sampler's probabilities, so nothing is sampled. The algorithm is the plain policy"
+    f" learner's divided by a temperature of {TEMPERATURE}. All {TOKENS.shape[-2]} completions are evaluated"
+    " and weighted by the sampler's probabilities, so nothing is sampled. The algorithm is the plain policy"
     f" gradient with the sampler's mean reward as baseline; TIS limits the importance weights to {CAP:g},"
     f" and MIS (as in TRL) drops those above {CAP:g}.",
     measured="The gradient with respect to the logits, relative to the length of the exact gradient of the"

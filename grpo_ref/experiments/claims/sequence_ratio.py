@@ -60,7 +60,8 @@ EXPERIMENT = Experiment(
     group="clipping",
     claim="When a batch is used for several steps, GSPO's ratio of the sequence is theoretically correct and"
     " more stable than GRPO's ratios of the tokens; when it is used once, there is no difference.",
-    source="a book chapter on GRPO (2026), sec. 7.5.3; Zheng et al. 2025, GSPO (arXiv:2507.18071)",
+    source="a book chapter on GRPO (2026, not public), sec. 7.5.3; Zheng et al. 2025, GSPO"
+    " (arXiv:2507.18071)",
     run="Four words of 12 letters are spelled, and are right if half of the letters are; once more with half"
     " of the letters left to luck. There are 40 batches of 8 prompts with groups of 8, each used for 1 or 8"
     " steps. And in a language of 243 completions whose policy has moved away from the sampler, the expected"

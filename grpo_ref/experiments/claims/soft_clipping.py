@@ -69,8 +69,8 @@ EXPERIMENT = Experiment(
     group="clipping",
     claim="The cliff of hard clipping makes training sensitive to the clip range and unstable; the smooth"
     " weights of SAPO and VESPO do not, and handle stale data.",
-    source="a book chapter on GRPO (2026), sec. 7.5.6 and 7.5.8; Gao et al. 2025, SAPO (arXiv:2511.20347);"
-    " VESPO (arXiv:2602.10693)",
+    source="a book chapter on GRPO (2026, not public), sec. 7.5.6 and 7.5.8; Gao et al. 2025, SAPO"
+    " (arXiv:2511.20347); VESPO (arXiv:2602.10693)",
     run="In a language of 243 completions whose policy has moved away from the sampler, the expected push of"
     " each surrogate is computed, and computed again with its settings 10 % larger. And four words of 12"
     " letters are spelled, and are right if half of the letters are, without luck and with half of the"

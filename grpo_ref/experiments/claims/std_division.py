@@ -16,7 +16,6 @@ from grpo_ref.learning.tasks.bandit import bandit_with
 from grpo_ref.learning.tasks.task import Task
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import DR_GRPO, GRPO, Recipe
-from grpo_ref.training import train
 
 RATES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98)
 MIDDLE = RATES.index(0.5)
@@ -90,7 +89,7 @@ def learned(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
         max_grad_norm=SHORT,
         learning_rate=STEP / SHORT,
     )
-    rates = curves(train(task, recipe, config), rates=_pass_rates)["rates"]
+    rates = curves(task, recipe, config, rates=_pass_rates)["rates"]
     return summarized({"hard prompt": rates[:, 0], "mix": rates.mean(1)})
 
 

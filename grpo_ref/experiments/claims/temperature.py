@@ -16,7 +16,7 @@ EXPERIMENT = Experiment(
     group="divergence",
     claim="A sampling temperature of 0.7 to 1 gives groups varied enough to compare; lower, groups agree and"
     " teach nothing; higher, they are random and learning is slow.",
-    source="a book chapter on GRPO (2026), sec. 7.5.1; RLinf documentation, GRPO",
+    source="a book chapter on GRPO (2026, not public), sec. 7.5.1; RLinf documentation, GRPO",
     run="The task of `collapse` with a mild reference, whose logits have a standard deviation of 1, and with"
     " a sharp one, with a standard deviation of 2, whose favorites are mostly wrong. The algorithm is GRPO"
     " without a KL penalty; the temperature is the policy's, both for sampling and for the gradient.",

@@ -13,7 +13,7 @@ EXPERIMENT = Experiment(
     group="advantages",
     claim="Groups of 2 match groups of 16 with an eighth of the completions: a pair is a contrast, and that"
     " is what GRPO needs.",
-    source="a book chapter on GRPO (2026), sec. 7.5.5; It takes two: your GRPO is secretly DPO"
+    source="a book chapter on GRPO (2026, not public), sec. 7.5.5; It takes two: your GRPO is secretly DPO"
     " (arXiv:2510.00977)",
     run=f"{DESCRIPTION} Groups of 2 are tried with as many prompts per batch as groups of 16, that is, with"
     " an eighth of the completions; and with as many completions, that is, with eight times the prompts.",

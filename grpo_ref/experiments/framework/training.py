@@ -1,15 +1,15 @@
 """What most arms run: training, of which some numbers are kept, each as a curve and as its mean."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from grpo_ref.arrays import Floats
 from grpo_ref.experiments.framework.experiment import Measures
-from grpo_ref.learning.config import config_for
-from grpo_ref.learning.state import TrainState, Update
+from grpo_ref.learning.config import TrainConfig, config_for
+from grpo_ref.learning.state import TrainState
 from grpo_ref.learning.tasks.task import Task
 from grpo_ref.recipes import Recipe
 from grpo_ref.training import train
@@ -42,31 +42,36 @@ def trained(
       The measures of `summarized`.
     """
     made = task(**(task_options or {}))
-    updates = train(made, recipe, config_for(made, seeds=seeds, seed=seed, **config))
-    return summarized(curves(updates, record))
+    return summarized(curves(made, recipe, config_for(made, seeds=seeds, seed=seed, **config), record))
 
 
 def curves(
-    updates: Iterable[Update], metrics: Sequence[str] = (), **measured: Callable[[TrainState], Floats]
+    task: Task,
+    recipe: Recipe,
+    config: TrainConfig,
+    record: Sequence[str] = (),
+    **measured: Callable[[TrainState], Floats],
 ) -> dict[str, Floats]:
-    """Follow a training: name -> (S, ..., U), the last axis over updates.
+    """Train and keep some curves: name -> (S, ..., U), the last axis over updates.
+
+    Only the metrics that are kept are computed, so that `train` takes the fast loop where it can.
 
     Args:
-      updates: as `train` yields them.
-      metrics: names of metrics to keep, (S,) each.
+      task, recipe, config: as in `train`.
+      record: names of metrics to keep, (S,) each.
       measured: name -> what is computed from the state after each update, (S, ...).
     """
     rows = [
-        [*(metrics_now[name] for name in metrics), *(measure(state) for measure in measured.values())]
-        for metrics_now, state in updates
+        [*(metrics[name] for name in record), *(measure(state) for measure in measured.values())]
+        for metrics, state in train(task, recipe, config, metrics=record)
     ]
     columns = (np.moveaxis(np.array(column), 0, -1) for column in zip(*rows, strict=True))
-    return dict(zip((*metrics, *measured), columns, strict=True))
+    return dict(zip((*record, *measured), columns, strict=True))
 
 
-def last(updates: Iterable[Update]) -> TrainState:
-    """The state at the end of training, with no other kept in memory."""
-    (update,) = deque(updates, maxlen=1)
+def last_state(task: Task, recipe: Recipe, config: TrainConfig) -> TrainState:
+    """Train and keep the state at the end, by the fast loop where `train` can take it."""
+    (update,) = deque(train(task, recipe, config, metrics=()), maxlen=1)
     return update.state
 
 

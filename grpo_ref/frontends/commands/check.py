@@ -19,11 +19,13 @@ from grpo_ref.trainers.dialect import Dialect
     "check", epilog="Example:  grpo-ref check my_trainer:loss --dialect trl --set epsilon_high=0.28"
 )
 @click.argument("function", metavar="MODULE:FUNCTION")
-@click.option("--dialect", type=Name("dialect", DIALECTS), help="Compare with this trainer's objective.")
+@click.option(
+    "--dialect", type=Name("dialect", lambda: DIALECTS), help="Compare with this trainer's objective."
+)
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A configuration key of the dialect."
 )
-@click.option("--recipe", type=Name("recipe", RECIPES), help="Compare with this recipe instead.")
+@click.option("--recipe", type=Name("recipe", lambda: RECIPES), help="Compare with this recipe instead.")
 @click.option("--framework", type=click.Choice(FRAMEWORKS), default="numpy", show_default=True)
 @click.option(
     "--batches", type=click.IntRange(min=1), default=200, show_default=True, help="How many are tried."

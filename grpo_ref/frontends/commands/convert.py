@@ -8,7 +8,7 @@ from grpo_ref.frontends.config_file import config_argument, read_config, skip_op
 from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.convert import convert
 
-DIALECT = Name("dialect", DIALECTS)
+DIALECT = Name("dialect", lambda: DIALECTS)
 
 
 @click.command("convert", epilog="Example:  grpo-ref convert --from trl --to verl loss_type=dr_grpo")

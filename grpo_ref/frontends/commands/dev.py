@@ -166,7 +166,7 @@ def _file_faults(problem: Problem, root: Path) -> list[str]:
 
 
 def _table(problem: Problem, matrix: Matrix) -> Sequence[str]:
-    """One row a wrong answer, one column a check; the columns are named below."""
+    """One row per wrong answer, one column per check; the columns are named below."""
     names = [check.name for check in problem.checks]
     width = max(map(len, matrix))
     header = " " * (width + 4) + " ".join(f"{number:>2}" for number in range(1, len(names) + 1))

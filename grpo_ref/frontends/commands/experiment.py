@@ -31,7 +31,9 @@ SEEDS, QUICK_SEEDS = 128, 16
 INTERRUPTED = 130
 STYLES = {"supported": "green", "opposite": "red", "depends": "yellow", "not supported": "magenta"}
 
-names_argument = click.argument("names", nargs=-1, type=Name("experiment", EXPERIMENTS), metavar="[NAME]...")
+names_argument = click.argument(
+    "names", nargs=-1, type=Name("experiment", lambda: EXPERIMENTS), metavar="[NAME]..."
+)
 seeds_option = click.option(
     "--seeds", type=click.IntRange(2), show_default=str(SEEDS), help="Independent runs of each arm."
 )

@@ -1,4 +1,4 @@
-"""`grpo-ref explain`: which objective does this configuration really optimise?"""
+"""`grpo-ref explain`: which objective does this configuration really optimize?"""
 
 import textwrap
 
@@ -12,7 +12,7 @@ from grpo_ref.trainers.explain import Explanation, explain
 WIDTH = 100
 
 
-HELP = f"""Say in words and equations what a trainer's configuration optimises, and warn of traps.
+HELP = f"""Say in words and equations what a trainer's configuration optimizes, and warn of traps.
 
 DIALECT is {", ".join([*DIALECTS][:-1])} or {[*DIALECTS][-1]}. CONFIG is a YAML or JSON file, or KEY=VALUE, or
 several of both, of which the later ones win. Exit status 2 for an unknown key or value.
@@ -20,7 +20,7 @@ several of both, of which the later ones win. Exit status 2 for an unknown key o
 
 
 @click.command("explain", help=HELP, epilog="Example:  grpo-ref explain trl loss_type=dr_grpo beta=0.04")
-@click.argument("dialect", type=Name("dialect", DIALECTS))
+@click.argument("dialect", type=Name("dialect", lambda: DIALECTS))
 @config_argument
 @click.option("--strict", is_flag=True, help="Exit with status 1 if there is a warning, for a check in CI.")
 @skip_option

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import click
 
-from grpo_ref.learning.runs import RunError, RunFolder
-from grpo_ref.plots import plot_dynamics
+import grpo_ref
 
 SUFFIXES = (".png", ".pdf", ".svg")
 
@@ -31,15 +30,15 @@ def command(runs: tuple[Path, ...], out: Path | None) -> None:
     try:
         histories = {label: folder.history() for label, folder in _labelled(runs).items()}
         path.parent.mkdir(parents=True, exist_ok=True)
-        plot_dynamics(histories, path)
-    except (RunError, ValueError) as error:
+        grpo_ref.plots.plot_dynamics(histories, path)
+    except (grpo_ref.RunError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"wrote {path}")
 
 
-def _labelled(runs: tuple[Path, ...]) -> dict[str, RunFolder]:
+def _labelled(runs: tuple[Path, ...]) -> dict[str, "grpo_ref.RunFolder"]:
     """The folders by their shortest distinct names; reading the config shows that each is ours."""
-    folders = [RunFolder(path) for path in dict.fromkeys(runs)]
+    folders = [grpo_ref.RunFolder(path) for path in dict.fromkeys(runs)]
     for folder in folders:
         folder.config()
     names = [folder.path.resolve().name for folder in folders]

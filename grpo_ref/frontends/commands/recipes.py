@@ -1,50 +1,49 @@
 """`grpo-ref recipes`: the table of algorithms by their differences."""
 
-import click
-from rich import box
-from rich.console import Console
-from rich.table import Table
+import shutil
 
+import click
+
+import grpo_ref
 from grpo_ref.frontends.cli import Name
-from grpo_ref.recipes import GRPO, RECIPES, Recipe
 
 BASE = "grpo"
 
 
 @click.command("recipes", epilog="Example:  grpo-ref recipes dapo")
-@click.argument("name", type=Name("recipe", RECIPES), required=False)
+@click.argument("name", type=Name("recipe", lambda: grpo_ref.RECIPES), required=False)
 @click.option("--markdown", is_flag=True, help="Print the table as Markdown.")
 def command(name: str | None, markdown: bool) -> None:
     """List the algorithms by their differences from GRPO, or show every part of one of them."""
     if name is not None:
-        click.echo(RECIPES[name])
+        click.echo(grpo_ref.RECIPES[name])
     elif markdown:
         click.echo(as_markdown())
     else:
-        Console().print(_as_table())
+        click.echo(_as_list(), nl=False)
 
 
 def as_markdown() -> str:
-    """The table as Markdown."""
-    rows = [
-        f"| `{name}` | {_difference(name, recipe)} | {recipe.source} |" for name, recipe in RECIPES.items()
-    ]
+    """The algorithms as a table in Markdown."""
+    listed = grpo_ref.RECIPES.items()
+    rows = [f"| `{name}` | {_difference(name, recipe)} | {recipe.source} |" for name, recipe in listed]
     return "\n".join(["| recipe | what it is | source |", "|---|---|---|", *rows])
 
 
-def _as_table() -> Table:
-    table = Table(box=box.SIMPLE, pad_edge=False)
-    table.add_column("recipe", style="bold", no_wrap=True)
-    table.add_column("what it is", overflow="fold")
-    table.add_column("source", overflow="fold")
-    for name, recipe in RECIPES.items():
-        table.add_row(name, _difference(name, recipe).replace("`", ""), recipe.source)
-    return table
+def _as_list() -> str:
+    """Each name with what it is and its source beside it, as wide as the terminal."""
+    formatter = click.HelpFormatter(width=shutil.get_terminal_size().columns)
+    rows = (
+        (name, f"{_difference(name, recipe).replace('`', '')}. {recipe.source}")
+        for name, recipe in grpo_ref.RECIPES.items()
+    )
+    formatter.write_dl(list(rows))
+    return formatter.getvalue()
 
 
-def _difference(name: str, recipe: Recipe) -> str:
+def _difference(name: str, recipe: "grpo_ref.Recipe") -> str:
     if name == BASE:
         parts = {part: text for part, text in recipe.parts().items() if part != "source"}
         return ", ".join(f"{part} = `{text}`" for part, text in parts.items())
-    changes = ", ".join(f"{part} = `{text}`" for part, text in recipe.differences(GRPO).items())
+    changes = ", ".join(f"{part} = `{text}`" for part, text in recipe.differences(grpo_ref.GRPO).items())
     return f"{BASE}, but {changes}"

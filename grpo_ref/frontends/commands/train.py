@@ -67,25 +67,25 @@ def _config_options(function: Callable[..., Any]) -> Callable[..., Any]:
         option = f"--{item.name.replace('_', '-')}"
         default = CLI_DEFAULTS.get(item.name, item.default)
         shown = f"{HELP[item.name]}  [default: the task's, else {default}]"
-        kind = Name("optimizer", OPTIMIZERS) if item.name == "optimizer" else type(item.default)
+        kind = Name("optimizer", lambda: OPTIMIZERS) if item.name == "optimizer" else type(item.default)
         function = click.option(option, type=kind, default=None, help=shown)(function)
     return function
 
 
 @click.command("train", epilog="Example:  grpo-ref train arithmetic --recipe dapo --seeds 8 --out runs/mine")
 @click.argument(
-    "name", type=NameOrOwn("task", TASKS), required=False, metavar=f"[{'|'.join(TASKS)}|MODULE:NAME]"
+    "name", type=NameOrOwn("task", lambda: TASKS), required=False, metavar=f"[{'|'.join(TASKS)}|MODULE:NAME]"
 )
 @click.option(
     "--task",
     "own_task",
-    type=NameOrOwn("task", TASKS),
+    type=NameOrOwn("task", lambda: TASKS),
     metavar="MODULE:NAME",
     help="The task, as an option: a Task of your own, or a function that returns one.",
 )
 @click.option(
     "--recipe",
-    type=NameOrOwn("recipe", RECIPES),
+    type=NameOrOwn("recipe", lambda: RECIPES),
     default="grpo",
     show_default=True,
     metavar="NAME",

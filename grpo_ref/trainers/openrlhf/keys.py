@@ -36,7 +36,7 @@ OTHERS = frozenset(
 )
 CONCEPTS = {COMPLETIONS: "n_samples_per_prompt"}
 ABOUT = {
-    "entropy_loss_coef": "The entropy of the policy, times this number, is added to what is maximised.",
+    "entropy_loss_coef": "The entropy of the policy, times this number, is added to what is maximized.",
     "gamma": "This is the discount of rewards along the tokens.",
     "temperature": "This is the temperature of the policy, for sampling and for the log-probabilities alike.",
 }

@@ -6,7 +6,7 @@ TRAPS = (
     Trap(
         "Normalised a second time",
         lambda s, given: bool(s.normalize_advantages),
-        "normalize_advantages standardises once more over all tokens of the batch, where long completions have more say."
+        "normalize_advantages standardizes once more over all tokens of the batch, where long completions have more say."
         " The documentation has True, the shipped YAML files have False.",
         "RLinf advantages.py, distributed.masked_normalization",
         {"normalize_advantages": True},

@@ -84,7 +84,7 @@ ABOUT = {
     "ref_model": "GRPOTrainer has no such argument; it loads the reference itself if beta > 0.",
     "ref_model_mixup_alpha": "This is how fast the reference follows the policy.",
     "ref_model_sync_steps": "This is how often the reference follows the policy.",
-    "reward_weights": "These are the weights of the reward functions, which are summed before or after normalising.",
+    "reward_weights": "These are the weights of the reward functions, which are summed before or after normalizing.",
     "steps_per_generation": "This is into how many steps a generation batch is cut; the later ones are off-policy.",
     "sync_ref_model": "This lets the reference follow the policy.",
     "temperature": "This is the temperature of the policy, for sampling and for the log-probabilities alike.",

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from grpo_ref import GRPO, TASKS, config_for, train
-from grpo_ref.experiments.framework.training import curves, last, summarized, trained
+from grpo_ref import GRPO, TASKS, config_for, train, training
+from grpo_ref.experiments.framework.training import curves, last_state, summarized, trained
 
 SETTINGS = {"task": TASKS["bandit"], "recipe": GRPO, "updates": 10}
 
@@ -18,17 +18,30 @@ def test_trained_keeps_curves_and_their_ends():
 
 def test_curves_keep_metrics_and_what_is_measured_on_the_state():
     task = TASKS["bandit"]()
-    updates = list(train(task, GRPO, config_for(task, updates=3, seeds=2)))
+    config = config_for(task, updates=3, seeds=2)
     measured = {"first": lambda state: state.logits[:, 0], "done": lambda state: [state.update] * 2}
-    found = curves(updates, ("reward",), **measured)
+    found = curves(task, GRPO, config, ("reward", "entropy"), **measured)
     assert {name: curve.shape for name, curve in found.items()} == {
         "reward": (2, 3),
+        "entropy": (2, 3),
         "first": (2, task.ref_logits.shape[1], 3),
         "done": (2, 3),
     }
     assert found["done"].tolist() == [[1, 2, 3]] * 2
-    assert np.array_equal(found["first"][..., -1], updates[-1].state.logits[:, 0])
-    assert last(updates) is updates[-1].state
+    (*_, update) = train(task, GRPO, config)
+    assert np.array_equal(found["reward"][:, -1], update.metrics["reward"])
+    assert np.array_equal(found["first"][..., -1], update.state.logits[:, 0])
+    np.testing.assert_allclose(last_state(task, GRPO, config).logits, update.state.logits, rtol=1e-9)
+
+
+def test_the_fast_loop_is_taken_where_the_curves_allow_it(monkeypatch):
+    task, taken = TASKS["bandit"](), []
+    plain = training.plain_loop
+    monkeypatch.setattr(training, "plain_loop", lambda *rest: taken.append("plain") or plain(*rest))
+    curves(task, GRPO, config_for(task, updates=1), ("reward",))
+    assert taken == []
+    curves(task, GRPO, config_for(task, updates=1), ("reward", "entropy"))
+    assert taken == ["plain"]
 
 
 def test_final_is_the_last_fifth_of_the_updates():

@@ -101,7 +101,7 @@ PROBLEM = Problem(
             "This is the mean of the others (RLOO); here each completion counts in its own mean.",
         ),
         Mutant("turned over", _of(lambda r: r.mean(-1, keepdims=True) - r), "The sign is turned over."),
-        Mutant("not centred", _of(lambda r: r), "Nothing is taken off."),
+        Mutant("not centered", _of(lambda r: r), "Nothing is taken off."),
     ),
     others={
         "lists": lambda rewards: [

@@ -61,8 +61,8 @@ PROBLEM = Problem(
     function="gdpo_advantages",
     reference=_reference,
     background=(
-        "Correctness, format, length: when several rewards are added before they are normalised, the one with the widest"
-        " spread decides alone. GDPO normalises each one in its group first."
+        "Correctness, format, length: when several rewards are added before they are normalized, the one with the widest"
+        " spread decides alone. GDPO normalizes each one in its group first."
     ),
     task=(
         "Write `gdpo_advantages(components, weights, eps=1e-4)`, in three steps:\n\n"
@@ -76,7 +76,7 @@ PROBLEM = Problem(
     source='GDPO (arXiv:2601.05242); TRL `multi_objective_aggregation="normalize_then_sum"`, there with ddof 1.',
     hints=(
         "Which axis holds the completions of a prompt now, and which the criteria?",
-        "Steps one and two: normalise along axis 1, then `@ weights` sums over the last axis.",
+        "Steps one and two: normalize along axis 1, then `@ weights` sums over the last axis.",
         "each = (r - r.mean(1, keepdims=True)) / (r.std(1, keepdims=True) + eps); a = each @ weights; (a - a.mean()) / (a.std() + eps)",
     ),
     checks=(
@@ -108,7 +108,7 @@ PROBLEM = Problem(
         Mutant(
             "summed first",
             _of(total=lambda r, w, e: _each((r @ w)[..., None], e)[..., 0]),
-            "The rewards are summed before they are normalised: that is plain GRPO, and the widest spread decides.",
+            "The rewards are summed before they are normalized: that is plain GRPO, and the widest spread decides.",
         ),
         Mutant(
             "weights forgotten", _of(total=lambda r, w, e: _each(r, e).sum(-1)), "The weights are not used."
@@ -116,9 +116,9 @@ PROBLEM = Problem(
         Mutant(
             "weighted too early",
             _of(total=lambda r, w, e: _each(r * w, e).sum(-1)),
-            "Weights that are applied before the normalisation are divided out again.",
+            "Weights that are applied before the normalization are divided out again.",
         ),
-        Mutant("no last step", _of(batch=lambda a, e: a), "The normalisation over the batch is missing."),
+        Mutant("no last step", _of(batch=lambda a, e: a), "The normalization over the batch is missing."),
         Mutant(
             "last step in the group",
             _of(batch=lambda a, e: (a - a.mean(-1, keepdims=True)) / (a.std(-1, keepdims=True) + e)),

@@ -136,7 +136,7 @@ PROBLEM = Problem(
             _mutant(lambda r: np.median(r, -1, keepdims=True), _std, _add),
             "It is the mean that is taken off.",
         ),
-        Mutant("not centred", _mutant(lambda r: 0.0, _std, _add), "The mean is not taken off."),
+        Mutant("not centered", _mutant(lambda r: 0.0, _std, _add), "The mean is not taken off."),
     ),
     others={
         "loops over lists": lambda rewards, eps=1e-4: [

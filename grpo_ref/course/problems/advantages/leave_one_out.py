@@ -16,7 +16,7 @@ def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
     return (rng.normal(size=(size, size + 1)),)
 
 
-def _centred(rewards: Any) -> Any:
+def _centered(rewards: Any) -> Any:
     r = np.asarray(rewards, dtype=float)
     return r - r.mean(-1, keepdims=True)
 
@@ -63,7 +63,7 @@ PROBLEM = Problem(
         changing_inputs(_reference),
         Mutant(
             "own reward included",
-            _centred,
+            _centered,
             "The mean includes the completion's own reward: this is plain centring.",
         ),
         Mutant(
@@ -83,7 +83,7 @@ PROBLEM = Problem(
         ),
         Mutant(
             "scaled the wrong way",
-            lambda r: _centred(r) * (np.shape(r)[-1] - 1) / np.shape(r)[-1],
+            lambda r: _centered(r) * (np.shape(r)[-1] - 1) / np.shape(r)[-1],
             "G and G - 1 are swapped.",
         ),
         Mutant(

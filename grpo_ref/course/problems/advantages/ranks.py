@@ -140,9 +140,9 @@ PROBLEM = Problem(
             "The ranks are taken over the whole batch.",
         ),
         Mutant(
-            "normalised",
+            "normalized",
             lambda r: (np.asarray(r) - np.mean(r, -1, keepdims=True)) / (np.std(r, -1, keepdims=True) + 1e-4),
-            "These are normalised rewards, not ranks.",
+            "These are normalized rewards, not ranks.",
         ),
         Mutant(
             "argsort once",

@@ -49,7 +49,7 @@ PROBLEM = Problem(
     inputs="values: (N, T), one per token; padding holds arbitrary numbers, NaN included.\nmask: (N, T) 1 on tokens, 0 on padding.\nmax_length: L, the generation budget in tokens, at least 1.",
     output="A number.",
     constraints="Raise ValueError if max_length is less than 1.",
-    notes='TRL `loss_type="dr_grpo"` changes only this; for Dr. GRPO the advantages must also be centred only, with scale_rewards="none".',
+    notes='TRL `loss_type="dr_grpo"` changes only this; for Dr. GRPO the advantages must also be centered only, with scale_rewards="none".',
     source="Liu et al. 2025, Dr. GRPO (arXiv:2503.20783).",
     hints=(
         "Which number does a completion's length have in this formula?",

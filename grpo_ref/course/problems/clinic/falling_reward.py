@@ -43,7 +43,7 @@ PROBLEM = Problem(
     source="the most frequent of all, and quickly found.",
     hints=(
         "Take one prompt, two arms, one update, and follow the numbers by hand. Which logit should rise?",
-        "A loss is minimised, an objective is maximised. `gradient` is the derivative of which?",
+        "A loss is minimized, an objective is maximized. `gradient` is the derivative of which?",
         "logits += learning_rate * gradient",
     ),
     checks=(

@@ -118,7 +118,7 @@ PROBLEM = Problem(
         Mutant("k3's sign", _of(k3=lambda v: np.expm1(-v)), "The sign of k3's slope is turned over."),
         Mutant("v in k3 turned over", _of(k3=lambda v: 1 - np.exp(v)), "It is e to the minus v."),
         Mutant(
-            "not centred",
+            "not centered",
             _of(lambda lp, s: np.exp(lp) * s),
             "∇ log π is the one-hot vector minus π; the -π is missing.",
         ),

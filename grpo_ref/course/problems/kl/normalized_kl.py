@@ -49,7 +49,7 @@ def _kl(p: Any, q: Any) -> Any:
 def _units(f: Function) -> str | None:
     rho, old, ref = np.array([1.2, 0.7]), np.array([0.4, 0.6]), np.array([0.5, 0.5])
     same = abs(f(rho, old, ref) - f(rho, 10 * old, 7 * ref)) < 1e-12
-    return None if same else "probabilities that do not sum to 1 should be normalised first"
+    return None if same else "probabilities that do not sum to 1 should be normalized first"
 
 
 def _matching(f: Function) -> str | None:
@@ -76,7 +76,7 @@ PROBLEM = Problem(
     source="the KL term of `objective/grpo_objective`.",
     hints=(
         "What is the new policy's probability of an outcome, if you know its ratio to the old one's?",
-        "Normalise both sides to sum to 1, each by its own sum.",
+        "Normalize both sides to sum to 1, each by its own sum.",
         "p = rhos * old; p = p / p.sum(); q = ref / ref.sum(); (p * np.log(p / q + 1e-10)).sum()",
     ),
     checks=(
@@ -100,16 +100,16 @@ PROBLEM = Problem(
         ),
         Holds("The inputs need not sum to one", _units, why="each side is divided by its own sum"),
         Unchanged((np.array([1.5, 0.5]), np.array([0.5, 0.5]), np.array([0.4, 0.6]))),
-        Drawn("Random groups agree", _draw, why="none of the inputs is normalised"),
+        Drawn("Random groups agree", _draw, why="none of the inputs is normalized"),
     ),
     mutants=(
         changing_inputs(_reference),
         Mutant(
-            "policy not normalised",
+            "policy not normalized",
             _of(policy=lambda rho, old: rho * old),
             "ρ πold is not divided by its sum.",
         ),
-        Mutant("reference not normalised", _of(reference=lambda x: x), "πref is not divided by its sum."),
+        Mutant("reference not normalized", _of(reference=lambda x: x), "πref is not divided by its sum."),
         Mutant(
             "turned over", _of(kl=lambda p, q: _kl(q, p)), "This is KL(q ‖ p): p stands before the logarithm."
         ),

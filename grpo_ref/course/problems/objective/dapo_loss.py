@@ -95,7 +95,7 @@ PROBLEM = Problem(
         "Both the sum and the number run over the tokens of the groups whose rewards differ, and over no others."
     ),
     inputs="log_probs, old_log_probs: (P, G, T) of the sampled tokens, in nats; padding holds arbitrary numbers.\nrewards: (P, G).\nmask: (P, G, T) 1 on tokens, 0 on padding.\nclip_low, clip_high: how far the ratio may go down and up.",
-    output="A number, to be minimised; 0 if no group is left.",
+    output="A number, to be minimized; 0 if no group is left.",
     source='Yu et al. 2025, DAPO (arXiv:2503.14476); TRL `loss_type="dapo"`, which does not filter groups.',
     hints=(
         "Which tokens are left? A token counts if it is no padding and its group is mixed.",
@@ -128,7 +128,7 @@ PROBLEM = Problem(
     ),
     mutants=(
         changing_inputs(_reference),
-        Mutant("objective for loss", _of(sign=1.0), "The minus sign is missing: a loss is minimised."),
+        Mutant("objective for loss", _of(sign=1.0), "The minus sign is missing: a loss is minimized."),
         Mutant(
             "groups not filtered",
             _of(keep=np.ones_like),
@@ -170,7 +170,7 @@ PROBLEM = Problem(
             "This looks like the sample standard deviation, ddof=1; here it divides by G.",
         ),
         Mutant(
-            "centred only",
+            "centered only",
             _of(advantage=lambda r: r - r.mean(-1, keepdims=True)),
             "The advantages are not divided by the std.",
         ),

@@ -103,14 +103,14 @@ PROBLEM = Problem(
     title="The loss of GRPO, token by token",
     function="grpo_loss",
     reference=_reference,
-    background="All the parts are there: ratio, clip, penalty, average. This is what a trainer minimises.",
+    background="All the parts are there: ratio, clip, penalty, average. This is what a trainer minimizes.",
     task=(
         "Write `grpo_loss(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2, kl_coef=0.04)`:\n\n"
         "    L = -1/N Σᵢ 1/|oᵢ| Σₜ [ min(r A, clip(r, 1-ε, 1+ε) A) - β k3 ]\n"
         "    r = exp(log πθ - log πold),    k3 = e⁻ᵛ - 1 + v,    v = log πθ - log πref"
     ),
     inputs=INPUTS,
-    output="A number, to be minimised.",
+    output="A number, to be minimized.",
     source='DeepSeekMath, eq. 3 (arXiv:2402.03300); TRL `loss_type="grpo"`.',
     hints=(
         "Advantages are one per completion; advantages[:, None] lines them up with the tokens.",
@@ -147,7 +147,7 @@ PROBLEM = Problem(
     ),
     mutants=(
         changing_inputs(_reference),
-        Mutant("objective for loss", _of(sign=1.0), "The minus sign is missing: a loss is minimised."),
+        Mutant("objective for loss", _of(sign=1.0), "The minus sign is missing: a loss is minimized."),
         Mutant(
             "penalty with the wrong sign",
             _of(kl=lambda v: -_k3(v)),

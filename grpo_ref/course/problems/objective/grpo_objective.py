@@ -79,9 +79,9 @@ def _mutating(rhos: Any, A: Any, old: Any, ref: Any, epsilon: float = 0.2, beta:
 def _in_place_on_integers(
     rhos: Any, A: Any, old: Any, ref: Any, epsilon: float = 0.2, beta: float = 0.01
 ) -> float:
-    normalised = np.array(ref)
-    normalised /= normalised.sum()
-    return grpo_objective(rhos, A, old, normalised, epsilon, beta)
+    normalized = np.array(ref)
+    normalized /= normalized.sum()
+    return grpo_objective(rhos, A, old, normalized, epsilon, beta)
 
 
 def _checks_one_length(
@@ -146,9 +146,9 @@ SURROGATES = {
         lambda r, a, e: np.minimum(r * a, np.clip(r, 1 - e, 1 + e) * a).sum(),
         "The surrogate is the mean over the group, not the sum.",
     ),
-    "advantages centred again": (
+    "advantages centered again": (
         lambda r, a, e: _clipped(r, a - a.mean(), e),
-        "The advantages come ready to use; they are not centred again.",
+        "The advantages come ready to use; they are not centered again.",
     ),
 }
 KLS = {
@@ -173,13 +173,13 @@ KLS = {
         lambda p, q, old, *_: (old * np.log(old / q + 1e-10)).sum(),
         "The KL is that of the new policy, rho times the old one, not of the old policy.",
     ),
-    "policy not normalised": (
+    "policy not normalized": (
         lambda p, q, old, raw, ref: (raw * np.log(raw / q + 1e-10)).sum(),
-        "rho times the old policy has to be normalised to sum to 1.",
+        "rho times the old policy has to be normalized to sum to 1.",
     ),
-    "reference not normalised": (
+    "reference not normalized": (
         lambda p, q, old, raw, ref: (p * np.log(p / ref + 1e-10)).sum(),
-        "The reference has to be normalised to sum to 1.",
+        "The reference has to be normalized to sum to 1.",
     ),
     "mean for sum": (
         lambda p, q, *_: (p * np.log(p / q + 1e-10)).mean(),
@@ -219,7 +219,7 @@ PROBLEM = Problem(
         "Write `grpo_objective(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01)`:\n\n"
         "    J = 1/G Σᵢ min(ρᵢ Aᵢ, clip(ρᵢ, 1-ε, 1+ε) Aᵢ) - β KL(πθ ‖ πref)\n"
         "    KL(πθ ‖ πref) = Σᵢ πθᵢ log(πθᵢ / πrefᵢ + 1e-10),    πθ ∝ ρ πold\n\n"
-        "Both distributions are normalised to sum to 1 before the KL."
+        "Both distributions are normalized to sum to 1 before the KL."
     ),
     inputs=(
         "rhos: G likelihood ratios πθ(oᵢ)/πold(oᵢ).\n"
@@ -231,7 +231,7 @@ PROBLEM = Problem(
     output="The objective, a number.",
     constraints=(
         "Clip the ratio to [1-ε, 1+ε], take the elementwise min with the unclipped term, then the mean.\n"
-        "Normalise ρ πold and πref before the KL. Add 1e-10 inside the logarithm.\n"
+        "Normalize ρ πold and πref before the KL. Add 1e-10 inside the logarithm.\n"
         "Raise ValueError if the four lengths differ. Leave the inputs as they are; lists and integers"
         " must do."
     ),

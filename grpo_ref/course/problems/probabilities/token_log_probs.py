@@ -38,7 +38,7 @@ PROBLEM = Problem(
     constraints="logits[n, t] scores tokens[n, t]: nothing is shifted here.",
     source="TRL `selective_log_softmax`; verl `logprobs_from_logits`.",
     hints=(
-        "Normalise over the vocabulary first, pick second.",
+        "Normalize over the vocabulary first, pick second.",
         "np.take_along_axis picks one entry of the last axis for every position; its indices need that axis too.",
         "np.take_along_axis(log_probs, tokens[..., None], axis=-1)[..., 0]",
     ),
@@ -52,7 +52,7 @@ PROBLEM = Problem(
         ),
         Case("The other tokens", (ROWS, [[1, 0]]), np.log([[0.3, 0.1]]), why="probabilities 0.3 and 0.1"),
         Case(
-            "Logits need not be normalised",
+            "Logits need not be normalized",
             (ROWS + 5.0, [[0, 2]]),
             np.log([[0.5, 0.8]]),
             why="logits are log-probabilities up to a constant per position",
@@ -62,7 +62,7 @@ PROBLEM = Problem(
     ),
     mutants=(
         changing_inputs(_reference),
-        Mutant("logits for log-probabilities", _logits_of_tokens, "The logits are not normalised."),
+        Mutant("logits for log-probabilities", _logits_of_tokens, "The logits are not normalized."),
         Mutant(
             "probabilities",
             lambda z, t: np.exp(_reference(z, t)),
@@ -86,7 +86,7 @@ PROBLEM = Problem(
             "The sum runs over positions as well as over the vocabulary.",
         ),
         Mutant(
-            "normalised over the positions",
+            "normalized over the positions",
             lambda z, t: _logits_of_tokens(
                 np.moveaxis(log_softmax(np.moveaxis(np.asarray(z, float), 1, -1)), -1, 1), t
             ),

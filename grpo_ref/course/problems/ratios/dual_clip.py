@@ -119,7 +119,7 @@ PROBLEM = Problem(
         Mutant(
             "negated",
             lambda *inputs: -_reference(*inputs),
-            "This is the loss; the surrogate is to be maximised.",
+            "This is the loss; the surrogate is to be maximized.",
         ),
     ),
     others={

@@ -116,7 +116,7 @@ PROBLEM = Problem(
             _of(replace(NORMALIZED, advantage=raw_rewards)),
             "The rewards are used as they are; the mean of the group is to be taken off.",
         ),
-        Mutant("centred only", _of(RIGHT), "The advantages are not divided by the std."),
+        Mutant("centered only", _of(RIGHT), "The advantages are not divided by the std."),
         Mutant(
             "greedy",
             _of(replace(NORMALIZED, walk=stages.greedy)),

@@ -132,7 +132,7 @@ PROBLEM = Problem(
         ),
         Mutant("one step only", _of(LANGUAGE, epochs=1), "Each batch is to be used `steps` times."),
         Mutant(
-            "centred only",
+            "centered only",
             _of(replace(LANGUAGE, advantage=RIGHT.advantage)),
             "The advantages are not divided by the std.",
         ),

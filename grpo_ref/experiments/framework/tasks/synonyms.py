@@ -16,7 +16,6 @@ from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.learning.state import TrainState
 from grpo_ref.learning.tasks.task import END, Task
 from grpo_ref.recipes import Recipe
-from grpo_ref.training import train
 
 PROMPTS, VOCABULARY = 12, 8
 RECORD = ("reward", "entropy", "distinct_bigrams", "reward_width", "dead_groups")
@@ -107,7 +106,7 @@ def answered(
     def modes_left(state: TrainState) -> Floats:
         return modes(log_softmax(state.logits, temperature=settings.temperature), answers)
 
-    found = curves(train(task, recipe, settings), RECORD, modes=modes_left)
+    found = curves(task, recipe, settings, RECORD, modes=modes_left)
     signals = (found[name].T for name in ("entropy", "distinct_bigrams", "reward_width"))
     return summarized(found) | {
         "alarm": has_collapsed(*signals).astype(np.float64),

@@ -1,0 +1,23 @@
+"""What a type checker knows of the public names, read through the stub: `make types` checks this file."""
+
+from collections.abc import Iterator
+from typing import Any, assert_type
+
+import grpo_ref
+from grpo_ref import GRPO, RECIPES, TASKS, PolicyLoss, Recipe, Update, config_for, kernels, policy_loss, train
+
+assert_type(RECIPES["grpo"], Recipe)
+assert_type(GRPO, Recipe)
+assert_type(kernels.__name__, str)
+assert_type(grpo_ref.GRPO, Recipe)
+
+
+def loss_of(log_probs: Any, advantages: Any, mask: Any) -> None:
+    """The type of a loss."""
+    assert_type(policy_loss(log_probs, advantages, mask, recipe=GRPO, old_log_probs=log_probs), PolicyLoss)
+
+
+def training() -> None:
+    """The type of a training."""
+    task = TASKS["bandit"]()
+    assert_type(train(task, GRPO, config_for(task)), Iterator[Update])
