@@ -48,7 +48,7 @@ def test_what_cannot_be_imported_is_told(text, message):
 
 
 def test_a_name_of_ours_is_checked_and_one_of_the_users_is_left_for_later():
-    kind = NameOrOwn("task", ["bandit"])
+    kind = NameOrOwn("task", lambda: ["bandit"])
     assert kind.convert("bandit", None, None) == "bandit"
     assert kind.convert("mine:TASK", None, None) == "mine:TASK"
     assert is_own("mine:TASK")
