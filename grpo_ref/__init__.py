@@ -121,7 +121,7 @@ The loss: four lines that give the value and the manual gradient of every recipe
   PolicyLoss   What `policy_loss` returns.
 
 From logits over a whole vocabulary to the loss and back, in blocks that fit the cache.   (grpo_ref.fast.logits)
-  policy_loss_from_logits  The loss of a recipe and its gradient with respect to the logits.
+  policy_loss_from_logits  The loss of a recipe and its gradient with respect to the logits, for networks with large vocabularies.
   LogitsLoss               What `policy_loss_from_logits` returns.
   token_log_probs          The log-probability of each sampled token.
 
