@@ -14,6 +14,7 @@ from house import rooms
 from grpo_ref import GRPO, TASKS
 from grpo_ref.course.contents import CHAPTERS
 from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.learning.curves import METRICS
 from grpo_ref.recipes import CATALOG, CHAPTER, Recipe
 from grpo_ref.trainers import DIALECTS
 
@@ -91,6 +92,12 @@ def dialects() -> str:
     return table(("dialect", "as read in", "traps"), rows)
 
 
+def metrics() -> str:
+    """What a training is measured by."""
+    rows = ((f"`{name}`", meaning) for name, meaning in METRICS.items())
+    return table(("metric", "what it is, one number per update and seed"), rows)
+
+
 def notebooks() -> str:
     """The notebooks by their titles."""
     texts = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "notebooks").glob("*.py"))}
@@ -104,7 +111,7 @@ def notebooks() -> str:
 
 BLOCKS: dict[str, Callable[[], str]] = {
     block.__name__: block
-    for block in (recipes, chapter, tasks, exercises, totals, dialects, notebooks, rooms)
+    for block in (recipes, chapter, tasks, exercises, totals, dialects, metrics, notebooks, rooms)
 }
 
 
