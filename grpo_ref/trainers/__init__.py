@@ -5,10 +5,23 @@ become a recipe (`__init__.py`, with the `DIALECT`), its traps (`traps.py`), wha
 and numbers that were recorded from it (`recorded.json`). Only `__init__.py` is needed.
 """
 
-from grpo_ref.listing import Listing
-from grpo_ref.trainers import open_instruct, openrlhf, rlinf, trl, understand_r1_zero, verl
-from grpo_ref.trainers.dialect import Dialect
+import importlib
+from typing import TYPE_CHECKING
 
-_TRAINERS = (trl, verl, open_instruct, rlinf, openrlhf, understand_r1_zero)
-DIALECTS: Listing[Dialect] = Listing("dialect", {one.DIALECT.name: one.DIALECT for one in _TRAINERS})
-"""Every dialect by name."""
+from grpo_ref.listing import LazyListing
+
+if TYPE_CHECKING:
+    from grpo_ref.trainers.dialect import Dialect
+
+TRAINERS = ("trl", "verl", "open_instruct", "rlinf", "openrlhf", "understand_r1_zero")
+"""The folders, in the order in which they are shown; each one's name is that of its dialect."""
+
+
+def _dialect(name: str) -> "Dialect":
+    """`DIALECT` of a trainer's folder."""
+    dialect: Dialect = importlib.import_module(f"{__name__}.{name}").DIALECT
+    return dialect
+
+
+DIALECTS: "LazyListing[Dialect]" = LazyListing("dialect", TRAINERS, _dialect)
+"""Every dialect by name; its folder is imported when it is looked up."""
