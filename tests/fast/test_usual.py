@@ -7,7 +7,8 @@ from device_double import Device
 
 from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, initial_state, k3, slot
 from grpo_ref.arrays import to_device
-from grpo_ref.fast.usual import MEASURES, fast_metrics, why_not
+from grpo_ref.fast.measures import MEASURES, fast_metrics
+from grpo_ref.fast.usual import why_not
 from grpo_ref.kernels.penalties import k2
 from grpo_ref.learning.curves import METRICS
 from grpo_ref.learning.tasks.bandit import bandit
