@@ -1,7 +1,7 @@
 """The public names of the course, by module."""
 
 from .contents import CHAPTERS as CHAPTERS, EXERCISES as EXERCISES
-from .grading.grade import grade as grade
+from .grading.grade import grade as grade, not_started as not_started
 from .grading.matrix import Matrix as Matrix, kill_matrix as kill_matrix, near_misses as near_misses
 from .grading.problem import Problem as Problem
 from .grading.report import Report as Report
