@@ -1,6 +1,6 @@
 """What is listed by name: recipes, tasks, experiments, dialects; and what is said of a name that is not."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 import lazy_loader
@@ -40,6 +40,37 @@ class Listing(dict[str, Value]):
 
     def __missing__(self, name: object) -> Value:
         raise UnknownName(unknown(self.kind, name, self))
+
+
+class LazyListing(Mapping[str, Value]):
+    """A listing whose members are imported when they are looked up, so that their names cost nothing.
+
+    Args:
+      kind: what one of them is called, in a word.
+      names: in the order in which they are shown.
+      load: gives the thing of a name.
+
+    >>> lengths = LazyListing("metal", ("gold", "silver"), len)
+    >>> list(lengths), lengths["silver"]
+    (['gold', 'silver'], 6)
+    """
+
+    def __init__(self, kind: str, names: Iterable[str], load: Callable[[str], Value]) -> None:
+        self.kind, self.names, self.load = kind, tuple(names), load
+
+    def __getitem__(self, name: str) -> Value:
+        if name not in self.names:
+            raise UnknownName(unknown(self.kind, name, self.names))
+        return self.load(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:

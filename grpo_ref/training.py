@@ -7,7 +7,8 @@ faster, for the usual recipes and few metrics.
 from collections.abc import Collection, Iterator
 
 from grpo_ref.fast.many_seeds import train_many
-from grpo_ref.fast.usual import fast_metrics, why_not
+from grpo_ref.fast.measures import fast_metrics
+from grpo_ref.fast.usual import why_not
 from grpo_ref.learning.arguments import check_arguments, check_metrics
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.loop import plain_loop

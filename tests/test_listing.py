@@ -6,7 +6,7 @@ import pickle
 import pytest
 
 from grpo_ref import GRPO, RECIPES
-from grpo_ref.listing import Listing, UnknownName, nearest, unknown
+from grpo_ref.listing import LazyListing, Listing, UnknownName, nearest, unknown
 
 METALS = Listing("metal", {"gold": 79, "silver": 47})
 
@@ -49,3 +49,17 @@ def test_recipes_are_a_listing():
     assert RECIPES["grpo"] is GRPO
     with pytest.raises(KeyError, match=r"no recipe 'dap'; did you mean 'dapo'\?"):
         RECIPES["dap"]
+
+
+def test_a_lazy_listing_loads_what_is_looked_up():
+    asked = []
+    lazy = LazyListing("metal", ("gold", "silver"), lambda name: asked.append(name) or name.upper())
+    assert list(lazy) == ["gold", "silver"]
+    assert len(lazy) == 2
+    assert "gold" in lazy
+    assert "lead" not in lazy
+    assert asked == []
+    assert lazy["silver"] == "SILVER"
+    assert asked == ["silver"]
+    with pytest.raises(UnknownName, match="no metal 'silber'; did you mean 'silver'"):
+        lazy["silber"]

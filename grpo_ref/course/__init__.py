@@ -1,1 +1,8 @@
-"""The course: problems and their grading, the folder of a student, and what was reached."""
+"""The course: problems and their grading, the folder of a student, and what was reached.
+
+`__init__.pyi` lists the public names; each is imported when it is first used.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,21 +1,26 @@
 """Grade the files of a student's folder."""
 
-from grpo_ref.course.grading.grade import grade, not_started
+from grpo_ref import course
 from grpo_ref.course.grading.report import DEFAULT_SEED, Report
+from grpo_ref.course.grading.sandbox import Sandbox
 from grpo_ref.course.problems import PROBLEMS
-from grpo_ref.course.starters import is_untouched
 from grpo_ref.course.workbook import Workbook
 
 
 def mark(workbook: Workbook, name: str, *, seed: int = DEFAULT_SEED) -> Report:
     """Grade one file; a file that the student has not touched is not started, whatever it does.
 
+    The file's process is started first of all: it imports NumPy while this one imports NumPy and the problem.
+
     Args:
       workbook: the student's folder.
       name: id of the exercise.
       seed: of the random inputs.
     """
-    problem = PROBLEMS[name]
-    if is_untouched(workbook, name):
-        return not_started(problem, seed)
-    return grade(problem, workbook.path(name), seed=seed)
+    path = workbook.path(name)
+    with Sandbox(path) as sandbox:
+        if not workbook.progress.is_untouched(name, path.read_bytes()):
+            sandbox.start()
+        if course.is_untouched(workbook, name):
+            return course.not_started(PROBLEMS[name], seed)
+        return course.grade(PROBLEMS[name], sandbox, seed=seed)

@@ -5,9 +5,12 @@ report, the table of verdicts and the tests follow this list and its order.
 """
 
 import importlib
-from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from grpo_ref.experiments.framework.experiment import Experiment
+from grpo_ref.listing import LazyListing
+
+if TYPE_CHECKING:
+    from grpo_ref.experiments.framework.experiment import Experiment
 
 CLAIMS = (
     # advantages
@@ -48,21 +51,11 @@ CLAIMS = (
 )
 
 
-class _Experiments(Mapping[str, Experiment]):
-    """The experiments by name; a claim is imported when it is looked up, so that their names cost nothing."""
-
-    def __getitem__(self, name: str) -> Experiment:
-        if name not in CLAIMS:
-            raise KeyError(name)
-        experiment: Experiment = importlib.import_module(f"{__name__}.claims.{name}").EXPERIMENT
-        return experiment
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(CLAIMS)
-
-    def __len__(self) -> int:
-        return len(CLAIMS)
+def _experiment(name: str) -> "Experiment":
+    """`EXPERIMENT` of a claim's file."""
+    experiment: Experiment = importlib.import_module(f"{__name__}.claims.{name}").EXPERIMENT
+    return experiment
 
 
-EXPERIMENTS: Mapping[str, Experiment] = _Experiments()
-"""Every experiment by name."""
+EXPERIMENTS: "LazyListing[Experiment]" = LazyListing("experiment", CLAIMS, _experiment)
+"""Every experiment by name; a claim is imported when it is looked up, so that their names cost nothing."""

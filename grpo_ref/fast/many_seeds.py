@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from grpo_ref.arrays import Floats, Integers, keep_freed_memory
-from grpo_ref.fast.usual import checked_metrics, measured
+from grpo_ref.fast.measures import measured
+from grpo_ref.fast.usual import checked_metrics
 from grpo_ref.fast.walk import Walk, back, front
 from grpo_ref.learning.arguments import check_arguments
 from grpo_ref.learning.batches import stretches

@@ -1,16 +1,14 @@
-"""What the fast loop can do: usual recipes and settings, and metrics that need only the batch as drawn."""
+"""What the fast loop can do: usual recipes and settings."""
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 
-from grpo_ref.arrays import Floats
+from grpo_ref.fast.measures import fast_metrics
 from grpo_ref.kernels.filters import all_completions, all_groups
 from grpo_ref.kernels.levels import token_level
-from grpo_ref.kernels.metrics import mean_length, reward_width
 from grpo_ref.kernels.penalties import k3
 from grpo_ref.kernels.surrogates import clipped
 from grpo_ref.learning.arguments import check_metrics
@@ -18,27 +16,6 @@ from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.state import TrainState
 from grpo_ref.learning.tasks.task import Task
 from grpo_ref.recipes import Recipe
-
-MEASURES: dict[str, Callable[[Any], Floats]] = {
-    "reward": lambda batch: batch.rewards.mean((-2, -1)),
-    "length": lambda batch: mean_length(batch.mask),
-    "truncated": lambda batch: 1.0 - batch.ended.mean((-2, -1)),
-    "reward_width": lambda batch: reward_width(batch.rewards),
-}
-"""The metrics that need nothing but the batch as it was drawn; `measured` adds the task's criteria."""
-
-
-def fast_metrics(task: Task) -> tuple[str, ...]:
-    """The names of the metrics that this loop gives for the task."""
-    return tuple(dict.fromkeys((*task.criteria, *MEASURES)))
-
-
-def measured(name: str, task: Task, batch: Any) -> Floats:
-    """(S,) one metric of the batch as it was drawn."""
-    if name in MEASURES:
-        return MEASURES[name](batch)
-    of_criterion: Floats = batch.components[..., task.criteria.index(name)].mean((-2, -1))
-    return of_criterion
 
 
 def why_not(task: Task, recipe: Recipe, config: TrainConfig, state: TrainState | None = None) -> str:

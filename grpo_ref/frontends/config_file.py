@@ -1,29 +1,17 @@
-"""Configurations from files and from the command line."""
+"""Configurations from files and from the command line, and their values as YAML."""
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
+import yaml
 
 from grpo_ref.trainers.dialect import Dialect, flat
 
 SCIENTIFIC = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+")
-Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-def config_argument(command: Command) -> Command:
-    """The argument CONFIG: any number of files and KEY=VALUE pairs."""
-    return click.argument("config", nargs=-1)(command)
-
-
-def skip_option(command: Command) -> Command:
-    """The option --skip-unknown."""
-    return click.option("--skip-unknown", is_flag=True, help="Name unknown keys and go on without them.")(
-        command
-    )
 
 
 def read_config(parts: Sequence[str]) -> dict[str, Any]:
@@ -47,6 +35,15 @@ def without_unknown(dialect: Dialect, config: dict[str, Any]) -> dict[str, Any]:
     for text in dialect.unknown(config):
         click.echo(f"skipped: {dialect.name} has no key {text}", err=True)
     return {key: value for key, value in config.items() if dialect.key(key) is not None}
+
+
+def as_yaml(value: Any) -> str:
+    """A value as YAML, on one line.
+
+    >>> as_yaml([0.2, None])
+    '[0.2, null]'
+    """
+    return str(yaml.safe_dump(value, default_flow_style=True).splitlines()[0])
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -78,8 +75,6 @@ def _as_number(value: Any) -> Any:
 
 
 def _yaml(text: str) -> Any:
-    import yaml
-
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as error:

@@ -11,6 +11,7 @@ import click
 from grpo_ref.course.contents import EXERCISES
 from grpo_ref.course.layout import exercise_at, file_of
 from grpo_ref.course.workbook import Workbook
+from grpo_ref.listing import nearest
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -31,11 +32,9 @@ class ExerciseName(click.ParamType[str]):
 
 def _advice(value: str) -> str:
     """A sentence that helps after a misspelt exercise."""
-    import difflib
-
     known = [*EXERCISES, *(each.name for each in EXERCISES.values())]
-    close = difflib.get_close_matches(value, known, n=1)
-    return f"Did you mean {close[0]!r}?" if close else "All are shown by: grpo-ref list"
+    close = nearest(value, known)
+    return f"Did you mean {close!r}?" if close else "All are shown by: grpo-ref list"
 
 
 def folder_option(command: Command) -> Command:

@@ -2,11 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
-import numpy as np
+import lazy_loader
 
 from grpo_ref.arrays import Floats, array_namespace
+
+np: Any = lazy_loader.load("numpy")  # the settings of a training are read without it
 
 State = dict[str, Floats]
 

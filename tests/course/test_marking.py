@@ -1,9 +1,12 @@
 """Grading the files of a folder."""
 
+import subprocess
+import sys
+
 import pytest
 
 from grpo_ref.course.grading.problem import AS_GIVEN
-from grpo_ref.course.layout import file_of
+from grpo_ref.course.layout import file_of, model_answer
 from grpo_ref.course.marking import mark
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.starters import fill, starter_of
@@ -29,3 +32,30 @@ def test_a_file_that_was_not_touched_is_not_started_whatever_it_does(tmp_path):
     assert mark(workbook, name).status == "not started"
     workbook.path(name).write_text(starter_of(name) + "\n# touched\n")
     assert mark(workbook, name).status == "failed"
+
+
+WATCHED = """
+import sys
+from pathlib import Path
+
+from grpo_ref.course.grading.sandbox import Sandbox
+from grpo_ref.course.marking import mark
+from grpo_ref.course.workbook import Workbook
+
+class Watched(Sandbox):
+    def start(self):
+        print("numpy.linalg" in sys.modules)
+        super().start()
+
+mark.__globals__["Sandbox"] = Watched
+print(mark(Workbook(Path(sys.argv[1]), print), "kl/k3").status)
+"""
+
+
+def test_the_process_of_the_file_is_started_before_numpy_is_imported(tmp_path):
+    path = tmp_path / file_of("kl/k3")
+    path.parent.mkdir()
+    path.write_text(model_answer("kl/k3"))
+    command = [sys.executable, "-c", WATCHED, str(tmp_path)]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert output.split() == ["False", "passed"]

@@ -10,7 +10,7 @@ from grpo_ref.course.grading.matrix import kill_matrix, near_misses
 from grpo_ref.course.grading.problem import AS_GIVEN
 from grpo_ref.course.layout import file_of
 from grpo_ref.course.marking import mark
-from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.problems import PROBLEMS, hints_of
 from grpo_ref.course.starters import starter_of
 from grpo_ref.course.workbook import Workbook
 
@@ -24,6 +24,12 @@ def test_the_reference_and_right_answers_in_other_styles_pass(problem):
     for answer in (problem.reference, *problem.others.values()):
         report = grade(problem, answer)
         assert report.status == "passed", [result for result in report.results if not result.passed]
+
+
+@EACH
+def test_the_hints_can_be_read_without_the_problem(problem):
+    """They are written out in its module, as texts and nothing else."""
+    assert hints_of(problem.id) == problem.hints
 
 
 @EACH

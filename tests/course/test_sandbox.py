@@ -146,3 +146,24 @@ def test_what_the_answer_prints_is_kept_apart_and_short(tmp_path):
         assert sandbox.call("talk", [10**6], {}).value == 10**6
         assert len(sandbox.printed()) < 70_000
         assert sandbox.printed().endswith("(more was printed)")
+
+
+def test_a_process_that_was_started_is_waited_for(tmp_path):
+    path = tmp_path / "answer.py"
+    path.write_text(RIGHT)
+    with Sandbox(path) as sandbox:
+        sandbox.start()
+        started = sandbox.process
+        assert sandbox.load().ok
+        assert sandbox.process is started
+        assert sandbox.load().ok
+        assert sandbox.process is not started
+
+
+def test_a_call_may_be_given_less_time(tmp_path):
+    path = tmp_path / "answer.py"
+    path.write_text("import time\ndef mean_row(rows): time.sleep(1000)")
+    with Sandbox(path) as sandbox:
+        sandbox.allow(0.2)
+        sandbox.load()
+        assert sandbox.call("mean_row", [[[1.0]]], {}).message == "no answer after 0.2 s"

@@ -8,7 +8,7 @@ import pytest
 
 from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, initial_state, slot, soft_overlong, train
 from grpo_ref.fast.many_seeds import train_many
-from grpo_ref.fast.usual import fast_metrics
+from grpo_ref.fast.measures import fast_metrics
 from grpo_ref.kernels.levels import token_level
 from grpo_ref.kernels.surrogates import clipped
 from grpo_ref.learning.tasks.arithmetic import arithmetic

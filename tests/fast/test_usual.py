@@ -5,11 +5,10 @@ from dataclasses import replace
 import pytest
 from device_double import Device
 
-from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, initial_state, k3, slot
+from grpo_ref import DAPO, GRPO, RECIPES, config_for, initial_state, k3, slot
 from grpo_ref.arrays import to_device
-from grpo_ref.fast.usual import MEASURES, fast_metrics, why_not
+from grpo_ref.fast.usual import why_not
 from grpo_ref.kernels.penalties import k2
-from grpo_ref.learning.curves import METRICS
 from grpo_ref.learning.tasks.bandit import bandit
 
 TASK = bandit()
@@ -56,10 +55,3 @@ def test_arrays_of_another_device_need_the_plain_loop():
     assert (
         why_not(there, GRPO, CONFIG) == "task and state: expected NumPy arrays; on another device use train"
     )
-
-
-@pytest.mark.parametrize("name", TASKS)
-def test_its_metrics_are_among_those_of_the_plain_loop(name):
-    task = TASKS[name]()
-    assert set(fast_metrics(task)) == {*task.criteria, *MEASURES}
-    assert set(MEASURES) <= set(METRICS)

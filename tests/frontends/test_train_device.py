@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from grpo_ref.arrays import device_namespace
+from grpo_ref.frontends import training
 from grpo_ref.frontends.cli import main
-from grpo_ref.frontends.commands import train as train_command
 
 QUICK = ["train", "bandit", "--updates", "5", "--seeds", "2", "--out", "run"]
 
@@ -64,7 +64,7 @@ def test_an_unknown_device_is_named():
 def test_train_on_a_device_and_resume_on_either(run, monkeypatch, place):
     """Runs are saved on the host: the files of both devices say the same, and each continues the other's."""
     libraries = {"cpu": np, "gpu": place.xp}
-    monkeypatch.setattr(train_command, "device_namespace", libraries.get)
+    monkeypatch.setattr(training, "device_namespace", libraries.get)
     assert run(*QUICK).exit_code == 0
     expected = np.load("run/checkpoint.npz")["logits"]
     assert "device" not in json.loads(Path("run/config.json").read_text())

@@ -20,7 +20,7 @@ from grpo_ref.course.grading.problem import (
     copied,
 )
 from grpo_ref.course.grading.report import DEFAULT_SEED, FAILED, NOT_STARTED, PASSED, CheckResult, Report
-from grpo_ref.course.grading.sandbox import Limits, Reply, Sandbox
+from grpo_ref.course.grading.sandbox import Reply, Sandbox
 from grpo_ref.course.grading.submission import Direct, Sandboxed, Witness
 
 OnError = Callable[[str, BaseException], object]
@@ -29,7 +29,7 @@ OnError = Callable[[str, BaseException], object]
 
 def grade(
     problem: Problem,
-    answer: Path | Function,
+    answer: Path | Function | Sandbox,
     *,
     seed: int = DEFAULT_SEED,
     on_error: OnError | None = None,
@@ -38,7 +38,8 @@ def grade(
 
     Args:
       problem: the exercise.
-      answer: a file, which runs in a process of its own, or a function, which runs in this one.
+      answer: a file, which runs in a process of its own, or a function, which runs in this one; or a sandbox
+        with the file, whose process may have been started.
       seed: of the random inputs.
       on_error: for debuggers; called when a function of this process fails a check by raising.
 
@@ -47,11 +48,18 @@ def grade(
     """
     if callable(answer):
         return _examine(problem, Direct(answer), seed, on_error)
-    with Sandbox(answer, Limits(seconds=problem.seconds)) as sandbox:
-        loaded = sandbox.load()
-        if not loaded.ok:
-            return _unloadable(problem, loaded, sandbox.printed(), seed)
-        return _examine(problem, Sandboxed(sandbox, problem.function), seed)
+    if isinstance(answer, Sandbox):
+        return _grade_in(answer, problem, seed)
+    with Sandbox(answer) as sandbox:
+        return _grade_in(sandbox, problem, seed)
+
+
+def _grade_in(sandbox: Sandbox, problem: Problem, seed: int) -> Report:
+    sandbox.allow(problem.seconds)
+    loaded = sandbox.load()
+    if not loaded.ok:
+        return _unloadable(problem, loaded, sandbox.printed(), seed)
+    return _examine(problem, Sandboxed(sandbox, problem.function), seed)
 
 
 def not_started(problem: Problem, seed: int) -> Report:

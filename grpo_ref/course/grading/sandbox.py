@@ -19,13 +19,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from grpo_ref.course.grading import wire
+from grpo_ref.course import grading
 
 LIBRARIES = ("numpy", "scipy")
 HERE = Path(__file__).parent
@@ -81,6 +81,7 @@ class Sandbox:
     def __init__(self, submission: Path, limits: Limits | None = None) -> None:
         self.submission, self.limits = submission.resolve(), limits or Limits()
         self.process: subprocess.Popen[bytes] | None = None
+        self.starting = False
         self.output, self.seconds = b"", self.limits.seconds
 
     def __enter__(self) -> Self:
@@ -98,8 +99,11 @@ class Sandbox:
         self._stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def load(self) -> Reply:
-        """Start a process that loads the file; the reply says whether that went well."""
+    def start(self) -> None:
+        """Start a process that loads the file, and do not wait for it.
+
+        Most of its start is the import of NumPy, which the judge's process can spend on its own.
+        """
         self._stop()
         self.process = subprocess.Popen(
             [sys.executable, "-I", "-S", "-B", str(HERE / "child.py"), self._settings()],
@@ -110,6 +114,16 @@ class Sandbox:
             env=_environment(),
             start_new_session=True,
         )
+        self.starting = True
+
+    def load(self) -> Reply:
+        """Wait until a process has loaded the file; the reply says whether that went well.
+
+        It is the one that was started last, or a new one if that one has been waited for already.
+        """
+        if not self.starting:
+            self.start()
+        self.starting = False
         reply = self._receive(
             self.limits.start_seconds, f"loading the file took more than {self.limits.start_seconds:g} s"
         )
@@ -125,7 +139,7 @@ class Sandbox:
                 return loaded
         request = {"function": function, "arguments": list(arguments), "keywords": dict(keywords)}
         try:
-            self._send((wire.dumps(request) + "\n").encode())
+            self._send((grading.wire.dumps(request) + "\n").encode())
         except BrokenPipeError:
             self._stop()
             return Reply(ok=False, kinds=("Died",), message="the process ended")
@@ -133,6 +147,11 @@ class Sandbox:
         if "TimedOut" in reply.kinds:
             self.seconds = min(self.seconds, self.limits.impatient_seconds)
         return reply
+
+    def allow(self, seconds: float) -> None:
+        """Give each call so much wall-clock time from now on."""
+        self.limits = replace(self.limits, seconds=seconds)
+        self.seconds = seconds
 
     def printed(self) -> str:
         """What the file has printed so far, at most 64 KiB of it."""
@@ -160,7 +179,7 @@ class Sandbox:
             self._stop()
             return Reply(ok=False, kinds=("Died",), message=message)
         try:
-            return _as_reply(wire.loads(line.decode()))
+            return _as_reply(grading.wire.loads(line.decode()))
         except (ValueError, KeyError, TypeError, AttributeError, EOFError):
             self._stop()
             return Reply(ok=False, kinds=("Died",), message="the process answered something that is no reply")

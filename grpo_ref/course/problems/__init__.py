@@ -1,30 +1,17 @@
 """The exercises: the only place where the library's kernels meet the grader."""
 
-from collections.abc import Iterator, Mapping
+import ast
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grpo_ref.course.contents import EXERCISES
+from grpo_ref.listing import LazyListing
 
 if TYPE_CHECKING:
     from grpo_ref.course.grading.problem import Problem
-
-
-class _Problems(Mapping[str, "Problem"]):
-    """Every exercise by id, in the order of the course; its module is imported when it is asked for."""
-
-    def __getitem__(self, name: str) -> "Problem":
-        if name not in EXERCISES:
-            raise KeyError(name)
-        return _problem(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(EXERCISES)
-
-    def __len__(self) -> int:
-        return len(EXERCISES)
 
 
 @cache
@@ -37,5 +24,16 @@ def _problem(name: str) -> "Problem":
     return replace(problem, difficulty=listed.difficulty, points=listed.points)
 
 
-PROBLEMS: Mapping[str, "Problem"] = _Problems()
-"""Every exercise by id, in the order of the course."""
+PROBLEMS: "LazyListing[Problem]" = LazyListing("exercise", EXERCISES, _problem)
+"""Every exercise by id, in the order of the course; its module is imported when it is asked for."""
+
+
+def hints_of(name: str) -> tuple[str, ...]:
+    """The hints of an exercise, read from the text of its module.
+
+    To import the module, with its checks and wrong answers, takes NumPy and many times as long.
+    """
+    tree = ast.parse((Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
+    written = (node.value for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "hints")
+    hints: tuple[str, ...] = ast.literal_eval(next(written))
+    return hints

@@ -5,14 +5,11 @@ from typing import Any
 
 import click
 
-from grpo_ref.check import FRAMEWORKS, LossError, Trial, compare
+import grpo_ref
+from grpo_ref import frontends
 from grpo_ref.frontends.cli import Name
-from grpo_ref.frontends.config_file import read_config
 from grpo_ref.frontends.own import imported
-from grpo_ref.frontends.progress import ProgressBar
-from grpo_ref.recipes import RECIPES, Recipe
 from grpo_ref.trainers import DIALECTS
-from grpo_ref.trainers.dialect import Dialect
 
 
 @click.command(
@@ -25,8 +22,16 @@ from grpo_ref.trainers.dialect import Dialect
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A configuration key of the dialect."
 )
-@click.option("--recipe", type=Name("recipe", lambda: RECIPES), help="Compare with this recipe instead.")
-@click.option("--framework", type=click.Choice(FRAMEWORKS), default="numpy", show_default=True)
+@click.option(
+    "--recipe", type=Name("recipe", lambda: grpo_ref.RECIPES), help="Compare with this recipe instead."
+)
+@click.option(
+    "--framework",
+    type=Name("framework", lambda: grpo_ref.check.FRAMEWORKS),
+    default="numpy",
+    show_default=True,
+    metavar="[numpy|torch|jax]",
+)
 @click.option(
     "--batches", type=click.IntRange(min=1), default=200, show_default=True, help="How many are tried."
 )
@@ -61,7 +66,7 @@ def command(
     if max_length is None and dialect is not None and "max_length" in reference.aggregate.reads:
         max_length = _budget(DIALECTS[dialect], settings)
     try:
-        found = compare(
+        found = grpo_ref.check.compare(
             loss,
             reference,
             framework=framework,
@@ -72,7 +77,7 @@ def command(
             nan_in_padding=not no_nan,
             track=_with_progress,
         )
-    except LossError as error:
+    except grpo_ref.check.LossError as error:
         raise click.UsageError(f"{function} failed {error}") from error
     except ImportError as error:
         raise click.UsageError(f"{error}; install it to check functions of {framework}") from error
@@ -80,30 +85,30 @@ def command(
     raise click.exceptions.Exit(0 if found.agrees else 1)
 
 
-def _reference(dialect: str | None, settings: tuple[str, ...], recipe: str | None) -> Recipe:
+def _reference(dialect: str | None, settings: tuple[str, ...], recipe: str | None) -> "grpo_ref.Recipe":
     if (dialect is None) == (recipe is None):
         raise click.UsageError("name what to compare with: either --dialect or --recipe")
     if recipe is not None:
         if settings:
             raise click.UsageError("--set changes a dialect; it needs --dialect instead of --recipe")
-        return RECIPES[recipe]
+        return grpo_ref.RECIPES[recipe]
     try:
-        return DIALECTS[str(dialect)].recipe(**read_config(settings))
+        return DIALECTS[str(dialect)].recipe(**frontends.config_file.read_config(settings))
     except ValueError as error:
         raise click.UsageError(str(error)) from error
 
 
-def _budget(dialect: Dialect, settings: tuple[str, ...]) -> int | None:
+def _budget(dialect: "grpo_ref.trainers.Dialect", settings: tuple[str, ...]) -> int | None:
     """The length that the trainer divides by, told where it is not the padded one."""
-    for key, length in dialect.budget(read_config(settings)).items():
+    for key, length in dialect.budget(frontends.config_file.read_config(settings)).items():
         click.echo(f"divided by {key} = {length}", err=True)
         return length
     return None
 
 
-def _with_progress(batches: list[Trial]) -> Iterator[Trial]:
+def _with_progress(batches: "list[grpo_ref.check.Trial]") -> "Iterator[grpo_ref.check.Trial]":
     """The batches, and how many are done."""
-    with ProgressBar("checking", "batch", len(batches)) as progress:
+    with frontends.progress.ProgressBar("checking", "batch", len(batches)) as progress:
         for done, batch in enumerate(batches, start=1):
             yield batch
             progress.show(done, "")

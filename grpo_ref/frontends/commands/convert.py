@@ -1,12 +1,12 @@
 """`grpo-ref convert`: the nearest configuration in another trainer's dialect."""
 
 import click
-import yaml
 
+import grpo_ref
+from grpo_ref import frontends
 from grpo_ref.frontends.cli import Name
-from grpo_ref.frontends.config_file import config_argument, read_config, skip_option, without_unknown
+from grpo_ref.frontends.config_options import config_argument, skip_option
 from grpo_ref.trainers import DIALECTS
-from grpo_ref.trainers.convert import convert
 
 DIALECT = Name("dialect", lambda: DIALECTS)
 
@@ -26,14 +26,14 @@ def command(source: str, target: str, config: tuple[str, ...], strict: bool, ski
     lost is told on standard error.
     """
     try:
-        given = read_config(config)
+        given = frontends.config_file.read_config(config)
         if skip_unknown:
-            given = without_unknown(DIALECTS[source], given)
-        found = convert(DIALECTS[source], DIALECTS[target], given)
+            given = frontends.config_file.without_unknown(DIALECTS[source], given)
+        found = grpo_ref.trainers.convert(DIALECTS[source], DIALECTS[target], given)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     for key, value in found.config.items():
-        click.echo(f"{key}: {yaml.safe_dump(value, default_flow_style=True).splitlines()[0]}")
+        click.echo(f"{key}: {frontends.config_file.as_yaml(value)}")
     if not found.config:
         click.echo(f"# the defaults of {DIALECTS[target].version}")
     for part, (wanted, got) in found.lost.items():

@@ -1,20 +1,17 @@
 """`grpo-ref dev`: for authors of exercises."""
 
+import concurrent.futures
 import re
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from string import Template
 from typing import NamedTuple
 
 import click
 
+import grpo_ref
 from grpo_ref.course.contents import CHAPTERS, HINTS
-from grpo_ref.course.grading.grade import grade
-from grpo_ref.course.grading.matrix import Matrix, kill_matrix, near_misses
-from grpo_ref.course.grading.problem import Problem
 from grpo_ref.course.grading.report import PASSED
-from grpo_ref.course.grading.statement import starter
 from grpo_ref.course.layout import file_of
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.files import replace_text
@@ -43,7 +40,7 @@ def build(root: Path) -> None:
         path = root / "exercises" / file_of(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         answer = (root / "solutions" / file_of(name)).read_text(encoding="utf-8")
-        replace_text(path, starter(problem, answer))
+        replace_text(path, grpo_ref.course.starter(problem, answer))
         click.echo(path)
 
 
@@ -97,7 +94,7 @@ class Proof(NamedTuple):
       faults: what is not as it should be, in words.
     """
 
-    matrix: Matrix
+    matrix: "grpo_ref.course.Matrix"
     faults: list[str]
 
 
@@ -114,7 +111,7 @@ def check(exercises: tuple[str, ...], table: bool, root: Path) -> None:
     """
     problems = [PROBLEMS[name] for name in exercises or PROBLEMS]
     mutants, checks, faults = 0, 0, 0
-    with ProcessPoolExecutor() as pool:
+    with concurrent.futures.ProcessPoolExecutor() as pool:
         proofs = pool.map(prove, [problem.id for problem in problems], [root] * len(problems))
         for problem, proof in zip(problems, proofs, strict=True):
             mutants, checks = mutants + len(proof.matrix), checks + len(problem.checks)
@@ -136,36 +133,40 @@ def prove(name: str, root: Path) -> Proof:
       root: the checkout with its solution and starter.
     """
     problem = PROBLEMS[name]
-    matrix = kill_matrix(problem)
+    matrix = grpo_ref.course.kill_matrix(problem)
     return Proof(matrix, _faults(problem, matrix) + _file_faults(problem, root))
 
 
-def _faults(problem: Problem, matrix: Matrix) -> list[str]:
+def _faults(problem: "grpo_ref.course.Problem", matrix: "grpo_ref.course.Matrix") -> list[str]:
     right = {"the reference": problem.reference, **problem.others}
-    faults = [f"{name} fails" for name, answer in right.items() if grade(problem, answer).status != PASSED]
+    faults = [
+        f"{name} fails"
+        for name, answer in right.items()
+        if grpo_ref.course.grade(problem, answer).status != PASSED
+    ]
     faults += [f"not caught: {name}" for name, killed in matrix.items() if not killed]
     faults += [f"{len(problem.hints)} hints instead of {HINTS}"] * (len(problem.hints) != HINTS)
     faults += [f"only {len(matrix)} wrong answers"] * (len(matrix) < FEWEST_MUTANTS)
     caught = {name for killed in matrix.values() for name in killed}
     faults += [f"catches nothing: {check.name}" for check in problem.checks if check.name not in caught]
-    inside, outside = near_misses(problem)
+    inside, outside = grpo_ref.course.near_misses(problem)
     return faults + ["tolerance too tight"] * (not inside) + ["tolerance too wide"] * (not outside)
 
 
-def _file_faults(problem: Problem, root: Path) -> list[str]:
+def _file_faults(problem: "grpo_ref.course.Problem", root: Path) -> list[str]:
     """What is wrong with the model answer and the starter made from it."""
     answer, begin = root / "solutions" / file_of(problem.id), root / "exercises" / file_of(problem.id)
     missing = [f"{path} is missing" for path in (answer, begin) if not path.is_file()]
     if missing:
         return missing
-    faults = ["the model answer fails"] * (grade(problem, answer).status != PASSED)
-    text = starter(problem, answer.read_text(encoding="utf-8"))
+    faults = ["the model answer fails"] * (grpo_ref.course.grade(problem, answer).status != PASSED)
+    text = grpo_ref.course.starter(problem, answer.read_text(encoding="utf-8"))
     if begin.read_text(encoding="utf-8") != text:
         return [*faults, "the starter is not up to date: grpo-ref dev build"]
-    return faults + ["the starter passes"] * (grade(problem, begin).status == PASSED)
+    return faults + ["the starter passes"] * (grpo_ref.course.grade(problem, begin).status == PASSED)
 
 
-def _table(problem: Problem, matrix: Matrix) -> Sequence[str]:
+def _table(problem: "grpo_ref.course.Problem", matrix: "grpo_ref.course.Matrix") -> Sequence[str]:
     """One row per wrong answer, one column per check; the columns are named below."""
     names = [check.name for check in problem.checks]
     width = max(map(len, matrix))

@@ -4,10 +4,11 @@ import textwrap
 
 import click
 
+import grpo_ref
+from grpo_ref import frontends
 from grpo_ref.frontends.cli import Name
-from grpo_ref.frontends.config_file import config_argument, read_config, skip_option, without_unknown
+from grpo_ref.frontends.config_options import config_argument, skip_option
 from grpo_ref.trainers import DIALECTS
-from grpo_ref.trainers.explain import Explanation, explain
 
 WIDTH = 100
 
@@ -27,10 +28,10 @@ several of both, of which the later ones win. Exit status 2 for an unknown key o
 def command(dialect: str, config: tuple[str, ...], strict: bool, skip_unknown: bool) -> None:
     """Print the parts, the keys and the warnings."""
     try:
-        given = read_config(config)
+        given = frontends.config_file.read_config(config)
         if skip_unknown:
-            given = without_unknown(DIALECTS[dialect], given)
-        explanation = explain(DIALECTS[dialect], given)
+            given = frontends.config_file.without_unknown(DIALECTS[dialect], given)
+        explanation = grpo_ref.trainers.explain(DIALECTS[dialect], given)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     click.secho(f"{DIALECTS[dialect].version} computes", bold=True)
@@ -46,7 +47,7 @@ def command(dialect: str, config: tuple[str, ...], strict: bool, skip_unknown: b
     raise click.exceptions.Exit(1 if strict and explanation.traps else 0)
 
 
-def _parts(explanation: Explanation) -> str:
+def _parts(explanation: "grpo_ref.trainers.Explanation") -> str:
     lines = []
     for part in explanation.parts:
         lines.append(f"  {part.name:10} {part.value}")
@@ -64,7 +65,7 @@ def _parts(explanation: Explanation) -> str:
     return "\n".join(lines)
 
 
-def _keys(explanation: Explanation) -> str:
+def _keys(explanation: "grpo_ref.trainers.Explanation") -> str:
     return "\n".join(
         _filled(f"{key} = {value!r}: {about}", "      ") for key, value, about in explanation.keys
     )

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
+import grpo_ref
+from grpo_ref import frontends
 from grpo_ref.course.grading.report import DEFAULT_SEED, PASSED, Report
-from grpo_ref.course.marking import mark
 from grpo_ref.course.problems import PROBLEMS
-from grpo_ref.course.starters import is_untouched
 from grpo_ref.course.workbook import Workbook
 from grpo_ref.files import replace_text, require_writable
 from grpo_ref.frontends.exercise import (
@@ -85,28 +85,24 @@ def command(
 
 
 def _write_json(path: Path, reports: list[Report]) -> None:
-    from grpo_ref.frontends.report_json import as_json
-
     if path == STDOUT:
-        click.echo(as_json(reports), nl=False)
+        click.echo(frontends.report_json.as_json(reports), nl=False)
     else:
-        replace_text(path, as_json(reports))
+        replace_text(path, frontends.report_json.as_json(reports))
 
 
 def _grade(workbook: Workbook, name: str, seed: int, in_process: bool, debug: bool) -> Report:
-    if in_process and not is_untouched(workbook, name):
+    if in_process and not grpo_ref.course.is_untouched(workbook, name):
         return _grade_here(workbook.path(name), name, seed, debug)
     with saying_what_is_graded(name):
-        return mark(workbook, name, seed=seed)
+        return grpo_ref.course.mark(workbook, name, seed=seed)
 
 
 def _grade_here(path: Path, name: str, seed: int, debug: bool) -> Report:
     """Grade inside this process, with a debugger at an exception if it is asked for."""
-    from grpo_ref.frontends.in_process import grade_in_process, post_mortem
-
-    on_error = post_mortem if debug else None
+    on_error = frontends.in_process.post_mortem if debug else None
     try:
-        return grade_in_process(PROBLEMS[name], path, seed=seed, on_error=on_error)
+        return frontends.in_process.grade_in_process(PROBLEMS[name], path, seed=seed, on_error=on_error)
     except Exception as error:
         if on_error is not None:
             on_error("loading the file", error)

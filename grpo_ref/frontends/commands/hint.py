@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.problems import hints_of
 from grpo_ref.frontends.course_text import hints_text
 from grpo_ref.frontends.exercise import ExerciseName, folder_option, open_workbook
 
@@ -20,6 +20,6 @@ def command(exercise: str, steps: int | None, folder: Path) -> None:
 
     How many you have read is noted in progress.txt.
     """
-    hints = PROBLEMS[exercise].hints
+    hints = hints_of(exercise)
     shown = open_workbook(folder).climb(exercise, len(hints), steps)
     click.echo(hints_text(exercise, hints, shown))

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import click
 
+import grpo_ref
 from grpo_ref.course.contents import EXERCISES
-from grpo_ref.course.starters import fill
 from grpo_ref.frontends.exercise import open_workbook
 
 
@@ -18,7 +18,7 @@ def command(folder: Path) -> None:
     overwritten.
     """
     workbook = open_workbook(folder)
-    written, upgraded, kept = fill(workbook)
+    written, upgraded, kept = grpo_ref.course.fill(workbook)
     click.echo(
         f"{folder}: {written} files written, {upgraded} brought up to date, {kept} of yours left alone"
     )

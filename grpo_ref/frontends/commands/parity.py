@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from grpo_ref.trainers.replay import Verdict, shipped, verdicts
+import grpo_ref
 
 
 @click.command("parity", epilog="Example:  grpo-ref parity --failures")
@@ -21,8 +21,9 @@ def command(file: Path | None, failures: bool) -> None:
     beside the recorded cases, in the folder grpo_ref/trainers. Exit status 1 if a case does not agree or
     there is none, 2 if FILE is of another format.
     """
+    files = [file] if file else grpo_ref.trainers.shipped()
     try:
-        told = list(_told(chain.from_iterable(map(verdicts, [file] if file else shipped())), failures))
+        told = list(_told(chain.from_iterable(map(grpo_ref.trainers.verdicts, files)), failures))
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     for trainer, (passed, failed) in _counted(told).items():
@@ -32,7 +33,9 @@ def command(file: Path | None, failures: bool) -> None:
     raise click.exceptions.Exit(0 if told and passed == len(told) else 1)
 
 
-def _told(found: Iterable[Verdict], failures: bool) -> Iterator[Verdict]:
+def _told(
+    found: "Iterable[grpo_ref.trainers.Verdict]", failures: bool
+) -> "Iterator[grpo_ref.trainers.Verdict]":
     """The verdicts, each one shown as soon as it is there."""
     for verdict in found:
         if not (verdict.passed and failures):
@@ -40,12 +43,12 @@ def _told(found: Iterable[Verdict], failures: bool) -> Iterator[Verdict]:
         yield verdict
 
 
-def _line(verdict: Verdict) -> str:
+def _line(verdict: "grpo_ref.trainers.Verdict") -> str:
     word = click.style("PASS", fg="green") if verdict.passed else click.style("FAIL", fg="red", bold=True)
     return f"{word}  {verdict.id:44} {verdict.problem or f'off by {verdict.error:.1e} of {verdict.rtol:.0e}'}"
 
 
-def _counted(told: list[Verdict]) -> dict[str, tuple[int, int]]:
+def _counted(told: "list[grpo_ref.trainers.Verdict]") -> dict[str, tuple[int, int]]:
     """How many cases of each trainer passed and failed."""
     every = Counter(verdict.trainer for verdict in told)
     good = Counter(verdict.trainer for verdict in told if verdict.passed)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from grpo_ref.course.starters import reset
+import grpo_ref
 from grpo_ref.frontends.exercise import ExerciseName, folder_option, open_workbook
 
 
@@ -14,6 +14,6 @@ from grpo_ref.frontends.exercise import ExerciseName, folder_option, open_workbo
 def command(exercise: str, folder: Path) -> None:
     """Put the starter of an exercise back; your work is kept in a backup beside it."""
     workbook = open_workbook(folder)
-    backup = reset(workbook, exercise)
+    backup = grpo_ref.course.reset(workbook, exercise)
     click.echo(f"{workbook.path(exercise)} is as it was at the start")
     click.echo(f"your work is in {backup}" if backup else "there was no work of yours in it")

@@ -9,13 +9,11 @@ from pathlib import Path
 
 import click
 
+import grpo_ref
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
 from grpo_ref.course.grading.report import NOT_STARTED
-from grpo_ref.course.grading.statement import statement
 from grpo_ref.course.layout import exercise_at
-from grpo_ref.course.marking import mark
-from grpo_ref.course.problems import PROBLEMS
-from grpo_ref.course.starters import reset
+from grpo_ref.course.problems import PROBLEMS, hints_of
 from grpo_ref.course.workbook import Workbook
 from grpo_ref.frontends.course_text import hints_text, overview
 from grpo_ref.frontends.exercise import (
@@ -84,10 +82,12 @@ class Screen:
     def grade(self) -> None:
         """Grade the exercise at hand and show the report; of one that is not started, the statement too."""
         with saying_what_is_graded(self.exercise):
-            report = mark(self.workbook, self.exercise)
+            report = grpo_ref.course.mark(self.workbook, self.exercise)
         self.workbook.record({report.problem: report.points})
-        begin = f"{statement(PROBLEMS[self.exercise])}\n\n" if report.status == NOT_STARTED else ""
-        self.show(begin + report_text(report))
+        told = report_text(report)
+        if report.status == NOT_STARTED:
+            told = f"{grpo_ref.course.statement(PROBLEMS[self.exercise])}\n\n{told}"
+        self.show(told)
 
     def show(self, text: str) -> None:
         """Some text, and under it where one is."""
@@ -112,11 +112,11 @@ class Screen:
         """Do what a key asks for; False if it is time to leave."""
         confirmed, self.asked, self.note = self.asked and key == "y", False, ""
         if confirmed:
-            backup = reset(self.workbook, self.exercise)
+            backup = grpo_ref.course.reset(self.workbook, self.exercise)
             self.note = f"your work is in {backup}" if backup else "there was no work of yours in it"
             self.grade()
         elif key == "h":
-            hints = PROBLEMS[self.exercise].hints
+            hints = hints_of(self.exercise)
             shown = self.workbook.climb(self.exercise, len(hints))
             self.show(hints_text(self.exercise, hints, shown))
         elif key == "l":

@@ -1,0 +1,10 @@
+"""The modules of this folder that commands use when they run, and not when they are asked for help."""
+
+from . import (
+    config_file as config_file,
+    in_process as in_process,
+    progress as progress,
+    report_json as report_json,
+    sweeping as sweeping,
+    training as training,
+)

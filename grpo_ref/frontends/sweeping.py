@@ -1,0 +1,166 @@
+"""Experiments as the command line runs them: the list, the sweep with its progress, the page about them."""
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from grpo_ref import plots
+from grpo_ref.experiments.framework.cache import Cache
+from grpo_ref.experiments.framework.experiment import Experiment
+from grpo_ref.experiments.framework.summary import Summary, save, summary
+from grpo_ref.experiments.framework.sweep import collected, jobs_of, sweep
+from grpo_ref.experiments.framework.verdicts import ClaimResult
+from grpo_ref.files import replace_text
+from grpo_ref.frontends.experiment_report import (
+    effect,
+    html_page,
+    in_readme,
+    markdown_page,
+    verdict_table,
+)
+from grpo_ref.frontends.progress import ProgressBar
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
+STYLES = {"supported": "green", "opposite": "red", "depends": "yellow", "not supported": "magenta"}
+
+
+def print_list(experiments: Iterable[Experiment]) -> None:
+    """Print the experiments with their claims."""
+    table = Table(box=None, pad_edge=False)
+    for heading in ("experiment", "group", "claim"):
+        table.add_column(heading, no_wrap=heading != "claim")
+    for experiment in experiments:
+        table.add_row(experiment.name, experiment.group, experiment.claim)
+    Console().print(table)
+
+
+def run(
+    experiments: Sequence[Experiment],
+    *,
+    seeds: int,
+    seed: int,
+    cache: Path,
+    workers: int,
+    scheduler: str | None,
+) -> None:
+    """Run the experiments with live progress and print their verdicts.
+
+    Args:
+      experiments: in the order in which they are told.
+      seeds: independent runs of each arm.
+      seed: the base seed.
+      cache: the folder of stored results.
+      workers: processes on this machine; -1 for one per core.
+      scheduler: address of a Dask scheduler, where the work is done there.
+
+    Raises:
+      click.ClickException: if something that is needed is not installed, or a setting is refused.
+      click.exceptions.Exit: after Ctrl-C.
+    """
+    store = Cache(cache)
+    work = [job for experiment in experiments for job in jobs_of(experiment, seeds=seeds, seed=seed)]
+    try:
+        with ProgressBar(f"{_counted(len(experiments))}, {seeds} seeds", "part", len(work)) as progress:
+            for done, job in enumerate(sweep(work, store, workers=workers, scheduler=scheduler), start=1):
+                progress.show(done, job.experiment)
+    except KeyboardInterrupt:
+        click.echo("\nstopped; what is done is stored, continue with the same command", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    except ImportError as error:
+        raise click.ClickException(f"{error}; it comes with: pip install 'grpo-ref[sweep]'") from error
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
+    for experiment in experiments:
+        _print(experiment, collected(experiment, store, seeds=seeds, seed=seed))
+
+
+def report(
+    experiments: Mapping[str, Experiment],
+    out: Path,
+    readme: Path | None,
+    *,
+    seeds: int,
+    seed: int,
+    cache: Path,
+) -> None:
+    """Write the page with all claims, its figures and the table in a README, from the stored results.
+
+    Args:
+      experiments: by name.
+      out: the folder for it.
+      readme: a file whose table is renewed.
+      seeds: how many independent runs the stored results have of each arm.
+      seed: their base seed.
+      cache: the folder of stored results.
+
+    Raises:
+      click.ClickException: if nothing is stored, or the README has no place for the table.
+    """
+    results = _stored(experiments.values(), Cache(cache), seeds, seed)
+    try:
+        if readme is not None:
+            in_readme(readme.read_text(encoding="utf-8"), "")  # raises now if the file has no place for it
+        found = summary(experiments, results, seeds=seeds, seed=seed)
+        _write(experiments, out, readme, results, found)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _counted(number: int) -> str:
+    return f"{number} experiment{'s' * (number != 1)}"
+
+
+def _print(experiment: Experiment, result: ClaimResult) -> None:
+    console = Console(highlight=False)
+    seeds = result.findings[0].estimate.seeds
+    verdict = f"[{STYLES[result.verdict]}]{result.verdict}[/]"
+    console.print(f"[bold]{experiment.name}[/]  {verdict}  ({seeds} seeds)")
+    console.print(f"  {experiment.claim}", markup=False, soft_wrap=True)
+    for prediction, estimate, outcome in result.findings:
+        numbers = f"{prediction.measure} {effect(estimate.mean, estimate.low, estimate.high)}"
+        console.print(f"    {outcome:9}  {prediction.says}: {numbers}", markup=False, soft_wrap=True)
+
+
+def _write(
+    experiments: Mapping[str, Experiment],
+    out: Path,
+    readme: Path | None,
+    results: Mapping[str, ClaimResult],
+    found: Summary,
+) -> None:
+    """Figures, results.json, the page in both forms, and the table in a README."""
+    out.mkdir(parents=True, exist_ok=True)
+    with ProgressBar("figures", "figure", len(results)) as progress:
+        for done, (name, result) in enumerate(results.items(), start=1):
+            plots.plot_experiment(experiments[name], result, out / f"{name}.png")
+            progress.show(done, name)
+    save(out / "results.json", found)
+    page = markdown_page(experiments, found)
+    replace_text(out / "README.md", page)
+    replace_text(out / "report.html", html_page(page, out))
+    if readme is not None:
+        link = Path(os.path.relpath(out, readme.parent)) / "README.md"
+        table = verdict_table(experiments, found, page=link.as_posix())
+        replace_text(readme, in_readme(readme.read_text(encoding="utf-8"), table))
+
+
+def _stored(experiments: Iterable[Experiment], cache: Cache, seeds: int, seed: int) -> dict[str, ClaimResult]:
+    """The results that are there; those that are not are named."""
+    results, missing = {}, []
+    for experiment in experiments:
+        try:
+            results[experiment.name] = collected(experiment, cache, seeds=seeds, seed=seed)
+        except ValueError:
+            missing.append(experiment.name)
+    if missing:
+        others = "others are reported with --seeds, --quick and --seed"
+        print(f"not run yet with {seeds} seeds from {seed} ({others}): {', '.join(missing)}", file=sys.stderr)
+    if not results:
+        raise click.ClickException("nothing to report; first: grpo-ref experiment run")
+    return results

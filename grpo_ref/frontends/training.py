@@ -1,0 +1,157 @@
+"""A training as the command line asks for it: its warnings, its run folder, its progress and its report."""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from grpo_ref.arrays import DeviceError, device_namespace, to_device, to_host
+from grpo_ref.frontends.chosen import Job, chosen_recipe, chosen_task, task_settings
+from grpo_ref.frontends.progress import ProgressBar
+from grpo_ref.frontends.run_settings import begin_or_find, lengthen
+from grpo_ref.frontends.training_report import print_report
+from grpo_ref.learning.arguments import check_metrics
+from grpo_ref.learning.config import config_for
+from grpo_ref.learning.idle import coinciding, idle_parts, lacks_contrast
+from grpo_ref.learning.runs import History, RunError, RunFolder
+from grpo_ref.learning.state import Metrics, TrainState, initial_state
+from grpo_ref.training import train
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
+
+
+@contextmanager
+def errors_told() -> Iterator[None]:
+    """What goes wrong, in one line and with an exit status."""
+    try:
+        yield
+    except (ValueError, RunError, DeviceError) as error:
+        raise click.ClickException(str(error)) from error
+    except KeyboardInterrupt:
+        click.echo("\nstopped; what is done is saved, continue with the same command and --resume", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+
+
+def job_of(
+    task_name: str,
+    task_options: tuple[str, ...],
+    recipe_name: str,
+    kl_coef: float | None,
+    metrics: str | None,
+    device: str,
+    settings: Mapping[str, Any],
+) -> Job:
+    """The training that the options of the command describe.
+
+    Args:
+      task_name, recipe_name: of ours, or MODULE:NAME.
+      task_options: each KEY=VALUE.
+      kl_coef: in place of the recipe's, if it is given.
+      metrics: names with commas between them; None for all.
+      device: "cpu" or "gpu".
+      settings: fields of `TrainConfig`.
+
+    Raises:
+      ValueError: if a name or a setting is not known, or out of range.
+    """
+    options = task_settings(task_options)
+    task, recipe = chosen_task(task_name, options), chosen_recipe(recipe_name)
+    return Job(
+        task_name=task_name,
+        recipe_name=recipe_name,
+        task_options=options,
+        task=task,
+        recipe=recipe if kl_coef is None else replace(recipe, kl_coef=kl_coef),
+        config=config_for(task, **settings),
+        metrics=None if metrics is None else check_metrics(task, metrics.split(",")),
+        device=device,
+    )
+
+
+def run(job: Job, path: Path, *, resume: bool, lengthen_it: bool, save_every: float) -> None:
+    """Train into a run folder, with live progress, and print what was learned.
+
+    Args:
+      job: what to train.
+      path: of the run folder.
+      resume: whether a run that is there is continued.
+      lengthen_it: whether it may have more updates than it was made with.
+      save_every: seconds between saves.
+    """
+    library = device_namespace(job.device)
+    _warn(job)
+    folder = RunFolder(path)
+    begin_or_find(folder, job, resume=resume, lengthen=lengthen_it)
+    state, history = _held_and_trained(folder, job, library, save_every)
+    print_report(Console(), job.task, state, history)
+    click.echo(f"\nsaved in {folder.path}; draw it with: grpo-ref plot {folder.path}")
+
+
+def _warn(job: Job) -> None:
+    """What the curves would not say: parts of the recipe that do nothing under these settings."""
+    if lacks_contrast(job.task, job.recipe, job.config):
+        click.echo(
+            f"warning: every advantage is 0: {job.recipe_name} compares within a group, and a group of one"
+            " has no contrast; take --group-size 2 or more",
+            err=True,
+        )
+    if parts := idle_parts(job.recipe, job.config):
+        click.echo(
+            "note: with one optimizer step per batch every ratio is 1, and there the"
+            f" {' and '.join(parts)} of {job.recipe_name} cannot be told from grpo's{_twins(job)};"
+            " --epochs 2 or more tells them apart",
+            err=True,
+        )
+
+
+def _twins(job: Job) -> str:
+    """The recipes that learn the same under these settings, as the end of a sentence."""
+    same = [name for name in coinciding(job.recipe) if name != job.recipe_name]
+    return f": {', '.join(same)} with the same KL penalty give the same logits" if same else ""
+
+
+def _held_and_trained(
+    folder: RunFolder, job: Job, library: Any, save_every: float
+) -> tuple[TrainState, History]:
+    """The state and the metrics after the last update; no other process writes the folder meanwhile."""
+    with folder.held():
+        found = folder.load()
+        lengthen(folder, job.config.updates)
+        state, history = found or (initial_state(job.task, job.config), [])
+        if found is None:
+            folder.save(state, history)
+        there = job._replace(task=to_device(job.task, library))
+        return to_host(_trained(folder, there, state, history, save_every)), history
+
+
+def _trained(
+    folder: RunFolder, job: Job, state: TrainState, history: History, save_every: float
+) -> TrainState:
+    """Train to the end, adding to the history and saving now and then, a tenth of the time at most."""
+    due = time.monotonic() + save_every
+    title = f"{job.task.name}, {job.config.seeds} seeds"
+    with ProgressBar(title, "update", job.config.updates, start=state.update) as progress:
+        try:
+            for update in train(job.task, job.recipe, job.config, state, metrics=job.metrics):
+                history.append(update.metrics)
+                state = update.state
+                progress.show(state.update, _status(update.metrics))
+                if time.monotonic() >= due:
+                    begun = time.monotonic()
+                    folder.save(state, history)
+                    due = time.monotonic() + max(save_every, 9.0 * (time.monotonic() - begun))
+        finally:
+            if history:
+                folder.save(state, history)
+    return state
+
+
+def _status(metrics: Metrics) -> str:
+    shown = (name for name in ("reward", "kl", "entropy") if name in metrics)
+    return "  ".join(f"{name} {metrics[name].mean():.3f}" for name in shown)

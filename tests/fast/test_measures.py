@@ -1,0 +1,14 @@
+"""What the fast loop measures."""
+
+import pytest
+
+from grpo_ref import TASKS
+from grpo_ref.fast.measures import MEASURES, fast_metrics
+from grpo_ref.learning.curves import METRICS
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_its_metrics_are_among_those_of_the_plain_loop(name):
+    task = TASKS[name]()
+    assert set(fast_metrics(task)) == {*task.criteria, *MEASURES}
+    assert set(MEASURES) <= set(METRICS)
