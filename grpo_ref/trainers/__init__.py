@@ -17,8 +17,6 @@ from grpo_ref.listing import LazyListing
 if TYPE_CHECKING:
     from grpo_ref.trainers.dialect import Dialect
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
-
 TRAINERS = ("trl", "verl", "open_instruct", "rlinf", "openrlhf", "understand_r1_zero")
 """The folders, in the order in which they are shown; each one's name is that of its dialect."""
 
@@ -31,3 +29,5 @@ def _dialect(name: str) -> "Dialect":
 
 DIALECTS: "LazyListing[Dialect]" = LazyListing("dialect", TRAINERS, _dialect)
 """Every dialect by name; its folder is imported when it is looked up."""
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

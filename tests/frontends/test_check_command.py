@@ -5,6 +5,7 @@ import sys
 import pytest
 from click.testing import CliRunner
 
+from grpo_ref.check import FRAMEWORKS
 from grpo_ref.frontends.cli import main
 
 MODULE = """
@@ -93,3 +94,10 @@ def test_mistakes_never_pass(run, arguments, message):
     result = run(*arguments)
     assert result.exit_code == 2
     assert message in result.output
+
+
+def test_the_frameworks_are_named(run):
+    assert f"--framework [{'|'.join(FRAMEWORKS)}]" in run("--help").output
+    refused = run("my_trainer:loss", "--recipe", "dapo", "--framework", "pytorch")
+    assert refused.exit_code == 2
+    assert "no framework is called 'pytorch'. Did you mean 'torch'?" in refused.output
