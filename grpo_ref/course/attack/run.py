@@ -13,8 +13,8 @@ from grpo_ref.course.attack.styles import module_file
 from grpo_ref.course.grading import wire
 from grpo_ref.course.grading.domain.domain import Draw
 from grpo_ref.course.grading.found import own_checks
-from grpo_ref.course.grading.grade import DEFAULT_SEED
 from grpo_ref.course.grading.problem import Problem
+from grpo_ref.course.grading.report import DEFAULT_SEED
 
 LEAST = 1e-14
 """A relative deviation up to this is rounding."""

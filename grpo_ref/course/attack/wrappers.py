@@ -34,6 +34,12 @@ def _first_ones(count: int) -> str:
     return f"np.where(np.arange(np.shape({{x}})[-1] if np.ndim({{x}}) else 1) < {count}, {{x}}, 0 * {ARRAY})"
 
 
+def _first_rows(count: int) -> str:
+    """The rows from number `count` on are 0."""
+    kept = f"(np.arange(len({{x}})) < {count}).reshape([-1] + [1] * (np.ndim({{x}}) - 1))"
+    return f"np.where({kept}, {{x}}, 0 * {ARRAY}) if np.ndim({{x}}) else {{x}}"
+
+
 OF_REAL = (
     Wrapper(
         "held in a range",
@@ -104,6 +110,12 @@ OF_REAL = (
         "rows",
         tuple(_first_ones(count) for count in (1, 2, 3, 4, 16, 64)),
         "Only the first entries of each row of {x} are used.",
+    ),
+    Wrapper(
+        "first rows only",
+        "rows",
+        tuple(_first_rows(count) for count in (1, 2, 3, 8, 16)),
+        "Only the first rows of {x} are used.",
     ),
     Wrapper(
         "the first row for all",
@@ -228,7 +240,7 @@ OF_RESULT = (
     Wrapper(
         "held in a range",
         "saturation",
-        tuple(f"np.clip({{x}}, -{bound}, {bound})" for bound in (1, 10, 100, 1000, 1e6)),
+        tuple(f"np.clip({{x}}, -{bound}, {bound})" for bound in (1, 3, 5, 10, 20, 100, 1000, 1e6)),
         "The result is cut to a range in which it need not lie.",
     ),
     Wrapper(
