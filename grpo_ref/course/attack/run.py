@@ -94,7 +94,7 @@ class Outcome:
     seed: int = 0
 
 
-def run(
+def attack(
     problem: Problem, styles: Mapping[str, str], store: Store, *, seed: int, draws: int, show: Show
 ) -> Outcome:
     """Make wrong answers, see which ones today's checks miss, and find inputs that catch those.

@@ -70,7 +70,7 @@ def _attacked(
 
         store = grpo_ref.course.attack.Store(root / STORE / f"{problem.id}.jsonl")
         styles = grpo_ref.course.attack.right_answers(problem, root)
-        return grpo_ref.course.attack.run(problem, styles, store, seed=seed, draws=draws, show=show)
+        return grpo_ref.course.attack.attack(problem, styles, store, seed=seed, draws=draws, show=show)
 
 
 def _line(outcome: "grpo_ref.course.attack.Outcome") -> str:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 
-from grpo_ref.course.attack.freeze import file_of_cases
+from grpo_ref.course.attack.data_files import file_of_cases
 from grpo_ref.course.attack.run import Outcome
 from grpo_ref.course.grading.problem import Problem, format_call
 
@@ -48,6 +48,7 @@ def unfit(outcome: Outcome) -> str:
     """Why inputs were not fit to judge by, each with the first such input."""
     function = outcome.problem.function
     return "\n".join(
-        f"  {len(draws)} times: {reason}, as on {format_call(function, draws[0].arguments, draws[0].keywords)}"
+        f"  {len(draws)} times: {reason}, as on"
+        f" {format_call(function, draws[0].arguments, draws[0].keywords)}"
         for reason, draws in outcome.unfit.items()
     )

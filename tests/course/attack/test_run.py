@@ -4,13 +4,12 @@ import json
 
 import pytest
 
-from grpo_ref.course.attack import attack as module
-from grpo_ref.course.attack import freeze as freezing
-from grpo_ref.course.attack.attack import attack, survivors_of
-from grpo_ref.course.attack.freeze import freeze, readable, reasons_of
+from grpo_ref.course.attack import data_files, run
+from grpo_ref.course.attack.data_files import freeze, readable, reasons_of
 from grpo_ref.course.attack.mutants import wrong_answers
+from grpo_ref.course.attack.run import attack, survivors_of
 from grpo_ref.course.attack.store import Store
-from grpo_ref.course.attack.table import first_caught_by, table
+from grpo_ref.course.attack.tables import first_caught_by, table
 from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.grade import grade
 
@@ -20,18 +19,18 @@ def place(tmp_path, monkeypatch):
     """The problem's module lies in a folder of the test."""
     path = tmp_path / "shares.py"
     path.write_text("the text on which verdicts depend")
-    monkeypatch.setattr(module, "module_file", lambda problem: path)
-    monkeypatch.setattr(freezing, "module_file", lambda problem: path)
+    monkeypatch.setattr(run, "module_file", lambda problem: path)
+    monkeypatch.setattr(data_files, "module_file", lambda problem: path)
     return path
 
 
-def run(problem, styles, folder, shown=None):
+def attacked(problem, styles, folder, shown=None):
     show = (lambda *told: None) if shown is None else lambda *told: shown.append(told)
     return attack(problem, styles, Store(folder / "store.jsonl"), seed=0, draws=150, show=show)
 
 
 def test_from_right_answers_to_hidden_cases(problem, styles, place, tmp_path):
-    outcome = run(problem, styles, tmp_path)
+    outcome = attacked(problem, styles, tmp_path)
     assert outcome.killed.keys() == {"Two halves"}
     assert outcome.made == sum(outcome.killed.values()) + outcome.survived
     assert len(outcome.left) < outcome.survived / 2
@@ -51,17 +50,17 @@ def test_from_right_answers_to_hidden_cases(problem, styles, place, tmp_path):
 
 
 def test_a_second_run_finds_everything_in_the_store(problem, styles, place, tmp_path):
-    first = run(problem, styles, tmp_path)
+    first = attacked(problem, styles, tmp_path)
     size = (tmp_path / "store.jsonl").stat().st_size
     shown = []
-    again = run(problem, styles, tmp_path, shown)
+    again = attacked(problem, styles, tmp_path, shown)
     assert (tmp_path / "store.jsonl").stat().st_size == size
     assert repr(again.cases) == repr(first.cases)
     assert {stage for stage, _, _ in shown} == {"checks", "search", "shrink"}
 
 
 def test_reasons_that_somebody_wrote_are_kept(problem, styles, place, tmp_path):
-    outcome = run(problem, styles, tmp_path)
+    outcome = attacked(problem, styles, tmp_path)
     freeze(outcome, tmp_path)
     path = tmp_path / "tests" / "course" / "attack" / "left" / "toys" / "shares.json"
     left = json.loads(path.read_text())
