@@ -7,6 +7,7 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.frontends.cli import main
 
@@ -19,6 +20,19 @@ def group_advantages(rewards, eps=1e-4):
     rewards = np.asarray(rewards, dtype=float)
     return (rewards - rewards.mean()) / (rewards.std() + eps)
 """
+
+
+def _graded():
+    """The report on the wrong answer."""
+    namespace = {}
+    exec(WRONG, namespace)
+    return grade(PROBLEMS["advantages/group_normalized"], namespace["group_advantages"])
+
+
+GRADED = _graded()
+POINTS = f"{GRADED.points:g}"
+SUM = f"{GRADED.points + 1:g}"
+"""Points of the wrong answer, alone and with the one exercise that is solved; found cases change them."""
 
 
 def run(*arguments, **settings):

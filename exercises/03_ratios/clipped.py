@@ -14,9 +14,10 @@ Write `clipped_surrogate(ratio, advantages, clip_low=0.2, clip_high=0.2)`, one v
 
 ## Input
 
-- ratio: r = πθ/πold, positive, any shape.
-- advantages: A, of the same shape.
-- clip_low, clip_high: how far the ratio may go down and up.
+- ratio: r = πθ/πold; a number or shape (T,) or (N, T) or (B, N, T); from 1e-08 to 10000.
+- advantages: A; a number or shape (T,) or (N, T) or (B, N, T); from -10000 to 10000.
+- clip_low: how far the ratio may go down; from 0 to 0.99; 0.2 if left out.
+- clip_high: how far it may go up; from 0 to 20; 0.2 if left out.
 
 ## Output
 

@@ -12,8 +12,10 @@ Write `sequence_mean(values, mask)`:
 
 ## Input
 
-- values: (N, T), one per token; padding holds arbitrary numbers, NaN included.
-- mask: (N, T) 1 on tokens, 0 on padding.
+- values: one per token; shape (N, T); from -1e+06 to 1e+06; where mask is 0 it may hold zeros,
+  ordinary numbers, huge numbers, NaN or infinities.
+- mask: 1 on tokens, 0 on padding; shape (N, T); numbers or truth values; the zeros may stand
+  anywhere, and a row may be all zeros.
 
 ## Output
 
@@ -25,6 +27,10 @@ A number. A completion without tokens adds 0 and is still one of the N, as in TR
     -> 4.0
 
 means 2 and 6
+
+## Constraints
+
+- T may be 0.
 
 ## Notes
 

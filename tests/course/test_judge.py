@@ -21,6 +21,11 @@ SAME = {
     "a list for a tuple": ([1.0, ARRAY], (1.0, ARRAY)),
     "a dict": ({"a": 1.0}, {"a": 1.0}),
     "nothing": (None, None),
+    "an array without axes for a number": (np.array(3.0), 3.0),
+    "a number for an array without axes": (3.0, np.array(3.0)),
+    "NumPy's text for text": (np.str_("a"), "a"),
+    "rounding where zeros are due": (np.array([1e-12, 0.0]), np.zeros(2)),
+    "a list of arrays": ([np.array([1.0]), np.array([2.0])], np.array([[1.0], [2.0]])),
 }
 OTHER = {
     "off by a little more than the tolerance": (
@@ -36,7 +41,9 @@ OTHER = {
         r"expected shape \(2,\), got shape \(1, 2\)",
     ),
     "a number for an array": (1.0, ARRAY, "type", "expected an array of shape"),
-    "an array for a number": (np.array(3.0), 3.0, "type", "expected a number, got an array of shape"),
+    "an array for a number": (np.array([3.0]), 3.0, "type", "expected a number, got an array of shape"),
+    "more than rounding where zeros are due": ([0.0, 3e-9], np.zeros(2), "value", "too large"),
+    "other text": ("a", "b", "value", "expected a value of type str"),
     "nothing for a number": (None, 3.0, "type", "is a return missing"),
     "text for a number": ("3", 3.0, "type", "expected a number, got a value of type str"),
     "NaN": (np.array([1.0, np.nan]), ARRAY, "finite", r"nan at index \[1\]"),

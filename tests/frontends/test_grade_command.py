@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from student import ROOT, TOTAL, facts, run
+from student import POINTS, ROOT, TOTAL, facts, run
 
 
 def test_grade_everything(folder):
@@ -16,7 +16,7 @@ def test_grade_everything(folder):
     assert "likely   Mean and std are taken over the whole batch" in result.output
     assert "probabilities/log_softmax: not started" in result.output
     assert "clinic/falling_reward: not started" in result.output
-    assert facts(folder) == ["advantages/group_normalized points 1.5", "probabilities/entropy points 1"]
+    assert facts(folder) == [f"advantages/group_normalized points {POINTS}", "probabilities/entropy points 1"]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from student import TOTAL, facts, run
+from student import POINTS, SUM, TOTAL, facts, run
 
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.progress import HEADER
@@ -15,9 +15,9 @@ def test_list_shows_what_was_reached(folder):
     text = run("list").output
     assert all(name in text for name in PROBLEMS)
     assert re.search(r"^\* probabilities/entropy +1 of 1 pt +easy +01_probabilities/entropy\.py$", text, re.M)
-    assert re.search(r"^  advantages/group_normalized +1\.5 of 2 pt +easy", text, re.M)
+    assert re.search(rf"^  advantages/group_normalized +{re.escape(POINTS)} of 2 pt +easy", text, re.M)
     assert re.search(r"^  kl/k3 +0 of 2 pt +medium +1 of 3 hints +04_kl/k3\.py$", text, re.M)
-    assert f"1 of {TOTAL} solved, 2.5 of " in text
+    assert f"1 of {TOTAL} solved, {SUM} of " in text
 
 
 DAMAGE = {

@@ -8,8 +8,8 @@ import numpy as np
 from grpo_ref.arrays import Floats
 
 NUMBERS = (bool, int, float, np.generic)
-SMALLEST = 1e-12
-"""Absolute tolerance where every expected value is 0."""
+SMALLEST = 1e-9
+"""Absolute tolerance where every expected value is 0: rounding may leave 1e-16 divided by a small number."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +28,9 @@ class Difference:
 def difference(got: Any, expected: Any, rtol: float) -> Difference | None:
     """The first thing that is wrong about a value, or None.
 
-    Numbers may be Python's or NumPy's, and arrays may be given as nested lists; an array where a number was
-    asked for is wrong. Values agree if they differ by at most rtol times the largest expected magnitude.
+    Numbers may be Python's or NumPy's, or arrays without axes; arrays may be nested lists. An array with axes
+    where a number was asked for is wrong. Values agree if they differ by at most rtol times the largest
+    expected magnitude.
 
     Args:
       got: what the student's function returned, as plain data.
@@ -41,13 +42,10 @@ def difference(got: Any, expected: Any, rtol: float) -> Difference | None:
     if isinstance(expected, dict):
         return _mapping(got, expected, rtol)
     if expected is None or isinstance(expected, str):
-        return (
-            None
-            if type(got) is type(expected) and got == expected
-            else _not("value", got, describe(expected))
-        )
-    if isinstance(expected, NUMBERS):
-        if not isinstance(got, NUMBERS):
+        same = expected is got if expected is None else isinstance(got, str) and got == expected
+        return None if same else _not("value", got, describe(expected))
+    if isinstance(expected, NUMBERS) or np.ndim(expected) == 0:
+        if not isinstance(got, NUMBERS) and not (isinstance(got, np.ndarray) and got.ndim == 0):
             return _not("type", got, "a number")
         return _values(np.asarray(got), np.asarray(expected), rtol)
     return _array(got, np.asarray(expected), rtol)

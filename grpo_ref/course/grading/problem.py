@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.judge import difference
 
 Function = Callable[..., Any]
@@ -124,6 +125,7 @@ class Problem:
       points: what the exercise counts.
       rtol: tolerance relative to the largest expected magnitude.
       seconds: how long one call may take.
+      domain: which inputs the statement allows, as data.
     """
 
     id: str
@@ -146,6 +148,7 @@ class Problem:
     points: int = 1
     rtol: float = 1e-9
     seconds: float = 5.0
+    domain: Domain | None = None
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from grpo_ref.course.grading.report import PASSED
 from grpo_ref.course.layout import file_of
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.files import replace_text
+from grpo_ref.frontends.commands.attack import command as attack
 from grpo_ref.frontends.exercise import ExerciseName
 
 FEWEST_MUTANTS = 6
@@ -30,6 +31,9 @@ root_option = click.option(
 @click.group("dev", epilog="Example:  grpo-ref dev check")
 def command() -> None:
     """For authors: prove the exercises, make the starters from the solutions, begin a new exercise."""
+
+
+command.add_command(attack)
 
 
 @command.command("build", epilog="Example:  grpo-ref dev build")
@@ -148,7 +152,8 @@ def _faults(problem: "grpo_ref.course.Problem", matrix: "grpo_ref.course.Matrix"
     faults += [f"{len(problem.hints)} hints instead of {HINTS}"] * (len(problem.hints) != HINTS)
     faults += [f"only {len(matrix)} wrong answers"] * (len(matrix) < FEWEST_MUTANTS)
     caught = {name for killed in matrix.values() for name in killed}
-    faults += [f"catches nothing: {check.name}" for check in problem.checks if check.name not in caught]
+    own = grpo_ref.course.own_checks(problem)
+    faults += [f"catches nothing: {check.name}" for check in own if check.name not in caught]
     inside, outside = grpo_ref.course.near_misses(problem)
     return faults + ["tolerance too tight"] * (not inside) + ["tolerance too wide"] * (not outside)
 

@@ -4,6 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.course.grading.domain.arguments import Real, Scalar
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.domain.rows import GROUPS
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
     Drawn,
@@ -16,13 +20,24 @@ from grpo_ref.course.grading.problem import (
 )
 from grpo_ref.kernels.advantages import group_normalized
 
+DOMAIN = Domain(
+    {
+        "rewards": Real("P G", (-1e4, 1e4), rows=GROUPS, meaning="one row per prompt"),
+        "eps": Scalar(
+            1e-4, (1e-8, 1), at=(1e-8, 1e-6, 1), meaning="keeps a group of equal rewards at 0 instead of 0/0"
+        ),
+    },
+    sizes={"P": (1, 3), "G": (1, 5)},
+    large={"P": 40, "G": 40},
+)
+
 
 def _reference(rewards: Any, eps: float = 1e-4) -> Any:
     return group_normalized(np.asarray(rewards, dtype=float), ddof=0, eps=eps)
 
 
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    return rng.integers(0, 3, (size + 1, size + 1)).astype(float), rng.choice([1e-8, 1e-4, 1e-2])
+def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
+    return rng.integers(0, 3, (size + 1, size + 1)).astype(float), rng.choice([1e-4, 1e-2, 0.5])
 
 
 def _shift(f: Function) -> str | None:
@@ -61,7 +76,8 @@ PROBLEM = Problem(
         "Write `group_advantages(rewards, eps=1e-4)`:\n\n"
         "    Aᵢ = (rᵢ - mean(r)) / (std(r) + eps),    mean and std over the completions of one prompt"
     ),
-    inputs="rewards: (P, G), one row per prompt.\neps: keeps a group of equal rewards at 0 instead of 0/0.",
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
     output="(P, G) advantages; each row sums to zero.",
     constraints="std divides by G, not by G - 1. eps is added to std.\nA group of one gets 0.",
     notes="Trainers disagree: TRL (eps 1e-4) and verl (1e-6) divide by G - 1, Open Instruct (1e-8) by G.",
@@ -91,6 +107,7 @@ PROBLEM = Problem(
         Holds("Shifting all rewards changes nothing", _shift, why="only differences within a group count"),
         Unchanged((np.array([[0.0, 1.0], [2.0, 4.0]]),)),
         Drawn("Random rewards agree", _draw, why="several groups, sizes and eps"),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

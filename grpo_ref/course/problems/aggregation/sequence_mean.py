@@ -5,8 +5,20 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.arrays import masked_sum
+from grpo_ref.course.grading.domain.arguments import Mask, Real
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import Case, Drawn, Function, Mutant, Problem, Unchanged, changing_inputs
 from grpo_ref.kernels import aggregation
+
+DOMAIN = Domain(
+    {
+        "values": Real("N T", (-1e6, 1e6), padding="mask", meaning="one per token"),
+        "mask": Mask("N T"),
+    },
+    sizes={"N": (1, 4), "T": (0, 5)},
+    large={"N": 40, "T": 200},
+)
 
 
 def _reference(values: Any, mask: Any) -> Any:
@@ -35,7 +47,9 @@ PROBLEM = Problem(
     reference=_reference,
     background="GRPO averages within each answer first. So a token of a long answer counts less, good or bad.",
     task="Write `sequence_mean(values, mask)`:\n\n    1/N Σᵢ (1/|oᵢ|) Σₜ m v,    |oᵢ| the tokens of completion i",
-    inputs="values: (N, T), one per token; padding holds arbitrary numbers, NaN included.\nmask: (N, T) 1 on tokens, 0 on padding.",
+    inputs=DOMAIN.inputs,
+    constraints=DOMAIN.constraints,
+    domain=DOMAIN,
     output="A number. A completion without tokens adds 0 and is still one of the N, as in TRL.",
     notes="verl leaves empty completions out of N. Dr. GRPO divides by a constant instead of |oᵢ|.",
     source='DeepSeekMath, eq. 3 (arXiv:2402.03300); TRL `loss_type="grpo"`.',
@@ -61,6 +75,7 @@ PROBLEM = Problem(
         ),
         Unchanged((VALUES, MASK)),
         Drawn("Random batches agree", _draw, why="ragged, some completions empty"),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

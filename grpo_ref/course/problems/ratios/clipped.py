@@ -4,8 +4,24 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.course.grading.domain.arguments import Real, Scalar
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import Case, Drawn, Function, Mutant, Problem, Unchanged, changing_inputs
 from grpo_ref.kernels import surrogates
+
+DOMAIN = Domain(
+    {
+        "ratio": Real(
+            "|T|N T|B N T", (1e-8, 1e4), at=(1, "1 + clip_high", "1 - clip_low"), meaning="r = πθ/πold"
+        ),
+        "advantages": Real("|T|N T|B N T", (-1e4, 1e4), at=(0,), meaning="A"),
+        "clip_low": Scalar(0.2, (0, 0.99), at=(0,), meaning="how far the ratio may go down"),
+        "clip_high": Scalar(0.2, (0, 20), at=(0,), meaning="how far it may go up"),
+    },
+    sizes={"B": (1, 2), "N": (1, 3), "T": (1, 4)},
+    large={"T": 200},
+)
 
 
 def _reference(ratio: Any, advantages: Any, clip_low: float = 0.2, clip_high: float = 0.2) -> Any:
@@ -42,11 +58,8 @@ PROBLEM = Problem(
         "Write `clipped_surrogate(ratio, advantages, clip_low=0.2, clip_high=0.2)`, one value per token:\n\n"
         "    s = min(r A, clip(r, 1 - clip_low, 1 + clip_high) A)"
     ),
-    inputs=(
-        "ratio: r = πθ/πold, positive, any shape.\n"
-        "advantages: A, of the same shape.\n"
-        "clip_low, clip_high: how far the ratio may go down and up."
-    ),
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
     output="An array of the same shape.",
     source="Schulman et al. 2017, eq. 7 (arXiv:1707.06347); DAPO, eq. 10 (arXiv:2503.14476).",
     hints=(
@@ -70,6 +83,7 @@ PROBLEM = Problem(
         ),
         Unchanged((np.array([1.5, 0.5]), np.array([1.0, -1.0]))),
         Drawn("Random tokens agree", _draw, why="two half-widths, both signs"),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),
@@ -125,7 +139,7 @@ PROBLEM = Problem(
     ),
     others={
         "a loop": lambda r, a, clip_low=0.2, clip_high=0.2: np.vectorize(
-            lambda x, y: min(x * y, max(1 - clip_low, min(x, 1 + clip_high)) * y)
+            lambda x, y: min(x * y, max(1 - clip_low, min(x, 1 + clip_high)) * y), otypes=[float]
         )(r, a),
     },
 )

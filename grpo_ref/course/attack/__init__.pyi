@@ -1,0 +1,14 @@
+"""The public names of the attack, by module."""
+
+from .data_files import (
+    file_of_cases as file_of_cases,
+    file_of_left as file_of_left,
+    freeze as freeze,
+    reasons_of as reasons_of,
+)
+from .mutants import wrong_answers as wrong_answers
+from .run import Outcome as Outcome, attack as attack, survivors_of as survivors_of
+from .search import domain_of as domain_of
+from .store import Store as Store
+from .styles import right_answers as right_answers
+from .tables import table as table, unfit as unfit

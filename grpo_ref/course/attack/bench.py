@@ -1,0 +1,178 @@
+"""The bench on which wrong answers are tried: many in one sandboxed process, each call with a time limit."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+
+from grpo_ref.course.grading import wire
+from grpo_ref.course.grading.found import Input
+from grpo_ref.course.grading.judge import difference
+from grpo_ref.course.grading.problem import Check, Failure, Problem, Raised
+from grpo_ref.course.grading.sandbox import Limits, Reply, Sandbox
+
+RUNNER = Path(__file__).with_name("runner.py")
+SECONDS = 1.0
+"""The longest that one call may take; then it counts as hanging."""
+START_SECONDS = 10.0
+"""The longest that a wrong answer may take to be loaded, with the libraries that it imports."""
+BLOCK = 200
+"""Inputs that are tried with one message."""
+FAR = 10.0
+"""A wrong answer is told apart by a deviation of so many tolerances: an input must leave no doubt."""
+RIGHT, WRONG, UNTRIED = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of trying one wrong answer on inputs.
+
+    Attributes:
+      verdicts: one for each input: RIGHT, WRONG, or UNTRIED after a hang or after enough.
+      nearest: largest deviation, relative to the largest expected magnitude, over the inputs judged right.
+    """
+
+    verdicts: tuple[int, ...]
+    nearest: float
+
+    @property
+    def told_apart(self) -> list[int]:
+        """The inputs on which it is wrong."""
+        return [position for position, verdict in enumerate(self.verdicts) if verdict == WRONG]
+
+
+class Bench:
+    """One sandbox for the wrong answers of one exercise; use it in a `with` statement."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.sandbox = Sandbox(RUNNER, Limits(seconds=2 * SECONDS, impatient_seconds=2 * SECONDS))
+        self.inputs: list[Input] = []
+        self.texts: list[str] = []
+        self.taught = False
+        self.known: dict[tuple[int, str], tuple[int, float]] = {}
+
+    def __enter__(self) -> Self:
+        self.sandbox.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.sandbox.__exit__(kind, error, trace)
+
+    def learn(self, inputs: Sequence[Input]) -> None:
+        """Take these inputs for the trials to come."""
+        self.inputs, self.taught, self.known = list(inputs), False, {}
+        self.texts = ["" if each.raises else wire.dumps(each.expected) for each in self.inputs]
+
+    def first_failed(self, text: str, checks: Sequence[Check], seed: int) -> str | None:
+        """Name of the first check that a wrong answer fails, None if it passes all."""
+        submission = _Submission(self, text)
+        for check in checks:
+            try:
+                check.run(submission, self.problem, seed)
+            except (Failure, Raised):
+                return check.name
+        return None
+
+    def trial(self, text: str, enough: int | None = None) -> Trial:
+        """The verdict on every input learned, or on as many as show it to be wrong often enough."""
+        enough = len(self.inputs) + 1 if enough is None else enough
+        verdicts: list[int] = []
+        deviations = [0.0]
+        while len(verdicts) < len(self.inputs):
+            first = len(verdicts)
+            found = self._outcomes(text, first, min(first + BLOCK, len(self.inputs)))
+            judged = [self._verdict(first + offset, outcome) for offset, outcome in enumerate(found)]
+            verdicts += [verdict for verdict, _ in judged]
+            deviations += [deviation for verdict, deviation in judged if verdict == RIGHT]
+            slow = not found or found[-1][0] == "slow"
+            if slow or verdicts.count(WRONG) >= enough:
+                break
+        untried = [UNTRIED] * (len(self.inputs) - len(verdicts))
+        return Trial((*verdicts, *untried), max(deviations))
+
+    def begin(self, text: str) -> Reply:
+        """Make a wrong answer the present one."""
+        self.sandbox.seconds = START_SECONDS
+        reply = self.sandbox.call("begin", (text, self.problem.function), {})
+        self.sandbox.seconds = 2 * SECONDS
+        return reply
+
+    def _outcomes(self, text: str, first: int, last: int) -> list[tuple[Any, ...]]:
+        """Outcomes of some inputs; a process that died or hung counts as slow at the first of them."""
+        if not self.taught:
+            inputs = [(each.arguments, dict(each.keywords)) for each in self.inputs]
+            self.taught = self.sandbox.call("learn", (inputs,), {}).ok
+        if first == 0 and not self.begin(text).ok:
+            return [("raised", ["Exception"])] * (last - first)
+        reply = self.sandbox.call("outcomes", (first, last, SECONDS), {})
+        if reply.ok:
+            return list(reply.value)
+        self.taught = False
+        return [("slow", "")]
+
+    def _verdict(self, position: int, outcome: tuple[Any, ...]) -> tuple[int, float]:
+        """RIGHT or WRONG, and how far off."""
+        given = self.inputs[position]
+        if outcome[0] == "slow":
+            return WRONG, 0.0
+        if outcome[0] == "raised":
+            return (RIGHT if given.raises in outcome[1] else WRONG), 0.0
+        if given.raises or outcome[2]:
+            return WRONG, 0.0
+        if outcome[1] == self.texts[position]:
+            return RIGHT, 0.0
+        known = self.known.get((position, outcome[1]))
+        if known is None:
+            got = wire.loads(outcome[1])
+            wrong = difference(got, given.expected, FAR * self.problem.rtol)
+            known = (WRONG, 0.0) if wrong else (RIGHT, deviation(got, given.expected))
+            self.known[position, outcome[1]] = known
+        return known
+
+
+class _Submission:
+    """One wrong answer on the bench, as the checks want to see it."""
+
+    def __init__(self, bench: Bench, text: str) -> None:
+        self.bench = bench
+        self.reply: Reply | None = None
+        self.begun = bench.begin(text)
+
+    def __call__(self, *arguments: Any, **keywords: Any) -> Any:
+        if not self.begun.ok:
+            raise Raised(self.begun.kinds, self.begun.message)
+        reply = self.bench.sandbox.call("call", arguments, keywords)
+        if "TimedOut" in reply.kinds or "Died" in reply.kinds:
+            self.bench.taught = False
+            self.begun = reply
+        self.reply = reply
+        if reply.ok:
+            return reply.value
+        raise Raised(reply.kinds, reply.message)
+
+    def inputs_after(self) -> Any:
+        return None if self.reply is None else self.reply.inputs
+
+
+def deviation(got: Any, expected: Any) -> float:
+    """Largest difference relative to the largest expected magnitude, or to 1 where all are 0.
+
+    >>> round(deviation([1.0, 4.0], np.array([1.0, 4.1])), 3)
+    0.024
+    """
+    if isinstance(expected, tuple):
+        return max(map(deviation, got, expected), default=0.0)
+    if isinstance(expected, Mapping):
+        return max((deviation(got[name], each) for name, each in expected.items()), default=0.0)
+    if expected is None or isinstance(expected, str):
+        return 0.0
+    ours, theirs = np.asarray(got, dtype=float), np.asarray(expected, dtype=float)
+    finite = np.isfinite(theirs)
+    largest = np.abs(theirs[finite]).max(initial=0.0)
+    return float(np.abs(ours[finite] - theirs[finite]).max(initial=0.0) / (largest or 1.0))

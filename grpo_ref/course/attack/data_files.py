@@ -1,0 +1,112 @@
+"""Writing what an attack found: cases beside the problem, what it could not tell apart beside the tests."""
+
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from grpo_ref.course.attack.operators import KINDS
+from grpo_ref.course.attack.run import Case, Left, Outcome
+from grpo_ref.course.attack.styles import module_file
+from grpo_ref.course.grading.found import SUFFIX, frozen
+from grpo_ref.course.grading.problem import Problem
+from grpo_ref.files import replace_text
+
+LEFT = Path("tests") / "course" / "attack" / "left"
+WIDTH = 108
+
+
+def file_of_cases(problem: Problem) -> Path:
+    """The data file, beside the module of the problem."""
+    return module_file(problem).with_suffix(SUFFIX)
+
+
+def file_of_left(problem: Problem, root: Path) -> Path:
+    """The list of wrong answers that no input of the domain told from a right one."""
+    return root / LEFT / f"{problem.id}.json"
+
+
+def freeze(outcome: Outcome, root: Path) -> None:
+    """Write both files; reasons that somebody gave for answers left are kept."""
+    left = file_of_left(outcome.problem, root)
+    reasons = reasons_of(left)
+    left.parent.mkdir(parents=True, exist_ok=True)
+    replace_text(left, readable([_left(each, reasons) for each in outcome.left]) + "\n")
+    replace_text(file_of_cases(outcome.problem), readable(_data(outcome)) + "\n")
+
+
+def reasons_of(path: Path) -> dict[str, str]:
+    """Change -> why it is no mistake, "" if nobody has said."""
+    left = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
+    return {each["change"]: each.get("reason", "") for each in left}
+
+
+def _data(outcome: Outcome) -> dict[str, Any]:
+    kinds = {
+        kind: {
+            "name": name,
+            "why": why,
+            "cases": [_case(each) for each in outcome.cases if each.kind == kind],
+        }
+        for kind, (name, why) in KINDS.items()
+    }
+    rounding = sum(each.is_rounding for each in outcome.left)
+    return {
+        "about": f"made by: grpo-ref dev attack {outcome.problem.id}",
+        "counts": {
+            "right answers": len(outcome.styles),
+            "made": outcome.made,
+            "caught by the author's checks": outcome.made - outcome.survived,
+            "caught by found cases": outcome.survived - len(outcome.left) - outcome.missed,
+            "caught by drawn inputs only": outcome.missed,
+            "left, equal to rounding": rounding,
+            "left, within the tolerance": len(outcome.left) - rounding,
+            "cases": len(outcome.cases),
+        },
+        "search": {"seed": outcome.seed, "drawn": outcome.drawn, "fit to judge by": outcome.tried},
+        "first caught by": dict(Counter(outcome.killed).most_common()),
+        "unfit": {reason: len(draws) for reason, draws in outcome.unfit.items()},
+        "kinds": {kind: data for kind, data in kinds.items() if data["cases"]},
+    }
+
+
+def _case(case: Case) -> dict[str, Any]:
+    given = case.candidate.input
+    data: dict[str, Any] = {
+        "arguments": [frozen(value) for value in given.arguments],
+        "keywords": {name: frozen(value) for name, value in given.keywords.items()},
+    }
+    data |= {"raises": given.raises} if given.raises else {"expected": frozen(given.expected)}
+    return {**data, "tells apart": dict(case.tells_apart)}
+
+
+def _left(left: Left, reasons: dict[str, str]) -> dict[str, Any]:
+    wrong = left.wrong
+    data = {
+        "operator": wrong.operator,
+        "from": wrong.style,
+        "change": wrong.change,
+        "deviation": float(f"{left.deviation:.1e}"),
+        "equal to rounding": left.is_rounding,
+    }
+    reason = reasons.get(wrong.change)
+    return data | ({"reason": reason} if reason else {})
+
+
+def readable(value: Any, depth: int = 0) -> str:
+    """JSON in which what fits on a line stands on one, and so does each case."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(line) + depth <= WIDTH or depth >= 4 or not isinstance(value, dict | list):
+        return line
+    indent = "\n" + " " * (depth + 1)
+    if isinstance(value, dict):
+        items = [f"{json.dumps(name)}: {readable(item, depth + 1)}" for name, item in value.items()]
+        return "{" + indent + f",{indent}".join(items) + "\n" + " " * depth + "}"
+    return (
+        "["
+        + indent
+        + f",{indent}".join(readable(item, depth + 1) for item in value)
+        + "\n"
+        + " " * depth
+        + "]"
+    )

@@ -1,0 +1,230 @@
+"""The operators of this field: slips with axes, masks, small numbers, rounding and clips."""
+
+import ast
+from collections.abc import Iterable
+
+from grpo_ref.course.attack.operators import Operator
+from grpo_ref.course.attack.rewriting import pattern
+
+REDUCTIONS = frozenset("sum mean std var max min prod median cumsum argmax argmin any all ptp".split())
+EVERY_SIZE = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4)
+BOUNDS = (10, 20, 50)
+THRESHOLDS = (1e-12, 1e-9, 1e-6, 1e-3)
+
+
+def _reduction(node: ast.AST) -> tuple[ast.Call, bool] | None:
+    """A call of a reduction, and whether it is a function of NumPy and not a method."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    if node.func.attr not in REDUCTIONS:
+        return None
+    return node, isinstance(node.func.value, ast.Name) and node.func.value.id == "np"
+
+
+def _axis(node: ast.AST) -> Iterable[ast.AST]:
+    """Along each other axis, over everything, and with `keepdims` the other way round."""
+    found = _reduction(node)
+    if found is None:
+        return []
+    call, of_numpy = found
+    data = call.args[:1] if of_numpy else []
+    keywords = [each for each in call.keywords if each.arg != "axis"]
+    now = [ast.unparse(each) for each in call.args[len(data) :]]
+    now += [ast.unparse(each.value) for each in call.keywords if each.arg == "axis"]
+    results: list[ast.AST] = [
+        ast.Call(call.func, data, [*keywords, ast.keyword("axis", ast.parse(axis, mode="eval").body)])
+        for axis in ("None", "0", "1", "-1", "-2")
+        if axis not in (now or ["None"])
+    ]
+    kept = [each for each in call.keywords if each.arg != "keepdims"]
+    results.append(ast.Call(call.func, call.args, kept))
+    if len(kept) == len(call.keywords):
+        keep = ast.keyword("keepdims", ast.Constant(True))
+        results.append(ast.Call(call.func, call.args, [*kept, keep]))
+    return results
+
+
+def _statistic(node: ast.AST) -> Iterable[ast.AST]:
+    """Another statistic in the place of one, with the same axis."""
+    found = _reduction(node)
+    if found is None or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return []
+    call, of_numpy = found
+    data = [] if of_numpy else [node.func.value]
+    results: list[ast.AST] = [
+        ast.Call(ast.Attribute(ast.Name("np"), name), [*data, *call.args], call.keywords)
+        for name in OTHERS.get(node.func.attr, ())
+    ]
+    if node.func.attr in ("std", "var"):
+        ddof = [each for each in call.keywords if each.arg != "ddof"]
+        results += [
+            ast.Call(call.func, call.args, [*ddof, ast.keyword("ddof", ast.Constant(d))]) for d in (0, 1)
+        ]
+    return results
+
+
+OTHERS = {
+    "mean": ("median", "sum", "max", "min"),
+    "median": ("mean",),
+    "std": ("var", "ptp"),
+    "var": ("std", "ptp"),
+    "sum": ("mean", "max", "prod"),
+    "max": ("min", "mean", "sum"),
+    "min": ("max", "mean"),
+}
+
+
+def _types(node: ast.AST) -> Iterable[ast.AST]:
+    """Another type in the place of `float`, where one is asked for."""
+    if isinstance(node, ast.keyword) and node.arg == "dtype":
+        return [
+            ast.keyword("dtype", ast.parse(text, mode="eval").body) for text in ("np.float32", "int", "None")
+        ]
+    return []
+
+
+def _quotient() -> tuple[str, ...]:
+    added = [f"A / (B + {size!r})" for size in EVERY_SIZE]
+    held = [f"A / np.maximum(B, {size!r})" for size in (1e-8, 1e-4, 1.0)]
+    return (*added, *held, "A / np.where(B == 0, 1, B)", "A / (B + 1)")
+
+
+FIELD = (
+    Operator("axis", "axis", (_axis,), "A statistic is taken along the wrong axis, or over everything."),
+    Operator(
+        "statistic",
+        "statistic",
+        (_statistic,),
+        "Another statistic than the one asked for; on two-valued inputs they agree.",
+    ),
+    Operator(
+        "mean of means against mean",
+        "statistic",
+        (
+            pattern("(A.sum(B) / C).mean()", "A.sum() / C.sum()", "(A.sum(B) / C.mean()).mean()"),
+            pattern("A.sum() / B", "A.mean()", "A.mean(-1).sum() / B"),
+            pattern("A.mean()", "A.sum()", "A.max()", "np.median(A)", "A.sum() / len(A)", "A[0].mean()"),
+        ),
+        "The mean of means is not the mean of all: rows of different lengths weigh differently in the two.",
+    ),
+    Operator(
+        "a small number added",
+        "epsilon",
+        (
+            pattern("A / B", *_quotient()),
+            pattern("np.log(A)", *(f"np.log(A + {size!r})" for size in EVERY_SIZE)),
+            pattern("np.log(A)", *(f"np.log(np.maximum(A, {size!r}))" for size in EVERY_SIZE)),
+            pattern("np.sqrt(A)", *(f"np.sqrt(A + {size!r})" for size in EVERY_SIZE)),
+        ),
+        "A small number is added, or used as a floor, where the formula has none.",
+    ),
+    Operator(
+        "the small number elsewhere",
+        "epsilon",
+        (
+            pattern(
+                "A / (B + C)",
+                "A / B + C",
+                "(A + C) / (B + C)",
+                "A / np.maximum(B, C)",
+                "A / np.sqrt(B**2 + C)",
+                "A / np.sqrt(B**2 + C**2)",
+                "A / np.where(B > C, B, 1.0)",
+                "A / np.where(B > 0, B, C)",
+                "np.where(B > C, A / (B + C), 0.0)",
+            ),
+        ),
+        "The small number stands in another place than in the formula.",
+    ),
+    Operator(
+        "nearly equal taken for equal",
+        "near",
+        (
+            pattern("A == B", "np.isclose(A, B)", *(f"abs(A - B) < {size!r}" for size in THRESHOLDS)),
+            pattern("A != B", "~np.isclose(A, B)", *(f"abs(A - B) > {size!r}" for size in THRESHOLDS)),
+            pattern("A > B", *(f"A > B + {size!r}" for size in THRESHOLDS)),
+            pattern("A < B", *(f"A < B - {size!r}" for size in THRESHOLDS)),
+            pattern("A >= B", *(f"A >= B - {size!r}" for size in THRESHOLDS)),
+            pattern("A <= B", *(f"A <= B + {size!r}" for size in THRESHOLDS)),
+        ),
+        "Values that differ a little are treated as equal.",
+    ),
+    Operator(
+        "multiplied by the mask",
+        "padding",
+        (
+            pattern(
+                "np.where(A, B, C)",
+                "B * A",
+                "np.nan_to_num(B) * A",
+                "np.where(A, B, 1.0)",
+                "np.where(A > 0.5, B, C)",
+            ),
+            pattern("np.where(A, B, C)", "np.nan_to_num(np.where(A, B, C))", "np.where(np.isnan(B), C, B)"),
+            pattern("np.where(A, B, C)", "np.where(abs(B) < 1e6, B, C)", "np.where(A, C, B)"),
+        ),
+        "What the padding holds reaches the result: a product with 0 does not remove NaN or infinity.",
+    ),
+    Operator(
+        "clip elsewhere",
+        "formula",
+        (
+            pattern("np.clip(A, B, C)", "np.minimum(A, C)", "np.maximum(A, B)", "np.clip(A, C, B)"),
+            pattern(
+                "np.clip(A, B, C)", "np.clip(A, 1 / C, C)", "np.clip(A, B, 1 / B)", "np.clip(A, 2 - C, C)"
+            ),
+            pattern("np.clip(A, B, C)", "np.clip(A, B, 2 - B)", "np.exp(np.clip(np.log(A), B - 1, C - 1))"),
+            pattern(
+                "np.clip(A, B, C) * D",
+                "np.clip(A * D, B, C)",
+                "np.clip(A, B * D, C * D)",
+                "A * np.clip(D, B, C)",
+            ),
+            pattern("np.minimum(A, B)", "np.where(abs(A) < abs(B), A, B)", "(A + B) / 2"),
+            pattern("np.maximum(A, B)", "np.where(abs(A) > abs(B), A, B)"),
+        ),
+        "The clip is on another quantity, or has another bound.",
+    ),
+    Operator(
+        "clamp",
+        "saturation",
+        (
+            pattern("np.exp(A)", *(f"np.exp(np.clip(A, -{b}, {b}))" for b in BOUNDS)),
+            pattern("np.exp(A)", *(f"np.minimum(np.exp(A), {10.0**b!r})" for b in (1, 2, 4, 8))),
+            pattern("np.expm1(A)", *(f"np.expm1(np.clip(A, -{b}, {b}))" for b in BOUNDS)),
+            pattern("np.log(A)", *(f"np.clip(np.log(A), -{b}, {b})" for b in BOUNDS)),
+        ),
+        "A value is held where the formula does not hold it.",
+    ),
+    Operator(
+        "unstable form",
+        "unstable",
+        (
+            pattern("np.expm1(A)", "np.exp(A) - 1"),
+            pattern("np.log1p(A)", "np.log(1 + A)"),
+            pattern("np.exp(A - B)", "np.exp(A) / np.exp(B)"),
+            pattern("np.log(A / B)", "np.log(A) - np.log(B)"),
+            pattern("np.exp(A.sum(B))", "np.prod(np.exp(A), B)"),
+            pattern("A - B", "np.log(np.exp(A) / np.exp(B))", "np.log(np.exp(A)) - np.log(np.exp(B))"),
+            pattern(
+                "A.std(-1, keepdims=True)",
+                "np.sqrt((A**2).mean(-1, keepdims=True) - A.mean(-1, keepdims=True)**2)",
+            ),
+            pattern("A - A.max(-1, keepdims=True)", "A", "A - A.max()", "A - A.mean(-1, keepdims=True)"),
+        ),
+        "Exact on paper; here it overflows, underflows or cancels.",
+    ),
+    Operator(
+        "another type",
+        "type",
+        (
+            _types,
+            pattern("A / B", "A // B"),
+            pattern("A > 0", "A == 1", "A", "A > 0.5", "A != 0"),
+            pattern("np.zeros(A)", "np.zeros(A, dtype=int)", "np.zeros(A, dtype=np.float32)"),
+            pattern("np.zeros_like(A)", "np.zeros_like(A, dtype=int)"),
+        ),
+        "Numbers are kept as integers, or in less than double precision.",
+    ),
+)
+"""The operators of the field."""

@@ -1,0 +1,186 @@
+"""All wrong answers that the operators and wrappers make of the right ones."""
+
+import ast
+import difflib
+import itertools
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from grpo_ref.course.attack.field import FIELD
+from grpo_ref.course.attack.operators import GENERAL, Operator
+from grpo_ref.course.attack.rewriting import places, rewritten
+from grpo_ref.course.attack.wrappers import (
+    IN_PLACE,
+    OF_RESULT,
+    STATES,
+    exchanged,
+    on_arguments,
+    required,
+    wrapped,
+)
+from grpo_ref.course.grading.domain.arguments import Mask, Real
+from grpo_ref.course.grading.domain.domain import Domain
+
+OPERATORS = (*FIELD, *GENERAL)
+"""The field first: where two operators make the same text, the one with a sentence counts."""
+OTHER_NAME = Operator("other name", "formula", (), "One quantity stands in the place of another.")
+
+
+@dataclass(frozen=True)
+class WrongAnswer:
+    """One mutant.
+
+    Attributes:
+      text: the program.
+      style: which right answer it was made from.
+      operator: what was done to it.
+      kind: key of the mistake in `operators.KINDS`.
+      sentence: for a student whose answer behaves like this, or "".
+      change: the line that differs, before and after.
+    """
+
+    text: str
+    style: str
+    operator: str
+    kind: str
+    sentence: str
+    change: str
+
+
+def wrong_answers(styles: Mapping[str, str], function: str, domain: Domain) -> list[WrongAnswer]:
+    """Every mutant of every right answer, each text once.
+
+    Args:
+      styles: name of each right answer -> its text, in which it has the name that is asked for.
+      function: that name.
+      domain: of the exercise.
+    """
+    texts = {_without_docstrings(text) for text in styles.values()}
+    made: dict[str, WrongAnswer] = {}
+    for name, text in styles.items():
+        for wrong in _of_text(text, function, name):
+            if wrong.text not in texts:
+                made.setdefault(wrong.text, wrong)
+    name, text = next(iter(styles.items()))
+    for wrong in _around(text, function, name, domain):
+        made.setdefault(wrong.text, wrong)
+    return [wrong for wrong in made.values() if _compiles(wrong.text)]
+
+
+def _of_text(text: str, function: str, style: str) -> Iterator[WrongAnswer]:
+    before = _without_docstrings(text)
+    tree = ast.parse(before)
+    for body in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
+        rules = [(operator, rule) for operator in OPERATORS for rule in operator.rules]
+        for operator, rule in rules:
+            for after in rewritten(_code(body), tree, rule):
+                yield _made(before, after, style, operator)
+        names = _names(body)
+        for after in rewritten(_code(body), tree, lambda node, names=names: _other_names(node, names)):  # type: ignore[misc]
+            yield _made(before, after, style, OTHER_NAME)
+
+
+def _without_docstrings(text: str) -> str:
+    tree = ast.parse(text)
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            node.body = [each for each in node.body if not _is_docstring(each)] or [ast.Pass()]
+    return ast.unparse(tree)
+
+
+def _code(function: ast.FunctionDef) -> ast.AST:
+    """The body without the signature, sharing its nodes."""
+    return ast.Module(body=function.body, type_ignores=[])
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return (
+        isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Constant)
+        and isinstance(node.value.value, str)
+    )
+
+
+def _names(function: ast.FunctionDef) -> list[str]:
+    """Parameters and assigned names."""
+    stored = (
+        node.id
+        for _, node in places(function)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    )
+    arguments = [each.arg for each in (*function.args.args, *function.args.kwonlyargs)]
+    return list(dict.fromkeys([*arguments, *stored]))
+
+
+def _other_names(node: ast.AST, names: list[str]) -> list[ast.AST]:
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names:
+        return [ast.Name(name, ast.Load()) for name in names if name != node.id]
+    return []
+
+
+def _made(before: str, after: str, style: str, operator: Operator) -> WrongAnswer:
+    return WrongAnswer(
+        after, style, operator.name, operator.kind, operator.sentence, change_of(before, after)
+    )
+
+
+def _around(text: str, function: str, style: str, domain: Domain) -> Iterator[WrongAnswer]:
+    """The right answer with its arguments or its result changed, or with a memory."""
+    right = ast.unparse(ast.parse(text)) + "\n\n"
+
+    def made(name: str, kind: str, sentence: str, change: str, **how: str) -> WrongAnswer:
+        added = wrapped(function, domain, **how)
+        return WrongAnswer(right + added, style, name, kind, sentence, change)
+
+    for name, wrapper, code in on_arguments(domain):
+        yield made(
+            f"{name}: {wrapper.name}", wrapper.kind, wrapper.sentence.format(x=name), code, before=code
+        )
+    for name, other, code in exchanged(domain):
+        yield made(
+            f"{name} and {other}", "argument", f"{other} stands where {name} belongs.", code, before=code
+        )
+    for wrapper in OF_RESULT:
+        for code in wrapper.codes:
+            yield made(f"result: {wrapper.name}", wrapper.kind, wrapper.sentence, code, after=code)
+    arrays = [name for name, kind in domain.arguments.items() if isinstance(kind, Real | Mask)]
+    for name in arrays:
+        code = f"np.asarray({{x}}).astype(np.asarray({name}).dtype)"
+        yield made(
+            "result: of the input's type", "type", f"The result has the type of {name}.", code, after=code
+        )
+    for name, (code, sentence) in itertools.product(arrays, IN_PLACE):
+        yield _in_place(made, name, code, sentence, ", ".join(domain.arguments))
+    for name, (body, sentence) in STATES.items():
+        needed = required(list(domain.arguments), domain.arguments)
+        if name == "defaults remembered" and needed.count(",") == len(domain.arguments):
+            continue
+        body = body.format(names=", ".join(domain.arguments), required=needed)
+        yield made(name, "state", sentence, body, body=body)
+
+
+def _in_place(made: Any, name: str, code: str, sentence: str, names: str) -> WrongAnswer:
+    body = (
+        f"_result = _right({names})\nif isinstance({name}, np.ndarray): {code.format(x=name)}\nreturn _result"
+    )
+    answer: WrongAnswer = made(f"{name} changed in place", "state", sentence.format(x=name), body, body=body)
+    return answer
+
+
+def change_of(before: str, after: str) -> str:
+    """The lines that differ, with a minus and a plus before them."""
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
+    kept = [line for line in lines if line[:3] not in ("---", "+++") and not line.startswith("@@")]
+    return "\n".join(f"{line[0]} {line[1:].strip()}" for line in kept)
+
+
+def _compiles(text: str) -> bool:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, "<mutant>", "exec")
+    except (SyntaxError, ValueError):
+        return False
+    return True

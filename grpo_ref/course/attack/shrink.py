@@ -1,0 +1,131 @@
+"""A found input made smaller and rounder while it still does its work."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.course.attack.search import Candidate, Rights, domain_of
+from grpo_ref.course.grading.domain.arguments import REQUIRED, Argument, Made
+from grpo_ref.course.grading.domain.domain import Domain, Draw
+
+ROUNDS = 12
+"""The most steps, each of which takes the best of all simpler inputs."""
+DIGITS = (1, 2, 3, 5)
+
+StillWorks = Callable[[list[Candidate]], list[bool]]
+"""Which of some inputs still tell the same wrong answers apart."""
+
+
+def shrunk(candidate: Candidate, rights: Rights, still_works: StillWorks) -> Candidate:
+    """The simplest input that was found, by greedy steps.
+
+    A step leaves out half an axis or one place of it, rounds all numbers of an argument, or leaves out an
+    argument that has a default. What results must lie in the domain and be fit to judge by.
+    """
+    if candidate.draw.refused:
+        return candidate
+    for _ in range(ROUNDS):
+        simpler = [rights.candidate(draw) for draw in steps(candidate.draw, domain_of(rights.problem))]
+        fit = [each for each in simpler if isinstance(each, Candidate) and cost(each) < cost(candidate)]
+        working = [each for each, works in zip(fit, still_works(fit), strict=True) if works]
+        if not working:
+            return candidate
+        candidate = min(working, key=cost)
+    return candidate
+
+
+def cost(candidate: Candidate) -> tuple[int, int]:
+    """Fewer numbers are simpler, then fewer digits."""
+    return candidate.size, len(repr((candidate.input.arguments, candidate.input.keywords)))
+
+
+def steps(draw: Draw, domain: Domain) -> Iterator[Draw]:
+    """Every input that is one step simpler and still in the domain."""
+    for simpler in (*_smaller(draw, domain), *_rounder(draw, domain), *_shorter(draw, domain)):
+        if all(rule.holds(domain.plain(simpler)) for rule in domain.rules):
+            yield simpler
+
+
+def _smaller(draw: Draw, domain: Domain) -> Iterator[Draw]:
+    """Half of each axis, or one place of it, left out of all arguments that have it."""
+    if any(isinstance(kind, Made) for kind in domain.arguments.values()):
+        return
+    axes = {name: _axes(domain.arguments[name], draw) for name in draw.values}
+    for symbol, (least, _) in domain.sizes.items():
+        length = _length(symbol, draw, axes)
+        for kept in _parts(length):
+            if least <= len(kept) < length:
+                values = {
+                    name: _taken(value, axes[name], symbol, kept) for name, value in draw.values.items()
+                }
+                yield replace(draw, values=values)
+
+
+def _axes(kind: Argument, draw: Draw) -> list[str]:
+    """Symbols of the axes that an argument has in this draw."""
+    options = kind.axes.split("|")
+    return options[int(draw.tags["shape"]) if len(options) > 1 else 0].split()
+
+
+def _length(symbol: str, draw: Draw, axes: Mapping[str, list[str]]) -> int:
+    lengths = [
+        np.shape(draw.values[name])[each.index(symbol)] for name, each in axes.items() if symbol in each
+    ]
+    return lengths[0] if lengths else 0
+
+
+def _parts(length: int) -> list[list[int]]:
+    """The first half, the second half, and all but one, of so many places."""
+    every, half = list(range(length)), length // 2
+    but_one = [every[:i] + every[i + 1 :] for i in every] if length <= 8 else []
+    return [every[:half], every[half:], *but_one]
+
+
+def _taken(value: Any, axes: list[str], symbol: str, kept: list[int]) -> Any:
+    """The places kept along every axis of this symbol, in the same container and memory order."""
+    if symbol not in axes:
+        return value
+    array = np.asarray(value)
+    for axis, name in enumerate(axes):
+        array = np.take(array, kept, axis) if name == symbol else array
+    if isinstance(value, list):
+        return array.tolist()
+    is_transposed = value.ndim > 1 and value.flags.f_contiguous and not value.flags.c_contiguous
+    return np.asfortranarray(array) if is_transposed else array
+
+
+def _rounder(draw: Draw, domain: Domain) -> Iterator[Draw]:
+    """All numbers of an argument with fewer digits."""
+    for name, value in draw.values.items():
+        within = getattr(domain.arguments[name], "within", None)
+        if within is None or not all(isinstance(bound, int | float) for bound in within):
+            continue
+        for digits in DIGITS:
+            rounder = _rounded(value, digits, within)
+            if repr(rounder) != repr(value):
+                yield replace(draw, values={**draw.values, name: rounder})
+
+
+def _rounded(value: Any, digits: int, within: tuple[float, float]) -> Any:
+    if isinstance(value, list):
+        return [_rounded(item, digits, within) for item in value]
+    if isinstance(value, float):
+        return float(_rounded(np.asarray(value), digits, within))
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+        return value
+    usual = np.isfinite(value) & (value >= within[0]) & (value <= within[1])
+    texts = [f"{number:.{digits - 1}e}" for number in np.where(usual, value, 0.0).ravel()]
+    rounder = np.clip(np.array(texts, dtype=float).reshape(value.shape), *within)
+    return np.where(usual, rounder, value)
+
+
+def _shorter(draw: Draw, domain: Domain) -> Iterator[Draw]:
+    """An argument with a default left out, if it is given by name or as the last one."""
+    names = list(draw.values)
+    for place, name in enumerate(names):
+        droppable = domain.arguments[name].default is not REQUIRED
+        if droppable and (place >= draw.positional or place == len(names) - 1):
+            values = {other: value for other, value in draw.values.items() if other != name}
+            yield replace(draw, values=values, positional=min(draw.positional, len(values)))

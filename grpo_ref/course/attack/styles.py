@@ -1,0 +1,72 @@
+"""The right answers that the attack starts from: the model answer, and right answers in other styles.
+
+The styles of an exercise lie in one file, tests/course/styles/CHAPTER/NAME.py: every public function is a
+complete right answer, named for its style; names with an underscore are helpers.
+"""
+
+import ast
+from pathlib import Path
+
+from grpo_ref.course.grading.problem import Problem
+from grpo_ref.course.layout import model_answer
+
+FOLDER = Path("tests") / "course" / "styles"
+NUMPY = "import numpy as np"
+"""What every text begins with or holds, because the operators put NumPy's functions into it."""
+PROBLEMS = Path(__file__).parents[1] / "problems"
+
+
+def right_answers(problem: Problem, root: Path) -> dict[str, str]:
+    """Name -> text of each right answer, the model answer first."""
+    path = root / FOLDER / f"{problem.id}.py"
+    others = styles(path.read_text(encoding="utf-8"), problem.function) if path.is_file() else {}
+    texts = {"the model answer": model_answer(problem.id), **others}
+    return {name: text if NUMPY in text else f"{NUMPY}\n{text}" for name, text in texts.items()}
+
+
+def module_file(problem: Problem) -> Path:
+    """The file of the module that declares an exercise."""
+    return PROBLEMS / f"{problem.id}.py"
+
+
+def styles(text: str, function: str) -> dict[str, str]:
+    """Each public function of a file alone with the imports and helpers, under the name that is asked for.
+
+    >>> styles("def with_a_loop(x): return math.fsum(x)", "total")["with_a_loop"].splitlines()[0]
+    'def total(x):'
+    """
+    tree = ast.parse(text)
+    public = [
+        node for node in tree.body if isinstance(node, ast.FunctionDef) and not node.name.startswith("_")
+    ]
+    return {node.name: _alone(tree, node, function) for node in public}
+
+
+def _alone(tree: ast.Module, answer: ast.FunctionDef, function: str) -> str:
+    """The module with one public function; what no code of it names is left out."""
+    others = [
+        n
+        for n in tree.body
+        if isinstance(n, ast.FunctionDef) and not n.name.startswith("_") and n is not answer
+    ]
+    kept = [node for node in tree.body if node not in others and not _is_text(node)]
+    module = ast.parse(ast.unparse(ast.Module(body=kept, type_ignores=[])))
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef) and node.name == answer.name:
+            node.name = function
+        elif isinstance(node, ast.Name) and node.id == answer.name:
+            node.id = function
+    module.body = [node for node in module.body if not _is_unused_import(node, module)]
+    return ast.unparse(module)
+
+
+def _is_unused_import(node: ast.stmt, module: ast.Module) -> bool:
+    """Whether it is an import of which nothing is used; SciPy takes long to load."""
+    if not isinstance(node, ast.Import | ast.ImportFrom):
+        return False
+    used = {each.id for each in ast.walk(module) if isinstance(each, ast.Name)}
+    return not any((alias.asname or alias.name.split(".")[0]) in used for alias in node.names)
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

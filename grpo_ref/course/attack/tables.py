@@ -1,0 +1,54 @@
+"""What the attacks found, as a table; it is read from the data files and computes nothing."""
+
+import json
+from collections.abc import Iterable
+
+from grpo_ref.course.attack.data_files import file_of_cases
+from grpo_ref.course.attack.run import Outcome
+from grpo_ref.course.grading.problem import Problem, format_call
+
+COLUMNS = {
+    "right answers": "right answers",
+    "made": "wrong answers made",
+    "caught by the author's checks": "caught by the author's checks",
+    "caught by found cases": "by found cases",
+    "caught by drawn inputs only": "by drawn inputs only",
+    "left, equal to rounding": "left, equal to rounding",
+    "left, within the tolerance": "left, within the tolerance",
+    "cases": "cases",
+}
+"""Key of a count in a data file -> heading of its column."""
+
+
+def table(problems: Iterable[Problem]) -> str:
+    """A row for each exercise that was attacked, and their sum, in Markdown."""
+    rows = []
+    for problem in problems:
+        path = file_of_cases(problem)
+        if path.is_file():
+            data = json.loads(path.read_text(encoding="utf-8"))
+            counts = [data["counts"][key] for key in COLUMNS]
+            rows.append((problem.id, *counts, data["search"]["fit to judge by"]))
+    total = ("all", *(sum(column) for column in list(zip(*rows, strict=True))[1:]))
+    headings = ("exercise", *COLUMNS.values(), "inputs tried")
+    rule = ("---", *["---:"] * (len(headings) - 1))
+    return "\n".join(
+        f"| {' | '.join(map(str, row))} |" for row in (headings, rule, *rows, *[total] * bool(rows))
+    )
+
+
+def first_caught_by(problem: Problem) -> dict[str, int]:
+    """Check -> how many wrong answers it was the first to catch."""
+    data = json.loads(file_of_cases(problem).read_text(encoding="utf-8"))
+    counts: dict[str, int] = data["first caught by"]
+    return counts
+
+
+def unfit(outcome: Outcome) -> str:
+    """Why inputs were not fit to judge by, each with the first such input."""
+    function = outcome.problem.function
+    return "\n".join(
+        f"  {len(draws)} times: {reason}, as on"
+        f" {format_call(function, draws[0].arguments, draws[0].keywords)}"
+        for reason, draws in outcome.unfit.items()
+    )

@@ -1,0 +1,351 @@
+"""Wrong answers that need no source: a right answer whose argument or result is changed on the way.
+
+One family for each axis of the domain, as if that axis did not exist.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from grpo_ref.course.grading.domain.arguments import REQUIRED, Argument, Mask, Real, Scalar, Whole
+from grpo_ref.course.grading.domain.domain import Domain
+
+ARRAY = "np.asarray({x}, dtype=float)"
+
+
+@dataclass(frozen=True)
+class Wrapper:
+    """One way to change an argument or the result.
+
+    Attributes:
+      name: in a few words.
+      kind: the key in `operators.KINDS` of the mistake.
+      codes: expressions to put in the place of the argument {x}; {default} is its default.
+      sentence: for a student whose answer behaves like this.
+    """
+
+    name: str
+    kind: str
+    codes: tuple[str, ...]
+    sentence: str
+
+
+def _first_ones(count: int) -> str:
+    """The numbers at positions from `count` on are 0."""
+    return f"np.where(np.arange(np.shape({{x}})[-1] if np.ndim({{x}}) else 1) < {count}, {{x}}, 0 * {ARRAY})"
+
+
+def _first_rows(count: int) -> str:
+    """The rows from number `count` on are 0."""
+    kept = f"(np.arange(len({{x}})) < {count}).reshape([-1] + [1] * (np.ndim({{x}}) - 1))"
+    return f"np.where({kept}, {{x}}, 0 * {ARRAY}) if np.ndim({{x}}) else {{x}}"
+
+
+OF_REAL = (
+    Wrapper(
+        "held in a range",
+        "saturation",
+        tuple(
+            f"np.clip({ARRAY}, {low}, {high})"
+            for low, high in (
+                (-1, 1),
+                (-10, 10),
+                (-20, 20),
+                (-50, 50),
+                (-100, 100),
+                (-700, 700),
+                (0, "np.inf"),
+                ("-np.inf", 0),
+                (1e-12, "np.inf"),
+                (1e-8, "np.inf"),
+                (1e-4, "np.inf"),
+                (0.1, 10),
+                (0.01, 100),
+                ("-np.inf", 3),
+            )
+        ),
+        "{x} is cut to a range in which it need not lie.",
+    ),
+    Wrapper(
+        "rounded",
+        "near",
+        tuple(f"np.round({ARRAY}, {digits})" for digits in (3, 6, 8)),
+        "{x} is rounded.",
+    ),
+    Wrapper(
+        "small is zero",
+        "near",
+        tuple(f"np.where(abs({ARRAY}) < {size}, 0.0, {ARRAY})" for size in (1e-12, 1e-9, 1e-6, 1e-3)),
+        "Small values of {x} are treated as 0.",
+    ),
+    Wrapper(
+        "far out is zero",
+        "saturation",
+        tuple(f"np.where(abs({ARRAY}) > {size}, 0.0, {ARRAY})" for size in (5, 20, 100, 1000)),
+        "Large values of {x} are treated as 0.",
+    ),
+    Wrapper("without sign", "formula", (f"abs({ARRAY})",), "The sign of {x} is lost."),
+    Wrapper(
+        "the sign alone", "formula", (f"np.sign({ARRAY})",), "Only the sign of {x} is used, not its size."
+    ),
+    Wrapper(
+        "single precision",
+        "type",
+        ("np.asarray({x}, dtype=np.float32)",),
+        "{x} is kept in single precision only.",
+    ),
+    Wrapper(
+        "integers",
+        "type",
+        (f"{ARRAY}.astype(int)", f"np.floor({ARRAY})", f"np.round({ARRAY})"),
+        "The fractional part of {x} is lost.",
+    ),
+    Wrapper(
+        "special numbers removed",
+        "padding",
+        (f"np.nan_to_num({ARRAY})", f"np.nan_to_num({ARRAY}, posinf=0.0, neginf=0.0)"),
+        "NaN and infinities in {x} are replaced, which is not what the mask asks for.",
+    ),
+    Wrapper(
+        "first ones only",
+        "rows",
+        tuple(_first_ones(count) for count in (1, 2, 3, 4, 16, 64)),
+        "Only the first entries of each row of {x} are used.",
+    ),
+    Wrapper(
+        "first rows only",
+        "rows",
+        tuple(_first_rows(count) for count in (1, 2, 3, 8, 16)),
+        "Only the first rows of {x} are used.",
+    ),
+    Wrapper(
+        "the first row for all",
+        "rows",
+        (f"np.broadcast_to({ARRAY}[:1], np.shape({{x}})) if np.ndim({{x}}) else {{x}}",),
+        "The first row of {x} is used for all.",
+    ),
+    Wrapper(
+        "in another order",
+        "rows",
+        (
+            f"np.sort({ARRAY}, axis=-1) if np.ndim({{x}}) else {{x}}",
+            f"{ARRAY}[..., ::-1] if np.ndim({{x}}) else {{x}}",
+        ),
+        "The order of {x} is changed.",
+    ),
+    Wrapper(
+        "one number of axes only",
+        "shape",
+        ("np.atleast_1d({x})", "np.atleast_2d({x})", "np.squeeze({x})", "np.ravel({x})"),
+        "The answer works for one number of axes only.",
+    ),
+    Wrapper(
+        "as given",
+        "type",
+        (
+            "{x} if isinstance({x}, np.ndarray) else {x}[:]",
+            "{x}.astype(float)",
+            "{x} + 0.0",
+            "np.array({x}) * 1",
+        ),
+        "{x} may be an array or lists, and hold integers.",
+    ),
+)
+OF_MASK = (
+    Wrapper(
+        "taken for a prefix",
+        "mask",
+        (
+            "np.arange(np.shape({x})[-1]) < np.sum({x}, -1, keepdims=True)",
+            "np.cumprod(np.asarray({x}) > 0, axis=-1)",
+            "np.asarray({x})[..., ::-1].cumsum(-1)[..., ::-1] > 0",
+            "np.cumsum(np.asarray({x}, dtype=float), axis=-1) > 0",
+        ),
+        "The mask is taken to be a prefix; only the mask says what is a token.",
+    ),
+    Wrapper(
+        "the first row's for all",
+        "mask",
+        ("np.broadcast_to(np.asarray({x})[:1], np.shape({x}))",),
+        "The mask of the first row is used for all rows.",
+    ),
+    Wrapper("not used", "mask", ("np.ones(np.shape({x}))",), "The mask is not used."),
+    Wrapper(
+        "inverted", "mask", ("1 - np.asarray({x}, dtype=float)",), "The mask marks tokens by 1, not padding."
+    ),
+    Wrapper(
+        "one type only",
+        "type",
+        (
+            "np.asarray({x}) * 1 if np.asarray({x}).dtype.kind != 'b' else np.zeros(np.shape({x}))",
+            "np.asarray({x}, dtype=np.int8) * np.asarray({x}, dtype=np.int8)",
+            "np.asarray({x}) == True",
+            "{x}.astype(bool)",
+            "~np.logical_not({x}) if isinstance({x}, np.ndarray) else ~(~np.array({x}))",
+        ),
+        "A mask may hold floating-point numbers, integers or truth values.",
+    ),
+    Wrapper(
+        "never empty",
+        "mask",
+        (
+            "np.where(np.sum({x}, -1, keepdims=True) > 0, {x}, 1)",
+            "np.asarray({x}) if np.any({x}) else np.ones(np.shape({x}))",
+        ),
+        "A row without tokens, or a batch without any, is treated as if all its entries were tokens.",
+    ),
+)
+OF_SCALAR = (
+    Wrapper(
+        "0 taken for left out", "argument", ("{x} or {default}",), "{x} is not used as given: 0 is a value."
+    ),
+    Wrapper("not used", "argument", ("{default}",), "The argument {x} is not used."),
+    Wrapper("whole", "argument", ("int({x})", "round({x})"), "The fractional part of {x} is lost."),
+    Wrapper(
+        "held in a range",
+        "argument",
+        (
+            "max({x}, 0)",
+            "min({x}, 1)",
+            "min({x}, 0.5)",
+            "max({x}, 1e-8)",
+            "max({x}, 1e-4)",
+            "max({x}, 1)",
+            "abs({x})",
+        ),
+        "{x} is cut to a range in which it need not lie.",
+    ),
+    Wrapper(
+        "shifted", "argument", ("{x} + 1", "{x} - 1", "2 * {x}", "{x} ** 2"), "{x} is not used as given."
+    ),
+)
+OF_RESULT = (
+    Wrapper(
+        "single precision",
+        "type",
+        ("np.asarray({x}, dtype=np.float32)", "float(np.float32({x}))"),
+        "The result is kept in single precision only.",
+    ),
+    Wrapper(
+        "rounded",
+        "near",
+        ("np.round({x}, 4)", "np.round({x}, 6)", "np.round({x}, 8)"),
+        "The result is rounded.",
+    ),
+    Wrapper(
+        "without sign",
+        "formula",
+        ("abs({x})", "np.maximum({x}, 0)", "-{x}"),
+        "The result has the wrong sign.",
+    ),
+    Wrapper(
+        "held in a range",
+        "saturation",
+        tuple(f"np.clip({{x}}, -{bound}, {bound})" for bound in (1, 3, 5, 10, 20, 100, 1000, 1e6)),
+        "The result is cut to a range in which it need not lie.",
+    ),
+    Wrapper(
+        "a small number added", "epsilon", ("{x} + 1e-8", "{x} * (1 - 1e-7)"), "A small number is added."
+    ),
+    Wrapper(
+        "one number of axes only",
+        "shape",
+        ("np.atleast_1d({x})", "np.squeeze({x})", "np.ravel({x})", "np.atleast_2d({x})", "np.mean({x})"),
+        "The answer works for one number of axes only.",
+    ),
+    Wrapper(
+        "special numbers removed", "saturation", ("np.nan_to_num({x})",), "NaN and infinities are replaced."
+    ),
+)
+STATES = {
+    "remembered by shape": (
+        "key = tuple(np.shape(each) for each in ({names}))\n"
+        "if key not in _kept: _kept[key] = _right({names})\n"
+        "return _kept[key]",
+        "A result is remembered and given again for other inputs of the same shape.",
+    ),
+    "remembered by number of calls": (
+        "_kept[len(_kept)] = _right({names})\nreturn _kept[len(_kept) - (2 if len(_kept) % 7 == 0 else 1)]",
+        "A call gives the result of the call before it.",
+    ),
+    "remembered for ever": (
+        "if 0 not in _kept: _kept[0] = _right({names})\nreturn _kept[0]",
+        "Every call gives the result of the first.",
+    ),
+    "defaults remembered": (
+        "key = tuple(np.asarray(each, dtype=float).tobytes() for each in ({required}))\n"
+        "if key not in _kept: _kept[key] = _right({names})\n"
+        "return _kept[key]",
+        "A result is remembered although an argument with a default has changed.",
+    ),
+}
+IN_PLACE = (
+    ("{x} *= 0", "{x} is changed after it was used; the caller's arrays are to be left as they are."),
+    (
+        "{x}[...] = np.sort({x}, axis=None).reshape({x}.shape)",
+        "{x} is sorted in place; the caller's arrays are to be left.",
+    ),
+)
+
+
+def families(kind: Argument) -> tuple[Wrapper, ...]:
+    """The wrappers that fit an argument of this kind."""
+    if isinstance(kind, Real):
+        return OF_REAL
+    if isinstance(kind, Mask):
+        return OF_MASK
+    if isinstance(kind, Scalar) or (isinstance(kind, Whole) and not kind.axes):
+        return OF_SCALAR
+    return ()
+
+
+def on_arguments(domain: Domain) -> Iterator[tuple[str, Wrapper, str]]:
+    """For each argument and each change: the argument's name, the wrapper, and the assignment."""
+    for name, kind in domain.arguments.items():
+        for wrapper in families(kind):
+            for code in wrapper.codes:
+                if "{default}" not in code or kind.default is not REQUIRED:
+                    yield name, wrapper, f"{name} = {code.format(x=name, default=repr(kind.default))}"
+
+
+def exchanged(domain: Domain) -> Iterator[tuple[str, str, str]]:
+    """Each pair of arguments of one kind, one in the place of the other: the two names and the assignment."""
+    for name, kind in domain.arguments.items():
+        for other, its in domain.arguments.items():
+            if name != other and type(kind) is type(its) and kind.axes == its.axes:
+                yield name, other, f"{name} = {other}"
+                if name < other:
+                    yield name, other, f"{name}, {other} = {other}, {name}"
+
+
+def wrapped(function: str, domain: Domain, before: str = "", after: str = "", body: str = "") -> str:
+    """Text that follows a right answer and makes it wrong.
+
+    Args:
+      function: its name.
+      domain: with the arguments and their defaults.
+      before: a statement to run before the right answer.
+      after: an expression of {x}, the right result.
+      body: the whole body of the new function, in the place of both.
+    """
+    names = ", ".join(domain.arguments)
+    lines = body.splitlines() or [
+        before,
+        f"_result = _right({names})",
+        f"return {after.format(x='_result') or '_result'}",
+    ]
+    header = f"_right, _kept = {function}, {{}}\n\ndef {function}({signature(domain)}):\n"
+    return header + "\n".join(f"    {line}" for line in lines if line) + "\n"
+
+
+def signature(domain: Domain) -> str:
+    """The parameters as in the function's definition."""
+    parts = [
+        name if kind.default is REQUIRED else f"{name}={kind.default!r}"
+        for name, kind in domain.arguments.items()
+    ]
+    return ", ".join(parts)
+
+
+def required(names: Sequence[str], arguments: Mapping[str, Argument]) -> str:
+    """The arguments without a default, as the items of a tuple."""
+    return "".join(f"{name}, " for name in names if arguments[name].default is REQUIRED)

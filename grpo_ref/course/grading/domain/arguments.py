@@ -1,0 +1,516 @@
+"""The kinds of argument that a domain is made of: numbers, arrays, masks, choices.
+
+Each draws its value in two steps: first plain numbers, on which other arguments may depend, then the form in
+which the function gets them: an array or a list, whole numbers or not, with something in the padding.
+"""
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+
+from grpo_ref.arrays import Floats
+from grpo_ref.course.grading.domain.rows import MIXED, Pattern
+from grpo_ref.course.grading.domain.source import Shape, Source
+
+Range = tuple[float, float]
+WIDE = 1000.0
+"""A positive range whose ends are further apart than this factor is drawn by orders of magnitude."""
+HAIRS = {f"{size:g}": size for size in (1e-4, 1e-7, 1e-10)}
+"""Relative distances from a special value."""
+FINITE_PADDING = ("zeros", "ordinary numbers", "huge numbers")
+ANY_PADDING = (*FINITE_PADDING, "NaN", "infinities")
+"""What padding may hold. The statement has to say which."""
+HUGE = 1e300
+
+
+class Required:
+    """Stands for "has no default"."""
+
+    def __repr__(self) -> str:
+        return "required"
+
+
+REQUIRED = Required()
+
+
+@dataclass
+class Context:
+    """What is known while one draw is made.
+
+    Attributes:
+      source: of randomness.
+      sizes: symbol of an axis -> its length in this draw.
+      alternative: which of the shapes "...|..." this draw has.
+      values: the plain numbers drawn so far, by argument.
+    """
+
+    source: Source
+    sizes: Mapping[str, int]
+    alternative: int
+    values: dict[str, Any] = field(default_factory=dict)
+
+    def shape(self, axes: str) -> Shape:
+        """Lengths of the axes named by symbols or written as numbers.
+
+        >>> Context(Source, {"N": 2, "T": 3}, 1).shape("T|N T 1")
+        (2, 3, 1)
+        """
+        options = axes.split("|")
+        names = options[self.alternative if len(options) > 1 else 0].split()
+        return tuple(int(name) if name.isdigit() else self.sizes[name] for name in names)
+
+
+class Argument(Protocol):
+    """What a domain needs of each kind of argument."""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Names of the arguments that must be drawn before this one."""
+
+    @property
+    def axes(self) -> str:
+        """Its axes as text, "" for a number alone."""
+
+    @property
+    def meaning(self) -> str:
+        """What it is, for the statement."""
+
+    @property
+    def default(self) -> Any:
+        """Its default, or REQUIRED."""
+
+    @property
+    def refused(self) -> tuple[Any, ...]:
+        """Values that must be refused with a ValueError."""
+
+    def plain(self, name: str, context: Context) -> Any:
+        """The numbers."""
+
+    def dressed(self, name: str, value: Any, context: Context) -> Any:
+        """The same numbers in the form in which the function gets them."""
+
+    def describe(self) -> str:
+        """What is allowed, as the end of a line of the statement."""
+
+
+@dataclass(frozen=True)
+class Real:
+    """Real numbers, alone or in an array.
+
+    Attributes:
+      axes: symbols of the axes, as in "P G T"; alternatives as in "|T|N T", where the first one is a number
+        without axes. All arguments with alternatives take the same one.
+      within: smallest and largest number that the statement allows.
+      usual: ranges to draw from; by default the whole range and, if that is wide, its middle.
+      at: special values: numbers, or expressions of other arguments such as "1 + clip_high".
+      rows: patterns along the last axis.
+      padding: name of the mask that marks the padding by 0.
+      holds: what the padding may hold.
+      near: name of an argument of the same shape, on which `usual` is then an offset.
+      whole: whether whole numbers may be passed as integers.
+      meaning: what it is, for the statement.
+    """
+
+    axes: str
+    within: Range
+    usual: tuple[Range, ...] = ()
+    at: tuple[float | str, ...] = ()
+    rows: tuple[Pattern, ...] = (MIXED,)
+    padding: str = ""
+    holds: tuple[str, ...] = ANY_PADDING
+    near: str = ""
+    whole: bool = True
+    meaning: str = ""
+    default: Any = REQUIRED
+    refused: tuple[Any, ...] = ()
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The mask, the neighbor, and what the special values are made of."""
+        return frozenset(filter(None, (self.padding, self.near))) | _names(self.at)
+
+    def plain(self, name: str, context: Context) -> Floats:
+        """Numbers of the range, some of them special, in one of the patterns."""
+        shape = context.shape(self.axes)
+        low, high = self.within
+        values = np.asarray(context.source.pick(f"{name}: numbers", self._numbers())(context, shape))
+        if self.near:
+            values = values + context.values[self.near]
+        if values.ndim and values.shape[-1]:
+            pattern = context.source.pick(f"{name}: rows", {each.name: each for each in self.rows})
+            values = pattern.make(context.source, values)
+        return np.clip(values, low, high)
+
+    def _numbers(self) -> dict[str, Callable[[Context, Shape], Floats]]:
+        """Every way in which the numbers may be chosen, by label."""
+        ranges = self.usual or _middles(self.within)
+        ways: dict[str, Callable[[Context, Shape], Floats]] = {
+            f"from {low:g} to {high:g}": _ranged(low, high) for low, high in ranges
+        }
+        if self.whole:
+            ways["small whole numbers"] = _rounded(*_small(self.within))
+            ways["whole numbers"] = _rounded(*self.within)
+        for special in self.at:
+            ways[f"some are {special}"] = _at(special, 0.0, ranges[0])
+            ways[f"some are nearly {special}"] = _at(special, 1.0, ranges[0])
+        return ways
+
+    def dressed(self, name: str, value: Floats, context: Context) -> Any:
+        """An array or a list, of integers if all are whole, the padding filled."""
+        value = np.array(value, dtype=float)
+        if self.padding and context.source.integer(0, 3):
+            value = _filled(name, value, context, self)
+        return _formed(name, value, context, self.whole)
+
+    def describe(self) -> str:
+        """Range, defaults and padding."""
+        low, high = self.within
+        text = f"from {low:g} to {high:g}"
+        if self.padding:
+            text += f"; where {self.padding} is 0 it may hold {_any_of(self.holds)}"
+        return text + _default_text(self.default)
+
+
+@dataclass(frozen=True)
+class Mask:
+    """Ones on what counts, zeros on padding; floating-point numbers, integers or truth values.
+
+    Attributes:
+      axes: as for `Real`.
+      gaps: whether zeros may stand anywhere; otherwise the ones of a row are its first.
+      empty_rows: whether a row may be all zeros.
+      nothing: whether the whole mask may be zeros.
+      meaning: what it is, for the statement.
+    """
+
+    axes: str
+    gaps: bool = True
+    empty_rows: bool = True
+    nothing: bool = True
+    meaning: str = "1 on tokens, 0 on padding"
+    default: Any = REQUIRED
+    refused: tuple[Any, ...] = ()
+    needs: frozenset[str] = frozenset()
+
+    def plain(self, name: str, context: Context) -> Floats:
+        """Zeros and ones of one of the kinds allowed."""
+        shape = context.shape(self.axes)
+        mask = context.source.pick(f"{name}: tokens", self._kinds())(context.source, shape)
+        if not self.empty_rows and shape and shape[-1]:
+            mask[..., 0] |= ~mask.any(-1)
+        return np.asarray(mask, dtype=float)
+
+    def _kinds(self) -> dict[str, Callable[[Source, Shape], Any]]:
+        kinds: dict[str, Callable[[Source, Shape], Any]] = {
+            "a prefix of each row": _prefix,
+            "all": lambda source, shape: np.ones(shape, dtype=bool),
+        }
+        if self.gaps:
+            kinds["anywhere"] = lambda source, shape: source.flags(shape)
+            kinds["the end of each row"] = lambda source, shape: _prefix(source, shape)[..., ::-1].copy()
+            kinds["all but one"] = _one_missing
+        if self.empty_rows:
+            kinds["none in the first row"] = _first_row_empty
+        if self.nothing:
+            kinds["none"] = lambda source, shape: np.zeros(shape, dtype=bool)
+        return kinds
+
+    def dressed(self, name: str, value: Floats, context: Context) -> Any:
+        """In one of the types that a mask may have."""
+        types = {"floats": float, "integers": np.int64, "truth values": bool}
+        typed = value.astype(context.source.pick(f"{name}: type", types))
+        return _in_container(name, typed, context)
+
+    def describe(self) -> str:
+        """Where the zeros may stand."""
+        where = "the zeros may stand anywhere" if self.gaps else "the zeros of a row are its last"
+        empty = "a row may be all zeros" if self.empty_rows else "every row has a one"
+        return f"numbers or truth values; {where}, and {empty}"
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A number that sets something, such as a coefficient.
+
+    Attributes:
+      default: what the function takes where it is left out; REQUIRED if it cannot be.
+      within: smallest and largest value that the statement allows.
+      usual: ranges to draw from.
+      at: special values.
+      refused: values that must be refused with a ValueError.
+      meaning: what it is, for the statement.
+    """
+
+    default: Any
+    within: Range
+    usual: tuple[Range, ...] = ()
+    at: tuple[float | str, ...] = ()
+    refused: tuple[Any, ...] = ()
+    meaning: str = ""
+    axes: str = ""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """What the special values are made of."""
+        return _names(self.at)
+
+    def plain(self, name: str, context: Context) -> float:
+        """A number of the range, or a special one."""
+        ways: dict[str, Callable[[Context, Shape], Any]] = {
+            f"from {low:g} to {high:g}": _ranged(low, high)
+            for low, high in self.usual or _middles(self.within)
+        }
+        ways |= {str(special): _exactly(special) for special in self.at}
+        low, high = self.within
+        return float(np.clip(context.source.pick(f"{name}: number", ways)(context, ()), low, high))
+
+    def dressed(self, name: str, value: float, context: Context) -> Any:
+        """As an integer if it is whole."""
+        return int(value) if float(value).is_integer() else value
+
+    def describe(self) -> str:
+        """Range, default and what is refused."""
+        text = "from {:g} to {:g}".format(*self.within)
+        return text + _default_text(self.default) + _refused_text(self.refused)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number, alone or, with axes, in an array, such as a length or a token's number.
+
+    Attributes:
+      within: smallest and largest; either may be the symbol of an axis, as in (0, "V - 1").
+      axes: as for `Real`.
+      at: special values.
+    """
+
+    within: tuple[int | str, int | str]
+    default: Any = REQUIRED
+    axes: str = ""
+    at: tuple[int | str, ...] = ()
+    refused: tuple[Any, ...] = ()
+    meaning: str = ""
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """Nothing: its bounds and special values are numbers or lengths of axes."""
+        return frozenset()
+
+    def plain(self, name: str, context: Context) -> Any:
+        """Whole numbers of the range, or a special one."""
+        low, high = (int(_evaluated(bound, context.sizes)) for bound in self.within)
+        shape = context.shape(self.axes)
+        ways: dict[str, Callable[[], Any]] = {
+            f"from {self.within[0]} to {self.within[1]}": lambda: np.floor(
+                context.source.reals(low, high + 1 - 1e-9, shape)
+            )
+        }
+        if shape:
+            ways["all the same"] = lambda: np.full(shape, context.source.integer(low, high))
+        for each in self.at:
+            ways[str(each)] = partial(np.full, shape, np.clip(_evaluated(each, context.sizes), low, high))
+        value = np.asarray(context.source.pick(f"{name}: number", ways)()).astype(np.int64)
+        return value if shape else int(value)
+
+    def dressed(self, name: str, value: Any, context: Context) -> Any:
+        """An array or a list."""
+        return _in_container(name, value, context) if isinstance(value, np.ndarray) else value
+
+    def describe(self) -> str:
+        """Range, default and what is refused."""
+        text = f"whole, from {self.within[0]} to {self.within[1]}"
+        return text + _default_text(self.default) + _refused_text(self.refused)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of several values, such as the name of a variant or a truth value."""
+
+    options: tuple[Any, ...]
+    default: Any = REQUIRED
+    refused: tuple[Any, ...] = ()
+    meaning: str = ""
+    axes: str = ""
+    needs: frozenset[str] = frozenset()
+
+    def plain(self, name: str, context: Context) -> Any:
+        """Each in turn."""
+        return context.source.pick(f"{name}: choice", {repr(option): option for option in self.options})
+
+    def dressed(self, name: str, value: Any, context: Context) -> Any:
+        """As it is."""
+        return value
+
+    def describe(self) -> str:
+        """The options."""
+        text = _any_of([repr(option) for option in self.options])
+        return text + _default_text(self.default) + _refused_text(self.refused)
+
+
+@dataclass(frozen=True)
+class Made:
+    """Anything else: an argument with a drawing function of its own.
+
+    Attributes:
+      draw: (context) -> value; a dict, a tuple, a curve, probabilities; `context.values` has what it needs.
+      text: what is allowed, for the statement.
+      needs: names of the arguments that it looks at.
+      lists: whether an array may also be passed as nested lists.
+    """
+
+    draw: Callable[[Context], Any]
+    text: str
+    axes: str = ""
+    needs: frozenset[str] = frozenset()
+    lists: bool = True
+    meaning: str = ""
+    default: Any = REQUIRED
+    refused: tuple[Any, ...] = ()
+
+    def plain(self, name: str, context: Context) -> Any:
+        """What the function draws."""
+        return self.draw(context)
+
+    def dressed(self, name: str, value: Any, context: Context) -> Any:
+        """Arrays sometimes as lists."""
+        listed = isinstance(value, np.ndarray) and self.lists
+        return _in_container(name, value, context) if listed else value
+
+    def describe(self) -> str:
+        """In the author's words."""
+        return self.text + _default_text(self.default) + _refused_text(self.refused)
+
+
+def _names(expressions: Sequence[float | str]) -> frozenset[str]:
+    """Names that occur in special values written as expressions."""
+    trees = [ast.parse(each, mode="eval") for each in expressions if isinstance(each, str)]
+    return frozenset(node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name))
+
+
+def _evaluated(expression: float | str, names: Mapping[str, Any]) -> Any:
+    """A number, or the value of an author's expression such as "1 + clip_high"."""
+    if not isinstance(expression, str):
+        return expression
+    return eval(compile(expression, "<special value>", "eval"), {"__builtins__": {}}, dict(names))
+
+
+def _middles(within: Range) -> tuple[Range, ...]:
+    """The range, and the part of it around 0 or 1 where most inputs lie."""
+    low, high = within
+    middle = (max(low, 0.1 if low > 0 else -2.0), min(high, 2.0))
+    return (middle, within) if middle[0] < middle[1] and middle != within else (within,)
+
+
+def _ranged(low: float, high: float) -> Callable[[Context, Shape], Floats]:
+    """Numbers of the range; if it is positive and wide, all orders of magnitude alike."""
+    if low > 0 and high / low > WIDE:
+        return lambda context, shape: np.exp(context.source.reals(np.log(low), np.log(high), shape))
+    return lambda context, shape: context.source.reals(low, high, shape)
+
+
+def _small(within: Range) -> Range:
+    """At most eleven whole numbers of a range, around 0 if it holds 0: of few numbers, some are equal."""
+    low = max(within[0], min(-5.0, within[1] - 10.0))
+    return low, min(within[1], np.ceil(low) + 10.0)
+
+
+def _rounded(low: float, high: float) -> Callable[[Context, Shape], Floats]:
+    """Whole numbers of the range, all alike."""
+    first, count = np.ceil(low), np.floor(high) - np.ceil(low) + 1.0
+    return lambda context, shape: first + np.floor(context.source.reals(0.0, max(count, 1.0) - 1e-9, shape))
+
+
+def _at(special: float | str, hairs: float, usual: Range) -> Callable[[Context, Shape], Floats]:
+    """About half the numbers at a special value, or a hair to either side of it; the others are usual."""
+
+    def draw(context: Context, shape: Shape) -> Floats:
+        value = float(_evaluated(special, context.values))
+        hair = context.source.pick("distance from a special value", HAIRS) if hairs else 0.0
+        moved = value + hair * max(abs(value), 1.0) * context.source.reals(-1.0, 1.0, shape)
+        others = _ranged(*usual)(context, shape)
+        return np.where(context.source.flags(shape), moved if hairs else value, others)
+
+    return draw
+
+
+def _exactly(special: float | str) -> Callable[[Context, Shape], Any]:
+    return lambda context, shape: _evaluated(special, context.values)
+
+
+def _prefix(source: Source, shape: Shape) -> Any:
+    """The first ones of each row, another number of them in each."""
+    if not shape:
+        return source.flags(shape)
+    lengths = np.floor(source.reals(0.0, shape[-1] + 1 - 1e-9, (*shape[:-1], 1)))
+    return np.arange(shape[-1]) < lengths
+
+
+def _one_missing(source: Source, shape: Shape) -> Any:
+    mask = np.ones(shape, dtype=bool)
+    if mask.size:
+        mask.reshape(-1)[source.integer(0, mask.size - 1)] = False
+    return mask
+
+
+def _first_row_empty(source: Source, shape: Shape) -> Any:
+    mask = np.ones(shape, dtype=bool)
+    if len(shape) > 1 and mask.size:
+        mask.reshape(-1, shape[-1])[0] = False
+    return mask
+
+
+def _filled(name: str, value: Floats, context: Context, kind: Real) -> Floats:
+    """The array with something in its padding that must not matter."""
+    real = np.broadcast_to(np.asarray(context.values[kind.padding]) > 0, value.shape)
+    fillings: dict[str, Callable[[], Any]] = {
+        "zeros": lambda: 0.0,
+        "ordinary numbers": lambda: context.source.reals(-9.0, 9.0, value.shape),
+        "huge numbers": lambda: np.where(context.source.flags(value.shape), HUGE, -HUGE),
+        "NaN": lambda: np.nan,
+        "infinities": lambda: np.where(context.source.flags(value.shape), np.inf, -np.inf),
+    }
+    filling = context.source.pick(f"{name}: padding", {each: fillings[each] for each in kind.holds})
+    return np.where(real, value, filling())
+
+
+def _formed(name: str, value: Floats, context: Context, whole: bool) -> Any:
+    """Integers if they are allowed and all numbers are whole; then the container."""
+    small = bool((np.abs(value) < 2**53).all()) if value.size else False
+    typed = value.astype(np.int64) if whole and small and bool((value == np.floor(value)).all()) else value
+    return _in_container(name, typed, context)
+
+
+def _in_container(name: str, value: Any, context: Context) -> Any:
+    """An array, nested lists, or an array with its memory in another order."""
+    if value.ndim == 0:
+        return context.source.pick(
+            f"{name}: form", {"a number": value.item(), "an array without axes": value}
+        )
+    forms: dict[str, Callable[[], Any]] = {
+        "an array": lambda: value,
+        "lists": value.tolist if value.size else lambda: value,
+        "an array, again": lambda: value,
+        "an array with its memory transposed": lambda: np.asfortranarray(value),
+    }
+    return context.source.pick(f"{name}: form", forms)()
+
+
+def _default_text(default: Any) -> str:
+    return "" if default is REQUIRED else f"; {default!r} if left out"
+
+
+def _refused_text(refused: Sequence[Any]) -> str:
+    return (
+        f"; {_any_of([repr(value) for value in refused])} must be refused with a ValueError"
+        if refused
+        else ""
+    )
+
+
+def _any_of(words: Sequence[str]) -> str:
+    """The words as a list with "or" before the last."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"

@@ -1,0 +1,90 @@
+"""Patterns of an array's rows: what makes the members of a group special to one another.
+
+A pattern changes an array of drawn numbers along its last axis; the caller holds the result inside the range.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from grpo_ref.arrays import Floats
+from grpo_ref.course.grading.domain.source import Source
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """One pattern.
+
+    Attributes:
+      name: in a few words, as they stand in a list of what was tried.
+      make: (source, drawn numbers) -> numbers of the same shape.
+    """
+
+    name: str
+    make: Callable[[Source, Floats], Floats]
+
+
+def _binary(source: Source, values: Floats) -> Floats:
+    return source.flags(values.shape).astype(float)
+
+
+def _levels(source: Source, values: Floats) -> Floats:
+    """At most three values in the whole array, the first ones drawn."""
+    if values.size == 0:
+        return values
+    kept = values.ravel()[: min(3, values.size)]
+    chosen = np.floor(source.reals(0.0, kept.size - 1e-9, values.shape)).astype(int)
+    return np.asarray(kept[chosen])
+
+
+def _constant(source: Source, values: Floats) -> Floats:
+    return np.repeat(values[..., :1], values.shape[-1], axis=-1)
+
+
+def _some_constant(source: Source, values: Floats) -> Floats:
+    chosen = source.flags((*values.shape[:-1], 1))
+    return np.where(chosen, values[..., :1], values)
+
+
+def _near_ties(source: Source, values: Floats) -> Floats:
+    """Members that differ by about 1e-3, 1e-5, 1e-7 or 1e-9 of their size."""
+    scale = source.pick("how near", {f"{size:g}": size for size in (1e-3, 1e-5, 1e-7, 1e-9)})
+    base = values[..., :1]
+    return np.asarray(base + scale * np.maximum(np.abs(base), 1.0) * source.reals(-1.0, 1.0, values.shape))
+
+
+def _offset_rows(source: Source, values: Floats) -> Floats:
+    """Every row moved by up to a thousand, each by its own amount."""
+    return np.asarray(values + source.reals(-1000.0, 1000.0, (*values.shape[:-1], 1)))
+
+
+def _scaled_rows(source: Source, values: Floats) -> Floats:
+    """Every row in another order of magnitude, from 1e-6 to 1e3."""
+    return np.asarray(values * 10.0 ** source.reals(-6.0, 3.0, (*values.shape[:-1], 1)))
+
+
+def _one_far_out(source: Source, values: Floats) -> Floats:
+    """One member of each row a hundred times as large."""
+    far = values.copy()
+    far[..., -1:] *= 100.0
+    return far
+
+
+def _in_order(source: Source, values: Floats) -> Floats:
+    return np.sort(values, axis=-1)
+
+
+MIXED = Pattern("as drawn", lambda source, values: values)
+BINARY = Pattern("zeros and ones", _binary)
+LEVELS = Pattern("a few levels", _levels)
+CONSTANT = Pattern("equal within each row", _constant)
+SOME_CONSTANT = Pattern("equal within some rows", _some_constant)
+NEAR_TIES = Pattern("nearly equal within each row", _near_ties)
+OFFSET_ROWS = Pattern("rows far apart", _offset_rows)
+SCALED_ROWS = Pattern("rows of different size", _scaled_rows)
+ONE_FAR_OUT = Pattern("one member far out", _one_far_out)
+IN_ORDER = Pattern("in ascending order", _in_order)
+
+GROUPS = (MIXED, BINARY, LEVELS, CONSTANT, SOME_CONSTANT, NEAR_TIES, OFFSET_ROWS, SCALED_ROWS, ONE_FAR_OUT)
+"""All that the members of a group can have in common."""

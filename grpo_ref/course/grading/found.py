@@ -1,0 +1,202 @@
+"""Hidden cases that were found by search: inputs that tell a wrong answer from a right one, kept as data.
+
+They lie in a file beside the problem, with the value that the reference gave when they were found, so that
+grading is fast and the same everywhere. The file is JSON that can be read: arrays are nested lists with their
+type, and NaN and infinities are written out.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.course.grading.judge import difference
+from grpo_ref.course.grading.problem import (
+    Check,
+    Failure,
+    Problem,
+    Raised,
+    Submission,
+    copied,
+    format_call,
+    format_value,
+)
+
+SUFFIX = ".cases.json"
+SPECIAL = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
+
+
+@dataclass(frozen=True)
+class Input:
+    """One frozen call.
+
+    Attributes:
+      arguments, keywords: what the function is called with.
+      expected: the right value, or None if it must raise.
+      raises: name of the exception that must come, or "".
+    """
+
+    arguments: tuple[Any, ...]
+    keywords: Mapping[str, Any]
+    expected: Any
+    raises: str = ""
+
+
+@dataclass(frozen=True)
+class Found:
+    """All frozen calls of one kind as one check; the inputs must also be left as they are.
+
+    Attributes:
+      name: the kind, as a sentence.
+      path: the data file.
+      kind: its key there.
+      why: one sentence that a student reads after failing.
+    """
+
+    name: str
+    path: Path
+    kind: str
+    why: str
+    shown: bool = False
+
+    @property
+    def inputs(self) -> list[Input]:
+        """Its calls, in the order in which they are made."""
+        return inputs_of(self.path)[self.kind]
+
+    def run(self, submission: Submission, problem: Problem, seed: int) -> None:
+        """Make every call; the first that is wrong is told."""
+        for each in self.inputs:
+            _try(submission, problem, each)
+
+
+def found(module: str) -> tuple[Found, ...]:
+    """The checks of the data file beside a problem's module; none if there is no file yet.
+
+    Args:
+      module: the module's `__file__`.
+    """
+    path = Path(module).with_suffix(SUFFIX)
+    if not path.is_file():
+        return ()
+    kinds = json.loads(path.read_text(encoding="utf-8"))["kinds"]
+    return tuple(Found(kind["name"], path, name, kind["why"]) for name, kind in kinds.items())
+
+
+def inputs_of(path: Path) -> dict[str, list[Input]]:
+    """Kind -> its frozen calls."""
+    kinds = json.loads(path.read_text(encoding="utf-8"))["kinds"]
+    return {name: [_input(case) for case in kind["cases"]] for name, kind in kinds.items()}
+
+
+def own_checks(problem: Problem) -> list[Check]:
+    """The checks that an author wrote, without those made of found cases."""
+    return [check for check in problem.checks if not isinstance(check, Found)]
+
+
+def _input(case: Mapping[str, Any]) -> Input:
+    return Input(
+        tuple(thawed(value) for value in case["arguments"]),
+        {name: thawed(value) for name, value in case["keywords"].items()},
+        thawed(case.get("expected")),
+        case.get("raises", ""),
+    )
+
+
+def _try(submission: Submission, problem: Problem, given: Input) -> None:
+    """Call, and compare the value or the exception."""
+    called = format_call(problem.function, given.arguments, given.keywords)
+    try:
+        value = submission(*copied(given.arguments), **copied(given.keywords))
+    except Raised as raised:
+        if given.raises in raised.kinds:
+            return
+        if given.raises:
+            raise Failure(called, str(raised), f"expected a {given.raises}, not this error") from raised
+        raise
+    if given.raises:
+        raise Failure(called, format_value(value), f"expected a {given.raises}, but a value was returned")
+    wrong = difference(value, given.expected, problem.rtol)
+    if wrong is not None:
+        raise Failure(called, format_value(value), wrong.text)
+    if changed(submission.inputs_after(), given):
+        raise Failure(called, format_value(value), "the value is right, but an input was changed")
+
+
+def changed(after: Any, given: Input) -> bool:
+    """Whether the inputs differ from what was given."""
+    return after is not None and frozen(list(after[0])) != frozen(list(given.arguments))
+
+
+def frozen(value: Any) -> Any:
+    """A value as JSON that can be read and loses nothing.
+
+    >>> frozen((1.0, [2, float("nan")], np.array([[1.0, np.inf]])))
+    {'tuple': [1.0, [2, {'float': 'nan'}], {'float64': [[1.0, 'inf']]}]}
+
+    Raises:
+      TypeError: if it holds anything but numbers, text, None, lists, tuples, dicts and numeric arrays.
+    """
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if type(value) is float:
+        return value if np.isfinite(value) else {"float": str(value)}
+    if isinstance(value, np.ndarray):
+        return _frozen_array(value)
+    if isinstance(value, np.generic):
+        return {"scalar": frozen(np.asarray(value))}
+    if isinstance(value, list):
+        return [frozen(item) for item in value]
+    if isinstance(value, tuple):
+        return {"tuple": [frozen(item) for item in value]}
+    if isinstance(value, Mapping):
+        return {"dict": [[frozen(key), frozen(item)] for key, item in value.items()]}
+    raise TypeError(f"a value of type {type(value).__name__} cannot be kept as data")
+
+
+def thawed(data: Any) -> Any:
+    """The value that `frozen` made data of."""
+    if isinstance(data, list):
+        return [thawed(item) for item in data]
+    if not isinstance(data, dict):
+        return data
+    if "float" in data:
+        return float(data["float"])
+    if "scalar" in data:
+        return thawed(data["scalar"])[()]
+    if "tuple" in data:
+        return tuple(thawed(item) for item in data["tuple"])
+    if "dict" in data:
+        return {thawed(key): thawed(item) for key, item in data["dict"]}
+    return _thawed_array(data)
+
+
+def _frozen_array(array: Any) -> dict[str, Any]:
+    data: dict[str, Any] = {array.dtype.name: _plain(array.tolist())}
+    if array.size == 0:
+        data["shape"] = list(array.shape)
+    if array.ndim > 1 and array.flags.f_contiguous and not array.flags.c_contiguous:
+        data["order"] = "F"
+    return data
+
+
+def _plain(item: Any) -> Any:
+    if isinstance(item, list):
+        return [_plain(each) for each in item]
+    return item if not isinstance(item, float) or np.isfinite(item) else str(item)
+
+
+def _thawed_array(data: Mapping[str, Any]) -> Any:
+    dtype = next(name for name in data if name not in ("shape", "order"))
+    array = np.array(_special(data[dtype]), dtype=dtype)
+    array = array.reshape(data["shape"]) if "shape" in data else array
+    return np.asfortranarray(array) if data.get("order") == "F" else array
+
+
+def _special(item: Any) -> Any:
+    if isinstance(item, list):
+        return [_special(each) for each in item]
+    return SPECIAL.get(item, item) if isinstance(item, str) else item

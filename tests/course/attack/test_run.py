@@ -1,0 +1,76 @@
+"""The attack as a whole, on a small exercise whose one check lets much pass."""
+
+import json
+
+import pytest
+
+from grpo_ref.course.attack import data_files, run
+from grpo_ref.course.attack.data_files import freeze, readable, reasons_of
+from grpo_ref.course.attack.mutants import wrong_answers
+from grpo_ref.course.attack.run import attack, survivors_of
+from grpo_ref.course.attack.store import Store
+from grpo_ref.course.attack.tables import first_caught_by, table
+from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.grade import grade
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """The problem's module lies in a folder of the test."""
+    path = tmp_path / "shares.py"
+    path.write_text("the text on which verdicts depend")
+    monkeypatch.setattr(run, "module_file", lambda problem: path)
+    monkeypatch.setattr(data_files, "module_file", lambda problem: path)
+    return path
+
+
+def attacked(problem, styles, folder, shown=None):
+    show = (lambda *told: None) if shown is None else lambda *told: shown.append(told)
+    return attack(problem, styles, Store(folder / "store.jsonl"), seed=0, draws=150, show=show)
+
+
+def test_from_right_answers_to_hidden_cases(problem, styles, place, tmp_path):
+    outcome = attacked(problem, styles, tmp_path)
+    assert outcome.killed.keys() == {"Two halves"}
+    assert outcome.made == sum(outcome.killed.values()) + outcome.survived
+    assert len(outcome.left) < outcome.survived / 2
+    assert 5 <= len(outcome.cases) <= 60
+    assert outcome.missed == 0
+
+    freeze(outcome, tmp_path)
+    problem.__dict__["checks"] = (*problem.checks, *found(str(place)))
+    namespace = {}
+    exec(styles["a loop"], namespace)
+    assert grade(problem, problem.reference).status == grade(problem, namespace["shares"]).status == "passed"
+    left = {each.wrong.text for each in outcome.left}
+    made = wrong_answers(styles, "shares", problem.domain)
+    assert {each.text for each in survivors_of(made, problem, lambda *told: None)} <= left
+    assert outcome.problem.id in table([problem])
+    assert first_caught_by(problem) == dict(outcome.killed)
+
+
+def test_a_second_run_finds_everything_in_the_store(problem, styles, place, tmp_path):
+    first = attacked(problem, styles, tmp_path)
+    size = (tmp_path / "store.jsonl").stat().st_size
+    shown = []
+    again = attacked(problem, styles, tmp_path, shown)
+    assert (tmp_path / "store.jsonl").stat().st_size == size
+    assert repr(again.cases) == repr(first.cases)
+    assert {stage for stage, _, _ in shown} == {"checks", "search", "shrink"}
+
+
+def test_reasons_that_somebody_wrote_are_kept(problem, styles, place, tmp_path):
+    outcome = attacked(problem, styles, tmp_path)
+    freeze(outcome, tmp_path)
+    path = tmp_path / "tests" / "course" / "attack" / "left" / "toys" / "shares.json"
+    left = json.loads(path.read_text())
+    left[0]["reason"] = "the same function"
+    path.write_text(json.dumps(left))
+    freeze(outcome, tmp_path)
+    assert reasons_of(path)[left[0]["change"]] == "the same function"
+
+
+def test_readable_json_is_the_same_data():
+    data = {"a": [1, {"b": [[1.5, None]] * 40}], "c": "x" * 200, "d": {"e": {"f": [{"g": [0] * 90}]}}}
+    assert json.loads(readable(data)) == data
+    assert max(map(len, readable({"a": list(range(30))}).splitlines())) <= 120

@@ -1,0 +1,50 @@
+"""Right answers in other styles: every one passes its exercise, and stands alone in its text."""
+
+import pytest
+from student import ROOT
+
+from grpo_ref.course.attack.styles import FOLDER, right_answers, styles
+from grpo_ref.course.grading.grade import grade
+from grpo_ref.course.problems import PROBLEMS
+
+FEWEST = 6
+FILES = sorted((ROOT / FOLDER).rglob("*.py"))
+WITH_DOMAIN = [name for name, problem in PROBLEMS.items() if problem.domain is not None]
+TEXT = """
+import math
+import numpy as np
+
+def _helper(x):
+    return math.fsum(x)
+
+def with_fsum(x):
+    return _helper(x)
+
+def halved(x):
+    return halved(x[:1]) + halved(x[1:]) if len(x) > 1 else np.asarray(x[0])
+"""
+
+
+def test_a_style_stands_alone_under_the_name_that_is_asked_for():
+    made = styles(TEXT, "total")
+    assert list(made) == ["with_fsum", "halved"]
+    assert made["with_fsum"].count("def ") == 2
+    assert "import numpy" not in made["with_fsum"]
+    namespace = {}
+    exec(made["halved"], namespace)
+    assert namespace["total"]([1.0, 2.0, 4.0]) == 7.0
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_style_passes_in_the_sandbox(path, tmp_path):
+    problem = PROBLEMS[path.relative_to(ROOT / FOLDER).with_suffix("").as_posix()]
+    for name, text in right_answers(problem, ROOT).items():
+        file = tmp_path / f"{name}.py"
+        file.write_text(text)
+        report = grade(problem, file)
+        assert report.status == "passed", (name, [result for result in report.results if not result.passed])
+
+
+@pytest.mark.parametrize("name", WITH_DOMAIN)
+def test_an_exercise_with_a_domain_has_right_answers_in_at_least_six_styles(name):
+    assert len(right_answers(PROBLEMS[name], ROOT)) > FEWEST
