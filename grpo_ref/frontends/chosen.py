@@ -15,7 +15,7 @@ from grpo_ref.learning.tasks.task import Task
 from grpo_ref.recipes import RECIPES, Recipe
 
 
-class Job(NamedTuple):
+class TrainingJob(NamedTuple):
     """A training as it was asked for.
 
     Attributes:

@@ -7,14 +7,14 @@ from typing import Any
 
 import click
 
-from grpo_ref.frontends.chosen import Job
+from grpo_ref.frontends.chosen import TrainingJob
 from grpo_ref.learning.runs import RunError, RunFolder
 
 Described = dict[str, Any]
 """The content of config.json."""
 
 
-def described(job: Job) -> Described:
+def described(job: TrainingJob) -> Described:
     """What the run's config.json says.
 
     JSON has no infinity, so a missing limit is null. The device is told if it is not the cpu, the metrics if
@@ -27,7 +27,7 @@ def described(job: Job) -> Described:
     return told | ({"metrics": list(job.metrics)} if job.metrics is not None else {})
 
 
-def begin_or_find(folder: RunFolder, job: Job, *, resume: bool, lengthen: bool) -> None:
+def begin_or_find(folder: RunFolder, job: TrainingJob, *, resume: bool, lengthen: bool) -> None:
     """Begin a new run, or see that the one that is there is the same, whichever device it was on.
 
     Args:

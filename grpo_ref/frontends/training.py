@@ -11,7 +11,7 @@ import click
 from rich.console import Console
 
 from grpo_ref.arrays import DeviceError, device_namespace, to_device, to_host
-from grpo_ref.frontends.chosen import Job, chosen_recipe, chosen_task, task_settings
+from grpo_ref.frontends.chosen import TrainingJob, chosen_recipe, chosen_task, task_settings
 from grpo_ref.frontends.progress import ProgressBar
 from grpo_ref.frontends.run_settings import begin_or_find, lengthen
 from grpo_ref.frontends.training_report import print_report
@@ -46,7 +46,7 @@ def job_of(
     metrics: str | None,
     device: str,
     settings: Mapping[str, Any],
-) -> Job:
+) -> TrainingJob:
     """The training that the options of the command describe.
 
     Args:
@@ -62,7 +62,7 @@ def job_of(
     """
     options = task_settings(task_options)
     task, recipe = chosen_task(task_name, options), chosen_recipe(recipe_name)
-    return Job(
+    return TrainingJob(
         task_name=task_name,
         recipe_name=recipe_name,
         task_options=options,
@@ -74,7 +74,7 @@ def job_of(
     )
 
 
-def run(job: Job, path: Path, *, resume: bool, lengthen_it: bool, save_every: float) -> None:
+def run(job: TrainingJob, path: Path, *, resume: bool, lengthen_it: bool, save_every: float) -> None:
     """Train into a run folder, with live progress, and print what was learned.
 
     Args:
@@ -93,7 +93,7 @@ def run(job: Job, path: Path, *, resume: bool, lengthen_it: bool, save_every: fl
     click.echo(f"\nsaved in {folder.path}; draw it with: grpo-ref plot {folder.path}")
 
 
-def _warn(job: Job) -> None:
+def _warn(job: TrainingJob) -> None:
     """What the curves would not say: parts of the recipe that do nothing under these settings."""
     if lacks_contrast(job.task, job.recipe, job.config):
         click.echo(
@@ -110,14 +110,14 @@ def _warn(job: Job) -> None:
         )
 
 
-def _twins(job: Job) -> str:
+def _twins(job: TrainingJob) -> str:
     """The recipes that learn the same under these settings, as the end of a sentence."""
     same = [name for name in coinciding(job.recipe) if name != job.recipe_name]
     return f": {', '.join(same)} with the same KL penalty give the same logits" if same else ""
 
 
 def _held_and_trained(
-    folder: RunFolder, job: Job, library: Any, save_every: float
+    folder: RunFolder, job: TrainingJob, library: Any, save_every: float
 ) -> tuple[TrainState, History]:
     """The state and the metrics after the last update; no other process writes the folder meanwhile."""
     with folder.held():
@@ -131,7 +131,7 @@ def _held_and_trained(
 
 
 def _trained(
-    folder: RunFolder, job: Job, state: TrainState, history: History, save_every: float
+    folder: RunFolder, job: TrainingJob, state: TrainState, history: History, save_every: float
 ) -> TrainState:
     """Train to the end, adding to the history and saving now and then, a tenth of the time at most."""
     due = time.monotonic() + save_every

@@ -27,7 +27,7 @@ RIGHT, WRONG, UNTRIED = 0, 1, 2
 
 
 @dataclass(frozen=True)
-class Trial:
+class Tried:
     """What came of trying one wrong answer on inputs.
 
     Attributes:
@@ -79,7 +79,7 @@ class Bench:
                 return check.name
         return None
 
-    def trial(self, text: str, enough: int | None = None) -> Trial:
+    def trial(self, text: str, enough: int | None = None) -> Tried:
         """The verdict on every input learned, or on as many as show it to be wrong often enough."""
         enough = len(self.inputs) + 1 if enough is None else enough
         verdicts: list[int] = []
@@ -94,7 +94,7 @@ class Bench:
             if slow or verdicts.count(WRONG) >= enough:
                 break
         untried = [UNTRIED] * (len(self.inputs) - len(verdicts))
-        return Trial((*verdicts, *untried), max(deviations))
+        return Tried((*verdicts, *untried), max(deviations))
 
     def begin(self, text: str) -> Reply:
         """Make a wrong answer the present one."""

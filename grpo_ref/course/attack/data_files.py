@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from grpo_ref.course.attack.operators import KINDS
-from grpo_ref.course.attack.run import Case, Left, Outcome
+from grpo_ref.course.attack.run import FrozenCase, Left, Outcome
 from grpo_ref.course.attack.styles import module_file
 from grpo_ref.course.grading.found import SUFFIX, frozen
 from grpo_ref.course.grading.problem import Problem
@@ -70,7 +70,7 @@ def _data(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _case(case: Case) -> dict[str, Any]:
+def _case(case: FrozenCase) -> dict[str, Any]:
     given = case.candidate.input
     data: dict[str, Any] = {
         "arguments": [frozen(value) for value in given.arguments],

@@ -27,7 +27,7 @@ Show = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True)
-class Case:
+class FrozenCase:
     """A found input.
 
     Attributes:
@@ -85,7 +85,7 @@ class Outcome:
     made: int
     killed: Mapping[str, int]
     survived: int
-    cases: Sequence[Case]
+    cases: Sequence[FrozenCase]
     missed: int
     left: Sequence[Left]
     drawn: int
@@ -185,27 +185,27 @@ def _cases(
     rights: Rights,
     bench: Bench,
     show: Show,
-) -> list[Case]:
+) -> list[FrozenCase]:
     """The inputs kept, shrunk, each with what it tells apart."""
     kills = {wrong.text: trials[wrong.text][0] for wrong in survivors if trials[wrong.text][0]}
     chosen = cover(kills, [each.size for each in candidates])
     open_times = {text: min(TIMES, len(found)) for text, found in kills.items()}
     by_text = {wrong.text: wrong for wrong in survivors}
-    cases: list[Case] = []
+    cases: list[FrozenCase] = []
     for done, position in enumerate(chosen, start=1):
         served = [text for text, found in kills.items() if position in found and open_times[text] > 0]
         open_times |= {text: open_times[text] - 1 for text in served}
         candidate = shrunk(candidates[position], rights, _still(served, bench))
         kinds = Counter(by_text[text].kind for text in served)
         caught = Counter(by_text[text].operator for text, found in kills.items() if position in found)
-        cases.append(Case(candidate, kinds.most_common(1)[0][0], caught))
+        cases.append(FrozenCase(candidate, kinds.most_common(1)[0][0], caught))
         show("shrink", done, len(chosen))
     return cases
 
 
 def _missed(
     survivors: Sequence[WrongAnswer],
-    cases: Sequence[Case],
+    cases: Sequence[FrozenCase],
     trials: Mapping[str, tuple[list[int], float]],
     bench: Bench,
 ) -> list[WrongAnswer]:
@@ -214,14 +214,16 @@ def _missed(
     return [wrong for wrong in survivors if trials[wrong.text][0] and not bench.trial(wrong.text).told_apart]
 
 
-def _sequences(missed: Sequence[WrongAnswer], candidates: Sequence[Candidate], bench: Bench) -> list[Case]:
+def _sequences(
+    missed: Sequence[WrongAnswer], candidates: Sequence[Candidate], bench: Bench
+) -> list[FrozenCase]:
     """For wrong answers with a memory, the shortest stretches of inputs after which they are wrong."""
-    cases: list[Case] = []
+    cases: list[FrozenCase] = []
     for wrong in missed:
         bench.learn([case.candidate.input for case in cases])
         if not bench.trial(wrong.text).told_apart:
             stretch = _stretch(wrong, candidates, bench)
-            cases += [Case(candidate, "state", {wrong.operator: 1}) for candidate in stretch]
+            cases += [FrozenCase(candidate, "state", {wrong.operator: 1}) for candidate in stretch]
     return cases
 
 
