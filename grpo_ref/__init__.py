@@ -87,7 +87,7 @@ Penalties: how far is the policy from its reference, estimated from the sampled 
   no_penalty        No reference at all: value and slope are zero.
   k1                The log-ratio to the reference: unbiased as a value, but its expected gradient is zero.
   k2                Half the squared log-ratio: biased as a value, but its on-policy gradient is exactly that of the KL.
-  k3                Unbiased, never negative and of low variance as a value; its gradient is the reverse divergence's.
+  k3                Unbiased, never negative and of low variance as a value; its gradient is that of KL(πref ‖ πθ).
   absolute          The absolute log-ratio: robust, but the gradient of no divergence. At v = 0 the slope is 0.
   mse               Another name of `k2`.
   straight_through  The value of one estimator with the unbiased gradient of k2.
@@ -132,7 +132,7 @@ Check code of your own against the library: a whole loss function, or the slope 
   check_slope  Compare the slope that a surrogate or a penalty writes down with central differences of its value.
 
 Recipes: an algorithm is a table of parts, and a variant is its difference from a known one.   (grpo_ref.recipes)
-  RECIPES    Both, by name; the command line, the tests, the tables and the plots enumerate this.
+  RECIPES    Every recipe by name, of the papers and of the chapter: command line, tests, tables and plots follow it.
   Recipe     One algorithm: what happens between the verifier's reward and the gradient, part by part.
   Slot       A kernel with its settings, to be called with one record instead of many arrays.
   slot       A kernel and its settings as a part of a recipe.
@@ -147,8 +147,8 @@ Optimizers: a step from parameters and gradient to new parameters. Nothing is ch
   Adam          Gradient descent with each parameter's step scaled by its own recent gradients.
   clip_by_norm  Shorten each run's gradient to at most max_norm, keeping its direction.
 
-How to train: sizes, step sizes and schedules. What is optimised is the recipe's business.   (grpo_ref.learning.config)
-  TrainConfig  How to train; what to optimise is the recipe's business.
+How to train: sizes, step sizes and schedules. What is optimized is the recipe's business.   (grpo_ref.learning.config)
+  TrainConfig  How to train; what to optimize is the recipe's business.
   config_for   The settings that suit the task, changed where told otherwise.
 
 What one update hands to the next: policies, references, optimizer, random numbers.   (grpo_ref.learning.state)

@@ -1,8 +1,8 @@
 """The array layer: which library the arrays belong to, and the few operations every kernel shares.
 
 Kernels are written in the Python Array API standard, so the arrays decide where the work is done: NumPy,
-CuPy, PyTorch or array-api-strict. No other module knows that array-api-compat or CuPy exists, nor how arrays
-are moved between host and GPU.
+CuPy, PyTorch, JAX or array-api-strict. No other module knows that array-api-compat or CuPy exists, nor how
+arrays are moved between host and GPU.
 """
 
 import math

@@ -11,7 +11,7 @@ class Term(NamedTuple):
 
     The derivative has two parts, because a value can depend on the policy in two ways:
 
-        d value / d log_probs  =  level'(slope) + direct
+        d value / d log_probs  =  level(slope) + direct
 
     Attributes:
       value: (..., P, G, T) the value of each token.
@@ -74,7 +74,8 @@ class Completions:
       states: (..., P, G, T) automaton state in which each token was chosen.
       tokens: (..., P, G, T) the chosen tokens; 0 on padding.
       mask: (..., P, G, T) True up to and including the token that ended the completion.
-      ended: (..., P, G) True where the completion ended before the budget was spent.
+      ended: (..., P, G) True where the task's automaton reached its end, with the last token of the
+        budget too; False where the budget cut it off.
       components: (..., P, G, K) one reward per criterion of the task.
       rewards: (..., P, G) the weighted sum of the components.
       weights: (K,) of the components.

@@ -131,7 +131,7 @@ print(compare(mended, wanted))
 # <details><summary>Answer</summary>
 #
 # Most single mistakes are named: another clip range, a missing `min`, a forgotten mask, a wrong denominator, a swapped
-# KL. A mistake that is not among the neighbours of the recipe is still found; it just has no name.
+# KL. A mistake that is not among the known slips is still found; it just has no name.
 # </details>
 #
 # 2. TRL's `loss_type="cispo"` with the default `epsilon_high` is not what the paper means. What does `explain` say?

@@ -358,7 +358,7 @@ def main() -> int:
     recording, comparing = (actions.add_parser(name) for name in ("record", "compare"))
     recording.add_argument("out", type=Path)
     recording.add_argument("--source", type=Path, default=Path(), help="the checkout")
-    recording.add_argument("--vectors", type=Path, help="for parity, if not tests/data/trainers.json")
+    recording.add_argument("--vectors", type=Path, help="a file of recorded cases for parity")
     comparing.add_argument("before", type=Path)
     comparing.add_argument("after", type=Path)
     given = parser.parse_args()

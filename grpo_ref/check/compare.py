@@ -42,7 +42,7 @@ class LossComparison:
         lines += [f"first difference: {self.first}"] * bool(self.first)
         lines += [f"your loss matches if {match}" for match in self.matches]
         if not self.agrees and not self.matches:
-            lines.append("no neighbouring recipe matches either")
+            lines.append("no known slip matches either")
         return "\n".join(lines)
 
 
@@ -70,7 +70,7 @@ def assert_matches(
       nan_in_padding: whether batches with NaN in the padding are among them.
 
     Raises:
-      AssertionError: with the first difference, and the neighbouring recipes that would match.
+      AssertionError: with the first difference, and the slips that would match.
       ValueError: if the framework is unknown.
 
     >>> import numpy as np

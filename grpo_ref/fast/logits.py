@@ -52,7 +52,7 @@ class LogitsLoss(NamedTuple):
     """What `policy_loss_from_logits` returns.
 
     Attributes:
-      loss: a number, to be minimised, computed in float64.
+      loss: a number, to be minimized, computed in float64.
       gradient: of the logits' shape and precision, ∂loss/∂logits, exactly 0 in masked rows.
       metrics: as `policy_loss` has them; on the device if the logits are.
     """

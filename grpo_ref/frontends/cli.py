@@ -36,10 +36,10 @@ COMMANDS = {
     "solution": Entry("grpo_ref.frontends.commands.solution", "Show the model answer of an exercise."),
     "dev": Entry("grpo_ref.frontends.commands.dev", "For authors of exercises: prove and build them."),
     "explain": Entry(
-        "grpo_ref.frontends.commands.explain", "Say what a trainer's configuration really optimises."
+        "grpo_ref.frontends.commands.explain", "Say what a trainer's configuration really optimizes."
     ),
     "convert": Entry(
-        "grpo_ref.frontends.commands.convert", "Say it in another trainer's configuration keys."
+        "grpo_ref.frontends.commands.convert", "Give the nearest configuration in another trainer's keys."
     ),
     "check": Entry("grpo_ref.frontends.commands.check", "Compare your own loss function with a recipe."),
     "parity": Entry("grpo_ref.frontends.commands.parity", "Compare with numbers recorded from trainers."),

@@ -8,7 +8,7 @@ policy is the gradient of the *estimate*, and most estimates have the wrong one:
 | k1                    | v              | 1               | 0                                         |
 | k2 (also called mse)  | v² / 2         | v               | that of KL(πθ ‖ πref): unbiased           |
 | k3 (low_var_kl)       | e⁻ᵛ - 1 + v    | 1 - e⁻ᵛ         | that of KL(πref ‖ πθ), the other way round |
-| absolute              | ‖v‖            | sign v          | of no divergence                          |
+| absolute              | abs v          | sign v          | of no divergence                          |
 | weighted_k1           | r v            | r (1 + v)       | unbiased, off-policy too                  |
 | weighted_k3           | r (e⁻ᵛ - 1 + v) | r v            | unbiased, off-policy too                  |
 | straight_through      | any            | v               | unbiased                                  |
@@ -90,7 +90,7 @@ mse = k2
 def k3(
     log_probs: Array, ref_log_probs: Array, *, max_log_ratio: float = math.inf, max_value: float = math.inf
 ) -> Term:
-    """Unbiased, never negative and of low variance as a value; its gradient is the reverse divergence's.
+    """Unbiased, never negative and of low variance as a value; its gradient is that of KL(πref ‖ πθ).
 
         k3 = e⁻ᵛ - 1 + v,   v = log πθ - log πref
 

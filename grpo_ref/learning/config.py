@@ -1,4 +1,4 @@
-"""How to train: sizes, step sizes and schedules. What is optimised is the recipe's business."""
+"""How to train: sizes, step sizes and schedules. What is optimized is the recipe's business."""
 
 import math
 from dataclasses import dataclass, fields
@@ -11,7 +11,7 @@ from grpo_ref.listing import unknown
 
 @dataclass(frozen=True)
 class TrainConfig:
-    """How to train; what to optimise is the recipe's business.
+    """How to train; what to optimize is the recipe's business.
 
     Attributes:
       updates: number of sampled batches.

@@ -6,7 +6,7 @@ from grpo_ref.arrays import TOKENS, Array, array_namespace, as_floating
 from grpo_ref.kernels.surrogates import clipped
 
 
-class Historical(NamedTuple):
+class Released(NamedTuple):
     """What the trainer computed before it was mended.
 
     Attributes:
@@ -26,7 +26,7 @@ def luspo_before_6654(
     *,
     clip_low: float = 0.2,
     clip_high: float = 0.2,
-) -> Historical:
+) -> Released:
     """TRL's LUSPO before PR #6654: every position counts, padding included, times its completion's length.
 
         L = -mean over all B T positions of sᵢₜ |oᵢ|
@@ -45,4 +45,4 @@ def luspo_before_6654(
     term = clipped(log_probs - old_log_probs, advantages, clip_low=clip_low, clip_high=clip_high)
     lengths = xp.sum(as_floating(mask), axis=TOKENS, keepdims=True)
     weights = -lengths / log_probs.size + xp.zeros_like(log_probs)
-    return Historical(xp.sum(weights * term.value), weights * term.slope)
+    return Released(xp.sum(weights * term.value), weights * term.slope)

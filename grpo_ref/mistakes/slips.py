@@ -54,7 +54,7 @@ def _others(field: str, parts: Mapping[str, Any], right: Any) -> Iterator[Slip]:
 
 
 def _surrogate_slips(right: Slot) -> Iterator[Slip]:
-    """The other surrogates, those that coincide at these half-widths once."""
+    """The other surrogates; of those that are equal at these half-widths only the first."""
     low = right.settings.get("clip_low", 0.2)
     high = right.settings.get("clip_high", right.settings.get("max_ratio", 1.2) - 1.0)
     told = [right]

@@ -60,4 +60,4 @@ CHAPTER = Listing("recipe", _recipes_of(chapter))
 """The textbook forms by name: see `grpo_ref.recipes.chapter`."""
 
 RECIPES = Listing("recipe", CATALOG | CHAPTER)
-"""Both, by name; the command line, the tests, the tables and the plots enumerate this."""
+"""Every recipe by name, of the papers and of the chapter: command line, tests, tables and plots follow it."""

@@ -1,4 +1,4 @@
-"""The attack on one exercise, from right answers to frozen cases."""
+"""The attack on one exercise, from right answers to the inputs that are frozen as hidden cases."""
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Experiments are run: here and now, or as many jobs in many processes, whose results are stored at once."""
+"""Run experiments: here and now, or cut into jobs for many processes, each result stored when it is there."""
 
 import importlib
 import re

@@ -118,7 +118,9 @@ def pull_back(
 ) -> Floats:
     """From the gradient with respect to the tokens' log-probabilities to that with respect to the logits.
 
-        ∂L/∂logits[s, a] = (g[s, a] - π(a|s) Σ_b g[s, b]) / temperature,   g[s, a] = Σ over the tokens a in s
+        ∂L/∂logits[s, a] = (g[s, a] - π(a|s) Σ_b g[s, b]) / temperature
+
+    g[s, a] is the sum of ∂L/∂log_prob over the visits of s that chose a.
 
     Args:
       gradient: (..., P, G, T) ∂L/∂log_probs, 0 on padding.

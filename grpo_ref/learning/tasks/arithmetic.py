@@ -15,7 +15,8 @@ def arithmetic(*, largest: int = 9, max_length: int = 4, format_weight: float = 
     """Answer "a+b=" with the digits of the sum and an end-of-sequence token.
 
     The policy's state is the prompt and the number of tokens written so far. It starts uniform, so at first
-    one answer in eleven to the power of its length is right.
+    one answer in eleven to the power of its length is right. A completion that fills the budget counts as
+    ended, with or without the end-of-sequence token: `truncated` is always 0 here, and only the reward tells.
 
     Args:
       largest: a and b run from 0 to this.
