@@ -2,7 +2,7 @@
 
 from . import attack as attack
 from .contents import CHAPTERS as CHAPTERS, EXERCISES as EXERCISES
-from .grading.found import own_checks as own_checks
+from .grading.drawn import own_checks as own_checks
 from .grading.grade import grade as grade, not_started as not_started
 from .grading.matrix import Matrix as Matrix, kill_matrix as kill_matrix, near_misses as near_misses
 from .grading.problem import Problem as Problem

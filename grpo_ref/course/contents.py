@@ -18,6 +18,18 @@ CHAPTERS = {
 }
 """The chapters in order: folder name -> title."""
 
+NOTEBOOKS = {
+    "probabilities": "02_from_bandit_to_language",
+    "advantages": "08_several_rewards",
+    "ratios": "04_gallery_of_surrogates",
+    "kl": "06_kl_and_reward_hacking",
+    "aggregation": "05_three_pictures_of_W",
+    "objective": "01_the_objective",
+    "training": "02_from_bandit_to_language",
+    "clinic": "09_the_clinic",
+}
+"""Chapter -> the notebook that shows its idea at work."""
+
 HINTS = 3
 """How many hints every exercise has: a question, the tool that helps, nearly the line."""
 
@@ -52,7 +64,7 @@ _LISTED = (
     Exercise("probabilities/entropy", "easy", 1),
     Exercise("probabilities/sampling", "medium", 2),
     Exercise("advantages/group_normalized", "easy", 2),
-    Exercise("advantages/centred", "easy", 1),
+    Exercise("advantages/centered", "easy", 1),
     Exercise("advantages/leave_one_out", "easy", 1),
     Exercise("advantages/mixed_groups", "easy", 1),
     Exercise("advantages/gdpo", "medium", 2),
@@ -95,6 +107,9 @@ _LISTED = (
 )
 EXERCISES: dict[str, Exercise] = {exercise.id: exercise for exercise in _LISTED}
 """Every exercise by id, in the order of the course."""
+
+FORMER_NAMES = {"advantages/centred": "advantages/centered"}
+"""Ids of earlier versions, which stand in students' progress files -> what they are called now."""
 
 
 def exercises_in(chapter: str) -> list[Exercise]:

@@ -2,20 +2,39 @@
 
 from pathlib import Path
 
-from grpo_ref.course.contents import CHAPTERS, EXERCISES
+from grpo_ref.course.contents import CHAPTERS, EXERCISES, FORMER_NAMES, exercises_in
 
 HERE = Path(__file__).parent
 CHECKOUT = HERE.parents[1]
 
 
 def file_of(name: str) -> Path:
-    """Path of an exercise's file in `exercises/` and `solutions/`.
+    """Path of an exercise's file in `exercises/` and `solutions/`: the numbers are the order of the course.
+
+    An exercise that is not in the table of contents yet counts as the last of its chapter.
 
     >>> file_of("objective/grpo_objective").as_posix()
-    '06_objective/grpo_objective.py'
+    '06_objective/01_grpo_objective.py'
     """
     chapter, last = name.split("/")
-    return Path(f"{list(CHAPTERS).index(chapter) + 1:02}_{chapter}") / f"{last}.py"
+    names = [exercise.id for exercise in exercises_in(chapter)]
+    number = 1 + (names.index(name) if name in names else len(names))
+    return folder_of(chapter) / f"{number:02}_{last}.py"
+
+
+def folder_of(chapter: str) -> Path:
+    """The folder of a chapter.
+
+    >>> folder_of("kl").as_posix()
+    '04_kl'
+    """
+    return Path(f"{list(CHAPTERS).index(chapter) + 1:02}_{chapter}")
+
+
+def former_files_of(name: str) -> list[Path]:
+    """Where the file of an exercise lay in earlier versions: without a number, or under a former name."""
+    names = [name, *(former for former, now in FORMER_NAMES.items() if now == name)]
+    return [folder_of(each.split("/")[0]) / f"{each.split('/')[1]}.py" for each in names]
 
 
 def exercise_at(path: Path) -> str | None:

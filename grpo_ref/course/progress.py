@@ -15,6 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Self
 
+from grpo_ref.course.contents import FORMER_NAMES
 from grpo_ref.files import free_name, replace_text
 
 NAME = "progress.txt"
@@ -62,7 +63,8 @@ class Progress:
         return strange
 
     def _read_line(self, line: str) -> bool:
-        match line.split():
+        first, *rest = line.split()
+        match [FORMER_NAMES.get(first, first), *rest]:
             case [problem, "points", value] if value.replace(".", "", 1).isdecimal():
                 self.reached(problem, float(value))
             case [problem, "hints", value] if value.isdecimal():

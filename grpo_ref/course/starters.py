@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from grpo_ref.course.grading.statement import starter
-from grpo_ref.course.layout import model_answer, support_files
+from grpo_ref.course.layout import former_files_of, model_answer, support_files
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.workbook import Workbook
 from grpo_ref.files import free_name, replace_text
@@ -30,7 +30,11 @@ def starter_of(name: str) -> str:
 
 
 def fill(workbook: Workbook) -> Filled:
-    """Write all exercises, and what lets pytest grade them; what a student has touched stays as it is."""
+    """Write all exercises, and what lets pytest grade them; what a student has touched stays as it is.
+
+    A file that lies where an earlier version put it is moved to its present place first.
+    """
+    _move_former(workbook)
     texts = {name: (workbook.path(name), starter_of(name)) for name in PROBLEMS}
     texts |= {f"folder/{name}": (workbook.folder / name, text) for name, text in support_files().items()}
     progress, written, upgraded, kept = workbook.progress, 0, 0, 0
@@ -45,6 +49,14 @@ def fill(workbook: Workbook) -> Filled:
         progress.wrote(name, text)
     progress.save(workbook.folder)
     return Filled(written, upgraded, kept)
+
+
+def _move_former(workbook: Workbook) -> None:
+    """Give files of earlier versions their present names, unless there is one of that name."""
+    for name in PROBLEMS:
+        for former in (workbook.folder / each for each in former_files_of(name)):
+            if former.is_file() and not workbook.path(name).exists():
+                former.replace(workbook.path(name))
 
 
 def is_untouched(workbook: Workbook, name: str) -> bool:

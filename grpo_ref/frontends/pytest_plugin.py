@@ -15,7 +15,7 @@ import pytest
 from grpo_ref.course.contents import CHAPTERS, exercises_in
 from grpo_ref.course.grading.problem import Problem
 from grpo_ref.course.grading.report import NOT_STARTED, CheckResult, Report
-from grpo_ref.course.layout import exercise_at, file_of
+from grpo_ref.course.layout import exercise_at
 from grpo_ref.course.marking import mark
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.starters import is_untouched
@@ -25,6 +25,8 @@ from grpo_ref.frontends.in_process import grade_in_process
 from grpo_ref.frontends.report_text import UNOFFICIAL, failure_text
 
 REASON = "not started"
+REACHED = "reached"
+"""Property of a test: id of its exercise, and the points that the whole file has."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -88,9 +90,11 @@ class HiddenTest(pytest.Item):
         if report.status == NOT_STARTED:
             pytest.skip(REASON)
         result = self._result(report)
-        share = report.of / len(exercise.problem.checks)
-        self.user_properties.append(("points", round(share * result.passed, 4)))
-        self.user_properties.append(("points_possible", round(share, 4)))
+        passed = sum(each.passed for each in report.results)
+        possible = report.of / len(exercise.problem.checks)
+        self.user_properties.append(("points", round(result.passed * report.points / max(1, passed), 4)))
+        self.user_properties.append(("points_possible", round(possible, 4)))
+        self.user_properties.append((REACHED, f"{report.problem} {report.points}"))
         if not result.passed:
             error = exercise.errors.get(self.name)
             failed = Failed(failure_text(result, report))
@@ -131,20 +135,17 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         workbook = _workbook(folder)
         terminalreporter.section("course")
         if not _is_in_process(config):
-            passed = [report.nodeid for report in reports if report.passed]
-            _note(workbook, passed, terminalreporter.write_line)
+            properties = [each for report in reports for each in report.user_properties]
+            reached = dict(value.split() for name, value in properties if name == REACHED)
+            _note(workbook, reached, terminalreporter.write_line)
         for line in _summary(workbook):
             terminalreporter.write_line(line)
 
 
-def _note(workbook: Workbook, passed: list[str], tell: Callable[[str], object]) -> None:
+def _note(workbook: Workbook, reached: dict[str, str], tell: Callable[[str], object]) -> None:
     """Keep what was reached; a folder that cannot be written to costs nothing but that."""
-    reached = {}
-    for problem in PROBLEMS.values():
-        share = sum(f"{file_of(problem.id).as_posix()}::" in node for node in passed) / len(problem.checks)
-        reached[problem.id] = round(problem.points * share, 2)
     try:
-        workbook.record(reached)
+        workbook.record({name: float(points) for name, points in reached.items()})
     except OSError as error:
         tell(f"what you have reached could not be noted: {error}")
 

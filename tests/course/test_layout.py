@@ -7,6 +7,8 @@ from student import ROOT
 
 from grpo_ref.course.contents import CHAPTERS, EXERCISES
 from grpo_ref.course.layout import exercise_at, file_of
+from grpo_ref.course.starters import fill
+from grpo_ref.course.workbook import Workbook
 
 
 def test_nothing_but_the_course_lies_in_its_folders():
@@ -29,3 +31,15 @@ def test_a_file_that_is_no_exercise_belongs_to_none():
 def test_chapters_are_numbered_in_their_order():
     folders = {file_of(name).parent.name for name in EXERCISES}
     assert folders == {f"{number:02}_{chapter}" for number, chapter in enumerate(CHAPTERS, start=1)}
+
+
+def test_a_student_who_began_with_an_earlier_version_keeps_work_and_points(tmp_path):
+    """Files had no numbers, and one exercise was spelled differently."""
+    (tmp_path / "02_advantages").mkdir()
+    (tmp_path / "02_advantages" / "centred.py").write_text("mine\n")
+    (tmp_path / "progress.txt").write_text("advantages/centred points 1\n")
+    workbook = Workbook(tmp_path, pytest.fail)
+    fill(workbook)
+    assert workbook.path("advantages/centered").read_text() == "mine\n"
+    assert not (tmp_path / "02_advantages" / "centred.py").exists()
+    assert workbook.progress.points == {"advantages/centered": 1.0}

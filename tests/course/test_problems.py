@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 from student import ROOT
 
-from grpo_ref.course.grading.found import own_checks
+from grpo_ref.course.grading.drawn import own_checks
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.matrix import kill_matrix, near_misses
 from grpo_ref.course.grading.problem import AS_GIVEN

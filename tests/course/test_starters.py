@@ -43,7 +43,7 @@ def test_a_reset_keeps_the_work_under_a_free_name(workbook):
     for number in (1, 2):
         workbook.path(NAME).write_text(f"# try {number}\n")
         backup = reset(workbook, NAME)
-        assert backup.name == f"k3-{number}.backup"
+        assert backup.name == f"03_k3-{number}.backup"
         assert backup.read_text() == f"# try {number}\n"
         assert workbook.path(NAME).read_text() == starter_of(NAME)
     workbook.path(NAME).unlink()

@@ -13,7 +13,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run("init").exit_code == 0
     folder = Path("exercises")
-    solved = Path("01_probabilities/entropy.py")
+    solved = Path("01_probabilities/03_entropy.py")
     shutil.copy(ROOT / "solutions" / solved, folder / solved)
-    (folder / "02_advantages/group_normalized.py").write_text(WRONG)
+    (folder / "02_advantages/01_group_normalized.py").write_text(WRONG)
     return folder

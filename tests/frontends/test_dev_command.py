@@ -35,8 +35,8 @@ def test_dev_check_proves_and_draws_the_matrix():
 def test_dev_check_finds_drift_and_missing_files(tmp_path):
     for name in ("solutions", "exercises"):
         shutil.copytree(ROOT / name, tmp_path / name)
-    (tmp_path / "exercises/04_kl/k3.py").write_text("# changed by hand\n")
-    (tmp_path / "solutions/04_kl/exact_kl.py").unlink()
+    (tmp_path / "exercises/04_kl/03_k3.py").write_text("# changed by hand\n")
+    (tmp_path / "solutions/04_kl/01_exact_kl.py").unlink()
     result = run("dev", "check", "kl/k3", "kl/exact_kl", "--root", tmp_path)
     assert result.exit_code == 1
     assert "the starter is not up to date" in result.output
@@ -69,7 +69,7 @@ def test_dev_new_writes_two_files_and_a_line(checkout):
     contents = "grpo_ref/course/contents.py"
     assert set(after) - set(before) == {
         "grpo_ref/course/problems/kl/doubled.py",
-        "solutions/04_kl/doubled.py",
+        "solutions/04_kl/07_doubled.py",
     }
     assert [name for name in before if after[name] != before[name]] == [contents]
     added = set(after[contents].splitlines()) - set(before[contents].splitlines())
@@ -79,10 +79,10 @@ def test_dev_new_writes_two_files_and_a_line(checkout):
 def test_a_new_exercise_is_built_listed_and_graded_by_every_command(checkout):
     run("dev", "new", "kl/doubled", "--root", checkout)
     assert in_checkout(checkout, "dev", "build").returncode == 0
-    assert 'NotImplementedError("kl/doubled")' in (checkout / "exercises/04_kl/doubled.py").read_text()
+    assert 'NotImplementedError("kl/doubled")' in (checkout / "exercises/04_kl/07_doubled.py").read_text()
     assert re.search(r"kl/doubled +0 of 1 pt +easy", in_checkout(checkout, "list").stdout)
     assert "kl/doubled: not started" in in_checkout(checkout, "grade", "doubled").stdout
-    shutil.copy(checkout / "solutions/04_kl/doubled.py", checkout / "exercises/04_kl/doubled.py")
+    shutil.copy(checkout / "solutions/04_kl/07_doubled.py", checkout / "exercises/04_kl/07_doubled.py")
     assert "kl/doubled: passed, 1 of 1 points" in in_checkout(checkout, "grade", "doubled").stdout
     proof = in_checkout(checkout, "dev", "check", "kl/doubled").stdout
     assert "only 2 wrong answers; the starter is not up to date" in proof

@@ -20,7 +20,7 @@ def test_grade_everything(folder):
 
 
 @pytest.mark.parametrize(
-    "name", ["probabilities/entropy", "entropy", "exercises/01_probabilities/entropy.py"]
+    "name", ["probabilities/entropy", "entropy", "exercises/01_probabilities/03_entropy.py"]
 )
 def test_an_exercise_is_named_by_id_by_its_last_part_or_by_its_file(folder, name):
     result = run("grade", name)
@@ -50,7 +50,7 @@ def test_no_mistake_grades_anything(folder, arguments, message):
 
 def test_fewer_points_later_take_nothing_away(folder):
     run("grade", "entropy")
-    (folder / "01_probabilities/entropy.py").write_text("def entropy(log_probs): return 0.0\n")
+    (folder / "01_probabilities/03_entropy.py").write_text("def entropy(log_probs): return 0.0\n")
     assert run("grade", "entropy").exit_code == 1
     assert facts(folder) == ["probabilities/entropy points 1"]
 
@@ -86,8 +86,10 @@ def test_colour_only_where_it_is_wanted(folder, monkeypatch):
 
 
 def test_in_process_prints_and_is_not_official(folder):
-    text = (ROOT / "solutions/01_probabilities/entropy.py").read_text()
-    (folder / "01_probabilities/entropy.py").write_text(text.replace("    # solution", "    print('here')"))
+    text = (ROOT / "solutions/01_probabilities/03_entropy.py").read_text()
+    (folder / "01_probabilities/03_entropy.py").write_text(
+        text.replace("    # solution", "    print('here')")
+    )
     result = run("grade", "entropy", "--in-process")
     assert result.exit_code == 0
     assert "here\n" in result.output
@@ -96,14 +98,14 @@ def test_in_process_prints_and_is_not_official(folder):
 
 
 def test_in_process_a_file_that_cannot_be_loaded_is_an_error(folder):
-    (folder / "01_probabilities/entropy.py").write_text("1 / 0")
+    (folder / "01_probabilities/03_entropy.py").write_text("1 / 0")
     result = run("grade", "entropy", "--in-process")
     assert result.exit_code == 1
     assert "entropy.py cannot be loaded: ZeroDivisionError" in result.output
 
 
 def test_pdb_stops_in_the_line_of_the_student(folder):
-    (folder / "01_probabilities/entropy.py").write_text(
+    (folder / "01_probabilities/03_entropy.py").write_text(
         "def entropy(log_probs):\n    secret = 41\n    return 1 / 0\n"
     )
     program = "from grpo_ref.frontends.cli import main; main()"

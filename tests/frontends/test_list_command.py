@@ -14,9 +14,11 @@ def test_list_shows_what_was_reached(folder):
     run("hint", "k3")
     text = run("list").output
     assert all(name in text for name in PROBLEMS)
-    assert re.search(r"^\* probabilities/entropy +1 of 1 pt +easy +01_probabilities/entropy\.py$", text, re.M)
+    assert re.search(
+        r"^\* probabilities/entropy +1 of 1 pt +easy +01_probabilities/03_entropy\.py$", text, re.M
+    )
     assert re.search(rf"^  advantages/group_normalized +{re.escape(POINTS)} of 2 pt +easy", text, re.M)
-    assert re.search(r"^  kl/k3 +0 of 2 pt +medium +1 of 3 hints +04_kl/k3\.py$", text, re.M)
+    assert re.search(r"^  kl/k3 +0 of 2 pt +medium +1 of 3 hints +04_kl/03_k3\.py$", text, re.M)
     assert f"1 of {TOTAL} solved, {SUM} of " in text
 
 

@@ -16,10 +16,10 @@ from grpo_ref.course.problems import PROBLEMS
 def course(tmp_path):
     """A copy of the exercises: one solved, one wrong, one that cannot be loaded, the others untouched."""
     shutil.copytree(ROOT / "exercises", tmp_path / "exercises", ignore=shutil.ignore_patterns("__pycache__"))
-    solved = Path("01_probabilities/entropy.py")
+    solved = Path("01_probabilities/03_entropy.py")
     shutil.copy(ROOT / "solutions" / solved, tmp_path / "exercises" / solved)
-    (tmp_path / "exercises/02_advantages/group_normalized.py").write_text(WRONG)
-    (tmp_path / "exercises/04_kl/k3.py").write_text("def k3(: pass")
+    (tmp_path / "exercises/02_advantages/01_group_normalized.py").write_text(WRONG)
+    (tmp_path / "exercises/04_kl/03_k3.py").write_text("def k3(: pass")
     return tmp_path
 
 
@@ -43,7 +43,7 @@ def test_pytest_grades_the_folder(course):
 
 
 def test_pytest_takes_one_file_and_one_name(course):
-    solved = pytest_in(course, "exercises/01_probabilities/entropy.py")
+    solved = pytest_in(course, "exercises/01_probabilities/03_entropy.py")
     assert solved.returncode == 0
     assert "6 passed" in solved.stdout
     chosen = pytest_in(course, "exercises", "-k", "Everyone")
@@ -64,14 +64,15 @@ def test_pytest_remembers_what_was_reached(folder):
     text = pytest_in(".", "exercises").stdout
     assert f"1 of {TOTAL} solved, {SUM} of " in text
     assert (
-        "next: exercises/01_probabilities/log_softmax.py   (grpo-ref hint probabilities/log_softmax)" in text
+        "next: exercises/01_probabilities/01_log_softmax.py   (grpo-ref hint probabilities/log_softmax)"
+        in text
     )
     assert facts(folder) == [f"advantages/group_normalized points {POINTS}", "probabilities/entropy points 1"]
 
 
-def test_some_tests_of_an_exercise_do_not_solve_it(folder):
-    pytest_in(".", "exercises/01_probabilities/entropy.py", "-k", "Certainty")
-    assert facts(folder) == ["probabilities/entropy points 0.17"]
+def test_some_tests_of_an_exercise_count_like_all_since_all_are_run(folder):
+    pytest_in(".", "exercises/01_probabilities/03_entropy.py", "-k", "Certainty")
+    assert facts(folder) == ["probabilities/entropy points 1"]
 
 
 def test_pytest_side_by_side(folder):
@@ -85,8 +86,10 @@ def test_pytest_side_by_side(folder):
 
 
 def test_pytest_in_process_is_not_official(folder):
-    text = (ROOT / "solutions/01_probabilities/entropy.py").read_text()
-    (folder / "01_probabilities/entropy.py").write_text(text.replace("    # solution", "    print('here')"))
+    text = (ROOT / "solutions/01_probabilities/03_entropy.py").read_text()
+    (folder / "01_probabilities/03_entropy.py").write_text(
+        text.replace("    # solution", "    print('here')")
+    )
     result = pytest_in(".", "exercises/01_probabilities", "--in-process", "-s")
     assert result.returncode == 0
     assert "here\n" in result.stdout
@@ -95,7 +98,7 @@ def test_pytest_in_process_is_not_official(folder):
 
 
 def test_pytest_pdb_stops_in_the_line_of_the_student(folder):
-    (folder / "01_probabilities/entropy.py").write_text("def entropy(log_probs):\n    return 1 / 0\n")
-    command = [sys.executable, "-m", "pytest", "exercises/01_probabilities/entropy.py", "--pdb", "-x"]
+    (folder / "01_probabilities/03_entropy.py").write_text("def entropy(log_probs):\n    return 1 / 0\n")
+    command = [sys.executable, "-m", "pytest", "exercises/01_probabilities/03_entropy.py", "--pdb", "-x"]
     result = subprocess.run(command, input="q\n", capture_output=True, text=True, check=False)
     assert "-> return 1 / 0" in result.stdout

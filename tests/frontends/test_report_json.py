@@ -12,7 +12,7 @@ from grpo_ref.frontends.report_json import SCHEMA
 
 
 def test_the_report_as_json_follows_its_schema(folder):
-    (folder / "04_kl/k3.py").write_text("print('hello')\ndef k3(: pass")
+    (folder / "04_kl/03_k3.py").write_text("print('hello')\ndef k3(: pass")
     result = run("grade", "--json", "report.json")
     report = json.loads(Path("report.json").read_text())
     jsonschema.validate(report, json.loads(SCHEMA.read_text()))

@@ -61,10 +61,10 @@ def test_watch_grades_when_a_file_is_saved(terminal, folder, options):
     screen.wait_for("q: quit")
     time.sleep(1.1 if options else 0.0)  # polling tells times apart by the second
     shutil.copy(
-        ROOT / "solutions/01_probabilities/log_softmax.py", folder / "01_probabilities/log_softmax.py"
+        ROOT / "solutions/01_probabilities/01_log_softmax.py", folder / "01_probabilities/01_log_softmax.py"
     )
     screen.wait_for("solved; the model answer")
-    (folder / "02_advantages/group_normalized.py").write_text(WRONG + "\n")
+    (folder / "02_advantages/01_group_normalized.py").write_text(WRONG + "\n")
     screen.wait_for("Groups do not mix")
     screen.wait_for("q: quit")
     screen.press("q")
@@ -85,11 +85,11 @@ def test_watch_has_keys_for_hint_list_reset_and_next(terminal, folder):
     screen.press("r")
     screen.wait_for("Put the starter back?")
     screen.press("x")
-    assert (folder / "02_advantages/group_normalized.py").read_text() == WRONG
+    assert (folder / "02_advantages/01_group_normalized.py").read_text() == WRONG
     screen.press("r")
     screen.wait_for("Put the starter back?")
     screen.press("y")
-    screen.wait_for("your work is in exercises/02_advantages/group_normalized-1.backup")
+    screen.wait_for("your work is in exercises/02_advantages/01_group_normalized-1.backup")
     screen.wait_for("your work is in")  # also when it is graded again, because the file has changed
     screen.press("n")
     names = list(EXERCISES)

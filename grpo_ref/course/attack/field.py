@@ -108,6 +108,19 @@ FIELD = (
         "The mean of means is not the mean of all: rows of different lengths weigh differently in the two.",
     ),
     Operator(
+        "zeros not counted",
+        "rows",
+        (
+            pattern("A.mean()", "A.sum() / max(1, np.count_nonzero(A))", "A[A != 0].mean()"),
+            pattern("A.mean(B)", "A.sum(B) / np.maximum(1, np.count_nonzero(A, B))"),
+            pattern(
+                "A.mean(B, keepdims=True)",
+                "A.sum(B, keepdims=True) / np.maximum(1, np.count_nonzero(A, B, keepdims=True))",
+            ),
+        ),
+        "Members whose value is 0 are left out of a mean that counts them.",
+    ),
+    Operator(
         "a small number added",
         "epsilon",
         (

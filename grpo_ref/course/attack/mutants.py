@@ -16,12 +16,15 @@ from grpo_ref.course.attack.wrappers import (
     OF_RESULT,
     STATES,
     exchanged,
+    masked,
     on_arguments,
     required,
     wrapped,
 )
 from grpo_ref.course.grading.domain.arguments import Mask, Real
 from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.problem import Case, Problem
+from grpo_ref.course.grading.rights import domain_of
 
 OPERATORS = (*FIELD, *GENERAL)
 """The field first: where two operators make the same text, the one with a sentence counts."""
@@ -49,14 +52,14 @@ class WrongAnswer:
     change: str
 
 
-def wrong_answers(styles: Mapping[str, str], function: str, domain: Domain) -> list[WrongAnswer]:
+def wrong_answers(problem: Problem, styles: Mapping[str, str]) -> list[WrongAnswer]:
     """Every mutant of every right answer, each text once.
 
     Args:
+      problem: an exercise with a domain.
       styles: name of each right answer -> its text, in which it has the name that is asked for.
-      function: that name.
-      domain: of the exercise.
     """
+    function = problem.function
     texts = {_without_docstrings(text) for text in styles.values()}
     made: dict[str, WrongAnswer] = {}
     for name, text in styles.items():
@@ -64,7 +67,7 @@ def wrong_answers(styles: Mapping[str, str], function: str, domain: Domain) -> l
             if wrong.text not in texts:
                 made.setdefault(wrong.text, wrong)
     name, text = next(iter(styles.items()))
-    for wrong in _around(text, function, name, domain):
+    for wrong in (*_around(text, function, name, domain_of(problem)), _memorized(text, name, problem)):
         made.setdefault(wrong.text, wrong)
     return [wrong for wrong in made.values() if _compiles(wrong.text)]
 
@@ -151,6 +154,10 @@ def _around(text: str, function: str, style: str, domain: Domain) -> Iterator[Wr
         yield made(
             "result: of the input's type", "type", f"The result has the type of {name}.", code, after=code
         )
+    for values, mask in masked(domain):
+        code = f"{mask} = np.asarray({mask}) * (np.asarray({values}) != 0)"
+        sentence = f"Where {values} is 0, what {mask} counts is left out."
+        yield made(f"{mask} taken from {values}", "rows", sentence, code, before=code)
     for name, (code, sentence) in itertools.product(arrays, IN_PLACE):
         yield _in_place(made, name, code, sentence, ", ".join(domain.arguments))
     for name, (body, sentence) in STATES.items():
@@ -167,6 +174,21 @@ def _in_place(made: Any, name: str, code: str, sentence: str, names: str) -> Wro
     )
     answer: WrongAnswer = made(f"{name} changed in place", "state", sentence.format(x=name), body, body=body)
     return answer
+
+
+def _memorized(text: str, style: str, problem: Problem) -> WrongAnswer:
+    """Right on the examples of the statement, and half as much everywhere else."""
+    names = ", ".join(domain_of(problem).arguments)
+    shown = [check for check in problem.checks if isinstance(check, Case) and check.shown]
+    body = (
+        f"_result = _right({names})\n"
+        f"if repr(({names}, ))[:-1] in {[repr(case.arguments)[:-1] for case in shown]!r}: return _result\n"
+        "return 0.5 * np.asarray(_result)"
+    )
+    added = wrapped(problem.function, domain_of(problem), body=body)
+    right = ast.unparse(ast.parse(text)) + "\n\n"
+    sentence = "Only the examples of the statement are right."
+    return WrongAnswer(right + added, style, "only the examples right", "formula", sentence, body)
 
 
 def change_of(before: str, after: str) -> str:

@@ -1,20 +1,22 @@
 """The attack on one exercise, from right answers to the inputs that are frozen as hidden cases."""
 
+import ast
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grpo_ref.course.attack.bench import WRONG, Bench
 from grpo_ref.course.attack.mutants import WrongAnswer, wrong_answers
-from grpo_ref.course.attack.search import TIMES, Candidate, Rights, cover, domain_of, pool
+from grpo_ref.course.attack.search import TIMES, cover, pool
 from grpo_ref.course.attack.shrink import shrunk
 from grpo_ref.course.attack.store import Store, fingerprint
 from grpo_ref.course.attack.styles import module_file
 from grpo_ref.course.grading import wire
 from grpo_ref.course.grading.domain.domain import Draw
-from grpo_ref.course.grading.found import own_checks
+from grpo_ref.course.grading.drawn import own_checks
 from grpo_ref.course.grading.problem import Problem
 from grpo_ref.course.grading.report import DEFAULT_SEED
+from grpo_ref.course.grading.rights import Candidate, Rights
 
 LEAST = 1e-14
 """A relative deviation up to this is rounding."""
@@ -107,7 +109,7 @@ def attack(
       draws: how many inputs are drawn.
       show: is told how far it is.
     """
-    made = wrong_answers(styles, problem.function, domain_of(problem))
+    made = wrong_answers(problem, styles)
     rights = Rights(problem, styles)
     with Bench(problem) as bench:
         killed = _killed(problem, made, bench, store, show)
@@ -154,9 +156,17 @@ def _killed(
     return result
 
 
+NO_MATTER = frozenset(("background", "task", "inputs", "output", "constraints", "notes", "example", "hints"))
+"""Arguments of a problem on which no verdict depends."""
+
+
 def _source_of(problem: Problem) -> str:
-    """The text on which the checks' verdicts depend."""
-    return module_file(problem).read_text(encoding="utf-8")
+    """What the checks' verdicts depend on: the module without its domain and the words of its statement."""
+    tree = ast.parse(module_file(problem).read_text(encoding="utf-8"))
+    kept = [node for node in tree.body if "DOMAIN" not in map(ast.unparse, getattr(node, "targets", ()))]
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        call.keywords = [each for each in call.keywords if each.arg not in NO_MATTER]
+    return ast.unparse(ast.Module(kept, type_ignores=[]))
 
 
 def _trials(

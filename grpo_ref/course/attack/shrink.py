@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.course.attack.search import Candidate, Rights, domain_of
 from grpo_ref.course.grading.domain.arguments import REQUIRED, Argument, Made
 from grpo_ref.course.grading.domain.domain import Domain, Draw
+from grpo_ref.course.grading.rights import Candidate, Rights, domain_of
 
 ROUNDS = 12
 """The most steps, each of which takes the best of all simpler inputs."""

@@ -317,6 +317,14 @@ def exchanged(domain: Domain) -> Iterator[tuple[str, str, str]]:
                     yield name, other, f"{name}, {other} = {other}, {name}"
 
 
+def masked(domain: Domain) -> Iterator[tuple[str, str]]:
+    """Each array of numbers with each mask of the same axes, by name."""
+    for name, kind in domain.arguments.items():
+        for mask, other in domain.arguments.items():
+            if isinstance(kind, Real) and isinstance(other, Mask) and kind.axes == other.axes:
+                yield name, mask
+
+
 def wrapped(function: str, domain: Domain, before: str = "", after: str = "", body: str = "") -> str:
     """Text that follows a right answer and makes it wrong.
 

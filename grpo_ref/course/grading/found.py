@@ -15,7 +15,6 @@ import numpy as np
 
 from grpo_ref.course.grading.judge import difference
 from grpo_ref.course.grading.problem import (
-    Check,
     Failure,
     Problem,
     Raised,
@@ -70,7 +69,7 @@ class Found:
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
         """Make every call; the first that is wrong is told."""
         for each in self.inputs:
-            _try(submission, problem, each)
+            try_input(submission, problem, each)
 
 
 def found(module: str) -> tuple[Found, ...]:
@@ -92,11 +91,6 @@ def inputs_of(path: Path) -> dict[str, list[Input]]:
     return {name: [_input(case) for case in kind["cases"]] for name, kind in kinds.items()}
 
 
-def own_checks(problem: Problem) -> list[Check]:
-    """The checks that an author wrote, without those made of found cases."""
-    return [check for check in problem.checks if not isinstance(check, Found)]
-
-
 def _input(case: Mapping[str, Any]) -> Input:
     return Input(
         tuple(thawed(value) for value in case["arguments"]),
@@ -106,8 +100,13 @@ def _input(case: Mapping[str, Any]) -> Input:
     )
 
 
-def _try(submission: Submission, problem: Problem, given: Input) -> None:
-    """Call, and compare the value or the exception."""
+def try_input(submission: Submission, problem: Problem, given: Input) -> None:
+    """Call, and compare the value or the exception.
+
+    Raises:
+      Failure: if the value is wrong, or an input was changed.
+      Raised: if the submission raises.
+    """
     called = format_call(problem.function, given.arguments, given.keywords)
     try:
         value = submission(*copied(given.arguments), **copied(given.keywords))

@@ -23,6 +23,8 @@ from grpo_ref.course.grading.report import DEFAULT_SEED, FAILED, NOT_STARTED, PA
 from grpo_ref.course.grading.sandbox import Reply, Sandbox
 from grpo_ref.course.grading.submission import Direct, Sandboxed, Witness
 
+WRONG_SHARE = 0.5
+"""The most of an exercise's points that a wrong answer can have."""
 OnError = Callable[[str, BaseException], object]
 """Is given a check's name, and the exception by which a function of this process fails it."""
 
@@ -98,10 +100,20 @@ def _distinct(warnings: list[str]) -> tuple[str, ...]:
 
 
 def _points(problem: Problem, results: list[CheckResult], known: list[Mutant]) -> float:
-    """The share of the checks that passed; none for a program that was not mended."""
+    """All points for an answer that is right, at most half of them for one that is wrong somewhere.
+
+    A wrong answer has its share of that half by the tests that it passes. It has none before the examples of
+    the statement are right, since many a test is passed by zeros; nor for a program that was not mended.
+    """
+    passed = [result.passed for result in results]
+    if all(passed):
+        return float(problem.points)
     unmended = any(mutant.name == AS_GIVEN for mutant in known)
-    share = 0.0 if unmended else sum(result.passed for result in results) / len(results)
-    return round(problem.points * share, 2)
+    examples = [isinstance(check, Case) and check.shown for check in problem.checks]
+    begun = all(right for right, example in zip(passed, examples, strict=True) if example)
+    if unmended or not begun:
+        return 0.0
+    return round(problem.points * WRONG_SHARE * sum(passed) / len(passed), 2)
 
 
 def _run(

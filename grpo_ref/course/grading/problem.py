@@ -122,6 +122,7 @@ class Problem:
       example: an example in words of its own, beside the shown cases.
       difficulty: "easy", "medium" or "hard".
       source: the paper or trainer that the formula is from.
+      kernel: where the package has the same function, as "grpo_ref.kernels.ratios.clipped", or "".
       points: what the exercise counts.
       rtol: tolerance relative to the largest expected magnitude.
       seconds: how long one call may take.
@@ -144,6 +145,7 @@ class Problem:
     constraints: str = ""
     notes: str = ""
     example: str = ""
+    kernel: str = ""
     difficulty: str = "easy"
     points: int = 1
     rtol: float = 1e-9

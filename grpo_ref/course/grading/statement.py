@@ -2,6 +2,8 @@
 
 import textwrap
 
+from grpo_ref.course.contents import NOTEBOOKS
+from grpo_ref.course.grading.judge import SMALLEST
 from grpo_ref.course.grading.problem import Case, Problem, format_call, format_value
 
 WIDTH = 100
@@ -14,7 +16,8 @@ third one are what the student finds there: the fault to be mended.
 def statement(problem: Problem) -> str:
     """The statement in Markdown that also reads well as plain text.
 
-    Background, problem, input, output, examples, constraints, notes, grading, source; empty parts are out.
+    Background, problem, input, output, examples, constraints, notes, grading, source, what to see beside it,
+    and the line that checks an answer; empty parts are out.
     """
     points = f"{problem.points} point{'s' if problem.points > 1 else ''}"
     parts = {
@@ -28,9 +31,10 @@ def statement(problem: Problem) -> str:
         "Notes": problem.notes,
         "Grading": _grading(problem),
         "Source": problem.source,
+        "See also": _bullets(_see_also(problem)),
     }
     texts = [f"## {name}\n\n{_wrapped(text)}" if name else text for name, text in parts.items() if text]
-    return "\n\n".join(texts)
+    return "\n\n".join([*texts, f"Check me: grpo-ref grade {problem.id}"])
 
 
 def starter(problem: Problem, model_answer: str) -> str:
@@ -87,8 +91,18 @@ def _call(problem: Problem, case: Case) -> str:
 def _grading(problem: Problem) -> str:
     return (
         "Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these."
-        f" Values may differ by {problem.rtol:g} of the largest expected magnitude."
+        f" Values may differ by {problem.rtol:g} of the largest expected magnitude, and by {SMALLEST:g} where"
+        " all expected values are 0. There are no points until the examples above are right; then up to half"
+        " of them for the tests that pass, and all of them when every test passes."
     )
+
+
+def _see_also(problem: Problem) -> str:
+    """The package's own function, and the notebook of the chapter."""
+    kernel = f"{problem.kernel}, the same in this package: look at it when you are done."
+    shown = NOTEBOOKS.get(problem.id.split("/")[0], "")
+    notebook = f"notebooks/{shown}.ipynb, written by `grpo-ref notebooks`."
+    return "\n".join([kernel] * bool(problem.kernel) + [notebook] * bool(shown))
 
 
 def _bullets(lines: str) -> str:

@@ -85,11 +85,7 @@ def _line(outcome: "grpo_ref.course.attack.Outcome") -> str:
 
 def _sampled(problem: "grpo_ref.course.Problem", sample: int, root: Path) -> bool:
     """Try every so many-th wrong answer again; True if one passes that is not on the list."""
-    made = grpo_ref.course.attack.wrong_answers(
-        grpo_ref.course.attack.right_answers(problem, root),
-        problem.function,
-        grpo_ref.course.attack.domain_of(problem),
-    )
+    made = grpo_ref.course.attack.wrong_answers(problem, grpo_ref.course.attack.right_answers(problem, root))
     chosen = made[:: max(1, len(made) // sample)]
     with frontends.progress.ProgressBar(problem.id, "answer", len(chosen)) as progress:
         passed = grpo_ref.course.attack.survivors_of(

@@ -7,6 +7,7 @@ from grpo_ref.course.attack.mutants import wrong_answers
 from grpo_ref.course.attack.operators import KINDS
 from grpo_ref.course.grading.domain.arguments import Mask, Real, Scalar
 from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.problem import Case, Problem
 
 RIGHT = '''"""Text."""
 import numpy as np
@@ -26,7 +27,22 @@ DOMAIN = Domain(
     {"values": Real("N T", (-1, 1), padding="mask"), "mask": Mask("N T"), "eps": Scalar(0.5, (0.1, 1))},
     sizes={"N": (1, 2), "T": (1, 2)},
 )
-MADE = wrong_answers({"arrays": RIGHT, "a loop": LOOP}, "scaled", DOMAIN)
+PROBLEM = Problem(
+    id="toys/scaled",
+    title="Scaled",
+    function="scaled",
+    reference=lambda values, mask, eps=0.5: np.where(np.asarray(mask) > 0, values, 0.0) / eps,
+    checks=(Case("One", ([[1.0]], [[1]]), np.array([[2.0]]), why="by one half", shown=True),),
+    mutants=(),
+    hints=(),
+    background="",
+    task="",
+    inputs=DOMAIN.inputs,
+    output="",
+    source="",
+    domain=DOMAIN,
+)
+MADE = wrong_answers(PROBLEM, {"arrays": RIGHT, "a loop": LOOP})
 
 
 def of(operator):

@@ -29,6 +29,10 @@ MADE = {
     ),
     "statistic": ("r.std(-1)", {"r.std(-1, ddof=1)", "np.var(r, -1)", "np.ptp(r, -1)"}),
     "mean of means against mean": ("(v.sum(-1) / n).mean()", {"v.sum() / n.sum()"}),
+    "zeros not counted": (
+        "x.mean(-1)",
+        {"x.sum(-1) / np.maximum(1, np.count_nonzero(x, -1))"},
+    ),
     "a small number added": (
         "x / y",
         {"x / (y + 1e-08)", "x / np.maximum(y, 1e-08)", "x / np.where(y == 0, 1, y)"},

@@ -18,7 +18,7 @@ from grpo_ref.course.grading.grade import grade
 def place(tmp_path, monkeypatch):
     """The problem's module lies in a folder of the test."""
     path = tmp_path / "shares.py"
-    path.write_text("the text on which verdicts depend")
+    path.write_text("TEXT = 'on which verdicts depend'\n")
     monkeypatch.setattr(run, "module_file", lambda problem: path)
     monkeypatch.setattr(data_files, "module_file", lambda problem: path)
     return path
@@ -43,7 +43,7 @@ def test_from_right_answers_to_hidden_cases(problem, styles, place, tmp_path):
     exec(styles["a loop"], namespace)
     assert grade(problem, problem.reference).status == grade(problem, namespace["shares"]).status == "passed"
     left = {each.wrong.text for each in outcome.left}
-    made = wrong_answers(styles, "shares", problem.domain)
+    made = wrong_answers(problem, styles)
     assert {each.text for each in survivors_of(made, problem, lambda *told: None)} <= left
     assert outcome.problem.id in table([problem])
     assert first_caught_by(problem) == dict(outcome.killed)

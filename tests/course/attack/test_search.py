@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from grpo_ref.course.attack.search import Candidate, Rights, cover, function_of, nudged, pool
+from grpo_ref.course.attack.search import cover, pool
 from grpo_ref.course.grading.domain.domain import Draw
+from grpo_ref.course.grading.rights import Candidate, Rights, function_of, nudged
 
 SUM = "import numpy as np\ndef f(x):\n    return np.asarray(x, dtype=float).sum()"
 

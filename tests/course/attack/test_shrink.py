@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from grpo_ref.course.attack.search import Rights
 from grpo_ref.course.attack.shrink import shrunk, steps
 from grpo_ref.course.grading.domain.domain import Draw
+from grpo_ref.course.grading.rights import Rights
 
 DRAW = Draw(
     {"values": [1.23456, -7.654321, 55.5], "mask": np.array([1, 0, 1]), "by": 3.14159}, 2, {"shape": "0"}

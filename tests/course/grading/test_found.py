@@ -5,7 +5,8 @@ import json
 import numpy as np
 import pytest
 
-from grpo_ref.course.grading.found import Found, found, frozen, inputs_of, own_checks, thawed
+from grpo_ref.course.grading.drawn import own_checks
+from grpo_ref.course.grading.found import Found, found, frozen, inputs_of, thawed
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.problem import Case, Problem
 

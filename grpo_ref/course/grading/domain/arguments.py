@@ -106,7 +106,8 @@ class Real:
         without axes. All arguments with alternatives take the same one.
       within: smallest and largest number that the statement allows.
       usual: ranges to draw from; by default the whole range and, if that is wide, its middle.
-      at: special values: numbers, or expressions of other arguments such as "1 + clip_high".
+      at: special values: numbers, or expressions of other arguments such as "1 + clip_high"; 0 is one by
+        itself where the range holds it.
       rows: patterns along the last axis.
       padding: name of the mask that marks the padding by 0.
       holds: what the padding may hold.
@@ -149,12 +150,13 @@ class Real:
         """Every way in which the numbers may be chosen, by label."""
         ranges = self.usual or _middles(self.within)
         ways: dict[str, Callable[[Context, Shape], Floats]] = {
-            f"from {low:g} to {high:g}": _ranged(low, high) for low, high in ranges
+            f"from {first:g} to {last:g}": _ranged(first, last) for first, last in ranges
         }
         if self.whole:
             ways["small whole numbers"] = _rounded(*_small(self.within))
             ways["whole numbers"] = _rounded(*self.within)
-        for special in self.at:
+        low, high = self.within
+        for special in (*self.at, *([0] if low <= 0 <= high and 0 not in self.at else [])):
             ways[f"some are {special}"] = _at(special, 0.0, ranges[0])
             ways[f"some are nearly {special}"] = _at(special, 1.0, ranges[0])
         return ways
