@@ -43,7 +43,7 @@ any numerics text; TRL `selective_log_softmax` does the same.
 
 ## See also
 
-- notebooks/02_from_bandit_to_language.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/02_from_bandit_to_language.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade probabilities/log_softmax
 """

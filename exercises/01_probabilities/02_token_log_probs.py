@@ -44,7 +44,7 @@ TRL `selective_log_softmax`; verl `logprobs_from_logits`.
 
 ## See also
 
-- notebooks/02_from_bandit_to_language.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/02_from_bandit_to_language.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade probabilities/token_log_probs
 """

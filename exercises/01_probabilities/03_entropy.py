@@ -38,7 +38,7 @@ Shannon 1948; TRL and verl log it as `entropy`.
 
 ## See also
 
-- notebooks/02_from_bandit_to_language.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/02_from_bandit_to_language.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade probabilities/entropy
 """

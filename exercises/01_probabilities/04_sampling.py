@@ -47,7 +47,7 @@ inverse transform sampling; Devroye 1986, Non-uniform random variate generation,
 
 ## See also
 
-- notebooks/02_from_bandit_to_language.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/02_from_bandit_to_language.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade probabilities/sampling
 """

@@ -2,13 +2,23 @@
 
 ## Background
 
-GRPO needs no value network: the other completions of the same prompt are the yardstick.
+GRPO lets the policy answer the same prompt G times and gives each answer (each completion) a
+reward. Was a reward of 0.6 good? That depends on the prompt: where the other answers got 0.1 it
+was, where they got 0.9 it was not. So GRPO compares a completion with the others of its prompt,
+which form its group. The result is the advantage: positive for a completion that shall become more
+likely, negative for one that shall become less likely. Older methods train a second network to say
+what to expect; here the group says it.
 
 ## Problem
 
-Write `group_advantages(rewards, eps=1e-4)`:
+Write `group_advantages(rewards, eps=1e-4)`. It gives every completion the distance of its reward
+from the mean of its group, in units of the group's standard deviation:
 
-    Aᵢ = (rᵢ - mean(r)) / (std(r) + eps),    mean and std over the completions of one prompt
+    Aᵢ = (rᵢ - mean(r)) / (std(r) + eps)
+
+Mean and standard deviation run over the completions of one prompt. The standard deviation is the
+one of a population: it divides the sum of squares by G, not by G - 1. eps is added to it, so that a
+group in which all rewards are equal gets 0 and not 0/0.
 
 ## Input
 
@@ -24,16 +34,16 @@ Write `group_advantages(rewards, eps=1e-4)`:
     group_advantages([[0, 1]])
     -> [[-0.9998, 0.9998]]
 
-mean 1/2, std 1/2, eps 1e-4: ± 0.5 / 0.5001
+The mean is 1/2 and so is the standard deviation: -0.5 / 0.5001 and 0.5 / 0.5001.
 
 ## Constraints
 
-- std divides by G, not by G - 1. eps is added to std.
-- A group of one gets 0.
+- A group of one completion gets 0.
 
 ## Notes
 
-Trainers disagree: TRL (eps 1e-4) and verl (1e-6) divide by G - 1, Open Instruct (1e-8) by G.
+Trainers differ in this line: TRL (eps 1e-4) and verl (eps 1e-6) divide by G - 1, Open Instruct (eps
+1e-8) by G.
 
 ## Grading
 
@@ -48,7 +58,8 @@ DeepSeekMath, sec. 4.1.2 (arXiv:2402.03300); Open Instruct's `standard`.
 
 ## See also
 
-- notebooks/08_several_rewards.ipynb (`grpo-ref notebooks` writes it)
+- grpo_ref.group_normalized, the same in this package: look at it when you are done.
+- notebooks/08_several_rewards.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade advantages/group_normalized
 """

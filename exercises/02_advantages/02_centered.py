@@ -43,7 +43,7 @@ Liu et al. 2025, Dr. GRPO (arXiv:2503.20783); TRL `scale_rewards="none"`.
 
 ## See also
 
-- notebooks/08_several_rewards.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/08_several_rewards.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade advantages/centered
 """

@@ -44,7 +44,7 @@ Ahmadian et al. 2024, RLOO (arXiv:2402.14740); verl `compute_rloo_vectorized_out
 
 ## See also
 
-- notebooks/08_several_rewards.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/08_several_rewards.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade advantages/leave_one_out
 """

@@ -41,7 +41,7 @@ DAPO, dynamic sampling, eq. 11 (arXiv:2503.14476); Open Instruct `filter_zero_st
 
 ## See also
 
-- notebooks/08_several_rewards.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/08_several_rewards.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade advantages/mixed_groups
 """

@@ -47,7 +47,7 @@ GDPO (arXiv:2601.05242); TRL `multi_objective_aggregation="normalize_then_sum"`,
 
 ## See also
 
-- notebooks/08_several_rewards.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/08_several_rewards.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade advantages/gdpo
 """

@@ -53,7 +53,7 @@ GOPO (arXiv:2602.03876).
 
 ## See also
 
-- notebooks/08_several_rewards.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/08_several_rewards.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade advantages/ranks
 """

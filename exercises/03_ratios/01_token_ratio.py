@@ -45,7 +45,7 @@ Schulman et al. 2017, sec. 3 (arXiv:1707.06347).
 
 ## See also
 
-- notebooks/04_gallery_of_surrogates.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/04_gallery_of_surrogates.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade ratios/token_ratio
 """

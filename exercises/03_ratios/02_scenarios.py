@@ -52,7 +52,7 @@ February 2025), which holds for the unclipped objective; the clip is Schulman et
 
 ## See also
 
-- notebooks/04_gallery_of_surrogates.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/04_gallery_of_surrogates.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade ratios/scenarios
 """

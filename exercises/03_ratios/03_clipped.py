@@ -48,7 +48,7 @@ Schulman et al. 2017, eq. 7 (arXiv:1707.06347); DAPO, eq. 10 (arXiv:2503.14476).
 
 ## See also
 
-- notebooks/04_gallery_of_surrogates.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/04_gallery_of_surrogates.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade ratios/clipped
 """

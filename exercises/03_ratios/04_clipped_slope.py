@@ -55,7 +55,7 @@ Schulman et al. 2017, eq. 7 (arXiv:1707.06347), differentiated.
 
 ## See also
 
-- notebooks/04_gallery_of_surrogates.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/04_gallery_of_surrogates.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade ratios/clipped_slope
 """

@@ -44,7 +44,7 @@ Ye et al. 2020, dual-clip PPO (arXiv:1912.09729); verl `compute_policy_loss_vani
 
 ## See also
 
-- notebooks/04_gallery_of_surrogates.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/04_gallery_of_surrogates.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade ratios/dual_clip
 """

@@ -53,7 +53,7 @@ MiniMax-M1 (arXiv:2506.13585); TRL `loss_type="cispo"`.
 
 ## See also
 
-- notebooks/04_gallery_of_surrogates.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/04_gallery_of_surrogates.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade ratios/cispo
 """

@@ -40,7 +40,7 @@ Zheng et al. 2025, GSPO, eq. 7 (arXiv:2507.18071); TRL `importance_sampling_leve
 
 ## See also
 
-- notebooks/04_gallery_of_surrogates.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/04_gallery_of_surrogates.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade ratios/sequence_ratio
 """

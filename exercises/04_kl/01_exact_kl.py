@@ -40,7 +40,7 @@ Kullback & Leibler 1951.
 
 ## See also
 
-- notebooks/06_kl_and_reward_hacking.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/06_kl_and_reward_hacking.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade kl/exact_kl
 """

@@ -40,7 +40,7 @@ Schulman 2020, Approximating KL divergence; verl `kl_penalty`, Open Instruct `es
 
 ## See also
 
-- notebooks/06_kl_and_reward_hacking.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/06_kl_and_reward_hacking.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade kl/estimators
 """

@@ -43,7 +43,7 @@ Schulman 2020, Approximating KL divergence; DeepSeekMath, eq. 4 (arXiv:2402.0330
 
 ## See also
 
-- notebooks/06_kl_and_reward_hacking.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/06_kl_and_reward_hacking.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade kl/k3
 """

@@ -43,7 +43,7 @@ TRL `GRPOTrainer._compute_loss`, differentiated.
 
 ## See also
 
-- notebooks/06_kl_and_reward_hacking.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/06_kl_and_reward_hacking.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade kl/k3_slope
 """

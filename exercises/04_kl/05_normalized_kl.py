@@ -46,7 +46,7 @@ the KL term of `objective/grpo_objective`.
 
 ## See also
 
-- notebooks/06_kl_and_reward_hacking.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/06_kl_and_reward_hacking.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade kl/normalized_kl
 """

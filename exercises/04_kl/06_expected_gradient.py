@@ -54,7 +54,7 @@ gradients.
 
 ## See also
 
-- notebooks/06_kl_and_reward_hacking.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/06_kl_and_reward_hacking.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade kl/expected_gradient
 """

@@ -38,7 +38,7 @@ TRL `GRPOTrainer._generate_and_score_completions`.
 
 ## See also
 
-- notebooks/05_three_pictures_of_W.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/05_three_pictures_of_W.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade aggregation/completion_mask
 """

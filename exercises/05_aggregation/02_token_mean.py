@@ -40,7 +40,7 @@ DAPO, eq. 12 (arXiv:2503.14476); verl `token-mean`.
 
 ## See also
 
-- notebooks/05_three_pictures_of_W.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/05_three_pictures_of_W.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade aggregation/token_mean
 """

@@ -49,7 +49,7 @@ DeepSeekMath, eq. 3 (arXiv:2402.03300); TRL `loss_type="grpo"`.
 
 ## See also
 
-- notebooks/05_three_pictures_of_W.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/05_three_pictures_of_W.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade aggregation/sequence_mean
 """

@@ -50,7 +50,7 @@ Liu et al. 2025, Dr. GRPO (arXiv:2503.20783).
 
 ## See also
 
-- notebooks/05_three_pictures_of_W.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/05_three_pictures_of_W.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade aggregation/fixed_length
 """

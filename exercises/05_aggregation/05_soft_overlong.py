@@ -48,7 +48,7 @@ DAPO, eq. 13 (arXiv:2503.14476); TRL `get_soft_overlong_punishment`.
 
 ## See also
 
-- notebooks/05_three_pictures_of_W.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/05_three_pictures_of_W.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade aggregation/soft_overlong
 """

@@ -58,7 +58,7 @@ Shao et al. 2024, DeepSeekMath (arXiv:2402.03300); the explicit KL is this probl
 
 ## See also
 
-- notebooks/01_the_objective.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/01_the_objective.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade objective/grpo_objective
 """

@@ -52,7 +52,7 @@ DeepSeekMath, eq. 3 (arXiv:2402.03300); TRL `loss_type="grpo"`.
 
 ## See also
 
-- notebooks/01_the_objective.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/01_the_objective.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade objective/grpo_loss
 """

@@ -57,7 +57,7 @@ DeepSeekMath (arXiv:2402.03300); TRL `GRPOTrainer._compute_loss`, differentiated
 
 ## See also
 
-- notebooks/01_the_objective.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/01_the_objective.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade objective/grpo_gradient
 """

@@ -57,7 +57,7 @@ Yu et al. 2025, DAPO (arXiv:2503.14476); TRL `loss_type="dapo"`, which does not 
 
 ## See also
 
-- notebooks/01_the_objective.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/01_the_objective.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade objective/dapo_loss
 """

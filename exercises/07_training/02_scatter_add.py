@@ -45,7 +45,7 @@ the transpose of fancy indexing; np.add.at and np.bincount do it.
 
 ## See also
 
-- notebooks/02_from_bandit_to_language.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/02_from_bandit_to_language.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade training/scatter_add
 """

@@ -50,7 +50,7 @@ Williams 1992, REINFORCE; the weights of DAPO's token mean.
 
 ## See also
 
-- notebooks/02_from_bandit_to_language.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/02_from_bandit_to_language.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade training/update
 """

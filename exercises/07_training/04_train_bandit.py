@@ -55,7 +55,7 @@ Shao et al. 2024, DeepSeekMath (arXiv:2402.03300), with one token per completion
 
 ## See also
 
-- notebooks/02_from_bandit_to_language.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/02_from_bandit_to_language.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade training/train_bandit
 """

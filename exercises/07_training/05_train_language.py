@@ -57,7 +57,7 @@ penalty.
 
 ## See also
 
-- notebooks/02_from_bandit_to_language.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/02_from_bandit_to_language.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade training/train_language
 """

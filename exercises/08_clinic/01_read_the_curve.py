@@ -45,7 +45,7 @@ open-r1 #239 and TRL #3857 are reports of runs that nobody could read.
 
 ## See also
 
-- notebooks/09_the_clinic.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/09_the_clinic.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade clinic/read_the_curve
 """

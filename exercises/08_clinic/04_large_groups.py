@@ -45,7 +45,7 @@ a classic of vectorised code.
 
 ## See also
 
-- notebooks/09_the_clinic.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/09_the_clinic.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade clinic/large_groups
 """

@@ -51,7 +51,7 @@ reported again and again as "my clip fraction is always 0".
 
 ## See also
 
-- notebooks/09_the_clinic.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/09_the_clinic.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade clinic/idle_clip
 """

@@ -49,7 +49,7 @@ a trap of NumPy, and of PyTorch.
 
 ## See also
 
-- notebooks/09_the_clinic.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/09_the_clinic.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade clinic/walking_away
 """

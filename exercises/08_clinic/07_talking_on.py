@@ -51,7 +51,7 @@ TRL #6654 is a fault of this kind in a released trainer.
 
 ## See also
 
-- notebooks/09_the_clinic.ipynb (`grpo-ref notebooks` writes it)
+- notebooks/09_the_clinic.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade clinic/talking_on
 """

@@ -7,10 +7,10 @@ import numpy as np
 from grpo_ref.course.grading.domain.arguments import Real, Scalar
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import GROUPS
+from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
-    Drawn,
     Function,
     Holds,
     Mutant,
@@ -34,10 +34,6 @@ DOMAIN = Domain(
 
 def _reference(rewards: Any, eps: float = 1e-4) -> Any:
     return group_normalized(np.asarray(rewards, dtype=float), ddof=0, eps=eps)
-
-
-def _draw(rng: np.random.Generator, size: int) -> tuple[Any, ...]:
-    return rng.integers(0, 3, (size + 1, size + 1)).astype(float), rng.choice([1e-4, 1e-2, 0.5])
 
 
 def _shift(f: Function) -> str | None:
@@ -71,16 +67,31 @@ PROBLEM = Problem(
     title="Score each completion against its own group",
     function="group_advantages",
     reference=_reference,
-    background="GRPO needs no value network: the other completions of the same prompt are the yardstick.",
+    background=(
+        "GRPO lets the policy answer the same prompt G times and gives each answer (each completion) a reward."
+        " Was a reward of 0.6 good? That depends on the prompt: where the other answers got 0.1 it was, where they"
+        " got 0.9 it was not. So GRPO compares a completion with the others of its prompt, which form its group."
+        " The result is the advantage: positive for a completion that shall become more likely, negative for one"
+        " that shall become less likely. Older methods train a second network to say what to expect; here the"
+        " group says it."
+    ),
     task=(
-        "Write `group_advantages(rewards, eps=1e-4)`:\n\n"
-        "    Aᵢ = (rᵢ - mean(r)) / (std(r) + eps),    mean and std over the completions of one prompt"
+        "Write `group_advantages(rewards, eps=1e-4)`. It gives every completion the distance of its reward from"
+        " the mean of its group, in units of the group's standard deviation:\n\n"
+        "    Aᵢ = (rᵢ - mean(r)) / (std(r) + eps)\n\n"
+        "Mean and standard deviation run over the completions of one prompt. The standard deviation is the one of"
+        " a population: it divides the sum of squares by G, not by G - 1. eps is added to it, so that a group in"
+        " which all rewards are equal gets 0 and not 0/0."
     ),
     inputs=DOMAIN.inputs,
     domain=DOMAIN,
     output="(P, G) advantages; each row sums to zero.",
-    constraints="std divides by G, not by G - 1. eps is added to std.\nA group of one gets 0.",
-    notes="Trainers disagree: TRL (eps 1e-4) and verl (1e-6) divide by G - 1, Open Instruct (1e-8) by G.",
+    constraints="A group of one completion gets 0.",
+    notes=(
+        "Trainers differ in this line: TRL (eps 1e-4) and verl (eps 1e-6) divide by G - 1, Open Instruct (eps"
+        " 1e-8) by G."
+    ),
+    kernel="grpo_ref.group_normalized",
     source="DeepSeekMath, sec. 4.1.2 (arXiv:2402.03300); Open Instruct's `standard`.",
     hints=(
         "Which axis holds the completions of one prompt?",
@@ -92,7 +103,7 @@ PROBLEM = Problem(
             "One of two is right",
             ([[0, 1]],),
             np.array([[-1, 1]]) / 1.0002,
-            why="mean 1/2, std 1/2, eps 1e-4: ± 0.5 / 0.5001",
+            why="The mean is 1/2 and so is the standard deviation: -0.5 / 0.5001 and 0.5 / 0.5001.",
             shown=True,
         ),
         Case("Everyone agrees", ([[1, 1, 1]],), np.zeros((1, 3)), why="no contrast, no signal, and no 0/0"),
@@ -106,7 +117,7 @@ PROBLEM = Problem(
         Case("eps counts", ([[0, 1]], 0.5), np.array([[-0.5, 0.5]]), why="0.5 / (0.5 + 0.5)"),
         Holds("Shifting all rewards changes nothing", _shift, why="only differences within a group count"),
         Unchanged((np.array([[0.0, 1.0], [2.0, 4.0]]),)),
-        Drawn("Random rewards agree", _draw, why="several groups, sizes and eps"),
+        FromDomain(),
         *found(__file__),
     ),
     mutants=(
