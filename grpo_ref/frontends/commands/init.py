@@ -6,13 +6,14 @@ import click
 
 import grpo_ref
 from grpo_ref.course.contents import EXERCISES
-from grpo_ref.frontends.exercise import open_workbook
+from grpo_ref.course.layout import page_of
+from grpo_ref.frontends.exercise import OWN, open_workbook
 
 
-@click.command("init", epilog="Example:  grpo-ref init my-course")
-@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default="exercises")
+@click.command("init", epilog="Example:  grpo-ref init")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=OWN)
 def command(folder: Path) -> None:
-    """Write the exercises into FOLDER.
+    """Write the exercises into FOLDER, by default my-exercises: a folder of your own.
 
     Run it again after an upgrade: files that you have not touched get the newer text, yours are never
     overwritten.
@@ -23,4 +24,6 @@ def command(folder: Path) -> None:
         f"{folder}: {written} files written, {upgraded} brought up to date, {kept} of yours left alone"
     )
     first = workbook.path(next(iter(EXERCISES)))
-    click.echo(f"\nEdit {first}, then:\n  grpo-ref watch --folder {folder}     or: pytest {folder}")
+    page = workbook.folder / page_of(EXERCISES[next(iter(EXERCISES))].chapter)
+    option = "" if folder == Path(OWN) else f" --folder {folder}"
+    click.echo(f"\nRead {page}, edit {first}, then:\n  grpo-ref watch{option}     or: pytest {folder}")
