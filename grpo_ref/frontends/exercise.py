@@ -19,7 +19,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 OWN = "my-exercises"
-"""The folder that `init` writes: a student's own, beside the checkout's exercises/, which later versions change."""
+"""The folder that `init` writes: a student's own. Later versions change the exercises/ of a checkout."""
 MEANT = "grpo_ref.folder"
 """Where the context of a command keeps the folder that its paths mean."""
 
@@ -90,7 +90,7 @@ def folder_option(command: Command) -> Command:
         "--folder",
         type=click.Path(path_type=Path),
         callback=_existing,
-        help=f"Where the exercises lie; by default here, if this is such a folder, or in {OWN}/ or exercises/.",
+        help=f"Where the exercises lie; by default here, else in {OWN}/, else in exercises/.",
     )
     return option(command)
 

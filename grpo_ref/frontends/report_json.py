@@ -54,4 +54,5 @@ def _test(result: CheckResult) -> dict[str, Any]:
         "wrong": result.wrong,
         "why": result.why,
         "warnings": list(result.warnings),
+        "printed": result.printed,
     }

@@ -1,12 +1,15 @@
 """The grader's reports as plain text, for the terminal and for pytest alike."""
 
 import textwrap
+from collections.abc import Mapping
 
 import click
 
 from grpo_ref.course.grading.report import FAILED, NOT_STARTED, PASSED, CheckResult, Report
 
 COLORS = {PASSED: "green", FAILED: "red", NOT_STARTED: "yellow"}
+PRINTED = 20
+"""Lines of a test's output that are shown."""
 UNOFFICIAL = "not official: the answer ran inside the grader, without a process of its own"
 
 
@@ -25,10 +28,14 @@ def report_text(report: Report, *, plain: bool = False, every: bool = False) -> 
     """
     lines = [_headline(report, plain)]
     failures = [result for result in report.results if not result.passed]
+    if loading := _on_loading(report):
+        lines += _details({"printed": shortened(loading)}, plain)
     for result in report.results:
         lines.append(_verdict(result, plain))
         if result in (failures if every else failures[:1]):
-            lines += _details(result, report, plain)
+            lines += _details(_rows(result, report), plain)
+        elif result.printed:
+            lines += _details({"printed": shortened(result.printed)}, plain)
     if report.status != NOT_STARTED and not report.official:
         lines.append(f"{'' if plain else '  '}{UNOFFICIAL}")
     return "\n".join(lines)
@@ -41,7 +48,7 @@ def _rows(result: CheckResult, report: Report) -> dict[str, str]:
         "wrong": result.wrong,
         "about": result.why,
         "likely": report.diagnosis,
-        "printed": report.printed.strip(),
+        "printed": shortened(result.printed),
         "warned": "\n".join(result.warnings),
     }
     return {name: text for name, text in rows.items() if text}
@@ -60,10 +67,22 @@ def _verdict(result: CheckResult, plain: bool) -> str:
     return f"  {word}  {result.name}"
 
 
-def _details(result: CheckResult, report: Report, plain: bool) -> list[str]:
+def _details(rows: Mapping[str, str], plain: bool) -> list[str]:
     if plain:
-        return [f"{name.capitalize()}: {text}" for name, text in _rows(result, report).items()]
-    return [textwrap.indent(failure_text(result, report), " " * 8)]
+        return [f"{name.capitalize()}: {text}" for name, text in rows.items()]
+    return [textwrap.indent(_row(name, text), " " * 8) for name, text in rows.items()]
+
+
+def _on_loading(report: Report) -> str:
+    """What was printed before the first test, when the file was loaded."""
+    return report.printed[: len(report.printed) - sum(len(result.printed) for result in report.results)]
+
+
+def shortened(printed: str) -> str:
+    """The first lines of what a test printed, and how many there are more."""
+    lines = printed.strip().splitlines()
+    more = len(lines) - PRINTED
+    return "\n".join([*lines[:PRINTED], *[f"... ({more} more lines)"] * (more > 0)])
 
 
 def _row(name: str, text: str) -> str:

@@ -151,9 +151,15 @@ def test_pdb_stops_in_the_line_of_the_student(folder):
     program = "from grpo_ref.frontends.cli import main; main()"
     command = [sys.executable, "-c", program, "grade", "entropy", "--pdb"]
     result = subprocess.run(
-        command, input="p secret + 1\nq\n" * 8, capture_output=True, text=True, check=False
+        command,
+        input="p secret + 1\nc\np secret + 1\nq\n" + "p 'again'\n" * 8,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert "ZeroDivisionError('division by zero')" in result.stderr
     assert "return 1 / 0" in result.stdout
-    assert "(Pdb) 42\n" in result.stdout
+    assert result.stdout.count("(Pdb) 42\n") == 2  # c goes on with the next failure, q ends
+    assert "again" not in result.stdout
+    assert "Traceback" not in result.stderr
     assert result.returncode == 1

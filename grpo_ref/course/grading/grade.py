@@ -75,11 +75,12 @@ def _examine(
     witness = Witness(submission, problem.function)
     results = []
     for check in problem.checks:
-        before = len(submission.warnings)
+        before, told = len(submission.warnings), len(submission.printed())
         result = _run(check, witness, problem, seed, on_error)
         if result is None:
             return not_started(problem, seed)
-        results.append(replace(result, warnings=_distinct(submission.warnings[before:])))
+        warnings, printed = _distinct(submission.warnings[before:]), submission.printed()[told:]
+        results.append(replace(result, warnings=warnings, printed=printed))
     known = [] if all(result.passed for result in results) else _coinciding(problem, witness)
     report = Report(
         problem=problem.id,
@@ -162,6 +163,12 @@ def _same_values(function: Function, rtol: float, witness: Witness) -> bool:
 
 def _unloadable(problem: Problem, reply: Reply, printed: str, seed: int) -> Report:
     raised = Raised(reply.kinds, reply.message, reply.lines)
-    result = CheckResult("The file can be loaded", False, got=str(raised), wrong="it could not be loaded")
+    result = CheckResult(
+        "The file can be loaded",
+        False,
+        got=str(raised),
+        wrong="it could not be loaded",
+        printed=printed,
+    )
     report = Report(problem.id, problem.title, FAILED, (result,), 0.0, problem.points, seed=seed)
     return replace(report, printed=printed, warnings=reply.warnings)

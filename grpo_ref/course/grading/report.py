@@ -16,6 +16,7 @@ class CheckResult:
       called, got, wrong: the call, what it returned or raised, and what is wrong with it; empty if passed.
       why: the author's sentence about what the check is for.
       warnings: what NumPy or Python warned of in its calls.
+      printed: what the answer printed in its calls.
     """
 
     name: str
@@ -25,6 +26,7 @@ class CheckResult:
     wrong: str = ""
     why: str = ""
     warnings: tuple[str, ...] = ()
+    printed: str = ""
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ class Report:
       results: one per check, in order.
       points, of: reached and possible; a program that was given to be mended brings none as it was given.
       diagnosis: the sentence of the misconception that reproduces the answer, or "".
-      printed: what the answer printed.
+      printed: what the answer printed, when it was loaded and in all calls.
       warnings: what NumPy or Python warned of.
       seed: of the random inputs.
       official: whether the answer ran in a process of its own.

@@ -108,10 +108,11 @@ def _grade(workbook: Workbook, name: str, seed: int, in_process: bool, debug: bo
 
 def _grade_here(path: Path, name: str, seed: int, debug: bool) -> Report:
     """Grade inside this process, with a debugger at an exception if it is asked for."""
-    on_error = frontends.in_process.post_mortem if debug else None
+    on_error = frontends.in_process.post_mortem if debug else frontends.in_process.leave_if_quit
     try:
         return frontends.in_process.grade_in_process(PROBLEMS[name], path, seed=seed, on_error=on_error)
+    except click.exceptions.Exit:
+        raise
     except Exception as error:
-        if on_error is not None:
-            on_error("loading the file", error)
+        on_error("loading the file", error)
         raise click.ClickException(f"{path} cannot be loaded: {error!r}") from error
