@@ -150,13 +150,8 @@ def test_pdb_stops_in_the_line_of_the_student(folder):
     )
     program = "from grpo_ref.frontends.cli import main; main()"
     command = [sys.executable, "-c", program, "grade", "entropy", "--pdb"]
-    result = subprocess.run(
-        command,
-        input="p secret + 1\nc\np secret + 1\nq\n" + "p 'again'\n" * 8,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    typed = "p secret + 1\nc\np secret + 1\nq\n" + "p 'again'\n" * 8
+    result = subprocess.run(command, input=typed, capture_output=True, text=True, check=False)
     assert "ZeroDivisionError('division by zero')" in result.stderr
     assert "return 1 / 0" in result.stdout
     assert result.stdout.count("(Pdb) 42\n") == 2  # c goes on with the next failure, q ends
