@@ -5,15 +5,15 @@ from grpo_ref.course.layout import HERE, file_of, folder_of, page_of
 from grpo_ref.course.problems import PROBLEMS
 
 TEXTS = HERE / "chapters"
-"""A text and a picture for each chapter; `make_pictures.py` draws the pictures."""
-PICTURE = "picture.svg"
+"""A text and a picture for each chapter; `docs/chapter_pictures.py` draws the pictures."""
+PICTURE = "picture.png"
 
 
-def pages() -> dict[str, str]:
-    """Path in a folder of exercises -> text, of every page and its picture."""
-    texts = {page_of(chapter).as_posix(): page(chapter) for chapter in CHAPTERS}
+def pages() -> dict[str, bytes]:
+    """Path in a folder of exercises -> content, of every page and its picture."""
+    texts = {page_of(chapter).as_posix(): page(chapter).encode() for chapter in CHAPTERS}
     pictures = {
-        (folder_of(chapter) / PICTURE).as_posix(): (TEXTS / f"{chapter}.svg").read_text(encoding="utf-8")
+        (folder_of(chapter) / PICTURE).as_posix(): (TEXTS / f"{chapter}.png").read_bytes()
         for chapter in CHAPTERS
     }
     return texts | pictures

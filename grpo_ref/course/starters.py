@@ -9,7 +9,7 @@ from grpo_ref.course.layout import file_of, former_files_of, model_answer, suppo
 from grpo_ref.course.pages import pages
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.workbook import Workbook
-from grpo_ref.files import committed_files, free_name, replace_text
+from grpo_ref.files import committed_files, free_name, replace_file
 
 
 class Filled(NamedTuple):
@@ -38,28 +38,29 @@ def fill(workbook: Workbook) -> Filled:
     """
     _move_former(workbook)
     progress, written, upgraded, kept = workbook.progress, 0, 0, 0
-    for name, (path, text) in _texts(workbook).items():
+    for name, (path, content) in _texts(workbook).items():
         present = path.read_bytes() if path.exists() else None
         if present is None or progress.is_untouched(name, present):
             written += present is None
-            upgraded += present not in (None, text.encode())
-            _write(path, text)
-        elif present != text.encode():
+            upgraded += present not in (None, content)
+            _write(path, content)
+        elif present != content:
             kept += 1
-        progress.wrote(name, text)
+        progress.wrote(name, content)
     progress.save(workbook.folder)
     return Filled(written, upgraded, kept)
 
 
-def _texts(workbook: Workbook) -> dict[str, tuple[Path, str]]:
-    """All that a folder is filled with: its name in the progress file -> its place and its text."""
-    texts = {name: (workbook.path(name), starter_of(name)) for name in PROBLEMS}
-    texts |= {f"folder/{name}": (workbook.folder / name, text) for name, text in support_files().items()}
+def _texts(workbook: Workbook) -> dict[str, tuple[Path, bytes]]:
+    """All that a folder is filled with: its name in the progress file -> its place and its content."""
+    texts = {name: (workbook.path(name), starter_of(name).encode()) for name in PROBLEMS}
+    others = {name: text.encode() for name, text in support_files().items()}
+    texts |= {f"folder/{name}": (workbook.folder / name, content) for name, content in others.items()}
     return texts | _pages(workbook)
 
 
-def _pages(workbook: Workbook) -> dict[str, tuple[Path, str]]:
-    return {f"page/{name}": (workbook.folder / name, text) for name, text in pages().items()}
+def _pages(workbook: Workbook) -> dict[str, tuple[Path, bytes]]:
+    return {f"page/{name}": (workbook.folder / name, content) for name, content in pages().items()}
 
 
 class Built(NamedTuple):
@@ -86,23 +87,23 @@ def build(root: Path, tell: Callable[[str], object]) -> Built:
     """
     workbook, built = Workbook(root / "exercises", tell), Built([], [])
     progress, committed = workbook.progress, committed_files(workbook.folder)
-    for name, (path, text) in _texts_of_checkout(workbook, root).items():
+    for name, (path, content) in _texts_of_checkout(workbook, root).items():
         present = path.read_bytes() if path.exists() else None
-        if present != text.encode():
+        if present != content:
             kept = present is None or path.resolve() in committed or progress.is_untouched(name, present)
             built.backups.extend([] if kept else [_set_aside(path)])
-            _write(path, text)
+            _write(path, content)
             built.written.append(path)
-        progress.wrote(name, text)
+        progress.wrote(name, content)
     progress.save(workbook.folder)
     return built
 
 
-def _texts_of_checkout(workbook: Workbook, root: Path) -> dict[str, tuple[Path, str]]:
+def _texts_of_checkout(workbook: Workbook, root: Path) -> dict[str, tuple[Path, bytes]]:
     """The starters from `solutions/`, and the pages."""
     answers = {name: (root / "solutions" / file_of(name)).read_text(encoding="utf-8") for name in PROBLEMS}
-    texts = {name: (workbook.path(name), starter(PROBLEMS[name], answers[name])) for name in PROBLEMS}
-    return texts | _pages(workbook)
+    texts = {name: starter(PROBLEMS[name], answers[name]).encode() for name in PROBLEMS}
+    return {name: (workbook.path(name), text) for name, text in texts.items()} | _pages(workbook)
 
 
 def _move_former(workbook: Workbook) -> None:
@@ -129,7 +130,7 @@ def reset(workbook: Workbook, name: str) -> Path | None:
     path, backup = workbook.path(name), None
     if path.exists() and not is_untouched(workbook, name):
         backup = _set_aside(path)
-    _write(path, starter_of(name))
+    _write(path, starter_of(name).encode())
     return backup
 
 
@@ -140,6 +141,6 @@ def _set_aside(path: Path) -> Path:
     return backup
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    replace_text(path, text)
+    replace_file(path, lambda file: file.write(content))

@@ -23,14 +23,14 @@ def test_a_file_of_the_present_or_an_earlier_version_is_untouched(workbook):
     workbook.path(NAME).write_text("# an earlier text\n")
     assert not is_untouched(workbook, NAME)
     progress = workbook.progress
-    progress.wrote(NAME, "# an earlier text\n")
+    progress.wrote(NAME, b"# an earlier text\n")
     progress.save(workbook.folder)
     assert is_untouched(workbook, NAME)
 
 
 def test_filling_again_upgrades_what_is_untouched_alone(workbook):
     progress = workbook.progress
-    progress.wrote(NAME, "# an earlier text\n")
+    progress.wrote(NAME, b"# an earlier text\n")
     progress.save(workbook.folder)
     workbook.path(NAME).write_text("# an earlier text\n")
     workbook.path("kl/exact_kl").write_text("# my work\n")

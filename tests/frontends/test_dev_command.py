@@ -19,7 +19,7 @@ def test_dev_build_writes_the_starters(tmp_path):
     assert run("dev", "build", "--root", tmp_path).exit_code == 0
     for name in (*map(file_of, PROBLEMS), *pages()):
         ours, theirs = (folder / "exercises" / name for folder in (tmp_path, ROOT))
-        assert ours.read_text() == theirs.read_text()
+        assert ours.read_bytes() == theirs.read_bytes()
 
 
 GIT = ["git", "-c", "user.name=student", "-c", "user.email=student@example.org"]

@@ -23,7 +23,7 @@ def test_init_upgrades_what_is_untouched_and_nothing_else(folder):
     untouched, touched = "kl/k3", "advantages/group_normalized"
     earlier, progress = "# an earlier text\n", Progress.load(folder, pytest.fail)
     for name in (untouched, touched):
-        progress.wrote(name, earlier)
+        progress.wrote(name, earlier.encode())
     progress.save(folder)
     (folder / file_of(untouched)).write_text(earlier)
     assert mark(Workbook(folder, pytest.fail), untouched).status == "not started"
