@@ -25,8 +25,7 @@ def page(chapter: str) -> str:
     text = (TEXTS / f"{chapter}.md").read_text(encoding="utf-8").strip()
     return (
         f"# {number}. {CHAPTERS[chapter]}\n\n{text}\n\n"
-        f"## The notebook\n\n`{notebook}.ipynb` shows the idea at work. `grpo-ref notebooks` writes all"
-        f" notebooks into a folder and opens them.\n\n"
+        f"## The notebook\n\n`{notebook}.ipynb` shows the idea at work; `grpo-ref notebooks` opens it.\n\n"
         f"## The exercises\n\n{_exercises(chapter)}\n\n"
         f"Grade them all: `grpo-ref grade {chapter}`. A hint for the next one: `grpo-ref hint {chapter}`.\n"
     )
