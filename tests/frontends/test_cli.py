@@ -103,7 +103,15 @@ def test_works_in_a_pipe_without_colour(tmp_path):
     assert "saved in runs/bandit-grpo" in result.stdout
 
 
-PLAIN = (["recipes"], ["recipes", "dapo"], ["parity"], ["dev", "check", "kl/k3", "--table", "--root", ROOT])
+PLAIN = (
+    ["recipes"],
+    ["recipes", "dapo"],
+    ["parity"],
+    ["dev", "check", "kl/k3", "--table", "--root", ROOT],
+    ["explain", "trl", "beta=0.04"],
+    ["experiment", "list"],
+    [*QUICK],
+)
 
 
 @pytest.mark.parametrize("arguments", PLAIN, ids=lambda arguments: " ".join(map(str, arguments[:2])))
