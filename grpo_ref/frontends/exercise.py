@@ -18,8 +18,8 @@ from grpo_ref.listing import nearest
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
-OWN = "my-exercises"
-"""The folder that `init` writes: a student's own. Later versions change the exercises/ of a checkout."""
+OWN, CHECKED_OUT = "my-exercises", "exercises"
+"""The folder that `init` writes, a student's own; and that of a checkout, which later versions change."""
 MEANT = "grpo_ref.folder"
 """Where the context of a command keeps the folder that its paths mean."""
 
@@ -90,7 +90,7 @@ def folder_option(command: Command) -> Command:
         "--folder",
         type=click.Path(path_type=Path),
         callback=_existing,
-        help=f"Where the exercises lie; by default here, else in {OWN}/, else in exercises/.",
+        help=f"Where the exercises lie; by default here, else in {OWN}/, else in {CHECKED_OUT}/.",
     )
     return option(command)
 
@@ -106,7 +106,7 @@ def _default_folder() -> Path:
     """Here; else the student's own folder; else that of a checkout, for those who work in it."""
     if file_of(next(iter(EXERCISES))).is_file():
         return Path(".")
-    return Path("exercises" if Path("exercises").is_dir() and not Path(OWN).is_dir() else OWN)
+    return Path(CHECKED_OUT if Path(CHECKED_OUT).is_dir() and not Path(OWN).is_dir() else OWN)
 
 
 def open_workbook(folder: Path) -> Workbook:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import click
 
 from grpo_ref.course.grading.report import FAILED, NOT_STARTED, PASSED, CheckResult, Report
+from grpo_ref.frontends.output import UNLIMITED, columns
 
 COLORS = {PASSED: "green", FAILED: "red", NOT_STARTED: "yellow"}
 PRINTED = 20
@@ -70,7 +71,19 @@ def _verdict(result: CheckResult, plain: bool) -> str:
 def _details(rows: Mapping[str, str], plain: bool) -> list[str]:
     if plain:
         return [f"{name.capitalize()}: {text}" for name, text in rows.items()]
-    return [textwrap.indent(_row(name, text), " " * 8) for name, text in rows.items()]
+    return [textwrap.indent(_row(name, _narrowed(text)), " " * 8) for name, text in rows.items()]
+
+
+def _narrowed(text: str) -> str:
+    """The text in lines that fit beside the names of the rows, where the terminal is narrow."""
+    width = columns() - len("        printed  ")
+    return (
+        text
+        if columns() >= UNLIMITED
+        else "\n".join(
+            textwrap.fill(line, max(width, 20), subsequent_indent="  ") for line in text.splitlines()
+        )
+    )
 
 
 def _on_loading(report: Report) -> str:

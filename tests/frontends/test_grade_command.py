@@ -158,3 +158,10 @@ def test_pdb_stops_in_the_line_of_the_student(folder):
     assert "again" not in result.stdout
     assert "Traceback" not in result.stderr
     assert result.returncode == 1
+
+
+def test_a_report_has_room_in_sixty_columns(folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    text = run("grade", "group_normalized", "entropy", "--all").output
+    assert "\n        called   " in text
+    assert max(map(len, text.splitlines())) <= 60

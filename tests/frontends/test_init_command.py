@@ -56,3 +56,9 @@ def test_init_writes_a_folder_of_the_students_own_which_the_commands_find(tmp_pa
     Path("my-exercises/02_advantages/01_group_normalized.py").write_text(WRONG)
     assert "advantages/group_normalized: failed" in run("grade", "group_normalized").output
     assert before == {path: path.read_bytes() for path in Path("exercises").rglob("*") if path.is_file()}
+
+
+def test_who_has_begun_in_the_exercises_of_a_checkout_goes_on_there(folder):
+    run("grade", "entropy")
+    assert run("init").output.startswith("exercises: 0 files written")
+    assert not Path("my-exercises").exists()
