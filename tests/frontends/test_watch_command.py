@@ -13,6 +13,8 @@ from student import ROOT, WRONG, facts
 
 from grpo_ref.course.contents import EXERCISES, exercises_in
 
+CLEARED = "\x1b[2J"
+
 
 class Terminal:
     """A program in a terminal of its own, its screen read as text."""
@@ -108,6 +110,18 @@ def test_two_files_that_are_saved_together_are_both_graded(terminal, folder):
     assert "probabilities/token_log_probs: " in shown
 
 
+def test_a_file_that_is_saved_while_another_is_graded_leaves_both_on_the_screen(terminal, folder):
+    screen = terminal("watch", "exact_kl")
+    screen.wait_for("q: quit")
+    first, second = "01_probabilities/01_log_softmax.py", "01_probabilities/02_token_log_probs.py"
+    shutil.copy(ROOT / "solutions" / first, folder / first)
+    screen.wait_for("grading probabilities/log_softmax")
+    shutil.copy(ROOT / "solutions" / second, folder / second)
+    shown = screen.wait_for(f"2 of {len(EXERCISES)} solved").rpartition(CLEARED)[2]
+    assert "probabilities/log_softmax: " in shown
+    assert "probabilities/token_log_probs: " in shown
+
+
 def test_a_deleted_file_is_said_and_comes_back(terminal, folder):
     path = folder / "02_advantages/01_group_normalized.py"
     screen = terminal("watch", "group_normalized")
@@ -133,15 +147,19 @@ def test_the_statement_is_shown_at_a_key(terminal):
     screen.wait_for("q: quit")
 
 
-def test_q_ends_it_while_an_endless_loop_is_graded(terminal, folder):
+def test_q_ends_it_while_an_endless_loop_is_graded(terminal, folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
     (folder / "02_advantages/01_group_normalized.py").write_text(
         "def group_advantages(rewards, eps=1e-4):\n    while True:\n        pass\n"
     )
     screen = terminal("watch", "group_normalized")
     screen.wait_for("grading advantages/group_normalized")
     time.sleep(1.0)
+    assert list((tmp_path / "temporary").iterdir())
     screen.press("q")
     assert screen.process.wait(3) == 0
+    assert not list((tmp_path / "temporary").iterdir())
 
 
 def test_plain_text_is_neither_cleared_nor_colored(terminal):

@@ -4,9 +4,11 @@ import os
 import select
 import signal
 import sys
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -30,6 +32,8 @@ KEYS = "s: statement   h: hint   n: next   l: list   r: reset   enter: grade aga
 NARROW = "s: statement   h: hint   n: next   l: list\nr: reset   enter: grade again   q: quit"
 PULSE = 100
 """Milliseconds between two looks at the keyboard."""
+UNREAD = 2.0
+"""Seconds for which a report is not taken away by that on another file."""
 
 
 @click.command("watch", epilog="Example:  grpo-ref watch advantages/ranks")
@@ -74,6 +78,18 @@ class Left(BaseException):
     """The student wants to leave while something is being graded; no check of the grader catches it."""
 
 
+class Latest(NamedTuple):
+    """The report that was shown last: of which exercise, in which words, and when."""
+
+    exercise: str
+    told: str
+    when: float
+
+    def is_new(self) -> bool:
+        """Whether it was shown so lately that nobody can have read it."""
+        return time.monotonic() - self.when < UNREAD
+
+
 class Screen:
     """What is shown: one exercise, its report, and the keys.
 
@@ -88,6 +104,7 @@ class Screen:
     def __init__(self, workbook: Workbook, exercise: str, pressed: "Pressed", *, plain: bool = False) -> None:
         self.workbook, self.exercise, self.pressed, self.plain = workbook, exercise, pressed, plain
         self.asked, self.note = False, ""
+        self.latest = Latest("", "", 0.0)
 
     def grade(self, before: str = "") -> None:
         """Grade the exercise at hand and show the report; of one that is not started, the statement too.
@@ -97,6 +114,7 @@ class Screen:
         """
         report = self._report(self.exercise)
         told = report_text(report, plain=self.plain)
+        self.latest = Latest(self.exercise, told, time.monotonic())
         if report.status == NOT_STARTED:
             told = f"{self._statement()}\n\n{told}"
         self.show(before + told)
@@ -130,16 +148,18 @@ class Screen:
     def saved(self, paths: Iterable[Path]) -> None:
         """Files were saved: grade every exercise among them, last the one at hand, which may be a new one.
 
-        If the file at hand was deleted, that is shown.
+        If the file at hand was deleted, that is shown. A report that nobody can have read yet stays above.
         """
         changed = {path.resolve() for path in paths}
         names = [name for name in EXERCISES if self.workbook.path(name).resolve() in changed]
         saved = [name for name in names if self.workbook.path(name).is_file()]
         if saved and self.exercise not in saved:
             self.exercise = saved[-1]
+        above = [] if self.latest.exercise in names or not self.latest.is_new() else [self.latest.told]
         others = [self._report(name) for name in saved if name != self.exercise]
+        above += [report_text(report, plain=self.plain) for report in others]
         if self.exercise in names:
-            self.grade("".join(f"{report_text(report, plain=self.plain)}\n\n" for report in others))
+            self.grade("".join(f"{told}\n\n" for told in above))
 
     def key(self, key: str) -> bool:
         """Do what a key asks for; False if it is time to leave."""
