@@ -85,6 +85,14 @@ def test_pytest_side_by_side(folder):
     assert facts(folder) == [f"advantages/group_normalized points {POINTS}", "probabilities/entropy points 1"]
 
 
+def test_pytest_shows_what_a_test_printed_also_if_it_passed(folder):
+    path = folder / "01_probabilities/03_entropy.py"
+    path.write_text(path.read_text().replace("    # solution", "    print('in here')"))
+    text = pytest_in(".", str(path), "-rP").stdout
+    assert "Captured printed call" in text
+    assert "in here" in text
+
+
 def test_pytest_in_process_is_not_official(folder):
     text = (ROOT / "solutions/01_probabilities/03_entropy.py").read_text()
     (folder / "01_probabilities/03_entropy.py").write_text(
