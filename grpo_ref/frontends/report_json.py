@@ -53,5 +53,6 @@ def _test(result: CheckResult) -> dict[str, Any]:
         "came": result.got,
         "wrong": result.wrong,
         "why": result.why,
+        "likely": result.likely,
         "warnings": list(result.warnings),
     }

@@ -29,6 +29,8 @@ def report_text(report: Report, *, plain: bool = False, every: bool = False) -> 
         lines.append(_verdict(result, plain))
         if result in (failures if every else failures[:1]):
             lines += _details(result, report, plain)
+        elif result.likely and result.likely != failures[0].likely:
+            lines += _indented({"likely": result.likely}, plain)
     if report.status != NOT_STARTED and not report.official:
         lines.append(f"{'' if plain else '  '}{UNOFFICIAL}")
     return "\n".join(lines)
@@ -40,7 +42,7 @@ def _rows(result: CheckResult, report: Report) -> dict[str, str]:
         "got": result.got,
         "wrong": result.wrong,
         "about": result.why,
-        "likely": report.diagnosis,
+        "likely": report.diagnosis or result.likely,
         "printed": report.printed.strip(),
         "warned": "\n".join(result.warnings),
     }
@@ -61,9 +63,13 @@ def _verdict(result: CheckResult, plain: bool) -> str:
 
 
 def _details(result: CheckResult, report: Report, plain: bool) -> list[str]:
+    return _indented(_rows(result, report), plain)
+
+
+def _indented(rows: dict[str, str], plain: bool) -> list[str]:
     if plain:
-        return [f"{name.capitalize()}: {text}" for name, text in _rows(result, report).items()]
-    return [textwrap.indent(failure_text(result, report), " " * 8)]
+        return [f"{name.capitalize()}: {text}" for name, text in rows.items()]
+    return [textwrap.indent(_row(name, text), " " * 8) for name, text in rows.items()]
 
 
 def _row(name: str, text: str) -> str:

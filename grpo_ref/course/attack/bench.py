@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from grpo_ref.course.grading import wire
+from grpo_ref.course.grading.diagnosis import RAISED, RIGHT, UNKNOWN, symbol
 from grpo_ref.course.grading.found import Input
 from grpo_ref.course.grading.judge import difference
 from grpo_ref.course.grading.problem import Check, Failure, Problem, Raised
@@ -23,7 +24,7 @@ BLOCK = 200
 """Inputs that are tried with one message."""
 FAR = 10.0
 """A wrong answer is told apart by a deviation of so many tolerances: an input must leave no doubt."""
-RIGHT, WRONG, UNTRIED = 0, 1, 2
+AGREES, WRONG, UNTRIED = 0, 1, 2
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Tried:
     """What came of trying one wrong answer on inputs.
 
     Attributes:
-      verdicts: one for each input: RIGHT, WRONG, or UNTRIED after a hang or after enough.
+      verdicts: one for each input: AGREES, WRONG, or UNTRIED after a hang or after enough.
       nearest: largest deviation, relative to the largest expected magnitude, over the inputs judged right.
     """
 
@@ -89,12 +90,25 @@ class Bench:
             found = self._outcomes(text, first, min(first + BLOCK, len(self.inputs)))
             judged = [self._verdict(first + offset, outcome) for offset, outcome in enumerate(found)]
             verdicts += [verdict for verdict, _ in judged]
-            deviations += [deviation for verdict, deviation in judged if verdict == RIGHT]
+            deviations += [deviation for verdict, deviation in judged if verdict == AGREES]
             slow = not found or found[-1][0] == "slow"
             if slow or verdicts.count(WRONG) >= enough:
                 break
         untried = [UNTRIED] * (len(self.inputs) - len(verdicts))
         return Tried((*verdicts, *untried), max(deviations))
+
+    def symbols(self, text: str) -> list[str]:
+        """What the wrong answer returned on every input learned, as symbols; unknown after a hang."""
+        outcomes = self._outcomes(text, 0, len(self.inputs))
+        signs = [self._symbol(given, each) for given, each in zip(self.inputs, outcomes, strict=False)]
+        return signs + [UNKNOWN] * (len(self.inputs) - len(signs))
+
+    def _symbol(self, given: Input, outcome: tuple[Any, ...]) -> str:
+        if outcome[0] == "slow":
+            return UNKNOWN
+        if outcome[0] == "raised":
+            return RIGHT if given.raises in outcome[1] else RAISED
+        return symbol(wire.loads(outcome[1]), given, self.problem.rtol)
 
     def begin(self, text: str) -> Reply:
         """Make a wrong answer the present one."""
@@ -117,21 +131,21 @@ class Bench:
         return [("slow", "")]
 
     def _verdict(self, position: int, outcome: tuple[Any, ...]) -> tuple[int, float]:
-        """RIGHT or WRONG, and how far off."""
+        """AGREES or WRONG, and how far off."""
         given = self.inputs[position]
         if outcome[0] == "slow":
             return WRONG, 0.0
         if outcome[0] == "raised":
-            return (RIGHT if given.raises in outcome[1] else WRONG), 0.0
+            return (AGREES if given.raises in outcome[1] else WRONG), 0.0
         if given.raises or outcome[2]:
             return WRONG, 0.0
         if outcome[1] == self.texts[position]:
-            return RIGHT, 0.0
+            return AGREES, 0.0
         known = self.known.get((position, outcome[1]))
         if known is None:
             got = wire.loads(outcome[1])
             wrong = difference(got, given.expected, FAR * self.problem.rtol)
-            known = (WRONG, 0.0) if wrong else (RIGHT, deviation(got, given.expected))
+            known = (WRONG, 0.0) if wrong else (AGREES, deviation(got, given.expected))
             self.known[position, outcome[1]] = known
         return known
 

@@ -8,6 +8,7 @@ from typing import Any
 from grpo_ref.course.attack.operators import KINDS
 from grpo_ref.course.attack.run import FrozenCase, Left, Outcome
 from grpo_ref.course.attack.styles import module_file
+from grpo_ref.course.grading.diagnosis import SUFFIX as MISTAKES
 from grpo_ref.course.grading.found import SUFFIX, frozen
 from grpo_ref.course.grading.problem import Problem
 from grpo_ref.files import replace_text
@@ -27,12 +28,20 @@ def file_of_left(problem: Problem, root: Path) -> Path:
 
 
 def freeze(outcome: Outcome, root: Path) -> None:
-    """Write both files; reasons that somebody gave for answers left are kept."""
+    """Write the three files; reasons that somebody gave for answers left are kept."""
     left = file_of_left(outcome.problem, root)
     reasons = reasons_of(left)
     left.parent.mkdir(parents=True, exist_ok=True)
     replace_text(left, readable([_left(each, reasons) for each in outcome.left]) + "\n")
     replace_text(file_of_cases(outcome.problem), readable(_data(outcome)) + "\n")
+    replace_text(module_file(outcome.problem).with_suffix(MISTAKES), readable(_mistakes(outcome)) + "\n")
+
+
+def _mistakes(outcome: Outcome) -> dict[str, Any]:
+    """Sentences once each, and for every behavior the number of its sentence and its symbols."""
+    sentences = list(dict.fromkeys(each.sentence for each in outcome.mistakes))
+    known = [[sentences.index(each.sentence), "".join(each.symbols)] for each in outcome.mistakes]
+    return {"sentences": sentences, "mistakes": known}
 
 
 def reasons_of(path: Path) -> dict[str, str]:

@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grpo_ref.course.attack.bench import WRONG, Bench
+from grpo_ref.course.attack.known import Show, known_mistakes
 from grpo_ref.course.attack.mutants import WrongAnswer, wrong_answers
+from grpo_ref.course.attack.operators import KINDS
 from grpo_ref.course.attack.search import TIMES, cover, pool
 from grpo_ref.course.attack.shrink import shrunk
 from grpo_ref.course.attack.store import Store, fingerprint
 from grpo_ref.course.attack.styles import module_file
 from grpo_ref.course.grading import wire
+from grpo_ref.course.grading.diagnosis import Mistake
 from grpo_ref.course.grading.domain.domain import Draw
 from grpo_ref.course.grading.drawn import own_checks
 from grpo_ref.course.grading.problem import Problem
@@ -24,8 +27,6 @@ ENOUGH = 12
 """A wrong answer that so many of the smaller inputs tell apart is not tried on the others."""
 LONGEST_STRETCH = 32
 """The most calls in a row that are kept to catch a wrong answer that remembers."""
-Show = Callable[[str, int, int], None]
-"""Is told the stage, how many are done and how many there are."""
 
 
 @dataclass(frozen=True)
@@ -73,12 +74,13 @@ class Outcome:
       made: how many wrong answers there were.
       killed: check -> how many it was the first to catch, found cases left out.
       survived: how many passed them all.
-      cases: inputs that tell the survivors apart.
+      cases: inputs that tell the survivors apart, by kind.
       missed: how many survivors fail on some input, but on no case.
       left: wrong answers that agree on every input tried.
       drawn: inputs drawn.
       tried: how many of them were fit to judge by.
       unfit: why others were not -> the inputs.
+      mistakes: what every wrong answer that has a sentence returns on the cases, in the order of a report.
       seed: of the draws.
     """
 
@@ -93,6 +95,7 @@ class Outcome:
     drawn: int
     tried: int
     unfit: Mapping[str, Sequence[Draw]] = field(default_factory=dict)
+    mistakes: Sequence[Mistake] = ()
     seed: int = 0
 
 
@@ -120,6 +123,8 @@ def attack(
         cases = _cases(survivors, candidates, trials, rights, bench, show)
         cases += _sequences(_missed(survivors, cases, trials, bench), candidates, bench)
         missed = _missed(survivors, cases, trials, bench)
+        cases = [case for kind in KINDS for case in cases if case.kind == kind]
+        known = known_mistakes(problem, made, [case.candidate.input for case in cases], bench, show)
     return Outcome(
         problem=problem,
         styles=list(styles),
@@ -128,6 +133,7 @@ def attack(
         survived=len(survivors),
         cases=cases,
         missed=len(missed),
+        mistakes=known,
         left=[
             Left(wrong, trials[wrong.text][1], rounding[wrong.style])
             for wrong in survivors

@@ -3,21 +3,17 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
-from grpo_ref.course.grading.judge import agree
+from grpo_ref.course.grading.diagnosis import Tested, diagnosed
+from grpo_ref.course.grading.found import Found
 from grpo_ref.course.grading.problem import (
     AS_GIVEN,
     Case,
     Check,
     Failure,
     Function,
-    Mutant,
     Problem,
     Raised,
-    copied,
 )
 from grpo_ref.course.grading.report import DEFAULT_SEED, FAILED, NOT_STARTED, PASSED, CheckResult, Report
 from grpo_ref.course.grading.sandbox import Reply, Sandbox
@@ -73,22 +69,25 @@ def _examine(
     problem: Problem, submission: Direct | Sandboxed, seed: int, on_error: OnError | None = None
 ) -> Report:
     witness = Witness(submission, problem.function)
-    results = []
+    results, tested = [], []
     for check in problem.checks:
-        before = len(submission.warnings)
+        before, called = len(submission.warnings), len(witness.calls)
         result = _run(check, witness, problem, seed, on_error)
         if result is None:
             return not_started(problem, seed)
         results.append(replace(result, warnings=_distinct(submission.warnings[before:])))
-    known = [] if all(result.passed for result in results) else _coinciding(problem, witness)
+        inputs = check.inputs if isinstance(check, Found) else ()
+        tested.append(Tested(check.name, result.passed, witness.calls[called:], inputs))
+    diagnosis, likely = diagnosed(problem, tested)
+    results = [replace(result, likely=text) for result, text in zip(results, likely, strict=True)]
     report = Report(
         problem=problem.id,
         title=problem.title,
         status=PASSED if all(result.passed for result in results) else FAILED,
         results=tuple(results),
-        points=_points(problem, results, known),
+        points=_points(problem, results, diagnosis),
         of=problem.points,
-        diagnosis=known[0].tell if known else "",
+        diagnosis=diagnosis,
         seed=seed,
         official=submission.official,
     )
@@ -99,7 +98,7 @@ def _distinct(warnings: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(warnings))
 
 
-def _points(problem: Problem, results: list[CheckResult], known: list[Mutant]) -> float:
+def _points(problem: Problem, results: list[CheckResult], diagnosis: str) -> float:
     """All points for an answer that is right, at most half of them for one that is wrong somewhere.
 
     A wrong answer has its share of that half by the tests that it passes. It has none before the examples of
@@ -108,7 +107,7 @@ def _points(problem: Problem, results: list[CheckResult], known: list[Mutant]) -
     passed = [result.passed for result in results]
     if all(passed):
         return float(problem.points)
-    unmended = any(mutant.name == AS_GIVEN for mutant in known)
+    unmended = any(mutant.name == AS_GIVEN and mutant.tell == diagnosis for mutant in problem.mutants)
     examples = [isinstance(check, Case) and check.shown for check in problem.checks]
     begun = all(right for right, example in zip(passed, examples, strict=True) if example)
     if unmended or not begun:
@@ -138,26 +137,6 @@ def _run(
 def _about(check: Check) -> str:
     """What the check is for; of a hidden case nothing, since its reason derives the expected value."""
     return "" if isinstance(check, Case) and not check.shown else check.why
-
-
-def _coinciding(problem: Problem, witness: Witness) -> list[Mutant]:
-    """The known wrong answers that give the same values as a wrong answer on every call."""
-    if _same_values(problem.reference, problem.rtol, witness):
-        return []
-    return [mutant for mutant in problem.mutants if _same_values(mutant.function, problem.rtol, witness)]
-
-
-def _same_values(function: Function, rtol: float, witness: Witness) -> bool:
-    """Whether a function gives on every call what the submission gave."""
-    for arguments, keywords, value in witness.calls:
-        try:
-            with np.errstate(all="ignore"):
-                theirs: Any = function(*copied(arguments), **copied(keywords))
-            if not agree(value, theirs, rtol):
-                return False
-        except Exception:
-            return False
-    return True
 
 
 def _unloadable(problem: Problem, reply: Reply, printed: str, seed: int) -> Report:

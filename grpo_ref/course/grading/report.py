@@ -15,6 +15,7 @@ class CheckResult:
       passed: whether it passed.
       called, got, wrong: the call, what it returned or raised, and what is wrong with it; empty if passed.
       why: the author's sentence about what the check is for.
+      likely: the sentence of a known mistake that explains this check, where none explains them all, or "".
       warnings: what NumPy or Python warned of in its calls.
     """
 
@@ -24,6 +25,7 @@ class CheckResult:
     got: str = ""
     wrong: str = ""
     why: str = ""
+    likely: str = ""
     warnings: tuple[str, ...] = ()
 
 

@@ -1,6 +1,7 @@
 """An answer as something that can be called: a file in a sandbox, or a function at hand."""
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -63,24 +64,42 @@ class Sandboxed:
         return self.sandbox.printed()
 
 
+class Call(NamedTuple):
+    """One call of a submission and what came of it."""
+
+    arguments: tuple[Any, ...]
+    keywords: Mapping[str, Any]
+    value: Any = None
+    kinds: tuple[str, ...] = ()
+
+    @property
+    def raised(self) -> bool:
+        """Whether it raised; then `kinds` has the names of the exception's type and its bases."""
+        return bool(self.kinds)
+
+
 class Witness:
-    """Passes calls on and keeps their values, to compare them with known wrong answers.
+    """Passes calls on and keeps what came of them, to compare it with known wrong answers.
 
     Attributes:
-      calls: arguments, keywords and value of each call that returned.
+      calls: in their order.
       called: the last call as text.
     """
 
     def __init__(self, submission: Submission, function: str) -> None:
         self.submission, self.function = submission, function
-        self.calls: list[tuple[tuple[Any, ...], dict[str, Any], Any]] = []
+        self.calls: list[Call] = []
         self.called = ""
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """The submission's value, or Raised."""
         self.called = format_call(self.function, arguments, keywords)
-        value = self.submission(*arguments, **keywords)
-        self.calls.append((arguments, keywords, value))
+        try:
+            value = self.submission(*arguments, **keywords)
+        except Raised as raised:
+            self.calls.append(Call(arguments, keywords, kinds=raised.kinds))
+            raise
+        self.calls.append(Call(arguments, keywords, value))
         return value
 
     def inputs_after(self) -> Any:

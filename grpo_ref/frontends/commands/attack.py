@@ -10,7 +10,7 @@ from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.frontends.exercise import ExerciseName
 
 STORE = Path(".attack")
-STAGES = ("checks", "search", "shrink")
+STAGES = ("checks", "search", "shrink", "signs")
 
 
 @click.command("attack", epilog="Example:  grpo-ref dev attack ratios/clipped")

@@ -56,7 +56,7 @@ def test_a_second_run_finds_everything_in_the_store(problem, styles, place, tmp_
     again = attacked(problem, styles, tmp_path, shown)
     assert (tmp_path / "store.jsonl").stat().st_size == size
     assert repr(again.cases) == repr(first.cases)
-    assert {stage for stage, _, _ in shown} == {"checks", "search", "shrink"}
+    assert {stage for stage, _, _ in shown} == {"checks", "search", "shrink", "signs"}
 
 
 def test_reasons_that_somebody_wrote_are_kept(problem, styles, place, tmp_path):
