@@ -12,7 +12,7 @@ def sapo(
         sₜ = (4/τ) σ(τ (rₜ - 1)) A,   rₜ = exp(log_ratio),   τ = tau_positive where A > 0, else tau_negative
 
     The slope is 4 p (1 - p) rₜ A with p = σ(τ (rₜ - 1)): A at rₜ = 1, whatever τ is. A larger τ is a sharper
-    gate. Far from 1 the slope is tiny but not 0: p (1 - p) is computed as f/(1 + f)² with f = exp(-τ|rₜ - 1|),
+    gate. Far from 1 the slope is tiny but not 0: p (1 - p) is computed as f/(1 + f)², f = exp(-τ|rₜ - 1|),
     since 1 - p would lose its digits.
 
     Args:
