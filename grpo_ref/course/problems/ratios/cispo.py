@@ -48,8 +48,9 @@ PROBLEM = Problem(
         "PPO's clip takes the slope away from exactly those tokens that moved most, and these are often rare tokens"
         " that matter, such as a `However` or a `Wait` where the text takes a turn. CISPO keeps every token in"
         " training. It goes back to the plain policy gradient (REINFORCE), which raises log πθ, the log-probability"
-        " of a token, in proportion to its advantage A. As the completions come from an older policy, each token is"
-        " weighted by its ratio r = πθ/πold; that weight is capped, so that no token can dominate, and it is held"
+        " of a token, in proportion to its advantage A (how much better its completion was than others). As the completions were"
+        " written by an older policy, each token is"
+        " weighted by its ratio r = πθ/πold (how much likelier it has become); that weight is capped, so that no token can dominate, and it is held"
         " constant, so that nothing but the logarithm is differentiated."
     ),
     task=(
@@ -92,9 +93,9 @@ PROBLEM = Problem(
         Case("A low ratio", (np.log([0.5]), [2.0]), np.array([1.0]), why="there is no lower bound"),
         Case(
             "Another cap",
-            (np.log([2.0, 1.1]), [1.0, 1.0], 1.28),
-            np.array([1.28, 1.1]),
-            why="min(2, 1.28) and min(1.1, 1.28)",
+            ([np.log(2.0), np.log(1.1), 3.0], [1.0, 1.0, 1.0], 1.28),
+            np.array([1.28, 1.1, 1.28]),
+            why="min(2, 1.28), min(1.1, 1.28) and min(exp(3), 1.28)",
         ),
         Unchanged((np.array([0.5]), np.array([1.0]))),
         FromDomain(),
@@ -112,6 +113,16 @@ PROBLEM = Problem(
             "cap as an offset",
             _of(lambda r, a, c: np.minimum(r, 1 + c) * a),
             "The cap is max_ratio itself, not 1 + max_ratio.",
+        ),
+        Mutant(
+            "capped tokens dropped",
+            _of(lambda r, a, c: np.where(r > c, 0.0, r * a)),
+            "A capped token keeps its gradient: its weight is the cap, not 0.",
+        ),
+        Mutant(
+            "cap of the logarithm",
+            _of(lambda r, a, c: np.exp(np.minimum(np.log(r), c)) * a),
+            "max_ratio caps the ratio, not its logarithm.",
         ),
         Mutant(
             "one-sided like PPO's loss",

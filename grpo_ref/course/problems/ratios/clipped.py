@@ -47,9 +47,8 @@ PROBLEM = Problem(
     function="clipped_surrogate",
     reference=_reference,
     background=(
-        "A batch of completions is used for several steps, and with every step the policy moves away from the one"
-        " that wrote them. The surrogate is what the policy climbs: for each token, its ratio r (how much likelier it"
-        " has become) times its advantage A (how much better its completion was than others). Climbing r A without"
+        "A batch of completions is used for several steps, and with every step the policy (the language model) moves away from the one"
+        " that wrote them. The surrogate is what the policy climbs: for each token, its ratio r = πθ/πold (how much likelier it has become) times its advantage A (how much better its completion was than others). Climbing r A without"
         " a limit would push a good token ever further on the evidence of one sample. PPO stops rewarding a token"
         " that has already been pushed far enough; DAPO lets good tokens go further up than bad ones go down."
     ),
@@ -132,23 +131,33 @@ PROBLEM = Problem(
         ),
         Mutant(
             "half-widths swapped",
-            lambda r, a, clip_low=0.2, clip_high=0.2: _reference(r, a, clip_high, clip_low),
+            _wrong(lambda r, a, lo, hi: np.minimum(r * a, np.clip(r, 1 - (hi - 1), 1 + (1 - lo)) * a)),
             "clip_low and clip_high are swapped.",
         ),
         Mutant(
             "negated",
-            lambda *inputs: -_reference(*inputs),
+            lambda *inputs, **named: -_reference(*inputs, **named),
             "This is the loss; the surrogate is to be maximized.",
         ),
         Mutant(
             "averaged",
-            lambda *inputs: _reference(*inputs).mean(),
+            lambda *inputs, **named: _reference(*inputs, **named).mean(),
             "One value per token is asked for, not their mean.",
         ),
         Mutant(
             "log-space bounds",
             _wrong(lambda r, a, lo, hi: np.minimum(r * a, np.clip(r, 1 / hi, hi) * a)),
             "The lower bound is 1 - clip_low, not 1 / (1 + clip_high).",
+        ),
+        Mutant(
+            "half-widths in log space",
+            _wrong(lambda r, a, lo, hi: np.minimum(r * a, np.clip(r, np.exp(lo - 1), np.exp(hi - 1)) * a)),
+            "The half-widths are those of the ratio, not of its logarithm.",
+        ),
+        Mutant(
+            "good tokens only",
+            _wrong(lambda r, a, lo, hi: np.where(a > 0, np.minimum(r, hi), r) * a),
+            "Bad tokens are held too, below 1 - clip_low.",
         ),
     ),
     others={

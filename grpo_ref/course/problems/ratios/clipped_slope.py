@@ -68,13 +68,18 @@ def _wrong(formula: Any) -> Function:
     return answer
 
 
+def _slope(r: Any, a: Any, lo: float, hi: float) -> Any:
+    return np.where(((a > 0) & (r > hi)) | ((a < 0) & (r < lo)), 0.0, r * a)
+
+
 PROBLEM = Problem(
     id="ratios/clipped_slope",
     title="Which way does the token push?",
     function="clipped_slope",
     reference=_reference,
     background=(
-        "Clipping is not about the value of the surrogate but about its slope: the slope is what moves the policy. A"
+        "The surrogate is what the policy (the language model) climbs, one value for each token. Clipping is less about"
+        " that value than about its slope, for the slope is what moves the policy. A"
         " token whose surrogate no longer changes with its ratio has a slope of 0 and pushes no more. The slope is"
         " taken with respect to the log-ratio, because that is what the chain rule needs next: it moves exactly as"
         " log πθ, the log-probability that the model gives the token."
@@ -83,7 +88,8 @@ PROBLEM = Problem(
         "Write `clipped_slope(log_ratio, advantages, clip_low=0.2, clip_high=0.2)`: the derivative of the clipped"
         " surrogate with respect to log_ratio, for each token. With r = exp(log_ratio), the surrogate is\n\n"
         "    s = min(r A, clip(r, 1 - clip_low, 1 + clip_high) A)\n\n"
-        "where A is the advantage, and clip(r, a, b) holds r between a and b. Where s is r A, its derivative is r A"
+        "A is the token's advantage (how much better its completion was than others), and clip(r, a, b) holds r between"
+        " a and b. Where s is r A, its derivative is r A"
         " too, because the derivative of exp(x) is exp(x). Where the clip holds the value, s is constant."
     ),
     inputs=DOMAIN.inputs,
@@ -167,13 +173,23 @@ PROBLEM = Problem(
             "That is the clipped value; its slope is 0 beyond the bounds.",
         ),
         Mutant(
+            "slope only where both differ",
+            _wrong(lambda r, a, lo, hi: np.where(r * a < np.clip(r, lo, hi) * a, r * a, 0.0)),
+            "Within the bounds both products are equal, and the slope is r A.",
+        ),
+        Mutant(
+            "bounds in log space",
+            _wrong(lambda r, a, lo, hi: _slope(r, a, np.exp(lo - 1), np.exp(hi - 1))),
+            "The half-widths are those of the ratio: exponentiate log_ratio before it is compared with a bound.",
+        ),
+        Mutant(
             "stopped on the bound",
             _wrong(lambda r, a, lo, hi: np.where(((a > 0) & (r >= hi)) | ((a < 0) & (r <= lo)), 0.0, r * a)),
             "On the bound itself a token still pushes.",
         ),
         Mutant(
             "half-widths swapped",
-            lambda x, a, clip_low=0.2, clip_high=0.2: _reference(x, a, clip_high, clip_low),
+            _wrong(lambda r, a, lo, hi: _slope(r, a, 1 - (hi - 1), 1 + (1 - lo))),
             "clip_low and clip_high are swapped: the ratio may go down to 1 - clip_low and up to 1 + clip_high.",
         ),
         Mutant(

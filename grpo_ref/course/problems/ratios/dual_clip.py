@@ -23,7 +23,11 @@ DOMAIN = Domain(
         "advantages": Real("|T|N T|B N T", (-1e4, 1e4), meaning="A"),
         "clip": Scalar(0.2, (0, 0.99), at=(0,), meaning="how far the ratio may go up or down"),
         "max_ratio": Scalar(
-            3.0, (1.01, 50), usual=((1.1, 6), (1.01, 50)), at=("1 + clip",), meaning="the cap for bad tokens"
+            3.0,
+            (1.01, 50),
+            usual=((1.01, 1.5), (1.5, 6), (1.01, 50)),
+            at=("1 + clip",),
+            meaning="the cap for bad tokens",
         ),
     },
     sizes={"B": (1, 2), "N": (1, 3), "T": (1, 4)},
@@ -52,7 +56,7 @@ PROBLEM = Problem(
     function="dual_clipped",
     reference=_reference,
     background=(
-        "The surrogate is what the policy climbs, one value for each token: its ratio r (how much likelier it has"
+        "The surrogate is what the policy (the language model) climbs, one value for each token: its ratio r (how much likelier it has"
         " become) times its advantage A (how much better its completion was than others). PPO's clip holds a good"
         " token that has moved far up and a bad one that has moved far down. It leaves one corner open: a bad token"
         " that has become ten times likelier counts ten times, and a single one can dominate a whole batch. The dual"
@@ -100,6 +104,12 @@ PROBLEM = Problem(
         Case("Bad token, pushed far enough", ([0.5], [-1.0]), np.array([-0.8]), why="the ordinary clip"),
         Case("Good token, too rare", ([0.5], [2.0]), np.array([1.0]), why="not clipped"),
         Case("max_ratio counts", ([5.0], [-1.0], 0.2, 2.0), np.array([-2.0]), why="max(-5, -2)"),
+        Case(
+            "A floor within the clip",
+            ([2.0, 2.0], [-1.0, 1.0], 0.5, 1.25),
+            np.array([-1.25, 1.5]),
+            why="max(min(-2, -1.5), -1.25) for the bad token; the good one has no floor: min(2, 1.5)",
+        ),
         Unchanged((np.array([5.0, 0.5]), np.array([-1.0, 1.0]))),
         FromDomain(),
         *found(__file__),
@@ -135,6 +145,21 @@ PROBLEM = Problem(
             "ratio capped for all",
             _of(lambda s, r, a, c: np.where(r > c, c * a, s)),
             "Capping the ratio of good tokens undoes their clip.",
+        ),
+        Mutant(
+            "ratio capped first",
+            _of(lambda s, r, a, c: np.minimum(np.minimum(r, c) * a, s)),
+            "This caps the ratio before the minimum is taken; the floor is put under the finished surrogate.",
+        ),
+        Mutant(
+            "floor at the bound",
+            lambda r, a, clip=0.2, max_ratio=3.0: _reference(r, a, clip, max(max_ratio, 1 + clip)),
+            "The floor is max_ratio A, even if max_ratio is less than 1 + clip.",
+        ),
+        Mutant(
+            "cap as an offset",
+            _of(lambda s, r, a, c: np.where(a < 0, np.maximum(s, (1 + c) * a), s)),
+            "The cap is max_ratio itself, not 1 + max_ratio.",
         ),
         Mutant(
             "clip forgotten",

@@ -67,6 +67,13 @@ def _slope(r: Any, a: Any, t: Any, p: Any) -> Any:
     return 4.0 * p / (1.0 + np.exp(t * (r - 1.0))) * r * a
 
 
+def _gated_by_the_logarithm(ratio: Any, advantages: Any, positive: float, negative: float) -> Any:
+    r, a = np.asarray(ratio, dtype=float), np.asarray(advantages, dtype=float)
+    t = _tau(a, positive, negative)
+    p, q = 1.0 / (1.0 + r**-t), 1.0 / (1.0 + r**t)
+    return 4.0 / t * p * a, 4.0 * p * q * r * a
+
+
 def _on_policy(f: Function) -> str | None:
     slopes = [f(np.ones(2), np.array([1.5, -0.5]), t, 2.0 * t)[1] for t in (0.5, 1.0, 4.0)]
     same = all(np.allclose(np.asarray(slope), [1.5, -0.5], atol=1e-9) for slope in slopes)
@@ -79,22 +86,20 @@ PROBLEM = Problem(
     function="sapo_surrogate",
     reference=_reference,
     background=(
-        "The surrogate is what the policy climbs; its slope says how hard a token pushes. PPO's clip is a cliff: a"
-        " token pushes with full force as long as its ratio r (how much likelier it has become) is within the bounds,"
+        "The surrogate is what the policy (the language model) climbs, one value for each token; its slope says how hard a token pushes. PPO's clip is a cliff: a"
+        " token pushes with full force as long as its ratio r = πθ/πold (how much likelier it has become) is within the bounds,"
         " and not at all beyond. SAPO puts a soft gate there: the push is full at r = 1 and fades with the distance"
-        " from 1. The gate has a sharpness τ (a temperature) for good tokens, whose advantage A is positive, and"
-        " another one for bad tokens."
+        " from 1. The gate has a sharpness τ (a temperature) for good tokens, those with a positive advantage A (their completion was better than others), and another one for bad tokens."
     ),
     task=(
         "Write `sapo_surrogate(ratio, advantages, tau_positive=1.0, tau_negative=1.05)`, which returns two arrays: the"
         " surrogate s of each token, and its slope with respect to log r.\n\n"
         "    s = (4/τ) σ(τ (r - 1)) A,    σ(x) = 1 / (1 + exp(-x))\n"
         "    slope = ∂s / ∂log r\n\n"
-        "τ is tau_positive where A > 0, and tau_negative elsewhere. Derive the slope by the chain rule: σ'(x) ="
-        " σ(x) (1 - σ(x)), and dr / d log r = r.\n\n"
+        "τ is tau_positive where A > 0, and tau_negative elsewhere. Derive the slope by the chain rule, from\n\n"
+        "    dσ/dx = σ(x) (1 - σ(x))    and    dr / d log r = r\n\n"
         "Both must be exact to the tolerance even where they are tiny. At r = 40, A = 1 and τ = 1 the slope is"
-        " 1.8e-15 and not 0, though σ(39) is so close to 1 that 1 - σ(39) is computed as 0. The same number is"
-        " σ(-39), and that keeps its digits."
+        " 1.8e-15 and not 0, though σ(39) is so close to 1 that 1 - σ(39) is computed as 0. In exact numbers it equals σ(-39), and that keeps its digits."
     ),
     inputs=DOMAIN.inputs,
     domain=DOMAIN,
@@ -148,6 +153,23 @@ PROBLEM = Problem(
         changing_inputs(_reference),
         Mutant(
             "4/τ forgotten", _of(value=lambda r, a, t, p: p * a), "The factor 4/τ is missing in the value."
+        ),
+        Mutant(
+            "τ forgotten in the value",
+            _of(value=lambda r, a, t, p: 4.0 * p * a),
+            "The value is divided by τ.",
+        ),
+        Mutant(
+            "gate of the log-ratio",
+            lambda r, a, tau_positive=1.0, tau_negative=1.05: _gated_by_the_logarithm(
+                r, a, tau_positive, tau_negative
+            ),
+            "The gate looks at r - 1, not at log r.",
+        ),
+        Mutant(
+            "slope first",
+            lambda *inputs, **named: _reference(*inputs, **named)[::-1],
+            "The value comes first, then the slope.",
         ),
         Mutant(
             "divided by τ",

@@ -56,9 +56,9 @@ PROBLEM = Problem(
     function="scenarios",
     reference=_reference,
     background=(
-        "Take one token of a completion. Its ratio r says how much likelier the policy would write it now than when"
-        " it was sampled; its advantage A says whether its completion was better (A > 0) or worse (A < 0) than the"
-        " others of its group. So there are four scenarios. Without a clip a token pushes the policy in all of them,"
+        "Take one token of a completion, an answer that the policy (the language model) wrote. Its ratio r = πθ/πold"
+        " says how much likelier the policy would write it now than when"
+        " it was sampled; its advantage A says whether its completion was better (A > 0) or worse (A < 0) than the other answers to the same prompt. So there are four scenarios. Without a clip a token pushes the policy in all of them,"
         " however far it has already been pushed. PPO's clip stops those that have moved far enough in the direction"
         " of their advantage, and never those that have moved the other way and have to come back."
     ),
@@ -82,7 +82,7 @@ PROBLEM = Problem(
         "A token with A = 0 does not learn: zero times any ratio has no slope.\n"
         "All comparisons are exact: 1.0000001 is greater than 1, and an advantage of 0.0000001 is not 0."
     ),
-    notes="What trainers log as the clip fraction is the share of tokens that do not learn in scenarios 1 and 4.",
+    notes="The share of tokens that are stopped, in scenarios 1 and 4, is what trainers log as the clip fraction.",
     source=(
         'The table of scenarios in "A technical explanation of the GRPO loss function" (a blog post of February'
         " 2025), for the unclipped objective; Schulman et al. 2017, eq. 7 (arXiv:1707.06347), for the clip."
@@ -181,6 +181,11 @@ PROBLEM = Problem(
                 )
             ),
             "An advantage of exactly 0 is in no scenario.",
+        ),
+        Mutant(
+            "ratio of one does not learn",
+            _of(learns=lambda r, a, e: _learns(r, a, e) & (r != 1)),
+            "A ratio of exactly 1 is in no scenario, but with an advantage it learns.",
         ),
         Mutant("clip fixed", lambda r, a, clip=0.2: _reference(r, a), "The argument clip is not used."),
     ),

@@ -32,8 +32,12 @@ def _reference(log_ratio: Any, mask: Any) -> Any:
     return np.exp(np.where(mask != 0, sequence_mean_level(log_ratio, mask), -np.inf).max(-1))
 
 
-def _wrong(formula: Any) -> Function:
-    return lambda log_ratio, mask: formula(np.asarray(log_ratio, dtype=float), np.asarray(mask, dtype=float))
+def _wrong(formula: Any, *, keep_padding: bool = False) -> Function:
+    def answer(log_ratio: Any, mask: Any) -> Any:
+        x, m = np.asarray(log_ratio, dtype=float), np.asarray(mask, dtype=float)
+        return formula(x if keep_padding else np.where(m > 0, x, 0.0), m)
+
+    return answer
 
 
 TABLE, MASK = np.array([[0.1, 0.3, 9.0], [0.6, 0.0, 0.3]]), np.array([[1, 1, 0], [1, 1, 1]])
@@ -45,8 +49,8 @@ PROBLEM = Problem(
     reference=_reference,
     background=(
         "The reward is given to a whole answer (a completion), not to a token; so GSPO takes one ratio for the whole"
-        " answer too. How much likelier has it become? The probability of an answer is the product of those of its"
-        " tokens, so the plain answer is the product of the token ratios. It explodes or vanishes with the length:"
+        " answer too. How much likelier would the policy (the language model) write it now than when it did? The probability of an answer is the product of those of its"
+        " tokens, so the obvious choice is the product of the token ratios. It explodes or vanishes with the length:"
         " 1.01 to the power of 1000 is 20959. GSPO takes the geometric mean of the token ratios instead, which is a"
         " number of the size of a single token's ratio, whatever the length."
     ),
@@ -105,8 +109,23 @@ PROBLEM = Problem(
         changing_inputs(_reference),
         Mutant(
             "product",
-            _wrong(lambda x, m: np.exp((x * m).sum(-1))),
+            _wrong(lambda x, m: np.exp(x.sum(-1))),
             "This is the product of the ratios; GSPO takes its |o|-th root.",
+        ),
+        Mutant(
+            "root of the product",
+            _wrong(lambda x, m: np.where(m > 0, np.exp(x), 1.0).prod(-1) ** (1 / m.sum(-1))),
+            "The product of the ratios over- or underflows before the root is taken: average the logarithms.",
+        ),
+        Mutant(
+            "divided by all tokens",
+            _wrong(lambda x, m: np.exp(x.sum(-1) / m.sum())),
+            "Each sum is divided by the completion's own number of tokens, not by that of the batch.",
+        ),
+        Mutant(
+            "axis kept",
+            _wrong(lambda x, m: np.exp(x.sum(-1, keepdims=True) / m.sum(-1, keepdims=True))),
+            "One number per completion is asked for: shape (N,), not (N, 1).",
         ),
         Mutant(
             "mean of the ratios",
@@ -115,34 +134,36 @@ PROBLEM = Problem(
         ),
         Mutant(
             "padded length",
-            _wrong(lambda x, m: np.exp((x * m).mean(-1))),
+            _wrong(lambda x, m: np.exp(x.mean(-1))),
             "It divides by T, not by the number of tokens.",
         ),
         Mutant(
             "padding in the sum",
-            _wrong(lambda x, m: np.exp(x.sum(-1) / m.sum(-1))),
+            _wrong(lambda x, m: np.exp(x.sum(-1) / m.sum(-1)), keep_padding=True),
             "The padding is in the sum.",
         ),
         Mutant(
             "padding multiplied",
-            _wrong(lambda x, m: np.exp((x * m).sum(-1) / m.sum(-1))),
+            _wrong(lambda x, m: np.exp((x * m).sum(-1) / m.sum(-1)), keep_padding=True),
             "NaN times 0 is NaN: what the padding holds reaches the result. Choose with np.where.",
         ),
-        Mutant("no mask", _wrong(lambda x, m: np.exp(x.mean(-1))), "The mask is not used."),
+        Mutant(
+            "no mask", _wrong(lambda x, m: np.exp(x.mean(-1)), keep_padding=True), "The mask is not used."
+        ),
         Mutant(
             "no exponential",
-            _wrong(lambda x, m: (x * m).sum(-1) / m.sum(-1)),
+            _wrong(lambda x, m: x.sum(-1) / m.sum(-1)),
             "This is the logarithm of the ratio.",
         ),
         Mutant("inverted", lambda x, m: 1 / _reference(x, m), "The ratio is turned over: new over old."),
         Mutant(
             "over the batch",
-            _wrong(lambda x, m: np.full(len(x), np.exp((x * m).sum() / m.sum()))),
+            _wrong(lambda x, m: np.full(len(x), np.exp(x.sum() / m.sum()))),
             "Each completion has a ratio of its own.",
         ),
         Mutant(
             "one per token",
-            _wrong(lambda x, m: np.exp((x * m).sum(-1, keepdims=True) / m.sum(-1, keepdims=True)) * m),
+            _wrong(lambda x, m: np.exp(x.sum(-1, keepdims=True) / m.sum(-1, keepdims=True)) * m),
             "One ratio per completion is asked for, not one per token.",
         ),
     ),
