@@ -148,7 +148,15 @@ PROBLEM = Problem(
         ),
         Mutant(
             "ratio capped first",
-            _of(lambda s, r, a, c: np.minimum(np.minimum(r, c) * a, s)),
+            lambda r, a, clip=0.2, max_ratio=3.0: (
+                surrogates.two_sided_clipped(
+                    np.log(np.asarray(r, float)),
+                    np.asarray(a, float),
+                    clip_low=clip,
+                    clip_high=clip,
+                    max_ratio=max_ratio,
+                ).value
+            ),
             "This caps the ratio before the minimum is taken; the floor is put under the finished surrogate.",
         ),
         Mutant(
@@ -160,6 +168,11 @@ PROBLEM = Problem(
             "cap as an offset",
             _of(lambda s, r, a, c: np.where(a < 0, np.maximum(s, (1 + c) * a), s)),
             "The cap is max_ratio itself, not 1 + max_ratio.",
+        ),
+        Mutant(
+            "bad tokens not clipped",
+            _of(lambda s, r, a, c: np.where(a < 0, np.minimum(r, c) * a, s)),
+            "Bad tokens are clipped too, below 1 - clip.",
         ),
         Mutant(
             "clip forgotten",
