@@ -351,7 +351,7 @@ def _compare(
 
 
 def copied(value: Any) -> Any:
-    """A copy deep enough that nobody downstream can change ours."""
+    """A copy deep enough that nobody downstream can change ours, its memory in the same order."""
     if isinstance(value, np.ndarray):
         return value.copy(order="K")
     if isinstance(value, tuple | list):
