@@ -351,9 +351,9 @@ def _compare(
 
 
 def copied(value: Any) -> Any:
-    """A copy deep enough that nobody downstream can change ours."""
+    """A copy deep enough that nobody downstream can change ours, its memory in the same order."""
     if isinstance(value, np.ndarray):
-        return value.copy()
+        return value.copy(order="K")
     if isinstance(value, tuple | list):
         return type(value)(copied(item) for item in value)
     if isinstance(value, Mapping):
