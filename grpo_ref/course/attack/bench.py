@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from grpo_ref.course.grading import wire
-from grpo_ref.course.grading.diagnosis import RAISED, RIGHT, UNKNOWN, symbol
+from grpo_ref.course.grading.diagnosis import CHANGED, RAISED, RIGHT, UNKNOWN, symbol
 from grpo_ref.course.grading.found import Input
 from grpo_ref.course.grading.judge import difference
 from grpo_ref.course.grading.problem import Check, Failure, Problem, Raised
@@ -20,8 +20,8 @@ SECONDS = 1.0
 """The longest that one call may take; then it counts as hanging."""
 START_SECONDS = 10.0
 """The longest that a wrong answer may take to be loaded, with the libraries that it imports."""
-BLOCK = 200
-"""Inputs that are tried with one message."""
+FIRST, BLOCK = 24, 200
+"""Inputs that are tried with one message: few at first, since most wrong answers are soon found out."""
 FAR = 10.0
 """A wrong answer is told apart by a deviation of so many tolerances: an input must leave no doubt."""
 AGREES, WRONG, UNTRIED = 0, 1, 2
@@ -87,7 +87,8 @@ class Bench:
         deviations = [0.0]
         while len(verdicts) < len(self.inputs):
             first = len(verdicts)
-            found = self._outcomes(text, first, min(first + BLOCK, len(self.inputs)))
+            last = first + BLOCK if first else FIRST
+            found = self._outcomes(text, first, min(last, len(self.inputs)))
             judged = [self._verdict(first + offset, outcome) for offset, outcome in enumerate(found)]
             verdicts += [verdict for verdict, _ in judged]
             deviations += [deviation for verdict, deviation in judged if verdict == AGREES]
@@ -104,10 +105,14 @@ class Bench:
         return signs + [UNKNOWN] * (len(self.inputs) - len(signs))
 
     def _symbol(self, given: Input, outcome: tuple[Any, ...]) -> str:
+        if outcome[0] == "same":
+            return RIGHT
         if outcome[0] == "slow":
             return UNKNOWN
         if outcome[0] == "raised":
             return RIGHT if given.raises in outcome[1] else RAISED
+        if outcome[2]:
+            return CHANGED
         return symbol(wire.loads(outcome[1]), given, self.problem.rtol)
 
     def begin(self, text: str) -> Reply:
@@ -121,26 +126,26 @@ class Bench:
         """Outcomes of some inputs; a process that died or hung counts as slow at the first of them."""
         if not self.taught:
             inputs = [(each.arguments, dict(each.keywords)) for each in self.inputs]
-            self.taught = self.sandbox.call("learn", (inputs,), {}).ok
+            self.taught = self.sandbox.call("learn", (inputs, self.texts), {}).ok
         if first == 0 and not self.begin(text).ok:
             return [("raised", ["Exception"])] * (last - first)
         reply = self.sandbox.call("outcomes", (first, last, SECONDS), {})
         if reply.ok:
             return list(reply.value)
         self.taught = False
-        return [("slow", "")]
+        return [("slow",)]
 
     def _verdict(self, position: int, outcome: tuple[Any, ...]) -> tuple[int, float]:
         """AGREES or WRONG, and how far off."""
         given = self.inputs[position]
+        if outcome[0] == "same":
+            return AGREES, 0.0
         if outcome[0] == "slow":
             return WRONG, 0.0
         if outcome[0] == "raised":
             return (AGREES if given.raises in outcome[1] else WRONG), 0.0
         if given.raises or outcome[2]:
             return WRONG, 0.0
-        if outcome[1] == self.texts[position]:
-            return AGREES, 0.0
         known = self.known.get((position, outcome[1]))
         if known is None:
             got = wire.loads(outcome[1])

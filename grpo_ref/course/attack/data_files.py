@@ -1,7 +1,6 @@
 """Writing what an attack found: cases beside the problem, what it could not tell apart beside the tests."""
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -65,15 +64,16 @@ def _data(outcome: Outcome) -> dict[str, Any]:
         "counts": {
             "right answers": len(outcome.styles),
             "made": outcome.made,
-            "caught by the author's checks": outcome.made - outcome.survived,
-            "caught by found cases": outcome.survived - len(outcome.left) - outcome.missed,
+            "caught by hidden cases": sum(outcome.caught.values()),
             "caught by drawn inputs only": outcome.missed,
+            "caught by the author's checks only": sum(outcome.by_checks.values()),
             "left, equal to rounding": rounding,
             "left, within the tolerance": len(outcome.left) - rounding,
             "cases": len(outcome.cases),
         },
         "search": {"seed": outcome.seed, "drawn": outcome.drawn, "fit to judge by": outcome.tried},
-        "first caught by": dict(Counter(outcome.killed).most_common()),
+        "first caught by": dict(outcome.caught),
+        "caught only by": dict(outcome.by_checks),
         "unfit": {reason: len(draws) for reason, draws in outcome.unfit.items()},
         "kinds": {kind: data for kind, data in kinds.items() if data["cases"]},
     }

@@ -23,8 +23,8 @@ from grpo_ref.course.grading.problem import Function, Problem, copied
 from grpo_ref.course.grading.submission import Call
 
 SUFFIX = ".mistakes.json"
-RIGHT, RAISED, UNKNOWN = "..", "!!", "??"
-"""Symbols for a right value, for an error, and for a case that was not tried."""
+RIGHT, RAISED, CHANGED, UNKNOWN = "..", "!!", "~~", "??"
+"""Symbols for a right value, for an error, for a changed input, and for a case that was not tried."""
 DIGITS = 6
 """Significant digits of the largest magnitude by which wrong values are told apart."""
 FEWEST = 2
