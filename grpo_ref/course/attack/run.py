@@ -25,7 +25,7 @@ LEAST = 1e-14
 """A relative deviation up to this is rounding."""
 ENOUGH = 12
 """A wrong answer that so many of the smaller inputs tell apart is not tried on the others."""
-HARDEST = 20
+HARDEST = 6
 """While a case is shrunk, so many of the wrong answers that it is kept for must go on failing."""
 LONGEST_STRETCH = 32
 """The most calls in a row that are kept to catch a wrong answer that remembers."""

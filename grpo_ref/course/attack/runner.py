@@ -20,7 +20,7 @@ class TooSlow(BaseException):
 
 
 def learn(inputs: list[Any], right: list[str]) -> int:
-    """Keep inputs, each a tuple of positional and a dict of keyword arguments, and the right values' texts."""
+    """Keep inputs, each a tuple and a dict of arguments, and the texts of their right values."""
     PRESENT["inputs"], PRESENT["right"] = inputs, right
     return len(inputs)
 
