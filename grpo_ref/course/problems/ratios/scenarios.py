@@ -197,9 +197,9 @@ PROBLEM = Problem(
             "A ratio of exactly 1 is in no scenario, but with an advantage it learns.",
         ),
         Mutant(
-            "nearly one is one",
-            lambda r, a, clip=0.2: _reference(np.round(np.asarray(r, dtype=float), 9), a, clip),
-            "All comparisons are exact: a ratio that is nearly 1 is not 1.",
+            "nearly equal is equal",
+            _of(scenario=lambda r, a: np.where(np.isclose(r, 1) | np.isclose(a, 0), 0, _scenario(r, a))),
+            "All comparisons are exact: a ratio that is nearly 1 is not 1, a small advantage is not 0.",
         ),
         Mutant("clip fixed", lambda r, a, clip=0.2: _reference(r, a), "The argument clip is not used."),
     ),
