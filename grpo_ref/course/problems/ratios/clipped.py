@@ -14,7 +14,11 @@ from grpo_ref.kernels import surrogates
 DOMAIN = Domain(
     {
         "ratio": Real(
-            "|T|N T|B N T", (1e-8, 1e4), at=(1, "1 + clip_high", "1 - clip_low"), meaning="r = πθ/πold"
+            "|T|N T|B N T",
+            (1e-8, 1e4),
+            usual=((0.1, 2), (1e-8, 1e4), (1e-8, 1e-6)),
+            at=(1, "1 + clip_high", "1 - clip_low"),
+            meaning="r = πθ/πold",
         ),
         "advantages": Real("|T|N T|B N T", (-1e4, 1e4), at=(0,), meaning="A"),
         "clip_low": Scalar(0.2, (0, 0.99), at=(0,), meaning="how far the ratio may go down"),

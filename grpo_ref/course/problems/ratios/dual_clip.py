@@ -160,6 +160,11 @@ PROBLEM = Problem(
             "This caps the ratio before the minimum is taken; the floor is put under the finished surrogate.",
         ),
         Mutant(
+            "good tokens capped too",
+            _of(lambda s, r, a, c: np.where(a < 0, np.maximum(s, c * a), np.minimum(s, c * a))),
+            "max_ratio is for bad tokens only: a good one is held by the clip alone.",
+        ),
+        Mutant(
             "floor at the bound",
             lambda r, a, clip=0.2, max_ratio=3.0: _reference(r, a, clip, max(max_ratio, 1 + clip)),
             "The floor is max_ratio A, even if max_ratio is less than 1 + clip.",

@@ -50,6 +50,9 @@ def _of(scenario: Any = None, learns: Any = None) -> Function:
     return answer
 
 
+HAIR = 2.0**-40
+"""About 1e-12, and exact beside 1."""
+
 PROBLEM = Problem(
     id="ratios/scenarios",
     title="Four scenarios, and which of them still learn",
@@ -128,6 +131,12 @@ PROBLEM = Problem(
             (np.array([1, 4]), np.array([True, True])),
             why="the slope passes on the closed interval, as PyTorch's clamp has it",
         ),
+        Case(
+            "A hair from 1, from the bounds, and from no advantage",
+            ([1 + HAIR, 1 - HAIR, 1.5 + HAIR, 0.5 - HAIR, 1.1], [1.0, 1.0, 1.0, -1.0, -HAIR], 0.5),
+            (np.array([1, 3, 1, 4, 2]), np.array([True, True, False, False, True])),
+            why="all comparisons are exact",
+        ),
         Unchanged((np.array([1.5, 0.5]), np.array([1.0, -1.0]))),
         FromDomain(),
         *found(__file__),
@@ -186,6 +195,11 @@ PROBLEM = Problem(
             "ratio of one does not learn",
             _of(learns=lambda r, a, e: _learns(r, a, e) & (r != 1)),
             "A ratio of exactly 1 is in no scenario, but with an advantage it learns.",
+        ),
+        Mutant(
+            "nearly equal is equal",
+            _of(scenario=lambda r, a: np.where(np.isclose(r, 1) | np.isclose(a, 0), 0, _scenario(r, a))),
+            "All comparisons are exact: a ratio that is nearly 1 is not 1, a small advantage is not 0.",
         ),
         Mutant("clip fixed", lambda r, a, clip=0.2: _reference(r, a), "The argument clip is not used."),
     ),

@@ -84,8 +84,8 @@ PROBLEM = Problem(
     source="Schulman et al. 2017, sec. 3 (arXiv:1707.06347).",
     hints=(
         "A quotient of probabilities is a difference of log-probabilities. What difference gives a ratio of 1?",
-        "Take the difference first, put 0 where there is no token, and exponentiate once.",
-        "np.exp(np.where(mask > 0, log_probs - old_log_probs, 0.0)), with all three made arrays by np.asarray",
+        "Put 0 where there is no token, take the difference, and exponentiate once.",
+        "np.exp(np.where(m, log_probs, 0.0) - np.where(m, old_log_probs, 0.0)), with m = np.asarray(mask) > 0",
     ),
     checks=(
         Case(

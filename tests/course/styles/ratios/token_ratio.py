@@ -40,11 +40,9 @@ def a_list_of_arrays(log_probs, old_log_probs, mask):
     return ratios
 
 
-def padding_cleared_first(log_probs, old_log_probs, mask):
-    m = np.asarray(mask) != 0
-    a = np.where(m, log_probs, 0.0)
-    b = np.where(m, old_log_probs, 0.0)
-    return np.exp(a - b)
+def difference_first(log_probs, old_log_probs, mask):
+    change = np.asarray(log_probs, dtype=float) - np.asarray(old_log_probs, dtype=float)
+    return np.exp(np.where(np.asarray(mask) != 0, change, 0.0))
 
 
 def with_a_masked_array(log_probs, old_log_probs, mask):
