@@ -45,7 +45,8 @@ Four tokens: (1 + 2 + 3 + 6) / 4. The two 99 are padding.
 ## Notes
 
 This is verl's default, `token-mean`, and TRL's `loss_type="bnpo"`. TRL's `loss_type="dapo"` counts
-the tokens of a whole training step instead, which may consist of several batches.
+the tokens of a whole training step instead, which may consist of several batches. The function of
+this package gives the weights m / Σ m, to be multiplied by the values and summed.
 
 ## Grading
 
@@ -60,6 +61,7 @@ DAPO, eq. 12 (arXiv:2503.14476); verl `token-mean`.
 
 ## See also
 
+- grpo_ref.token_mean, the same in this package: look at it when you are done.
 - notebooks/05_three_pictures_of_W.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade aggregation/token_mean

@@ -20,7 +20,7 @@ DOMAIN = Domain(
         "eos": Whole((0, "V - 1"), meaning="the number of the end-of-sequence token"),
     },
     sizes={"N": (1, 4), "T": (0, 6), "V": (1, 5)},
-    large={"N": 40, "T": 200, "V": 150_000},
+    large={"N": 40, "T": 300, "V": 150_000},
 )
 
 
@@ -39,17 +39,24 @@ PROBLEM = Problem(
     function="completion_mask",
     reference=_reference,
     background=(
-        "A language model answers a prompt token by token until it picks a special token, the end of the sequence"
-        " (eos), or until its budget of tokens is used up and the answer, the completion, is cut off. The completions"
-        " of a batch have different lengths, but an array needs rows of one length; so the shorter ones are filled up"
-        " with tokens that mean nothing, the padding. A mask says which tokens the model chose itself. Only those may"
-        " be trained on. The end token is one of them: stopping in time is a choice, too, and has to be learned."
+        "A language model answers a prompt token by token until it picks a special token, the end of the"
+        " sequence"
+        " (eos), or until its budget of tokens is used up and the answer, the completion, is cut off. The"
+        " completions"
+        " of a batch have different lengths, but an array needs rows of one length; so the shorter ones are"
+        " filled up"
+        " with tokens that mean nothing, the padding. A mask says which tokens the model chose itself. Only"
+        " those may"
+        " be trained on. The end token is one of them: stopping in time is a choice, too, and has to be"
+        " learned."
     ),
     task=(
-        "Write `completion_mask(tokens, eos)`. In each row it gives 1 to every token up to and including the first"
+        "Write `completion_mask(tokens, eos)`. In each row it gives 1 to every token up to and including the"
+        " first"
         " `eos`, and 0 to all tokens after it:\n\n"
         "    mₜ = 1 if none of the tokens before t is eos, else 0\n\n"
-        "A row without `eos` was cut off and is 1 everywhere. Only `eos` says where a row ends: what stands after it"
+        "A row without `eos` was cut off and is 1 everywhere. Only `eos` says where a row ends: what stands"
+        " after it"
         " may be any token, `eos` itself included, and 0 is a token like any other."
     ),
     inputs=DOMAIN.inputs,
@@ -57,7 +64,8 @@ PROBLEM = Problem(
     domain=DOMAIN,
     output="(N, T) of 0 and 1, as numbers or truth values.",
     notes=(
-        "TRL's `mask_truncated_completions` goes further and sets the whole row of a completion that was cut off to 0;"
+        "TRL's `mask_truncated_completions` goes further and sets the whole row of a completion that was cut"
+        " off to 0;"
         " DAPO calls this overlong filtering."
     ),
     source="TRL `GRPOTrainer._generate_and_score_completions`.",
@@ -72,7 +80,8 @@ PROBLEM = Problem(
             ([[5, 0, 3], [5, 4, 3]], 0),
             np.array([[1.0, 1, 0], [1, 1, 1]]),
             why=(
-                "The first row ends at its second token, which still counts; the second row has no 0, so it was cut"
+                "The first row ends at its second token, which still counts; the second row has no 0, so it"
+                " was cut"
                 " off and counts as a whole."
             ),
             shown=True,
@@ -104,7 +113,8 @@ PROBLEM = Problem(
         Mutant(
             "every token but ends",
             _of(lambda e, t: ~e * 1.0),
-            "Every token but `eos` itself counts here: the first `eos` counts too, and what comes after it does not.",
+            "Every token but `eos` itself counts here: the first `eos` counts too, and what comes after it"
+            " does not.",
         ),
         Mutant(
             "padding is zero",
@@ -123,7 +133,8 @@ PROBLEM = Problem(
         Mutant(
             "rows cut off are dropped",
             _of(lambda e, t: ((np.cumsum(e, -1) - e == 0) & e.any(-1, keepdims=True)) * 1.0),
-            "A row without an end keeps all its tokens here; dropping such rows is another choice, overlong filtering.",
+            "A row without an end keeps all its tokens here; dropping such rows is another choice, overlong"
+            " filtering.",
         ),
         Mutant("inverted", lambda t, eos: 1.0 - _reference(t, eos), "This marks the padding."),
         Mutant(

@@ -39,18 +39,24 @@ PROBLEM = Problem(
     function="token_mean",
     reference=_reference,
     background=(
-        "A training step has one number per token that the model wrote, for example how well it did there, and needs"
-        " one number for the whole batch: the average. But which one? The answers of the model, the completions, have"
-        " different lengths. DAPO counts every token of the batch the same, so a completion of 1000 tokens counts"
+        "A training step has one number per token that the model wrote, for example how well it did there,"
+        " and needs"
+        " one number for the whole batch: the average. But which one? The answers of the model, the"
+        " completions, have"
+        " different lengths. DAPO counts every token of the batch the same, so a completion of 1000 tokens"
+        " counts"
         " a hundred times as much as one of 10. It was introduced because averaging each completion by itself"
-        " makes the tokens of long answers count too little: neither good reasoning nor empty talk in them was"
+        " makes the tokens of long answers count too little: neither good reasoning nor empty talk in them"
+        " was"
         " learned from as it should be."
     ),
     task=(
         "Write `token_mean(values, mask)`, the mean of `values` over all tokens of the batch:\n\n"
         "    Σ m v / Σ m\n\n"
-        "Both sums run over all rows and columns. v are the values, one row per completion; m is the mask, which says"
-        " what is a token. Where m is 0 stands padding: it only fills a row up, is not counted, and what `values` holds"
+        "Both sums run over all rows and columns. v are the values, one row per completion; m is the mask,"
+        " which says"
+        " what is a token. Where m is 0 stands padding: it only fills a row up, is not counted, and what"
+        " `values` holds"
         " there never matters, be it NaN or infinity. If the batch has no token at all, the result is 0."
     ),
     inputs=DOMAIN.inputs,
@@ -59,8 +65,10 @@ PROBLEM = Problem(
     output="A number; 0 if there is no token.",
     notes=(
         'This is verl\'s default, `token-mean`, and TRL\'s `loss_type="bnpo"`. TRL\'s `loss_type="dapo"` counts the'
-        " tokens of a whole training step instead, which may consist of several batches."
+        " tokens of a whole training step instead, which may consist of several batches. The function of"
+        " this package gives the weights m / Σ m, to be multiplied by the values and summed."
     ),
+    kernel="grpo_ref.token_mean",
     source="DAPO, eq. 12 (arXiv:2503.14476); verl `token-mean`.",
     hints=(
         "NaN times 0 is NaN. How do you leave out what the padding holds?",
