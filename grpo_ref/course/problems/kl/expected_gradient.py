@@ -29,13 +29,19 @@ def _log_probabilities(source: Source, values: Floats) -> Floats:
     return log_softmax(values)
 
 
+def _flatter(source: Source, values: Floats) -> Floats:
+    """The same with a hundredth of the differences."""
+    return log_softmax(values / 100.0)
+
+
 LOG_PROBABILITIES = Pattern("logarithms of probabilities", _log_probabilities)
+FLATTER = Pattern("logarithms of nearly equal probabilities", _flatter)
 DOMAIN = Domain(
     {
         "logits": Real(
             "V",
             (-1000, 1000),
-            usual=((-2, 2), (-5, 5)),
+            usual=((-2, 2), (-5, 5), (-20, 20)),
             at=(800, -800),
             rows=(MIXED, LEVELS, OFFSET_ROWS),
             meaning="of the V tokens in this state",
@@ -43,8 +49,9 @@ DOMAIN = Domain(
         "ref_log_probs": Real(
             "V",
             (-900, 0),
-            usual=((-2, 0), (-5, 0), (-30, 0)),
-            rows=(LOG_PROBABILITIES,),
+            usual=((-0.01, 0.01), (-2, 2), (-5, 5), (-30, 30)),
+            near="logits",
+            rows=(LOG_PROBABILITIES, FLATTER),
             whole=False,
             meaning="log πref in nats; the probabilities sum to 1",
         ),
@@ -104,8 +111,9 @@ PROBLEM = Problem(
         " trainer adds such an estimate to its loss, as a penalty, and follows its gradient. But being right on"
         " average as a *value* says nothing of the *gradient*: k1 is right on average, and as a penalty useless,"
         " because on average its gradient is zero. k2 is not right on average, and its gradient is exactly that of"
-        " the KL. k3, which most trainers use, has neither. In a single state with few tokens the average can be"
-        " written out, and you can see it for yourself."
+        " the KL. k3, which most trainers use, is right on average too, and its gradient is that of KL(πref ‖ π),"
+        " another divergence. In a single state with few tokens the averages can be written out, and you can see"
+        " it for yourself."
     ),
     task=(
         "Write `expected_gradients(logits, ref_log_probs)` for one state with V tokens and π = softmax(logits).\n\n"
@@ -117,7 +125,7 @@ PROBLEM = Problem(
         " these three give the true gradient of KL(π ‖ πref) = Σₐ πₐ vₐ, whose entry a is\n\n"
         "    πₐ (vₐ - KL)\n\n"
         "Logits may lie a thousand or more apart. Then π has entries that round to 0 and e⁻ᵛ overflows, but π e⁻ᵛ"
-        " does not: every gradient is finite, and an entry of k3 may be large where π is 0."
+        " does not: every gradient is finite, and an entry of k3 need not be 0 where π is 0."
     ),
     inputs=DOMAIN.inputs,
     domain=DOMAIN,
