@@ -88,6 +88,15 @@ def _of(gradient: Any = _centered, **slopes: Any) -> Function:
     return answer
 
 
+def _without_maximum(logits: Any, ref_log_probs: Any) -> Any:
+    """The logarithm of the sum in one step: fewer digits for large logits, and still right."""
+    z, ref = np.asarray(logits, dtype=float), np.asarray(ref_log_probs, dtype=float)
+    log_probs = z - np.logaddexp.reduce(z)
+    probs = np.exp(log_probs)
+    push = probs * (log_probs - ref - probs @ (log_probs - ref))
+    return {"kl": push, "k1": probs - probs * probs.sum(), "k2": push, "k3": probs - np.exp(ref)}
+
+
 def _token_by_token(weighted: Any, probs: Any) -> Any:
     return sum(w * (one_hot - probs) for w, one_hot in zip(weighted, np.eye(len(probs)), strict=True))
 
@@ -224,5 +233,6 @@ PROBLEM = Problem(
     ),
     others={
         "the sum over tokens": _of(_token_by_token),
+        "no maximum taken off": _without_maximum,
     },
 )
