@@ -36,7 +36,7 @@ DOMAIN = Domain(
         ),
     },
     sizes={"B": (1, 2), "N": (1, 3), "V": (1, 5)},
-    large={"V": 60, "N": 30},
+    large={"V": 80, "N": 30},
     rules=(
         Rule(
             "Where ref_probs is 0, probs is 0 too, and the token adds 0.",

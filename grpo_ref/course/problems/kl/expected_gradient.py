@@ -57,7 +57,7 @@ DOMAIN = Domain(
         ),
     },
     sizes={"V": (2, 5)},
-    large={"V": 60},
+    large={"V": 80},
 )
 
 

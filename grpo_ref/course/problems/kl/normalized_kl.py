@@ -36,7 +36,7 @@ DOMAIN = Domain(
         ),
     },
     sizes={"G": (2, 6)},
-    large={"G": 60},
+    large={"G": 80},
     rules=(
         Rule(
             "Σ ρ πold is positive.",
