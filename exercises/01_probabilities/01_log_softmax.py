@@ -44,7 +44,7 @@ exp(log 3) = 3 and exp(0) = 1: odds of 3 to 1, so log 3/4 and log 1/4. One row w
 
 - Every result is finite, however far apart the logits are: nothing overflows, and a very unlikely
   token gets a large negative number, not -inf.
-- A vocabulary of one token has the log-probability 0.
+- A vocabulary of one token has the log-probability 0. No axis is empty.
 
 ## Notes
 

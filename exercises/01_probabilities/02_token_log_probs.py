@@ -36,7 +36,7 @@ first and token 2 second: log 0.5 and log 0.8.
 
 ## Constraints
 
-- logits[n, t] scores tokens[n, t]: nothing is shifted here.
+- logits[n, t] scores tokens[n, t]: nothing is shifted here. No axis is empty.
 - Every result is finite, however far apart the logits of a position are: nothing overflows, and a
   very unlikely token gets a large negative number, not -inf.
 

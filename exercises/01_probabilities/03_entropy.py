@@ -43,11 +43,12 @@ Two terms of -1/2 log 1/2 each, together log 2 = 0.693147.
 
 - A probability may be 0, 1, or as small as 1e-12, and such a small one counts with its own
   logarithm.
-- A certain token gives 0.
+- A certain token gives 0. No axis is empty.
 
 ## Notes
 
-TRL and verl compute it from logits, as log Σ exp(z) - Σ p z, where no probability is exactly 0.
+TRL and verl compute it from the logits z, verl as log Σ exp(z) - Σ p z; there the zeros need no
+care, because no logit is -inf.
 
 ## Grading
 

@@ -42,11 +42,13 @@ it is 1.
 
 - A token of probability 0 is never drawn, whatever u is; one of probability 1e-12 can be.
 - How the sums are rounded does not matter: where u is equal to a sum, the probabilities are
-  multiples of 1/4, whose sums are exact.
+  multiples of 1/4, whose sums are exact, or u and the sum are both 0.
+- There is at least one row and one token.
 
 ## Notes
 
-Trainers call `torch.multinomial`, or divide by exponential random numbers and take the largest.
+Trainers call `torch.multinomial`. vLLM divides the probabilities by exponential random numbers and
+takes the token with the largest quotient, which draws with the same probabilities.
 
 ## Grading
 

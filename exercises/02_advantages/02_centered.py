@@ -35,6 +35,7 @@ The mean is 1/4: 1 - 1/4, and three times 0 - 1/4.
 ## Constraints
 
 - A group of one completion gets 0, and so does a group in which all rewards are equal.
+- There is at least one prompt, with at least one completion.
 
 ## Notes
 

@@ -35,6 +35,7 @@ for the third.
 ## Constraints
 
 - A group of one completion has no others: its advantage is 0.
+- There is at least one prompt, with at least one completion.
 
 ## Notes
 

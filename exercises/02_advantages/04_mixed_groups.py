@@ -35,12 +35,13 @@ The rewards of the first group differ; the second is all right and the third all
 ## Constraints
 
 - A group of one completion has nothing to differ from: False.
+- There is at least one prompt, with at least one completion.
 
 ## Notes
 
-Trainers look at the standard deviation: verl keeps groups where it is above 0, Open Instruct drops
-those where it is 0 (`filter_zero_std_samples`). Rounding can make it 1e-17 where all rewards are
-equal.
+Trainers look at the standard deviation: verl keeps groups where it is above 0, and groups of one;
+Open Instruct drops those where it is 0 (`filter_zero_std_samples`). Rounding can make it 1e-17
+where all rewards are equal.
 
 ## Grading
 

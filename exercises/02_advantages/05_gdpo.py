@@ -51,7 +51,7 @@ Over the batch 1, -1, 0 and 0 have the std 1/√2: 1 / (0.7071 + 0.5) = 0.8284.
 ## Constraints
 
 - A criterion on which a group agrees adds 0 there, and so does every criterion in a group of one.
-- Weights may be negative, as for a penalty, or 0.
+- Weights may be negative, as for a penalty, or 0. No axis is empty.
 
 ## Notes
 

@@ -41,6 +41,7 @@ The two best share the ranks 1 and 2: 2 - 4 · 0.5/3 = 4/3. Ranks 3 and 4 give 2
 ## Constraints
 
 - A group of one completion gets 0, and so does a group in which all rewards are equal.
+- There is at least one prompt, with at least one completion.
 
 ## Notes
 

@@ -110,7 +110,7 @@ PROBLEM = Problem(
     output="(P, G) advantages; over the whole batch they sum to zero.",
     constraints=(
         "A criterion on which a group agrees adds 0 there, and so does every criterion in a group of one.\n"
-        "Weights may be negative, as for a penalty, or 0."
+        "Weights may be negative, as for a penalty, or 0. No axis is empty."
     ),
     notes=(
         "TRL divides by one less than the number of members (ddof 1) in both steps. verl takes the last step over"

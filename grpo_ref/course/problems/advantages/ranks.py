@@ -91,7 +91,10 @@ PROBLEM = Problem(
     inputs=DOMAIN.inputs,
     domain=DOMAIN,
     output="(P, G) advantages between -2 and 2; each row sums to zero.",
-    constraints="A group of one completion gets 0, and so does a group in which all rewards are equal.",
+    constraints=(
+        "A group of one completion gets 0, and so does a group in which all rewards are equal.\n"
+        "There is at least one prompt, with at least one completion."
+    ),
     notes=(
         "How ties are ranked is not said where GOPO is described; the mean rank keeps the sum of a group at 0. No"
         " trainer has it built in."

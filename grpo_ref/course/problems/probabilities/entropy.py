@@ -54,9 +54,12 @@ PROBLEM = Problem(
     output="One number per row, in nats: the shape of probs without its last axis, for a single row a number.",
     constraints=(
         "A probability may be 0, 1, or as small as 1e-12, and such a small one counts with its own logarithm.\n"
-        "A certain token gives 0."
+        "A certain token gives 0. No axis is empty."
     ),
-    notes="TRL and verl compute it from logits, as log Σ exp(z) - Σ p z, where no probability is exactly 0.",
+    notes=(
+        "TRL and verl compute it from the logits z, verl as log Σ exp(z) - Σ p z; there the zeros need no care, because"
+        " no logit is -inf."
+    ),
     source="Shannon 1948, A Mathematical Theory of Communication, sec. 6.",
     hints=(
         "What should a token contribute that can never come?",

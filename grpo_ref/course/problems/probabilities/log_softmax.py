@@ -77,7 +77,7 @@ PROBLEM = Problem(
     constraints=(
         "Every result is finite, however far apart the logits are: nothing overflows, and a very unlikely token"
         " gets a large negative number, not -inf.\n"
-        "A vocabulary of one token has the log-probability 0."
+        "A vocabulary of one token has the log-probability 0. No axis is empty."
     ),
     notes="TRL (`selective_log_softmax`) and verl (`logprobs_from_logits`) subtract the log of the sum in the same way.",
     kernel="grpo_ref.learning.policies.table.log_softmax",

@@ -72,9 +72,13 @@ PROBLEM = Problem(
     constraints=(
         "A token of probability 0 is never drawn, whatever u is; one of probability 1e-12 can be.\n"
         "How the sums are rounded does not matter: where u is equal to a sum, the probabilities are multiples"
-        " of 1/4, whose sums are exact."
+        " of 1/4, whose sums are exact, or u and the sum are both 0.\n"
+        "There is at least one row and one token."
     ),
-    notes="Trainers call `torch.multinomial`, or divide by exponential random numbers and take the largest.",
+    notes=(
+        "Trainers call `torch.multinomial`. vLLM divides the probabilities by exponential random numbers and takes the"
+        " token with the largest quotient, which draws with the same probabilities."
+    ),
     source="Devroye 1986, Non-uniform random variate generation, ch. 3 (inversion by sequential search).",
     hints=(
         "How many cumulative sums are not larger than u?",

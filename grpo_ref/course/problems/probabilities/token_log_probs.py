@@ -59,7 +59,7 @@ PROBLEM = Problem(
     domain=DOMAIN,
     output="(N, T) log-probabilities in nats.",
     constraints=(
-        "logits[n, t] scores tokens[n, t]: nothing is shifted here.\n"
+        "logits[n, t] scores tokens[n, t]: nothing is shifted here. No axis is empty.\n"
         "Every result is finite, however far apart the logits of a position are: nothing overflows, and a very"
         " unlikely token gets a large negative number, not -inf."
     ),
