@@ -6,19 +6,18 @@ import numpy as np
 import scipy.stats
 
 
-def _normalized(numbers, eps):
-    mean = math.fsum(numbers) / len(numbers)
-    std = math.sqrt(math.fsum((x - mean) ** 2 for x in numbers) / len(numbers))
-    return [(x - mean) / (std + eps) for x in numbers]
-
-
 def with_fsum(components, weights, eps=1e-4):
+    def normalized(numbers):
+        mean = math.fsum(numbers) / len(numbers)
+        std = math.sqrt(math.fsum((x - mean) ** 2 for x in numbers) / len(numbers))
+        return [(x - mean) / (std + eps) for x in numbers]
+
     totals = []
     for group in np.asarray(components, dtype=float).tolist():
-        columns = [_normalized(column, eps) for column in zip(*group, strict=True)]
+        columns = [normalized(column) for column in zip(*group, strict=True)]
         for scores in zip(*columns, strict=True):
             totals.append(math.fsum(float(w) * a for w, a in zip(weights, scores, strict=True)))
-    rows = iter(_normalized(totals, eps))
+    rows = iter(normalized(totals))
     return [[next(rows) for _ in group] for group in components]
 
 

@@ -7,15 +7,14 @@ import scipy.special
 
 
 def nested_lists(logits, tokens):
+    def log_prob(row, token):
+        largest = max(row)
+        return row[token] - largest - math.log(math.fsum(math.exp(z - largest) for z in row))
+
     return [
-        [_log_prob([float(z) for z in row], int(token)) for row, token in zip(rows, its, strict=True)]
+        [log_prob([float(z) for z in row], int(token)) for row, token in zip(rows, its, strict=True)]
         for rows, its in zip(logits, tokens, strict=True)
     ]
-
-
-def _log_prob(row, token):
-    largest = max(row)
-    return row[token] - largest - math.log(math.fsum(math.exp(z - largest) for z in row))
 
 
 def with_scipy(logits, tokens):
