@@ -85,6 +85,12 @@ PROBLEM = Problem(
             np.array([True, True]),
             why="the mean does not matter",
         ),
+        Case(
+            "The smallest differences",
+            (np.array([[0.1, np.nextafter(0.1, 1.0)], [0.0, 1e-20], [1e-20, 1e-20]]),),
+            np.array([True, True, False]),
+            why="rewards are compared exactly",
+        ),
         Unchanged((np.array([[1.0, 0.0]]),)),
         FromDomain(),
         *found(__file__),

@@ -129,6 +129,12 @@ PROBLEM = Problem(
             np.array([[-2.0, 2.0], [2.0, -2.0]]),
             why="ranks within each row",
         ),
+        Case(
+            "The smallest differences",
+            (np.array([[0.1, np.nextafter(0.1, 1.0)], [1e-20, 0.0], [1e-20, 1e-20]]),),
+            np.array([[-2.0, 2.0], [2.0, -2.0], [0.0, 0.0]]),
+            why="rewards are compared exactly",
+        ),
         Holds("A monotone distortion changes nothing", _monotone, why="only the order counts"),
         Unchanged((np.array([[1.0, 0.0, 3.0]]),)),
         FromDomain(),
