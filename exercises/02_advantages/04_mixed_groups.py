@@ -2,11 +2,12 @@
 
 ## Background
 
-The policy answers the same prompt G times, and these answers (completions) form a group. A
-completion's advantage says how much better its reward is than the rest of the group. If all
-completions of a prompt are right, or all wrong, there is no better and no worse: every advantage is
-0 and the prompt teaches nothing, although its completions have cost as much to write as the others.
-DAPO throws such groups away and draws other prompts until the batch is full.
+The policy, the language model in training, answers the same prompt G times, and these answers
+(completions) form a group. A completion's advantage says how much better its reward is than the
+rest of the group. If all completions of a prompt are right, or all wrong, there is no better and no
+worse: every advantage is 0 and the prompt teaches nothing, although its completions have cost as
+much to write as the others. DAPO throws such groups away and draws other prompts until the batch is
+full.
 
 ## Problem
 

@@ -2,11 +2,11 @@
 
 ## Background
 
-The policy answers a prompt G times; these answers (completions) form a group, and each gets a
-reward. Where the reward comes from a model of people's taste, the order of the answers may be right
-while the numbers mean little: is the step from 0.1 to 0.2 the same as that from 30 to 31? GOPO
-keeps the order alone. The best of a group gets the advantage 2, the worst -2, and the others lie
-evenly in between, whatever the rewards are.
+The policy, the language model in training, answers a prompt G times; these answers (completions)
+form a group, and each gets a reward. Where the reward comes from a model of people's taste, the
+order of the answers may be right while the numbers mean little: is the step from 0.1 to 0.2 the
+same as that from 30 to 31? GOPO keeps the order alone. The best of a group gets the advantage 2,
+the worst -2, and the others lie evenly in between, whatever the rewards are.
 
 ## Problem
 
@@ -45,8 +45,8 @@ The two best share the ranks 1 and 2: 2 - 4 · 0.5/3 = 4/3. Ranks 3 and 4 give 2
 
 ## Notes
 
-How ties are ranked is not said where GOPO is described; the mean rank keeps the sum of a group at
-0. No trainer has it built in.
+The abstract does not say how ties are ranked; the mean rank keeps the sum of a group at 0. No
+trainer has it built in.
 
 ## Grading
 

@@ -47,12 +47,12 @@ PROBLEM = Problem(
     function="centered_advantages",
     reference=_reference,
     background=(
-        "GRPO lets the policy answer the same prompt G times and gives each answer (each completion) a reward. What"
-        " counts is the advantage: how much better a completion did than the others of its prompt, its group. GRPO"
-        " measures this distance in units of the group's standard deviation. On a prompt that is nearly always"
-        " solved, or nearly never, this deviation is small, and dividing by it makes the one odd completion count"
-        " very much: the policy is then pulled most by the prompts that tell least. Dr. GRPO leaves the division"
-        " out."
+        "GRPO lets the policy, the language model in training, answer the same prompt G times and gives"
+        " each answer (each completion) a reward. What counts is the advantage: how much better a completion"
+        " did than the others of its prompt, its group. GRPO measures this distance in units of the group's"
+        " standard deviation. On a prompt that is nearly always solved, or nearly never, this deviation is"
+        " small, and dividing by it makes the one odd completion count very much: the policy is then pulled"
+        " most by the prompts that tell least. Dr. GRPO leaves the division out."
     ),
     task=(
         "Write `centered_advantages(rewards)`. It takes off the mean of the group, and nothing else:\n\n"

@@ -88,11 +88,12 @@ PROBLEM = Problem(
     function="gdpo_advantages",
     reference=_reference,
     background=(
-        "The policy answers each prompt G times; these answers (completions) form the prompt's group. Often they are"
-        " judged by several criteria: is the answer right, is its format, is it short? If the rewards are added up"
-        " first and compared within the group afterwards, the criterion with the widest spread decides nearly alone:"
-        " beside a length that varies by hundreds, right or wrong is a matter of 1. GDPO turns each criterion into"
-        " an advantage of its own first, each in units of its own spread, and adds these up."
+        "The policy, the language model in training, answers each prompt G times; these answers"
+        " (completions) form the prompt's group. Often they are judged by several criteria: is the answer"
+        " right, is its format, is it short? If the rewards are added up first and compared within the group"
+        " afterwards, the criterion with the widest spread decides nearly alone: beside a length that varies"
+        " by hundreds, right or wrong is a matter of 1. GDPO turns each criterion into an advantage of its"
+        " own first, each in units of its own spread, and adds these up."
     ),
     task=(
         "Write `gdpo_advantages(components, weights, eps=1e-4)`. rᵢₖ is the reward of completion i by criterion k,"

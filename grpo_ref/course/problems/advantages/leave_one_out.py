@@ -34,11 +34,12 @@ PROBLEM = Problem(
     function="leave_one_out",
     reference=_reference,
     background=(
-        "GRPO lets the policy answer the same prompt G times. Each answer (each completion) gets a reward, and the"
-        " completions of one prompt form a group. How good a reward is depends on the prompt, so it is compared with"
-        " a baseline, what was to be expected there. The mean of the group is such a baseline, but the completion"
-        " has a part in it: a good one raises the very bar that it is measured by, and so every advantage comes out"
-        " too small. RLOO (leave one out) asks only what the others got."
+        "GRPO lets the policy, the language model in training, answer the same prompt G times. Each answer"
+        " (each completion) gets a reward, and the completions of one prompt form a group. How good a reward"
+        " is depends on the prompt, so it is compared with a baseline, what was to be expected there. The"
+        " mean of the group is such a baseline, but the completion has a part in it: a good one raises the"
+        " very bar that it is measured by, and so every advantage comes out too small. RLOO (leave one out)"
+        " asks only what the others got."
     ),
     task=(
         "Write `leave_one_out(rewards)`: each reward minus the mean of the other rewards of its group.\n\n"

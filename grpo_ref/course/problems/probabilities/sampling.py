@@ -52,11 +52,12 @@ PROBLEM = Problem(
     function="sample_tokens",
     reference=_reference,
     background=(
-        "Before a policy can learn from its answers it has to give some: at every position it draws a token with"
-        " the probabilities that it has for the vocabulary. Think of the probabilities as lengths, laid end to end"
-        " on the line from 0 to 1. A random number that falls on the line evenly, a uniform number, falls on a"
-        " token's stretch just as often as its probability says. With the uniform numbers given from outside,"
-        " sampling is an ordinary function: the same numbers give the same tokens, and a bug can be repeated."
+        "Before the policy, the language model in training, can learn from its answers it has to give some:"
+        " at every position it draws a token with the probabilities that it has for the vocabulary. Think of"
+        " the probabilities as lengths, laid end to end on the line from 0 to 1. A random number that falls"
+        " on the line evenly, a uniform number, falls on a token's stretch just as often as its probability"
+        " says. With the uniform numbers given from outside, sampling is an ordinary function: the same"
+        " numbers give the same tokens, and a bug can be repeated."
     ),
     task=(
         "Write `sample_tokens(probs, uniforms)`. For each row it gives the first token at which the sum of the"
