@@ -165,6 +165,6 @@ PROBLEM = Problem(
             "The reward is the share of right steps, not whether all are right.",
         ),
     ),
-    others={"a list": lambda *inputs: _reference(*inputs).tolist()},
+    others={"a list": lambda *inputs, **named: _reference(*inputs, **named).tolist()},
     rtol=1e-8,
 )
