@@ -75,7 +75,10 @@ PROBLEM = Problem(
     ),
     mutants=(
         changing_inputs(_reference),
-        as_given(on_bandits(replace(RIGHT, direction=-1.0)), "It still goes downhill: the step is taken against the gradient of J."),
+        as_given(
+            on_bandits(replace(RIGHT, direction=-1.0)),
+            "It still goes downhill: the step is taken against the gradient of J.",
+        ),
         Mutant(
             "baseline dropped",
             on_bandits(replace(RIGHT, advantage=raw_rewards)),

@@ -165,7 +165,10 @@ PROBLEM = Problem(
     ),
     mutants=(
         changing_inputs(_reference),
-        as_given(_of(replace(SPEAKER, weight=stages.everywhere)), "The padding is still trained: every position has the same weight."),
+        as_given(
+            _of(replace(SPEAKER, weight=stages.everywhere)),
+            "The padding is still trained: every position has the same weight.",
+        ),
         Mutant(
             "padding in the denominator",
             _of(replace(SPEAKER, weight=padded_mean)),

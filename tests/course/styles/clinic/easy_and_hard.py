@@ -34,7 +34,7 @@ def by_projection(payoffs, uniforms, learning_rate=2.0):
 
 
 def transposed(payoffs, uniforms, learning_rate=2.0):
-    return _train(payoffs, uniforms, learning_rate, lambda rewards: (rewards.T - np.average(rewards, axis=1)).T)
+    return _train(payoffs, uniforms, learning_rate, lambda r: (r.T - np.average(r, axis=1)).T)
 
 
 def with_statistics(payoffs, uniforms, learning_rate=2.0):

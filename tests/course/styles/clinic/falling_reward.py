@@ -50,7 +50,8 @@ def with_einsum(payoffs, uniforms, learning_rate=2.0):
         one_hot = np.eye(arms)[np.count_nonzero(below[..., :-1], axis=-1)]
         rewards = np.einsum("pgv,pgv->pg", payoffs[u], one_hot)
         centered = rewards - np.einsum("pg->p", rewards)[:, None] / group
-        logits += learning_rate / (prompts * group) * np.einsum("pg,pgv->pv", centered, one_hot - probs[:, None])
+        step = np.einsum("pg,pgv->pv", centered, one_hot - probs[:, None])
+        logits += learning_rate / (prompts * group) * step
     return logits
 
 
@@ -79,7 +80,8 @@ def each_prompt_alone(payoffs, uniforms, learning_rate=2.0):
             probs = scipy.special.softmax(row)
             chosen = [np.flatnonzero(np.append(np.cumsum(probs)[:-1] > x, True))[0] for x in uniforms[u, p]]
             rewards = np.array([payoffs[u, p, g, arm] for g, arm in enumerate(chosen)])
-            row = row + learning_rate * (rewards - rewards.mean()) @ (np.eye(arms)[chosen] - probs) / prompts / group
+            step = (rewards - rewards.mean()) @ (np.eye(arms)[chosen] - probs)
+            row = row + learning_rate * step / prompts / group
         rows.append(row)
     return rows
 
@@ -99,4 +101,5 @@ def recursive(payoffs, uniforms, learning_rate=2.0):
         one_hot[p, g, arm] = 1.0
     rewards = np.sum(payoffs[-1], axis=-1, where=one_hot > 0)
     advantages = rewards - rewards.mean(axis=-1, keepdims=True)
-    return logits + learning_rate * np.mean(advantages[..., None] * (one_hot - probs[:, None]), axis=1) / len(probs)
+    step = np.mean(advantages[..., None] * (one_hot - probs[:, None]), axis=1)
+    return logits + learning_rate * step / len(probs)

@@ -53,8 +53,8 @@ def boolean_index(uniforms, vocabulary, learning_rate=8.0):
         ).T
         lengths = np.array([np.append(np.flatnonzero(row == 0), len(row) - 1)[0] + 1 for row in tokens])
         is_token = np.arange(tokens.shape[1]) < lengths[:, None]
-        rewards = np.array([n == 3 and row[2] == 0 for n, row in zip(lengths, tokens, strict=True)], dtype=float)
-        advantages = np.repeat(rewards - np.mean(rewards), lengths)
+        is_right = [n == 3 and row[2] == 0 for n, row in zip(lengths, tokens, strict=True)]
+        advantages = np.repeat(np.subtract(is_right, np.mean(is_right), dtype=float), lengths)
         positions = np.nonzero(is_token)[1]
         gradient = np.zeros_like(logits)
         np.add.at(gradient, (positions, tokens[is_token]), advantages)
@@ -87,9 +87,10 @@ def position_by_position(uniforms, vocabulary, learning_rate=8.0):
         total = sum(len(c) for c in completions)
         rows = []
         for t, row in enumerate(logits):
-            here = [(c[t], r) for c, r in zip(completions, rewards - rewards.mean(), strict=True) if len(c) > t]
+            here = [(c[t], r) for c, r in zip(completions, rewards, strict=True) if len(c) > t]
             probs = np.array(_softmax(row))
-            rows.append(row + sum(learning_rate * a / total * (np.eye(vocabulary)[k] - probs) for k, a in here))
+            steps = [(r - rewards.mean()) * (np.eye(vocabulary)[k] - probs) for k, r in here]
+            rows.append(row + learning_rate / total * sum(steps))
         logits = np.array(rows)
     return logits
 

@@ -18,7 +18,8 @@ def _train(start, payoffs, uniforms, learning_rate, kl_coef, penalty_slope):
         pull = rewards - rewards.mean(-1, keepdims=True)
         pull = pull - kl_coef * penalty_slope((log_probs - reference)[p, chosen])
         one_hot = np.eye(logits.shape[1])[chosen]
-        logits += learning_rate * (pull[..., None] * (one_hot - np.exp(log_probs)[:, None])).sum(1) / chosen.size
+        step = (pull[..., None] * (one_hot - np.exp(log_probs)[:, None])).sum(1)
+        logits += learning_rate * step / chosen.size
     return logits
 
 
@@ -49,7 +50,8 @@ def a_new_array_each_update(start, payoffs, uniforms, learning_rate=2.0, kl_coef
         edges = probs.cumsum(1)[:, None, :-1]
         one_hot = np.eye(logits.shape[1])[(edges <= uniforms[u][:, :, None]).sum(2)]
         rewards = np.einsum("pgv,pgv->pg", payoffs[u], one_hot)
-        slope = rewards - rewards.mean(1)[:, None] - kl_coef * (1 - one_hot @ (theirs / probs)[..., None])[..., 0]
+        quotient = (one_hot @ (theirs / probs)[..., None])[..., 0]
+        slope = rewards - rewards.mean(1)[:, None] - kl_coef * (1 - quotient)
         gradient = np.einsum("pg,pgv->pv", slope, one_hot - probs[:, None]) / slope.size
         logits = logits + learning_rate * gradient
     return logits
