@@ -69,8 +69,10 @@ def _load(name: str, path: str) -> ModuleType:
     return module
 
 
-def _open(submission: str) -> None:
-    _load("submission", submission)
+def _open(submission: str) -> tuple[list[str], Any]:
+    """Load the file; the names of what can be called in it."""
+    module = vars(_load("submission", submission))
+    return [name for name, value in module.items() if callable(value) and type(name) is str], ([], {})
 
 
 def _call(request: dict[str, Any]) -> tuple[Any, Any]:

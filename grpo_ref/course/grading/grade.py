@@ -1,8 +1,10 @@
 """`grade`: a problem and an answer in, a report out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from grpo_ref.course.grading.diagnosis import Tested, diagnosed
 from grpo_ref.course.grading.found import Found
@@ -21,6 +23,7 @@ from grpo_ref.course.grading.submission import Direct, Sandboxed, Witness
 
 WRONG_SHARE = 0.5
 """The most of an exercise's points that a wrong answer can have."""
+BROKEN = "this test itself is broken"
 OnError = Callable[[str, BaseException], object]
 """Is given a check's name, and the exception by which a function of this process fails it."""
 
@@ -78,7 +81,7 @@ def _examine(
         results.append(replace(result, warnings=_distinct(submission.warnings[before:])))
         inputs = check.inputs if isinstance(check, Found) else ()
         tested.append(Tested(check.name, result.passed, witness.calls[called:], inputs))
-    diagnosis, likely = diagnosed(problem, tested)
+    diagnosis, likely = _diagnosed(problem, tested)
     results = [replace(result, likely=text) for result, text in zip(results, likely, strict=True)]
     report = Report(
         problem=problem.id,
@@ -92,6 +95,15 @@ def _examine(
         official=submission.official,
     )
     return replace(report, printed=submission.printed(), warnings=_distinct(submission.warnings))
+
+
+def _diagnosed(problem: Problem, tested: Sequence[Tested]) -> tuple[str, tuple[str, ...]]:
+    """The sentences of the diagnosis; none if it stumbles over a value, which must cost no verdict."""
+    try:
+        with np.errstate(all="ignore"):
+            return diagnosed(problem, tested)
+    except Exception:
+        return "", ("",) * len(tested)
 
 
 def _distinct(warnings: list[str]) -> tuple[str, ...]:
@@ -131,7 +143,20 @@ def _run(
         return CheckResult(
             check.name, False, witness.called, str(raised), "it raised an error", _about(check)
         )
+    except Exception as error:
+        return _stumbled(check, witness, problem, seed, error)
     return CheckResult(check.name, True)
+
+
+def _stumbled(check: Check, witness: Witness, problem: Problem, seed: int, error: Exception) -> CheckResult:
+    """The result of a check that raised by itself: over a strange value, if it serves the right answer."""
+    what = f"{type(error).__name__}: {error}"
+    try:
+        check.run(Direct(problem.reference), problem, seed)
+    except Exception:
+        return CheckResult(check.name, False, witness.called, wrong=f"{BROKEN}: {what}; tell the course")
+    wrong = f"the value cannot be used as described ({what})"
+    return CheckResult(check.name, False, witness.called, witness.returned, wrong, _about(check))
 
 
 def _about(check: Check) -> str:

@@ -31,6 +31,8 @@ LIBRARIES = ("numpy", "scipy")
 HERE = Path(__file__).parent
 OUTPUT_LIMIT = 64 * 1024
 """Bytes of the student's printed output that are kept."""
+LONGEST_TEXT, MOST_TEXTS = 2000, 20
+"""Characters of an error's message that are kept; how many lines and warnings."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class Limits:
     impatient_seconds: float = 1.0
     start_seconds: float = 20.0
     memory: int = 4 * 1024**3
-    reply: int = 64 * 1024**2
+    reply: int = 16 * 1024**2
 
 
 @dataclass(frozen=True)
@@ -180,7 +182,7 @@ class Sandbox:
             return Reply(ok=False, kinds=("Died",), message=message)
         try:
             return _as_reply(grading.wire.loads(line.decode()))
-        except (ValueError, KeyError, TypeError, AttributeError, EOFError):
+        except (ValueError, KeyError, TypeError):
             self._stop()
             return Reply(ok=False, kinds=("Died",), message="the process answered something that is no reply")
 
@@ -190,9 +192,9 @@ class Sandbox:
             stream.write(line)
             stream.flush()
 
-    def _read_line(self, deadline: float) -> tuple[bytes, str]:
+    def _read_line(self, deadline: float) -> tuple[bytearray, str]:
         """The next line of the replies, or as much of it as there is, and what went wrong."""
-        process, received = _running(self.process), b""
+        process, received = _running(self.process), bytearray()
         with selectors.DefaultSelector() as selector:
             for stream in (process.stdout, process.stderr):
                 if stream is not None:
@@ -235,12 +237,30 @@ class Sandbox:
 
 
 def _as_reply(data: Any) -> Reply:
-    warnings = tuple(map(str, data["warnings"]))
+    """The reply that a line tells of.
+
+    Raises:
+      ValueError, KeyError or TypeError: if it is none.
+    """
+    warnings = _texts(data["warnings"])
     if data["ok"] is not True:
-        kinds, lines = tuple(map(str, data["kinds"])), tuple(map(str, data["lines"]))
-        return Reply(ok=False, kinds=kinds, message=str(data["message"]), lines=lines, warnings=warnings)
-    value, inputs = data["value"] if isinstance(data["value"], tuple) else (None, None)
-    return Reply(ok=True, value=value, inputs=inputs, warnings=warnings)
+        (message,) = _texts([data["message"]])
+        return Reply(
+            False,
+            kinds=_texts(data["kinds"]),
+            message=message,
+            lines=_texts(data["lines"]),
+            warnings=warnings,
+        )
+    value, (arguments, keywords) = data["value"]
+    return Reply(True, value, (list(arguments), dict(keywords)), warnings=warnings)
+
+
+def _texts(texts: Any) -> tuple[str, ...]:
+    """The first of them, shortened, without characters that cannot be written to a file or a terminal."""
+    return tuple(
+        str(text)[:LONGEST_TEXT].encode(errors="backslashreplace").decode() for text in texts[:MOST_TEXTS]
+    )
 
 
 def _running(process: subprocess.Popen[bytes] | None) -> subprocess.Popen[bytes]:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grpo_ref.course.grading.problem import Function, Raised, Submission, format_call
+from grpo_ref.course.grading.problem import Function, Raised, Submission, copied, format_call, format_value
 from grpo_ref.course.grading.sandbox import Reply, Sandbox
 
 
@@ -83,24 +83,32 @@ class Witness:
 
     Attributes:
       calls: in their order.
-      called: the last call as text.
     """
 
     def __init__(self, submission: Submission, function: str) -> None:
         self.submission, self.function = submission, function
         self.calls: list[Call] = []
-        self.called = ""
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """The submission's value, or Raised."""
-        self.called = format_call(self.function, arguments, keywords)
         try:
-            value = self.submission(*arguments, **keywords)
+            value = self.submission(*copied(arguments), **copied(keywords))
         except Raised as raised:
             self.calls.append(Call(arguments, keywords, kinds=raised.kinds))
             raise
         self.calls.append(Call(arguments, keywords, value))
         return value
+
+    @property
+    def called(self) -> str:
+        """The last call as text."""
+        last = self.calls[-1:]
+        return format_call(self.function, last[0].arguments, last[0].keywords) if last else ""
+
+    @property
+    def returned(self) -> str:
+        """What the last call returned, as text; nothing if it did not return."""
+        return format_value(self.calls[-1].value) if self.calls and not self.calls[-1].raised else ""
 
     def inputs_after(self) -> Any:
         """Those of the submission."""
