@@ -211,3 +211,17 @@ def test_as_many_digits_as_it_takes_to_see_the_difference():
     (result,) = grade(replace(EXERCISE, checks=(check,)), lambda rows: np.array([0.6931471905])).results
     assert result.got == "[0.69314719]"
     assert result.wrong == "0.6931471905 at index [0] is too large; expected [0.69314718]"
+
+
+def test_a_missing_function_is_said_as_such_with_the_nearest_name(judged):
+    report = judged("def mean_rows(rows): return 0")
+    assert [result.name for result in report.results] == ["The function is there"]
+    assert report.results[0].wrong == "there is no function `mean_row`; there is `mean_rows`: is that it?"
+    assert judged("x = 1").results[0].wrong == "there is no function `mean_row`"
+    assert report.points == 0
+
+
+def test_what_was_raised_is_not_said_to_be_returned(judged):
+    report = judged("def mean_row(rows): return rows[0] if len(rows) > 2 else 1 / 0")
+    assert [result.raised for result in report.results] == [True, True, True, True]
+    assert not judged("def mean_row(rows): return 0").results[0].raised

@@ -19,7 +19,7 @@ from grpo_ref.course.grading.problem import (
 )
 from grpo_ref.course.grading.report import DEFAULT_SEED, FAILED, NOT_STARTED, PASSED, CheckResult, Report
 from grpo_ref.course.grading.sandbox import Reply, Sandbox
-from grpo_ref.course.grading.submission import Direct, Sandboxed, Witness
+from grpo_ref.course.grading.submission import Direct, Sandboxed, Witness, missing
 
 WRONG_SHARE = 0.5
 """The most of an exercise's points that a wrong answer can have."""
@@ -59,8 +59,12 @@ def _grade_in(sandbox: Sandbox, problem: Problem, seed: int) -> Report:
     sandbox.allow(problem.seconds)
     loaded = sandbox.load()
     if not loaded.ok:
-        return _unloadable(problem, loaded, sandbox.printed(), seed)
-    return _examine(problem, Sandboxed(sandbox, problem.function), seed)
+        report = _unloadable(problem, loaded, seed)
+    elif problem.function not in loaded.value:
+        report = _missing(problem, loaded, seed)
+    else:
+        report = _examine(problem, Sandboxed(sandbox, problem.function), seed)
+    return replace(report, printed=sandbox.printed(), protection=sandbox.protection)
 
 
 def not_started(problem: Problem, seed: int) -> Report:
@@ -94,7 +98,7 @@ def _examine(
         seed=seed,
         official=submission.official,
     )
-    return replace(report, printed=submission.printed(), warnings=_distinct(submission.warnings))
+    return replace(report, warnings=_distinct(submission.warnings))
 
 
 def _diagnosed(problem: Problem, tested: Sequence[Tested]) -> tuple[str, tuple[str, ...]]:
@@ -134,15 +138,15 @@ def _run(
     try:
         check.run(witness, problem, seed)
     except Failure as failure:
-        return CheckResult(check.name, False, failure.called, failure.got, failure.wrong, _about(check))
+        told = CheckResult(check.name, False, failure.called, failure.got, failure.wrong, _about(check))
+        return replace(told, raised=isinstance(failure.__cause__, Raised))
     except Raised as raised:
         if "NotImplementedError" in raised.kinds:
             return None
         if on_error is not None and raised.__cause__ is not None:
             on_error(check.name, raised.__cause__)
-        return CheckResult(
-            check.name, False, witness.called, str(raised), "it raised an error", _about(check)
-        )
+        got, wrong = _told(raised)
+        return CheckResult(check.name, False, witness.called, got, wrong, _about(check), raised=True)
     except Exception as error:
         return _stumbled(check, witness, problem, seed, error)
     return CheckResult(check.name, True)
@@ -164,8 +168,26 @@ def _about(check: Check) -> str:
     return "" if isinstance(check, Case) and not check.shown else check.why
 
 
-def _unloadable(problem: Problem, reply: Reply, printed: str, seed: int) -> Report:
-    raised = Raised(reply.kinds, reply.message, reply.lines)
-    result = CheckResult("The file can be loaded", False, got=str(raised), wrong="it could not be loaded")
+def _told(raised: Raised) -> tuple[str, str]:
+    """What was raised, and what is wrong; a process that was ended raised nothing."""
+    if raised.kinds[:1] in (("TimedOut",), ("Died",)):
+        return "", str(raised.args[0])
+    return str(raised), "it raised an error"
+
+
+def _unloadable(problem: Problem, reply: Reply, seed: int) -> Report:
+    got, wrong = _told(Raised(reply.kinds, reply.message, reply.lines))
+    wrong = f"it could not be loaded{f': {wrong}' if not got else ''}"
+    return _without_tests(problem, "The file can be loaded", got, wrong, seed, reply)
+
+
+def _missing(problem: Problem, reply: Reply, seed: int) -> Report:
+    wrong = missing(problem.function, list(map(str, reply.value)))
+    return _without_tests(problem, "The function is there", "", wrong, seed, reply)
+
+
+def _without_tests(problem: Problem, name: str, got: str, wrong: str, seed: int, reply: Reply) -> Report:
+    """The report on a file that no test can be run on."""
+    result = CheckResult(name, False, got=got, wrong=wrong, raised=True)
     report = Report(problem.id, problem.title, FAILED, (result,), 0.0, problem.points, seed=seed)
-    return replace(report, printed=printed, warnings=reply.warnings)
+    return replace(report, warnings=reply.warnings)

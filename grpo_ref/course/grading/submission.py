@@ -1,12 +1,26 @@
 """An answer as something that can be called: a file in a sandbox, or a function at hand."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import lazy_loader
 import numpy as np
 
 from grpo_ref.course.grading.problem import Function, Raised, Submission, copied, format_call, format_value
 from grpo_ref.course.grading.sandbox import Reply, Sandbox
+
+difflib = lazy_loader.load("difflib")  # for those who misspell a name
+
+
+def missing(function: str, names: Sequence[str]) -> str:
+    """What is said of a file without the function that is asked for.
+
+    >>> missing("group_advantages", ["group_advantage"])
+    'there is no function `group_advantages`; there is `group_advantage`: is that it?'
+    """
+    nearest = difflib.get_close_matches(function, names, n=1)
+    question = f"; there is `{nearest[0]}`: is that it?" if nearest else ""
+    return f"there is no function `{function}`{question}"
 
 
 class Direct:
@@ -32,10 +46,6 @@ class Direct:
         """The arguments and keywords of the last call as they were left."""
         return self.last
 
-    def printed(self) -> str:
-        """Nothing: what the function prints is not caught."""
-        return ""
-
 
 class Sandboxed:
     """A file in a sandbox as a submission."""
@@ -58,10 +68,6 @@ class Sandboxed:
     def inputs_after(self) -> Any:
         """The arguments and keywords of the last call as they were left, if it returned."""
         return None if self.reply is None else self.reply.inputs
-
-    def printed(self) -> str:
-        """What the file has printed so far."""
-        return self.sandbox.printed()
 
 
 class Call(NamedTuple):
