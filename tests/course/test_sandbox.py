@@ -320,8 +320,9 @@ def test_the_protection_is_said(judged, tmp_path):
     assert judged("raise ValueError").protection == protection
 
 
-def test_a_system_without_any_protection_says_so_and_grades(tmp_path, monkeypatch):
-    """The child loads a module in which both mechanisms are missing."""
+@pytest.fixture
+def unprotected(tmp_path, monkeypatch):
+    """A system on which both mechanisms are missing."""
     folder = tmp_path / "grading"
     folder.mkdir()
     for name in ("child.py", "wire.py", "confine.py"):
@@ -330,15 +331,25 @@ def test_a_system_without_any_protection_says_so_and_grades(tmp_path, monkeypatc
         file.write("\nset_apart = lambda: False\n_version = lambda: 0\n")
     monkeypatch.setattr(nursery, "HERE", folder)
     monkeypatch.setattr(nursery, "FREE", [])
-    path = tmp_path / "mean_row.py"
-    path.write_text("import os\ndef where(): return os.getpid()")
-    with Sandbox(path) as sandbox:
-        reply = sandbox.call("where", [], {})
-        assert reply.value > 1
-    assert sandbox.protection == (
+    yield
+    nursery.close_all()
+
+
+def test_a_system_without_any_protection_says_so_and_grades(unprotected, judged):
+    report = judged(RIGHT)
+    assert report.status == "passed"
+    assert report.protection == (
         "limited in time and memory, not kept from other files, the network and other processes"
     )
-    nursery.close_all()
+
+
+UNSHIELDED = ["kills its judge", "kills its parent's group", "exits", "traps", "prints without end"]
+
+
+@pytest.mark.parametrize("name", UNSHIELDED)
+def test_there_too_a_hostile_answer_costs_its_own_tests_only(unprotected, judged, name):
+    assert judged(HOSTILE[name]).status == "failed"
+    assert judged(RIGHT).status == "passed"
 
 
 def test_only_numpy_scipy_and_the_standard_library_can_be_imported(judged):

@@ -115,9 +115,14 @@ class Sandbox:
         own.
         """
         self._stop()
-        self.nursery = self.nursery or nursery.take()
         self.pipes = Pipes()
-        self.nursery.begin(*self.pipes.theirs)
+        try:
+            self.nursery = self.nursery or nursery.take()
+            self.nursery.begin(*self.pipes.theirs)
+        except nursery.NurseryError:
+            self._bury()
+            self.nursery = nursery.Nursery()
+            self.nursery.begin(*self.pipes.theirs)
         self.pipes.pass_on()
         self.starting = True
 
@@ -212,7 +217,7 @@ class Sandbox:
 
     def _last_words(self) -> str:
         """How the process ended."""
-        status = self.nursery.end(dying=True) if self.nursery is not None else None
+        status = self._end(dying=True)
         if status is None:
             return "the process closed its channel to the judge"
         if os.WIFSIGNALED(status):
@@ -224,8 +229,20 @@ class Sandbox:
             return
         self.pipes.close()
         self.pipes = None
+        self._end(dying=False)
+
+    def _end(self, *, dying: bool) -> int | None:
+        """End the process, and learn how it ended; where nothing shields the nursery, it may be gone too."""
+        try:
+            return self.nursery.end(dying=dying) if self.nursery is not None else None
+        except nursery.NurseryError:
+            self._bury()
+            return None
+
+    def _bury(self) -> None:
         if self.nursery is not None:
-            self.nursery.end()
+            self.nursery.close()
+        self.nursery = None
 
 
 class Pipes:
