@@ -1,6 +1,7 @@
 """The grader's reports as plain text, for the terminal and for pytest alike."""
 
 import textwrap
+from collections.abc import Sequence
 
 import click
 
@@ -36,10 +37,16 @@ def report_text(report: Report, *, plain: bool = False, every: bool = False) -> 
     return "\n".join(lines)
 
 
+def protection_text(reports: Sequence[Report]) -> str:
+    """What the processes of the answers were kept from, in a sentence; nothing if there were none."""
+    kinds = dict.fromkeys(report.protection for report in reports if report.protection)
+    return "".join(f"each answer ran in a process of its own, {kind}" for kind in list(kinds)[:1])
+
+
 def _rows(result: CheckResult, report: Report) -> dict[str, str]:
     rows = {
         "called": result.called,
-        "got": result.got,
+        "raised" if result.raised else "returned": result.got,
         "wrong": result.wrong,
         "about": result.why,
         "likely": report.diagnosis or result.likely,

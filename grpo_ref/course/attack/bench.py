@@ -20,6 +20,9 @@ SECONDS = 1.0
 """The longest that one call may take; then it counts as hanging."""
 START_SECONDS = 10.0
 """The longest that a wrong answer may take to be loaded, with the libraries that it imports."""
+ENDLESS = float("inf")
+LIMITS = Limits(seconds=2 * SECONDS, impatient_seconds=2 * SECONDS, rest=ENDLESS, total=ENDLESS)
+"""Of one call; all together may take as long as they do."""
 FIRST, BLOCK = 24, 200
 """Inputs that are tried with one message: few at first, since most wrong answers are soon found out."""
 FAR = 10.0
@@ -50,7 +53,7 @@ class Bench:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.sandbox = Sandbox(RUNNER, Limits(seconds=2 * SECONDS, impatient_seconds=2 * SECONDS))
+        self.sandbox = Sandbox(RUNNER, LIMITS)
         self.inputs: list[Input] = []
         self.texts: list[str] = []
         self.taught = False

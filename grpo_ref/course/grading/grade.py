@@ -1,8 +1,10 @@
 """`grade`: a problem and an answer in, a report out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+
+import numpy as np
 
 from grpo_ref.course.grading.diagnosis import Tested, diagnosed
 from grpo_ref.course.grading.found import Found
@@ -17,10 +19,11 @@ from grpo_ref.course.grading.problem import (
 )
 from grpo_ref.course.grading.report import DEFAULT_SEED, FAILED, NOT_STARTED, PASSED, CheckResult, Report
 from grpo_ref.course.grading.sandbox import Reply, Sandbox
-from grpo_ref.course.grading.submission import Direct, Sandboxed, Witness
+from grpo_ref.course.grading.submission import Direct, Sandboxed, Witness, missing
 
 WRONG_SHARE = 0.5
 """The most of an exercise's points that a wrong answer can have."""
+BROKEN = "this test itself is broken"
 OnError = Callable[[str, BaseException], object]
 """Is given a check's name, and the exception by which a function of this process fails it."""
 
@@ -56,8 +59,12 @@ def _grade_in(sandbox: Sandbox, problem: Problem, seed: int) -> Report:
     sandbox.allow(problem.seconds)
     loaded = sandbox.load()
     if not loaded.ok:
-        return _unloadable(problem, loaded, sandbox.printed(), seed)
-    return _examine(problem, Sandboxed(sandbox, problem.function), seed)
+        report = _unloadable(problem, loaded, seed)
+    elif problem.function not in loaded.value:
+        report = _missing(problem, loaded, seed)
+    else:
+        report = _examine(problem, Sandboxed(sandbox, problem.function), seed)
+    return replace(report, printed=sandbox.printed(), protection=sandbox.protection)
 
 
 def not_started(problem: Problem, seed: int) -> Report:
@@ -78,7 +85,7 @@ def _examine(
         results.append(replace(result, warnings=_distinct(submission.warnings[before:])))
         inputs = check.inputs if isinstance(check, Found) else ()
         tested.append(Tested(check.name, result.passed, witness.calls[called:], inputs))
-    diagnosis, likely = diagnosed(problem, tested)
+    diagnosis, likely = _diagnosed(problem, tested)
     results = [replace(result, likely=text) for result, text in zip(results, likely, strict=True)]
     report = Report(
         problem=problem.id,
@@ -91,7 +98,16 @@ def _examine(
         seed=seed,
         official=submission.official,
     )
-    return replace(report, printed=submission.printed(), warnings=_distinct(submission.warnings))
+    return replace(report, warnings=_distinct(submission.warnings))
+
+
+def _diagnosed(problem: Problem, tested: Sequence[Tested]) -> tuple[str, tuple[str, ...]]:
+    """The sentences of the diagnosis; none if it stumbles over a value, which must cost no verdict."""
+    try:
+        with np.errstate(all="ignore"):
+            return diagnosed(problem, tested)
+    except Exception:
+        return "", ("",) * len(tested)
 
 
 def _distinct(warnings: list[str]) -> tuple[str, ...]:
@@ -122,16 +138,29 @@ def _run(
     try:
         check.run(witness, problem, seed)
     except Failure as failure:
-        return CheckResult(check.name, False, failure.called, failure.got, failure.wrong, _about(check))
+        told = CheckResult(check.name, False, failure.called, failure.got, failure.wrong, _about(check))
+        return replace(told, raised=isinstance(failure.__cause__, Raised))
     except Raised as raised:
         if "NotImplementedError" in raised.kinds:
             return None
         if on_error is not None and raised.__cause__ is not None:
             on_error(check.name, raised.__cause__)
-        return CheckResult(
-            check.name, False, witness.called, str(raised), "it raised an error", _about(check)
-        )
+        got, wrong = _told(raised)
+        return CheckResult(check.name, False, witness.called, got, wrong, _about(check), raised=True)
+    except Exception as error:
+        return _stumbled(check, witness, problem, seed, error)
     return CheckResult(check.name, True)
+
+
+def _stumbled(check: Check, witness: Witness, problem: Problem, seed: int, error: Exception) -> CheckResult:
+    """The result of a check that raised by itself: over a strange value, if it serves the right answer."""
+    what = f"{type(error).__name__}: {error}"
+    try:
+        check.run(Direct(problem.reference), problem, seed)
+    except Exception:
+        return CheckResult(check.name, False, witness.called, wrong=f"{BROKEN}: {what}; tell the course")
+    wrong = f"the value cannot be used as described ({what})"
+    return CheckResult(check.name, False, witness.called, witness.returned, wrong, _about(check))
 
 
 def _about(check: Check) -> str:
@@ -139,8 +168,26 @@ def _about(check: Check) -> str:
     return "" if isinstance(check, Case) and not check.shown else check.why
 
 
-def _unloadable(problem: Problem, reply: Reply, printed: str, seed: int) -> Report:
-    raised = Raised(reply.kinds, reply.message, reply.lines)
-    result = CheckResult("The file can be loaded", False, got=str(raised), wrong="it could not be loaded")
+def _told(raised: Raised) -> tuple[str, str]:
+    """What was raised, and what is wrong; a process that was ended raised nothing."""
+    if raised.kinds[:1] in (("TimedOut",), ("Died",)):
+        return "", str(raised.args[0])
+    return str(raised), "it raised an error"
+
+
+def _unloadable(problem: Problem, reply: Reply, seed: int) -> Report:
+    got, wrong = _told(Raised(reply.kinds, reply.message, reply.lines))
+    wrong = f"it could not be loaded{f': {wrong}' if not got else ''}"
+    return _without_tests(problem, "The file can be loaded", got, wrong, seed, reply)
+
+
+def _missing(problem: Problem, reply: Reply, seed: int) -> Report:
+    wrong = missing(problem.function, list(map(str, reply.value)))
+    return _without_tests(problem, "The function is there", "", wrong, seed, reply)
+
+
+def _without_tests(problem: Problem, name: str, got: str, wrong: str, seed: int, reply: Reply) -> Report:
+    """The report on a file that no test can be run on."""
+    result = CheckResult(name, False, got=got, wrong=wrong, raised=True)
     report = Report(problem.id, problem.title, FAILED, (result,), 0.0, problem.points, seed=seed)
-    return replace(report, printed=printed, warnings=reply.warnings)
+    return replace(report, warnings=reply.warnings)

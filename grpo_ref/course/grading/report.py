@@ -17,6 +17,7 @@ class CheckResult:
       why: the author's sentence about what the check is for.
       likely: the sentence of a known mistake that explains this check, where none explains them all, or "".
       warnings: what NumPy or Python warned of in its calls.
+      raised: whether `got` was raised, not returned.
     """
 
     name: str
@@ -27,6 +28,7 @@ class CheckResult:
     why: str = ""
     likely: str = ""
     warnings: tuple[str, ...] = ()
+    raised: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class Report:
       warnings: what NumPy or Python warned of.
       seed: of the random inputs.
       official: whether the answer ran in a process of its own.
+      protection: what that process was kept from, in words; empty if there was none.
     """
 
     problem: str
@@ -57,3 +60,4 @@ class Report:
     warnings: tuple[str, ...] = ()
     seed: int = DEFAULT_SEED
     official: bool = True
+    protection: str = ""

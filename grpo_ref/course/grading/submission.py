@@ -1,12 +1,26 @@
 """An answer as something that can be called: a file in a sandbox, or a function at hand."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import lazy_loader
 import numpy as np
 
-from grpo_ref.course.grading.problem import Function, Raised, Submission, format_call
+from grpo_ref.course.grading.problem import Function, Raised, Submission, copied, format_call, format_value
 from grpo_ref.course.grading.sandbox import Reply, Sandbox
+
+difflib = lazy_loader.load("difflib")  # for those who misspell a name
+
+
+def missing(function: str, names: Sequence[str]) -> str:
+    """What is said of a file without the function that is asked for.
+
+    >>> missing("group_advantages", ["group_advantage"])
+    'there is no function `group_advantages`; there is `group_advantage`: is that it?'
+    """
+    nearest = difflib.get_close_matches(function, names, n=1)
+    question = f"; there is `{nearest[0]}`: is that it?" if nearest else ""
+    return f"there is no function `{function}`{question}"
 
 
 class Direct:
@@ -32,10 +46,6 @@ class Direct:
         """The arguments and keywords of the last call as they were left."""
         return self.last
 
-    def printed(self) -> str:
-        """Nothing: what the function prints is not caught."""
-        return ""
-
 
 class Sandboxed:
     """A file in a sandbox as a submission."""
@@ -59,10 +69,6 @@ class Sandboxed:
         """The arguments and keywords of the last call as they were left, if it returned."""
         return None if self.reply is None else self.reply.inputs
 
-    def printed(self) -> str:
-        """What the file has printed so far."""
-        return self.sandbox.printed()
-
 
 class Call(NamedTuple):
     """One call of a submission and what came of it."""
@@ -83,24 +89,32 @@ class Witness:
 
     Attributes:
       calls: in their order.
-      called: the last call as text.
     """
 
     def __init__(self, submission: Submission, function: str) -> None:
         self.submission, self.function = submission, function
         self.calls: list[Call] = []
-        self.called = ""
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """The submission's value, or Raised."""
-        self.called = format_call(self.function, arguments, keywords)
         try:
-            value = self.submission(*arguments, **keywords)
+            value = self.submission(*copied(arguments), **copied(keywords))
         except Raised as raised:
             self.calls.append(Call(arguments, keywords, kinds=raised.kinds))
             raise
         self.calls.append(Call(arguments, keywords, value))
         return value
+
+    @property
+    def called(self) -> str:
+        """The last call as text."""
+        last = self.calls[-1:]
+        return format_call(self.function, last[0].arguments, last[0].keywords) if last else ""
+
+    @property
+    def returned(self) -> str:
+        """What the last call returned, as text; nothing if it did not return."""
+        return format_value(self.calls[-1].value) if self.calls and not self.calls[-1].raised else ""
 
     def inputs_after(self) -> Any:
         """Those of the submission."""

@@ -17,7 +17,7 @@ from grpo_ref.frontends.exercise import (
     require_file,
     saying_what_is_graded,
 )
-from grpo_ref.frontends.report_text import report_text
+from grpo_ref.frontends.report_text import protection_text, report_text
 
 STDOUT = Path("-")
 
@@ -79,6 +79,8 @@ def command(
     click.echo(
         f"{solved} of {len(reports)} solved, {reached:g} of {total} points (seed {seed})", err=to_stderr
     )
+    if protection := protection_text(reports):
+        click.echo(protection, err=to_stderr)
     if json_path is not None:
         _write_json(json_path, reports)
     context.exit(0 if solved == len(reports) else 1)
