@@ -2,6 +2,8 @@
 # make demo    train on real names and show what was learned      make test    run the tests
 # make check   tests, types and style, as CI does                 make bench   benchmarks (minutes)
 # make report  run all experiments (minutes) and renew the page and the table of verdicts
+# make attack  search for hidden cases that catch wrong answers made by machine (an hour), for all exercises
+# make attack-sample   see on a sample whether the hidden cases still catch them
 # make docs   renew the tables of the documentation, the map of the house and the list of public names
 # make notebooks   make notebooks/*.ipynb from the scripts beside them
 # make bench-gpu   benchmarks on a GPU; before it: make setup, then .venv/bin/pip install -e '.[cuda]'
@@ -12,7 +14,7 @@ BIN := .venv/bin
 READY := .venv/ready-test
 READY_DEV := .venv/ready-dev
 
-.PHONY: demo test check lint types coverage docs notebooks report bench bench-gpu setup clean
+.PHONY: attack attack-sample demo test check lint types coverage docs notebooks report bench bench-gpu setup clean
 
 setup: $(READY)
 	@echo "ready: . $(BIN)/activate, then grpo-ref init and grpo-ref watch"
@@ -41,6 +43,12 @@ coverage: $(READY_DEV)
 docs: $(READY)
 	$(BIN)/python docs/tables.py
 	$(BIN)/python docs/public_names.py
+
+attack: $(READY)
+	$(BIN)/grpo-ref dev attack
+
+attack-sample: $(READY)
+	$(BIN)/grpo-ref dev attack --sample 20
 
 notebooks: $(READY)
 	$(BIN)/python tests/make_notebooks.py

@@ -12,6 +12,9 @@ from pathlib import Path
 from house import rooms
 
 from grpo_ref import GRPO, TASKS
+from grpo_ref.course.attack.data_files import file_of_cases
+from grpo_ref.course.attack.tables import first_caught_by
+from grpo_ref.course.attack.tables import table as attack_table
 from grpo_ref.course.contents import CHAPTERS
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.learning.curves import METRICS
@@ -109,9 +112,35 @@ def notebooks() -> str:
     )
 
 
+def attacks() -> str:
+    """What the search for hidden cases made and caught."""
+    return attack_table(PROBLEMS.values())
+
+
+def first_catchers() -> str:
+    """Which checks of the authors caught most."""
+    rows = []
+    for problem in PROBLEMS.values():
+        caught = first_caught_by(problem) if file_of_cases(problem).is_file() else {}
+        rows.append((problem.id, ", ".join(f"{name} {count}" for name, count in caught.items())))
+    return table(("exercise", "caught first by"), rows)
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     block.__name__: block
-    for block in (recipes, chapter, tasks, exercises, totals, dialects, metrics, notebooks, rooms)
+    for block in (
+        recipes,
+        chapter,
+        tasks,
+        exercises,
+        totals,
+        dialects,
+        metrics,
+        notebooks,
+        rooms,
+        attacks,
+        first_catchers,
+    )
 }
 
 

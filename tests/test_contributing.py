@@ -14,7 +14,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 _, *SECTIONS = re.split(r"^## ", (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
 WALKS = {title: text for title, _, text in (section.partition("\n") for section in SECTIONS)}
-MOST_FILES = {"recipe": 4, "dialect": 4, "task": 3, "experiment": 3, "exercise": 3}
+MOST_FILES = {"recipe": 4, "dialect": 4, "task": 3, "experiment": 3, "exercise": 4}
 
 
 def block(name):

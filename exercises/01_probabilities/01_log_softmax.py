@@ -2,8 +2,12 @@
 
 ## Background
 
-A language model ends in logits, one number per token. Everything in GRPO is built on their log-
-softmax.
+A language model reads a text and gives one number to every token of its vocabulary: the logits. The
+larger a token's logit, the likelier that token comes next. The softmax turns the logits into the
+probabilities πₐ = exp(zₐ) / Σ_b exp(z_b), and these are the policy, which reinforcement learning
+trains. Nearly every formula of this course needs their logarithms. On paper one could take the
+softmax first and its logarithm afterwards. In a computer exp(1000) is infinite and exp(-1000) is 0,
+so that way ends in NaN or in -inf, although the right answer is an ordinary number.
 
 ## Problem
 
@@ -11,24 +15,41 @@ Write `log_softmax(logits)`, the logarithm of the softmax along the last axis:
 
     log πₐ = zₐ - log Σ_b exp(z_b)
 
+The last axis is the vocabulary. Whatever axes come before it, each row along the last one is a
+distribution of its own: its largest logit says nothing of the other rows, which may lie a thousand
+higher or lower. The logarithm is the natural one.
+
 ## Input
 
-- logits: any number of axes, the vocabulary last; finite, but possibly as large as 1e4.
+- logits: z, one number per token of the vocabulary; shape (V,) or (N, V) or (B, N, V); from -10000
+  to 10000.
 
 ## Output
 
-An array of the same shape, in nats.
+An array of the same shape, in nats; no number in it is positive.
 
 ## Examples
 
     log_softmax([[0.0, 0.0]])
     -> [[-0.693147, -0.693147]]
 
-each has probability 1/2
+Each of the two has probability 1/2, and log 1/2 = -0.693147.
+
+    log_softmax([1.09861, 0])
+    -> [-0.287682, -1.38629]
+
+exp(log 3) = 3 and exp(0) = 1: odds of 3 to 1, so log 3/4 and log 1/4. One row without other axes.
 
 ## Constraints
 
-- No overflow, and no -inf for a finite logit: subtract the largest logit of each row first.
+- Every result is finite, however far apart the logits are: nothing overflows, and a very unlikely
+  token gets a large negative number, not -inf.
+- A vocabulary of one token has the log-probability 0. No axis is empty.
+
+## Notes
+
+TRL (`selective_log_softmax`) and verl (`logprobs_from_logits`) subtract the log of the sum in the
+same way.
 
 ## Grading
 
@@ -39,10 +60,12 @@ pass, and all of them when every test passes.
 
 ## Source
 
-any numerics text; TRL `selective_log_softmax` does the same.
+Goodfellow, Bengio and Courville, Deep Learning, sec. 4.1 (overflow and underflow).
 
 ## See also
 
+- grpo_ref.learning.policies.table.log_softmax, the same in this package: look at it when you are
+  done.
 - notebooks/02_from_bandit_to_language.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade probabilities/log_softmax

@@ -2,7 +2,11 @@
 
 ## Background
 
-Entropy is the first curve to look at: when it collapses, the policy has stopped exploring.
+The policy, that is the language model in training, gives every token of its vocabulary a
+probability of coming next. The entropy says in one number how undecided it is: 0 if one token is
+certain, log V if all V tokens are equally likely. It is the first curve to look at during training.
+A policy learns from the differences among its own answers; when its entropy falls to 0 it always
+gives the same answer, and there is nothing left to learn from.
 
 ## Problem
 
@@ -10,20 +14,41 @@ Write `entropy(probs)`, the entropy along the last axis:
 
     H = -Σₐ pₐ log pₐ,    with 0 log 0 = 0
 
+pₐ is the probability of token a, and the logarithm is the natural one. A token of probability 0
+adds nothing; np.log(0) is -inf, and 0 times -inf is NaN, so it needs care. Whatever axes come
+before the last one, each row has an entropy of its own.
+
 ## Input
 
-- probs: probabilities, the vocabulary last; each row sums to 1 and may contain zeros.
+- probs: p, probabilities; each row along the last axis, the vocabulary, sums to 1 up to rounding;
+  shape (V,) or (N, V) or (B, N, V); from 0 to 1.
 
 ## Output
 
-One number per row, in nats.
+One number per row, in nats: the shape of probs without its last axis, for a single row a number.
 
 ## Examples
 
     entropy([[0.5, 0.5]])
     -> [0.693147]
 
--2 · 1/2 log 1/2 = log 2
+Two terms of -1/2 log 1/2 each, together log 2 = 0.693147.
+
+    entropy([[0.5, 0.25, 0.25, 0], [0, 0, 1, 0]])
+    -> [1.03972, 0]
+
+1/2 log 2 + 2 · 1/4 log 4 + 0 = 3/2 log 2 = 1.03972; and a certain token leaves no doubt.
+
+## Constraints
+
+- A probability may be 0, 1, or as small as 1e-12, and such a small one counts with its own
+  logarithm.
+- A certain token gives 0. No axis is empty.
+
+## Notes
+
+TRL and verl compute it from the logits z, verl as log Σ exp(z) - Σ p z; there the zeros need no
+care, because no logit is -inf.
 
 ## Grading
 
@@ -34,7 +59,7 @@ pass, and all of them when every test passes.
 
 ## Source
 
-Shannon 1948; TRL and verl log it as `entropy`.
+Shannon 1948, A Mathematical Theory of Communication, sec. 6.
 
 ## See also
 

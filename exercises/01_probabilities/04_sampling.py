@@ -2,21 +2,29 @@
 
 ## Background
 
-A policy is sampled by inverting its distribution function. With the random numbers given from
-outside, sampling is an ordinary function: the same numbers give the same tokens, and a bug can be
-repeated.
+Before the policy, the language model in training, can learn from its answers it has to give some:
+at every position it draws a token with the probabilities that it has for the vocabulary. Think of
+the probabilities as lengths, laid end to end on the line from 0 to 1. A random number that falls on
+the line evenly, a uniform number, falls on a token's stretch just as often as its probability says.
+With the uniform numbers given from outside, sampling is an ordinary function: the same numbers give
+the same tokens, and a bug can be repeated.
 
 ## Problem
 
-Write `sample_tokens(probs, uniforms)`: for each row the first token whose cumulative probability is
-larger than the uniform number:
+Write `sample_tokens(probs, uniforms)`. For each row it gives the first token at which the sum of
+the probabilities so far is larger than the uniform number:
 
     token = min { a : p₀ + ... + pₐ > u }
 
+Where u is exactly equal to a sum, that sum is not larger. Computed sums are rounded, and the last
+one may come out a little below 1: if u is not below it, there is no such token, and the answer is
+the last token whose probability is not 0.
+
 ## Input
 
-- probs: (N, V), each row sums to 1, up to rounding.
-- uniforms: (N,) numbers u in [0, 1).
+- probs: p, a distribution over the vocabulary in each row; it sums to 1 up to rounding; shape (N,
+  V); from 0 to 1.
+- uniforms: u, one number below 1 for each row; shape (N,); from 0 to 1.
 
 ## Output
 
@@ -27,12 +35,20 @@ larger than the uniform number:
     sample_tokens([[0.5, 0.25, 0.25], [0.5, 0.25, 0.25], [0.5, 0.25, 0.25]], [0.1, 0.6, 0.9])
     -> [0, 1, 2]
 
-the sums are 0.5, 0.75 and 1
+The sums are 0.5, 0.75 and 1. The first that is larger than 0.1 is 0.5, for 0.6 it is 0.75, for 0.9
+it is 1.
 
 ## Constraints
 
-- A token of probability 0 is never drawn.
-- Rounding may leave the last sum a little below 1; a number beyond it means token V - 1.
+- A token of probability 0 is never drawn, whatever u is; one of probability 1e-12 can be.
+- How the sums are rounded does not matter: where u is equal to a sum, the probabilities are
+  multiples of 1/4, whose sums are exact, or u and the sum are both 0.
+- There is at least one row and one token.
+
+## Notes
+
+Trainers call `torch.multinomial`. vLLM divides the probabilities by exponential random numbers and
+takes the token with the largest quotient, which draws with the same probabilities.
 
 ## Grading
 
@@ -43,7 +59,7 @@ pass, and all of them when every test passes.
 
 ## Source
 
-inverse transform sampling; Devroye 1986, Non-uniform random variate generation, ch. 3.
+Devroye 1986, Non-uniform random variate generation, ch. 3 (inversion by sequential search).
 
 ## See also
 

@@ -2,18 +2,24 @@
 
 ## Background
 
-Dividing by the group's std makes a prompt that is nearly always solved, or nearly never, count more
-than its rewards say. Dr. GRPO leaves the division out.
+GRPO lets the policy, the language model in training, answer the same prompt G times and gives each
+answer (each completion) a reward. What counts is the advantage: how much better a completion did
+than the others of its prompt, its group. GRPO measures this distance in units of the group's
+standard deviation. On a prompt that is nearly always solved, or nearly never, this deviation is
+small, and dividing by it makes the one odd completion count very much: the policy is then pulled
+most by the prompts that tell least. Dr. GRPO leaves the division out.
 
 ## Problem
 
-Write `centered_advantages(rewards)`:
+Write `centered_advantages(rewards)`. It takes off the mean of the group, and nothing else:
 
-    Aᵢ = rᵢ - mean(r),    the mean over the completions of one prompt
+    Aᵢ = rᵢ - mean(r)
+
+The mean runs over the G completions of one prompt, the completion itself among them.
 
 ## Input
 
-- rewards: (P, G), one row per prompt.
+- rewards: one row per prompt, a group in each; shape (P, G); from -10000 to 10000.
 
 ## Output
 
@@ -24,11 +30,17 @@ Write `centered_advantages(rewards)`:
     centered_advantages([[1, 0, 0, 0]])
     -> [[0.75, -0.25, -0.25, -0.25]]
 
-the mean is 1/4
+The mean is 1/4: 1 - 1/4, and three times 0 - 1/4.
 
 ## Constraints
 
-- A group of one gets 0.
+- A group of one completion gets 0, and so does a group in which all rewards are equal.
+- There is at least one prompt, with at least one completion.
+
+## Notes
+
+TRL does this with `scale_rewards="none"`, Open Instruct by default (`centered`), and verl with
+`norm_adv_by_std_in_grpo=False`.
 
 ## Grading
 
@@ -39,10 +51,11 @@ pass, and all of them when every test passes.
 
 ## Source
 
-Liu et al. 2025, Dr. GRPO (arXiv:2503.20783); TRL `scale_rewards="none"`.
+Liu et al. 2025, Dr. GRPO, sec. 3 (arXiv:2503.20783).
 
 ## See also
 
+- grpo_ref.group_centered, the same in this package: look at it when you are done.
 - notebooks/08_several_rewards.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade advantages/centered

@@ -2,34 +2,46 @@
 
 ## Background
 
-A baseline that contains the completion's own reward pulls its advantage toward zero. RLOO leaves it
-out.
+GRPO lets the policy, the language model in training, answer the same prompt G times. Each answer
+(each completion) gets a reward, and the completions of one prompt form a group. How good a reward
+is depends on the prompt, so it is compared with a baseline, what was to be expected there. The mean
+of the group is such a baseline, but the completion has a part in it: a good one raises the very bar
+that it is measured by, and so every advantage comes out too small. RLOO (leave one out) asks only
+what the others got.
 
 ## Problem
 
-Write `leave_one_out(rewards)`: each reward minus the mean of the *other* rewards of its group.
+Write `leave_one_out(rewards)`: each reward minus the mean of the other rewards of its group.
 
-    Aᵢ = rᵢ - 1/(G-1) Σ_{j≠i} rⱼ
+    Aᵢ = rᵢ - 1/(G - 1) Σ_{j≠i} rⱼ
+
+The sum runs over the G - 1 other completions of the same prompt.
 
 ## Input
 
-- rewards: (P, G), one row per prompt.
+- rewards: one row per prompt, a group in each; shape (P, G); from -10000 to 10000.
 
 ## Output
 
-(P, G) advantages. A group of one has no others: its advantage is 0.
+(P, G) advantages, in units of reward; each row sums to zero.
 
 ## Examples
 
     leave_one_out([[1, 0, 0]])
     -> [[1, -0.5, -0.5]]
 
-1 - 0, and 0 - 1/2
+The others of the first got 0 and 0: 1 - 0. The others of the second got 1 and 0: 0 - 1/2; the same
+for the third.
+
+## Constraints
+
+- A group of one completion has no others: its advantage is 0.
+- There is at least one prompt, with at least one completion.
 
 ## Notes
 
-A completion that is in its own baseline pulls the gradient estimate towards 0; this one is
-unbiased.
+It is G/(G - 1) times the centered reward. verl's `rloo` keeps the reward itself for a group of one,
+its `rloo_vectorized` gives 0 as here.
 
 ## Grading
 
@@ -44,6 +56,7 @@ Ahmadian et al. 2024, RLOO (arXiv:2402.14740); verl `compute_rloo_vectorized_out
 
 ## See also
 
+- grpo_ref.leave_one_out, the same in this package: look at it when you are done.
 - notebooks/08_several_rewards.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade advantages/leave_one_out

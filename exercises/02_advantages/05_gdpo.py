@@ -2,37 +2,61 @@
 
 ## Background
 
-Correctness, format, length: when several rewards are added before they are normalized, the one with
-the widest spread decides alone. GDPO normalizes each one in its group first.
+The policy, the language model in training, answers each prompt G times; these answers (completions)
+form the prompt's group. Often they are judged by several criteria: is the answer right, is its
+format, is it short? If the rewards are added up first and compared within the group afterwards, the
+criterion with the widest spread decides nearly alone: beside a length that varies by hundreds,
+right or wrong is a matter of 1. GDPO turns each criterion into an advantage of its own first, each
+in units of its own spread, and adds these up.
 
 ## Problem
 
-Write `gdpo_advantages(components, weights, eps=1e-4)`, in three steps:
+Write `gdpo_advantages(components, weights, eps=1e-4)`. rᵢₖ is the reward of completion i by
+criterion k, and wₖ the weight of the criterion. There are three steps:
 
-    Aᵢₖ = (rᵢₖ - meanₖ) / (stdₖ + eps),    mean and std over the G completions of one prompt
+    Aᵢₖ = (rᵢₖ - meanₖ) / (stdₖ + eps)
     aᵢ  = Σₖ wₖ Aᵢₖ
-    Aᵢ  = (aᵢ - mean(a)) / (std(a) + eps),    mean and std over all completions of the batch
+    Aᵢ  = (aᵢ - mean(a)) / (std(a) + eps)
+
+In the first step mean and standard deviation run over the G completions of one prompt, for each
+criterion by itself; in the last one over all P times G completions of the batch. Every standard
+deviation is that of a population: it divides the sum of squares by the number of members, not by
+one less. eps is added to every standard deviation.
 
 ## Input
 
-- components: (P, G, K), one reward a criterion.
-- weights: (K,).
-- eps: added to every std.
+- components: the rewards of the G completions of each prompt by K criteria; shape (P, G, K); from
+  -100 to 100.
+- weights: w, one for each criterion; shape (K,); from -5 to 5.
+- eps: added to every standard deviation; from 1e-08 to 1; 0.0001 if left out.
 
 ## Output
 
-(P, G) advantages.
+(P, G) advantages; over the whole batch they sum to zero.
 
 ## Examples
 
-    gdpo_advantages([[[1, 0], [0, 100]]], [1.0, 0.5], 0.0)
-    -> [[1, -1]]
+    gdpo_advantages([[[1, 0], [0, 9]]], [1.0, 0.5], 0.5)
+    -> [[0.0909091, -0.0909091]]
 
-the first completion has 1 and -1, together 1 - 0.5 = 0.5; the second has -0.5; their std is 0.5
+The stds are 1/2 and 9/2. The first completion has 0.5 / 1 = 0.5 and -4.5 / 5 = -0.9, together 0.5 -
+0.5 · 0.9 = 0.05; the second has -0.05. Their std is 0.05: 0.05 / 0.55 = 1/11.
+
+    gdpo_advantages([[[1, 1], [0, 0]], [[1, 1], [1, 1]]], [1.0, 1.0], 0.5)
+    -> [[0.828427, -0.828427], [0, 0]]
+
+In the first group each criterion gives ±0.5 / (0.5 + 0.5), together ±1; in the second all give 0.
+Over the batch 1, -1, 0 and 0 have the std 1/√2: 1 / (0.7071 + 0.5) = 0.8284.
 
 ## Constraints
 
-- Every std divides by the number of its members (ddof 0).
+- A criterion on which a group agrees adds 0 there, and so does every criterion in a group of one.
+- Weights may be negative, as for a penalty, or 0. No axis is empty.
+
+## Notes
+
+TRL divides by one less than the number of members (ddof 1) in both steps. verl takes the last step
+over tokens instead of completions, so that long ones count more.
 
 ## Grading
 
@@ -43,10 +67,11 @@ pass, and all of them when every test passes.
 
 ## Source
 
-GDPO (arXiv:2601.05242); TRL `multi_objective_aggregation="normalize_then_sum"`, there with ddof 1.
+GDPO (arXiv:2601.05242); TRL `multi_objective_aggregation="normalize_then_sum"`.
 
 ## See also
 
+- grpo_ref.normalized_then_summed, the same in this package: look at it when you are done.
 - notebooks/08_several_rewards.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade advantages/gdpo

@@ -2,18 +2,25 @@
 
 ## Background
 
-A reward model for taste may order answers well while its numbers mean little. GOPO keeps the order
-alone.
+The policy, the language model in training, answers a prompt G times; these answers (completions)
+form a group, and each gets a reward. Where the reward comes from a model of people's taste, the
+order of the answers may be right while the numbers mean little: is the step from 0.1 to 0.2 the
+same as that from 30 to 31? GOPO keeps the order alone. The best of a group gets the advantage 2,
+the worst -2, and the others lie evenly in between, whatever the rewards are.
 
 ## Problem
 
 Write `rank_advantages(rewards)`:
 
-    Aᵢ = 2 - 4 (rankᵢ - 1) / (G - 1),    rank 1 the best of its group, rank G the worst
+    Aᵢ = 2 - 4 (rankᵢ - 1) / (G - 1)
+
+The best completion of a group of G has rank 1, the worst rank G. Equal rewards share the mean of
+the ranks that they take up together: two at the top, on the places 1 and 2, have rank 1.5 each.
+Rewards are compared exactly; a difference of 1e-12 makes one better.
 
 ## Input
 
-- rewards: (P, G), one row per prompt.
+- rewards: one row per prompt, a group in each; shape (P, G); from -10000 to 10000.
 
 ## Output
 
@@ -24,21 +31,22 @@ Write `rank_advantages(rewards)`:
     rank_advantages([[0.1, 30.0, 0.2]])
     -> [[-2, 2, 0]]
 
-ranks 3, 1 and 2
+30 is the best, rank 1: 2 - 0 = 2. Then 0.2, rank 2: 2 - 4/2 = 0. Then 0.1, rank 3: 2 - 8/2 = -2.
 
     rank_advantages([[5, 1, 5, 0]])
     -> [[1.33333, -0.666667, 1.33333, -2]]
 
-ranks 1.5, 3, 1.5 and 4; 2 - 4 · 0.5 / 3
+The two best share the ranks 1 and 2: 2 - 4 · 0.5/3 = 4/3. Ranks 3 and 4 give 2 - 8/3 and 2 - 12/3.
 
 ## Constraints
 
-- Equal rewards share the mean of their ranks.
-- A group of one gets 0.
+- A group of one completion gets 0, and so does a group in which all rewards are equal.
+- There is at least one prompt, with at least one completion.
 
 ## Notes
 
-How ties are ranked is not said in the paper's abstract; the mean rank keeps the sum at zero.
+The abstract does not say how ties are ranked; the mean rank keeps the sum of a group at 0. No
+trainer has it built in.
 
 ## Grading
 
@@ -49,10 +57,11 @@ pass, and all of them when every test passes.
 
 ## Source
 
-GOPO (arXiv:2602.03876).
+GOPO, abstract (arXiv:2602.03876).
 
 ## See also
 
+- grpo_ref.ranked, the same in this package: look at it when you are done.
 - notebooks/08_several_rewards.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade advantages/ranks

@@ -2,20 +2,32 @@
 
 ## Background
 
-The completions were written by the policy as it was. The ratio says how much likelier each of their
-tokens is under the policy as it is now; everything that clips looks at this number.
+A language model is a policy: it gives every token that could come next a probability. GRPO lets the
+policy write answers (completions) and then changes it in several small steps. After the first step,
+the policy is no longer the one that wrote them. The ratio of a token says how much likelier the
+policy would write it now: 1 means that nothing has changed, 1.2 that the token is a fifth likelier.
+Every method of this chapter looks at this number. Models give log-probabilities, because a
+probability may be too small for a floating-point number while its logarithm is not.
 
 ## Problem
 
-Write `token_ratio(log_probs, old_log_probs, mask)`:
+Write `token_ratio(log_probs, old_log_probs, mask)`. For every token,
 
-    r = πθ / πold = exp(log πθ - log πold),    and 1 on padding
+    r = πθ / πold = exp(log πθ - log πold)
+
+πθ is the probability of the token under the policy as it is now, πold the one under the policy that
+wrote it. Completions have different lengths, so they are padded to T entries. The mask is 1 where
+an entry is a token. Where it is 0, the entry is padding, and the result there is 1, whatever the
+padding holds: it may be NaN or infinite in both arrays.
 
 ## Input
 
-- log_probs, old_log_probs: (N, T) log-probabilities of the sampled tokens, in nats; padding holds
-  arbitrary numbers.
-- mask: (N, T) 1 on tokens, 0 on padding.
+- log_probs: log πθ of each token, in nats; shape (N, T); from -1000 to 0; where mask is 0 it may
+  hold zeros, ordinary numbers, huge numbers, NaN or infinities.
+- old_log_probs: log πold of the same tokens; shape (N, T); from -1000 to 0; where mask is 0 it may
+  hold zeros, ordinary numbers, huge numbers, NaN or infinities.
+- mask: 1 on tokens, 0 on padding; shape (N, T); numbers or truth values; the zeros may stand
+  anywhere, and a row may be all zeros.
 
 ## Output
 
@@ -23,14 +35,21 @@ Write `token_ratio(log_probs, old_log_probs, mask)`:
 
 ## Examples
 
-    token_ratio([[-0.510826, -1.60944, -0.105361]], [[-0.693147, -0.916291, -2.30259]], [[1, 1, 0]])
-    -> [[1.2, 0.5, 1]]
+    token_ratio([[-1.0, -2.5, 9.0]], [[-1.5, -2.0, 7.0]], [[1, 1, 0]])
+    -> [[1.64872, 0.606531, 1]]
 
-0.6/0.5, 0.2/0.4, and 1 where there is no token
+The first token's log-probability rose by 0.5, so its ratio is exp(0.5); the second one's fell by
+0.5, which gives exp(-0.5); the third entry is padding.
 
 ## Constraints
 
-- A log-probability of -800 is a number like any other: exp of it alone would be 0.
+- T may be 0.
+- The two log-probabilities of a token differ by at most 700.
+- A log-probability of -800 is a number like any other, though exp(-800) alone would be 0.
+
+## Notes
+
+Trainers leave the padding as it comes out and drop it when they average.
 
 ## Grading
 

@@ -2,23 +2,34 @@
 
 ## Background
 
-A token is now likelier or less likely than when it was sampled, and it was good or bad. Without a
-clip, all four scenarios train. With PPO's clip, two of them stop once the ratio has left the band,
-and two never do.
+Take one token of a completion, an answer that the policy (the language model) wrote. Its ratio r =
+πθ/πold says how much likelier the policy would write it now than when it was sampled; its advantage
+A says whether its completion was better (A > 0) or worse (A < 0) than the other answers to the same
+prompt. So there are four scenarios. Without a clip a token pushes the policy in all of them,
+however far it has already been pushed. PPO's clip stops those that have moved far enough in the
+direction of their advantage, and never those that have moved the other way and have to come back.
 
 ## Problem
 
-Write `scenarios(ratio, advantages, clip=0.2)`, which returns two arrays:
+Write `scenarios(ratio, advantages, clip=0.2)`, which returns two arrays. The first one holds the
+number of each token's scenario:
 
-    scenario   1: ratio > 1, A > 0     2: ratio > 1, A < 0
-               3: ratio < 1, A > 0     4: ratio < 1, A < 0     0: ratio = 1 or A = 0
-    learns     whether min(r A, clip(r, 1-ε, 1+ε) A) still has a slope in r
+    1: r > 1 and A > 0      2: r > 1 and A < 0
+    3: r < 1 and A > 0      4: r < 1 and A < 0      0: r = 1 or A = 0
+
+The second one holds a truth value: does the token still learn? It does if PPO's surrogate
+
+    min(r A, clip(r, 1 - ε, 1 + ε) A)
+
+still changes with r. Here ε is the argument `clip`, and clip(r, a, b) holds r between a and b. A
+token with A > 0 stops as soon as r is greater than 1 + ε, one with A < 0 as soon as r is less than
+1 - ε.
 
 ## Input
 
-- ratio: r = πθ/πold, positive.
-- advantages: A, of the same shape.
-- clip: ε.
+- ratio: r = πθ/πold; a number or shape (T,) or (N, T); from 0.0001 to 10000.
+- advantages: A; a number or shape (T,) or (N, T); from -10000 to 10000.
+- clip: ε; from 0 to 0.99; 0.2 if left out.
 
 ## Output
 
@@ -30,12 +41,24 @@ ratio.
     scenarios([1.1, 1.1, 0.9, 0.9], [0.7, -0.7, 0.7, -0.7])
     -> ([1, 2, 3, 4], [ True, True, True, True])
 
-inside the band nothing is clipped
+The band goes from 0.8 to 1.2; inside it nothing is clipped.
+
+    scenarios([1.5, 1.5, 0.5, 0.5], [0.7, -0.7, 0.7, -0.7])
+    -> ([1, 2, 3, 4], [False, True, True, False])
+
+The first token is good and already much likelier, the last one bad and already much rarer: they
+stop. The other two moved the wrong way and have to come back.
 
 ## Constraints
 
-- On the bound itself a token still learns.
-- A token without advantage does not.
+- On the bound itself, r = 1 + ε or r = 1 - ε, a token still learns.
+- A token with A = 0 does not learn: zero times any ratio has no slope.
+- All comparisons are exact: 1.0000001 is greater than 1, and an advantage of 0.0000001 is not 0.
+
+## Notes
+
+The share of tokens that are stopped, in scenarios 1 and 4, is what trainers log as the clip
+fraction.
 
 ## Grading
 
@@ -46,9 +69,9 @@ pass, and all of them when every test passes.
 
 ## Source
 
-the table of scenarios in "A technical explanation of the GRPO loss function" (a blog post of
-February 2025), which holds for the unclipped objective; the clip is Schulman et al. 2017, eq. 7
-(arXiv:1707.06347).
+The table of scenarios in "A technical explanation of the GRPO loss function" (a blog post of
+February 2025), for the unclipped objective; Schulman et al. 2017, eq. 7 (arXiv:1707.06347), for the
+clip.
 
 ## See also
 

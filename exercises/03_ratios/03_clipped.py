@@ -2,15 +2,22 @@
 
 ## Background
 
-A batch is used for several steps, and with every step the policy moves away from the one that wrote
-it. PPO stops rewarding a token that has already been pushed far enough; DAPO lets good tokens go
-further.
+A batch of completions is used for several steps, and with every step the policy (the language
+model) moves away from the one that wrote them. The surrogate is what the policy climbs: for each
+token, its ratio r = πθ/πold (how much likelier it has become) times its advantage A (how much
+better its completion was than others). Climbing r A without a limit would push a good token ever
+further on the evidence of one sample. PPO stops rewarding a token that has already been pushed far
+enough; DAPO lets good tokens go further up than bad ones go down.
 
 ## Problem
 
-Write `clipped_surrogate(ratio, advantages, clip_low=0.2, clip_high=0.2)`, one value per token:
+Write `clipped_surrogate(ratio, advantages, clip_low=0.2, clip_high=0.2)`, one value for each token:
 
     s = min(r A, clip(r, 1 - clip_low, 1 + clip_high) A)
+
+clip(r, a, b) is r held between a and b: a where r < a, b where r > b. The smaller of the two
+products counts. So the value is held only where the token has moved in the direction of its
+advantage: above 1 + clip_high if A > 0, below 1 - clip_low if A < 0.
 
 ## Input
 
@@ -21,19 +28,24 @@ Write `clipped_surrogate(ratio, advantages, clip_low=0.2, clip_high=0.2)`, one v
 
 ## Output
 
-An array of the same shape.
+An array of the same shape; a number for numbers.
 
 ## Examples
 
-    clipped_surrogate([1.0], [2.0])
-    -> [2]
+    clipped_surrogate([1.5, 1.5], [1.0, -2.0])
+    -> [1.2, -3]
 
-a ratio of 1 is not clipped
+Good token: 1.5 is held at 1.2, and min(1.5 · 1, 1.2 · 1) = 1.2. Bad token: min(1.5 · -2, 1.2 · -2)
+= min(-3, -2.4) = -3, so it is not held.
 
-    clipped_surrogate([1.5], [1.0])
-    -> [1.2]
+## Constraints
 
-min(1.5, 1.2)
+- clip_low is always less than 1; no input has to be refused.
+
+## Notes
+
+TRL and verl take 0.2 for both; DAPO takes clip_high = 0.28, which is called clip-higher. The loss
+of a trainer is the surrogate with a minus sign.
 
 ## Grading
 
@@ -48,6 +60,7 @@ Schulman et al. 2017, eq. 7 (arXiv:1707.06347); DAPO, eq. 10 (arXiv:2503.14476).
 
 ## See also
 
+- grpo_ref.clipped, the same in this package: look at it when you are done.
 - notebooks/04_gallery_of_surrogates.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade ratios/clipped

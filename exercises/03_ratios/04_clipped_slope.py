@@ -2,45 +2,53 @@
 
 ## Background
 
-Clipping is not about the value of the loss but about its gradient: a clipped token pushes no more.
+The surrogate is what the policy (the language model) climbs, one value for each token. Clipping is
+less about that value than about its slope, for the slope is what moves the policy. A token whose
+surrogate no longer changes with its ratio has a slope of 0 and pushes no more. The slope is taken
+with respect to the log-ratio, because that is what the chain rule needs next: it moves exactly as
+log πθ, the log-probability that the model gives the token.
 
 ## Problem
 
 Write `clipped_slope(log_ratio, advantages, clip_low=0.2, clip_high=0.2)`: the derivative of the
-clipped surrogate with respect to log_ratio.
+clipped surrogate with respect to log_ratio, for each token. With r = exp(log_ratio), the surrogate
+is
 
-    s = min(r A, clip(r, 1 - clip_low, 1 + clip_high) A),    r = exp(log_ratio)
+    s = min(r A, clip(r, 1 - clip_low, 1 + clip_high) A)
+
+A is the token's advantage (how much better its completion was than others), and clip(r, a, b) holds
+r between a and b. Where s is r A, its derivative is r A too, because the derivative of exp(x) is
+exp(x). Where the clip holds the value, s is constant.
 
 ## Input
 
-- log_ratio: log πθ - log πold.
-- advantages: A, of the same shape.
-- clip_low, clip_high: the half-widths.
+- log_ratio: log πθ - log πold, in nats; a number or shape (T,) or (N, T) or (B, N, T); from -300 to
+  300.
+- advantages: A; a number or shape (T,) or (N, T) or (B, N, T); from -10000 to 10000.
+- clip_low: how far the ratio may go down; from 0 to 0.99; 0.2 if left out.
+- clip_high: how far it may go up; from 0 to 20; 0.2 if left out.
 
 ## Output
 
-∂s/∂log_ratio, of the same shape.
+∂s/∂log_ratio, an array of the same shape; a number for numbers.
 
 ## Examples
 
-    clipped_slope([0.0], [2.0])
-    -> [2]
+    clipped_slope([1.0, 1.0, 0.0], [3.0, -3.0, 2.0])
+    -> [0, -8.15485, 2]
 
-r = 1: the slope is A
-
-    clipped_slope([0.405465], [1.0])
-    -> [0]
-
-the clip holds it
+The first two ratios are exp(1) = 2.71828, above 1.2. The good token is held there: 0. The bad one
+is not: 2.71828 · -3. The third ratio is 1, and the slope is A.
 
 ## Constraints
 
-- On the bound itself a token still pushes.
+- On the bound itself s has a kink. There a token still pushes: the slope is r A.
+- clip_low is always less than 1; no input has to be refused.
 
 ## Notes
 
-Autograd engines differentiate the min and the clip; in mixed precision comparing the two products
-can go wrong.
+Trainers leave this to automatic differentiation of min and clip. On a kink PyTorch's clamp passes
+the slope on, as here.
 
 ## Grading
 
@@ -55,6 +63,7 @@ Schulman et al. 2017, eq. 7 (arXiv:1707.06347), differentiated.
 
 ## See also
 
+- grpo_ref.clipped, the same in this package: look at it when you are done.
 - notebooks/04_gallery_of_surrogates.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade ratios/clipped_slope

@@ -2,33 +2,54 @@
 
 ## Background
 
-PPO's clip leaves one corner open: a bad token that has become ten times likelier counts ten times,
-and one such token can dominate a batch. verl always puts a floor there.
+The surrogate is what the policy (the language model) climbs, one value for each token: its ratio r
+(how much likelier it has become) times its advantage A (how much better its completion was than
+others). PPO's clip holds a good token that has moved far up and a bad one that has moved far down.
+It leaves one corner open: a bad token that has become ten times likelier counts ten times, and a
+single one can dominate a whole batch. The dual clip puts a floor there.
 
 ## Problem
 
-Write `dual_clipped(ratio, advantages, clip=0.2, max_ratio=3.0)`, one value per token:
+Write `dual_clipped(ratio, advantages, clip=0.2, max_ratio=3.0)`, one value for each token. With
+PPO's clipped surrogate
 
     s = min(r A, clip(r, 1 - clip, 1 + clip) A)
-    dual = max(s, max_ratio A) where A < 0,    s elsewhere
+
+it is
+
+    max(s, max_ratio A)  where A < 0,    s elsewhere
+
+clip(r, a, b) is r held between a and b. For a bad token both numbers in the maximum are negative:
+its value never falls below that of a ratio of max_ratio.
 
 ## Input
 
-- ratio: r = πθ/πold, positive, any shape.
-- advantages: A, of the same shape.
-- clip: half-width.
-- max_ratio: caps the weight of a bad token.
+- ratio: r = πθ/πold; a number or shape (T,) or (N, T) or (B, N, T); from 1e-08 to 10000.
+- advantages: A; a number or shape (T,) or (N, T) or (B, N, T); from -10000 to 10000.
+- clip: how far the ratio may go up or down; from 0 to 0.99; 0.2 if left out.
+- max_ratio: the cap for bad tokens; from 1.01 to 50; 3.0 if left out.
 
 ## Output
 
-An array of the same shape.
+An array of the same shape; a number for numbers.
 
 ## Examples
 
-    dual_clipped([5.0], [-1.0])
-    -> [-3]
+    dual_clipped([5.0, 5.0], [-2.0, 1.0])
+    -> [-6, 1.2]
 
-max(-5, -3)
+Bad token: s = min(5 · -2, 1.2 · -2) = -10, and the floor is 3 · -2 = -6. Good token: s = min(5,
+1.2) = 1.2, and there is no floor.
+
+## Constraints
+
+- clip is always less than 1 and max_ratio always greater than 1; no input has to be refused.
+- max_ratio may be less than 1 + clip; the formula holds all the same.
+
+## Notes
+
+verl always has this floor, with clip_ratio_c = 3. TRL has it only where `delta` is set, which caps
+r before the minimum is taken.
 
 ## Grading
 
@@ -39,11 +60,11 @@ pass, and all of them when every test passes.
 
 ## Source
 
-Ye et al. 2020, dual-clip PPO (arXiv:1912.09729); verl `compute_policy_loss_vanilla`, clip_ratio_c =
-3.
+Ye et al. 2020, dual-clip PPO (arXiv:1912.09729); verl `compute_policy_loss_vanilla`.
 
 ## See also
 
+- grpo_ref.dual_clipped, the same in this package: look at it when you are done.
 - notebooks/04_gallery_of_surrogates.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade ratios/dual_clip

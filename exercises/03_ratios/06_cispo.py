@@ -2,43 +2,54 @@
 
 ## Background
 
-PPO's clip takes the gradient away from exactly the rare tokens that moved most: `However`, `Wait`.
-CISPO goes back to REINFORCE, A log πθ, weighted by the ratio; it caps the weight and holds it
-constant, so that every token trains.
+PPO's clip takes the slope away from exactly those tokens that moved most, and these are often rare
+tokens that matter, such as a `However` or a `Wait` where the text takes a turn. CISPO keeps every
+token in training. It goes back to the plain policy gradient (REINFORCE), which raises log πθ, the
+log-probability of a token, in proportion to its advantage A (how much better its completion was
+than others). As the completions were written by an older policy, each token is weighted by its
+ratio r = πθ/πold (how much likelier it has become); that weight is capped, so that no token can
+dominate, and it is held constant, so that nothing but the logarithm is differentiated.
 
 ## Problem
 
-The surrogate of a token is s = sg[min(r, cap)] A log πθ, where sg (stop-gradient) means: treat as a
-constant. Write `cispo_slope(log_ratio, advantages, max_ratio=5.0)`, its derivative
+The surrogate of a token is
+
+    s = sg[min(r, max_ratio)] A log πθ,    r = exp(log_ratio)
+
+sg (stop-gradient) means that what stands in the brackets is treated as a constant when s is
+differentiated. Write `cispo_slope(log_ratio, advantages, max_ratio=5.0)`, the derivative of s with
+respect to log πθ, for each token:
 
     ∂s / ∂log πθ
 
 ## Input
 
-- log_ratio: log πθ - log πold, in nats.
-- advantages: A, of the same shape.
-- max_ratio: the cap.
+- log_ratio: log πθ - log πold, in nats; a number or shape (T,) or (N, T) or (B, N, T); from -300 to
+  300.
+- advantages: A; a number or shape (T,) or (N, T) or (B, N, T); from -10000 to 10000.
+- max_ratio: the cap; from 0.1 to 100; 5.0 if left out.
 
 ## Output
 
-An array of the same shape.
+An array of the same shape; a number for numbers.
 
 ## Examples
 
-    cispo_slope([0.0], [2.0])
-    -> [2]
+    cispo_slope([0.0, 2.0, 2.0], [2.0, 3.0, -3.0])
+    -> [2, 15, -15]
 
-the weight is 1
+The first weight is exp(0) = 1. exp(2) = 7.39 is above the cap, so the weight is 5 for the good and
+for the bad token: capped, but not 0.
 
-    cispo_slope([2.19722], [2.0])
-    -> [10]
+## Constraints
 
-5 · 2: capped, but not 0
+- The cap is for good and bad tokens alike, and there is no lower bound.
+- The cap may be less than 1; no input has to be refused.
 
 ## Notes
 
-TRL's epsilon_high is the cap itself; Open Instruct's cap is 1 + clip_higher; verl also has a lower
-bound.
+The trainers' caps differ: TRL's epsilon_high is the cap itself, Open Instruct's cap is 1 +
+clip_higher, and verl also has a lower bound.
 
 ## Grading
 
@@ -53,6 +64,7 @@ MiniMax-M1 (arXiv:2506.13585); TRL `loss_type="cispo"`.
 
 ## See also
 
+- grpo_ref.cispo, the same in this package: look at it when you are done.
 - notebooks/04_gallery_of_surrogates.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade ratios/cispo

@@ -2,19 +2,30 @@
 
 ## Background
 
-The reward is given to an answer, not to a token; so GSPO takes the ratio of the answer too. The
-plain product of the token ratios explodes with the length, so it takes their geometric mean.
+The reward is given to a whole answer (a completion), not to a token; so GSPO takes one ratio for
+the whole answer too. How much likelier would the policy (the language model) write it now than when
+it did? The probability of an answer is the product of those of its tokens, so the obvious choice is
+the product of the token ratios. It explodes or vanishes with the length: 1.01 to the power of 1000
+is 20959. GSPO takes the geometric mean of the token ratios instead, which is a number of the size
+of a single token's ratio, whatever the length.
 
 ## Problem
 
-Write `sequence_ratio(log_ratio, mask)`, one ratio per completion:
+Write `sequence_ratio(log_ratio, mask)`, one ratio for each completion:
 
-    s = exp( 1/|o| Σₜ log rₜ ),    the sum over the |o| tokens of the completion
+    s = exp( 1/|o| Σₜ log rₜ )
+
+The sum runs over the tokens of the completion, and |o| is how many there are. log rₜ = log πθ - log
+πold is the log-ratio of token t. Completions have different lengths, so they are padded to T
+entries. The mask is 1 where an entry is a token. Where it is 0, the entry is padding: it counts
+neither in the sum nor in |o|, even if it is NaN or infinite.
 
 ## Input
 
-- log_ratio: (N, T) log πθ - log πold of each token; padding holds arbitrary numbers.
-- mask: (N, T) 1 on tokens, 0 on padding; every row has at least one token.
+- log_ratio: log πθ - log πold of each token, in nats; shape (N, T); from -600 to 600; where mask is
+  0 it may hold zeros, ordinary numbers, huge numbers, NaN or infinities.
+- mask: 1 on tokens, 0 on padding; shape (N, T); numbers or truth values; the zeros may stand
+  anywhere, and every row has a one.
 
 ## Output
 
@@ -25,7 +36,17 @@ Write `sequence_ratio(log_ratio, mask)`, one ratio per completion:
     sequence_ratio([[0.1, 0.3, 9], [0.6, 0, 0.3]], [[1, 1, 0], [1, 1, 1]])
     -> [1.2214, 1.34986]
 
-0.4 / 2 and 0.9 / 3
+First completion: (0.1 + 0.3) / 2 = 0.2, and exp(0.2) = 1.2214; the 9 is padding. Second one: (0.6 +
+0 + 0.3) / 3 = 0.3.
+
+## Constraints
+
+- The product of the token ratios may be too large for a floating-point number; s never is.
+
+## Notes
+
+TRL calls this `importance_sampling_level="sequence"`. With so small a spread of ratios GSPO clips
+much closer to 1: at 1 - 0.0003 and 1 + 0.0004.
 
 ## Grading
 
@@ -36,7 +57,7 @@ pass, and all of them when every test passes.
 
 ## Source
 
-Zheng et al. 2025, GSPO, eq. 7 (arXiv:2507.18071); TRL `importance_sampling_level="sequence"`.
+Zheng et al. 2025, GSPO, eq. 7 (arXiv:2507.18071).
 
 ## See also
 

@@ -2,30 +2,50 @@
 
 ## Background
 
-The KL sums over the whole vocabulary; a trainer has one sampled token. Its log-ratio to the
-reference, k1, is right on average but swings to both signs; half its square, k2, never swings below
-zero, and is biased.
+The KL from the policy πθ to the frozen reference πref is an average over all tokens that the policy
+could draw. A trainer looks at one token only, the one that was sampled, with its log-probability
+under both. From these two numbers it estimates the KL; averaged over many tokens the estimate
+should come near the true value. The first idea, k1, is the log-ratio itself: right on average, but
+negative for every token that the policy likes less than the reference does, so it swings a lot.
+Half its square, k2, is never negative and swings less, and its average is a little off the KL: it
+is biased.
 
 ## Problem
 
-Write `k1_and_k2(log_probs, ref_log_probs)`, which returns two arrays:
+Write `k1_and_k2(log_probs, ref_log_probs)`, which returns both estimates for every token:
 
-    k1 = v,    k2 = v² / 2,    v = log πθ - log πref
+    v = log πθ - log πref,    k1 = v,    k2 = v² / 2
+
+πθ is the probability of the sampled token under the policy, πref that under the reference; the
+inputs are their logarithms. Nothing is averaged or clipped.
 
 ## Input
 
-- log_probs, ref_log_probs: log-probabilities of the sampled tokens, of the same shape, in nats.
+- log_probs: log πθ of each sampled token, in nats; a number or shape (T,) or (N, T) or (B, N, T);
+  from -1000 to 0.
+- ref_log_probs: log πref of the same tokens; a number or shape (T,) or (N, T) or (B, N, T); from
+  -1000 to 0.
 
 ## Output
 
-A tuple (k1, k2) of two arrays of the same shape, in nats.
+Two arrays (k1, k2) in this order, each of the shape of the inputs, in nats; two numbers for
+numbers.
 
 ## Examples
 
     k1_and_k2([-0.693147], [-1.38629])
     -> ([0.693147], [0.240227])
 
-v = log 2
+v = log 0.5 - log 0.25 = log 2 = 0.693, and half its square is 0.240.
+
+## Constraints
+
+- Both inputs have the same shape: any number of axes, also none.
+
+## Notes
+
+In grpo_ref they are k1 and k2. verl, RLinf and Open Instruct offer both; Open Instruct limits v to
+±40 beforehand, which is not asked for here.
 
 ## Grading
 
@@ -36,7 +56,7 @@ pass, and all of them when every test passes.
 
 ## Source
 
-Schulman 2020, Approximating KL divergence; verl `kl_penalty`, Open Instruct `estimate_kl`.
+Schulman 2020, Approximating KL divergence; verl `kl_penalty`; Open Instruct `estimate_kl`.
 
 ## See also
 

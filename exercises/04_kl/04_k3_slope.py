@@ -2,33 +2,51 @@
 
 ## Background
 
-k3 is an unbiased *value*, but training follows its *slope*, and averaged over the policy that slope
-is the gradient of KL(πref ‖ π), the other direction. Only the slope shows it.
+k3 = e⁻ᵛ - 1 + v estimates, from one sampled token, how far the policy πθ is from the frozen
+reference πref; v = log πθ - log πref. As a *value* it is right on average. But a penalty acts by
+its *slope*: the derivative with respect to log πθ says how hard each token's probability is pushed
+up or down. Averaged over tokens of the policy, this slope leads down KL(πref ‖ πθ), the divergence
+in the other direction, and not down the KL whose value k3 estimates. Only the slope shows it, so
+write it down.
 
 ## Problem
 
-Write `k3_slope(log_probs, ref_log_probs)`: the derivative of k3 with respect to log_probs.
+Write `k3_slope(log_probs, ref_log_probs)`: the derivative of k3 with respect to log πθ, for each
+token.
 
     k3 = e⁻ᵛ - 1 + v,    v = log πθ - log πref
 
+πθ is the probability of the sampled token under the policy, πref that under the reference; the
+inputs are their logarithms. The reference is frozen, so it is a constant. Where the policies are
+nearly equal, the slope is nearly v: do not lose it to rounding.
+
 ## Input
 
-- log_probs, ref_log_probs: log-probabilities of the sampled tokens, of the same shape, in nats.
+- log_probs: log πθ of each sampled token, in nats; a number or shape (T,) or (N, T) or (B, N, T);
+  from -1000 to 0.
+- ref_log_probs: log πref of the same tokens; a number or shape (T,) or (N, T) or (B, N, T); from
+  -1000 to 0.
 
 ## Output
 
-∂k3/∂log πθ, of the same shape.
+∂k3/∂log πθ, of the shape of the inputs; a number for numbers.
 
 ## Examples
 
     k3_slope([-0.693147], [-1.38629])
     -> [0.5]
 
-1 - 1/2
+v = log 2. The derivative turns out to be 1 - e⁻ᵛ, here 1 - 1/2: the token is pushed down.
 
 ## Constraints
 
-- Near v = 0 the slope is v: do not lose it to rounding.
+- Both inputs have the same shape: any number of axes, also none.
+- log_probs - ref_log_probs is at most 700 in size, so that e⁻ᵛ does not overflow.
+
+## Notes
+
+TRL, verl, RLinf and Open Instruct let automatic differentiation find this slope. In verl and RLinf
+it is 0 where v or the value is clamped.
 
 ## Grading
 
@@ -43,6 +61,7 @@ TRL `GRPOTrainer._compute_loss`, differentiated.
 
 ## See also
 
+- grpo_ref.k3, the same in this package: look at it when you are done.
 - notebooks/06_kl_and_reward_hacking.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade kl/k3_slope

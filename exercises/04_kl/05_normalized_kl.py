@@ -2,21 +2,29 @@
 
 ## Background
 
-The next chapter but one builds an objective with an explicit KL: the G outcomes of a group are
-taken as one distribution, under the new policy and under the reference. Trainers estimate it token
-by token instead.
+The policy has answered one prompt G times. Take these G outcomes as all that can happen: then the
+policy is a distribution over G outcomes, and so is the reference, the frozen model from before the
+training. How far one is from the other can be written out as a KL over the group. The objective
+that you will write in the chapter after next subtracts exactly this KL.
 
 ## Problem
 
-Write `normalized_kl(rhos, pi_theta_old, pi_theta_ref)`:
+Write `normalized_kl(rhos, pi_theta_old, pi_theta_ref)`, the KL of the policy to the reference:
 
     p = ρ πold / Σ ρ πold,    q = πref / Σ πref,    KL = Σ p log(p/q + 1e-10)
 
+πold is the probability of an outcome under the policy that drew it, before the update; the ratio ρ
+= πθ/πold says how much likelier the policy πθ of today finds it, so ρ πold is πθ. None of the
+inputs sums to 1, since the group holds only some of all possible outcomes; so p and q are each
+divided by their own sum. 1e-10 is added to the quotient, inside the logarithm, so that an outcome
+of probability 0 adds 0 · log 1e-10 = 0. All sums run over the group, and the logarithm is the
+natural one.
+
 ## Input
 
-- rhos: ρ = πθ/πold of each outcome, so ρ πold is πθ.
-- pi_theta_old: πold of each outcome; need not sum to 1.
-- pi_theta_ref: πref, positive; need not sum to 1.
+- rhos: ρ = πθ/πold of each outcome; shape (G,); from 0 to 100.
+- pi_theta_old: πold of each outcome; need not sum to 1; shape (G,); from 0 to 10.
+- pi_theta_ref: πref of each outcome; need not sum to 1; shape (G,); from 1e-12 to 10.
 
 ## Output
 
@@ -27,11 +35,18 @@ A number, in nats.
     normalized_kl([1.5, 0.5], [0.5, 0.5], [0.5, 0.5])
     -> 0.13081203604113698
 
-p = 3/4, 1/4 and q = 1/2, 1/2: quotients 1.5 and 0.5
+ρ πold = 0.75 and 0.25 sum to 1, so p = 3/4, 1/4 and q = 1/2, 1/2. The quotients are 1.5 and 0.5,
+and 3/4 log 1.5 + 1/4 log 0.5 = 0.131.
 
 ## Constraints
 
-- 1e-10 stands inside the logarithm, so that an outcome of probability 0 adds 0.
+- G is at least 2.
+- Σ ρ πold is positive.
+
+## Notes
+
+Because of the 1e-10, equal distributions have a KL of about 1e-10, not 0. Trainers do not compute
+this KL; they estimate one token by token, as in the exercises before.
 
 ## Grading
 
@@ -42,7 +57,7 @@ pass, and all of them when every test passes.
 
 ## Source
 
-the KL term of `objective/grpo_objective`.
+grpo_ref.grpo_objective, its KL term.
 
 ## See also
 

@@ -2,22 +2,29 @@
 
 ## Background
 
-An answer cut off at the budget is judged wrong, however good it was. DAPO warns before the end,
-with a ramp.
+A model may write at most so many tokens, its budget. An answer that is not finished by then is cut
+off and judged wrong, however good it was so far. For the model this is a cliff: one token more, and
+the whole reward is gone, without any warning on the tokens before. DAPO puts a ramp in front of the
+cliff: over the last stretch of the budget a punishment, added to the reward, grows evenly from 0 to
+-1, so that the model learns to come to an end in time.
 
 ## Problem
 
-Write `overlong_punishment(lengths, max_length, buffer)`, to be added to the reward:
+Write `overlong_punishment(lengths, max_length, buffer)`, the punishment of each answer by its
+length in tokens:
 
-    0                               for length <= max_length - buffer
-    (max_length - buffer - length) / buffer     from there to max_length
-    -1                              beyond max_length
+    0                                          if length <= max_length - buffer
+    (max_length - buffer - length) / buffer    if max_length - buffer < length <= max_length
+    -1                                         if length > max_length
+
+max_length is the budget; buffer is the width of the ramp, both in tokens. Up to the start of the
+ramp nothing is punished and nothing is rewarded, and beyond the budget it does not get worse.
 
 ## Input
 
-- lengths: (N,) tokens of each completion.
-- max_length: the budget in tokens.
-- buffer: width of the ramp in tokens; always between 1 and max_length here.
+- lengths: tokens of each completion; shape (N,); whole, from 0 to 2 max_length.
+- max_length: the budget in tokens; whole, from 1 to 20480.
+- buffer: width of the ramp in tokens; whole, from 1 to 20480.
 
 ## Output
 
@@ -25,15 +32,21 @@ Write `overlong_punishment(lengths, max_length, buffer)`, to be added to the rew
 
 ## Examples
 
-    overlong_punishment([9], 10, 2)
-    -> [-0.5]
+    overlong_punishment([7, 9, 12], 10, 2)
+    -> [0, -0.5, -1]
 
-(10 - 2 - 9) / 2
+The ramp goes from 8 to 10 tokens: 7 lie before it, (10 - 2 - 9) / 2 = -0.5, and 12 lie beyond the
+budget.
+
+## Constraints
+
+- buffer is at most max_length.
 
 ## Notes
 
-Some texts write L_cache for the threshold where the ramp begins; in the paper and in TRL it is the
-width.
+DAPO used a budget of 20480 tokens with a ramp of 4096. Some texts write L_cache for the length at
+which the ramp begins; in the paper and in TRL it is the width. verl's ramp goes on falling beyond
+the budget. The function of this package takes the width as a share of the budget.
 
 ## Grading
 
@@ -48,6 +61,7 @@ DAPO, eq. 13 (arXiv:2503.14476); TRL `get_soft_overlong_punishment`.
 
 ## See also
 
+- grpo_ref.soft_overlong_punishment, the same in this package: look at it when you are done.
 - notebooks/05_three_pictures_of_W.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade aggregation/soft_overlong

@@ -2,23 +2,41 @@
 
 ## Background
 
-All the parts are there: ratio, clip, penalty, average. This is what a trainer minimizes.
+This is the number that a trainer minimizes. The policy πθ, the model in training, has answered a
+prompt N times, and each answer (completion) has an advantage A: positive if it was better than the
+others, negative if it was worse. The ratio r says how much likelier a token has become since πold,
+the policy that wrote it. Making tokens of good completions likelier pays, but only until the clip
+holds: beyond 1 ± ε nothing more is gained. A penalty keeps the policy near πref, the model from
+before the training; it is the estimate of the divergence that is called k3, see the chapter on KL.
+Then comes GRPO's average, over the tokens of each completion and over the completions, and a minus
+sign, since a loss goes down where the policy improves.
 
 ## Problem
 
 Write `grpo_loss(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2,
 kl_coef=0.04)`:
 
-    L = -1/N Σᵢ 1/|oᵢ| Σₜ [ min(r A, clip(r, 1-ε, 1+ε) A) - β k3 ]
+    L = -1/N Σᵢ 1/|oᵢ| Σₜ mᵢₜ [ min(r A, clip(r, 1-ε, 1+ε) A) - β k3 ]
     r = exp(log πθ - log πold),    k3 = e⁻ᵛ - 1 + v,    v = log πθ - log πref
+
+Every token has its own r and v; A = Aᵢ is the same for all tokens of a completion. ε is `clip`, β
+is `kl_coef`. m is the mask, which says what is a token, and |oᵢ| the number of tokens of completion
+i. Where m is 0 stands padding: it is not counted, and what the three arrays of log-probabilities
+hold there never matters, be it NaN or infinity.
 
 ## Input
 
-- log_probs, old_log_probs, ref_log_probs: (N, T) of the sampled tokens, in nats; padding holds
-  arbitrary numbers.
-- advantages: (N,) one per completion.
-- mask: (N, T) 1 on tokens, 0 on padding; every completion has at least one.
-- clip: ε. kl_coef: β.
+- log_probs: log πθ of the tokens, in nats; shape (N, T); from -1000 to 0; where mask is 0 it may
+  hold zeros, ordinary numbers, huge numbers, NaN or infinities.
+- old_log_probs: log πold, at most 30 nats from log_probs; shape (N, T); from -1000 to 0; where mask
+  is 0 it may hold zeros, ordinary numbers, huge numbers, NaN or infinities.
+- ref_log_probs: log πref, at most 30 nats from log_probs; shape (N, T); from -1000 to 0; where mask
+  is 0 it may hold zeros, ordinary numbers, huge numbers, NaN or infinities.
+- advantages: one per completion; shape (N,); from -100 to 100.
+- mask: 1 on tokens, 0 on padding; shape (N, T); numbers or truth values; the zeros may stand
+  anywhere, and every row has a one.
+- clip: ε; from 0 to 0.99; 0.2 if left out.
+- kl_coef: β; from 0 to 10; 0.04 if left out.
 
 ## Output
 
@@ -37,7 +55,14 @@ A number, to be minimized.
     )
     -> -0.025
 
-ratios 1.2 and 1, the first clipped at 1.1: mean 1.05; the other completion -1; minus half their sum
+clip is 0.1 and kl_coef 0. The first completion has A = 1 and the ratios 0.6 / 0.5 = 1.2, held at
+1.1, and 1: mean 1.05. The second has A = -1 and one token of ratio 1: -1. Minus their mean is
+-0.025.
+
+## Notes
+
+DeepSeekMath used β = 0.04; TRL's default is 0, no penalty. TRL takes the penalty's weight as `beta`
+and ε as `epsilon`. `policy_loss` of this package computes the same with `recipe=GRPO`.
 
 ## Grading
 
@@ -52,6 +77,7 @@ DeepSeekMath, eq. 3 (arXiv:2402.03300); TRL `loss_type="grpo"`.
 
 ## See also
 
+- grpo_ref.policy_loss, the same in this package: look at it when you are done.
 - notebooks/01_the_objective.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade objective/grpo_loss

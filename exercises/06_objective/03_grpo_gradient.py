@@ -2,23 +2,41 @@
 
 ## Background
 
-An autograd engine would do it for you. By hand you see which tokens are pushed, and how hard.
+A trainer lets an autograd engine differentiate the loss. By hand you see which tokens are pushed,
+and how hard: a token that the clip holds is not pushed by its advantage any more, whatever its
+value adds to the loss; every other token is pushed by its ratio times its advantage; and the
+penalty pulls each token back toward the reference.
 
 ## Problem
 
 Write `grpo_gradient(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2,
-kl_coef=0.04)`, the derivative of the loss of `objective/grpo_loss` with respect to `log_probs`:
+kl_coef=0.04)`, the derivative of the loss of `objective/grpo_loss` with respect to each number of
+`log_probs`:
 
-    L = -1/N Σᵢ 1/|oᵢ| Σₜ [ min(r A, clip(r, 1-ε, 1+ε) A) - β (e⁻ᵛ - 1 + v) ]
-    r = exp(log πθ - log πold),    v = log πθ - log πref
+    L = -1/N Σᵢ 1/|oᵢ| Σₜ mᵢₜ [ min(r A, clip(r, 1-ε, 1+ε) A) - β k3 ]
+    r = exp(log πθ - log πold),    k3 = e⁻ᵛ - 1 + v,    v = log πθ - log πref
+
+Every token has its own r and v; A = Aᵢ is the same for all tokens of a completion. ε is `clip`, β
+is `kl_coef`. m is the mask, which says what is a token, and |oᵢ| the number of tokens of completion
+i. log πold, log πref and the advantages are constants: only `log_probs` is varied. The min has a
+kink where r is exactly 1+ε or 1-ε; there the slope is still that of the unclipped term r A. So with
+A > 0 the advantage stops pushing where r > 1+ε, with A < 0 where r < 1-ε, and nowhere else. Where m
+is 0 stands padding: the derivative is exactly 0 there, and what the arrays of log-probabilities
+hold never matters, be it NaN or infinity.
 
 ## Input
 
-- log_probs, old_log_probs, ref_log_probs: (N, T) of the sampled tokens, in nats; padding holds
-  arbitrary numbers.
-- advantages: (N,) one per completion.
-- mask: (N, T) 1 on tokens, 0 on padding; every completion has at least one.
-- clip: ε. kl_coef: β.
+- log_probs: log πθ of the tokens, in nats; shape (N, T); from -1000 to 0; where mask is 0 it may
+  hold zeros, ordinary numbers, huge numbers, NaN or infinities.
+- old_log_probs: log πold, at most 30 nats from log_probs; shape (N, T); from -1000 to 0; where mask
+  is 0 it may hold zeros, ordinary numbers, huge numbers, NaN or infinities.
+- ref_log_probs: log πref, at most 30 nats from log_probs; shape (N, T); from -1000 to 0; where mask
+  is 0 it may hold zeros, ordinary numbers, huge numbers, NaN or infinities.
+- advantages: one per completion; shape (N,); from -100 to 100.
+- mask: 1 on tokens, 0 on padding; shape (N, T); numbers or truth values; the zeros may stand
+  anywhere, and every row has a one.
+- clip: ε; from 0 to 0.99; 0.2 if left out.
+- kl_coef: β; from 0 to 10; 0.04 if left out.
 
 ## Output
 
@@ -37,12 +55,16 @@ kl_coef=0.04)`, the derivative of the loss of `objective/grpo_loss` with respect
     )
     -> [[0, -0.25], [0.5, 0]]
 
-ratio 1.2 > 1.1 with A > 0: no slope; the others have slope A; weights 1/4 and 1/2, and one minus
-sign
+clip is 0.1 and kl_coef 0. The first token has A = 1 and the ratio 0.6 / 0.5 = 1.2 > 1.1: it is
+held, its slope is 0. The others have the ratio 1 and the slope A. The weights are 1/2 · 1/2 in the
+completion of two tokens and 1/2 in that of one, and there is one minus sign; the last entry is
+padding.
 
-## Constraints
+## Notes
 
-- On the bound of the clip itself the slope is still the unclipped one.
+The kernels of this package decide by the sign of A and by r, too. Asking which of the two products
+is the smaller one gives the same on paper, but in low precision rounding makes products equal that
+are not. `policy_loss` of this package gives the gradient beside the loss.
 
 ## Grading
 
@@ -57,6 +79,7 @@ DeepSeekMath (arXiv:2402.03300); TRL `GRPOTrainer._compute_loss`, differentiated
 
 ## See also
 
+- grpo_ref.policy_loss, the same in this package: look at it when you are done.
 - notebooks/01_the_objective.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade objective/grpo_gradient

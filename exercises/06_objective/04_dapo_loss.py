@@ -2,34 +2,46 @@
 
 ## Background
 
-DAPO changes GRPO in five places: good tokens may go further (clip-higher), groups without contrast
-are left out (dynamic sampling), every token counts the same (token mean), there is no penalty, and
-overlong answers are punished softly, which was `aggregation/soft_overlong`. The first four are
-here.
+GRPO lets the policy answer each of P prompts G times and compares the answers (completions) of a
+prompt, its group. DAPO changes five things about it: good tokens may go further before they are
+clipped (clip-higher); groups in which all rewards are equal teach nothing and are left out (dynamic
+sampling); every token counts the same (token mean); there is no penalty that holds the policy near
+a reference; and answers that are too long are punished softly, which is
+`aggregation/soft_overlong`. The first four make up the loss that you write here, from the rewards
+to the number that is minimized.
 
 ## Problem
 
 Write `dapo_loss(log_probs, old_log_probs, rewards, mask, clip_low=0.2, clip_high=0.28)`:
 
-    A = (r - mean(r)) / (std(r) + 1e-4)    in each group, std divides by G
+    Aᵢ = (rᵢ - mean(r)) / (std(r) + 1e-4)
     L = -Σ min(ρ A, clip(ρ, 1 - clip_low, 1 + clip_high) A) / number of tokens
+    ρ = exp(log πθ - log πold)
 
-with ρ = exp(log πθ - log πold).
+r are the rewards of one group; mean and std run over its G completions, and std divides by G, not
+by G - 1. The advantage A of a completion holds for all its tokens. ρ is the ratio of a token: how
+much likelier it has become since πold, the policy that wrote it.
 
-Both the sum and the number run over the tokens of the groups whose rewards differ, and over no
-others.
+The sum and the number of tokens run over all tokens of the groups whose rewards are not all equal,
+and over no others: two rewards that differ, however little, make a group count. The mask says what
+is a token: where it is 0 stands padding, which is not counted, and what the arrays of log-
+probabilities hold there never matters, be it NaN or infinity. If no token is left, the loss is 0.
 
 ## Input
 
-- log_probs, old_log_probs: (P, G, T) of the sampled tokens, in nats; padding holds arbitrary
-  numbers.
-- rewards: (P, G).
-- mask: (P, G, T) 1 on tokens, 0 on padding.
-- clip_low, clip_high: how far the ratio may go down and up.
+- log_probs: log πθ of the tokens, in nats; shape (P, G, T); from -1000 to 0; where mask is 0 it may
+  hold zeros, ordinary numbers, huge numbers, NaN or infinities.
+- old_log_probs: log πold, at most 30 nats from log_probs; shape (P, G, T); from -1000 to 0; where
+  mask is 0 it may hold zeros, ordinary numbers, huge numbers, NaN or infinities.
+- rewards: one per completion, one row per prompt; shape (P, G); from -10000 to 10000.
+- mask: 1 on tokens, 0 on padding; shape (P, G, T); numbers or truth values; the zeros may stand
+  anywhere, and a row may be all zeros.
+- clip_low: how far the ratio may go down; from 0 to 0.99; 0.2 if left out.
+- clip_high: how far it may go up; from 0 to 20; 0.28 if left out.
 
 ## Output
 
-A number, to be minimized; 0 if no group is left.
+A number, to be minimized; 0 if no token is left.
 
 ## Examples
 
@@ -41,8 +53,16 @@ A number, to be minimized; 0 if no group is left.
     )
     -> -0.16996600679864027
 
-ratios 1.2 and 1.4 (held at 1.28) with A = 1, ratios 1 and 0.6 (held at 0.8) with A = -1; four
-tokens are left; A = 0.5 / 0.5001
+The second group agrees, so only the four tokens of the first count. Its advantages are 0.5 / 0.5001
+and -0.5 / 0.5001; its ratios are 1.2 and 1.4, which is held at 1.28, and 1 and 0.6, for which 0.8
+counts: -(1.2 + 1.28 - 1 - 0.8) / 4 · 0.9998.
+
+## Notes
+
+TRL's `loss_type="dapo"` does not filter groups. DAPO itself samples new prompts until the batch is
+full of groups that count. Trainers that do neither keep the tokens of the other groups in the
+number of tokens, so that their loss shrinks when the prompts become too easy or too hard.
+`policy_loss` of this package, with `recipe=DAPO`, begins after the advantages and the filter.
 
 ## Grading
 
@@ -57,6 +77,7 @@ Yu et al. 2025, DAPO (arXiv:2503.14476); TRL `loss_type="dapo"`, which does not 
 
 ## See also
 
+- grpo_ref.policy_loss, the same in this package: look at it when you are done.
 - notebooks/01_the_objective.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade objective/dapo_loss

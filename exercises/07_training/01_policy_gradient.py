@@ -2,31 +2,48 @@
 
 ## Background
 
-The loss gives a gradient with respect to the log-probability of each sampled token. The policy has
-logits.
+The policy has one number for each token of its vocabulary, the logits, and draws tokens from π,
+their softmax. The loss L does not see the logits: it knows the log-probability of the token that
+was drawn, and says how L changes with it, ∂L/∂log π(token). To train, this must be carried on to
+the logits. Making one token likelier makes all others less likely, since probabilities sum to 1; so
+every logit of the row gets a share. This step is the whole policy gradient; what remains is to go a
+little against it.
 
 ## Problem
 
 Write `logits_gradient(logits, tokens, gradient)`, the chain rule through the log-softmax:
 
-    ∂L/∂logits[n, a] = g[n] (1[a = token n] - π(a | n)),    π the softmax of row n
+    ∂L/∂logits[n, a] = g[n] (1[a = tokens[n]] - π[n, a])
+
+π[n] is the softmax of row n of the logits. 1[a = tokens[n]] is 1 at the token that was drawn in row
+n and 0 at all others. The rows are independent, and nothing is averaged. Logits may be large: a
+difference of a thousand is a probability of 0, not an overflow.
 
 ## Input
 
-- logits: (N, V).
-- tokens: (N,) the sampled tokens.
-- gradient: (N,) g, ∂L/∂log π(token) of each row.
+- logits: one row for each token that was drawn; shape (N, V); from -1000 to 1000.
+- tokens: the number of the token that was drawn in each row; shape (N,); whole, from 0 to V - 1.
+- gradient: g, the derivative ∂L/∂log π(token) of each row; shape (N,); from -10000 to 10000.
 
 ## Output
 
-(N, V) ∂L/∂logits.
+(N, V) ∂L/∂logits; each row sums to 0.
 
 ## Examples
 
     logits_gradient([[0.0, 0.0]], [0], [1.0])
     -> [[0.5, -0.5]]
 
-1 - 1/2, and -1/2
+π = 1/2, 1/2. The token drawn is 0: 1 - 1/2 = 0.5, and for the other 0 - 1/2 = -0.5.
+
+## Constraints
+
+- With a vocabulary of one token, V = 1, the gradient is 0.
+
+## Notes
+
+Trainers leave this line to automatic differentiation; grpo_ref writes it by hand, in
+grpo_ref.learning.policies.table.pull_back, where it also adds the rows of equal states.
 
 ## Grading
 
@@ -37,7 +54,7 @@ pass, and all of them when every test passes.
 
 ## Source
 
-the score function of a softmax; Williams 1992.
+Williams 1992, Simple statistical gradient-following algorithms, sec. 6.
 
 ## See also
 

@@ -2,35 +2,54 @@
 
 ## Background
 
-Reading table[state, token] for every token of a batch is a look-up. Its backward pass adds each
-gradient where it was read.
+The policy of our small tasks is a table with a row for every state and a column for every token.
+Computing the loss, a trainer reads table[state, token] for every token of the batch: a look-up.
+Going backward, the loss has a derivative for each of these readings, and an entry that was read
+several times gets the sum of its derivatives. So each weight is added where it was read: the look-
+up, turned over.
 
 ## Problem
 
-Write `scatter_add(weights, states, tokens, n_states, n_tokens)`:
+Write `scatter_add(weights, states, tokens, n_states, n_tokens)`, which returns a table:
 
-    result[s, a] = Σ of the weights whose state is s and whose token is a
+    table[s, a] = Σ of the weights[n] with states[n] = s and tokens[n] = a
+
+An entry that comes several times gets the sum of all its weights; an entry that never comes is 0.
+The batch may be empty: then weights, states and tokens are arrays of length 0, and the whole table
+is 0.
 
 ## Input
 
-- weights: (N,) numbers.
-- states, tokens: (N,) integers.
-- n_states, n_tokens: shape of the table.
+- weights: what is to be added; shape (N,); from -10000 to 10000.
+- states: the row of each weight; shape (N,); whole, from 0 to S - 1.
+- tokens: the column of each weight; shape (N,); whole, from 0 to V - 1.
+- n_states: S, the number of rows of the table, from 1.
+- n_tokens: V, the number of its columns, from 1.
 
 ## Output
 
-(n_states, n_tokens).
+An array of shape (n_states, n_tokens).
 
 ## Examples
 
     scatter_add([1.0, 2.0, 3.0], [0, 1, 1], [0, 0, 2], 2, 3)
     -> [[1, 0, 0], [2, 0, 3]]
 
-each at its place
+1 goes to row 0, column 0; 2 to row 1, column 0; 3 to row 1, column 2. All other entries are 0.
+
+    scatter_add([1.0, 2.0], [1, 1], [0, 0], 2, 2)
+    -> [[0, 0], [3, 0]]
+
+Both weights belong to row 1, column 0: 1 + 2 = 3.
 
 ## Constraints
 
-- A state and token that come twice are added twice.
+- N may be 0.
+
+## Notes
+
+PyTorch calls it scatter_add or index_put with accumulate=True; it is the backward pass of an
+embedding.
 
 ## Grading
 
@@ -41,7 +60,7 @@ pass, and all of them when every test passes.
 
 ## Source
 
-the transpose of fancy indexing; np.add.at and np.bincount do it.
+grpo_ref.learning.policies.table, `scatter_add`.
 
 ## See also
 

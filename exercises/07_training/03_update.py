@@ -2,8 +2,12 @@
 
 ## Background
 
-Softmax, advantage, token mean, chain rule, scatter-add: all that a training step on fresh data
-needs is there.
+A policy writes a completion token by token. Where it is when it chooses a token is called the
+state: in a language model all the text so far, here the number of a row in a table of logits. The
+softmax of that row gives the probability of each token. Every completion has been given an
+advantage A, which says whether it was better or worse than expected. One step of training makes the
+tokens of good completions likelier and those of bad ones rarer. Softmax, token mean, chain rule and
+scatter-add are all that it needs.
 
 ## Problem
 
@@ -12,15 +16,24 @@ on
 
     J = Σ m A log π(token | state) / Σ m,    π(· | s) = softmax(logits[s])
 
-over the tokens of N completions. The result is logits + learning_rate · ∂J/∂logits.
+Both sums run over all tokens of the N completions: every token of the batch has the same weight,
+however long its completion is. A is constant, the same for all tokens of a completion. The result
+is
+
+    logits + learning_rate · ∂J/∂logits,    ∂ log π(a | s)/∂logits[s] = one-hot(a) - π(· | s)
+
+A state that several tokens were chosen in collects the gradients of them all; a state that none was
+chosen in stays as it is.
 
 ## Input
 
-- logits: (S, V), one row per state.
-- states, tokens: (N, T) whole numbers; padding holds arbitrary valid ones.
-- advantages: (N,) one per completion.
-- mask: (N, T) 1 on tokens, 0 on padding; at least one is 1.
-- learning_rate: a number.
+- logits: one row for each state; shape (S, V); from -1000 to 1000.
+- states: in which state each token was chosen; shape (N, T); whole, from 0 to S - 1.
+- tokens: the tokens; shape (N, T); whole, from 0 to V - 1.
+- advantages: A, one for each completion; shape (N,); from -100 to 100.
+- mask: m, 1 on tokens, 0 on padding; shape (N, T); numbers or truth values; the zeros may stand
+  anywhere, and a row may be all zeros.
+- learning_rate: length of the step; from 0.001 to 100.
 
 ## Output
 
@@ -31,11 +44,24 @@ over the tokens of N completions. The result is logits + learning_rate · ∂J/�
     update([[0.0, 0.0]], [[0]], [[0]], [1.0], [[1]], 1.0)
     -> [[0.5, -0.5]]
 
-one-hot minus one half
+Both tokens have probability 1/2, token 0 was chosen and was good: [1, 0] - [1/2, 1/2].
+
+    update([[0.0, 0.0], [0.0, 0.0]], [[0, 0, 1]], [[0, 0, 1]], [1.0], [[1, 1, 0]], 2.0)
+    -> [[1, -1], [0, 0]]
+
+Two tokens count, each with weight 1/2. Both chose token 0 in state 0 and add 1/2 · [1/2, -1/2]; the
+sum [1/2, -1/2] times 2 is the step. The third token is padding: state 1 stays at 0.
 
 ## Constraints
 
-- A state that is visited several times collects all its visits.
+- Padding holds valid states and tokens, which must not matter.
+- At least one entry of mask is 1.
+- Logits may lie 1000 apart: a softmax that does not take off the largest one first overflows.
+
+## Notes
+
+This is REINFORCE with advantages. On data that the policy has just written, GRPO and PPO take the
+same step: the ratio is 1 and nothing is clipped.
 
 ## Grading
 
@@ -46,7 +72,7 @@ pass, and all of them when every test passes.
 
 ## Source
 
-Williams 1992, REINFORCE; the weights of DAPO's token mean.
+Williams 1992, REINFORCE; DAPO, eq. 8 (arXiv:2503.14476), for the weights.
 
 ## See also
 

@@ -2,35 +2,69 @@
 
 ## Background
 
-Before you open the code, look at the curves. Four illnesses show in three of them: what the policy
-is paid, what you really wanted (measured on the side, never trained on), and how undecided it is.
+Before you open the code, look at the curves. A run of reinforcement learning is usually watched by
+three of them: the reward, which is what the policy is paid; the truth, which is what you really
+wanted (a rate of solved exercises, say), measured on the side and never trained on; and the
+entropy, which says how undecided the policy is, from log V for V equally likely choices down to 0
+when it always does the same. Four illnesses show in these three curves, and each of them has
+another remedy.
 
 ## Problem
 
-Write `diagnose(reward, truth, entropy)`, which names what it sees:
+Write `diagnose(reward, truth, entropy)`, which returns one of five names. The start of a curve is
+the mean of its first ten numbers, its end the mean of its last ten. A curve has risen if its end is
+more than 0.1 above its start, and fallen if it is more than 0.1 below. Ask in this order; the first
+that holds counts:
 
-    "learning"          both the reward and the truth have risen
-    "reward hacking"    the reward has risen while the truth has fallen
     "wrong sign"        the reward has fallen
-    "collapse"          the policy has made up its mind (entropy near 0) and the reward is hardly better
-    "no signal"         nothing has moved, and the policy is as undecided as at the start
+    "reward hacking"    the reward has risen and the truth has fallen
+    "learning"          the reward has risen
+    "collapse"          the end of the entropy is below a tenth of its start
+    "no signal"         none of these
 
 ## Input
 
-- reward, truth: (60,) one number per update, about 0 to 1.2, with noise of 0.02.
-- entropy: (60,) nats.
+- reward: what the policy was paid, shape (U,); one number per update.
+- truth: what you really wanted, shape (U,); one number per update.
+- entropy: in nats, shape (U,); one number per update, not negative.
 
 ## Output
 
-One of the five names.
+One of the five names, written as above.
+
+## Examples
+
+    diagnose(
+        [0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.3, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7, 0.7],
+        [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5],
+        [1.8, 1.8, 1.8, 1.8, 1.8, 1.8, 1.8, 1.8, 1.8, 1.8, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0],
+    )
+    -> 'learning'
+
+The reward goes from 0.3 to 0.7, which is more than 0.1; the truth has not fallen.
+
+    diagnose(
+        [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5],
+        [0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.2, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9, 0.9],
+        [1.8, 1.8, 1.8, 1.8, 1.8, 1.8, 1.8, 1.8, 1.8, 1.8, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1],
+    )
+    -> 'collapse'
+
+The reward has not moved, so the entropy decides: it ends at 0.1, and a tenth of its start is 0.18.
+Where the truth went is not asked.
 
 ## Constraints
 
-- The curves come from real runs with six arms.
-- Risen and fallen mean by more than 0.1 from the mean of the first ten updates to that of the last
-  ten.
-- The reward is asked first: if it has risen and the truth has not fallen, the run is learning. Only
-  if it has done neither does the entropy decide, near 0 meaning below a tenth of its start.
+- All three curves have the same length U, at least 20.
+- A truth that has risen, or not moved, makes no difference: a rising reward is then learning.
+- No difference between start and end is exactly 0.1, and no entropy ends at exactly a tenth of its
+  start.
+
+## Notes
+
+The four illnesses: a sign turned over in the loss; a reward that does not measure what was wanted
+(Gao et al. 2022, arXiv:2210.10760); a policy that makes up its mind before it has found anything;
+and groups in which all rewards are equal, so that every advantage is 0.
 
 ## Grading
 
@@ -41,7 +75,7 @@ pass, and all of them when every test passes.
 
 ## Source
 
-open-r1 #239 and TRL #3857 are reports of runs that nobody could read.
+Yu et al. 2025, DAPO, sec. 3 and 4 (arXiv:2503.14476), on which curves to watch.
 
 ## See also
 

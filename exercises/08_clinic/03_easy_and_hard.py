@@ -2,21 +2,38 @@
 
 ## Background
 
-The patient: a training loop of bandits like that of `clinic/falling_reward`, on prompts of very
-different difficulty. On an easy prompt whatever was drawn becomes likelier, on a hard one whatever
-was drawn becomes rarer, right or wrong.
+A bandit is the smallest world in which one can train: a prompt offers V arms, the policy pulls one
+of them and is paid for it. The policy is a table with one row of numbers, the logits, for each
+prompt; the softmax of a row gives the probability of each arm. The patient below trains on prompts
+of very different difficulty: an easy one pays 8 to 10 whatever is drawn, a hard one 0 or 1. After
+one update everything that was drawn on the easy prompt has become likelier and everything that was
+drawn on the hard one rarer, right or wrong. In the example below the second prompt pays 9 for every
+arm, so there is nothing to learn on it; its logits move all the same, by 1.06.
 
 ## Problem
 
-Find the fault in `train(payoffs, uniforms, learning_rate=2.0)` below and mend it. It shall do
-gradient ascent on the mean of A log π over all prompts and members, with A the reward minus the
-mean of its group.
+Find the fault in `train(payoffs, uniforms, learning_rate=2.0)` below and mend it: one line is
+wrong, the rest is right. The program shall do the following. The logits are zeros at first. In each
+of the U updates
+
+1. π is the softmax of each row of logits. Every member g of the group of prompt p draws an arm: the
+first one whose cumulative probability π(0) + ... + π(arm) is larger than its number in `uniforms`
+2. its reward r is what this arm pays to it in this update, `payoffs[update, p, g, arm]`
+3. its advantage A is r minus the mean reward of its group, the G members of the same prompt
+4. the logits take one step uphill on the mean of A log π over all prompts and members, with A held
+constant:
+
+    logits += learning_rate · ∂J/∂logits,    J = 1/(P G) Σ A log π(arm)
+
+A draw moves only the row of its prompt, where the gradient of log π(arm) is the one-hot vector of
+the arm minus π.
 
 ## Input
 
-- payoffs: (U, P, G, V), what arm v would pay to member g of prompt p in update u.
-- uniforms: (U, P, G) numbers in [0, 1).
-- learning_rate: a number.
+- payoffs: what arm v would pay to member g of prompt p in update u; shape (U, P, G, V); from -20 to
+  20.
+- uniforms: random numbers, one for each draw; shape (U, P, G); from 0 to 0.999.
+- learning_rate: length of a step; from 0.01 to 5; 2.0 if left out.
 
 ## Output
 
@@ -27,12 +44,20 @@ mean of its group.
     train([[[[1, 0], [1, 0]], [[9, 9], [9, 9]]]], [[[0.25, 0.75], [0.25, 0.25]]], 1.0)
     -> [[0.125, -0.125], [0, 0]]
 
-the first prompt has A = ±1/2, and weight 1/4 per member; the second pays 9 whatever is drawn and
-has nothing to learn
+Both arms of the first prompt are drawn once and pay 1 and 0, so A = 1/2 and -1/2. The two draws add
+1/2 · [1/2, -1/2] and -1/2 · [-1/2, 1/2], each with weight 1/4: [1/8, -1/8]. The second prompt pays
+9 to both members: A = 0 for both, and nothing moves.
 
 ## Constraints
 
-- The fault is in one line; the rest is right.
+- A group of one has advantage 0 and moves nothing; so does a group in which all rewards are equal.
+- With learning_rate 4 and groups of 16, after 150 updates the best of four arms that pay 1 with
+  probabilities such as 0.1, 0.5, 0.2 and 0.3 must have a probability above 0.9.
+
+## Notes
+
+With one prompt in the batch the fault cannot be seen. In a trainer it comes in with a reshape:
+rewards of shape (P G,) whose mean is taken before they are brought into groups.
 
 ## Grading
 
@@ -43,7 +68,7 @@ pass, and all of them when every test passes.
 
 ## Source
 
-found in more than one public GRPO repository.
+DeepSeekMath, sec. 4.1.2 (arXiv:2402.03300): the baseline is the mean of the group.
 
 ## See also
 

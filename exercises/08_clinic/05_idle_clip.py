@@ -2,25 +2,45 @@
 
 ## Background
 
-The patient: a training loop that uses each batch for several steps, with a clip against going too
-far. The clip never acts; the policy is thrown about, and the clip fraction that it reports is
-exactly zero in every step.
+A bandit is the smallest world in which one can train: a prompt offers V arms, the policy pulls one
+of them and is paid for it. The policy is a table with one row of numbers, the logits, for each
+prompt; the softmax of a row gives the probability of each arm. The patient below uses each batch
+for several steps, as trainers do because drawing is expensive. From the second step on the policy π
+is no longer the policy πold that drew the batch. The ratio r = π / πold of the arm's probabilities
+says how far it has gone, and the clip takes away the slope of an arm that has gone far enough. In
+this patient it never does: one batch of 16, eight steps and learning_rate 8 bring an arm from 0.25
+to 0.81, where a healthy run leaves all arms between 0.18 and 0.31, and the share of clipped arms
+that it reports is exactly 0 in every step.
 
 ## Problem
 
 Find the fault in `train(payoffs, uniforms, learning_rate=2.0, steps=4, clip=0.2)` below and mend
-it. In each update it shall draw a batch, then take `steps` steps uphill on
+it: one line is wrong or in the wrong place, the rest is right. The program shall do the following.
+The logits are zeros at first. In each of the U updates
 
-    mean of min(r A, clip(r, 1 - clip, 1 + clip) A),    r = π / πold
+1. πold is the softmax of each row of logits. Every member g of the group of prompt p draws an arm:
+the first one whose cumulative probability πold(0) + ... + πold(arm) is larger than its number in
+`uniforms`
+2. its reward is `payoffs[update, p, g, arm]`, and its advantage A is this reward minus the mean
+reward of its group, the G members of the same prompt
+3. `steps` times, the logits take one step uphill on
 
-with πold the policy that drew the batch, and A the reward minus the mean of its group.
+    J = 1/(P G) Σ min(r A, clip(r, 1 - clip, 1 + clip) A),    r = π(arm) / πold(arm)
+
+with π the softmax of the logits of that moment; πold and A stay the same for all steps on a batch.
+An arm has no slope where A > 0 and r > 1 + clip, and none where A < 0 and r < 1 - clip. Everywhere
+else, on the bound itself too, the slope of its term with respect to log π(arm) is r A, and the
+gradient of log π(arm) with respect to the logits of its prompt is the one-hot vector of the arm
+minus π.
 
 ## Input
 
-- payoffs: (U, P, G, V), what arm v would pay to member g of prompt p in update u.
-- uniforms: (U, P, G) numbers in [0, 1).
-- learning_rate, clip: numbers.
-- steps: how often each batch is used.
+- payoffs: what arm v would pay to member g of prompt p in update u; shape (U, P, G, V); from -5 to
+  5.
+- uniforms: random numbers, one for each draw; shape (U, P, G); from 0 to 0.999.
+- learning_rate: length of a step; from 0.01 to 3; 2.0 if left out.
+- steps: how often each batch is used; whole, from 1 to 5; 4 if left out.
+- clip: how far the ratio may go from 1; from 0 to 0.9; 0.2 if left out.
 
 ## Output
 
@@ -31,12 +51,18 @@ with πold the policy that drew the batch, and A the reward minus the mean of it
     train([[[[1, 0], [1, 0]]]], [[[0.25, 0.75]]], 4.0, 2, 0.2)
     -> [[1, -1]]
 
-the first step is 4 · 1/4; π(0) is then 0.88 and π(1) 0.12, ratios 1.76 and 0.24, both beyond the
-clip where A points
+Both arms are drawn once and pay 1 and 0, so A = 1/2 and -1/2. In the first step r = 1 and the
+gradient is [1/4, -1/4]; times 4 that gives logits [1, -1]. Now π is 0.88 and 0.12, the ratios are
+1.76 and 0.24: the good arm is above 1.2, the bad one below 0.8, and the second step adds nothing.
 
 ## Constraints
 
-- The fault is in one line.
+- In the first step on a batch r is exactly 1, so a batch moves the policy even where clip is 0.
+
+## Notes
+
+A clip fraction of exactly 0 is right in one case: with one step per batch. TRL then leaves πold out
+and takes the policy itself, detached.
 
 ## Grading
 
@@ -47,7 +73,7 @@ pass, and all of them when every test passes.
 
 ## Source
 
-reported again and again as "my clip fraction is always 0".
+Schulman et al. 2017, PPO, eq. 7 (arXiv:1707.06347).
 
 ## See also
 

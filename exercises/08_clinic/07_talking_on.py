@@ -2,41 +2,64 @@
 
 ## Background
 
-The patient: a training loop for completions that may end early. Token 0 ends a completion; what is
-drawn after it is padding. The logits of positions that no completion ever reached have moved all
-the same.
+A small language: its tokens are 0 to V - 1, and token 0 ends a completion. Completions of different
+lengths lie in one rectangular array; what was drawn after the end is padding, which nobody said and
+which must not be trained. A mask has 1 on the tokens and 0 on the padding. The policy is a table
+with one row of logits for each position; the softmax of a row gives the probability of each token
+there. In the patient below the rows of late positions move although both completions of a batch
+have ended long before: by 0.4 in one update, where they should stay at 0. It learns what it shall
+all the same, which is why nobody noticed.
 
 ## Problem
 
-Find the fault in `train(uniforms, vocabulary, learning_rate=8.0)` below and mend it. The policy has
-one row of logits per position. A completion is right, and gets reward 1, if it ends as its third
-token; else it gets 0. The loop shall do gradient ascent on
+Find the fault in `train(uniforms, vocabulary, learning_rate=8.0)` below and mend it: one line is
+wrong, the rest is right. The program shall do the following. The table of logits, (T, V), is zeros
+at first. In each of the U updates
 
-    Σ m A log π / Σ m,    A the reward minus the mean of the batch
+1. π is the softmax of each row. At every position t of each of the G completions a token is drawn:
+the first one whose cumulative probability π(0 | t) + ... + π(token | t) is larger than its number
+in `uniforms`
+2. the mask m is 1 up to and including the first token 0, and 0 after it; without a token 0 it is 1
+everywhere
+3. the reward of a completion is 1 if the third token ends it, so that it says two words and stops;
+otherwise it is 0
+4. its advantage A is the reward minus the mean reward of the batch, all G completions
+5. the logits take one step uphill, logits += learning_rate · ∂J/∂logits, with A held constant, on
 
-over the G completions of a batch, with m = 1 up to and including the end, and 0 on padding.
+    J = Σ m A log π(token | t) / Σ m
+
+Both sums run over all positions of all completions of the batch. The gradient of log π(token | t)
+with respect to row t is the one-hot vector of the token minus π.
 
 ## Input
 
-- uniforms: (U, G, T) numbers in [0, 1).
-- vocabulary: V.
-- learning_rate: a number.
+- uniforms: random numbers, one for each token; shape (U, G, T); from 0 to 0.999.
+- vocabulary: V, the number of tokens; whole, from 2 to 4.
+- learning_rate: length of a step; from 0.01 to 10; 8.0 if left out.
 
 ## Output
 
-(T, V) the logits after U updates, from zeros.
+(T, V) the logits after U updates.
 
 ## Examples
 
     train([[[0.75, 0.75, 0.25, 0.25], [0.25, 0.75, 0.75, 0.75]]], 2, 1.0)
     -> [[-0.125, 0.125], [-0.0625, 0.0625], [0.0625, -0.0625], [0, 0]]
 
-completions 1 1 0 and 0: rewards 1 and 0, A = ±1/2, four tokens of weight 1/4; the fourth position
-is padding in both
+Each token has probability 1/2. The completions are 1 1 0 and 0, so the rewards are 1 and 0, A = 1/2
+and -1/2, and each of the four tokens has weight 1/4. The first position gets (1/2 · [-1/2, 1/2] -
+1/2 · [1/2, -1/2]) / 4, the second 1/2 · [-1/2, 1/2] / 4, the third 1/2 · [1/2, -1/2] / 4. At the
+fourth both have ended.
 
 ## Constraints
 
-- The fault is in one line; the rest is right.
+- If T is less than 3 every reward is 0, and nothing moves.
+- After 200 updates of 16 completions with V = 3 and T = 5 the program must say two words and stop
+  with a probability above 0.9.
+
+## Notes
+
+An issue of TRL (#6654) reports a fault of this kind in a released trainer.
 
 ## Grading
 
@@ -47,7 +70,7 @@ pass, and all of them when every test passes.
 
 ## Source
 
-TRL #6654 is a fault of this kind in a released trainer.
+Yu et al. 2025, DAPO, eq. 8 (arXiv:2503.14476): the mean over the tokens of the batch.
 
 ## See also
 

@@ -14,6 +14,7 @@ import click
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.problem import Problem
 from grpo_ref.course.grading.report import DEFAULT_SEED, Report
+from grpo_ref.course.grading.submission import missing
 
 
 def grade_in_process(
@@ -33,12 +34,15 @@ def grade_in_process(
 
     Raises:
       Exception: whatever importing the file raises.
+      AttributeError: if it has no such function.
     """
     spec = importlib.util.spec_from_file_location("submission", path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} cannot be loaded as a Python file")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    if not hasattr(module, problem.function):
+        raise AttributeError(missing(problem.function, list(vars(module))))
     return grade(problem, getattr(module, problem.function), seed=seed, on_error=on_error)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from grpo_ref.course.grading.report import PASSED, CheckResult, Report
 
-VERSION = 1
+VERSION = 2
 SCHEMA = Path(__file__).with_name("report.schema.json")
 
 
@@ -37,6 +37,7 @@ def _exercise(report: Report) -> dict[str, Any]:
         "of": report.of,
         "seed": report.seed,
         "official": report.official,
+        "protection": report.protection,
         "diagnosis": report.diagnosis,
         "printed": report.printed,
         "warnings": list(report.warnings),
@@ -45,14 +46,14 @@ def _exercise(report: Report) -> dict[str, Any]:
 
 
 def _test(result: CheckResult) -> dict[str, Any]:
-    """One check; what it returned is called `came` in version 1 of the format."""
     return {
         "name": result.name,
         "passed": result.passed,
         "called": result.called,
-        "came": result.got,
+        "returned": result.got,
         "wrong": result.wrong,
         "why": result.why,
+        "likely": result.likely,
         "warnings": list(result.warnings),
         "printed": result.printed,
     }

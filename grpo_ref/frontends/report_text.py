@@ -1,7 +1,7 @@
 """The grader's reports as plain text, for the terminal and for pytest alike."""
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import click
 
@@ -29,26 +29,32 @@ def report_text(report: Report, *, plain: bool = False, every: bool = False) -> 
     """
     lines = [_headline(report, plain)]
     failures = [result for result in report.results if not result.passed]
-    if loading := _on_loading(report):
-        lines += _details({"printed": shortened(loading)}, plain)
+    lines += _indented({"printed": shortened(_on_loading(report))}, plain)
     for result in report.results:
         lines.append(_verdict(result, plain))
         if result in (failures if every else failures[:1]):
-            lines += _details(_rows(result, report), plain)
-        elif result.printed:
-            lines += _details({"printed": shortened(result.printed)}, plain)
+            lines += _indented(_rows(result, report), plain)
+            continue
+        likely = result.likely if failures and result.likely != failures[0].likely else ""
+        lines += _indented({"likely": likely, "printed": shortened(result.printed)}, plain)
     if report.status != NOT_STARTED and not report.official:
         lines.append(f"{'' if plain else '  '}{UNOFFICIAL}")
     return "\n".join(lines)
 
 
+def protection_text(reports: Sequence[Report]) -> str:
+    """What the processes of the answers were kept from, in a sentence; nothing if there were none."""
+    kinds = dict.fromkeys(report.protection for report in reports if report.protection)
+    return "".join(f"each answer ran in a process of its own, {kind}" for kind in list(kinds)[:1])
+
+
 def _rows(result: CheckResult, report: Report) -> dict[str, str]:
     rows = {
         "called": result.called,
-        "got": result.got,
+        "raised" if result.raised else "returned": result.got,
         "wrong": result.wrong,
         "about": result.why,
-        "likely": report.diagnosis,
+        "likely": report.diagnosis or result.likely,
         "printed": shortened(result.printed),
         "warned": "\n".join(result.warnings),
     }
@@ -68,22 +74,20 @@ def _verdict(result: CheckResult, plain: bool) -> str:
     return f"  {word}  {result.name}"
 
 
-def _details(rows: Mapping[str, str], plain: bool) -> list[str]:
+def _indented(rows: Mapping[str, str], plain: bool) -> list[str]:
+    """The rows under a verdict; empty ones are out."""
+    told = {name: text for name, text in rows.items() if text}
     if plain:
-        return [f"{name.capitalize()}: {text}" for name, text in rows.items()]
-    return [textwrap.indent(_row(name, _narrowed(text)), " " * 8) for name, text in rows.items()]
+        return [f"{name.capitalize()}: {text}" for name, text in told.items()]
+    return [textwrap.indent(_row(name, _narrowed(text)), " " * 8) for name, text in told.items()]
 
 
 def _narrowed(text: str) -> str:
     """The text in lines that fit beside the names of the rows, where the terminal is narrow."""
-    width = columns() - len("        printed  ")
-    return (
-        text
-        if columns() >= UNLIMITED
-        else "\n".join(
-            textwrap.fill(line, max(width, 20), subsequent_indent="  ") for line in text.splitlines()
-        )
-    )
+    width = max(20, columns() - len("        printed  "))
+    if columns() >= UNLIMITED:
+        return text
+    return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in text.splitlines())
 
 
 def _on_loading(report: Report) -> str:

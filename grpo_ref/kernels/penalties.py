@@ -23,6 +23,9 @@ from collections.abc import Callable
 from grpo_ref.arrays import Array, array_namespace, clamp, is_inside
 from grpo_ref.types import Term
 
+SERIES_BELOW = 1e-3
+"""Below this |v| four terms of the series of e⁻ᵛ - 1 + v are exact to 3e-15, and expm1(-v) + v is not."""
+
 
 def exact_kl(all_log_probs: Array, ref_all_log_probs: Array) -> Term:
     """The divergence itself, summed over the whole vocabulary.
@@ -108,7 +111,7 @@ def k3(
     """
     v = log_probs - ref_log_probs
     near = clamp(v, max_log_ratio)
-    value = array_namespace(v).expm1(-near) + near
+    value = _above_tangent(near)
     slope = _slope_inside(-array_namespace(v).expm1(-near), v, max_log_ratio)
     return Term(value=clamp(value, max_value), direct=_slope_inside(slope, value, max_value))
 
@@ -196,6 +199,15 @@ def no_penalty(log_probs: Array) -> Term:
       log_probs: (P, G, T); only its shape is used.
     """
     return Term(value=array_namespace(log_probs).zeros_like(log_probs))
+
+
+def _above_tangent(v: Array) -> Array:
+    """e⁻ᵛ - (1 - v), exact near 0 too, where it is v²/2 and the sum of two rounded terms is not."""
+    xp = array_namespace(v)
+    is_small = abs(v) < SERIES_BELOW
+    small = xp.where(is_small, v, 0.0)
+    series = 0.5 * small**2 * (1.0 - small / 3.0 * (1.0 - small / 4.0 * (1.0 - small / 5.0)))
+    return xp.where(is_small, series, xp.expm1(-v) + v)
 
 
 def _weighted(term: Term, log_ratio: Array) -> Term:

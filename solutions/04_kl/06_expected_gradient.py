@@ -9,7 +9,9 @@ def expected_gradients(logits, ref_log_probs):
     logits = np.asarray(logits, dtype=float)
     log_probs = logits - logits.max()
     log_probs = log_probs - np.log(np.exp(log_probs).sum())
-    probs, v = np.exp(log_probs), log_probs - np.asarray(ref_log_probs, dtype=float)
-    slopes = {"kl": v, "k1": np.ones_like(v), "k2": v, "k3": -np.expm1(-v)}
-    return {name: probs * (slope - (probs * slope).sum()) for name, slope in slopes.items()}
+    probs, ref = np.exp(log_probs), np.asarray(ref_log_probs, dtype=float)
+    toward_reference = probs * (log_probs - ref)
+    products = {"kl": toward_reference, "k2": toward_reference, "k3": probs - np.exp(ref)}
+    gradients = {name: product - probs * product.sum() for name, product in products.items()}
+    return {**gradients, "k1": np.zeros(len(probs))}
     # end

@@ -13,5 +13,5 @@ def diagnose(reward, truth, entropy):
         return "wrong sign"
     if gained > 0.1:
         return "reward hacking" if meant < -0.1 else "learning"
-    return "collapse" if entropy[-1] < 0.1 * entropy[0] else "no signal"
+    return "collapse" if entropy[-10:].mean() < 0.1 * entropy[:10].mean() else "no signal"
     # end

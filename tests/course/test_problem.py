@@ -34,6 +34,11 @@ def test_a_copy_shares_nothing():
     assert not original[1]["a"].any()
 
 
+def test_a_copy_keeps_the_order_of_the_memory():
+    """Else an input that was left alone seems to have been changed."""
+    assert copied(np.asfortranarray([[1.0, 2.0], [3.0, 4.0]])).flags.f_contiguous
+
+
 def test_equal_seeds_draw_equal_inputs_of_growing_size():
     drawn = Drawn("rows", lambda rng, size: (rng.normal(size=size),), why="")
     first, again, other = (drawn.inputs(seed, 8)[0][0] for seed in (1, 1, 2))

@@ -2,6 +2,7 @@
 
 from functools import cache
 
+import numpy as np
 import pytest
 from student import ROOT
 
@@ -59,6 +60,23 @@ def test_a_starter_does_not_pass_even_if_it_counts_as_an_answer(problem):
 
 def is_to_be_mended(problem):
     return AS_GIVEN in {mutant.name for mutant in problem.mutants}
+
+
+@EACH
+def test_an_answer_of_zeros_earns_nothing(problem):
+    def zeros(*arguments, **keywords):
+        return emptied(problem.reference(*arguments, **keywords))
+
+    assert grade(problem, zeros).points == 0
+
+
+def emptied(value):
+    """Zeros, empty text or nothing in the place of a value, in the same form."""
+    if isinstance(value, tuple):
+        return tuple(map(emptied, value))
+    if isinstance(value, dict):
+        return {name: emptied(item) for name, item in value.items()}
+    return "" if isinstance(value, str) else np.zeros_like(value)
 
 
 @EACH

@@ -1,15 +1,22 @@
 """The sandbox under attack."""
 
+import contextlib
+import os
+import re
+import socket
 import subprocess
 import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from little_exercise import RIGHT
 
+from grpo_ref.course.grading import confine, nursery
 from grpo_ref.course.grading.sandbox import Limits, Sandbox
 
+ROOT = Path(__file__).parents[2]
 HOSTILE = {
     "exits": "import os\ndef mean_row(rows): os._exit(0)",
     "raises SystemExit": "def mean_row(rows): raise SystemExit(0)",
@@ -52,6 +59,27 @@ HOSTILE = {
     "forks and hides": (
         "import os, time\ndef mean_row(rows):\n    if os.fork() == 0: time.sleep(1000)\n    return 0"
     ),
+    "kills its judge": "import os\ndef mean_row(rows): os.kill(os.getppid(), 9)",
+    "kills whatever it can": "import os\ndef mean_row(rows): os.kill(-1, 9)",
+    "kills its judge when it is loaded": (
+        "import os\nos.kill(os.getppid(), 9)\nos.killpg(os.getpgid(os.getppid()), 9)"
+    ),
+    "multiplies": "import os\ndef mean_row(rows):\n    while True: os.fork()",
+    "traps": "import ctypes\ndef mean_row(rows): ctypes.string_at(0)",
+    "allocates bit by bit": (
+        "def mean_row(rows):\n    hoard = []\n    while True: hoard.append(bytearray(10**8))"
+    ),
+    "answers in advance": (
+        "import os\nfor fd in range(3, 20):\n    try: os.write(fd, b'{}\\n' * 50)\n    except OSError: pass\n"
+        "def mean_row(rows): return 0"
+    ),
+    "answers a tower": (
+        "import os\ndef mean_row(rows):\n    for fd in range(3, 20):\n"
+        "        try: os.write(fd, b'[' * 60000 + b'\\n')\n        except OSError: pass\n    return 0"
+    ),
+    "cannot tell its error": (
+        "class Mute(Exception):\n    def __str__(self): raise self\ndef mean_row(rows): raise Mute"
+    ),
     "does not parse": "def mean_row(rows) return 0",
     "has no such function": "def another(rows): return 0",
     "is no Python": "\x00\x01",
@@ -64,7 +92,7 @@ def test_a_hostile_answer_fails_and_the_judge_lives(judged, text):
     report = judged(text)
     assert report.status == "failed"
     assert report.points < report.of / 2
-    assert time.monotonic() - begun < 60
+    assert time.monotonic() - begun < 8
 
 
 def test_one_hang_does_not_cost_the_other_checks(judged):
@@ -73,7 +101,55 @@ def test_one_hang_does_not_cost_the_other_checks(judged):
     report = judged(text)
     assert [result.passed for result in report.results] == [True, True, False, True]
     assert report.points == 1.5
-    assert "TimedOut: no answer after 1 s" in report.results[2].got
+    assert report.results[2].wrong == "no answer after 1 s"
+
+
+def test_hanging_again_and_again_uses_up_the_time_of_the_exercise(tmp_path):
+    """Half a second for the first, a fifth for each of the next, then the rest of 0.3 s is used up."""
+    path = tmp_path / "hang.py"
+    path.write_text("import time\ndef hang(): time.sleep(1000)")
+    limits = Limits(seconds=0.5, impatient_seconds=0.2, rest=0.3)
+    with Sandbox(path, limits) as sandbox:
+        messages = [sandbox.call("hang", [], {}).message for _ in range(5)]
+    assert messages[:2] == ["no answer after 0.5 s", "no answer after 0.2 s"]
+    assert re.fullmatch(r"no answer after 0.(1|0\d+) s", messages[2])
+    assert messages[3:] == ["not tried: the time for this exercise is used up"] * 2
+
+
+def test_many_slow_calls_use_it_up_too(tmp_path):
+    path = tmp_path / "slow.py"
+    path.write_text("import time\ndef slow(): time.sleep(0.2)")
+    with Sandbox(path, Limits(total=0.5)) as sandbox:
+        replies = [sandbox.call("slow", [], {}) for _ in range(4)]
+    assert [reply.ok for reply in replies] == [True, True, False, False]
+    assert replies[3].message == "not tried: the time for this exercise is used up"
+
+
+def test_a_flood_is_stopped_at_once(tmp_path):
+    path = tmp_path / "flood.py"
+    path.write_text("def flood():\n    while True: print('x' * 10**6)")
+    begun = time.monotonic()
+    with Sandbox(path) as sandbox:
+        reply = sandbox.call("flood", [], {})
+    assert (reply.kinds, reply.message) == (("Died",), "it printed too much")
+    assert time.monotonic() - begun < 4.0
+
+
+def test_a_process_that_does_not_listen_does_not_stop_the_judge(tmp_path):
+    """Two megabytes are more than a pipe holds: nothing reads them at all, or not any more."""
+    path = tmp_path / "deaf.py"
+    path.write_text("import time\ntime.sleep(1000)")
+    with Sandbox(path, Limits(start_seconds=0.3)) as sandbox:
+        assert "more than 0.3 s" in sandbox.call("deaf", [np.zeros(2**18)], {}).message
+    path.write_text(
+        "import os, sys, time\ndef deaf(x):\n"
+        "    line = sys.modules['_wire'].dumps({'ok': True, 'warnings': [], 'value': (0, ([], {}))})\n"
+        "    for fd in range(3, 20):\n        try: os.write(fd, line.encode() + b'\\n')\n"
+        "        except OSError: pass\n    time.sleep(1000)"
+    )
+    with Sandbox(path, Limits(seconds=0.5)) as sandbox:
+        assert sandbox.call("deaf", [0], {}).value == 0
+        assert sandbox.call("deaf", [np.zeros(2**18)], {}).kinds == ("TimedOut",)
 
 
 def test_after_a_hang_the_judge_waits_less_long(tmp_path):
@@ -87,28 +163,34 @@ def test_after_a_hang_the_judge_waits_less_long(tmp_path):
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to see processes in")
 def test_an_endless_loop_ends_with_the_judge(tmp_path):
-    """A judge that is killed cannot clean up; the child notices by itself."""
+    """A judge that is killed cannot clean up; what it had started notices by itself."""
     path = tmp_path / "loop.py"
-    path.write_text(
-        "import os\ndef loop():\n"
-        f"    open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
-        "    while True: pass"
-    )
+    path.write_text("def loop():\n    print('looping')\n    while True: pass")
     program = (
-        "import sys\nfrom pathlib import Path\nfrom grpo_ref.course.grading.sandbox import Limits, Sandbox\n"
-        "with Sandbox(Path(sys.argv[1]), Limits(seconds=1000)) as sandbox: sandbox.call('loop', [], {})"
+        "import sys, threading, time\nfrom pathlib import Path\n"
+        "from grpo_ref.course.grading.sandbox import Limits, Sandbox\n"
+        "with Sandbox(Path(sys.argv[1]), Limits(seconds=1000, total=1000)) as sandbox:\n"
+        "    sandbox.load()\n    print('loaded', flush=True)\n    sandbox.call('loop', [], {})"
     )
-    judge = subprocess.Popen([sys.executable, "-c", program, str(path)])
+    with subprocess.Popen([sys.executable, "-c", program, str(path)], stdout=subprocess.PIPE) as judge:
+        assert judge.stdout.readline() == b"loaded\n"
+        started = descendants(judge.pid)
+        assert len(started) >= 2
+        judge.kill()
     deadline = time.monotonic() + 30
-    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    child = int((tmp_path / "pid").read_text())
-    judge.kill()
-    judge.wait()
-    while is_running(child):
+    while any(map(is_running, started)):
         assert time.monotonic() < deadline, "the endless loop outlived its judge"
         time.sleep(0.05)
+
+
+def descendants(process):
+    """All processes that it has started, directly or not."""
+    parents = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
+    found = [child for child, parent in parents.items() if parent == process]
+    return [*found, *(each for child in found for each in descendants(child))]
 
 
 def is_running(process):
@@ -117,6 +199,157 @@ def is_running(process):
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no /proc to see processes in")
+def test_what_an_answer_starts_ends_with_it(tmp_path):
+    """Neither a session of its own nor another parent keeps a process alive."""
+    path = tmp_path / "hide.py"
+    path.write_text(
+        "import os, time\ndef hide():\n    if os.fork() == 0:\n        os.setsid()\n"
+        "        if os.fork() == 0: time.sleep(1000)\n        os._exit(0)\n    os.wait()\n    return 1"
+    )
+    with Sandbox(path) as sandbox:
+        reply = sandbox.call("hide", [], {})
+        started = descendants(os.getpid())
+        nursery = sandbox.nursery.process.pid
+    if not reply.ok:
+        assert "BlockingIOError" in reply.kinds  # further processes are not allowed here at all
+    begun = time.monotonic()
+    while len([each for each in started if is_running(each)]) > len(descendants(nursery)) + 1:
+        assert time.monotonic() - begun < 10
+        time.sleep(0.05)
+
+
+def version_of_landlock():
+    return confine._version()
+
+
+TRIES = {
+    "writes into the home folder": "open({home!r}, 'w')",
+    "reads the solutions": "open({solution!r})",
+    "reads the problems": "open({problem!r})",
+    "lists the folder above": "os.listdir({above!r})",
+    "changes its own file": "open({own!r}, 'a')",
+    "writes beside its file": "open({beside!r}, 'w')",
+    "removes its own file": "os.remove({own!r})",
+    "makes a link": "os.link({own!r}, 'link')",
+    "runs a program": "os.execv('/bin/sh', ['sh'])",
+}
+
+
+@pytest.mark.skipif(version_of_landlock() == 0, reason="no Landlock here")
+@pytest.mark.parametrize("attempt", TRIES.values(), ids=TRIES)
+def test_other_files_are_out_of_reach(tmp_path, attempt):
+    own = tmp_path / "chapter" / "answer.py"
+    places = {
+        "home": str(Path.home() / "x"),
+        "solution": str(ROOT / "solutions/01_probabilities/03_entropy.py"),
+        "problem": str(ROOT / "grpo_ref/course/problems/probabilities/entropy.py"),
+        "above": str(tmp_path),
+        "own": str(own),
+        "beside": str(own.with_name("x.txt")),
+    }
+    own.parent.mkdir()
+    own.write_text(f"import os\ndef attempt(): {attempt.format(**places)}")
+    with Sandbox(own) as sandbox:
+        reply = sandbox.call("attempt", [], {})
+    assert "OSError" in reply.kinds
+    assert own.exists()
+
+
+def test_its_own_folder_and_the_libraries_are_in_reach(tmp_path):
+    (tmp_path / "notes.txt").write_text("mine")
+    path = tmp_path / "answer.py"
+    path.write_text(
+        "import pathlib, random, tempfile, colorsys, scipy.special\n"
+        "def answer():\n    pathlib.Path('note').write_text('a')\n    tempfile.TemporaryFile().write(b'a')\n"
+        "    notes = pathlib.Path('note').read_text(), "
+        f"pathlib.Path({str(tmp_path / 'notes.txt')!r}).read_text()\n    return list(notes)"
+    )
+    with Sandbox(path) as sandbox:
+        reply = sandbox.call("answer", [], {})
+        assert reply.value == ["a", "mine"], reply
+
+
+@pytest.mark.skipif(version_of_landlock() < 4, reason="no Landlock with a network here")
+@pytest.mark.parametrize("method", ["connect", "bind"])
+def test_the_network_is_out_of_reach(tmp_path, method):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1] if method == "connect" else 0
+        path = tmp_path / "answer.py"
+        path.write_text(
+            f"import socket\ndef answer():\n    with socket.socket() as s: s.{method}(('127.0.0.1', {port}))"
+        )
+        with Sandbox(path) as sandbox:
+            reply = sandbox.call("answer", [], {})
+    assert "OSError" in reply.kinds
+
+
+def test_one_answer_leaves_nothing_to_the_next(tmp_path):
+    """Both come from the same process that has imported NumPy."""
+    first, second = tmp_path / "first.py", tmp_path / "second.py"
+    first.write_text(
+        "import os, sys, numpy as np\ndef answer():\n"
+        "    np.tampered = os.environ['LEFT'] = 'x'\n    return os.getcwd()"
+    )
+    second.write_text(
+        "import os, numpy as np\ndef answer(other):\n"
+        "    return [hasattr(np, 'tampered'), 'LEFT' in os.environ, os.path.exists(other)]"
+    )
+    with Sandbox(first) as sandbox:
+        work, nursery = sandbox.call("answer", [], {}).value, sandbox.nursery
+    with Sandbox(second) as sandbox:
+        assert sandbox.call("answer", [work], {}).value == [False, False, False]
+        assert sandbox.nursery is nursery
+
+
+def test_two_sandboxes_at_a_time(tmp_path):
+    path = tmp_path / "answer.py"
+    path.write_text("def answer(x): return x")
+    with Sandbox(path) as one, Sandbox(path) as other:
+        one.start(), other.start()
+        assert [each.call("answer", [n], {}).value for n, each in enumerate((one, other))] == [0, 1]
+        assert one.nursery is not other.nursery
+
+
+def test_the_protection_is_said(judged, tmp_path):
+    protection = judged(RIGHT).protection
+    assert protection.startswith(("kept from ", "limited in time and memory, "))
+    assert ("kept from other files" in protection) == (version_of_landlock() > 0)
+    assert judged("raise ValueError").protection == protection
+
+
+@pytest.fixture
+def unprotected(tmp_path, monkeypatch):
+    """A system on which both mechanisms are missing."""
+    folder = tmp_path / "grading"
+    folder.mkdir()
+    for name in ("child.py", "wire.py", "confine.py"):
+        (folder / name).write_text((Path(confine.__file__).with_name(name)).read_text())
+    with (folder / "confine.py").open("a") as file:
+        file.write("\nset_apart = lambda: False\n_version = lambda: 0\n")
+    monkeypatch.setattr(nursery, "HERE", folder)
+    monkeypatch.setattr(nursery, "FREE", [])
+    yield
+    nursery.close_all()
+
+
+def test_a_system_without_any_protection_says_so_and_grades(unprotected, judged):
+    report = judged(RIGHT)
+    assert report.status == "passed"
+    assert report.protection == (
+        "limited in time and memory, not kept from other files, the network and other processes"
+    )
+
+
+UNSHIELDED = ["kills its judge", "kills its parent's group", "exits", "traps", "prints without end"]
+
+
+@pytest.mark.parametrize("name", UNSHIELDED)
+def test_there_too_a_hostile_answer_costs_its_own_tests_only(unprotected, judged, name):
+    assert judged(HOSTILE[name]).status == "failed"
+    assert judged(RIGHT).status == "passed"
 
 
 def test_only_numpy_scipy_and_the_standard_library_can_be_imported(judged):
@@ -153,11 +386,11 @@ def test_a_process_that_was_started_is_waited_for(tmp_path):
     path.write_text(RIGHT)
     with Sandbox(path) as sandbox:
         sandbox.start()
-        started = sandbox.process
+        started = sandbox.pipes
         assert sandbox.load().ok
-        assert sandbox.process is started
-        assert sandbox.load().ok
-        assert sandbox.process is not started
+        assert sandbox.pipes is started
+        assert sandbox.load().value == ["mean_row"]
+        assert sandbox.pipes is not started
 
 
 def test_a_call_may_be_given_less_time(tmp_path):

@@ -102,7 +102,7 @@ def texts_of(folder):
     return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*.py")}
 
 
-def test_dev_new_writes_two_files_and_a_line(checkout):
+def test_dev_new_writes_three_files_and_a_line(checkout):
     before = texts_of(checkout)
     assert run("dev", "new", "kl/doubled", "--root", checkout).exit_code == 0
     after = texts_of(checkout)
@@ -110,6 +110,7 @@ def test_dev_new_writes_two_files_and_a_line(checkout):
     assert set(after) - set(before) == {
         "grpo_ref/course/problems/kl/doubled.py",
         "solutions/04_kl/07_doubled.py",
+        "tests/course/styles/kl/doubled.py",
     }
     assert [name for name in before if after[name] != before[name]] == [contents]
     added = set(after[contents].splitlines()) - set(before[contents].splitlines())

@@ -95,6 +95,14 @@ def test_fewer_points_later_take_nothing_away(folder):
     assert facts(folder) == ["probabilities/entropy points 1"]
 
 
+def test_it_is_said_what_the_answers_were_kept_from(folder):
+    last = run("grade", "entropy").output.splitlines()[-1]
+    assert last.startswith("each answer ran in a process of its own, ")
+    report = json.loads(run("grade", "entropy", "--json", "-").stdout)["exercises"][0]
+    assert last.endswith(report["protection"])
+    assert "a process of its own" not in run("grade", "entropy", "--in-process").output.splitlines()[-1]
+
+
 def test_json_on_standard_output_is_nothing_but_json(folder):
     result = run("grade", "entropy", "--json", "-")
     assert json.loads(result.stdout)["exercises"][0]["status"] == "passed"
@@ -113,7 +121,7 @@ def test_where_a_report_cannot_be_written_is_said_before_grading(folder):
 def test_plain_text_has_sentences_and_no_columns(folder):
     text = run("grade", "group_normalized", "--plain", color=True).output
     assert "Test passed: One of two is right.\n" in text
-    assert "Test failed: Groups do not mix.\nCalled: group_advantages([[0, 1], [5, 5]])\nGot: " in text
+    assert "Test failed: Groups do not mix.\nCalled: group_advantages([[0, 1], [5, 5]])\nReturned: " in text
     assert "\x1b" not in text
     assert "PASS" not in text
 

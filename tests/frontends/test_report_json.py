@@ -16,7 +16,7 @@ def test_the_report_as_json_follows_its_schema(folder):
     result = run("grade", "--json", "report.json")
     report = json.loads(Path("report.json").read_text())
     jsonschema.validate(report, json.loads(SCHEMA.read_text()))
-    assert (report["version"], report["solved"], report["points"]) == (1, 1, float(SUM))
+    assert (report["version"], report["solved"], report["points"]) == (2, 1, float(SUM))
     by_id = {exercise["id"]: exercise for exercise in report["exercises"]}
     assert list(by_id) == list(PROBLEMS)
     assert by_id["probabilities/entropy"]["status"] == "passed"
@@ -30,4 +30,4 @@ def test_the_report_as_json_follows_its_schema(folder):
 
 def test_a_schema_that_is_not_followed_is_noticed():
     with pytest.raises(jsonschema.ValidationError):
-        jsonschema.validate({"version": 2}, json.loads(SCHEMA.read_text()))
+        jsonschema.validate({"version": 1}, json.loads(SCHEMA.read_text()))

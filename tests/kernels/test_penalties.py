@@ -1,5 +1,7 @@
 """KL penalties: values and slopes by hand, and by exact enumeration which gradient is unbiased."""
 
+import math
+from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -45,6 +47,14 @@ def test_estimate(kernel, v, value, slope, asarray):
     asarray.check(term.value, [value])
     asarray.check(term.direct, [slope])
     assert term.slope == 0.0
+
+
+@pytest.mark.parametrize("v", [3e-2, 1.001e-3, 0.999e-3, -0.999e-3, 1e-5, 1e-8, -1e-8, 1e-12])
+def test_k3_keeps_its_digits_near_zero(v):
+    """Its series in exact fractions: Σ (-v)ⁿ/n! from n = 2."""
+    exact = sum(Fraction(-v) ** n / math.factorial(n) for n in range(2, 20))
+    value = k3(np.array([v]), np.zeros(1)).value
+    np.testing.assert_allclose(value, [float(exact)], rtol=1e-12)
 
 
 def test_mse_is_k2():

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from grpo_ref.course.grading import wire
+from grpo_ref.course.grading.diagnosis import CHANGED, RAISED, RIGHT, UNKNOWN, symbol
 from grpo_ref.course.grading.found import Input
 from grpo_ref.course.grading.judge import difference
 from grpo_ref.course.grading.problem import Check, Failure, Problem, Raised
@@ -19,11 +20,14 @@ SECONDS = 1.0
 """The longest that one call may take; then it counts as hanging."""
 START_SECONDS = 10.0
 """The longest that a wrong answer may take to be loaded, with the libraries that it imports."""
-BLOCK = 200
-"""Inputs that are tried with one message."""
+ENDLESS = float("inf")
+LIMITS = Limits(seconds=2 * SECONDS, impatient_seconds=2 * SECONDS, rest=ENDLESS, total=ENDLESS)
+"""Of one call; all together may take as long as they do."""
+FIRST, BLOCK = 24, 200
+"""Inputs that are tried with one message: few at first, since most wrong answers are soon found out."""
 FAR = 10.0
 """A wrong answer is told apart by a deviation of so many tolerances: an input must leave no doubt."""
-RIGHT, WRONG, UNTRIED = 0, 1, 2
+AGREES, WRONG, UNTRIED = 0, 1, 2
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,7 @@ class Tried:
     """What came of trying one wrong answer on inputs.
 
     Attributes:
-      verdicts: one for each input: RIGHT, WRONG, or UNTRIED after a hang or after enough.
+      verdicts: one for each input: AGREES, WRONG, or UNTRIED after a hang or after enough.
       nearest: largest deviation, relative to the largest expected magnitude, over the inputs judged right.
     """
 
@@ -49,7 +53,7 @@ class Bench:
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        self.sandbox = Sandbox(RUNNER, Limits(seconds=2 * SECONDS, impatient_seconds=2 * SECONDS))
+        self.sandbox = Sandbox(RUNNER, LIMITS)
         self.inputs: list[Input] = []
         self.texts: list[str] = []
         self.taught = False
@@ -86,15 +90,33 @@ class Bench:
         deviations = [0.0]
         while len(verdicts) < len(self.inputs):
             first = len(verdicts)
-            found = self._outcomes(text, first, min(first + BLOCK, len(self.inputs)))
+            last = first + BLOCK if first else FIRST
+            found = self._outcomes(text, first, min(last, len(self.inputs)))
             judged = [self._verdict(first + offset, outcome) for offset, outcome in enumerate(found)]
             verdicts += [verdict for verdict, _ in judged]
-            deviations += [deviation for verdict, deviation in judged if verdict == RIGHT]
+            deviations += [deviation for verdict, deviation in judged if verdict == AGREES]
             slow = not found or found[-1][0] == "slow"
             if slow or verdicts.count(WRONG) >= enough:
                 break
         untried = [UNTRIED] * (len(self.inputs) - len(verdicts))
         return Tried((*verdicts, *untried), max(deviations))
+
+    def symbols(self, text: str) -> list[str]:
+        """What the wrong answer returned on every input learned, as symbols; unknown after a hang."""
+        outcomes = self._outcomes(text, 0, len(self.inputs))
+        signs = [self._symbol(given, each) for given, each in zip(self.inputs, outcomes, strict=False)]
+        return signs + [UNKNOWN] * (len(self.inputs) - len(signs))
+
+    def _symbol(self, given: Input, outcome: tuple[Any, ...]) -> str:
+        if outcome[0] == "same":
+            return RIGHT
+        if outcome[0] == "slow":
+            return UNKNOWN
+        if outcome[0] == "raised":
+            return RIGHT if given.raises in outcome[1] else RAISED
+        if outcome[2]:
+            return CHANGED
+        return symbol(wire.loads(outcome[1]), given, self.problem.rtol)
 
     def begin(self, text: str) -> Reply:
         """Make a wrong answer the present one."""
@@ -107,31 +129,31 @@ class Bench:
         """Outcomes of some inputs; a process that died or hung counts as slow at the first of them."""
         if not self.taught:
             inputs = [(each.arguments, dict(each.keywords)) for each in self.inputs]
-            self.taught = self.sandbox.call("learn", (inputs,), {}).ok
+            self.taught = self.sandbox.call("learn", (inputs, self.texts), {}).ok
         if first == 0 and not self.begin(text).ok:
             return [("raised", ["Exception"])] * (last - first)
         reply = self.sandbox.call("outcomes", (first, last, SECONDS), {})
         if reply.ok:
             return list(reply.value)
         self.taught = False
-        return [("slow", "")]
+        return [("slow",)]
 
     def _verdict(self, position: int, outcome: tuple[Any, ...]) -> tuple[int, float]:
-        """RIGHT or WRONG, and how far off."""
+        """AGREES or WRONG, and how far off."""
         given = self.inputs[position]
+        if outcome[0] == "same":
+            return AGREES, 0.0
         if outcome[0] == "slow":
             return WRONG, 0.0
         if outcome[0] == "raised":
-            return (RIGHT if given.raises in outcome[1] else WRONG), 0.0
+            return (AGREES if given.raises in outcome[1] else WRONG), 0.0
         if given.raises or outcome[2]:
             return WRONG, 0.0
-        if outcome[1] == self.texts[position]:
-            return RIGHT, 0.0
         known = self.known.get((position, outcome[1]))
         if known is None:
             got = wire.loads(outcome[1])
             wrong = difference(got, given.expected, FAR * self.problem.rtol)
-            known = (WRONG, 0.0) if wrong else (RIGHT, deviation(got, given.expected))
+            known = (WRONG, 0.0) if wrong else (AGREES, deviation(got, given.expected))
             self.known[position, outcome[1]] = known
         return known
 

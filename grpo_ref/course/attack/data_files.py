@@ -1,13 +1,13 @@
 """Writing what an attack found: cases beside the problem, what it could not tell apart beside the tests."""
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from grpo_ref.course.attack.operators import KINDS
 from grpo_ref.course.attack.run import FrozenCase, Left, Outcome
 from grpo_ref.course.attack.styles import module_file
+from grpo_ref.course.grading.diagnosis import SUFFIX as MISTAKES
 from grpo_ref.course.grading.found import SUFFIX, frozen
 from grpo_ref.course.grading.problem import Problem
 from grpo_ref.files import replace_text
@@ -27,12 +27,20 @@ def file_of_left(problem: Problem, root: Path) -> Path:
 
 
 def freeze(outcome: Outcome, root: Path) -> None:
-    """Write both files; reasons that somebody gave for answers left are kept."""
+    """Write the three files; reasons that somebody gave for answers left are kept."""
     left = file_of_left(outcome.problem, root)
     reasons = reasons_of(left)
     left.parent.mkdir(parents=True, exist_ok=True)
     replace_text(left, readable([_left(each, reasons) for each in outcome.left]) + "\n")
     replace_text(file_of_cases(outcome.problem), readable(_data(outcome)) + "\n")
+    replace_text(module_file(outcome.problem).with_suffix(MISTAKES), readable(_mistakes(outcome)) + "\n")
+
+
+def _mistakes(outcome: Outcome) -> dict[str, Any]:
+    """Sentences once each, and for every behavior the number of its sentence and its symbols."""
+    sentences = list(dict.fromkeys(each.sentence for each in outcome.mistakes))
+    known = [[sentences.index(each.sentence), "".join(each.symbols)] for each in outcome.mistakes]
+    return {"sentences": sentences, "mistakes": known}
 
 
 def reasons_of(path: Path) -> dict[str, str]:
@@ -56,15 +64,16 @@ def _data(outcome: Outcome) -> dict[str, Any]:
         "counts": {
             "right answers": len(outcome.styles),
             "made": outcome.made,
-            "caught by the author's checks": outcome.made - outcome.survived,
-            "caught by found cases": outcome.survived - len(outcome.left) - outcome.missed,
+            "caught by hidden cases": sum(outcome.caught.values()),
             "caught by drawn inputs only": outcome.missed,
+            "caught by the author's checks only": sum(outcome.by_checks.values()),
             "left, equal to rounding": rounding,
             "left, within the tolerance": len(outcome.left) - rounding,
             "cases": len(outcome.cases),
         },
         "search": {"seed": outcome.seed, "drawn": outcome.drawn, "fit to judge by": outcome.tried},
-        "first caught by": dict(Counter(outcome.killed).most_common()),
+        "first caught by": dict(outcome.caught),
+        "caught only by": dict(outcome.by_checks),
         "unfit": {reason: len(draws) for reason, draws in outcome.unfit.items()},
         "kinds": {kind: data for kind, data in kinds.items() if data["cases"]},
     }

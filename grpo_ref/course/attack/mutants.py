@@ -28,6 +28,8 @@ from grpo_ref.course.grading.rights import domain_of
 
 OPERATORS = (*FIELD, *GENERAL)
 """The field first: where two operators make the same text, the one with a sentence counts."""
+GENERAL_NAMES = frozenset((*(operator.name for operator in GENERAL), "other name"))
+"""Operators whose sentences tell less than the others'."""
 OTHER_NAME = Operator("other name", "formula", (), "One quantity stands in the place of another.")
 
 

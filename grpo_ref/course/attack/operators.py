@@ -164,17 +164,44 @@ def _subscript(node: ast.AST) -> Iterable[ast.AST]:
 
 
 GENERAL = (
-    Operator("constant", "formula", (_constants,)),
-    Operator("arithmetic", "formula", (_other_arithmetic,)),
-    Operator("comparison", "formula", (_other_comparison,)),
-    Operator("logic", "formula", (_other_logic,)),
-    Operator("operand dropped", "formula", (_operand_dropped,)),
+    Operator(
+        "constant",
+        "formula",
+        (_constants,),
+        "A number in the formula is another one than the statement says.",
+    ),
+    Operator(
+        "arithmetic",
+        "formula",
+        (_other_arithmetic,),
+        "Two quantities are combined by another operation than in the formula.",
+    ),
+    Operator(
+        "comparison",
+        "formula",
+        (_other_comparison,),
+        "A comparison is the other way round, or treats its bound otherwise than the statement says.",
+    ),
+    Operator(
+        "logic",
+        "formula",
+        (_other_logic,),
+        "Two conditions are joined by `and` where `or` belongs, or the other way round.",
+    ),
+    Operator(
+        "operand dropped", "formula", (_operand_dropped,), "A term or a factor of the formula is missing."
+    ),
     Operator("sign", "formula", (_sign,), "A sign is the other way round."),
     Operator("condition negated", "formula", (_negated,), "A condition is the other way round."),
     Operator("arguments dropped or swapped", "formula", (_arguments,)),
-    Operator("method dropped", "formula", (_method_dropped,)),
-    Operator("statement dropped", "formula", (_statement_dropped,)),
-    Operator("early return", "formula", (_early_return,)),
+    Operator("method dropped", "formula", (_method_dropped,), "A step of the computation is left out."),
+    Operator("statement dropped", "formula", (_statement_dropped,), "A step of the computation is left out."),
+    Operator(
+        "early return",
+        "formula",
+        (_early_return,),
+        "What is returned is an intermediate result; the last steps are missing.",
+    ),
     Operator("index dropped", "formula", (_subscript,)),
     Operator(
         "min for max",

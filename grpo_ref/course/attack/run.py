@@ -6,12 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grpo_ref.course.attack.bench import WRONG, Bench
+from grpo_ref.course.attack.known import Show, is_right, known_mistakes, signatures
 from grpo_ref.course.attack.mutants import WrongAnswer, wrong_answers
+from grpo_ref.course.attack.operators import KINDS
 from grpo_ref.course.attack.search import TIMES, cover, pool
 from grpo_ref.course.attack.shrink import shrunk
 from grpo_ref.course.attack.store import Store, fingerprint
 from grpo_ref.course.attack.styles import module_file
 from grpo_ref.course.grading import wire
+from grpo_ref.course.grading.diagnosis import RIGHT, Mistake
 from grpo_ref.course.grading.domain.domain import Draw
 from grpo_ref.course.grading.drawn import own_checks
 from grpo_ref.course.grading.problem import Problem
@@ -22,10 +25,10 @@ LEAST = 1e-14
 """A relative deviation up to this is rounding."""
 ENOUGH = 12
 """A wrong answer that so many of the smaller inputs tell apart is not tried on the others."""
+HARDEST = 6
+"""While a case is shrunk, so many of the wrong answers that it is kept for must go on failing."""
 LONGEST_STRETCH = 32
 """The most calls in a row that are kept to catch a wrong answer that remembers."""
-Show = Callable[[str, int, int], None]
-"""Is told the stage, how many are done and how many there are."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class FrozenCase:
     Attributes:
       candidate: the input with its right value.
       kind: the mistake that it was kept for; a key of `operators.KINDS`.
-      tells_apart: operator -> how many of its wrong answers, that the checks let pass, it catches.
+      tells_apart: operator -> how many of the wrong answers that it was kept for.
     """
 
     candidate: Candidate
@@ -71,35 +74,37 @@ class Outcome:
       problem: the exercise.
       styles: names of the right answers.
       made: how many wrong answers there were.
-      killed: check -> how many it was the first to catch, found cases left out.
-      survived: how many passed them all.
-      cases: inputs that tell the survivors apart.
-      missed: how many survivors fail on some input, but on no case.
-      left: wrong answers that agree on every input tried.
+      cases: inputs that tell them apart, by kind.
+      caught: kind of the first case that catches a wrong answer -> how many.
+      by_checks: the author's checks -> how many they catch of those that no input of the domain tells apart.
+      missed: how many fail on some input of the domain, but on no case.
+      left: wrong answers that agree on every input tried and pass every check.
       drawn: inputs drawn.
       tried: how many of them were fit to judge by.
       unfit: why others were not -> the inputs.
+      mistakes: what every wrong answer that has a sentence returns on the cases, in the order of a report.
       seed: of the draws.
     """
 
     problem: Problem
     styles: Sequence[str]
     made: int
-    killed: Mapping[str, int]
-    survived: int
     cases: Sequence[FrozenCase]
+    caught: Mapping[str, int]
+    by_checks: Mapping[str, int]
     missed: int
     left: Sequence[Left]
     drawn: int
     tried: int
     unfit: Mapping[str, Sequence[Draw]] = field(default_factory=dict)
+    mistakes: Sequence[Mistake] = ()
     seed: int = 0
 
 
 def attack(
     problem: Problem, styles: Mapping[str, str], store: Store, *, seed: int, draws: int, show: Show
 ) -> Outcome:
-    """Make wrong answers, see which ones today's checks miss, and find inputs that catch those.
+    """Make wrong answers, find inputs that catch them, and see which of the others the checks catch.
 
     Args:
       problem: an exercise with a domain.
@@ -112,47 +117,67 @@ def attack(
     made = wrong_answers(problem, styles)
     rights = Rights(problem, styles)
     with Bench(problem) as bench:
-        killed = _killed(problem, made, bench, store, show)
-        survivors = [wrong for wrong in made if killed[wrong.text] is None]
         candidates, unfit = pool(rights, seed, draws)
-        trials = _trials(survivors, candidates, bench, store, show)
+        trials = _trials(made, candidates, bench, store, show)
         rounding = {name: bench.trial(text).nearest for name, text in styles.items()}
-        cases = _cases(survivors, candidates, trials, rights, bench, show)
-        cases += _sequences(_missed(survivors, cases, trials, bench), candidates, bench)
-        missed = _missed(survivors, cases, trials, bench)
+        cases = _cases(made, candidates, trials, rights, bench, show)
+        cases += _sequences([wrong for wrong in made if wrong.kind == "state"], candidates, cases, bench)
+        signs = signatures(made, _by_kind(cases), bench, show)
+        missed = [wrong for wrong in made if trials[wrong.text][0] and is_right(signs[wrong.text])]
+        if missed:
+            cases += _unshrunk(missed, candidates, trials)
+            signs = signatures(made, _by_kind(cases), bench, show)
+        equal = [wrong for wrong in made if not trials[wrong.text][0] and is_right(signs[wrong.text])]
+        checks = _by_checks(problem, equal, bench, store, show)
+    cases = _by_kind(cases)
     return Outcome(
         problem=problem,
         styles=list(styles),
         made=len(made),
-        killed=Counter(check for check in killed.values() if check is not None),
-        survived=len(survivors),
         cases=cases,
-        missed=len(missed),
+        caught=_caught(signs, cases),
+        by_checks=Counter(check for check in checks.values() if check is not None),
+        missed=sum(bool(trials[wrong.text][0]) and is_right(signs[wrong.text]) for wrong in made),
         left=[
             Left(wrong, trials[wrong.text][1], rounding[wrong.style])
-            for wrong in survivors
-            if not trials[wrong.text][0]
+            for wrong in equal
+            if checks[wrong.text] is None
         ],
         drawn=draws,
         tried=len(candidates),
         unfit=unfit,
+        mistakes=known_mistakes(problem, made, signs, [case.candidate.input for case in cases]),
         seed=seed,
     )
 
 
-def _killed(
-    problem: Problem, made: Sequence[WrongAnswer], bench: Bench, store: Store, show: Show
+def _by_kind(cases: Sequence[FrozenCase]) -> list[FrozenCase]:
+    """In the order of a report."""
+    return [case for kind in KINDS for case in cases if case.kind == kind]
+
+
+def _caught(signs: Mapping[str, Sequence[str]], cases: Sequence[FrozenCase]) -> Counter[str]:
+    """Kind -> of how many wrong answers one of its cases is the first to catch."""
+    first = (
+        next((case.kind for case, sign in zip(cases, its, strict=True) if sign != RIGHT), None)
+        for its in signs.values()
+    )
+    return Counter(kind for kind in first if kind is not None)
+
+
+def _by_checks(
+    problem: Problem, wrong: Sequence[WrongAnswer], bench: Bench, store: Store, show: Show
 ) -> dict[str, str | None]:
-    """Text -> the first check that catches it, None if it passes all."""
+    """Text -> the first of the author's checks that catches it, None if it passes all."""
     context = _source_of(problem)
     result: dict[str, str | None] = {}
-    for done, wrong in enumerate(made, start=1):
-        key = fingerprint("checks", context, wrong.text)
+    for done, each in enumerate(wrong, start=1):
+        key = fingerprint("checks", context, each.text)
         if (known := store.get(key)) is None:
-            known = [bench.first_failed(wrong.text, own_checks(problem), DEFAULT_SEED)]
+            known = [bench.first_failed(each.text, own_checks(problem), DEFAULT_SEED)]
             store.put(key, known)
-        result[wrong.text] = known[0]
-        show("checks", done, len(made))
+        result[each.text] = known[0]
+        show("checks", done, len(wrong))
     return result
 
 
@@ -170,26 +195,26 @@ def _source_of(problem: Problem) -> str:
 
 
 def _trials(
-    survivors: Sequence[WrongAnswer], candidates: Sequence[Candidate], bench: Bench, store: Store, show: Show
+    made: Sequence[WrongAnswer], candidates: Sequence[Candidate], bench: Bench, store: Store, show: Show
 ) -> dict[str, tuple[list[int], float]]:
     """Text -> the inputs on which it is wrong, and its largest deviation on the others."""
     inputs = [each.input for each in candidates]
     context = wire.dumps([[each.arguments, dict(each.keywords), each.expected] for each in inputs])
     bench.learn(inputs)
     result: dict[str, tuple[list[int], float]] = {}
-    for done, wrong in enumerate(survivors, start=1):
+    for done, wrong in enumerate(made, start=1):
         key = fingerprint("trial", context, wrong.text)
         if (known := store.get(key)) is None:
             trial = bench.trial(wrong.text, ENOUGH)
             known = [trial.told_apart, trial.nearest]
             store.put(key, known)
         result[wrong.text] = known[0], known[1]
-        show("search", done, len(survivors))
+        show("search", done, len(made))
     return result
 
 
 def _cases(
-    survivors: Sequence[WrongAnswer],
+    made: Sequence[WrongAnswer],
     candidates: Sequence[Candidate],
     trials: Mapping[str, tuple[list[int], float]],
     rights: Rights,
@@ -197,40 +222,51 @@ def _cases(
     show: Show,
 ) -> list[FrozenCase]:
     """The inputs kept, shrunk, each with what it tells apart."""
-    kills = {wrong.text: trials[wrong.text][0] for wrong in survivors if trials[wrong.text][0]}
+    kills = {wrong.text: trials[wrong.text][0] for wrong in made if trials[wrong.text][0]}
     chosen = cover(kills, [each.size for each in candidates])
     open_times = {text: min(TIMES, len(found)) for text, found in kills.items()}
-    by_text = {wrong.text: wrong for wrong in survivors}
+    by_text = {wrong.text: wrong for wrong in made}
     cases: list[FrozenCase] = []
     for done, position in enumerate(chosen, start=1):
         served = [text for text, found in kills.items() if position in found and open_times[text] > 0]
         open_times |= {text: open_times[text] - 1 for text in served}
-        candidate = shrunk(candidates[position], rights, _still(served, bench))
-        kinds = Counter(by_text[text].kind for text in served)
-        caught = Counter(by_text[text].operator for text, found in kills.items() if position in found)
-        cases.append(FrozenCase(candidate, kinds.most_common(1)[0][0], caught))
+        hardest = sorted(served, key=lambda text: len(kills[text]))[:HARDEST]
+        candidate = shrunk(candidates[position], rights, _still(hardest, bench))
+        cases.append(_frozen(candidate, [by_text[text] for text in hardest]))
         show("shrink", done, len(chosen))
     return cases
 
 
-def _missed(
-    survivors: Sequence[WrongAnswer],
-    cases: Sequence[FrozenCase],
+def _frozen(candidate: Candidate, hardest: Sequence[WrongAnswer]) -> FrozenCase:
+    """A case, of the kind of most of the wrong answers that it was kept for."""
+    kinds = Counter(wrong.kind for wrong in hardest)
+    return FrozenCase(candidate, kinds.most_common(1)[0][0], Counter(wrong.operator for wrong in hardest))
+
+
+def _unshrunk(
+    missed: Sequence[WrongAnswer],
+    candidates: Sequence[Candidate],
     trials: Mapping[str, tuple[list[int], float]],
-    bench: Bench,
-) -> list[WrongAnswer]:
-    """Wrong answers that fail on an input of the domain, but on no case: they remember earlier calls."""
-    bench.learn([case.candidate.input for case in cases])
-    return [wrong for wrong in survivors if trials[wrong.text][0] and not bench.trial(wrong.text).told_apart]
+) -> list[FrozenCase]:
+    """Inputs as they were drawn, for what no shrunk one catches."""
+    kills = {wrong.text: trials[wrong.text][0] for wrong in missed}
+    chosen = cover(kills, [each.size for each in candidates], times=1)
+    return [
+        _frozen(candidates[position], [wrong for wrong in missed if position in kills[wrong.text]])
+        for position in chosen
+    ]
 
 
 def _sequences(
-    missed: Sequence[WrongAnswer], candidates: Sequence[Candidate], bench: Bench
+    forgetful: Sequence[WrongAnswer],
+    candidates: Sequence[Candidate],
+    before: Sequence[FrozenCase],
+    bench: Bench,
 ) -> list[FrozenCase]:
     """For wrong answers with a memory, the shortest stretches of inputs after which they are wrong."""
     cases: list[FrozenCase] = []
-    for wrong in missed:
-        bench.learn([case.candidate.input for case in cases])
+    for wrong in forgetful:
+        bench.learn([case.candidate.input for case in _by_kind([*before, *cases])])
         if not bench.trial(wrong.text).told_apart:
             stretch = _stretch(wrong, candidates, bench)
             cases += [FrozenCase(candidate, "state", {wrong.operator: 1}) for candidate in stretch]

@@ -19,9 +19,9 @@ class TooSlow(BaseException):
     """One call took too long."""
 
 
-def learn(inputs: list[Any]) -> int:
-    """Keep inputs, each a tuple of positional and a dict of keyword arguments, for `outcomes`."""
-    PRESENT["inputs"] = inputs
+def learn(inputs: list[Any], right: list[str]) -> int:
+    """Keep inputs, each a tuple and a dict of arguments, and the texts of their right values."""
+    PRESENT["inputs"], PRESENT["right"] = inputs, right
     return len(inputs)
 
 
@@ -40,30 +40,32 @@ def call(*arguments: Any, **keywords: Any) -> Any:
     return PRESENT["function"](*arguments, **keywords)
 
 
-def outcomes(first: int, last: int, seconds: float) -> list[tuple[str, Any]]:
+def outcomes(first: int, last: int, seconds: float) -> list[tuple[Any, ...]]:
     """What the function does on inputs first, ..., last - 1.
 
-    Each outcome is ("value", its text, whether an input was changed), ("raised", the exception's kinds) or
-    ("slow", seconds), after which no more inputs are tried.
+    Each outcome is ("same",) for what equals the right value to the bit, ("value", its text, whether an input
+    was changed), ("raised", the exception's kinds) or ("slow",), after which no more inputs are tried.
     """
-    found: list[tuple[str, Any]] = []
+    found: list[tuple[Any, ...]] = []
     signal.signal(signal.SIGALRM, _ring)
-    for arguments, keywords in PRESENT["inputs"][first:last]:
+    for position in range(first, last):
+        arguments, keywords = PRESENT["inputs"][position]
         signal.setitimer(signal.ITIMER_REAL, seconds)
-        found.append(_outcome(arguments, keywords))
+        found.append(_outcome(arguments, keywords, PRESENT["right"][position]))
         signal.setitimer(signal.ITIMER_REAL, 0.0)
         if found[-1][0] == "slow":
             break
     return found
 
 
-def _outcome(arguments: Any, keywords: Any) -> tuple[Any, ...]:
+def _outcome(arguments: Any, keywords: Any, right: str) -> tuple[Any, ...]:
     given = _copied(arguments), _copied(keywords)
     try:
         text = sys.modules["_wire"].dumps(PRESENT["function"](*given[0], **given[1]))
-        return "value", text, not _same(given, (arguments, keywords))
+        changed = not _same(given, (arguments, keywords))
+        return ("same",) if text == right and not changed else ("value", text, changed)
     except TooSlow:
-        return "slow", ""
+        return ("slow",)
     except BaseException as error:
         return "raised", [
             kind.__name__ for kind in type(error).__mro__ if kind not in (object, BaseException)

@@ -8,10 +8,12 @@ import numpy as np
 
 from grpo_ref.course.grading.domain.arguments import REQUIRED, Argument, Made
 from grpo_ref.course.grading.domain.domain import Domain, Draw
-from grpo_ref.course.grading.rights import Candidate, Rights, domain_of
+from grpo_ref.course.grading.rights import Candidate, Rights, domain_of, size_of
 
 ROUNDS = 12
 """The most steps, each of which takes the best of all simpler inputs."""
+AT_ONCE = 8
+"""How many inputs are tried with one message."""
 DIGITS = (1, 2, 3, 5)
 
 StillWorks = Callable[[list[Candidate]], list[bool]]
@@ -27,18 +29,31 @@ def shrunk(candidate: Candidate, rights: Rights, still_works: StillWorks) -> Can
     if candidate.draw.refused:
         return candidate
     for _ in range(ROUNDS):
-        simpler = [rights.candidate(draw) for draw in steps(candidate.draw, domain_of(rights.problem))]
-        fit = [each for each in simpler if isinstance(each, Candidate) and cost(each) < cost(candidate)]
-        working = [each for each, works in zip(fit, still_works(fit), strict=True) if works]
-        if not working:
+        simpler = _simpler(candidate, rights, still_works)
+        if simpler is None:
             return candidate
-        candidate = min(working, key=cost)
+        candidate = simpler
     return candidate
 
 
-def cost(candidate: Candidate) -> tuple[int, int]:
+def _simpler(candidate: Candidate, rights: Rights, still_works: StillWorks) -> Candidate | None:
+    """The simplest input one step away that does the work; they are tried a few at a time."""
+    draws = [
+        draw for draw in steps(candidate.draw, domain_of(rights.problem)) if cost(draw) < cost(candidate.draw)
+    ]
+    draws.sort(key=cost)
+    for first in range(0, len(draws), AT_ONCE):
+        tried = [rights.candidate(draw) for draw in draws[first : first + AT_ONCE]]
+        fit = [each for each in tried if isinstance(each, Candidate)]
+        working = (each for each, works in zip(fit, still_works(fit), strict=True) if works)
+        if (found := next(working, None)) is not None:
+            return found
+    return None
+
+
+def cost(draw: Draw) -> tuple[int, int]:
     """Fewer numbers are simpler, then fewer digits."""
-    return candidate.size, len(repr((candidate.input.arguments, candidate.input.keywords)))
+    return size_of(draw), len(repr((draw.arguments, draw.keywords)))
 
 
 def steps(draw: Draw, domain: Domain) -> Iterator[Draw]:

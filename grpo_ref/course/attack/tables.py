@@ -10,9 +10,9 @@ from grpo_ref.course.grading.problem import Problem, format_call
 COLUMNS = {
     "right answers": "right answers",
     "made": "wrong answers made",
-    "caught by the author's checks": "caught by the author's checks",
-    "caught by found cases": "by found cases",
+    "caught by hidden cases": "caught by hidden cases",
     "caught by drawn inputs only": "by drawn inputs only",
+    "caught by the author's checks only": "by the author's checks only",
     "left, equal to rounding": "left, equal to rounding",
     "left, within the tolerance": "left, within the tolerance",
     "cases": "cases",
@@ -38,10 +38,11 @@ def table(problems: Iterable[Problem]) -> str:
 
 
 def first_caught_by(problem: Problem) -> dict[str, int]:
-    """Check -> how many wrong answers it was the first to catch."""
+    """Check -> how many wrong answers it was the first to catch; hidden cases count before other checks."""
     data = json.loads(file_of_cases(problem).read_text(encoding="utf-8"))
-    counts: dict[str, int] = data["first caught by"]
-    return counts
+    names = {kind: each["name"] for kind, each in data["kinds"].items()}
+    hidden = {names[kind]: int(count) for kind, count in data["first caught by"].items()}
+    return hidden | {name: int(count) for name, count in data["caught only by"].items()}
 
 
 def unfit(outcome: Outcome) -> str:

@@ -1,18 +1,19 @@
 """The student's side of the sandbox: loads one file, calls its functions, sends back data.
 
-Run as a script by `sandbox.py`, with an import path that holds the standard library, NumPy and SciPy and
-nothing else. Requests are read from standard input, replies are written to a descriptor of their own, so that
-whatever the student prints stays apart. It never sees an expected value.
+Run as a script by `nursery.py`, with an import path that holds the standard library, NumPy and SciPy and
+nothing else. It imports NumPy once; then, for each file, it forks a process that is shut in and loads the
+file. There, requests are read from one descriptor and replies are written to another, so that whatever the
+student prints stays apart. No process here ever sees an expected value.
 """
 
+import contextlib
 import importlib.util
 import json
 import linecache
 import os
-import resource
 import signal
+import socket
 import sys
-import threading
 import time
 import traceback
 import warnings
@@ -24,42 +25,108 @@ from typing import Any
 MOST_WARNINGS = 5
 DEEPEST = 5
 """How many warnings, and how many of the student's lines in a traceback, are passed on."""
-PULSE = 0.5
-"""Seconds between two looks whether the judge still lives."""
+LONGEST = 2000
+"""Characters of an error's message that are passed on."""
+PATIENCE = 0.5
+"""Seconds that a process which closed its channels has to end by itself."""
 
 
 def main() -> None:
-    """Load the file, then serve requests until standard input ends."""
+    """Serve the judge in a world of its own, if the system allows one."""
     settings = json.loads(sys.argv[1])
     sys.path[:] = [entry for entry in sys.path if entry not in ("", str(Path(__file__).parent))]
     sys.path += settings["path"]
-    threading.Thread(target=_end_with, args=(settings["judge"],), daemon=True).start()
-    resource.setrlimit(resource.RLIMIT_AS, (settings["memory"], settings["memory"]))
-    wire = _load("_wire", settings["wire"])
-    requests, replies = _take_over_the_channels()
-    submission = settings["submission"]
-    _reply(replies, _attempt(wire, submission, _open, submission))
+    confine = _load("_confine", settings["confine"])
+    apart = settings["apart"] and confine.set_apart()
+    if apart and (first := os.fork()):
+        os.waitpid(first, 0)
+        return
+    confine.end_with_parent()
+    channel = socket.socket(fileno=settings["channel"])
+    if settings["early"]:
+        _load("_wire", settings["wire"])
+    _serve(channel, settings | {"apart": apart})
+
+
+def _serve(channel: socket.socket, settings: dict[str, Any]) -> None:
+    """Do what the judge asks for, one process at a time, until it hangs up.
+
+    It sends "begin" with three descriptors, "kill", or "wait" if the process seems to end by itself; each is
+    answered with a line: the status of the process that was ended, or nothing if it had to be killed.
+    """
+    process = 0
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(channel, 16, 3)
+        ended = _end(process, PATIENCE if message == b"wait\n" else 0.0) if process else ""
+        process = 0
+        if not message:
+            return
+        if message == b"begin\n" and len(descriptors) == 3:
+            process = os.fork()
+            if process == 0:
+                channel.close()
+                _live(settings, *descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+        channel.sendall(f"{ended}\n".encode())
+
+
+def _end(process: int, patience: float) -> str:
+    """End a process with all that it started; its status if it ended by itself, else nothing."""
+    deadline = time.monotonic() + patience
+    ended, status = os.waitpid(process, os.WNOHANG)
+    while not ended and time.monotonic() < deadline:
+        time.sleep(0.001)
+        ended, status = os.waitpid(process, os.WNOHANG)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process, signal.SIGKILL)
+    if os.getpid() == 1:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(-1, signal.SIGKILL)
+    if not ended:
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
+    return str(status) if ended else ""
+
+
+def _live(settings: dict[str, Any], requests: int, replies: int, output: int) -> None:
+    """The life of one forked process: take over the descriptors, shut itself in, load the file, serve."""
+    try:
+        os.setsid()
+        for taken, given in ((os.open(os.devnull, os.O_RDONLY), 0), (output, 1), (output, 2)):
+            os.dup2(taken, given)
+        os.close(output)
+        with (
+            os.fdopen(requests, encoding="utf-8") as lines,
+            os.fdopen(replies, "w", encoding="utf-8") as answers,
+        ):
+            _answer(settings, lines, answers)
+    except BaseException:
+        traceback.print_exc()
+        os._exit(1)
+    os._exit(0)
+
+
+def _answer(settings: dict[str, Any], requests: Any, replies: Any) -> None:
+    """Say what protects from this file, load it, then answer each request with a line."""
+    life = json.loads(requests.readline())
+    wire, confine = _load("_wire", settings["wire"]), sys.modules["_confine"]
+    os.chdir(life["work"])
+    os.environ.update(dict.fromkeys(("HOME", "TMPDIR"), life["work"]))
+    confine.limit(life["memory"])
+    readable = [str(Path(life["submission"]).parent), *map(os.path.realpath, settings["libraries"])]
+    version = confine.shut_in([*settings["path"], *readable], life["work"], settings["hidden"])
+    _reply(replies, json.dumps(confine.sentence(version, settings["apart"])))
+    submission, source = life["submission"], json.loads(requests.readline())
+    _reply(replies, _attempt(wire, submission, _open, (submission, source.encode("latin-1"))))
     for line in requests:
         _reply(replies, _attempt(wire, submission, _call, wire.loads(line)))
 
 
-def _end_with(judge: int) -> None:
-    """End this process, and all that it started, when the judge is gone: an endless loop would outlive it."""
-    while os.getppid() == judge:
-        time.sleep(PULSE)
-    os.killpg(0, signal.SIGKILL)
-
-
-def _take_over_the_channels() -> tuple[Any, Any]:
-    """Descriptors of our own; the student reads nothing and prints to standard error."""
-    requests = os.fdopen(os.dup(0), encoding="utf-8")
-    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)
-    return requests, replies
-
-
 def _load(name: str, path: str) -> ModuleType:
+    """A module of ours from its file, the first time that it is asked for."""
+    if name in sys.modules:
+        return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} cannot be loaded as a Python file")
@@ -69,8 +136,18 @@ def _load(name: str, path: str) -> ModuleType:
     return module
 
 
-def _open(submission: str) -> None:
-    _load("submission", submission)
+def _open(file: tuple[str, bytes]) -> tuple[list[str], Any]:
+    """Run the file's text, which the judge has read; the names of what can be called in it."""
+    path, source = file
+    module = ModuleType("submission")
+    module.__file__ = path
+    sys.modules["submission"] = module
+    with contextlib.suppress(SyntaxError, UnicodeDecodeError):
+        text = importlib.util.decode_source(source)
+        linecache.cache[path] = len(text), None, text.splitlines(keepends=True), path
+    exec(compile(source, path, "exec"), vars(module))
+    names = [name for name, value in vars(module).items() if callable(value) and type(name) is str]
+    return names, ([], {})
 
 
 def _call(request: dict[str, Any]) -> tuple[Any, Any]:
@@ -102,7 +179,14 @@ def _describe(error: BaseException, submission: str) -> dict[str, Any]:
     if isinstance(error, SyntaxError) and error.filename == submission:
         lines = [f"line {error.lineno}: {linecache.getline(submission, error.lineno or 0).strip()}"]
     kinds = [kind.__name__ for kind in type(error).__mro__ if kind not in (object, BaseException)]
-    return {"kinds": kinds or ["BaseException"], "message": str(error), "lines": lines}
+    return {"kinds": kinds or ["BaseException"], "message": _said(error), "lines": lines}
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return str(error)[:LONGEST]
+    except BaseException:
+        return "its message cannot be told"
 
 
 def _reply(replies: Any, line: str) -> None:

@@ -25,6 +25,8 @@ from grpo_ref.course.grading.problem import (
 )
 
 SUFFIX = ".cases.json"
+ENDED = frozenset(("TimedOut", "Died", "NotImplementedError"))
+"""After these no more calls are made."""
 SPECIAL = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 
 
@@ -67,9 +69,17 @@ class Found:
         return inputs_of(self.path)[self.kind]
 
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
-        """Make every call; the first that is wrong is told."""
+        """Make every call, since all together tell what the mistake is; the first that is wrong is told."""
+        wrong: list[Failure | Raised] = []
         for each in self.inputs:
-            try_input(submission, problem, each)
+            try:
+                try_input(submission, problem, each)
+            except (Failure, Raised) as error:
+                wrong.append(error)
+                if isinstance(error, Raised) and ENDED & set(error.kinds):
+                    break
+        if wrong:
+            raise wrong[0]
 
 
 def found(module: str) -> tuple[Found, ...]:

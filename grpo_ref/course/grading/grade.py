@@ -1,30 +1,29 @@
 """`grade`: a problem and an answer in, a report out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from grpo_ref.course.grading.judge import agree
+from grpo_ref.course.grading.diagnosis import Tested, diagnosed
+from grpo_ref.course.grading.found import Found
 from grpo_ref.course.grading.problem import (
     AS_GIVEN,
     Case,
     Check,
     Failure,
     Function,
-    Mutant,
     Problem,
     Raised,
-    copied,
 )
 from grpo_ref.course.grading.report import DEFAULT_SEED, FAILED, NOT_STARTED, PASSED, CheckResult, Report
 from grpo_ref.course.grading.sandbox import Reply, Sandbox
-from grpo_ref.course.grading.submission import Direct, Sandboxed, Witness
+from grpo_ref.course.grading.submission import Direct, Sandboxed, Witness, missing
 
 WRONG_SHARE = 0.5
 """The most of an exercise's points that a wrong answer can have."""
+BROKEN = "this test itself is broken"
 OnError = Callable[[str, BaseException], object]
 """Is given a check's name, and the exception by which a function of this process fails it."""
 
@@ -60,8 +59,12 @@ def _grade_in(sandbox: Sandbox, problem: Problem, seed: int) -> Report:
     sandbox.allow(problem.seconds)
     loaded = sandbox.load()
     if not loaded.ok:
-        return _unloadable(problem, loaded, sandbox.printed(), seed)
-    return _examine(problem, Sandboxed(sandbox, problem.function), seed)
+        report = _unloadable(problem, loaded, sandbox.printed(), seed)
+    elif problem.function not in loaded.value:
+        report = _missing(problem, loaded, sandbox.printed(), seed)
+    else:
+        report = _examine(problem, Sandboxed(sandbox, problem.function), seed)
+    return replace(report, printed=sandbox.printed(), protection=sandbox.protection)
 
 
 def not_started(problem: Problem, seed: int) -> Report:
@@ -73,34 +76,46 @@ def _examine(
     problem: Problem, submission: Direct | Sandboxed, seed: int, on_error: OnError | None = None
 ) -> Report:
     witness = Witness(submission, problem.function)
-    results = []
+    results, tested = [], []
     for check in problem.checks:
-        before, told = len(submission.warnings), len(submission.printed())
+        before, called, told = len(submission.warnings), len(witness.calls), len(submission.printed())
         result = _run(check, witness, problem, seed, on_error)
         if result is None:
             return not_started(problem, seed)
         warnings, printed = _distinct(submission.warnings[before:]), submission.printed()[told:]
         results.append(replace(result, warnings=warnings, printed=printed))
-    known = [] if all(result.passed for result in results) else _coinciding(problem, witness)
+        inputs = check.inputs if isinstance(check, Found) else ()
+        tested.append(Tested(check.name, result.passed, witness.calls[called:], inputs))
+    diagnosis, likely = _diagnosed(problem, tested)
+    results = [replace(result, likely=text) for result, text in zip(results, likely, strict=True)]
     report = Report(
         problem=problem.id,
         title=problem.title,
         status=PASSED if all(result.passed for result in results) else FAILED,
         results=tuple(results),
-        points=_points(problem, results, known),
+        points=_points(problem, results, diagnosis),
         of=problem.points,
-        diagnosis=known[0].tell if known else "",
+        diagnosis=diagnosis,
         seed=seed,
         official=submission.official,
     )
-    return replace(report, printed=submission.printed(), warnings=_distinct(submission.warnings))
+    return replace(report, warnings=_distinct(submission.warnings))
+
+
+def _diagnosed(problem: Problem, tested: Sequence[Tested]) -> tuple[str, tuple[str, ...]]:
+    """The sentences of the diagnosis; none if it stumbles over a value, which must cost no verdict."""
+    try:
+        with np.errstate(all="ignore"):
+            return diagnosed(problem, tested)
+    except Exception:
+        return "", ("",) * len(tested)
 
 
 def _distinct(warnings: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(warnings))
 
 
-def _points(problem: Problem, results: list[CheckResult], known: list[Mutant]) -> float:
+def _points(problem: Problem, results: list[CheckResult], diagnosis: str) -> float:
     """All points for an answer that is right, at most half of them for one that is wrong somewhere.
 
     A wrong answer has its share of that half by the tests that it passes. It has none before the examples of
@@ -109,7 +124,7 @@ def _points(problem: Problem, results: list[CheckResult], known: list[Mutant]) -
     passed = [result.passed for result in results]
     if all(passed):
         return float(problem.points)
-    unmended = any(mutant.name == AS_GIVEN for mutant in known)
+    unmended = any(mutant.name == AS_GIVEN and mutant.tell == diagnosis for mutant in problem.mutants)
     examples = [isinstance(check, Case) and check.shown for check in problem.checks]
     begun = all(right for right, example in zip(passed, examples, strict=True) if example)
     if unmended or not begun:
@@ -124,16 +139,29 @@ def _run(
     try:
         check.run(witness, problem, seed)
     except Failure as failure:
-        return CheckResult(check.name, False, failure.called, failure.got, failure.wrong, _about(check))
+        told = CheckResult(check.name, False, failure.called, failure.got, failure.wrong, _about(check))
+        return replace(told, raised=isinstance(failure.__cause__, Raised))
     except Raised as raised:
         if "NotImplementedError" in raised.kinds:
             return None
         if on_error is not None and raised.__cause__ is not None:
             on_error(check.name, raised.__cause__)
-        return CheckResult(
-            check.name, False, witness.called, str(raised), "it raised an error", _about(check)
-        )
+        got, wrong = _told(raised)
+        return CheckResult(check.name, False, witness.called, got, wrong, _about(check), raised=True)
+    except Exception as error:
+        return _stumbled(check, witness, problem, seed, error)
     return CheckResult(check.name, True)
+
+
+def _stumbled(check: Check, witness: Witness, problem: Problem, seed: int, error: Exception) -> CheckResult:
+    """The result of a check that raised by itself: over a strange value, if it serves the right answer."""
+    what = f"{type(error).__name__}: {error}"
+    try:
+        check.run(Direct(problem.reference), problem, seed)
+    except Exception:
+        return CheckResult(check.name, False, witness.called, wrong=f"{BROKEN}: {what}; tell the course")
+    wrong = f"the value cannot be used as described ({what})"
+    return CheckResult(check.name, False, witness.called, witness.returned, wrong, _about(check))
 
 
 def _about(check: Check) -> str:
@@ -141,34 +169,28 @@ def _about(check: Check) -> str:
     return "" if isinstance(check, Case) and not check.shown else check.why
 
 
-def _coinciding(problem: Problem, witness: Witness) -> list[Mutant]:
-    """The known wrong answers that give the same values as a wrong answer on every call."""
-    if _same_values(problem.reference, problem.rtol, witness):
-        return []
-    return [mutant for mutant in problem.mutants if _same_values(mutant.function, problem.rtol, witness)]
-
-
-def _same_values(function: Function, rtol: float, witness: Witness) -> bool:
-    """Whether a function gives on every call what the submission gave."""
-    for arguments, keywords, value in witness.calls:
-        try:
-            with np.errstate(all="ignore"):
-                theirs: Any = function(*copied(arguments), **copied(keywords))
-            if not agree(value, theirs, rtol):
-                return False
-        except Exception:
-            return False
-    return True
+def _told(raised: Raised) -> tuple[str, str]:
+    """What was raised, and what is wrong; a process that was ended raised nothing."""
+    if raised.kinds[:1] in (("TimedOut",), ("Died",)):
+        return "", str(raised.args[0])
+    return str(raised), "it raised an error"
 
 
 def _unloadable(problem: Problem, reply: Reply, printed: str, seed: int) -> Report:
-    raised = Raised(reply.kinds, reply.message, reply.lines)
-    result = CheckResult(
-        "The file can be loaded",
-        False,
-        got=str(raised),
-        wrong="it could not be loaded",
-        printed=printed,
-    )
+    got, wrong = _told(Raised(reply.kinds, reply.message, reply.lines))
+    wrong = f"it could not be loaded{f': {wrong}' if not got else ''}"
+    name = "The file can be loaded"
+    result = CheckResult(name, False, got=got, wrong=wrong, raised=True, printed=printed)
+    return _without_tests(problem, result, reply, seed)
+
+
+def _missing(problem: Problem, reply: Reply, printed: str, seed: int) -> Report:
+    wrong = missing(problem.function, list(map(str, reply.value)))
+    result = CheckResult("The function is there", False, wrong=wrong, raised=True, printed=printed)
+    return _without_tests(problem, result, reply, seed)
+
+
+def _without_tests(problem: Problem, result: CheckResult, reply: Reply, seed: int) -> Report:
+    """The report on a file that no test can be run on."""
     report = Report(problem.id, problem.title, FAILED, (result,), 0.0, problem.points, seed=seed)
-    return replace(report, printed=printed, warnings=reply.warnings)
+    return replace(report, warnings=reply.warnings)

@@ -11,6 +11,8 @@ NUMBERS = (bool, int, float, np.generic)
 SMALLEST = 1e-9
 """Absolute tolerance where every expected value is 0: rounding may leave 1e-16 divided by a small number."""
 
+LONGEST_TEXT = 60
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -23,6 +25,9 @@ class Difference:
 
     kind: str
     text: str
+
+
+TOO_LARGE = Difference("value", "a whole number that is too large for a float")
 
 
 def difference(got: Any, expected: Any, rtol: float) -> Difference | None:
@@ -41,13 +46,12 @@ def difference(got: Any, expected: Any, rtol: float) -> Difference | None:
         return _sequence(got, expected, rtol)
     if isinstance(expected, dict):
         return _mapping(got, expected, rtol)
-    if expected is None or isinstance(expected, str):
-        same = expected is got if expected is None else isinstance(got, str) and got == expected
-        return None if same else _not("value", got, describe(expected))
+    if expected is None:
+        return None if got is None else _not("type", got, "None")
+    if isinstance(expected, str):
+        return _text(got, expected)
     if isinstance(expected, NUMBERS) or np.ndim(expected) == 0:
-        if not isinstance(got, NUMBERS) and not (isinstance(got, np.ndarray) and got.ndim == 0):
-            return _not("type", got, "a number")
-        return _values(np.asarray(got), np.asarray(expected), rtol)
+        return _number(got, expected, rtol)
     return _array(got, np.asarray(expected), rtol)
 
 
@@ -64,7 +68,9 @@ def describe(value: Any) -> str:
         return "a truth value"
     if isinstance(value, NUMBERS):
         return "a number"
-    if isinstance(value, tuple | list):
+    if isinstance(value, str):
+        return "text"
+    if isinstance(value, tuple | list | dict):
         return f"a {type(value).__name__} of {len(value)}"
     return (
         "nothing (None): is a return missing?" if value is None else f"a value of type {type(value).__name__}"
@@ -73,6 +79,16 @@ def describe(value: Any) -> str:
 
 def _not(kind: str, got: Any, expected: str) -> Difference:
     return Difference(kind, f"expected {expected}, got {describe(got)}")
+
+
+def _text(got: Any, expected: str) -> Difference | None:
+    if isinstance(got, np.ndarray) and got.ndim == 0:
+        got = got[()]
+    if not isinstance(got, str):
+        return _not("type", got, "text")
+    return (
+        None if got == expected else Difference("value", f"{str(got)[:LONGEST_TEXT]!r} is not the right text")
+    )
 
 
 def _sequence(got: Any, expected: tuple[Any, ...], rtol: float) -> Difference | None:
@@ -95,45 +111,107 @@ def _mapping(got: Any, expected: dict[str, Any], rtol: float) -> Difference | No
 
 
 def _array(got: Any, expected: Any, rtol: float) -> Difference | None:
-    if isinstance(got, list | tuple):
-        try:
-            got = np.asarray(got)
-        except ValueError:
-            return Difference("shape", f"expected shape {expected.shape}, got lists of unequal lengths")
-    if not isinstance(got, np.ndarray):
+    if not isinstance(got, np.ndarray | list | tuple):
         return _not("type", got, f"an array of shape {expected.shape}")
+    try:
+        got = as_array(got)
+    except ValueError:
+        return Difference("shape", f"expected shape {expected.shape}, got lists of unequal lengths")
+    except OverflowError:
+        return TOO_LARGE
     if got.shape != expected.shape:
         return Difference("shape", f"expected shape {expected.shape}, got shape {got.shape}")
     return _values(got, expected, rtol)
 
 
+def _number(got: Any, expected: Any, rtol: float) -> Difference | None:
+    if not isinstance(got, NUMBERS) and not (isinstance(got, np.ndarray) and got.ndim == 0):
+        return _not("type", got, "a number")
+    try:
+        return _values(as_array(got), np.asarray(expected), rtol)
+    except OverflowError:
+        return TOO_LARGE
+
+
+def as_array(value: Any) -> Any:
+    """An array of a value; whole numbers of more than 64 bits become floats, as nothing else holds them.
+
+    Raises:
+      ValueError: if it holds lists of unequal lengths.
+      OverflowError: if it holds a whole number that no float holds.
+    """
+    array = np.asarray(value)
+    is_real = array.dtype.kind == "O" and all(isinstance(item, int | float) for item in array.flat)
+    return array.astype(np.float64) if is_real else array
+
+
 def _values(got: Any, expected: Any, rtol: float) -> Difference | None:
     if got.dtype.kind not in "biuf":
-        return Difference("type", f"expected real numbers, got dtype {got.dtype}")
+        return Difference("type", f"expected real numbers, got {_content(got.dtype)}")
     if expected.dtype.kind == "b" and got.dtype.kind != "b":
         return Difference("type", f"expected truth values (dtype bool), got dtype {got.dtype}")
-    ours, theirs = got.astype(np.float64), expected.astype(np.float64)
-    special = ~np.isfinite(theirs)
-    strange = (~np.isfinite(ours) & ~special) | (special & ~_same_special(ours, theirs))
+    with np.errstate(all="ignore"):
+        ours, theirs = got.astype(np.float64), expected.astype(np.float64)
+        found = _unlike(ours, theirs) or _unequal(ours, theirs, rtol)
+    if found is not None and got.dtype.kind == "b":
+        return _truth(got, ours != theirs, expected.dtype.kind == "b")
+    return found
+
+
+def _unlike(ours: Floats, theirs: Floats) -> Difference | None:
+    """NaN or infinite where a finite number is due, or the other way round."""
+    finite = np.isfinite(theirs)
+    strange = finite & ~np.isfinite(ours)
     if strange.any():
-        return Difference("finite", _at(ours, strange, "not the right kind of number (NaN or infinite)"))
-    bound = rtol * np.abs(theirs[~special]).max(initial=0.0) or SMALLEST
-    errors = np.abs(np.subtract(ours, theirs, where=~special, out=np.zeros_like(theirs)))
+        return Difference("finite", f"expected finite numbers, got {_first(ours, strange)}")
+    strange = ~finite & ~((np.isnan(ours) & np.isnan(theirs)) | (ours == theirs))
+    if strange.any():
+        return Difference(
+            "finite", f"expected another kind of number (NaN or infinite), got {_first(ours, strange)}"
+        )
+    return None
+
+
+def _unequal(ours: Floats, theirs: Floats, rtol: float) -> Difference | None:
+    """Finite numbers that are too far from what is due."""
+    finite = np.isfinite(theirs)
+    bound = rtol * np.abs(theirs[finite]).max(initial=0.0) or SMALLEST
+    errors = np.abs(np.subtract(ours, theirs, where=finite, out=np.zeros_like(theirs)))
     wrong = ~(errors <= bound)
     if not wrong.any():
         return None
     first = tuple(np.argwhere(wrong)[0])
-    direction = "too large" if ours[first] > theirs[first] else "too small"
-    share = f"{wrong.sum()} of {wrong.size} wrong, the first" if wrong.size > 1 else "it"
-    return Difference("value", _at(ours, wrong, f"{share} {direction}"))
+    direction = "large" if ours[first] > theirs[first] else "small"
+    return Difference("value", _told(ours, wrong, f"is too {direction}"))
 
 
-def _same_special(ours: Floats, theirs: Floats) -> Any:
-    return (np.isnan(ours) & np.isnan(theirs)) | (ours == theirs)
+def _truth(got: Any, wrong: Any, among_truths: bool) -> Difference:
+    """Truth values that are wrong, or stand where numbers are due."""
+    if not among_truths:
+        return Difference("type", "expected numbers, got truth values that are not equal to them")
+    return Difference("value", _told(got, wrong, "is not right"))
 
 
-def _at(values: Floats, bad: Any, what: str) -> str:
-    if values.ndim == 0:
-        return f"{what}: {float(values)!r}"
+def _told(values: Any, wrong: Any, verdict: str) -> str:
+    """How many are wrong, and the first of them with what is wrong about it.
+
+    >>> _told(np.array([1.0, 2.0, 3.0]), np.array([True, False, True]), "is too large")
+    '2 of 3 are wrong; the first, 1.0 at index [0], is too large'
+    """
+    first = _first(values, wrong)
+    return (
+        f"{wrong.sum()} of {wrong.size} are wrong; the first, {first}, {verdict}"
+        if wrong.size > 1
+        else f"{first} {verdict}"
+    )
+
+
+def _first(values: Any, bad: Any) -> str:
+    """The first of the bad values, and where it stands."""
     first = tuple(int(i) for i in np.argwhere(bad)[0])
-    return f"{what}: {float(values[first])!r} at index {list(first)}"
+    number = repr(values[first].item())
+    return f"{number} at index {list(first)}" if first else number
+
+
+def _content(dtype: "np.dtype[Any]") -> str:
+    return "something else among them" if dtype.kind == "O" else f"dtype {dtype}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,8 +11,10 @@ from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.judge import difference
 
 Function = Callable[..., Any]
-LONGEST = 200
-"""Numbers of an array that is still written out, shortened, in a message."""
+LONGEST, LONGEST_TEXT = 200, 2000
+"""Numbers of an array or list, and characters of a value, that are still written out in a message."""
+DIGITS, MOST_DIGITS = 6, 17
+"""Digits of a number in a message, and how many tell any two apart."""
 
 
 class Failure(Exception):
@@ -78,7 +81,7 @@ class Check(Protocol):
         """See above."""
 
     def run(self, submission: Submission, problem: "Problem", seed: int) -> None:
-        """Raise Failure or Raised if the check fails."""
+        """Raise Failure or Raised if the check fails; anything else if it has no use for a value."""
 
 
 AS_GIVEN = "as it was given"
@@ -250,10 +253,7 @@ class Holds:
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
         """Try the property, remembering the last call for the message."""
         last = _Recorder(submission, problem.function)
-        try:
-            wrong = self.property(last)
-        except (TypeError, ValueError, IndexError, AttributeError, KeyError) as error:
-            raise Failure(last.called, last.got, f"the value cannot be used as described: {error}") from error
+        wrong = self.property(last)
         if wrong is not None:
             raise Failure(last.called, last.got, wrong)
 
@@ -316,23 +316,47 @@ def format_call(function: str, arguments: Sequence[Any], keywords: Mapping[str, 
     return f"{function}({', '.join(parts)})"
 
 
-def format_value(value: Any) -> str:
-    """A value as text, long arrays shortened, very long ones named by their shape."""
+def format_value(value: Any, digits: int = DIGITS) -> str:
+    """A value as text, long arrays and lists shortened, very long ones named by their shape."""
+    text = _text(value, digits)
+    return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}... ({len(text)} characters)"
+
+
+def _text(value: Any, digits: int) -> str:
     if isinstance(value, np.ndarray):
-        if value.size > LONGEST:
-            return f"<array of shape {value.shape}>"
-        text = np.array2string(value, separator=", ", threshold=24, formatter={"float_kind": _short})
-        return " ".join(text.split())
+        return _array_text(value, digits)
     if isinstance(value, tuple | list):
-        items = ", ".join(format_value(item) for item in value)
+        items = _joined([_text(item, digits) for item in value[:LONGEST]], len(value))
         return f"[{items}]" if isinstance(value, list) else f"({items}{',' if len(value) == 1 else ''})"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{key!r}: {format_value(item)}' for key, item in value.items())}}}"
+        pairs = [f"{key!r}: {_text(item, digits)}" for key, item in islice(value.items(), LONGEST)]
+        return f"{{{_joined(pairs, len(value))}}}"
     return repr(value.item() if isinstance(value, np.generic) else value)
 
 
-def _short(number: "np.floating[Any]") -> str:
-    return f"{number:.6g}"
+def _array_text(array: Any, digits: int) -> str:
+    if array.size > LONGEST:
+        return f"<array of shape {array.shape}>"
+    kinds: Any = {"float_kind": lambda number: f"{number:.{digits}g}"}
+    text = np.array2string(array, separator=", ", threshold=24, formatter=kinds)
+    return " ".join(text.split())
+
+
+def _joined(texts: list[str], length: int) -> str:
+    return ", ".join(texts + [f"... ({length} items)"] * (length > len(texts)))
+
+
+def told_apart(left: Any, right: Any) -> tuple[str, str]:
+    """Two values as text, with as many digits as it takes to see that they differ.
+
+    >>> told_apart(np.array([0.6931471]), np.array([0.6931473]))
+    ('[0.6931471]', '[0.6931473]')
+    """
+    for digits in range(DIGITS, MOST_DIGITS):
+        texts = format_value(left, digits), format_value(right, digits)
+        if texts[0] != texts[1]:
+            return texts
+    return format_value(left, MOST_DIGITS), format_value(right, MOST_DIGITS)
 
 
 def _compare(
@@ -345,15 +369,19 @@ def _compare(
 ) -> None:
     value = submission(*copied(arguments), **copied(keywords))
     found = difference(value, expected, problem.rtol)
-    if found is not None:
-        wrong = f"{found.text}; expected {format_value(expected)}" if shown else found.text
-        raise Failure(format_call(problem.function, arguments, keywords), format_value(value), wrong)
+    if found is None:
+        return
+    called = format_call(problem.function, arguments, keywords)
+    if not shown:
+        raise Failure(called, format_value(value), found.text)
+    returned, due = told_apart(value, expected)
+    raise Failure(called, returned, f"{found.text}; expected {due}")
 
 
 def copied(value: Any) -> Any:
-    """A copy deep enough that nobody downstream can change ours."""
+    """A copy deep enough that nobody downstream can change ours, its memory in the same order."""
     if isinstance(value, np.ndarray):
-        return value.copy()
+        return value.copy(order="K")
     if isinstance(value, tuple | list):
         return type(value)(copied(item) for item in value)
     if isinstance(value, Mapping):

@@ -15,8 +15,10 @@ class CheckResult:
       passed: whether it passed.
       called, got, wrong: the call, what it returned or raised, and what is wrong with it; empty if passed.
       why: the author's sentence about what the check is for.
+      likely: the sentence of a known mistake that explains this check, where none explains them all, or "".
       warnings: what NumPy or Python warned of in its calls.
       printed: what the answer printed in its calls.
+      raised: whether `got` was raised, not returned.
     """
 
     name: str
@@ -25,8 +27,10 @@ class CheckResult:
     got: str = ""
     wrong: str = ""
     why: str = ""
+    likely: str = ""
     warnings: tuple[str, ...] = ()
     printed: str = ""
+    raised: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,7 @@ class Report:
       warnings: what NumPy or Python warned of.
       seed: of the random inputs.
       official: whether the answer ran in a process of its own.
+      protection: what that process was kept from, in words; empty if there was none.
     """
 
     problem: str
@@ -57,3 +62,4 @@ class Report:
     warnings: tuple[str, ...] = ()
     seed: int = DEFAULT_SEED
     official: bool = True
+    protection: str = ""

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from grpo_ref.course.grading.domain.arguments import evaluated
 from grpo_ref.course.grading.domain.domain import Domain, Draw
 from grpo_ref.course.grading.found import Input
 from grpo_ref.course.grading.judge import agree
@@ -88,10 +89,7 @@ class Rights:
         domain = domain_of(self.problem)
         listed = [each for kind in domain.arguments.values() for each in getattr(kind, "at", ())]
         names = domain.plain(draw)
-        values = [
-            eval(each, {"__builtins__": {}}, names) if isinstance(each, str) else each for each in listed
-        ]
-        return frozenset(map(float, values))
+        return frozenset(float(evaluated(each, names)) for each in listed)
 
     def _refused(self, draw: Draw) -> Candidate | str:
         """Everyone must refuse it with the same kind of exception."""

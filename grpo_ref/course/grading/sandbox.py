@@ -1,36 +1,36 @@
-"""The judge's side of the sandbox: starts the student's process, asks it for values, ends it when it
-misbehaves.
+"""The judge's side of the sandbox: has the student's file loaded in a process of its own, asks it for values,
+ends it when it misbehaves.
 
-The child is a fresh Python without site-packages. Its import path is the standard library and a folder of
-links to NumPy and SciPy; the package, the solutions and the checks are not on it. Time is kept here: a call
-that takes too long gets its process killed, and the next call starts a new one. This protects practice
-against honest accidents and simple tricks; to grade strangers, put a container or a machine of their own
-around it.
+The process is forked from one that has imported NumPy and nothing of anybody's. Its import path is the
+standard library and a folder of links to NumPy and SciPy; the package, the solutions and the checks are not
+on it. Where the system allows it, it reads no other file, writes only in its own folder, and reaches neither
+the network nor other processes; what was allowed is said. Time is kept here: a call that takes too long gets
+its process killed, and the next call starts a new one. To grade strangers, put a container or a machine of
+their own around it all the same.
 """
 
-import contextlib
 import json
 import os
 import selectors
 import shutil
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from grpo_ref.course import grading
+from grpo_ref.course.grading import nursery
 
-LIBRARIES = ("numpy", "scipy")
-HERE = Path(__file__).parent
 OUTPUT_LIMIT = 64 * 1024
 """Bytes of the student's printed output that are kept."""
+LONGEST_TEXT, MOST_TEXTS = 2000, 20
+"""Characters of an error's message that are kept; how many lines and warnings."""
+CHUNK = 1 << 16
+PROBLEMS = {"TooMuch": "it returned too much", "Flood": "it printed too much"}
 
 
 @dataclass(frozen=True)
@@ -40,16 +40,22 @@ class Limits:
     Attributes:
       seconds: wall-clock time of one call.
       impatient_seconds: the same for the calls after one that took too long.
-      start_seconds: wall-clock time to start the process and load the file.
+      rest: what is left for all calls together after one that took too long.
+      total: wall-clock time of all calls together.
+      start_seconds: wall-clock time to load the file.
       memory: bytes of address space of the process.
       reply: bytes of one reply.
+      output: bytes that may be printed in one call.
     """
 
     seconds: float = 5.0
     impatient_seconds: float = 1.0
-    start_seconds: float = 20.0
+    rest: float = 2.0
+    total: float = 15.0
+    start_seconds: float = 7.0
     memory: int = 4 * 1024**3
-    reply: int = 64 * 1024**2
+    reply: int = 16 * 1024**2
+    output: int = 16 * 1024**2
 
 
 @dataclass(frozen=True)
@@ -76,77 +82,83 @@ class Reply:
 
 
 class Sandbox:
-    """One student's file in a process of its own; use it in a `with` statement."""
+    """One student's file in a process of its own; use it in a `with` statement.
+
+    Attributes:
+      protection: what the process was kept from, in words.
+    """
 
     def __init__(self, submission: Path, limits: Limits | None = None) -> None:
         self.submission, self.limits = submission.resolve(), limits or Limits()
-        self.process: subprocess.Popen[bytes] | None = None
+        self.nursery: nursery.Nursery | None = None
+        self.pipes: Pipes | None = None
         self.starting = False
-        self.output, self.seconds = b"", self.limits.seconds
+        self.output, self.seconds, self.left = b"", self.limits.seconds, self.limits.total
+        self.protection = ""
 
     def __enter__(self) -> Self:
-        self.folder = Path(tempfile.mkdtemp(prefix="grpo-ref-"))
-        libraries = self.folder / "libraries"
-        libraries.mkdir()
-        for name in LIBRARIES:
-            _link(name, libraries)
-        (self.folder / "work").mkdir()
+        self.folder = Path(tempfile.mkdtemp(prefix="grpo-ref-")).resolve()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._stop()
+        if self.nursery is not None:
+            nursery.give_back(self.nursery)
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def start(self) -> None:
         """Start a process that loads the file, and do not wait for it.
 
-        Most of its start is the import of NumPy, which the judge's process can spend on its own.
+        The first time, most of its start is the import of NumPy, which the judge's process can spend on its
+        own.
         """
         self._stop()
-        self.process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-B", str(HERE / "child.py"), self._settings()],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=self.folder / "work",
-            env=_environment(),
-            start_new_session=True,
-        )
+        self.pipes = Pipes()
+        try:
+            self.nursery = self.nursery or nursery.take()
+            self.nursery.begin(*self.pipes.theirs)
+        except nursery.NurseryError:
+            self._bury()
+            self.nursery = nursery.Nursery()
+            self.nursery.begin(*self.pipes.theirs)
+        self.pipes.pass_on()
         self.starting = True
 
     def load(self) -> Reply:
-        """Wait until a process has loaded the file; the reply says whether that went well.
+        """Wait until a process has loaded the file; the reply holds the names of what can be called in it.
 
-        It is the one that was started last, or a new one if that one has been waited for already.
+        It is the process that was started last, or a new one if that one has been waited for already.
         """
         if not self.starting:
             self.start()
         self.starting = False
-        reply = self._receive(
-            self.limits.start_seconds, f"loading the file took more than {self.limits.start_seconds:g} s"
-        )
+        seconds = self.limits.start_seconds
+        line, problem = self._converse(self._settings(), nursery.PATIENCE)
+        if not problem:
+            self.protection = str(json.loads(line))
+            source = self.submission.read_bytes().decode("latin-1")
+            line, problem = self._timed((json.dumps(source) + "\n").encode(), seconds)
+        reply = self._reply(line, problem, f"loading the file took more than {seconds:g} s")
         if not reply.ok:
             self._stop()
         return reply
 
     def call(self, function: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Reply:
         """Call a function of the file; a process that died before is replaced first."""
-        if self.process is None or self.process.poll() is not None:
+        if self.left <= 0.0:
+            return Reply(
+                False, kinds=("TimedOut",), message="not tried: the time for this exercise is used up"
+            )
+        if self.pipes is None or self.starting:
             loaded = self.load()
             if not loaded.ok:
                 return loaded
         request = {"function": function, "arguments": list(arguments), "keywords": dict(keywords)}
-        try:
-            self._send((grading.wire.dumps(request) + "\n").encode())
-        except BrokenPipeError:
-            self._stop()
-            return Reply(ok=False, kinds=("Died",), message="the process ended")
-        reply = self._receive(self.seconds, f"no answer after {self.seconds:g} s")
-        if "TimedOut" in reply.kinds:
-            self.seconds = min(self.seconds, self.limits.impatient_seconds)
-        return reply
+        seconds = min(self.seconds, self.left)
+        line, problem = self._timed((grading.wire.dumps(request) + "\n").encode(), seconds)
+        return self._reply(line, problem, f"no answer after {seconds:.2g} s")
 
     def allow(self, seconds: float) -> None:
         """Give each call so much wall-clock time from now on."""
@@ -158,108 +170,182 @@ class Sandbox:
         text = self.output[:OUTPUT_LIMIT].decode(errors="replace")
         return text + "\n... (more was printed)" if len(self.output) > OUTPUT_LIMIT else text
 
-    def _settings(self) -> str:
-        settings = {
-            "path": [str(self.folder / "libraries")],
-            "memory": self.limits.memory,
-            "wire": str(HERE / "wire.py"),
-            "submission": str(self.submission),
-            "judge": os.getpid(),
-        }
-        return json.dumps(settings)
+    def _settings(self) -> bytes:
+        """The first line that the process reads."""
+        work = self.folder / "work"
+        work.mkdir(exist_ok=True)
+        settings = {"work": str(work), "memory": self.limits.memory, "submission": str(self.submission)}
+        return (json.dumps(settings) + "\n").encode()
 
-    def _receive(self, seconds: float, too_long: str) -> Reply:
-        """The next line of the child, its output collected meanwhile; or why there is none."""
-        line, problem = self._read_line(time.monotonic() + seconds)
+    def _timed(self, request: bytes, seconds: float) -> tuple[bytes, str]:
+        """Converse, at the expense of the time that the exercise has."""
+        begun = time.monotonic()
+        line, problem = self._converse(request, min(seconds, self.left))
+        self.left -= time.monotonic() - begun
+        if problem == "TimedOut":
+            self.left = min(self.left, self.limits.rest)
+            self.seconds = min(self.seconds, self.limits.impatient_seconds)
+        return line, problem
+
+    def _reply(self, line: bytes, problem: str, too_long: str) -> Reply:
+        """The reply that came, or why there is none; then the process is gone."""
+        if not problem:
+            try:
+                return _as_reply(grading.wire.loads(line.decode()))
+            except (ValueError, KeyError, TypeError):
+                self._stop()
+                return Reply(False, kinds=("Died",), message="it answered something that is no reply")
         if problem == "TimedOut":
             self._stop()
-            return Reply(ok=False, kinds=("TimedOut",), message=too_long)
-        if problem:
-            message = "it sent too much" if problem == "TooMuch" else self._last_words()
-            self._stop()
-            return Reply(ok=False, kinds=("Died",), message=message)
-        try:
-            return _as_reply(grading.wire.loads(line.decode()))
-        except (ValueError, KeyError, TypeError, AttributeError, EOFError):
-            self._stop()
-            return Reply(ok=False, kinds=("Died",), message="the process answered something that is no reply")
+            return Reply(False, kinds=("TimedOut",), message=too_long)
+        message = PROBLEMS.get(problem) or self._last_words()
+        self._stop()
+        return Reply(False, kinds=("Died",), message=message)
 
-    def _send(self, line: bytes) -> None:
-        stream = _running(self.process).stdin
-        if stream is not None:
-            stream.write(line)
-            stream.flush()
-
-    def _read_line(self, deadline: float) -> tuple[bytes, str]:
-        """The next line of the replies, or as much of it as there is, and what went wrong."""
-        process, received = _running(self.process), b""
+    def _converse(self, request: bytes, seconds: float) -> tuple[bytes, str]:
+        """Send a line; the next line of the replies, and what went wrong. Output is collected meanwhile."""
+        if self.pipes is None:
+            raise RuntimeError("no process was started")
+        ears, deadline = Ears(self.pipes, self.limits, request), time.monotonic() + seconds
         with selectors.DefaultSelector() as selector:
-            for stream in (process.stdout, process.stderr):
-                if stream is not None:
-                    selector.register(stream, selectors.EVENT_READ)
-            while (left := deadline - time.monotonic()) > 0:
+            ears.register(selector)
+            while not ears.finished and (left := deadline - time.monotonic()) > 0:
                 for key, _ in selector.select(left):
-                    chunk = os.read(key.fd, 1 << 16)
-                    if key.fileobj is process.stdout:
-                        received += chunk
-                        if not chunk or len(received) > self.limits.reply:
-                            return received, "TooMuch" if chunk else "Died"
-                    elif chunk:
-                        self.output = (self.output + chunk)[: OUTPUT_LIMIT + 1]
-                    else:
-                        selector.unregister(key.fileobj)
-                if received.endswith(b"\n"):
-                    return received, ""
-        return received, "TimedOut"
+                    key.data(selector, key.fd)
+        self.output = (self.output + ears.printed)[: OUTPUT_LIMIT + 1]
+        return bytes(ears.received), ears.problem if ears.finished else "TimedOut"
 
     def _last_words(self) -> str:
-        try:
-            status = _running(self.process).wait(timeout=1.0)
-        except subprocess.TimeoutExpired:
+        """How the process ended."""
+        status = self._end(dying=True)
+        if status is None:
             return "the process closed its channel to the judge"
-        if status < 0:
-            return f"the process was ended by {signal.Signals(-status).name}"
-        return f"the process ended by itself with exit status {status}"
+        if os.WIFSIGNALED(status):
+            return f"the process was ended by {signal.Signals(os.WTERMSIG(status)).name}"
+        return f"the process ended by itself with exit status {os.WEXITSTATUS(status)}"
 
     def _stop(self) -> None:
-        if self.process is None:
+        if self.pipes is None:
             return
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            with contextlib.suppress(BrokenPipeError):
-                if stream is not None:
-                    stream.close()
-        self.process = None
+        self.pipes.close()
+        self.pipes = None
+        self._end(dying=False)
+
+    def _end(self, *, dying: bool) -> int | None:
+        """End the process, and learn how it ended; where nothing shields the nursery, it may be gone too."""
+        try:
+            return self.nursery.end(dying=dying) if self.nursery is not None else None
+        except nursery.NurseryError:
+            self._bury()
+            return None
+
+    def _bury(self) -> None:
+        if self.nursery is not None:
+            self.nursery.close()
+        self.nursery = None
+
+
+class Pipes:
+    """Three pipes to a process: requests to it, replies and output from it.
+
+    Attributes:
+      ours, theirs: the ends, in this order.
+    """
+
+    def __init__(self) -> None:
+        (child, requests), (replies, answers), (output, prints) = os.pipe(), os.pipe(), os.pipe()
+        self.ours, self.theirs = [requests, replies, output], [child, answers, prints]
+        os.set_blocking(requests, False)
+
+    def pass_on(self) -> None:
+        """Close their ends here; the process has its own copies."""
+        while self.theirs:
+            os.close(self.theirs.pop())
+
+    def close(self) -> None:
+        """Close all that is left."""
+        self.pass_on()
+        while self.ours:
+            os.close(self.ours.pop())
+
+
+class Ears:
+    """One exchange with a process: a line is sent, what it prints and a line of reply are taken in.
+
+    Attributes:
+      received: of the reply.
+      printed: meanwhile.
+      finished: whether a whole line was received, or none will be.
+      problem: then "", or why not: "Died", "TooMuch" or "Flood".
+    """
+
+    def __init__(self, pipes: Pipes, limits: Limits, request: bytes) -> None:
+        self.pipes, self.limits, self.request = pipes, limits, memoryview(request)
+        self.received, self.printed, self.flood = bytearray(), bytearray(), 0
+        self.finished, self.problem = False, ""
+
+    def register(self, selector: selectors.BaseSelector) -> None:
+        """Have the selector call us."""
+        requests, replies, output = self.pipes.ours
+        selector.register(replies, selectors.EVENT_READ, self._reply)
+        selector.register(output, selectors.EVENT_READ, self._print)
+        if self.request:
+            selector.register(requests, selectors.EVENT_WRITE, self._send)
+
+    def _send(self, selector: selectors.BaseSelector, descriptor: int) -> None:
+        try:
+            self.request = self.request[os.write(descriptor, self.request) :]
+        except BrokenPipeError:
+            self._finish("Died")
+        if not self.request:
+            selector.unregister(descriptor)
+
+    def _reply(self, selector: selectors.BaseSelector, descriptor: int) -> None:
+        chunk = os.read(descriptor, CHUNK)
+        self.received += chunk
+        if not chunk:
+            self._finish("Died")
+        elif len(self.received) > self.limits.reply:
+            self._finish("TooMuch")
+        elif chunk.endswith(b"\n"):
+            self._finish("")
+
+    def _print(self, selector: selectors.BaseSelector, descriptor: int) -> None:
+        chunk = os.read(descriptor, CHUNK)
+        self.flood += len(chunk)
+        if len(self.printed) <= OUTPUT_LIMIT:
+            self.printed += chunk
+        if not chunk:
+            selector.unregister(descriptor)
+        elif self.flood > self.limits.output:
+            self._finish("Flood")
+
+    def _finish(self, problem: str) -> None:
+        self.finished, self.problem = True, problem
 
 
 def _as_reply(data: Any) -> Reply:
-    warnings = tuple(map(str, data["warnings"]))
+    """The reply that a line tells of.
+
+    Raises:
+      ValueError, KeyError or TypeError: if it is none.
+    """
+    warnings = _texts(data["warnings"])
     if data["ok"] is not True:
-        kinds, lines = tuple(map(str, data["kinds"])), tuple(map(str, data["lines"]))
-        return Reply(ok=False, kinds=kinds, message=str(data["message"]), lines=lines, warnings=warnings)
-    value, inputs = data["value"] if isinstance(data["value"], tuple) else (None, None)
-    return Reply(ok=True, value=value, inputs=inputs, warnings=warnings)
+        (message,) = _texts([data["message"]])
+        return Reply(
+            False,
+            kinds=_texts(data["kinds"]),
+            message=message,
+            lines=_texts(data["lines"]),
+            warnings=warnings,
+        )
+    value, (arguments, keywords) = data["value"]
+    return Reply(True, value, (list(arguments), dict(keywords)), warnings=warnings)
 
 
-def _running(process: subprocess.Popen[bytes] | None) -> subprocess.Popen[bytes]:
-    if process is None:
-        raise RuntimeError("no process was started")
-    return process
-
-
-def _link(name: str, folder: Path) -> None:
-    """Make one library importable from the folder, with the shared objects that wheels keep beside it."""
-    spec = find_spec(name)
-    if spec is None or spec.origin is None:
-        raise RuntimeError(f"{name} is not installed, but students may import it")
-    package = Path(spec.origin).parent
-    for path in (package, package.with_name(name + ".libs")):
-        if path.exists():
-            (folder / path.name).symlink_to(path, target_is_directory=True)
-
-
-def _environment() -> dict[str, str]:
-    """Nothing of the judge's environment; one thread, so that a class can be graded side by side."""
-    return {"PATH": os.defpath, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
+def _texts(texts: Any) -> tuple[str, ...]:
+    """The first of them, shortened, without characters that cannot be written to a file or a terminal."""
+    return tuple(
+        str(text)[:LONGEST_TEXT].encode(errors="backslashreplace").decode() for text in texts[:MOST_TEXTS]
+    )

@@ -1,11 +1,26 @@
 """An answer as something that can be called: a file in a sandbox, or a function at hand."""
 
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
+import lazy_loader
 import numpy as np
 
-from grpo_ref.course.grading.problem import Function, Raised, Submission, format_call
+from grpo_ref.course.grading.problem import Function, Raised, Submission, copied, format_call, format_value
 from grpo_ref.course.grading.sandbox import Reply, Sandbox
+
+difflib = lazy_loader.load("difflib")  # for those who misspell a name
+
+
+def missing(function: str, names: Sequence[str]) -> str:
+    """What is said of a file without the function that is asked for.
+
+    >>> missing("group_advantages", ["group_advantage"])
+    'there is no function `group_advantages`; there is `group_advantage`: is that it?'
+    """
+    nearest = difflib.get_close_matches(function, names, n=1)
+    question = f"; there is `{nearest[0]}`: is that it?" if nearest else ""
+    return f"there is no function `{function}`{question}"
 
 
 class Direct:
@@ -63,25 +78,51 @@ class Sandboxed:
         return self.sandbox.printed()
 
 
+class Call(NamedTuple):
+    """One call of a submission and what came of it."""
+
+    arguments: tuple[Any, ...]
+    keywords: Mapping[str, Any]
+    value: Any = None
+    kinds: tuple[str, ...] = ()
+
+    @property
+    def raised(self) -> bool:
+        """Whether it raised; then `kinds` has the names of the exception's type and its bases."""
+        return bool(self.kinds)
+
+
 class Witness:
-    """Passes calls on and keeps their values, to compare them with known wrong answers.
+    """Passes calls on and keeps what came of them, to compare it with known wrong answers.
 
     Attributes:
-      calls: arguments, keywords and value of each call that returned.
-      called: the last call as text.
+      calls: in their order.
     """
 
     def __init__(self, submission: Submission, function: str) -> None:
         self.submission, self.function = submission, function
-        self.calls: list[tuple[tuple[Any, ...], dict[str, Any], Any]] = []
-        self.called = ""
+        self.calls: list[Call] = []
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """The submission's value, or Raised."""
-        self.called = format_call(self.function, arguments, keywords)
-        value = self.submission(*arguments, **keywords)
-        self.calls.append((arguments, keywords, value))
+        try:
+            value = self.submission(*copied(arguments), **copied(keywords))
+        except Raised as raised:
+            self.calls.append(Call(arguments, keywords, kinds=raised.kinds))
+            raise
+        self.calls.append(Call(arguments, keywords, value))
         return value
+
+    @property
+    def called(self) -> str:
+        """The last call as text."""
+        last = self.calls[-1:]
+        return format_call(self.function, last[0].arguments, last[0].keywords) if last else ""
+
+    @property
+    def returned(self) -> str:
+        """What the last call returned, as text; nothing if it did not return."""
+        return format_value(self.calls[-1].value) if self.calls and not self.calls[-1].raised else ""
 
     def inputs_after(self) -> Any:
         """Those of the submission."""

@@ -6,14 +6,22 @@ library.
 """
 
 import base64
-import io
 import json
 import math
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 KIND = "kind"
+DEEPEST = 32
+"""Lists within lists that are still sent: what takes apart deeper ones runs out of its stack."""
+LONGEST = 10_000
+"""Bits of a whole number that is still sent; Python refuses to write out one with more than 4300 digits."""
+
+LARGEST = 4 * 1024**2
+"""Bytes of an array that is still sent."""
+KINDS = "biufcU"
+"""Kinds of dtype that are plain data."""
 
 
 class NotData(TypeError):
@@ -35,55 +43,82 @@ def loads(line: str) -> Any:
     Raises:
       ValueError: if the line is anything else.
     """
-    return _decode(json.loads(line))
+    try:
+        return _decode(json.loads(line), DEEPEST)
+    except Exception as error:  # a hostile line finds its way to many: KeyError, RecursionError, SystemError
+        raise _unknown(line) from error
 
 
-def _encode(value: Any) -> Any:
+def _encode(value: Any, depth: int = DEEPEST) -> Any:
     if value is None or type(value) in (bool, str):
         return value
-    if type(value) is int:
-        return {KIND: "int", "text": str(value)}
+    if type(value) is int and value.bit_length() <= LONGEST:
+        return value
     if type(value) is float:
         return value if math.isfinite(value) else {KIND: "float", "text": str(value)}
-    if type(value) in (list, tuple):
-        return {KIND: type(value).__name__, "items": [_encode(item) for item in value]}
-    if type(value) is dict:
-        return {KIND: "dict", "items": [[_encode(key), _encode(item)] for key, item in value.items()]}
     if isinstance(value, np.ndarray | np.generic):
         return _encode_array(value)
     if type(value) is complex:
         return {KIND: "complex", "parts": [_encode(value.real), _encode(value.imag)]}
-    raise NotData(f"a value of type {type(value).__name__} is not plain data")
+    if depth == 0:
+        raise NotData(f"a value with more than {DEEPEST} lists within one another is not plain data")
+    if type(value) is list:
+        return [_encode(item, depth - 1) for item in value]
+    if type(value) is tuple:
+        return {KIND: "tuple", "items": [_encode(item, depth - 1) for item in value]}
+    if type(value) is dict:
+        items = [[_encode(key, depth - 1), _encode(item, depth - 1)] for key, item in value.items()]
+        return {KIND: "dict", "items": items}
+    huge = "a whole number of thousands of digits" if type(value) is int else ""
+    raise NotData(f"{huge or f'a value of type {type(value).__name__}'} is not plain data")
 
 
 def _encode_array(value: Any) -> Any:
+    """Its type, its shape and its bytes, in the order of memory that it had."""
     array = np.asarray(value)
-    if array.dtype.kind not in "biufcU":
+    if array.dtype.kind not in KINDS:
         raise NotData(f"an array of dtype {array.dtype} is not plain data")
-    buffer = io.BytesIO()
-    np.save(buffer, array, allow_pickle=False)
+    if array.nbytes > LARGEST:
+        raise NotData(f"an array of {array.nbytes} bytes is too large to be sent")
+    order: Literal["C", "F"] = "F" if array.flags.f_contiguous and not array.flags.c_contiguous else "C"
+    data = {"dtype": array.dtype.str, "shape": array.shape, "order": order}
     kind = "array" if isinstance(value, np.ndarray) else "scalar"
-    return {KIND: kind, "npy": base64.b64encode(buffer.getvalue()).decode()}
+    return {KIND: kind, **data, "bytes": base64.b64encode(array.tobytes(order)).decode()}
 
 
-def _decode(value: Any) -> Any:
+def _decode(value: Any, depth: int) -> Any:
+    if depth < 0:
+        raise _unknown(value)
+    if isinstance(value, list):
+        return [_decode(item, depth - 1) for item in value]
     if not isinstance(value, dict):
         return value
     match value.get(KIND):
-        case "int":
-            return int(value["text"])
         case "float":
             return float(value["text"])
         case "complex":
-            return complex(*map(_decode, value["parts"]))
-        case "list":
-            return [_decode(item) for item in value["items"]]
+            return complex(*(_decode(part, 0) for part in value["parts"]))
         case "tuple":
-            return tuple(_decode(item) for item in value["items"])
+            return tuple(_decode(item, depth - 1) for item in value["items"])
         case "dict":
-            return {_decode(key): _decode(item) for key, item in value["items"]}
-        case "array" | "scalar" as kind:
-            buffer = io.BytesIO(base64.b64decode(value["npy"]))
-            array = np.load(buffer, allow_pickle=False)
-            return array if kind == "array" else array[()]
-    raise ValueError(f"not a value that was sent by this program: {str(value)[:80]}")
+            return {_decode(key, depth - 1): _decode(item, depth - 1) for key, item in value["items"]}
+        case "array":
+            return _decode_array(value)
+        case "scalar":
+            return _decode_array(value)[()]
+    raise _unknown(value)
+
+
+def _decode_array(value: Any) -> Any:
+    dtype = np.dtype(value["dtype"])
+    if dtype.kind not in KINDS:
+        raise _unknown(value)
+    flat = np.frombuffer(base64.b64decode(value["bytes"]), dtype) if dtype.itemsize else np.zeros(0, dtype)
+    array = flat.reshape(value["shape"], order=value["order"]).copy("K")
+    if dtype.kind == "U":
+        array.tolist()  # fails if the bytes are no text
+    return array
+
+
+def _unknown(value: Any) -> ValueError:
+    return ValueError(f"not a value that was sent by this program: {str(value)[:80]}")

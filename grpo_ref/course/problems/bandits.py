@@ -1,12 +1,54 @@
-"""What the exercises with a table of bandits share: the toy loop as their function, draws, and a proof that it learns."""
+"""What the exercises with a table of bandits share.
+
+The toy loop as their function, the inputs that it may get, the rules of their statements, and a proof that it
+learns.
+"""
 
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from grpo_ref.course.grading.domain.arguments import Real, Scalar
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.domain.rows import CONSTANT, LEVELS, MIXED, SOME_CONSTANT
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.mistakes.toy_loop import ToyLoop
+
+PAYOFFS = Real(
+    "U P G V",
+    (-20, 20),
+    usual=((0, 1), (-3, 3)),
+    rows=(MIXED, LEVELS, CONSTANT, SOME_CONSTANT),
+    meaning="what arm v would pay to member g of prompt p in update u",
+)
+UNIFORMS = Real("U P G", (0, 0.999), at=(0, 0.5), whole=False, meaning="random numbers, one for each draw")
+LEARNING_RATE = Scalar(2.0, (0.01, 5), usual=((0.1, 3),), at=(0.01, 1, 5), meaning="length of a step")
+SIZES = {"U": (1, 4), "P": (1, 3), "G": (1, 5), "V": (2, 4)}
+LARGE = {"U": 12, "P": 12, "G": 40}
+
+BANDITS = Domain(
+    {"payoffs": PAYOFFS, "uniforms": UNIFORMS, "learning_rate": LEARNING_RATE}, sizes=SIZES, large=LARGE
+)
+"""What the loops of the clinic may get that have nothing beside payoffs and a learning rate."""
+
+A_BANDIT = (
+    "A bandit is the smallest world in which one can train: a prompt offers V arms, the policy pulls one of"
+    " them and is paid for it. The policy is a table with one row of numbers, the logits, for each prompt; the"
+    " softmax of a row gives the probability of each arm."
+)
+RULES = (
+    "The program shall do the following. The logits are zeros at first. In each of the U updates\n\n"
+    "1. π is the softmax of each row of logits. Every member g of the group of prompt p draws an arm: the first"
+    " one whose cumulative probability π(0) + ... + π(arm) is larger than its number in `uniforms`\n"
+    "2. its reward r is what this arm pays to it in this update, `payoffs[update, p, g, arm]`\n"
+    "3. its advantage A is r minus the mean reward of its group, the G members of the same prompt\n"
+    "4. the logits take one step uphill on the mean of A log π over all prompts and members, with A held"
+    " constant:\n\n"
+    "    logits += learning_rate · ∂J/∂logits,    J = 1/(P G) Σ A log π(arm)\n\n"
+    "A draw moves only the row of its prompt, where the gradient of log π(arm) is the one-hot vector of the arm"
+    " minus π."
+)
 
 
 def on_bandits(loop: ToyLoop, **settings: Any) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ from grpo_ref.frontends.exercise import exercises_argument
 from grpo_ref.frontends.output import plain_option
 
 STORE = Path(".attack")
-STAGES = ("checks", "search", "shrink")
+STAGES = ("search", "shrink", "signs", "checks")
 
 
 @click.command("attack", epilog="Example:  grpo-ref dev attack ratios/clipped")
@@ -42,9 +42,9 @@ def command(
 ) -> None:
     """Attack EXERCISES or chapters, by default all that declare a domain.
 
-    Every right answer is made wrong in hundreds of ways. For what the checks let pass, inputs of the domain
-    are searched on which it is wrong; they are shrunk and written beside the problem as hidden cases. What no
-    input tells from a right answer is listed under tests/course/attack/left: read it. A run that was stopped
+    Every right answer is made wrong in hundreds of ways. For each, inputs of the domain are searched on which
+    it is wrong; they are shrunk and written beside the problem as hidden cases. What neither an input nor a
+    check tells from a right answer is listed under tests/course/attack/left: read it. A run that was stopped
     goes on where it was. With --sample, exit status 1 if a wrong answer passes that is not on that list.
     """
     problems = [PROBLEMS[name] for name in exercises or PROBLEMS if PROBLEMS[name].domain is not None]
@@ -78,11 +78,11 @@ def _attacked(
 
 
 def _line(outcome: "grpo_ref.course.attack.Outcome") -> str:
-    caught = outcome.survived - len(outcome.left) - outcome.missed
     return (
         f"{outcome.problem.id}: {outcome.made} wrong answers from {len(outcome.styles)} right ones;"
-        f" {outcome.made - outcome.survived} caught before, {caught} by {len(outcome.cases)} found cases,"
-        f" {outcome.missed} only by drawn inputs, {len(outcome.left)} equal on {outcome.tried} inputs\n"
+        f" {sum(outcome.caught.values())} caught by {len(outcome.cases)} hidden cases,"
+        f" {outcome.missed} only by drawn inputs, {sum(outcome.by_checks.values())} only by other checks,"
+        f" {len(outcome.left)} equal on {outcome.tried} inputs\n"
         f"  written: {grpo_ref.course.attack.file_of_cases(outcome.problem)}"
     )
 

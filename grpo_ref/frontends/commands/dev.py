@@ -60,8 +60,9 @@ def build(root: Path) -> None:
 def new(name: str, root: Path) -> None:
     """Begin the exercise NAME, as in CHAPTER/FUNCTION.
 
-    This writes a problem module and a model answer to fill in, and a line in the table of contents, where the
-    exercise is the last of its chapter, easy and of one point until you change that.
+    This writes a problem module, a model answer and right answers in other styles to fill in, and a line in
+    the table of contents, where the exercise is the last of its chapter, easy and of one point until you
+    change that.
     """
     if not re.fullmatch(r"[a-z0-9_]+/[a-z][a-z0-9_]*", name) or name.split("/")[0] not in CHAPTERS:
         chapters = ", ".join(CHAPTERS)
@@ -69,6 +70,7 @@ def new(name: str, root: Path) -> None:
     texts = {
         root / "grpo_ref" / "course" / "problems" / f"{name}.py": _from_template("problem.py.txt", name),
         root / "solutions" / file_of(name): _from_template("solution.py.txt", name),
+        root / "tests" / "course" / "styles" / f"{name}.py": _from_template("styles.py.txt", name),
     }
     for path in texts:
         if path.exists():
@@ -80,7 +82,7 @@ def new(name: str, root: Path) -> None:
         replace_text(path, text)
         click.echo(f"written: {path}")
     click.echo(f"next: fill in the TODOs, and choose place, difficulty and points in {contents}")
-    click.echo(f"then: grpo-ref dev build && grpo-ref dev check {name} --table")
+    click.echo(f"then: grpo-ref dev attack {name} && grpo-ref dev build && grpo-ref dev check {name} --table")
 
 
 def _from_template(template: str, name: str) -> str:

@@ -1,5 +1,6 @@
 """`grpo-ref grade`: grade exercises and show what is wrong with them."""
 
+import textwrap
 from pathlib import Path
 
 import click
@@ -17,8 +18,8 @@ from grpo_ref.frontends.exercise import (
     require_exercises,
     saying_what_is_graded,
 )
-from grpo_ref.frontends.output import plain_option
-from grpo_ref.frontends.report_text import report_text
+from grpo_ref.frontends.output import columns, plain_option
+from grpo_ref.frontends.report_text import protection_text, report_text
 
 STDOUT = Path("-")
 
@@ -82,6 +83,8 @@ def command(
     )
     if missing := [name for name in chosen if not workbook.path(name).is_file()]:
         click.echo(_told_missing(workbook, missing), err=to_stderr)
+    if protection := protection_text(reports):
+        click.echo(textwrap.fill(protection, columns()), err=to_stderr)
     if json_path is not None:
         _write_json(json_path, reports)
     context.exit(0 if solved == len(reports) else 1)

@@ -12,7 +12,8 @@ def sapo(
         sₜ = (4/τ) σ(τ (rₜ - 1)) A,   rₜ = exp(log_ratio),   τ = tau_positive where A > 0, else tau_negative
 
     The slope is 4 p (1 - p) rₜ A with p = σ(τ (rₜ - 1)): A at rₜ = 1, whatever τ is. A larger τ is a sharper
-    gate.
+    gate. Far from 1 the slope is tiny but not 0: p (1 - p) is computed as f/(1 + f)², f = exp(-τ|rₜ - 1|),
+    since 1 - p would lose its digits.
 
     Args:
       log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
@@ -32,5 +33,8 @@ def sapo(
     xp = array_namespace(log_ratio, advantages)
     ratio = xp.exp(log_ratio)
     tau = xp.where(advantages > 0.0, xp.full_like(ratio, tau_positive), tau_negative)
-    gate = 0.5 + 0.5 * xp.tanh(0.5 * tau * (ratio - 1.0))
-    return Term(value=4.0 / tau * gate * advantages, slope=4.0 * gate * (1.0 - gate) * ratio * advantages)
+    distance = tau * (ratio - 1.0)
+    fading = xp.exp(-abs(distance))
+    gate = xp.where(distance > 0.0, 1.0, fading) / (1.0 + fading)
+    steepness = fading / (1.0 + fading) ** 2
+    return Term(value=4.0 / tau * gate * advantages, slope=4.0 * steepness * ratio * advantages)

@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 
-from grpo_ref.course.attack.bench import RIGHT, UNTRIED, WRONG, Bench, deviation
+from grpo_ref.course.attack.bench import AGREES, UNTRIED, WRONG, Bench, deviation
 from grpo_ref.course.grading.found import Input
 
 INPUTS = [
@@ -16,12 +16,12 @@ INPUTS = [
 BODY = "import numpy as np\n\ndef shares(values, mask, by=2.0):\n    {}\n"
 REFUSING = "if by <= 0: raise ValueError\n    "
 VERDICTS = {
-    "by is not used": ("return np.where(mask, values, 0.0) / 2", [RIGHT, WRONG, WRONG]),
-    "a product with the mask": (REFUSING + "return np.array(values) * mask / by", [RIGHT, WRONG, RIGHT]),
-    "another error": ("return np.where(mask, values, 0.0) / [by][by <= 0]", [RIGHT, RIGHT, WRONG]),
+    "by is not used": ("return np.where(mask, values, 0.0) / 2", [AGREES, WRONG, WRONG]),
+    "a product with the mask": (REFUSING + "return np.array(values) * mask / by", [AGREES, WRONG, AGREES]),
+    "another error": ("return np.where(mask, values, 0.0) / [by][by <= 0]", [AGREES, AGREES, WRONG]),
     "an input changed": (
         REFUSING + "r = np.where(mask, values, 0.0) / by; mask[0] = 0; return r",
-        [WRONG, WRONG, RIGHT],
+        [WRONG, WRONG, AGREES],
     ),
     "an endless loop": ("while True: pass", [WRONG, UNTRIED, UNTRIED]),
     "the end of the process": ("import os; os._exit(0)", [WRONG, UNTRIED, UNTRIED]),
@@ -40,7 +40,7 @@ def bench(problem):
 
 def test_right_answers_are_right_on_every_input(bench, styles):
     for text in styles.values():
-        assert bench.trial(text).verdicts == (RIGHT, RIGHT, RIGHT)
+        assert bench.trial(text).verdicts == (AGREES, AGREES, AGREES)
         assert bench.trial(text).nearest == 0.0
 
 
@@ -74,7 +74,7 @@ def test_trying_ends_when_it_was_wrong_often_enough(problem):
     with Bench(problem) as bench:
         bench.learn([INPUTS[0]] * 450)
         verdicts = bench.trial(BODY.format("return values"), 12).verdicts
-    assert verdicts == (WRONG,) * 200 + (UNTRIED,) * 250
+    assert verdicts == (WRONG,) * 24 + (UNTRIED,) * 426
 
 
 def test_a_deviation_looks_into_tuples_and_leaves_nan_out():

@@ -23,6 +23,15 @@ def test_sapo_without_advantage_and_far_away(asarray):
     asarray.check(term.slope, [0.0, 0.0])
 
 
+def test_sapo_keeps_the_digits_of_a_tiny_slope(asarray):
+    """At r = 40, A = 1: 1 - p is e⁻³⁹ to 17 digits, so the slope is 4 · 40 e⁻³⁹; 1 - p as it stands gives 0.
+
+    The ratio's rounding counts forty times in the exponent.
+    """
+    slope = asarray.to_numpy(sapo(asarray([np.log(40.0)]), asarray([1.0])).slope)
+    np.testing.assert_allclose(slope, [160.0 * np.exp(-39.0)], rtol=40.0 * asarray.rtol, atol=0.0)
+
+
 @pytest.mark.parametrize("settings", [{"tau_positive": 0.0}, {"tau_negative": -1.0}], ids=str)
 def test_sapo_without_sharpness_is_refused(settings):
     with pytest.raises(ValueError, match="expected tau_positive, tau_negative > 0, got"):

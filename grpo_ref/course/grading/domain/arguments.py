@@ -5,6 +5,7 @@ which the function gets them: an array or a list, whole numbers or not, with som
 """
 
 import ast
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,6 +26,8 @@ FINITE_PADDING = ("zeros", "ordinary numbers", "huge numbers")
 ANY_PADDING = (*FINITE_PADDING, "NaN", "infinities")
 """What padding may hold. The statement has to say which."""
 HUGE = 1e300
+FUNCTIONS = {"log": math.log}
+"""What a special value written as an expression may call, as in "log(1 + clip_high)"."""
 
 
 class Required:
@@ -304,7 +307,7 @@ class Whole:
 
     def plain(self, name: str, context: Context) -> Any:
         """Whole numbers of the range, or a special one."""
-        low, high = (int(_evaluated(bound, context.sizes)) for bound in self.within)
+        low, high = (int(evaluated(bound, context.sizes)) for bound in self.within)
         shape = context.shape(self.axes)
         ways: dict[str, Callable[[], Any]] = {
             f"from {self.within[0]} to {self.within[1]}": lambda: np.floor(
@@ -314,7 +317,7 @@ class Whole:
         if shape:
             ways["all the same"] = lambda: np.full(shape, context.source.integer(low, high))
         for each in self.at:
-            ways[str(each)] = partial(np.full, shape, np.clip(_evaluated(each, context.sizes), low, high))
+            ways[str(each)] = partial(np.full, shape, np.clip(evaluated(each, context.sizes), low, high))
         value = np.asarray(context.source.pick(f"{name}: number", ways)()).astype(np.int64)
         return value if shape else int(value)
 
@@ -388,16 +391,18 @@ class Made:
 
 
 def _names(expressions: Sequence[float | str]) -> frozenset[str]:
-    """Names that occur in special values written as expressions."""
+    """Names of arguments that occur in special values written as expressions."""
     trees = [ast.parse(each, mode="eval") for each in expressions if isinstance(each, str)]
-    return frozenset(node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name))
+    names = frozenset(node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return names - FUNCTIONS.keys()
 
 
-def _evaluated(expression: float | str, names: Mapping[str, Any]) -> Any:
+def evaluated(expression: float | str, names: Mapping[str, Any]) -> Any:
     """A number, or the value of an author's expression such as "1 + clip_high"."""
     if not isinstance(expression, str):
         return expression
-    return eval(compile(expression, "<special value>", "eval"), {"__builtins__": {}}, dict(names))
+    known = {"__builtins__": {}, **FUNCTIONS}
+    return eval(compile(expression, "<special value>", "eval"), known, dict(names))
 
 
 def _middles(within: Range) -> tuple[Range, ...]:
@@ -430,7 +435,7 @@ def _at(special: float | str, hairs: float, usual: Range) -> Callable[[Context, 
     """About half the numbers at a special value, or a hair to either side of it; the others are usual."""
 
     def draw(context: Context, shape: Shape) -> Floats:
-        value = float(_evaluated(special, context.values))
+        value = float(evaluated(special, context.values))
         hair = context.source.pick("distance from a special value", HAIRS) if hairs else 0.0
         moved = value + hair * max(abs(value), 1.0) * context.source.reals(-1.0, 1.0, shape)
         others = _ranged(*usual)(context, shape)
@@ -440,7 +445,7 @@ def _at(special: float | str, hairs: float, usual: Range) -> Callable[[Context, 
 
 
 def _exactly(special: float | str) -> Callable[[Context, Shape], Any]:
-    return lambda context, shape: _evaluated(special, context.values)
+    return lambda context, shape: evaluated(special, context.values)
 
 
 def _prefix(source: Source, shape: Shape) -> Any:

@@ -25,6 +25,15 @@ class Pattern:
     make: Callable[[Source, Floats], Floats]
 
 
+def one_axis_before(pattern: Pattern) -> Pattern:
+    """The same pattern along the last axis but one."""
+
+    def make(source: Source, values: Floats) -> Floats:
+        return np.swapaxes(pattern.make(source, np.swapaxes(values, -1, -2)), -1, -2)
+
+    return Pattern(pattern.name, make)
+
+
 def _binary(source: Source, values: Floats) -> Floats:
     return source.flags(values.shape).astype(float)
 
@@ -54,6 +63,14 @@ def _near_ties(source: Source, values: Floats) -> Floats:
     return np.asarray(base + scale * np.maximum(np.abs(base), 1.0) * source.reals(-1.0, 1.0, values.shape))
 
 
+def _hairs_apart(source: Source, values: Floats) -> Floats:
+    """Each member at its row's first one or next to it, by about 1e-12 or 1e-14 of its size."""
+    scale = source.pick("how near", {f"{size:g}": size for size in (1e-12, 1e-14)})
+    base = values[..., :1]
+    steps = np.floor(source.reals(-1.0, 2.0 - 1e-9, values.shape))
+    return np.asarray(base + scale * np.maximum(np.abs(base), 1.0) * steps)
+
+
 def _offset_rows(source: Source, values: Floats) -> Floats:
     """Every row moved by up to a thousand, each by its own amount."""
     return np.asarray(values + source.reals(-1000.0, 1000.0, (*values.shape[:-1], 1)))
@@ -81,6 +98,7 @@ LEVELS = Pattern("a few levels", _levels)
 CONSTANT = Pattern("equal within each row", _constant)
 SOME_CONSTANT = Pattern("equal within some rows", _some_constant)
 NEAR_TIES = Pattern("nearly equal within each row", _near_ties)
+HAIRS_APART = Pattern("a hair apart within each row", _hairs_apart)
 OFFSET_ROWS = Pattern("rows far apart", _offset_rows)
 SCALED_ROWS = Pattern("rows of different size", _scaled_rows)
 ONE_FAR_OUT = Pattern("one member far out", _one_far_out)

@@ -4,9 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.course.grading.domain.arguments import Real
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.domain.rows import GROUPS
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
-    Drawn,
     Function,
     Holds,
     Mutant,
@@ -16,13 +20,15 @@ from grpo_ref.course.grading.problem import (
 )
 from grpo_ref.kernels.advantages import group_centered
 
+DOMAIN = Domain(
+    {"rewards": Real("P G", (-1e4, 1e4), rows=GROUPS, meaning="one row per prompt, a group in each")},
+    sizes={"P": (1, 3), "G": (1, 5)},
+    large={"P": 40, "G": 40},
+)
+
 
 def _reference(rewards: Any) -> Any:
     return group_centered(np.asarray(rewards, dtype=float))
-
-
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    return (rng.integers(0, 3, (size + 1, size + 1)).astype(float) * rng.choice([0.1, 1.0, 10.0]),)
 
 
 def _of(formula: Any) -> Function:
@@ -41,14 +47,31 @@ PROBLEM = Problem(
     function="centered_advantages",
     reference=_reference,
     background=(
-        "Dividing by the group's std makes a prompt that is nearly always solved, or nearly never, count more than its"
-        " rewards say. Dr. GRPO leaves the division out."
+        "GRPO lets the policy, the language model in training, answer the same prompt G times and gives"
+        " each answer (each completion) a reward. What counts is the advantage: how much better a completion"
+        " did than the others of its prompt, its group. GRPO measures this distance in units of the group's"
+        " standard deviation. On a prompt that is nearly always solved, or nearly never, this deviation is"
+        " small, and dividing by it makes the one odd completion count very much: the policy is then pulled"
+        " most by the prompts that tell least. Dr. GRPO leaves the division out."
     ),
-    task="Write `centered_advantages(rewards)`:\n\n    Aᵢ = rᵢ - mean(r),    the mean over the completions of one prompt",
-    inputs="rewards: (P, G), one row per prompt.",
+    task=(
+        "Write `centered_advantages(rewards)`. It takes off the mean of the group, and nothing else:\n\n"
+        "    Aᵢ = rᵢ - mean(r)\n\n"
+        "The mean runs over the G completions of one prompt, the completion itself among them."
+    ),
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
     output="(P, G) advantages, in units of reward; each row sums to zero.",
-    constraints="A group of one gets 0.",
-    source='Liu et al. 2025, Dr. GRPO (arXiv:2503.20783); TRL `scale_rewards="none"`.',
+    constraints=(
+        "A group of one completion gets 0, and so does a group in which all rewards are equal.\n"
+        "There is at least one prompt, with at least one completion."
+    ),
+    notes=(
+        'TRL does this with `scale_rewards="none"`, Open Instruct by default (`centered`), and verl with'
+        " `norm_adv_by_std_in_grpo=False`."
+    ),
+    kernel="grpo_ref.group_centered",
+    source="Liu et al. 2025, Dr. GRPO, sec. 3 (arXiv:2503.20783).",
     hints=(
         "What is the mean of one row, and how does it line up with the row again?",
         "rewards.mean(-1) has shape (P,); with keepdims=True it has shape (P, 1).",
@@ -59,7 +82,7 @@ PROBLEM = Problem(
             "One of four is right",
             ([[1, 0, 0, 0]],),
             np.array([[0.75, -0.25, -0.25, -0.25]]),
-            why="the mean is 1/4",
+            why="The mean is 1/4: 1 - 1/4, and three times 0 - 1/4.",
             shown=True,
         ),
         Case("Groups do not mix", ([[0, 2], [5, 5]],), np.array([[-1.0, 1.0], [0, 0]]), why="means 1 and 5"),
@@ -72,7 +95,8 @@ PROBLEM = Problem(
         ),
         Holds("The scale is kept", _scale, why="nothing is divided by"),
         Unchanged((np.array([[0.0, 1.0], [2.0, 4.0]]),)),
-        Drawn("Random rewards agree", _draw, why="several groups and scales"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

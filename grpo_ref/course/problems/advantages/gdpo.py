@@ -4,9 +4,22 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.course.grading.domain.arguments import Real, Scalar
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.domain.rows import (
+    BINARY,
+    LEVELS,
+    MIXED,
+    ONE_FAR_OUT,
+    SCALED_ROWS,
+    SOME_CONSTANT,
+    Pattern,
+    one_axis_before,
+)
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
-    Drawn,
     Function,
     Holds,
     Mutant,
@@ -16,16 +29,30 @@ from grpo_ref.course.grading.problem import (
 )
 from grpo_ref.kernels.advantages import normalized_then_summed
 
+AGREED = Pattern(
+    "whole numbers, some equal", lambda source, values: np.round(SOME_CONSTANT.make(source, values))
+)
+GROUPWISE = (MIXED, BINARY, LEVELS, AGREED, SCALED_ROWS, ONE_FAR_OUT)
+
+DOMAIN = Domain(
+    {
+        "components": Real(
+            "P G K",
+            (-100, 100),
+            rows=tuple(map(one_axis_before, GROUPWISE)),
+            meaning="the rewards of the G completions of each prompt by K criteria",
+        ),
+        "weights": Real("K", (-5, 5), at=(0, 1), meaning="w, one for each criterion"),
+        "eps": Scalar(1e-4, (1e-8, 1), at=(1e-8, 1e-6, 1), meaning="added to every standard deviation"),
+    },
+    sizes={"P": (1, 3), "G": (1, 4), "K": (1, 3)},
+    large={"P": 40, "G": 40},
+)
+
 
 def _reference(components: Any, weights: Any, eps: float = 1e-4) -> Any:
     components, weights = np.asarray(components, dtype=float), np.asarray(weights, dtype=float)
     return normalized_then_summed(components, weights, ddof=0, eps=eps)
-
-
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    scales = 10.0 ** rng.integers(-1, 3, 3)
-    components = rng.integers(0, 3, (size, size + 1, 3)) * scales
-    return components, rng.uniform(0.2, 2.0, 3), rng.choice([1e-8, 1e-4, 1e-2])
 
 
 def _of(total: Any = None, batch: Any = None) -> Function:
@@ -51,7 +78,7 @@ def _batch(a: Any, eps: float) -> Any:
 
 def _scale(f: Function) -> str | None:
     components, weights = np.array([[[1.0, 0.3], [0.0, 0.1], [0.0, 0.2]]]), np.array([1.0, 0.5])
-    same = np.allclose(f(components, weights, 1e-12), f(components * [1.0, 100.0], weights, 1e-12), atol=1e-6)
+    same = np.allclose(f(components, weights, 1e-8), f(components * [1.0, 100.0], weights, 1e-8), atol=1e-6)
     return None if same else "a criterion counted in other units should change nothing"
 
 
@@ -61,19 +88,37 @@ PROBLEM = Problem(
     function="gdpo_advantages",
     reference=_reference,
     background=(
-        "Correctness, format, length: when several rewards are added before they are normalized, the one with the widest"
-        " spread decides alone. GDPO normalizes each one in its group first."
+        "The policy, the language model in training, answers each prompt G times; these answers"
+        " (completions) form the prompt's group. Often they are judged by several criteria: is the answer"
+        " right, is its format, is it short? If the rewards are added up first and compared within the group"
+        " afterwards, the criterion with the widest spread decides nearly alone: beside a length that varies"
+        " by hundreds, right or wrong is a matter of 1. GDPO turns each criterion into an advantage of its"
+        " own first, each in units of its own spread, and adds these up."
     ),
     task=(
-        "Write `gdpo_advantages(components, weights, eps=1e-4)`, in three steps:\n\n"
-        "    Aᵢₖ = (rᵢₖ - meanₖ) / (stdₖ + eps),    mean and std over the G completions of one prompt\n"
+        "Write `gdpo_advantages(components, weights, eps=1e-4)`. rᵢₖ is the reward of completion i by criterion k,"
+        " and wₖ the weight of the criterion. There are three steps:\n\n"
+        "    Aᵢₖ = (rᵢₖ - meanₖ) / (stdₖ + eps)\n"
         "    aᵢ  = Σₖ wₖ Aᵢₖ\n"
-        "    Aᵢ  = (aᵢ - mean(a)) / (std(a) + eps),    mean and std over all completions of the batch"
+        "    Aᵢ  = (aᵢ - mean(a)) / (std(a) + eps)\n\n"
+        "In the first step mean and standard deviation run over the G completions of one prompt, for each criterion"
+        " by itself; in the last one over all P times G completions of the batch. Every standard deviation is that"
+        " of a population: it divides the sum of squares by the number of members, not by one less. eps is added to"
+        " every standard deviation."
     ),
-    inputs="components: (P, G, K), one reward a criterion.\nweights: (K,).\neps: added to every std.",
-    output="(P, G) advantages.",
-    constraints="Every std divides by the number of its members (ddof 0).",
-    source='GDPO (arXiv:2601.05242); TRL `multi_objective_aggregation="normalize_then_sum"`, there with ddof 1.',
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
+    output="(P, G) advantages; over the whole batch they sum to zero.",
+    constraints=(
+        "A criterion on which a group agrees adds 0 there, and so does every criterion in a group of one.\n"
+        "Weights may be negative, as for a penalty, or 0. No axis is empty."
+    ),
+    notes=(
+        "TRL divides by one less than the number of members (ddof 1) in both steps. verl takes the last step over"
+        " tokens instead of completions, so that long ones count more."
+    ),
+    kernel="grpo_ref.normalized_then_summed",
+    source='GDPO (arXiv:2601.05242); TRL `multi_objective_aggregation="normalize_then_sum"`.',
     hints=(
         "Which axis holds the completions of a prompt now, and which the criteria?",
         "Steps one and two: normalize along axis 1, then `@ weights` sums over the last axis.",
@@ -82,16 +127,23 @@ PROBLEM = Problem(
     checks=(
         Case(
             "Two criteria of different scale",
-            ([[[1, 0], [0, 100]]], [1.0, 0.5], 0.0),
-            np.array([[1.0, -1.0]]),
-            why="the first completion has 1 and -1, together 1 - 0.5 = 0.5; the second has -0.5; their std is 0.5",
+            ([[[1, 0], [0, 9]]], [1.0, 0.5], 0.5),
+            np.array([[1 / 11, -1 / 11]]),
+            why=(
+                "The stds are 1/2 and 9/2. The first completion has 0.5 / 1 = 0.5 and -4.5 / 5 = -0.9, together"
+                " 0.5 - 0.5 · 0.9 = 0.05; the second has -0.05. Their std is 0.05: 0.05 / 0.55 = 1/11."
+            ),
             shown=True,
         ),
         Case(
             "One group agrees on everything",
             ([[[1, 1], [0, 0]], [[1, 1], [1, 1]]], [1.0, 1.0], 0.5),
             np.array([[1.0, -1.0], [0.0, 0.0]]) / (1.0 / np.sqrt(2.0) + 0.5),
-            why="stds 1/2 and eps 1/2 give ±1/2 each, ±1 together; over the batch 1 -1 0 0 has std 1/√2",
+            why=(
+                "In the first group each criterion gives ±0.5 / (0.5 + 0.5), together ±1; in the second all give 0."
+                " Over the batch 1, -1, 0 and 0 have the std 1/√2: 1 / (0.7071 + 0.5) = 0.8284."
+            ),
+            shown=True,
         ),
         Case(
             "A criterion on which the group agrees adds nothing",
@@ -101,7 +153,8 @@ PROBLEM = Problem(
         ),
         Holds("The units of a criterion do not matter", _scale, why="each is divided by its own spread"),
         Unchanged((np.array([[[1.0, 2.0], [0.0, 1.0]]]), np.array([1.0, 0.5]))),
-        Drawn("Random rewards agree", _draw, why="three criteria of different scale"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

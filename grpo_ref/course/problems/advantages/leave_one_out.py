@@ -4,16 +4,23 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.course.grading.problem import Case, Drawn, Mutant, Problem, Unchanged, changing_inputs
+from grpo_ref.course.grading.domain.arguments import Real
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.domain.rows import GROUPS
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.problem import Case, Mutant, Problem, Unchanged, changing_inputs
 from grpo_ref.kernels.advantages import leave_one_out
+
+DOMAIN = Domain(
+    {"rewards": Real("P G", (-1e4, 1e4), rows=GROUPS, meaning="one row per prompt, a group in each")},
+    sizes={"P": (1, 3), "G": (1, 5)},
+    large={"P": 40, "G": 40},
+)
 
 
 def _reference(rewards: Any) -> Any:
     return leave_one_out(np.asarray(rewards, dtype=float))
-
-
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    return (rng.normal(size=(size, size + 1)),)
 
 
 def _centered(rewards: Any) -> Any:
@@ -26,14 +33,31 @@ PROBLEM = Problem(
     title="What did the others get?",
     function="leave_one_out",
     reference=_reference,
-    background="A baseline that contains the completion's own reward pulls its advantage toward zero. RLOO leaves it out.",
-    task=(
-        "Write `leave_one_out(rewards)`: each reward minus the mean of the *other* rewards of its group.\n\n"
-        "    Aᵢ = rᵢ - 1/(G-1) Σ_{j≠i} rⱼ"
+    background=(
+        "GRPO lets the policy, the language model in training, answer the same prompt G times. Each answer"
+        " (each completion) gets a reward, and the completions of one prompt form a group. How good a reward"
+        " is depends on the prompt, so it is compared with a baseline, what was to be expected there. The"
+        " mean of the group is such a baseline, but the completion has a part in it: a good one raises the"
+        " very bar that it is measured by, and so every advantage comes out too small. RLOO (leave one out)"
+        " asks only what the others got."
     ),
-    inputs="rewards: (P, G), one row per prompt.",
-    output="(P, G) advantages. A group of one has no others: its advantage is 0.",
-    notes="A completion that is in its own baseline pulls the gradient estimate towards 0; this one is unbiased.",
+    task=(
+        "Write `leave_one_out(rewards)`: each reward minus the mean of the other rewards of its group.\n\n"
+        "    Aᵢ = rᵢ - 1/(G - 1) Σ_{j≠i} rⱼ\n\n"
+        "The sum runs over the G - 1 other completions of the same prompt."
+    ),
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
+    output="(P, G) advantages, in units of reward; each row sums to zero.",
+    constraints=(
+        "A group of one completion has no others: its advantage is 0.\n"
+        "There is at least one prompt, with at least one completion."
+    ),
+    notes=(
+        "It is G/(G - 1) times the centered reward. verl's `rloo` keeps the reward itself for a group of one, its"
+        " `rloo_vectorized` gives 0 as here."
+    ),
+    kernel="grpo_ref.leave_one_out",
     source="Ahmadian et al. 2024, RLOO (arXiv:2402.14740); verl `compute_rloo_vectorized_outcome_advantage`.",
     hints=(
         "The sum of the others is the sum of all minus your own.",
@@ -45,7 +69,7 @@ PROBLEM = Problem(
             "One of three",
             ([[1, 0, 0]],),
             np.array([[1.0, -0.5, -0.5]]),
-            why="1 - 0, and 0 - 1/2",
+            why="The others of the first got 0 and 0: 1 - 0. The others of the second got 1 and 0: 0 - 1/2; the same for the third.",
             shown=True,
         ),
         Case("Everyone agrees", ([[2, 2, 2]],), np.zeros((1, 3)), why="each is worth what the others are"),
@@ -57,7 +81,8 @@ PROBLEM = Problem(
             "Groups do not mix", ([[1, 0], [7, 7]],), np.array([[1.0, -1.0], [0, 0]]), why="the sum is over G"
         ),
         Unchanged((np.array([[1.0, 0.0, 0.0]]),)),
-        Drawn("Random rewards agree", _draw, why="several groups and sizes"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

@@ -4,16 +4,27 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.course.grading.problem import Case, Drawn, Mutant, Problem, Unchanged, changing_inputs
+from grpo_ref.course.grading.domain.arguments import Real
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.domain.rows import GROUPS, HAIRS_APART
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.problem import Case, Mutant, Problem, Unchanged, changing_inputs
 from grpo_ref.kernels import filters
+
+DOMAIN = Domain(
+    {
+        "rewards": Real(
+            "P G", (-1e4, 1e4), rows=(*GROUPS, HAIRS_APART), meaning="one row per prompt, a group in each"
+        )
+    },
+    sizes={"P": (1, 3), "G": (1, 5)},
+    large={"P": 40, "G": 40},
+)
 
 
 def _reference(rewards: Any) -> Any:
     return filters.mixed_groups(np.asarray(rewards, dtype=float))
-
-
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    return (rng.integers(0, 2, (size + 3, size + 1)) * rng.choice([1.0, 0.1]),)
 
 
 PROBLEM = Problem(
@@ -21,12 +32,33 @@ PROBLEM = Problem(
     title="Which groups teach anything?",
     function="mixed_groups",
     reference=_reference,
-    background="When all completions of a prompt are right, or all wrong, every advantage is 0. DAPO draws such prompts anew.",
-    task="Write `mixed_groups(rewards)`: for each group, whether its completions differ in reward.",
-    inputs="rewards: (P, G), one row per prompt.",
-    output="(P,) truth values, dtype bool.",
-    constraints="Rewards are compared exactly: three of 0.1 are equal, whatever rounding makes of their mean.",
-    source="DAPO, dynamic sampling, eq. 11 (arXiv:2503.14476); Open Instruct `filter_zero_std_samples`.",
+    background=(
+        "The policy, the language model in training, answers the same prompt G times, and these answers"
+        " (completions) form a group. A completion's advantage says how much better its reward is than the"
+        " rest of the group. If all completions of a prompt are right, or all wrong, there is no better and"
+        " no worse: every advantage is 0 and the prompt teaches nothing, although its completions have cost"
+        " as much to write as the others. DAPO throws such groups away and draws other prompts until the"
+        " batch is full."
+    ),
+    task=(
+        "Write `mixed_groups(rewards)`. For each group it says whether its completions differ in reward:\n\n"
+        "    True if rᵢ ≠ rⱼ for some completions i and j of the group, else False\n\n"
+        "Rewards are any numbers, not only 0 and 1. They are compared exactly: a difference of 1e-12 is one, and"
+        " three rewards of 0.1 are equal, whatever rounding makes of their mean."
+    ),
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
+    output="(P,) truth values, Python's or NumPy's (dtype bool).",
+    constraints=(
+        "A group of one completion has nothing to differ from: False.\n"
+        "There is at least one prompt, with at least one completion."
+    ),
+    notes=(
+        "Trainers look at the standard deviation: verl keeps groups where it is above 0, and groups of one; Open Instruct drops those"
+        " where it is 0 (`filter_zero_std_samples`). Rounding can make it 1e-17 where all rewards are equal."
+    ),
+    kernel="grpo_ref.mixed_groups",
+    source="DAPO, dynamic sampling, eq. 11 (arXiv:2503.14476).",
     hints=(
         "When do the largest and the smallest reward of a group tell you that they differ?",
         "The std of three equal numbers can be 1e-17 instead of 0; comparing two of the rewards is exact.",
@@ -37,7 +69,7 @@ PROBLEM = Problem(
             "Mixed, all right, all wrong",
             ([[1, 0], [1, 1], [0, 0]],),
             np.array([True, False, False]),
-            why="only the first has a contrast",
+            why="The rewards of the first group differ; the second is all right and the third all wrong.",
             shown=True,
         ),
         Case(
@@ -54,8 +86,15 @@ PROBLEM = Problem(
             np.array([True, True]),
             why="the mean does not matter",
         ),
+        Case(
+            "The smallest differences",
+            (np.array([[0.1, np.nextafter(0.1, 1.0)], [0.0, 1e-20], [1e-20, 1e-20]]),),
+            np.array([True, True, False]),
+            why="rewards are compared exactly",
+        ),
         Unchanged((np.array([[1.0, 0.0]]),)),
-        Drawn("Random rewards agree", _draw, why="several groups, sizes and scales"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

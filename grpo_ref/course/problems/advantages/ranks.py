@@ -4,9 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.course.grading.domain.arguments import Real
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.domain.rows import GROUPS, HAIRS_APART
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
-    Drawn,
     Function,
     Holds,
     Mutant,
@@ -16,13 +20,19 @@ from grpo_ref.course.grading.problem import (
 )
 from grpo_ref.kernels.advantages import ranked
 
+DOMAIN = Domain(
+    {
+        "rewards": Real(
+            "P G", (-1e4, 1e4), rows=(*GROUPS, HAIRS_APART), meaning="one row per prompt, a group in each"
+        )
+    },
+    sizes={"P": (1, 3), "G": (1, 5)},
+    large={"P": 40, "G": 40},
+)
+
 
 def _reference(rewards: Any) -> Any:
     return ranked(np.asarray(rewards, dtype=float))
-
-
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    return (rng.integers(0, size + 1, (size, size + 1)) * rng.choice([0.1, 1.0, 100.0]),)
 
 
 def _of(ranks: Any, scale: Any = None) -> Function:
@@ -65,17 +75,32 @@ PROBLEM = Problem(
     function="rank_advantages",
     reference=_reference,
     background=(
-        "A reward model for taste may order answers well while its numbers mean little. GOPO keeps the order alone."
+        "The policy, the language model in training, answers a prompt G times; these answers (completions)"
+        " form a group, and each gets a reward. Where the reward comes from a model of people's taste, the"
+        " order of the answers may be right while the numbers mean little: is the step from 0.1 to 0.2 the"
+        " same as that from 30 to 31? GOPO keeps the order alone. The best of a group gets the advantage 2,"
+        " the worst -2, and the others lie evenly in between, whatever the rewards are."
     ),
     task=(
         "Write `rank_advantages(rewards)`:\n\n"
-        "    Aᵢ = 2 - 4 (rankᵢ - 1) / (G - 1),    rank 1 the best of its group, rank G the worst"
+        "    Aᵢ = 2 - 4 (rankᵢ - 1) / (G - 1)\n\n"
+        "The best completion of a group of G has rank 1, the worst rank G. Equal rewards share the mean of the ranks"
+        " that they take up together: two at the top, on the places 1 and 2, have rank 1.5 each. Rewards are"
+        " compared exactly; a difference of 1e-12 makes one better."
     ),
-    inputs="rewards: (P, G), one row per prompt.",
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
     output="(P, G) advantages between -2 and 2; each row sums to zero.",
-    constraints="Equal rewards share the mean of their ranks.\nA group of one gets 0.",
-    notes="How ties are ranked is not said in the paper's abstract; the mean rank keeps the sum at zero.",
-    source="GOPO (arXiv:2602.03876).",
+    constraints=(
+        "A group of one completion gets 0, and so does a group in which all rewards are equal.\n"
+        "There is at least one prompt, with at least one completion."
+    ),
+    notes=(
+        "The abstract does not say how ties are ranked; the mean rank keeps the sum of a group at 0. No"
+        " trainer has it built in."
+    ),
+    kernel="grpo_ref.ranked",
+    source="GOPO, abstract (arXiv:2602.03876).",
     hints=(
         "How many completions of the group are better than this one? How many are just as good?",
         "Compare all pairs: r[:, :, None] with r[:, None, :].",
@@ -86,14 +111,14 @@ PROBLEM = Problem(
             "Three different rewards",
             ([[0.1, 30.0, 0.2]],),
             np.array([[-2.0, 2.0, 0.0]]),
-            why="ranks 3, 1 and 2",
+            why="30 is the best, rank 1: 2 - 0 = 2. Then 0.2, rank 2: 2 - 4/2 = 0. Then 0.1, rank 3: 2 - 8/2 = -2.",
             shown=True,
         ),
         Case(
             "A tie for the best",
             ([[5, 1, 5, 0]],),
             np.array([[4 / 3, -2 / 3, 4 / 3, -2]]),
-            why="ranks 1.5, 3, 1.5 and 4; 2 - 4 · 0.5 / 3",
+            why="The two best share the ranks 1 and 2: 2 - 4 · 0.5/3 = 4/3. Ranks 3 and 4 give 2 - 8/3 and 2 - 12/3.",
             shown=True,
         ),
         Case("Everyone agrees", ([[0.1, 0.1, 0.1]],), np.zeros((1, 3)), why="all have the mean rank"),
@@ -104,9 +129,16 @@ PROBLEM = Problem(
             np.array([[-2.0, 2.0], [2.0, -2.0]]),
             why="ranks within each row",
         ),
+        Case(
+            "The smallest differences",
+            (np.array([[0.1, np.nextafter(0.1, 1.0)], [1e-20, 0.0], [1e-20, 1e-20]]),),
+            np.array([[-2.0, 2.0], [2.0, -2.0], [0.0, 0.0]]),
+            why="rewards are compared exactly",
+        ),
         Holds("A monotone distortion changes nothing", _monotone, why="only the order counts"),
         Unchanged((np.array([[1.0, 0.0, 3.0]]),)),
-        Drawn("Random rewards agree", _draw, why="many ties, several scales"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

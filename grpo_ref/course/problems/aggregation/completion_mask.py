@@ -4,17 +4,29 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.course.grading.problem import Case, Drawn, Function, Mutant, Problem, Unchanged, changing_inputs
+from grpo_ref.course.grading.domain.arguments import Whole
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
+
+DOMAIN = Domain(
+    {
+        "tokens": Whole(
+            (0, "V - 1"),
+            axes="N T",
+            meaning="one row per completion, the numbers of its tokens in a vocabulary of V",
+        ),
+        "eos": Whole((0, "V - 1"), meaning="the number of the end-of-sequence token"),
+    },
+    sizes={"N": (1, 4), "T": (0, 6), "V": (1, 5)},
+    large={"N": 40, "T": 300, "V": 150_000},
+)
 
 
 def _reference(tokens: Any, eos: int) -> Any:
-    ended = np.cumsum(np.asarray(tokens) == eos, axis=-1)
-    before = np.concatenate([np.zeros((len(ended), 1), dtype=int), ended[:, :-1]], axis=-1)
-    return (before == 0).astype(float)
-
-
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    return rng.integers(0, 4, (size, size + 1)), int(rng.integers(0, 4))
+    ends = np.asarray(tokens) == eos
+    return (np.cumsum(ends, axis=-1) - ends == 0).astype(float)
 
 
 def _of(formula: Any) -> Function:
@@ -27,12 +39,35 @@ PROBLEM = Problem(
     function="completion_mask",
     reference=_reference,
     background=(
-        "Completions of a batch are padded to one length. The mask says which tokens the policy chose: up to the first"
-        " end-of-sequence token, and that one too, since ending is a choice that has to be learned."
+        "A language model answers a prompt token by token until it picks a special token, the end of the"
+        " sequence"
+        " (eos), or until its budget of tokens is used up and the answer, the completion, is cut off. The"
+        " completions"
+        " of a batch have different lengths, but an array needs rows of one length; so the shorter ones are"
+        " filled up"
+        " with tokens that mean nothing, the padding. A mask says which tokens the model chose itself. Only"
+        " those may"
+        " be trained on. The end token is one of them: stopping in time is a choice, too, and has to be"
+        " learned."
     ),
-    task="Write `completion_mask(tokens, eos)`: 1 up to and including the first `eos` of each row, 0 after it.",
-    inputs="tokens: (N, T) whole numbers.\neos: the end-of-sequence token.",
-    output="(N, T) of numbers 0 and 1; a row without `eos` was cut off and is 1 everywhere.",
+    task=(
+        "Write `completion_mask(tokens, eos)`. In each row it gives 1 to every token up to and including the"
+        " first"
+        " `eos`, and 0 to all tokens after it:\n\n"
+        "    mₜ = 1 if none of the tokens before t is eos, else 0\n\n"
+        "A row without `eos` was cut off and is 1 everywhere. Only `eos` says where a row ends: what stands"
+        " after it"
+        " may be any token, `eos` itself included, and 0 is a token like any other."
+    ),
+    inputs=DOMAIN.inputs,
+    constraints=DOMAIN.constraints,
+    domain=DOMAIN,
+    output="(N, T) of 0 and 1, as numbers or truth values.",
+    notes=(
+        "TRL's `mask_truncated_completions` goes further and sets the whole row of a completion that was cut"
+        " off to 0;"
+        " DAPO calls this overlong filtering."
+    ),
     source="TRL `GRPOTrainer._generate_and_score_completions`.",
     hints=(
         "How many ends have been seen strictly before this token?",
@@ -44,7 +79,11 @@ PROBLEM = Problem(
             "An end, and a row cut off",
             ([[5, 0, 3], [5, 4, 3]], 0),
             np.array([[1.0, 1, 0], [1, 1, 1]]),
-            why="the end counts",
+            why=(
+                "The first row ends at its second token, which still counts; the second row has no 0, so it"
+                " was cut"
+                " off and counts as a whole."
+            ),
             shown=True,
         ),
         Case("Several ends", ([[0, 5, 0, 0]], 0), np.array([[1.0, 0, 0, 0]]), why="the first one ends it"),
@@ -54,8 +93,15 @@ PROBLEM = Problem(
             np.array([[1.0, 1, 0]]),
             why="0 is a token like any other here",
         ),
+        Case(
+            "Neighbors in a large vocabulary",
+            ([[151643, 151645, 151644, 151645]], 151644),
+            np.array([[1.0, 1, 1, 0]]),
+            why="151643 and 151645 are other tokens, near as they are",
+        ),
         Unchanged((np.array([[5, 0, 3]]), 0)),
-        Drawn("Random rows agree", _draw, why="every token may be the end"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),
@@ -64,7 +110,12 @@ PROBLEM = Problem(
             _of(lambda e, t: (np.cumsum(e, -1) == 0) * 1.0),
             "The end-of-sequence token is left out; ending is a choice too.",
         ),
-        Mutant("every token but ends", _of(lambda e, t: ~e * 1.0), "What comes after the end counts here."),
+        Mutant(
+            "every token but ends",
+            _of(lambda e, t: ~e * 1.0),
+            "Every token but `eos` itself counts here: the first `eos` counts too, and what comes after it"
+            " does not.",
+        ),
         Mutant(
             "padding is zero",
             _of(lambda e, t: (t != 0) * 1.0),
@@ -82,7 +133,8 @@ PROBLEM = Problem(
         Mutant(
             "rows cut off are dropped",
             _of(lambda e, t: ((np.cumsum(e, -1) - e == 0) & e.any(-1, keepdims=True)) * 1.0),
-            "A row without an end keeps all its tokens here; dropping such rows is another choice, overlong filtering.",
+            "A row without an end keeps all its tokens here; dropping such rows is another choice, overlong"
+            " filtering.",
         ),
         Mutant("inverted", lambda t, eos: 1.0 - _reference(t, eos), "This marks the padding."),
         Mutant(

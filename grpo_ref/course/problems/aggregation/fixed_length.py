@@ -5,9 +5,12 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.arrays import masked_sum
+from grpo_ref.course.grading.domain.arguments import Mask, Real, Whole
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
-    Drawn,
     Function,
     Mutant,
     Problem,
@@ -17,15 +20,25 @@ from grpo_ref.course.grading.problem import (
 )
 from grpo_ref.kernels import aggregation
 
+DOMAIN = Domain(
+    {
+        "values": Real("N T", (-1e6, 1e6), padding="mask", meaning="one per token, one row per completion"),
+        "mask": Mask("N T"),
+        "max_length": Whole(
+            (1, 5000),
+            at=(1, 2, 3),
+            refused=(0, -1),
+            meaning="L, the budget in tokens; it may be smaller or larger than T",
+        ),
+    },
+    sizes={"N": (1, 4), "T": (0, 5)},
+    large={"N": 40, "T": 200},
+)
+
 
 def _reference(values: Any, mask: Any, max_length: int) -> Any:
     values, mask = np.asarray(values, dtype=float)[None], np.asarray(mask)[None]
     return float(masked_sum(values * aggregation.fixed_length(mask, max_length), mask, axis=(-3, -2, -1)))
-
-
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    mask = (np.arange(size + 1) < rng.integers(0, size + 2, (size + 1, 1))).astype(float)
-    return np.where(mask > 0, rng.normal(size=mask.shape), 99.0), mask, int(rng.integers(size + 1, size + 6))
 
 
 def _of(formula: Any) -> Function:
@@ -42,15 +55,36 @@ PROBLEM = Problem(
     function="fixed_length_mean",
     reference=_reference,
     background=(
-        "Dividing by a completion's own length makes each token of a long wrong answer cheap, so wrong answers grow."
-        " Dr. GRPO divides by a constant: the budget."
+        "GRPO divides the sum over the tokens of an answer (a completion) by the length of that answer. So"
+        " in a long"
+        " wrong answer each token is blamed little, in a short one much, and wrong answers grow longer during"
+        " training. Dr. GRPO divides by the same constant for all completions, however long they are: the"
+        " budget, the"
+        " largest number of tokens that the model is allowed to write. Then a token's weight does not depend"
+        " on the"
+        " length of the completion it stands in."
     ),
-    task="Write `fixed_length_mean(values, mask, max_length)`:\n\n    1/N Σᵢ (1/L) Σₜ m v,    L = max_length for every completion",
-    inputs="values: (N, T), one per token; padding holds arbitrary numbers, NaN included.\nmask: (N, T) 1 on tokens, 0 on padding.\nmax_length: L, the generation budget in tokens, at least 1.",
-    output="A number.",
-    constraints="Raise ValueError if max_length is less than 1.",
-    notes='TRL `loss_type="dr_grpo"` changes only this; for Dr. GRPO the advantages must also be centered only, with scale_rewards="none".',
-    source="Liu et al. 2025, Dr. GRPO (arXiv:2503.20783).",
+    task=(
+        "Write `fixed_length_mean(values, mask, max_length)`:\n\n"
+        "    1/N Σᵢ ( 1/L Σₜ mᵢₜ vᵢₜ ),    L = max_length for every completion\n\n"
+        "N is the number of completions, which are the rows; v are the values, m is the mask, which says"
+        " what is a"
+        " token. Where m is 0 stands padding: it only fills a row up, and what `values` holds there never"
+        " matters, be"
+        " it NaN or infinity. A completion without any token adds 0 and is still one of the N. L is divided"
+        " by as it"
+        " is given, whether the rows are shorter, as in a batch without long completions, or longer."
+    ),
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
+    output="A number; 0 if there is no token at all.",
+    constraints=f"Raise ValueError if max_length is less than 1.\n{DOMAIN.constraints}",
+    notes=(
+        'TRL\'s `loss_type="dr_grpo"` changes only this; for Dr. GRPO the advantages must also be centered only, with'
+        ' `scale_rewards="none"`. verl\'s `seq-mean-token-sum-norm` divides by T unless `loss_scale_factor` is set. The function of this package gives the weight of each token, m / (N L).'
+    ),
+    kernel="grpo_ref.fixed_length",
+    source='Liu et al. 2025, Dr. GRPO (arXiv:2503.20783); TRL `loss_type="dr_grpo"`.',
     hints=(
         "Which number does a completion's length have in this formula?",
         "The budget is not T: the batch at hand may hold shorter completions only.",
@@ -58,7 +92,11 @@ PROBLEM = Problem(
     ),
     checks=(
         Case(
-            "Three tokens and one, of a budget of 4", (VALUES, MASK, 4), 1.5, why="12 / (2 · 4)", shown=True
+            "Three tokens and one, of a budget of 4",
+            (VALUES, MASK, 4),
+            1.5,
+            why="The sums 6 and 6 of the rows, each divided by 4, have the mean 1.5. The two 99 are padding.",
+            shown=True,
         ),
         Case("The budget is not the longest completion", (VALUES, MASK, 12), 0.5, why="12 / (2 · 12)"),
         Case(
@@ -73,13 +111,20 @@ PROBLEM = Problem(
             1.0,
             why="what the padding holds never matters",
         ),
+        Case(
+            "A budget smaller than the rows",
+            (VALUES, MASK, 2),
+            3.0,
+            why="12 / (2 · 2): L is divided by as it is given",
+        ),
         Raises(
             "A budget without tokens is refused",
             ((VALUES, MASK, 0), (VALUES, MASK, -1)),
             why="nothing can be divided by it",
         ),
         Unchanged((VALUES, MASK, 4)),
-        Drawn("Random batches agree", _draw, why="ragged, several budgets"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

@@ -7,13 +7,14 @@ import numpy as np
 from grpo_ref.arrays import masked_sum
 from grpo_ref.course.grading.domain.arguments import Mask, Real
 from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found import found
-from grpo_ref.course.grading.problem import Case, Drawn, Function, Mutant, Problem, Unchanged, changing_inputs
+from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
 from grpo_ref.kernels import aggregation
 
 DOMAIN = Domain(
     {
-        "values": Real("N T", (-1e6, 1e6), padding="mask", meaning="one per token"),
+        "values": Real("N T", (-1e6, 1e6), padding="mask", meaning="one per token, one row per completion"),
         "mask": Mask("N T"),
     },
     sizes={"N": (1, 4), "T": (0, 5)},
@@ -25,11 +26,6 @@ def _reference(values: Any, mask: Any) -> Any:
     values, mask = np.asarray(values, dtype=float)[None], np.asarray(mask)[None]
     weights = aggregation.sequence_mean_token_mean(mask)
     return float(masked_sum(values * weights, mask, axis=(-3, -2, -1)))
-
-
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    mask = (np.arange(size + 1) < rng.integers(0, size + 2, (size + 1, 1))).astype(float)
-    return np.where(mask > 0, rng.normal(size=mask.shape), 99.0), mask
 
 
 def _of(formula: Any) -> Function:
@@ -45,13 +41,40 @@ PROBLEM = Problem(
     title="Every answer counts the same",
     function="sequence_mean",
     reference=_reference,
-    background="GRPO averages within each answer first. So a token of a long answer counts less, good or bad.",
-    task="Write `sequence_mean(values, mask)`:\n\n    1/N Σᵢ (1/|oᵢ|) Σₜ m v,    |oᵢ| the tokens of completion i",
+    background=(
+        "A training step has one number per token that the model wrote and needs one number for the whole"
+        " batch. GRPO"
+        " averages twice: first over the tokens of each answer (each completion), then over the completions."
+        " So every"
+        " completion counts the same, however long it is, and a token of a long completion counts less than"
+        " one of a"
+        " short completion. The consequence is known as length bias: in a long wrong answer each token is"
+        " hardly"
+        " blamed, so wrong answers tend to grow longer during training."
+    ),
+    task=(
+        "Write `sequence_mean(values, mask)`, the mean over completions of the mean over their tokens:\n\n"
+        "    1/N Σᵢ ( 1/|oᵢ| Σₜ mᵢₜ vᵢₜ )\n\n"
+        "N is the number of completions, which are the rows; v are the values, m is the mask, which says"
+        " what is a"
+        " token; |oᵢ| is the number of tokens of completion i, the sum of its row of the mask. Where m is 0"
+        " stands"
+        " padding: it only fills a row up, is not counted, and what `values` holds there never matters, be"
+        " it NaN or"
+        " infinity. A completion without any token adds 0 to the outer sum and is still one of the N. A token"
+        " whose value is 0 is a token like any other."
+    ),
     inputs=DOMAIN.inputs,
     constraints=DOMAIN.constraints,
     domain=DOMAIN,
-    output="A number. A completion without tokens adds 0 and is still one of the N, as in TRL.",
-    notes="verl leaves empty completions out of N. Dr. GRPO divides by a constant instead of |oᵢ|.",
+    output="A number; 0 if there is no token at all.",
+    notes=(
+        "TRL counts a completion without tokens as one of the N, as here; verl leaves it out of N. Dr. GRPO"
+        " divides by"
+        " a constant instead of |oᵢ|, which takes the length bias away: see `aggregation/fixed_length`. The"
+        " function of this package gives the weight of each token, m / (N |oᵢ|)."
+    ),
+    kernel="grpo_ref.sequence_mean_token_mean",
     source='DeepSeekMath, eq. 3 (arXiv:2402.03300); TRL `loss_type="grpo"`.',
     hints=(
         "Two averages, one inside the other. Along which axis is the inner one?",
@@ -59,7 +82,13 @@ PROBLEM = Problem(
         "(np.where(mask > 0, values, 0).sum(-1) / np.maximum(mask.sum(-1), 1)).mean()",
     ),
     checks=(
-        Case("Three tokens and one", (VALUES, MASK), 4.0, why="means 2 and 6", shown=True),
+        Case(
+            "Three tokens and one",
+            (VALUES, MASK),
+            4.0,
+            why="The rows have the means (1 + 2 + 3) / 3 = 2 and 6 / 1 = 6; the mean of these is 4. The two 99 are padding.",
+            shown=True,
+        ),
         Case(
             "An empty completion is one of N",
             ([[4.0, 2.0], [9.0, 9.0]], [[1, 1], [0, 0]]),
@@ -74,7 +103,7 @@ PROBLEM = Problem(
             "Truth values as a mask", ([[2.0, 7.0]], np.array([[True, False]])), 2.0, why="a mask may be bool"
         ),
         Unchanged((VALUES, MASK)),
-        Drawn("Random batches agree", _draw, why="ragged, some completions empty"),
+        FromDomain(),
         *found(__file__),
     ),
     mutants=(

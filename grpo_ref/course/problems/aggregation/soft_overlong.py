@@ -4,23 +4,54 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.course.grading.problem import Case, Drawn, Function, Mutant, Problem, Unchanged, changing_inputs
-from grpo_ref.kernels.rewards import soft_overlong_punishment
+from grpo_ref.arrays import Integers
+from grpo_ref.course.grading.domain.arguments import Context, Made, Whole
+from grpo_ref.course.grading.domain.domain import Domain, Rule
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
 
 
-def _reference(lengths: Any, max_length: float, buffer: float) -> Any:
-    return soft_overlong_punishment(
-        np.asarray(lengths, dtype=float), int(max_length), buffer=buffer / max_length
-    )
+def _lengths(context: Context) -> Integers:
+    """Numbers of tokens: anywhere, on the ramp, or next to one of its two ends."""
+    budget, buffer = context.values["max_length"], context.values["buffer"]
+    ranges = {
+        "from 0 to twice the budget": (0, 2 * budget),
+        "on the ramp": (budget - buffer, budget),
+        "near its start": (budget - buffer - 1, budget - buffer + 1),
+        "near its end": (budget - 1, budget + 1),
+    }
+    low, high = context.source.pick("lengths: numbers", ranges)
+    drawn = np.floor(context.source.reals(low, high + 1 - 1e-9, context.shape("N")))
+    return np.maximum(drawn, 0).astype(np.int64)
 
 
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    budget = int(rng.integers(10, 40))
-    return rng.integers(1, budget + 5, size + 2), budget, int(rng.integers(1, budget))
+DOMAIN = Domain(
+    {
+        "lengths": Made(
+            _lengths,
+            "whole, from 0 to 2 max_length",
+            axes="N",
+            needs=frozenset(("max_length", "buffer")),
+            meaning="tokens of each completion",
+        ),
+        "max_length": Whole((1, 20480), at=(1, 2, 10, 20480), meaning="the budget in tokens"),
+        "buffer": Whole((1, 20480), at=(1, 2, 5, 4096), meaning="width of the ramp in tokens"),
+    },
+    sizes={"N": (1, 5)},
+    large={"N": 200},
+    rules=(Rule("buffer is at most max_length.", lambda values: values["buffer"] <= values["max_length"]),),
+)
+
+
+def _reference(lengths: Any, max_length: int, buffer: int) -> Any:
+    lengths = np.asarray(lengths, dtype=float)
+    ramp = (max_length - buffer - lengths) / buffer
+    return np.where(lengths <= max_length - buffer, 0.0, np.where(lengths <= max_length, ramp, -1.0))
 
 
 def _of(formula: Any) -> Function:
-    return lambda lengths, max_length, buffer: formula(np.asarray(lengths, float), max_length, buffer)
+    return lambda lengths, max_length, buffer: formula(np.asarray(lengths, dtype=float), max_length, buffer)
 
 
 PROBLEM = Problem(
@@ -28,16 +59,39 @@ PROBLEM = Problem(
     title="A ramp instead of a cliff",
     function="overlong_punishment",
     reference=_reference,
-    background="An answer cut off at the budget is judged wrong, however good it was. DAPO warns before the end, with a ramp.",
-    task=(
-        "Write `overlong_punishment(lengths, max_length, buffer)`, to be added to the reward:\n\n"
-        "    0                               for length <= max_length - buffer\n"
-        "    (max_length - buffer - length) / buffer     from there to max_length\n"
-        "    -1                              beyond max_length"
+    background=(
+        "A model may write at most so many tokens, its budget. An answer that is not finished by then is cut"
+        " off and"
+        " judged wrong, however good it was so far. For the model this is a cliff: one token more, and the"
+        " whole reward is"
+        " gone, without any warning on the tokens before. DAPO puts a ramp in front of the cliff: over the"
+        " last stretch of"
+        " the budget a punishment, added to the reward, grows evenly from 0 to -1, so that the model learns"
+        " to come to an"
+        " end in time."
     ),
-    inputs="lengths: (N,) tokens of each completion.\nmax_length: the budget in tokens.\nbuffer: width of the ramp in tokens; always between 1 and max_length here.",
+    task=(
+        "Write `overlong_punishment(lengths, max_length, buffer)`, the punishment of each answer by its"
+        " length in"
+        " tokens:\n\n"
+        "    0                                          if length <= max_length - buffer\n"
+        "    (max_length - buffer - length) / buffer    if max_length - buffer < length <= max_length\n"
+        "    -1                                         if length > max_length\n\n"
+        "max_length is the budget; buffer is the width of the ramp, both in tokens. Up to the start of the"
+        " ramp nothing is"
+        " punished and nothing is rewarded, and beyond the budget it does not get worse."
+    ),
+    inputs=DOMAIN.inputs,
+    constraints=DOMAIN.constraints,
+    domain=DOMAIN,
     output="(N,) numbers from -1 to 0.",
-    notes="Some texts write L_cache for the threshold where the ramp begins; in the paper and in TRL it is the width.",
+    notes=(
+        "DAPO used a budget of 20480 tokens with a ramp of 4096. Some texts write L_cache for the length at"
+        " which the"
+        " ramp begins; in the paper and in TRL it is the width. verl's ramp goes on falling beyond the"
+        " budget. The function of this package takes the width as a share of the budget."
+    ),
+    kernel="grpo_ref.soft_overlong_punishment",
     source="DAPO, eq. 13 (arXiv:2503.14476); TRL `get_soft_overlong_punishment`.",
     hints=(
         "What is the middle line at the two ends of the ramp?",
@@ -45,7 +99,13 @@ PROBLEM = Problem(
         "np.clip((max_length - buffer - lengths) / buffer, -1, 0)",
     ),
     checks=(
-        Case("Half way up the ramp", ([9], 10, 2), np.array([-0.5]), why="(10 - 2 - 9) / 2", shown=True),
+        Case(
+            "Half way down the ramp",
+            ([7, 9, 12], 10, 2),
+            np.array([0.0, -0.5, -1.0]),
+            why="The ramp goes from 8 to 10 tokens: 7 lie before it, (10 - 2 - 9) / 2 = -0.5, and 12 lie beyond the budget.",
+            shown=True,
+        ),
         Case(
             "Short, at the threshold, at the budget, beyond",
             ([3, 8, 10, 12], 10, 2),
@@ -54,7 +114,8 @@ PROBLEM = Problem(
         ),
         Case("A wide ramp", ([5], 10, 10), np.array([-0.5]), why="(10 - 10 - 5) / 10"),
         Unchanged((np.array([9, 12]), 10, 2)),
-        Drawn("Random lengths agree", _draw, why="several budgets and ramps"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

@@ -5,18 +5,26 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.arrays import masked_sum
-from grpo_ref.course.grading.problem import Case, Drawn, Function, Mutant, Problem, Unchanged, changing_inputs
+from grpo_ref.course.grading.domain.arguments import Mask, Real
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
 from grpo_ref.kernels import aggregation
+
+DOMAIN = Domain(
+    {
+        "values": Real("N T", (-1e6, 1e6), padding="mask", meaning="one per token, one row per completion"),
+        "mask": Mask("N T"),
+    },
+    sizes={"N": (1, 4), "T": (0, 5)},
+    large={"N": 40, "T": 200},
+)
 
 
 def _reference(values: Any, mask: Any) -> Any:
     values, mask = np.asarray(values, dtype=float)[None], np.asarray(mask)[None]
     return float(masked_sum(values * aggregation.token_mean(mask), mask, axis=(-3, -2, -1)))
-
-
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    mask = (np.arange(size + 1) < rng.integers(0, size + 2, (size + 1, 1))).astype(float)
-    return np.where(mask > 0, rng.normal(size=mask.shape), 99.0), mask
 
 
 def _of(formula: Any) -> Function:
@@ -30,10 +38,37 @@ PROBLEM = Problem(
     title="Every token counts the same",
     function="token_mean",
     reference=_reference,
-    background="How a trainer averages decides which answers teach most. DAPO gives every token of the batch the same weight.",
-    task="Write `token_mean(values, mask)`:\n\n    Σ m v / Σ m,    over all tokens of the batch",
-    inputs="values: (N, T), one per token; padding holds arbitrary numbers, NaN included.\nmask: (N, T) 1 on tokens, 0 on padding.",
-    output="A number; 0 if no token is left.",
+    background=(
+        "A training step has one number per token that the model wrote, for example how well it did there,"
+        " and needs"
+        " one number for the whole batch: the average. But which one? The answers of the model, the"
+        " completions, have"
+        " different lengths. DAPO counts every token of the batch the same, so a completion of 1000 tokens"
+        " counts"
+        " a hundred times as much as one of 10. It was introduced because averaging each completion by itself"
+        " makes the tokens of long answers count too little: neither good reasoning nor empty talk in them"
+        " was"
+        " learned from as it should be."
+    ),
+    task=(
+        "Write `token_mean(values, mask)`, the mean of `values` over all tokens of the batch:\n\n"
+        "    Σ m v / Σ m\n\n"
+        "Both sums run over all rows and columns. v are the values, one row per completion; m is the mask,"
+        " which says"
+        " what is a token. Where m is 0 stands padding: it only fills a row up, is not counted, and what"
+        " `values` holds"
+        " there never matters, be it NaN or infinity. If the batch has no token at all, the result is 0."
+    ),
+    inputs=DOMAIN.inputs,
+    constraints=DOMAIN.constraints,
+    domain=DOMAIN,
+    output="A number; 0 if there is no token.",
+    notes=(
+        'This is verl\'s default, `token-mean`, and TRL\'s `loss_type="bnpo"`. TRL\'s `loss_type="dapo"` counts the'
+        " tokens of a whole training step instead, which may consist of several batches. The function of"
+        " this package gives the weights m / Σ m, to be multiplied by the values and summed."
+    ),
+    kernel="grpo_ref.token_mean",
     source="DAPO, eq. 12 (arXiv:2503.14476); verl `token-mean`.",
     hints=(
         "NaN times 0 is NaN. How do you leave out what the padding holds?",
@@ -41,7 +76,13 @@ PROBLEM = Problem(
         "np.where(mask > 0, values, 0).sum() / max(mask.sum(), 1)",
     ),
     checks=(
-        Case("Three tokens and one", (VALUES, MASK), 3.0, why="(1 + 2 + 3 + 6) / 4", shown=True),
+        Case(
+            "Three tokens and one",
+            (VALUES, MASK),
+            3.0,
+            why="Four tokens: (1 + 2 + 3 + 6) / 4. The two 99 are padding.",
+            shown=True,
+        ),
         Case(
             "NaN in the padding", ([[2.0, np.nan]], [[1, 0]]), 2.0, why="what the padding holds never matters"
         ),
@@ -56,7 +97,8 @@ PROBLEM = Problem(
             "Truth values as a mask", ([[2.0, 7.0]], np.array([[True, False]])), 2.0, why="a mask may be bool"
         ),
         Unchanged((VALUES, MASK)),
-        Drawn("Random batches agree", _draw, why="ragged, some completions empty"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

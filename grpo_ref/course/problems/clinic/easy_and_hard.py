@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
-    Drawn,
     Holds,
     Mutant,
     Problem,
@@ -15,7 +16,7 @@ from grpo_ref.course.grading.problem import (
     as_given,
     changing_inputs,
 )
-from grpo_ref.course.problems.bandits import draw_bandits, learns_bandits, on_bandits
+from grpo_ref.course.problems.bandits import A_BANDIT, BANDITS, RULES, learns_bandits, on_bandits
 from grpo_ref.kernels.advantages import raw_rewards
 from grpo_ref.kernels.aggregation import token_sum
 from grpo_ref.mistakes import stages
@@ -40,17 +41,29 @@ PROBLEM = Problem(
     function="train",
     reference=_reference,
     background=(
-        "The patient: a training loop of bandits like that of `clinic/falling_reward`, on prompts of very different difficulty. On an easy prompt whatever was drawn becomes"
-        " likelier, on a hard one whatever was drawn becomes rarer, right or wrong."
+        f"{A_BANDIT} The patient below trains on prompts of very different difficulty: an easy one pays 8 to 10"
+        " whatever is drawn, a hard one 0 or 1. After one update everything that was drawn on the easy prompt has"
+        " become likelier and everything that was drawn on the hard one rarer, right or wrong. In the example"
+        " below the second prompt pays 9 for every arm, so there is nothing to learn on it; its logits move all the"
+        " same, by 1.06."
     ),
     task=(
-        "Find the fault in `train(payoffs, uniforms, learning_rate=2.0)` below and mend it. It shall do gradient ascent on the mean of A log π over all prompts"
-        " and members, with A the reward minus the mean of its group."
+        "Find the fault in `train(payoffs, uniforms, learning_rate=2.0)` below and mend it: one line is wrong, the"
+        f" rest is right. {RULES}"
     ),
-    inputs="payoffs: (U, P, G, V), what arm v would pay to member g of prompt p in update u.\nuniforms: (U, P, G) numbers in [0, 1).\nlearning_rate: a number.",
+    inputs=BANDITS.inputs,
+    domain=BANDITS,
     output="(P, V) the logits after U updates.",
-    constraints="The fault is in one line; the rest is right.",
-    source="found in more than one public GRPO repository.",
+    constraints=(
+        "A group of one has advantage 0 and moves nothing; so does a group in which all rewards are equal.\n"
+        "With learning_rate 4 and groups of 16, after 150 updates the best of four arms that pay 1 with"
+        " probabilities such as 0.1, 0.5, 0.2 and 0.3 must have a probability above 0.9."
+    ),
+    notes=(
+        "With one prompt in the batch the fault cannot be seen. In a trainer it comes in with a reshape: rewards of"
+        " shape (P G,) whose mean is taken before they are brought into groups."
+    ),
+    source="DeepSeekMath, sec. 4.1.2 (arXiv:2402.03300): the baseline is the mean of the group.",
     hints=(
         "Give both members of a prompt the same reward. What should happen to its logits, and what does?",
         "Whose mean is the baseline?",
@@ -61,12 +74,15 @@ PROBLEM = Problem(
             "One update by hand",
             ONE,
             np.array([[0.125, -0.125], [0.0, 0.0]]),
-            why="the first prompt has A = ±1/2, and weight 1/4 per member; the second pays 9 whatever is drawn and has nothing to learn",
+            why="Both arms of the first prompt are drawn once and pay 1 and 0, so A = 1/2 and -1/2. The two draws"
+            " add 1/2 · [1/2, -1/2] and -1/2 · [-1/2, 1/2], each with weight 1/4: [1/8, -1/8]. The second prompt"
+            " pays 9 to both members: A = 0 for both, and nothing moves.",
             shown=True,
         ),
         Holds("It learns the best arms", learns_bandits, why="an easy and a hard prompt, 150 updates"),
         Unchanged((np.ones((2, 2, 2, 2)), np.full((2, 2, 2), 0.3))),
-        Drawn("Random runs agree", draw_bandits, why="two prompts of different difficulty"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),
@@ -105,5 +121,5 @@ PROBLEM = Problem(
             "The mean over prompts and members was right; it is a sum now.",
         ),
     ),
-    others={"a list": lambda *inputs: _reference(*inputs).tolist()},
+    others={"a list": lambda *inputs, **named: _reference(*inputs, **named).tolist()},
 )

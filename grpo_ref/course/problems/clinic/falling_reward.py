@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
-    Drawn,
     Holds,
     Mutant,
     Problem,
@@ -15,7 +16,7 @@ from grpo_ref.course.grading.problem import (
     as_given,
     changing_inputs,
 )
-from grpo_ref.course.problems.bandits import draw_bandits, learns_bandits, on_bandits
+from grpo_ref.course.problems.bandits import A_BANDIT, BANDITS, RULES, learns_bandits, on_bandits
 from grpo_ref.kernels.advantages import raw_rewards
 from grpo_ref.kernels.aggregation import token_sum
 from grpo_ref.mistakes import stages
@@ -30,17 +31,28 @@ PROBLEM = Problem(
     function="train",
     reference=_reference,
     background=(
-        "The patient: a training loop for a table of bandits, one row of logits per prompt. Its reward curve starts in the middle and"
-        " falls to the worst arm's payoff, as smoothly as others rise."
+        f"{A_BANDIT} The patient below is such a training loop. Each of its two prompts offers four arms, and an"
+        " arm drawn blindly pays 0.44 on average. The reward starts there and falls: to 0.33 after 20 updates of"
+        " groups of 16, to 0.26 after 100, close to what the worst arms pay. It falls as smoothly as healthy"
+        " curves rise, and that is a sign: nothing is random about this fault."
     ),
     task=(
-        "Find the fault in `train(payoffs, uniforms, learning_rate=2.0)` below and mend it. It shall do gradient ascent on the mean of A log π over all prompts"
-        " and members, with A the reward minus the mean of its group."
+        "Find the fault in `train(payoffs, uniforms, learning_rate=2.0)` below and mend it: one line is wrong, the"
+        f" rest is right. {RULES}"
     ),
-    inputs="payoffs: (U, P, G, V), what arm v would pay to member g of prompt p in update u.\nuniforms: (U, P, G) numbers in [0, 1).\nlearning_rate: a number.",
+    inputs=BANDITS.inputs,
+    domain=BANDITS,
     output="(P, V) the logits after U updates.",
-    constraints="The fault is in one line; the rest is right.",
-    source="the most frequent of all, and quickly found.",
+    constraints=(
+        "A group of one has advantage 0 and moves nothing.\n"
+        "With learning_rate 4 and groups of 16, after 150 updates the best of four arms that pay 1 with"
+        " probabilities such as 0.1, 0.5, 0.2 and 0.3 must have a probability above 0.9."
+    ),
+    notes=(
+        "In a trainer the same fault is a loss whose minus is missing, or a minus too many: an optimizer goes"
+        " downhill on what it is given, so it has to be given -J."
+    ),
+    source="Williams 1992, REINFORCE, with the mean of the group for a baseline.",
     hints=(
         "Take one prompt, two arms, one update, and follow the numbers by hand. Which logit should rise?",
         "A loss is minimized, an objective is maximized. `gradient` is the derivative of which?",
@@ -51,16 +63,22 @@ PROBLEM = Problem(
             "One update by hand",
             ONE,
             np.array([[0.25, -0.25]]),
-            why="arms 0 and 1 are drawn, A = ±1/2; the mean of A (one-hot - 1/2) is 1/2 (1/2 · 1/2 + 1/2 · 1/2)",
+            why="Both arms have probability 1/2; 0.25 draws arm 0, which pays 1, and 0.75 draws arm 1, which pays 0."
+            " The mean reward is 1/2, so A = 1/2 and -1/2. The first draw adds 1/2 · [1/2, -1/2], the second"
+            " -1/2 · [-1/2, 1/2], and the mean of both is [1/4, -1/4].",
             shown=True,
         ),
         Holds("It learns the best arms", learns_bandits, why="two prompts, 150 updates"),
         Unchanged((np.ones((2, 1, 2, 2)), np.full((2, 1, 2), 0.3))),
-        Drawn("Random runs agree", draw_bandits, why="two prompts, a few updates"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),
-        as_given(on_bandits(replace(RIGHT, direction=-1.0)), "It still goes downhill."),
+        as_given(
+            on_bandits(replace(RIGHT, direction=-1.0)),
+            "It still goes downhill: the step is taken against the gradient of J.",
+        ),
         Mutant(
             "baseline dropped",
             on_bandits(replace(RIGHT, advantage=raw_rewards)),
@@ -87,5 +105,5 @@ PROBLEM = Problem(
             "The learning rate is not used.",
         ),
     ),
-    others={"a list": lambda *inputs: _reference(*inputs).tolist()},
+    others={"a list": lambda *inputs, **named: _reference(*inputs, **named).tolist()},
 )

@@ -4,20 +4,69 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.course.grading.problem import Case, Drawn, Function, Mutant, Problem, Unchanged, changing_inputs
+from grpo_ref.course.grading.domain.arguments import Context, Made
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
 from grpo_ref.learning.policies.table import policy_of
 
-UPDATES = 60
+UPDATES, ENDS = 60, 10
+"""Length of a simulated run, and of its two ends that are compared."""
+RISES = {f"{rise:g}": rise for rise in (-1.0, -0.3, -0.101, -0.099, 0.0, 0.05, 0.099, 0.101, 0.3, 1.0)}
+SHARES = {f"{share:g}": share for share in (0.0, 0.02, 0.097, 0.103, 0.3, 1.0, 1.3)}
+
+
+def _between(context: Context, first: Any, last: Any, noise: float) -> Any:
+    """A curve whose ends have these means, with a hump or a dip in the middle."""
+    source, (length,) = context.source, context.shape("U")
+    time = np.linspace(0.0, 1.0, length)
+    middle = source.pick("middle", {"straight": 0.0, "a hump": 1.0, "a dip": -1.0})
+    curve = first + (last - first) * time + 2.0 * (first + 0.2) * middle * time * (1.0 - time)
+    curve = curve + source.reals(-noise, noise, (length,))
+    curve[:ENDS] += first - curve[:ENDS].mean()
+    curve[-ENDS:] += last - curve[-ENDS:].mean()
+    return curve
+
+
+def _score(name: str) -> Any:
+    def draw(context: Context) -> Any:
+        start = float(context.source.reals(0.0, 1.0, ()))
+        rise = context.source.pick(f"{name}: rise", RISES)
+        noise = context.source.pick(f"{name}: noise", {"none": 0.0, "little": 0.03, "much": 0.3})
+        return _between(context, start, start + rise, noise)
+
+    return draw
+
+
+def _entropy(context: Context) -> Any:
+    start = float(context.source.reals(0.2, 3.0, ()))
+    share = context.source.pick("entropy: what is left", SHARES)
+    noise = context.source.pick("entropy: noise", {"none": 0.0, "little": 0.05})
+    return np.maximum(_between(context, start, share * start, noise * start * min(share, 1.0)), 0.0)
+
+
+DOMAIN = Domain(
+    {
+        "reward": Made(
+            _score("reward"), "one number per update", meaning="what the policy was paid, shape (U,)"
+        ),
+        "truth": Made(_score("truth"), "one number per update", meaning="what you really wanted, shape (U,)"),
+        "entropy": Made(_entropy, "one number per update, not negative", meaning="in nats, shape (U,)"),
+    },
+    sizes={"U": (20, 60)},
+    large={"U": 300},
+)
 
 
 def _reference(reward: Any, truth: Any, entropy: Any) -> str:
     reward, truth, entropy = (np.asarray(x, dtype=float) for x in (reward, truth, entropy))
-    gained, meant = (x[-10:].mean() - x[:10].mean() for x in (reward, truth))
+    gained, meant = (x[-ENDS:].mean() - x[:ENDS].mean() for x in (reward, truth))
     if gained < -0.1:
         return "wrong sign"
     if gained > 0.1:
         return "reward hacking" if meant < -0.1 else "learning"
-    return "collapse" if entropy[-10:].mean() < 0.1 * entropy[0] else "no signal"
+    return "collapse" if entropy[-ENDS:].mean() < 0.1 * entropy[:ENDS].mean() else "no signal"
 
 
 def simulate(rng: "np.random.Generator", illness: str) -> tuple[Any, ...]:
@@ -36,13 +85,6 @@ def simulate(rng: "np.random.Generator", illness: str) -> tuple[Any, ...]:
     reward, truth, entropy = np.array(curves).T
     noise = rng.normal(0.0, 0.02, (2, UPDATES))
     return reward + noise[0], truth + noise[1], entropy
-
-
-ILLNESSES = ("learning", "wrong sign", "no signal", "collapse", "reward hacking")
-
-
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    return simulate(rng, ILLNESSES[rng.integers(len(ILLNESSES))])
 
 
 def _run(illness: str) -> tuple[Any, ...]:
@@ -66,27 +108,58 @@ PROBLEM = Problem(
     function="diagnose",
     reference=_reference,
     background=(
-        "Before you open the code, look at the curves. Four illnesses show in three of them: what the policy is paid, what"
-        " you really wanted (measured on the side, never trained on), and how undecided it is."
+        "Before you open the code, look at the curves. A run of reinforcement learning is usually watched by three of"
+        " them: the reward, which is what the policy is paid; the truth, which is what you really wanted (a rate of"
+        " solved exercises, say), measured on the side and never trained on; and the entropy, which says how"
+        " undecided the policy is, from log V for V equally likely choices down to 0 when it always does the same."
+        " Four illnesses show in these three curves, and each of them has another remedy."
     ),
     task=(
-        "Write `diagnose(reward, truth, entropy)`, which names what it sees:\n\n"
-        '    "learning"          both the reward and the truth have risen\n'
-        '    "reward hacking"    the reward has risen while the truth has fallen\n'
+        "Write `diagnose(reward, truth, entropy)`, which returns one of five names. The start of a curve is the mean"
+        " of its first ten numbers, its end the mean of its last ten. A curve has risen if its end is more than 0.1"
+        " above its start, and fallen if it is more than 0.1 below. Ask in this order; the first that holds"
+        " counts:\n\n"
         '    "wrong sign"        the reward has fallen\n'
-        '    "collapse"          the policy has made up its mind (entropy near 0) and the reward is hardly better\n'
-        '    "no signal"         nothing has moved, and the policy is as undecided as at the start'
+        '    "reward hacking"    the reward has risen and the truth has fallen\n'
+        '    "learning"          the reward has risen\n'
+        '    "collapse"          the end of the entropy is below a tenth of its start\n'
+        '    "no signal"         none of these'
     ),
-    inputs="reward, truth: (60,) one number per update, about 0 to 1.2, with noise of 0.02.\nentropy: (60,) nats.",
-    output="One of the five names.",
-    constraints="The curves come from real runs with six arms.\nRisen and fallen mean by more than 0.1 from the mean of the first ten updates to that of the last ten.\nThe reward is asked first: if it has risen and the truth has not fallen, the run is learning. Only if it has done neither does the entropy decide, near 0 meaning below a tenth of its start.",
-    source="open-r1 #239 and TRL #3857 are reports of runs that nobody could read.",
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
+    output="One of the five names, written as above.",
+    constraints=(
+        "All three curves have the same length U, at least 20.\n"
+        "A truth that has risen, or not moved, makes no difference: a rising reward is then learning.\n"
+        "No difference between start and end is exactly 0.1, and no entropy ends at exactly a tenth of its start."
+    ),
+    notes=(
+        "The four illnesses: a sign turned over in the loss; a reward that does not measure what was wanted"
+        " (Gao et al. 2022, arXiv:2210.10760); a policy that makes up its mind before it has found anything; and"
+        " groups in which all rewards are equal, so that every advantage is 0."
+    ),
+    source="Yu et al. 2025, DAPO, sec. 3 and 4 (arXiv:2503.14476), on which curves to watch.",
     hints=(
         "Which of the three curves tells most of the five names apart?",
         "Compare the mean of the last ten updates with that of the first ten, and ask about the reward first.",
-        "If the reward has hardly moved, the entropy decides: below a tenth of its start the policy has collapsed.",
+        "If the reward has hardly moved: entropy[-10:].mean() < 0.1 * entropy[:10].mean() is a collapse.",
     ),
     checks=(
+        Case(
+            "A step in the middle",
+            ([0.3] * 10 + [0.7] * 10, [0.5] * 20, [1.8] * 10 + [1.0] * 10),
+            "learning",
+            why="The reward goes from 0.3 to 0.7, which is more than 0.1; the truth has not fallen.",
+            shown=True,
+        ),
+        Case(
+            "Decided too early",
+            ([0.5] * 20, [0.2] * 10 + [0.9] * 10, [1.8] * 10 + [0.1] * 10),
+            "collapse",
+            why="The reward has not moved, so the entropy decides: it ends at 0.1, and a tenth of its start is 0.18."
+            " Where the truth went is not asked.",
+            shown=True,
+        ),
         Case("A healthy run", _run("learning"), "learning", why="reward and truth rise together"),
         Case(
             "Paid for the wrong thing",
@@ -103,7 +176,8 @@ PROBLEM = Problem(
         ),
         Case("Nothing happens", _run("no signal"), "no signal", why="all curves are flat"),
         Unchanged(_run("learning")),
-        Drawn("Random runs agree", _draw, why="all five, with fresh noise"),
+        FromDomain(count=48),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),
@@ -129,6 +203,25 @@ PROBLEM = Problem(
             "collapse whenever the entropy is low",
             lambda r, t, e: "collapse" if np.asarray(e)[-1] < 0.5 else _reference(r, t, e),
             "A policy that has learned is decided too; collapse is to be decided and no better.",
+        ),
+        Mutant(
+            "the last number of the entropy",
+            lambda r, t, e: _reference(r, t, np.append(np.asarray(e)[:-ENDS], np.full(ENDS, e[-1]))),
+            "The end of the entropy is the mean of its last ten numbers, not the last one.",
+        ),
+        Mutant(
+            "the first number of the entropy",
+            lambda r, t, e: _reference(r, t, np.append(np.full(ENDS, e[0]), np.asarray(e)[ENDS:])),
+            "The start of the entropy is the mean of its first ten numbers, not the first one.",
+        ),
+        Mutant(
+            "the truth has to rise",
+            lambda r, t, e: (
+                "reward hacking"
+                if _reference(r, t, e) == "learning" and np.mean(t[-ENDS:]) < np.mean(t[:ENDS]) + 0.1
+                else _reference(r, t, e)
+            ),
+            "A truth that has not moved is no hacking.",
         ),
         Mutant("flat is a wrong sign", _of(no_signal="wrong sign"), "A flat curve has not fallen."),
         Mutant(

@@ -5,9 +5,14 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.course.grading.domain.arguments import Real, Scalar, Whole
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.domain.rows import MIXED, Pattern
+from grpo_ref.course.grading.domain.source import Source
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
-    Drawn,
     Function,
     Holds,
     Mutant,
@@ -26,6 +31,32 @@ from grpo_ref.mistakes.toy_loop import RIGHT, ToyLoop, countdown
 SPEAKER = replace(RIGHT, walk=countdown)
 
 
+def _third_is_the_end(source: Source, uniforms: Any) -> Any:
+    """Some completions begin with two large numbers, which draw words, and a small one, which draws the end."""
+    chosen = source.flags((*uniforms.shape[:-1], 1))
+    position = np.arange(uniforms.shape[-1])
+    forced = np.where(position < 2, 0.9 + 0.09 * uniforms, np.where(position == 2, 0.1 * uniforms, uniforms))
+    return np.where(chosen, forced, uniforms)
+
+
+DOMAIN = Domain(
+    {
+        "uniforms": Real(
+            "U G T",
+            (0, 0.999),
+            at=(0, 0.5),
+            rows=(MIXED, Pattern("some end as the third token", _third_is_the_end)),
+            whole=False,
+            meaning="random numbers, one for each token",
+        ),
+        "vocabulary": Whole((2, 4), meaning="V, the number of tokens"),
+        "learning_rate": Scalar(8.0, (0.01, 10), usual=((0.1, 10),), at=(1,), meaning="length of a step"),
+    },
+    sizes={"U": (1, 4), "G": (1, 6), "T": (1, 6)},
+    large={"U": 12, "G": 40, "T": 20},
+)
+
+
 def _two_words(tokens: Any, mask: Any) -> Any:
     ended = (mask * (tokens == 0)).sum(-1) > 0
     return ((mask.sum(-1) == 3) & ended).astype(float)
@@ -41,10 +72,6 @@ def _of(loop: ToyLoop, reward: Any = _two_words) -> Function:
 
 
 _reference = _of(SPEAKER)
-
-
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    return rng.random((size, 4 * size, 4)), 2, rng.uniform(2.0, 8.0)
 
 
 def _walk_without(mask_of: Any) -> Any:
@@ -79,19 +106,41 @@ PROBLEM = Problem(
     function="train",
     reference=_reference,
     background=(
-        "The patient: a training loop for completions that may end early. Token 0 ends a completion; what is drawn after it is"
-        " padding. The logits of positions that no completion ever reached have moved all the same."
+        "A small language: its tokens are 0 to V - 1, and token 0 ends a completion. Completions of different"
+        " lengths lie in one rectangular array; what was drawn after the end is padding, which nobody said and"
+        " which must not be trained. A mask has 1 on the tokens and 0 on the padding. The policy is a table with"
+        " one row of logits for each position; the softmax of a row gives the probability of each token there. In"
+        " the patient below the rows of late positions move although both completions of a batch have ended long"
+        " before: by 0.4 in one update, where they should stay at 0. It learns what it shall all the same, which is"
+        " why nobody noticed."
     ),
     task=(
-        "Find the fault in `train(uniforms, vocabulary, learning_rate=8.0)` below and mend it. The policy has one row of logits per position. A completion is right, and"
-        " gets reward 1, if it ends as its third token; else it gets 0. The loop shall do gradient ascent on\n\n"
-        "    Σ m A log π / Σ m,    A the reward minus the mean of the batch\n\n"
-        "over the G completions of a batch, with m = 1 up to and including the end, and 0 on padding."
+        "Find the fault in `train(uniforms, vocabulary, learning_rate=8.0)` below and mend it: one line is wrong,"
+        " the rest is right. The program shall do the following. The table of logits, (T, V), is zeros at first."
+        " In each of the U updates\n\n"
+        "1. π is the softmax of each row. At every position t of each of the G completions a token is drawn: the"
+        " first one whose cumulative probability π(0 | t) + ... + π(token | t) is larger than its number in"
+        " `uniforms`\n"
+        "2. the mask m is 1 up to and including the first token 0, and 0 after it; without a token 0 it is 1"
+        " everywhere\n"
+        "3. the reward of a completion is 1 if the third token ends it, so that it says two words and stops;"
+        " otherwise it is 0\n"
+        "4. its advantage A is the reward minus the mean reward of the batch, all G completions\n"
+        "5. the logits take one step uphill, logits += learning_rate · ∂J/∂logits, with A held constant, on\n\n"
+        "    J = Σ m A log π(token | t) / Σ m\n\n"
+        "Both sums run over all positions of all completions of the batch. The gradient of log π(token | t) with"
+        " respect to row t is the one-hot vector of the token minus π."
     ),
-    inputs="uniforms: (U, G, T) numbers in [0, 1).\nvocabulary: V.\nlearning_rate: a number.",
-    output="(T, V) the logits after U updates, from zeros.",
-    constraints="The fault is in one line; the rest is right.",
-    source="TRL #6654 is a fault of this kind in a released trainer.",
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
+    output="(T, V) the logits after U updates.",
+    constraints=(
+        "If T is less than 3 every reward is 0, and nothing moves.\n"
+        "After 200 updates of 16 completions with V = 3 and T = 5 the program must say two words and stop with a"
+        " probability above 0.9."
+    ),
+    notes="An issue of TRL (#6654) reports a fault of this kind in a released trainer.",
+    source="Yu et al. 2025, DAPO, eq. 8 (arXiv:2503.14476): the mean over the tokens of the batch.",
     hints=(
         "Which tokens are in `mask`? Print it beside the tokens.",
         "The mask is computed, and then? Follow the name to the last line that reads it.",
@@ -102,17 +151,24 @@ PROBLEM = Problem(
             "One update by hand",
             ([[[0.75, 0.75, 0.25, 0.25], [0.25, 0.75, 0.75, 0.75]]], 2, 1.0),
             np.array([[-0.5, 0.5], [-0.25, 0.25], [0.25, -0.25], [0.0, 0.0]]) / 4,
-            why="completions 1 1 0 and 0: rewards 1 and 0, A = ±1/2, four tokens of weight 1/4; the fourth position is padding in both",
+            why="Each token has probability 1/2. The completions are 1 1 0 and 0, so the rewards are 1 and 0,"
+            " A = 1/2 and -1/2, and each of the four tokens has weight 1/4. The first position gets"
+            " (1/2 · [-1/2, 1/2] - 1/2 · [1/2, -1/2]) / 4, the second 1/2 · [-1/2, 1/2] / 4, the third"
+            " 1/2 · [1/2, -1/2] / 4. At the fourth both have ended.",
             shown=True,
         ),
         Holds("Padding is not trained", _silence, why="both completions have ended by then"),
         Holds("It learns when to stop", _learns, why="200 updates of 16 completions"),
         Unchanged((np.full((2, 2, 4), 0.3), 2)),
-        Drawn("Random runs agree", _draw, why="ends everywhere"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),
-        as_given(_of(replace(SPEAKER, weight=stages.everywhere)), "The padding is still trained."),
+        as_given(
+            _of(replace(SPEAKER, weight=stages.everywhere)),
+            "The padding is still trained: every position has the same weight.",
+        ),
         Mutant(
             "padding in the denominator",
             _of(replace(SPEAKER, weight=padded_mean)),
@@ -155,6 +211,6 @@ PROBLEM = Problem(
             "Only a completion that ends as its third token is right.",
         ),
     ),
-    others={"a list": lambda *inputs: _reference(*inputs).tolist()},
+    others={"a list": lambda *inputs, **named: _reference(*inputs, **named).tolist()},
     rtol=1e-8,
 )

@@ -5,9 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.course.grading.domain.arguments import Real, Scalar
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.domain.rows import CONSTANT, LEVELS, MIXED
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
-    Drawn,
     Function,
     Mutant,
     Problem,
@@ -15,9 +19,21 @@ from grpo_ref.course.grading.problem import (
     as_given,
     changing_inputs,
 )
-from grpo_ref.course.problems.bandits import draw_bandits
+from grpo_ref.course.problems.bandits import A_BANDIT, LEARNING_RATE, PAYOFFS, SIZES, UNIFORMS
 from grpo_ref.kernels.advantages import raw_rewards
 from grpo_ref.mistakes.toy_loop import RIGHT, ToyLoop
+
+DOMAIN = Domain(
+    {
+        "start": Real("P V", (-5, 5), rows=(MIXED, CONSTANT, LEVELS), meaning="logits to begin with"),
+        "payoffs": replace(PAYOFFS, within=(-5, 5)),
+        "uniforms": UNIFORMS,
+        "learning_rate": replace(LEARNING_RATE, within=(0.01, 3), at=(1, 3)),
+        "kl_coef": Scalar(0.1, (0, 2), at=(0, 1), meaning="weight of the penalty"),
+    },
+    sizes=SIZES,
+    large={"P": 12, "G": 40},
+)
 
 
 def _of(loop: ToyLoop, scale: float = 1.0) -> Function:
@@ -37,11 +53,6 @@ def _of(loop: ToyLoop, scale: float = 1.0) -> Function:
 _reference = _of(RIGHT)
 
 
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    payoffs, uniforms, rate = draw_bandits(rng, size + 1)
-    return rng.normal(size=(2, 3)), payoffs, uniforms, rate, rng.uniform(0.05, 0.5)
-
-
 NOTHING_TO_GAIN = ([[0.0, 0.0]], np.zeros((2, 1, 2, 2)), np.full((2, 1, 2), 0.25), 1.0, 1.0)
 
 PROBLEM = Problem(
@@ -50,18 +61,34 @@ PROBLEM = Problem(
     function="train",
     reference=_reference,
     background=(
-        "The patient: a training loop with a penalty that shall keep the policy near its start. However large kl_coef is chosen,"
-        " the policy walks away, and the KL that it reports is 0 all the way."
+        f"{A_BANDIT} The patient below has a leash: a penalty that shall keep the policy near the reference, the"
+        " policy that it started with. It does not hold. Trained for 100 updates on four arms, of which the best"
+        " pays 1 with probability 0.5, the policy takes this arm with probability 0.985, and it does so whether"
+        " kl_coef is 0, 0.1 or 1; in a healthy run that is 0.985, 0.71 and 0.33. The distance from the reference"
+        " that the patient reports is exactly 0 in every update."
     ),
     task=(
-        "Find the fault in `train(start, payoffs, uniforms, learning_rate=2.0, kl_coef=0.1)` below and mend it. It shall do gradient ascent on the mean over prompts and members of\n\n"
-        "    A log π - kl_coef (e⁻ᵛ - 1 + v),    v = log π - log πref\n\n"
-        "with πref the softmax of `start` all the time, and A the reward minus the mean of its group."
+        "Find the fault in `train(start, payoffs, uniforms, learning_rate=2.0, kl_coef=0.1)` below and mend it: one"
+        " line is wrong, the rest is right. The program shall do the following. The logits are `start` at first,"
+        " and the reference πref is the softmax of `start` from beginning to end. In each of the U updates\n\n"
+        "1. π is the softmax of each row of logits. Every member g of the group of prompt p draws an arm: the first"
+        " one whose cumulative probability π(0) + ... + π(arm) is larger than its number in `uniforms`\n"
+        "2. its reward is `payoffs[update, p, g, arm]`, and its advantage A is this reward minus the mean reward"
+        " of its group, the G members of the same prompt\n"
+        "3. the logits take one step uphill, logits += learning_rate · ∂J/∂logits, with A held constant, on\n\n"
+        "    J = 1/(P G) Σ [A log π(arm) - kl_coef (e⁻ᵛ - 1 + v)],    v = log π(arm) - log πref(arm)\n\n"
+        "The slope of one term with respect to log π(arm) is A - kl_coef (1 - πref(arm) / π(arm)), and the"
+        " gradient of log π(arm) with respect to the logits of its prompt is the one-hot vector of the arm minus π."
     ),
-    inputs="start: (P, V) logits to begin with.\npayoffs: (U, P, G, V), what arm v would pay to member g of prompt p in update u.\nuniforms: (U, P, G) numbers in [0, 1).\nlearning_rate, kl_coef: numbers.",
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
     output="(P, V) the logits after U updates.",
-    constraints="The fault is in one line.",
-    source="a trap of NumPy, and of PyTorch.",
+    constraints="`start` itself must be left as it was.",
+    notes=(
+        "In PyTorch the same fault is `reference = model` in place of a deep copy, or a reference kept as"
+        " parameters that share their storage with the model's."
+    ),
+    source="Schulman 2020, Approximating KL divergence: the penalty is his k3.",
     hints=(
         "After the first update, print `reference - logits`.",
         "`reference = logits` makes no copy: both names mean the same array, and `logits += ...` changes it in place.",
@@ -73,7 +100,6 @@ PROBLEM = Problem(
             ([[0.0, 0.0]], [[[[1, 0], [1, 0]]]], [[[0.25, 0.75]]], 1.0, 0.5),
             np.array([[0.25, -0.25]]),
             why="at the start v = 0 and the penalty has no slope yet",
-            shown=True,
         ),
         Case(
             "The leash pulls back",
@@ -86,17 +112,22 @@ PROBLEM = Problem(
             ),
             np.array([[0.5, -0.5]]) * np.log(3.0)
             - 2.0 * np.log(3.0) * (1.0 - 2.0 / 3.0) * np.array([[0.25, -0.25]]),
-            why="the first step makes π 3/4 and 1/4; then nobody gains, both draw arm 0, and the penalty's slope is 1 - (1/2)/(3/4)",
+            why="In the first update the arms are drawn once each and pay 1 and 0; the penalty has no slope yet, and"
+            " the step is 2.197 · [1/4, -1/4] = [0.549, -0.549]. Now π is 3/4 and 1/4. In the second update both"
+            " draw arm 0 and nothing is paid: A = 0, and the slope of the penalty is 1 - (1/2)/(3/4) = 1/3 for both."
+            " That takes 2.197 · 1/3 · [1/4, -1/4] = [0.183, -0.183] back.",
+            shown=True,
         ),
         Case("Nothing to gain", NOTHING_TO_GAIN, np.zeros((1, 2)), why="at the reference nothing pulls"),
         Unchanged((np.array([[0.5, -0.5]]), np.ones((2, 1, 2, 2)), np.full((2, 1, 2), 0.3))),
-        Drawn("Random runs agree", _draw, why="starts that are not uniform, several coefficients"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),
         as_given(
             _of(replace(RIGHT, reference=lambda start, now: now)),
-            "The reference still moves with the policy.",
+            "The reference still moves with the policy, so that the penalty is 0.",
         ),
         Mutant(
             "uniform reference",
@@ -131,6 +162,6 @@ PROBLEM = Problem(
         ),
         Mutant("downhill", _of(replace(RIGHT, direction=-1.0)), "The sign was right; it is turned over now."),
     ),
-    others={"a list": lambda *inputs: _reference(*inputs).tolist()},
+    others={"a list": lambda *inputs, **named: _reference(*inputs, **named).tolist()},
     rtol=1e-8,
 )

@@ -4,9 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.course.grading.domain.arguments import Real
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
-    Drawn,
     Function,
     Holds,
     Mutant,
@@ -16,14 +19,30 @@ from grpo_ref.course.grading.problem import (
 )
 from grpo_ref.kernels import penalties
 
+DOMAIN = Domain(
+    {
+        "log_probs": Real(
+            "|T|N T|B N T",
+            (-1000, 0),
+            usual=((-2, -0.01), (-30, 0), (-1000, 0)),
+            meaning="log πθ of each sampled token, in nats",
+        ),
+        "ref_log_probs": Real(
+            "|T|N T|B N T",
+            (-1000, 0),
+            usual=((-1, 1), (-1e-2, -1e-5), (1e-5, 1e-2), (-30, 30), (-1000, 1000)),
+            near="log_probs",
+            meaning="log πref of the same tokens",
+        ),
+    },
+    sizes={"B": (1, 2), "N": (1, 3), "T": (1, 4)},
+    large={"T": 200, "N": 30},
+)
+
 
 def _reference(log_probs: Any, ref_log_probs: Any) -> Any:
     arrays = np.asarray(log_probs, dtype=float), np.asarray(ref_log_probs, dtype=float)
     return penalties.k1(*arrays).value, penalties.k2(*arrays).value
-
-
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    return tuple(np.log(rng.uniform(0.05, 1.0, (2, 2, size))))
 
 
 def _of(k1: Any = None, k2: Any = None) -> Function:
@@ -46,13 +65,28 @@ PROBLEM = Problem(
     function="k1_and_k2",
     reference=_reference,
     background=(
-        "The KL sums over the whole vocabulary; a trainer has one sampled token. Its log-ratio to the reference, k1, is right"
-        " on average but swings to both signs; half its square, k2, never swings below zero, and is biased."
+        "The KL from the policy πθ to the frozen reference πref is an average over all tokens that the policy could"
+        " draw. A trainer looks at one token only, the one that was sampled, with its log-probability under both."
+        " From these two numbers it estimates the KL; averaged over many tokens the estimate should come near the"
+        " true value. The first idea, k1, is the log-ratio itself: right on average, but negative for every token"
+        " that the policy likes less than the reference does, so it swings a lot. Half its square, k2, is never"
+        " negative and swings less, and its average is a little off the KL: it is biased."
     ),
-    task="Write `k1_and_k2(log_probs, ref_log_probs)`, which returns two arrays:\n\n    k1 = v,    k2 = v² / 2,    v = log πθ - log πref",
-    inputs="log_probs, ref_log_probs: log-probabilities of the sampled tokens, of the same shape, in nats.",
-    output="A tuple (k1, k2) of two arrays of the same shape, in nats.",
-    source="Schulman 2020, Approximating KL divergence; verl `kl_penalty`, Open Instruct `estimate_kl`.",
+    task=(
+        "Write `k1_and_k2(log_probs, ref_log_probs)`, which returns both estimates for every token:\n\n"
+        "    v = log πθ - log πref,    k1 = v,    k2 = v² / 2\n\n"
+        "πθ is the probability of the sampled token under the policy, πref that under the reference; the inputs are"
+        " their logarithms. Nothing is averaged or clipped."
+    ),
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
+    output="Two arrays (k1, k2) in this order, each of the shape of the inputs, in nats; two numbers for numbers.",
+    constraints="Both inputs have the same shape: any number of axes, also none.",
+    notes=(
+        "In grpo_ref they are k1 and k2. verl, RLinf and Open Instruct offer both; Open Instruct limits v to ±40"
+        " beforehand, which is not asked for here."
+    ),
+    source="Schulman 2020, Approximating KL divergence; verl `kl_penalty`; Open Instruct `estimate_kl`.",
     hints=(
         "Both are functions of one number, the log-ratio to the reference.",
         "v is positive where the policy likes the token better than the reference does.",
@@ -63,7 +97,7 @@ PROBLEM = Problem(
             "Twice as likely as under the reference",
             (np.log([0.5]), np.log([0.25])),
             (np.log([2.0]), np.log([2.0]) ** 2 / 2),
-            why="v = log 2",
+            why="v = log 0.5 - log 0.25 = log 2 = 0.693, and half its square is 0.240.",
             shown=True,
         ),
         Case(
@@ -75,7 +109,8 @@ PROBLEM = Problem(
         Case("Equal policies", (np.log([0.3]), np.log([0.3])), (np.zeros(1), np.zeros(1)), why="v = 0"),
         Holds("k1 is unbiased", _k1_unbiased, why="Σ π log(π/πref) is the KL itself"),
         Unchanged((np.log([0.5, 0.25]), np.log([0.25, 0.5]))),
-        Drawn("Random tokens agree", _draw, why="both directions"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

@@ -4,9 +4,15 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.arrays import Floats
+from grpo_ref.course.grading.domain.arguments import Real
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.domain.rows import LEVELS, MIXED, OFFSET_ROWS, Pattern
+from grpo_ref.course.grading.domain.source import Source
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
-    Drawn,
     Function,
     Holds,
     Mutant,
@@ -17,40 +23,89 @@ from grpo_ref.course.grading.problem import (
 from grpo_ref.kernels import penalties
 from grpo_ref.learning.policies.table import log_softmax
 
-SLOPES = {"k2": penalties.k2, "k3": penalties.k3}
+
+def _log_probabilities(source: Source, values: Floats) -> Floats:
+    """The drawn numbers taken for logits: less the logarithm of the sum of their exponentials."""
+    return log_softmax(values)
+
+
+def _flatter(source: Source, values: Floats) -> Floats:
+    """The same with a hundredth of the differences."""
+    return log_softmax(values / 100.0)
+
+
+LOG_PROBABILITIES = Pattern("logarithms of probabilities", _log_probabilities)
+FLATTER = Pattern("logarithms of nearly equal probabilities", _flatter)
+DOMAIN = Domain(
+    {
+        "logits": Real(
+            "V",
+            (-1000, 1000),
+            usual=((-2, 2), (-5, 5), (-20, 20)),
+            at=(800, -800),
+            rows=(MIXED, LEVELS, OFFSET_ROWS),
+            meaning="of the V tokens in this state",
+        ),
+        "ref_log_probs": Real(
+            "V",
+            (-900, 0),
+            usual=((-0.01, 0.01), (-2, 2), (-5, 5), (-30, 30)),
+            near="logits",
+            rows=(LOG_PROBABILITIES, FLATTER),
+            whole=False,
+            meaning="log πref in nats; the probabilities sum to 1",
+        ),
+    },
+    sizes={"V": (2, 5)},
+    large={"V": 80},
+)
 
 
 def _reference(logits: Any, ref_log_probs: Any) -> Any:
     log_probs, ref = log_softmax(np.asarray(logits, dtype=float)), np.asarray(ref_log_probs, dtype=float)
-    expected = {name: _expected(log_probs, kernel(log_probs, ref).direct) for name, kernel in SLOPES.items()}
-    return {"kl": penalties.exact_kl(log_probs, ref).slope} | expected | {"k1": np.zeros_like(log_probs)}
-
-
-def _expected(log_probs: Any, slopes: Any) -> Any:
     probs = np.exp(log_probs)
-    return probs * (slopes - (probs * slopes).sum())
+    return {
+        "kl": penalties.exact_kl(log_probs, ref).slope,
+        "k1": np.zeros_like(probs),
+        "k2": _centered(probs * penalties.k2(log_probs, ref).direct, probs),
+        "k3": _centered(probs - np.exp(ref), probs),
+    }
 
 
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    return rng.normal(size=size + 1), np.log(rng.dirichlet(np.ones(size + 1) * 3))
+def _centered(weighted: Any, probs: Any) -> Any:
+    """π (s - Σ π s) from the products π s, which are finite where a slope s is not."""
+    return weighted - probs * weighted.sum()
 
 
-def _of(expected: Any = None, **slopes: Any) -> Function:
+def _of(gradient: Any = _centered, **slopes: Any) -> Function:
     def answer(logits: Any, ref_log_probs: Any) -> Any:
         lp, ref = log_softmax(np.asarray(logits, dtype=float)), np.asarray(ref_log_probs, dtype=float)
-        v = lp - ref
-        all_slopes = {"kl": v, "k1": np.ones_like(v), "k2": v, "k3": -np.expm1(-v)}
-        all_slopes |= {name: slope(v) for name, slope in slopes.items()}
-        return {name: (expected or _expected)(lp, slope) for name, slope in all_slopes.items()}
+        probs, v = np.exp(lp), lp - ref
+        products = {"kl": probs * v, "k1": probs, "k2": probs * v, "k3": probs - np.exp(ref)}
+        products |= {name: probs * slope(v) for name, slope in slopes.items()}
+        return {name: gradient(product, probs) for name, product in products.items()}
 
     return answer
+
+
+def _without_maximum(logits: Any, ref_log_probs: Any) -> Any:
+    """The logarithm of the sum in one step: fewer digits for large logits, and still right."""
+    z, ref = np.asarray(logits, dtype=float), np.asarray(ref_log_probs, dtype=float)
+    log_probs = z - np.logaddexp.reduce(z)
+    probs = np.exp(log_probs)
+    push = probs * (log_probs - ref - probs @ (log_probs - ref))
+    return {"kl": push, "k1": probs - probs * probs.sum(), "k2": push, "k3": probs - np.exp(ref)}
+
+
+def _token_by_token(weighted: Any, probs: Any) -> Any:
+    return sum(w * (one_hot - probs) for w, one_hot in zip(weighted, np.eye(len(probs)), strict=True))
 
 
 def _k2_is_right(f: Function) -> str | None:
     got = f(np.array([0.3, -1.0, 0.5]), np.log(np.array([0.2, 0.5, 0.3])))
     return (
         None
-        if np.allclose(got["k2"], got["kl"], atol=1e-9)
+        if np.allclose(np.asarray(got["k2"]), np.asarray(got["kl"]), atol=1e-9)
         else "k2's expected gradient should be that of the KL"
     )
 
@@ -61,24 +116,42 @@ PROBLEM = Problem(
     function="expected_gradients",
     reference=_reference,
     background=(
-        "A penalty trains by its gradient, not by its value. k1 is an unbiased estimate of the KL, and useless as a penalty:"
-        " on average its gradient is zero. k2 is biased, and its gradient is exactly right. See it for yourself."
+        "k1, k2 and k3 estimate from one sampled token how far the policy π is from the frozen reference πref. A"
+        " trainer adds such an estimate to its loss, as a penalty, and follows its gradient. But being right on"
+        " average as a *value* says nothing of the *gradient*: k1 is right on average, and as a penalty useless,"
+        " because on average its gradient is zero. k2 is not right on average, and its gradient is exactly that of"
+        " the KL. k3, which most trainers use, is right on average too, and its gradient is that of KL(πref ‖ π),"
+        " another divergence. In a single state with few tokens the averages can be written out, and you can see"
+        " it for yourself."
     ),
     task=(
-        "Write `expected_gradients(logits, ref_log_probs)` for one state with V tokens and π = softmax(logits). For each"
-        " estimator k, a trainer draws a token a from π and follows the slope of k at that token; on average that is\n\n"
+        "Write `expected_gradients(logits, ref_log_probs)` for one state with V tokens and π = softmax(logits).\n\n"
+        "A trainer draws a token a from π and follows the slope k'(vₐ) of an estimator k at that token:"
+        " the logits move along k'(vₐ) ∇ log πₐ. On average over the tokens drawn this is\n\n"
         "    gₖ = Σₐ πₐ k'(vₐ) ∇ log πₐ,    vₐ = log πₐ - log πrefₐ,    ∇ log πₐ = (one-hot of a) - π\n\n"
-        "with k1' = 1, k2' = v, k3' = 1 - e⁻ᵛ. Beside them, the true gradient of KL(π ‖ πref):\n\n"
-        "    πₐ (vₐ - KL)"
+        "    k1' = 1,    k2' = v,    k3' = 1 - e⁻ᵛ\n\n"
+        "The one-hot vector of a is 1 at a and 0 elsewhere; ∇ is the gradient with respect to the V logits. Beside"
+        " these three give the true gradient of KL(π ‖ πref) = Σₐ πₐ vₐ, whose entry a is\n\n"
+        "    πₐ (vₐ - KL)\n\n"
+        "Logits may lie a thousand or more apart. Then π has entries that round to 0 and e⁻ᵛ overflows, but π e⁻ᵛ"
+        " does not: every gradient is finite, and an entry of k3 need not be 0 where π is 0."
     ),
-    inputs="logits: (V,).\nref_log_probs: (V,) log-probabilities under the reference, in nats.",
-    output='A dict with the keys "kl", "k1", "k2", "k3", each a (V,) array: a gradient with respect to the logits.',
-    notes="The sampling itself is not differentiated: trainers draw the tokens first, then differentiate k at them.",
-    source="Schulman 2020, Approximating KL divergence, for the estimators; verl and TRL discuss their gradients.",
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
+    output=(
+        'A dict with the keys "kl", "k1", "k2" and "k3", each a (V,) array: a gradient with respect to the logits.'
+        " Its sign is that of the formulas, so it leads uphill."
+    ),
+    constraints="V is at least 2.",
+    notes=(
+        "The drawing itself is not differentiated: trainers draw the tokens first, then differentiate k at them."
+        " TRL, and verl with low_var_kl, use k3; verl can combine any value with the gradient of k2."
+    ),
+    source="Schulman 2020, Approximating KL divergence; verl `kl_penalty`; TRL `GRPOTrainer._compute_loss`.",
     hints=(
-        "Write the sum over a out for one entry b of the gradient: Σₐ πₐ sₐ (1[a = b] - π_b).",
-        "That is π_b (s_b - Σₐ πₐ sₐ): the slope minus its mean, times the probability.",
-        "def expected(slope): return probs * (slope - (probs * slope).sum()); and the KL's own gradient is expected(v).",
+        "Write the sum over a out for one entry b of the gradient: Σₐ πₐ sₐ (1[a = b] - π_b). What is left of it?",
+        "π_b s_b - π_b Σₐ πₐ sₐ. So all you need are the products π s; for k3, π e⁻ᵛ is πref.",
+        "def g(products): return products - probs * products.sum(); k2 is g(probs * v), k3 is g(probs - np.exp(ref)).",
     ),
     checks=(
         Case(
@@ -90,8 +163,17 @@ PROBLEM = Problem(
                 "k2": np.array([-1.0, 1.0]) * np.log(2.0) / 2,
                 "k3": np.array([-0.3, 0.3]),
             },
-            why="v = log 5/8 and log 5/2, whose half-difference is log 2; k3' = 1 - 8/5 = -0.6 and 1 - 2/5 = 0.6",
+            why=(
+                "π = 1/2, 1/2, so v = log 5/8 and log 5/2. Their mean, the KL, is log 5/4: v - KL = -log 2 and log 2,"
+                " times π = 1/2 that is -0.347 and 0.347. k3' is 1 - 8/5 = -0.6 and 1 - 2/5 = 0.6 with mean 0."
+            ),
             shown=True,
+        ),
+        Case(
+            "A token that the policy never draws",
+            ([0.0, -800.0], np.log([0.75, 0.25])),
+            {"kl": np.zeros(2), "k1": np.zeros(2), "k2": np.zeros(2), "k3": np.array([0.25, -0.25])},
+            why="π is 1 and 0, so k3 has π - πref, although e⁻ᵛ overflows at the second token",
         ),
         Case(
             "Equal policies",
@@ -103,7 +185,8 @@ PROBLEM = Problem(
             "k2's is the true one", _k2_is_right, why="its slope v is the log-ratio in the KL's own gradient"
         ),
         Unchanged((np.array([0.3, -1.0]), np.log([0.5, 0.5]))),
-        Drawn("Random policies agree", _draw, why="several vocabularies"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),
@@ -119,17 +202,17 @@ PROBLEM = Problem(
         Mutant("v in k3 turned over", _of(k3=lambda v: 1 - np.exp(v)), "It is e to the minus v."),
         Mutant(
             "not centered",
-            _of(lambda lp, s: np.exp(lp) * s),
+            _of(lambda w, p: w),
             "∇ log π is the one-hot vector minus π; the -π is missing.",
         ),
         Mutant(
             "uniform mean",
-            _of(lambda lp, s: np.exp(lp) * (s - s.mean())),
+            _of(lambda w, p: w - p * np.mean(w / p)),
             "The mean of the slopes is weighted by π.",
         ),
         Mutant(
             "not weighted",
-            _of(lambda lp, s: s - (np.exp(lp) * s).sum()),
+            _of(lambda w, p: w / p - w.sum()),
             "Tokens are drawn from π: their gradients are weighted by it.",
         ),
         Mutant(
@@ -138,16 +221,18 @@ PROBLEM = Problem(
             "The sampling is not differentiated; only then k1's gradient is zero on average.",
         ),
         Mutant(
+            "overflow",
+            _of(k3=lambda v: 1 - np.exp(-v)),
+            "e⁻ᵛ overflows where the policy all but excludes a token; its product with π is πref.",
+        ),
+        Mutant(
             "turned over",
-            _of(lambda lp, s: -_expected(lp, s)),
+            _of(lambda w, p: -_centered(w, p)),
             "The sign is turned over: this is the way down.",
         ),
     ),
     others={
-        "the sum over tokens": _of(
-            lambda lp, s: sum(
-                np.exp(lp[a]) * s[a] * (np.eye(len(lp))[a] - np.exp(lp)) for a in range(len(lp))
-            )
-        )
+        "the sum over tokens": _of(_token_by_token),
+        "no maximum taken off": _without_maximum,
     },
 )

@@ -4,9 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.course.grading.domain.arguments import Real
+from grpo_ref.course.grading.domain.domain import Domain, Rule
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
-    Drawn,
     Function,
     Holds,
     Mutant,
@@ -17,17 +20,50 @@ from grpo_ref.course.grading.problem import (
 from grpo_ref.kernels import penalties
 
 
+def _is_tiny(v: Any) -> Any:
+    return (v != 0.0) & (np.abs(v) < 1e-5)
+
+
+DOMAIN = Domain(
+    {
+        "log_probs": Real(
+            "|T|N T|B N T",
+            (-1000, 0),
+            usual=((-2, -0.01), (-30, 0), (-1000, 0)),
+            meaning="log πθ of each sampled token, in nats",
+        ),
+        "ref_log_probs": Real(
+            "|T|N T|B N T",
+            (-1000, 0),
+            usual=((-1, 1), (-1e-3, -1e-5), (1e-5, 1e-3), (-30, 30), (-700, 700)),
+            near="log_probs",
+            meaning="log πref of the same tokens",
+        ),
+    },
+    sizes={"B": (1, 2), "N": (1, 3), "T": (1, 4)},
+    large={"T": 200, "N": 30},
+    rules=(
+        Rule(
+            "log_probs - ref_log_probs is 0, or at least 1e-5 in size.",
+            lambda values: not _is_tiny(np.subtract(values["log_probs"], values["ref_log_probs"])).any(),
+        ),
+        Rule(
+            "log_probs - ref_log_probs is at most 700 in size, so that e⁻ᵛ does not overflow.",
+            lambda values: bool(
+                (abs(np.subtract(values["log_probs"], values["ref_log_probs"])) <= 700).all()
+            ),
+        ),
+    ),
+)
+
+
 def _reference(log_probs: Any, ref_log_probs: Any) -> Any:
     return penalties.k3(np.asarray(log_probs, dtype=float), np.asarray(ref_log_probs, dtype=float)).value
 
 
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    return tuple(np.log(rng.uniform(0.05, 1.0, (2, 2, size))))
-
-
 def _unbiased(f: Function) -> str | None:
     p, q = np.array([0.5, 0.3, 0.2]), np.array([0.2, 0.2, 0.6])
-    same = abs((p * f(np.log(p), np.log(q))).sum() - (p * np.log(p / q)).sum()) < 1e-9
+    same = abs((p * np.asarray(f(np.log(p), np.log(q)))).sum() - (p * np.log(p / q)).sum()) < 1e-9
     return None if same else "averaged over tokens drawn from the policy it should be KL(π ‖ πref)"
 
 
@@ -47,12 +83,33 @@ PROBLEM = Problem(
     title="A KL from one token",
     function="k3",
     reference=_reference,
-    background="A trainer sees only the sampled token. Schulman's k3 estimates the KL from it: unbiased, and never negative.",
-    task="Write `k3(log_probs, ref_log_probs)`, one estimate per token:\n\n    k3 = e⁻ᵛ - 1 + v,    v = log πθ - log πref",
-    inputs="log_probs, ref_log_probs: log-probabilities of the sampled tokens, of the same shape, in nats.",
-    output="An array of the same shape, in nats.",
-    constraints="Near v = 0 the value is v²/2: e⁻ᵛ - 1 must not lose it to rounding.",
-    source="Schulman 2020, Approximating KL divergence; DeepSeekMath, eq. 4 (arXiv:2402.03300).",
+    background=(
+        "A trainer wants to know how far the policy πθ has moved from the frozen reference πref, which the KL"
+        " measures, but it sees only the sampled token with its two log-probabilities. The log-ratio of the two is"
+        " right on average and negative for every other token or so; its half square is never negative and not"
+        " right on average. Schulman's third estimate has both virtues. To the log-ratio it adds πref/πθ - 1,"
+        " which is 0 on average over tokens drawn from the policy and takes most of the swings away. It is the"
+        " penalty of the GRPO paper."
+    ),
+    task=(
+        "Write `k3(log_probs, ref_log_probs)`, one estimate per token:\n\n"
+        "    v = log πθ - log πref,    k3 = e⁻ᵛ - 1 + v\n\n"
+        "πθ is the probability of the sampled token under the policy, πref that under the reference; the inputs are"
+        " their logarithms. Nothing is averaged or clipped.\n\n"
+        "For nearly equal policies v is small and k3 is about v²/2, far smaller still. There e⁻ᵛ is a number near 1,"
+        " and rounding it costs most of the digits that are left after 1 is taken off. Your answer has to keep"
+        " them: at v = 1e-5 the value 5e-11 must be right to nine digits."
+    ),
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
+    output="An array of the shape of the inputs, in nats; a number for numbers. No value is negative.",
+    constraints=(f"Both inputs have the same shape: any number of axes, also none.\n{DOMAIN.constraints}"),
+    notes=(
+        "TRL computes it as it stands here. verl and RLinf limit v to ±20 and the value to ±10, Open Instruct"
+        " limits v to ±40."
+    ),
+    kernel="grpo_ref.k3",
+    source="Schulman 2020, Approximating KL divergence, k3; DeepSeekMath, eq. 4 (arXiv:2402.03300).",
     hints=(
         "Which of the two log-probabilities stands in the exponent with a plus sign?",
         "np.expm1(x) is exp(x) - 1 without the rounding.",
@@ -63,16 +120,16 @@ PROBLEM = Problem(
             "The policy likes it twice as much",
             (np.log([0.5]), np.log([0.25])),
             np.log([2.0]) - 0.5,
-            why="1/2 - 1 + log 2",
+            why="v = log 0.5 - log 0.25 = log 2, so e⁻ᵛ = 1/2 and k3 = 1/2 - 1 + log 2 = 0.193.",
             shown=True,
         ),
         Case("Half as much", (np.log([0.25]), np.log([0.5])), 1 - np.log([2.0]), why="2 - 1 - log 2"),
         Case("Equal policies", (np.log([0.3]), np.log([0.3])), np.zeros(1), why="1 - 1 + 0"),
         Case(
             "Nearly equal policies",
-            (np.array([1e-7]), np.zeros(1)),
-            np.array([5e-15 - 1e-21 / 6]),
-            why="v²/2 - v³/6 at v = 1e-7; exp(-v) - 1 loses it",
+            (np.zeros(1), np.array([-1e-5])),
+            np.array([5e-11 - 1e-15 / 6]),
+            why="v²/2 - v³/6 at v = 1e-5; exp(-v) - 1 loses it",
         ),
         Holds(
             "It is unbiased",
@@ -81,7 +138,8 @@ PROBLEM = Problem(
         ),
         Holds("It is never negative", _never_negative, why="e⁻ᵛ is above its tangent 1 - v"),
         Unchanged((np.log([0.5, 0.25]), np.log([0.25, 0.5]))),
-        Drawn("Random tokens agree", _draw, why="both directions"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),
@@ -108,7 +166,7 @@ PROBLEM = Problem(
     ),
     others={
         "with a branch": lambda a, b: np.array(
-            [np.expm1(y - x) + x - y for x, y in zip(np.ravel(a), np.ravel(b), strict=True)]
+            [np.expm1(y - x) + (x - y) for x, y in zip(np.ravel(a), np.ravel(b), strict=True)]
         ).reshape(np.shape(a))
     },
 )

@@ -4,9 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.course.grading.domain.arguments import Real
+from grpo_ref.course.grading.domain.domain import Domain, Rule
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
-    Drawn,
     Function,
     Holds,
     Mutant,
@@ -16,13 +19,37 @@ from grpo_ref.course.grading.problem import (
 )
 from grpo_ref.kernels import penalties
 
+DOMAIN = Domain(
+    {
+        "log_probs": Real(
+            "|T|N T|B N T",
+            (-1000, 0),
+            usual=((-2, -0.01), (-30, 0), (-1000, 0)),
+            meaning="log πθ of each sampled token, in nats",
+        ),
+        "ref_log_probs": Real(
+            "|T|N T|B N T",
+            (-1000, 0),
+            usual=((-1, 1), (-1e-3, -1e-6), (1e-6, 1e-3), (-30, 30), (-700, 700)),
+            near="log_probs",
+            meaning="log πref of the same tokens",
+        ),
+    },
+    sizes={"B": (1, 2), "N": (1, 3), "T": (1, 4)},
+    large={"T": 200, "N": 30},
+    rules=(
+        Rule(
+            "log_probs - ref_log_probs is at most 700 in size, so that e⁻ᵛ does not overflow.",
+            lambda values: bool(
+                (abs(np.subtract(values["log_probs"], values["ref_log_probs"])) <= 700).all()
+            ),
+        ),
+    ),
+)
+
 
 def _reference(log_probs: Any, ref_log_probs: Any) -> Any:
     return penalties.k3(np.asarray(log_probs, float), np.asarray(ref_log_probs, float)).direct
-
-
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    return tuple(np.log(rng.uniform(0.05, 1.0, (2, 2, size))))
 
 
 def _of(formula: Any) -> Function:
@@ -47,13 +74,28 @@ PROBLEM = Problem(
     function="k3_slope",
     reference=_reference,
     background=(
-        "k3 is an unbiased *value*, but training follows its *slope*, and averaged over the policy that slope is the"
-        " gradient of KL(πref ‖ π), the other direction. Only the slope shows it."
+        "k3 = e⁻ᵛ - 1 + v estimates, from one sampled token, how far the policy πθ is from the frozen reference"
+        " πref; v = log πθ - log πref. As a *value* it is right on average. But a penalty acts by its *slope*: the"
+        " derivative with respect to log πθ says how hard each token's probability is pushed up or down. Averaged"
+        " over tokens of the policy, this slope leads down KL(πref ‖ πθ), the divergence in the other"
+        " direction, and not down the KL whose value k3 estimates. Only the slope shows it, so write it down."
     ),
-    task="Write `k3_slope(log_probs, ref_log_probs)`: the derivative of k3 with respect to log_probs.\n\n    k3 = e⁻ᵛ - 1 + v,    v = log πθ - log πref",
-    inputs="log_probs, ref_log_probs: log-probabilities of the sampled tokens, of the same shape, in nats.",
-    output="∂k3/∂log πθ, of the same shape.",
-    constraints="Near v = 0 the slope is v: do not lose it to rounding.",
+    task=(
+        "Write `k3_slope(log_probs, ref_log_probs)`: the derivative of k3 with respect to log πθ, for each token.\n\n"
+        "    k3 = e⁻ᵛ - 1 + v,    v = log πθ - log πref\n\n"
+        "πθ is the probability of the sampled token under the policy, πref that under the reference; the inputs are"
+        " their logarithms. The reference is frozen, so it is a constant. Where the policies are nearly equal, the"
+        " slope is nearly v: do not lose it to rounding."
+    ),
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
+    output="∂k3/∂log πθ, of the shape of the inputs; a number for numbers.",
+    constraints=(f"Both inputs have the same shape: any number of axes, also none.\n{DOMAIN.constraints}"),
+    notes=(
+        "TRL, verl, RLinf and Open Instruct let automatic differentiation find this slope. In verl and RLinf it is"
+        " 0 where v or the value is clamped."
+    ),
+    kernel="grpo_ref.k3",
     source="TRL `GRPOTrainer._compute_loss`, differentiated.",
     hints=(
         "v grows by one when log πθ does. What is the derivative of e⁻ᵛ?",
@@ -65,17 +107,21 @@ PROBLEM = Problem(
             "Twice as likely as in the reference",
             (np.log([0.5]), np.log([0.25])),
             np.array([0.5]),
-            why="1 - 1/2",
+            why="v = log 2. The derivative turns out to be 1 - e⁻ᵛ, here 1 - 1/2: the token is pushed down.",
             shown=True,
         ),
         Case("Half as likely", (np.log([0.25]), np.log([0.5])), np.array([-1.0]), why="1 - 2"),
         Case("Equal policies", (np.log([0.3]), np.log([0.3])), np.zeros(1), why="the minimum of k3"),
         Case(
-            "Nearly equal policies", (np.array([1e-9]), np.zeros(1)), np.array([1e-9 - 5e-19]), why="v - v²/2"
+            "Nearly equal policies",
+            (np.zeros(1), np.array([-1e-9])),
+            np.array([1e-9 - 5e-19]),
+            why="v - v²/2",
         ),
         Holds("It is the derivative of k3", _is_the_derivative, why="checked by central differences"),
         Unchanged((np.log([0.5, 0.25]), np.log([0.25, 0.5]))),
-        Drawn("Random tokens agree", _draw, why="both directions"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

@@ -4,9 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.course.grading.domain.arguments import Real
+from grpo_ref.course.grading.domain.domain import Domain, Rule
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
-    Drawn,
     Function,
     Holds,
     Mutant,
@@ -16,13 +19,35 @@ from grpo_ref.course.grading.problem import (
 )
 from grpo_ref.objective import grpo_objective
 
+DOMAIN = Domain(
+    {
+        "rhos": Real("G", (0, 100), usual=((0.1, 2), (0, 100)), meaning="ρ = πθ/πold of each outcome"),
+        "pi_theta_old": Real(
+            "G",
+            (0, 10),
+            usual=((0.01, 1), (1e-12, 1), (0, 10)),
+            meaning="πold of each outcome; need not sum to 1",
+        ),
+        "pi_theta_ref": Real(
+            "G",
+            (1e-12, 10),
+            usual=((0.01, 1), (1e-12, 1), (0.01, 10)),
+            meaning="πref of each outcome; need not sum to 1",
+        ),
+    },
+    sizes={"G": (2, 6)},
+    large={"G": 80},
+    rules=(
+        Rule(
+            "Σ ρ πold is positive.",
+            lambda values: float(np.dot(values["rhos"], values["pi_theta_old"])) > 0.0,
+        ),
+    ),
+)
+
 
 def _reference(rhos: Any, pi_theta_old: Any, pi_theta_ref: Any) -> Any:
     return -grpo_objective(rhos, np.zeros(len(rhos)), pi_theta_old, pi_theta_ref, beta=1.0)
-
-
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    return tuple(rng.uniform(0.1, 2.0, (3, size + 1)))
 
 
 def _of(kl: Any = None, policy: Any = None, reference: Any = None) -> Function:
@@ -48,13 +73,13 @@ def _kl(p: Any, q: Any) -> Any:
 
 def _units(f: Function) -> str | None:
     rho, old, ref = np.array([1.2, 0.7]), np.array([0.4, 0.6]), np.array([0.5, 0.5])
-    same = abs(f(rho, old, ref) - f(rho, 10 * old, 7 * ref)) < 1e-12
+    same = abs(float(f(rho, old, ref)) - float(f(rho, 10 * old, 7 * ref))) < 1e-12
     return None if same else "probabilities that do not sum to 1 should be normalized first"
 
 
 def _matching(f: Function) -> str | None:
     value = f(np.ones(2), np.array([0.3, 0.7]), np.array([0.3, 0.7]))
-    return None if abs(value) < 1e-9 else "equal distributions should have no divergence"
+    return None if abs(float(value)) < 1e-9 else "equal distributions should have no divergence"
 
 
 PROBLEM = Problem(
@@ -63,17 +88,29 @@ PROBLEM = Problem(
     function="normalized_kl",
     reference=_reference,
     background=(
-        "The next chapter but one builds an objective with an explicit KL: the G outcomes of a group are taken as one"
-        " distribution, under the new policy and under the reference. Trainers estimate it token by token instead."
+        "The policy has answered one prompt G times. Take these G outcomes as all that can happen: then the policy is"
+        " a distribution over G outcomes, and so is the reference, the frozen model from before the training. How"
+        " far one is from the other can be written out as a KL over the group. The objective that you will write in"
+        " the chapter after next subtracts exactly this KL."
     ),
     task=(
-        "Write `normalized_kl(rhos, pi_theta_old, pi_theta_ref)`:\n\n"
-        "    p = ρ πold / Σ ρ πold,    q = πref / Σ πref,    KL = Σ p log(p/q + 1e-10)"
+        "Write `normalized_kl(rhos, pi_theta_old, pi_theta_ref)`, the KL of the policy to the reference:\n\n"
+        "    p = ρ πold / Σ ρ πold,    q = πref / Σ πref,    KL = Σ p log(p/q + 1e-10)\n\n"
+        "πold is the probability of an outcome under the policy that drew it, before the update; the ratio ρ ="
+        " πθ/πold says how much likelier the policy πθ of today finds it, so ρ πold is πθ. None of the inputs"
+        " sums to 1, since the group holds only some of all possible outcomes; so p and q are each divided by their"
+        " own sum. 1e-10 is added to the quotient, inside the logarithm, so that an outcome of probability 0 adds"
+        " 0 · log 1e-10 = 0. All sums run over the group, and the logarithm is the natural one."
     ),
-    inputs="rhos: ρ = πθ/πold of each outcome, so ρ πold is πθ.\npi_theta_old: πold of each outcome; need not sum to 1.\npi_theta_ref: πref, positive; need not sum to 1.",
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
     output="A number, in nats.",
-    constraints="1e-10 stands inside the logarithm, so that an outcome of probability 0 adds 0.",
-    source="the KL term of `objective/grpo_objective`.",
+    constraints=f"G is at least 2.\n{DOMAIN.constraints}",
+    notes=(
+        "Because of the 1e-10, equal distributions have a KL of about 1e-10, not 0. Trainers do not compute this KL;"
+        " they estimate one token by token, as in the exercises before."
+    ),
+    source="grpo_ref.grpo_objective, its KL term.",
     hints=(
         "What is the new policy's probability of an outcome, if you know its ratio to the old one's?",
         "Normalize both sides to sum to 1, each by its own sum.",
@@ -84,7 +121,10 @@ PROBLEM = Problem(
             "Three quarters against one half",
             ([1.5, 0.5], [0.5, 0.5], [0.5, 0.5]),
             0.75 * np.log(1.5 + 1e-10) + 0.25 * np.log(0.5 + 1e-10),
-            why="p = 3/4, 1/4 and q = 1/2, 1/2: quotients 1.5 and 0.5",
+            why=(
+                "ρ πold = 0.75 and 0.25 sum to 1, so p = 3/4, 1/4 and q = 1/2, 1/2. The quotients are 1.5 and 0.5,"
+                " and 3/4 log 1.5 + 1/4 log 0.5 = 0.131."
+            ),
             shown=True,
         ),
         Case(
@@ -93,6 +133,12 @@ PROBLEM = Problem(
             np.log(2.0 + 1e-10),
             why="p = 0, 1; the first adds 0 · log 1e-10",
         ),
+        Case(
+            "Nothing sums to one",
+            ([3.0, 1.0], [2.0, 2.0], [1.0, 1.0]),
+            0.75 * np.log(1.5 + 1e-10) + 0.25 * np.log(0.5 + 1e-10),
+            why="ρ πold = 6, 2 and πref = 1, 1 are again p = 3/4, 1/4 and q = 1/2, 1/2",
+        ),
         Holds(
             "Matching policies have none",
             _matching,
@@ -100,7 +146,8 @@ PROBLEM = Problem(
         ),
         Holds("The inputs need not sum to one", _units, why="each side is divided by its own sum"),
         Unchanged((np.array([1.5, 0.5]), np.array([0.5, 0.5]), np.array([0.4, 0.6]))),
-        Drawn("Random groups agree", _draw, why="none of the inputs is normalized"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

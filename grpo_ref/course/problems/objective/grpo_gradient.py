@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
-    Drawn,
     Function,
     Holds,
     Mutant,
@@ -14,7 +15,7 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
-from grpo_ref.course.problems.objective.grpo_loss import HALF, INPUTS, LP, MASK, A, draw, evaluated
+from grpo_ref.course.problems.objective.grpo_loss import DOMAIN, HALF, LP, MASK, A, evaluated
 
 
 def _reference(*arguments: Any, **settings: float) -> Any:
@@ -64,28 +65,63 @@ PROBLEM = Problem(
     title="The gradient of GRPO's loss, by hand",
     function="grpo_gradient",
     reference=_reference,
-    background="An autograd engine would do it for you. By hand you see which tokens are pushed, and how hard.",
-    task=(
-        "Write `grpo_gradient(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2, kl_coef=0.04)`, the"
-        " derivative of the loss of `objective/grpo_loss` with respect to `log_probs`:\n\n"
-        "    L = -1/N Σᵢ 1/|oᵢ| Σₜ [ min(r A, clip(r, 1-ε, 1+ε) A) - β (e⁻ᵛ - 1 + v) ]\n"
-        "    r = exp(log πθ - log πold),    v = log πθ - log πref"
+    background=(
+        "A trainer lets an autograd engine differentiate the loss. By hand you see which tokens are pushed,"
+        " and how"
+        " hard: a token that the clip holds is not pushed by its advantage any more, whatever its value adds"
+        " to the"
+        " loss; every other token is pushed by its ratio times its advantage; and the penalty pulls each"
+        " token back"
+        " toward the reference."
     ),
-    inputs=INPUTS,
+    task=(
+        "Write `grpo_gradient(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2,"
+        " kl_coef=0.04)`, the"
+        " derivative of the loss of `objective/grpo_loss` with respect to each number of `log_probs`:\n\n"
+        "    L = -1/N Σᵢ 1/|oᵢ| Σₜ mᵢₜ [ min(r A, clip(r, 1-ε, 1+ε) A) - β k3 ]\n"
+        "    r = exp(log πθ - log πold),    k3 = e⁻ᵛ - 1 + v,    v = log πθ - log πref\n\n"
+        "Every token has its own r and v; A = Aᵢ is the same for all tokens of a completion. ε is `clip`, β"
+        " is"
+        " `kl_coef`. m is the mask, which says what is a token, and |oᵢ| the number of tokens of completion"
+        " i. log πold,"
+        " log πref and the advantages are constants: only `log_probs` is varied. The min has a kink where r"
+        " is exactly 1+ε or 1-ε; there the slope is still that of the unclipped term r A. So with A > 0 the"
+        " advantage"
+        " stops pushing where r > 1+ε, with A < 0 where r < 1-ε, and nowhere else. Where m is 0 stands"
+        " padding: the"
+        " derivative is exactly 0 there, and what the arrays of log-probabilities hold never matters, be it"
+        " NaN or"
+        " infinity."
+    ),
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
     output="(N, T) ∂L/∂log πθ of each token, exactly 0 on padding.",
-    constraints="On the bound of the clip itself the slope is still the unclipped one.",
+    notes=(
+        "The kernels of this package decide by the sign of A and by r, too. Asking which of the two products"
+        " is the smaller"
+        " one gives the same on paper, but in low precision rounding makes products equal that are not."
+        " `policy_loss` of this package gives the gradient beside the loss."
+    ),
+    kernel="grpo_ref.policy_loss",
     source="DeepSeekMath (arXiv:2402.03300); TRL `GRPOTrainer._compute_loss`, differentiated.",
     hints=(
         "Three derivatives: of the surrogate, of the penalty, and the weight of each token in the mean.",
         "dr/d log πθ = r, so a token that is not clipped has slope r A; the penalty has slope 1 - e⁻ᵛ.",
-        "-(mask / mask.sum(-1, keepdims=True) / N) * (np.where(clipped, 0, ratio * A) - kl_coef * -np.expm1(-v))",
+        "-(mask / mask.sum(-1, keepdims=True) / N) * (np.where(clipped, 0, ratio * A) - kl_coef *"
+        " -np.expm1(-v))",
     ),
     checks=(
         Case(
             "One clipped token, no penalty",
             (LP, HALF, HALF, A, MASK, 0.1, 0.0),
             np.array([[0.0, -0.25], [0.5, 0.0]]),
-            why="ratio 1.2 > 1.1 with A > 0: no slope; the others have slope A; weights 1/4 and 1/2, and one minus sign",
+            why=(
+                "clip is 0.1 and kl_coef 0. The first token has A = 1 and the ratio 0.6 / 0.5 = 1.2 > 1.1:"
+                " it is held, its"
+                " slope is 0. The others have the ratio 1 and the slope A. The weights are 1/2 · 1/2 in the"
+                " completion of"
+                " two tokens and 1/2 in that of one, and there is one minus sign; the last entry is padding."
+            ),
             shown=True,
         ),
         Case(
@@ -106,9 +142,16 @@ PROBLEM = Problem(
             np.array([[-0.25, -0.25], [0.5, 0.0]]),
             why="minus weight times advantage: the loss is 0 there, its gradient is not",
         ),
+        Case(
+            "On the bound itself",
+            (HALF, HALF, HALF, A, MASK, 0.0, 0.5),
+            np.array([[-0.25, -0.25], [0.5, 0.0]]),
+            why="a clip of 0 puts the ratio 1 on both bounds, where the slope is still A",
+        ),
         Holds("A step against it lowers the loss", _downhill, why="it is the gradient of a loss"),
         Unchanged((LP, HALF, HALF, A, MASK)),
-        Drawn("Random batches agree", draw, why="ragged, garbage in the padding, both signs"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),
@@ -118,6 +161,15 @@ PROBLEM = Problem(
             "only inside the band",
             _of(slope=lambda r, a, e: np.where(abs(r - 1) > e, 0.0, r * a)),
             "Outside the band a token still has a slope if its advantage calls it back.",
+        ),
+        Mutant(
+            "held on the bound",
+            _of(
+                slope=lambda r, a, e: np.where(
+                    ((a > 0) & (r >= 1 + e)) | ((a < 0) & (r <= 1 - e)), 0.0, r * a
+                )
+            ),
+            "On the bound itself the token still has its slope: only beyond it the clip holds.",
         ),
         Mutant(
             "ratio forgotten",

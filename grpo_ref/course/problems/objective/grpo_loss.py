@@ -5,9 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.course.grading.domain.arguments import Mask, Real, Scalar
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.domain.rows import CONSTANT, LEVELS, MIXED
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
-    Drawn,
     Function,
     Holds,
     Mutant,
@@ -17,6 +21,43 @@ from grpo_ref.course.grading.problem import (
 )
 from grpo_ref.loss import PolicyLoss, policy_loss
 from grpo_ref.recipes import GRPO
+
+OFFSETS = ((-0.5, 0.5), (-2.0, 2.0), (-30.0, 30.0))
+DOMAIN = Domain(
+    {
+        "log_probs": Real(
+            "N T",
+            (-1000, 0),
+            usual=((-2, 0), (-30, 0), (-1000, -900)),
+            padding="mask",
+            meaning="log πθ of the tokens, in nats",
+        ),
+        "old_log_probs": Real(
+            "N T",
+            (-1000, 0),
+            usual=OFFSETS,
+            padding="mask",
+            near="log_probs",
+            whole=False,
+            meaning="log πold, at most 30 nats from log_probs",
+        ),
+        "ref_log_probs": Real(
+            "N T",
+            (-1000, 0),
+            usual=OFFSETS,
+            padding="mask",
+            near="log_probs",
+            whole=False,
+            meaning="log πref, at most 30 nats from log_probs",
+        ),
+        "advantages": Real("N", (-100, 100), rows=(MIXED, LEVELS, CONSTANT), meaning="one per completion"),
+        "mask": Mask("N T", empty_rows=False, nothing=False),
+        "clip": Scalar(0.2, (0, 0.99), at=(0,), meaning="ε"),
+        "kl_coef": Scalar(0.04, (0, 10), at=(0,), meaning="β"),
+    },
+    sizes={"N": (1, 4), "T": (1, 5)},
+    large={"N": 40, "T": 200},
+)
 
 
 def evaluated(
@@ -40,13 +81,6 @@ def evaluated(
 
 def _reference(*arguments: Any, **settings: float) -> Any:
     return float(evaluated(*arguments, **settings).loss)
-
-
-def draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    """Ragged completions with garbage in the padding, and a clip and a weight of the penalty."""
-    mask = (np.arange(size + 1) < rng.integers(1, size + 2, (size + 1, 1))).astype(float)
-    arrays = [np.where(mask > 0, x, -50.0) for x in np.log(rng.uniform(0.1, 1.0, (3, *mask.shape)))]
-    return *arrays, rng.normal(size=len(mask)), mask, rng.uniform(0.1, 0.5), rng.uniform(0.0, 0.5)
 
 
 def _of(surrogate: Any = None, kl: Any = None, mean: Any = None, sign: float = -1.0) -> Function:
@@ -86,16 +120,12 @@ def _sequence_mean(x: Any, m: Any) -> Any:
 LP = np.log(np.array([[0.6, 0.5], [0.5, 0.9]]))
 HALF = np.log(np.full((2, 2), 0.5))
 A, MASK = np.array([1.0, -1.0]), np.array([[1, 1], [1, 0]])
-INPUTS = "log_probs, old_log_probs, ref_log_probs: (N, T) of the sampled tokens, in nats; padding holds arbitrary numbers.\nadvantages: (N,) one per completion.\nmask: (N, T) 1 on tokens, 0 on padding; every completion has at least one.\nclip: ε. kl_coef: β."
 
 
 def _on_policy(f: Function) -> str | None:
-    value = f(HALF, HALF, HALF, np.array([2.0, -1.0]), MASK)
-    return (
-        None
-        if abs(value + 0.5) < 1e-8
-        else "with equal policies only minus the mean advantage should be left"
-    )
+    value = np.asarray(f(HALF, HALF, HALF, np.array([2.0, -1.0]), MASK)).item()
+    right = abs(value + 0.5) < 1e-8
+    return None if right else "with equal policies only minus the mean advantage should be left"
 
 
 PROBLEM = Problem(
@@ -103,18 +133,49 @@ PROBLEM = Problem(
     title="The loss of GRPO, token by token",
     function="grpo_loss",
     reference=_reference,
-    background="All the parts are there: ratio, clip, penalty, average. This is what a trainer minimizes.",
-    task=(
-        "Write `grpo_loss(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2, kl_coef=0.04)`:\n\n"
-        "    L = -1/N Σᵢ 1/|oᵢ| Σₜ [ min(r A, clip(r, 1-ε, 1+ε) A) - β k3 ]\n"
-        "    r = exp(log πθ - log πold),    k3 = e⁻ᵛ - 1 + v,    v = log πθ - log πref"
+    background=(
+        "This is the number that a trainer minimizes. The policy πθ, the model in training, has answered a"
+        " prompt N"
+        " times, and each answer (completion) has an advantage A: positive if it was better than the others,"
+        " negative"
+        " if it was worse. The ratio r says how much likelier a token has become since πold, the policy that"
+        " wrote it."
+        " Making tokens of good completions likelier pays, but only until the clip holds: beyond 1 ± ε"
+        " nothing more is"
+        " gained. A penalty keeps the policy near πref, the model from before the training; it is the"
+        " estimate of the"
+        " divergence that is called k3, see the chapter on KL. Then comes GRPO's average, over the tokens of"
+        " each"
+        " completion and over the completions, and a minus sign, since a loss goes down where the policy"
+        " improves."
     ),
-    inputs=INPUTS,
+    task=(
+        "Write `grpo_loss(log_probs, old_log_probs, ref_log_probs, advantages, mask, clip=0.2,"
+        " kl_coef=0.04)`:\n\n"
+        "    L = -1/N Σᵢ 1/|oᵢ| Σₜ mᵢₜ [ min(r A, clip(r, 1-ε, 1+ε) A) - β k3 ]\n"
+        "    r = exp(log πθ - log πold),    k3 = e⁻ᵛ - 1 + v,    v = log πθ - log πref\n\n"
+        "Every token has its own r and v; A = Aᵢ is the same for all tokens of a completion. ε is `clip`, β"
+        " is"
+        " `kl_coef`. m is the mask, which says what is a token, and |oᵢ| the number of tokens of completion"
+        " i. Where m"
+        " is 0 stands padding: it is not counted, and what the three arrays of log-probabilities hold there"
+        " never"
+        " matters, be it NaN or infinity."
+    ),
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
     output="A number, to be minimized.",
+    notes=(
+        "DeepSeekMath used β = 0.04; TRL's default is 0, no penalty. TRL takes the penalty's weight as"
+        " `beta` and ε as"
+        " `epsilon`. `policy_loss` of this package computes the same with `recipe=GRPO`."
+    ),
+    kernel="grpo_ref.policy_loss",
     source='DeepSeekMath, eq. 3 (arXiv:2402.03300); TRL `loss_type="grpo"`.',
     hints=(
         "Advantages are one per completion; advantages[:, None] lines them up with the tokens.",
-        "Compute surrogate minus kl_coef times k3 for every token, then the mean of means, then the minus sign.",
+        "Compute surrogate minus kl_coef times k3 for every token, then the mean of means, then the minus"
+        " sign.",
         "gain = np.where(mask > 0, surrogate - kl_coef * k3, 0); -(gain.sum(-1) / mask.sum(-1)).mean()",
     ),
     checks=(
@@ -122,7 +183,12 @@ PROBLEM = Problem(
             "One clipped token, no penalty",
             (LP, HALF, HALF, A, MASK, 0.1, 0.0),
             -0.025,
-            why="ratios 1.2 and 1, the first clipped at 1.1: mean 1.05; the other completion -1; minus half their sum",
+            why=(
+                "clip is 0.1 and kl_coef 0. The first completion has A = 1 and the ratios 0.6 / 0.5 = 1.2,"
+                " held at 1.1,"
+                " and 1: mean 1.05. The second has A = -1 and one token of ratio 1: -1. Minus their mean is"
+                " -0.025."
+            ),
             shown=True,
         ),
         Holds(
@@ -143,7 +209,8 @@ PROBLEM = Problem(
             why="min(-1.8, -1.2) is not clipped",
         ),
         Unchanged((LP, HALF, HALF, A, MASK)),
-        Drawn("Random batches agree", draw, why="ragged, garbage in the padding, both signs"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

@@ -4,9 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.course.grading.domain.arguments import Real
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.domain.rows import LEVELS, MIXED, NEAR_TIES, OFFSET_ROWS, ONE_FAR_OUT
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
-    Drawn,
     Function,
     Holds,
     Mutant,
@@ -16,13 +20,23 @@ from grpo_ref.course.grading.problem import (
 )
 from grpo_ref.learning.policies.table import log_softmax
 
+DOMAIN = Domain(
+    {
+        "logits": Real(
+            "V|N V|B N V",
+            (-1e4, 1e4),
+            usual=((-3, 3), (-30, 30), (-900, 900), (-1e4, 1e4)),
+            rows=(MIXED, LEVELS, NEAR_TIES, OFFSET_ROWS, ONE_FAR_OUT),
+            meaning="z, one number per token of the vocabulary",
+        ),
+    },
+    sizes={"B": (1, 3), "N": (1, 3), "V": (1, 5)},
+    large={"V": 200, "N": 40},
+)
+
 
 def _reference(logits: Any) -> Any:
     return log_softmax(np.asarray(logits, dtype=float))
-
-
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    return (rng.normal(size=(size, size + 1)) * 3,)
 
 
 def _sums_to_one(f: Function) -> str | None:
@@ -42,15 +56,32 @@ PROBLEM = Problem(
     title="Log-probabilities that do not overflow",
     function="log_softmax",
     reference=_reference,
-    background="A language model ends in logits, one number per token. Everything in GRPO is built on their log-softmax.",
+    background=(
+        "A language model reads a text and gives one number to every token of its vocabulary: the logits. The"
+        " larger a token's logit, the likelier that token comes next. The softmax turns the logits into the"
+        " probabilities πₐ = exp(zₐ) / Σ_b exp(z_b), and these are the policy, which reinforcement learning trains."
+        " Nearly every formula of this course needs their logarithms. On paper one could take the softmax first"
+        " and its logarithm afterwards. In a computer exp(1000) is infinite and exp(-1000) is 0, so that way ends"
+        " in NaN or in -inf, although the right answer is an ordinary number."
+    ),
     task=(
         "Write `log_softmax(logits)`, the logarithm of the softmax along the last axis:\n\n"
-        "    log πₐ = zₐ - log Σ_b exp(z_b)"
+        "    log πₐ = zₐ - log Σ_b exp(z_b)\n\n"
+        "The last axis is the vocabulary. Whatever axes come before it, each row along the last one is a"
+        " distribution of its own: its largest logit says nothing of the other rows, which may lie a thousand"
+        " higher or lower. The logarithm is the natural one."
     ),
-    inputs="logits: any number of axes, the vocabulary last; finite, but possibly as large as 1e4.",
-    output="An array of the same shape, in nats.",
-    constraints="No overflow, and no -inf for a finite logit: subtract the largest logit of each row first.",
-    source="any numerics text; TRL `selective_log_softmax` does the same.",
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
+    output="An array of the same shape, in nats; no number in it is positive.",
+    constraints=(
+        "Every result is finite, however far apart the logits are: nothing overflows, and a very unlikely token"
+        " gets a large negative number, not -inf.\n"
+        "A vocabulary of one token has the log-probability 0. No axis is empty."
+    ),
+    notes="TRL (`selective_log_softmax`) and verl (`logprobs_from_logits`) subtract the log of the sum in the same way.",
+    kernel="grpo_ref.learning.policies.table.log_softmax",
+    source="Goodfellow, Bengio and Courville, Deep Learning, sec. 4.1 (overflow and underflow).",
     hints=(
         "exp(1000) is infinite. Which number can you subtract from a row without changing its softmax?",
         "z - z.max(-1, keepdims=True) is at most 0; its exponentials are at most 1.",
@@ -61,7 +92,7 @@ PROBLEM = Problem(
             "Two equal logits",
             ([[0.0, 0.0]],),
             np.log([[0.5, 0.5]]),
-            why="each has probability 1/2",
+            why="Each of the two has probability 1/2, and log 1/2 = -0.693147.",
             shown=True,
         ),
         Holds("Probabilities sum to one", _sums_to_one, why="they are probabilities, row by row"),
@@ -75,11 +106,19 @@ PROBLEM = Problem(
             "One axis will do",
             (np.array([np.log(3.0), 0.0]),),
             np.log([0.75, 0.25]),
-            why="odds of 3 to 1; the last axis is the vocabulary, however many there are",
+            why="exp(log 3) = 3 and exp(0) = 1: odds of 3 to 1, so log 3/4 and log 1/4. One row without other axes.",
+            shown=True,
+        ),
+        Case(
+            "Many unlikely tokens",
+            (np.array([0.0] + [-25.0] * 199),),
+            np.array([0.0] + [-25.0] * 199) - np.log1p(199 * np.exp(-25.0)),
+            why="each of the unlikely tokens adds exp(-25) to the sum, however little that is",
         ),
         Holds("Adding a constant changes nothing", _shift, why="the softmax knows differences only"),
         Unchanged((np.array([[1.0, 2.0]]),)),
-        Drawn("Random logits agree", _draw, why="rows of any length"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

@@ -4,16 +4,42 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.course.grading.problem import Case, Drawn, Function, Mutant, Problem, Unchanged, changing_inputs
+from grpo_ref.course.grading.domain.arguments import Real
+from grpo_ref.course.grading.domain.distributions import DISTRIBUTIONS
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
+
+LARGEST = float(np.nextafter(1.0, 0.0))
+"""The largest uniform number: 1 is none."""
+
+DOMAIN = Domain(
+    {
+        "probs": Real(
+            "N V",
+            (0, 1),
+            rows=DISTRIBUTIONS,
+            meaning="p, a distribution over the vocabulary in each row; it sums to 1 up to rounding",
+        ),
+        "uniforms": Real(
+            "N",
+            (0, LARGEST),
+            usual=((0, 1),),
+            at=(0.25, 0.5, 0.75, LARGEST),
+            meaning="u, one number below 1 for each row",
+        ),
+    },
+    sizes={"N": (1, 5), "V": (1, 6)},
+    large={"N": 40, "V": 200},
+)
 
 
 def _reference(probs: Any, uniforms: Any) -> Any:
     probs, uniforms = np.asarray(probs, dtype=float), np.asarray(uniforms, dtype=float)
-    return (probs.cumsum(-1)[:, :-1] <= uniforms[:, None]).sum(-1)
-
-
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    return rng.dirichlet(np.ones(size + 1), size + 1), rng.random(size + 1)
+    tokens = (probs.cumsum(-1) <= uniforms[:, None]).sum(-1)
+    last_possible = probs.shape[-1] - 1 - (probs[:, ::-1] > 0).argmax(-1)
+    return np.minimum(tokens, last_possible)
 
 
 def _of(formula: Any) -> Function:
@@ -26,36 +52,54 @@ PROBLEM = Problem(
     function="sample_tokens",
     reference=_reference,
     background=(
-        "A policy is sampled by inverting its distribution function. With the random numbers given from outside,"
-        " sampling is an ordinary function: the same numbers give the same tokens, and a bug can be repeated."
+        "Before the policy, the language model in training, can learn from its answers it has to give some:"
+        " at every position it draws a token with the probabilities that it has for the vocabulary. Think of"
+        " the probabilities as lengths, laid end to end on the line from 0 to 1. A random number that falls"
+        " on the line evenly, a uniform number, falls on a token's stretch just as often as its probability"
+        " says. With the uniform numbers given from outside, sampling is an ordinary function: the same"
+        " numbers give the same tokens, and a bug can be repeated."
     ),
     task=(
-        "Write `sample_tokens(probs, uniforms)`: for each row the first token whose cumulative probability is larger"
-        " than the uniform number:\n\n"
-        "    token = min { a : p₀ + ... + pₐ > u }"
+        "Write `sample_tokens(probs, uniforms)`. For each row it gives the first token at which the sum of the"
+        " probabilities so far is larger than the uniform number:\n\n"
+        "    token = min { a : p₀ + ... + pₐ > u }\n\n"
+        "Where u is exactly equal to a sum, that sum is not larger. Computed sums are rounded, and the last one may"
+        " come out a little below 1: if u is not below it, there is no such token, and the answer is the last token"
+        " whose probability is not 0."
     ),
-    inputs="probs: (N, V), each row sums to 1, up to rounding.\nuniforms: (N,) numbers u in [0, 1).",
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
     output="(N,) tokens, whole numbers from 0 to V - 1.",
-    constraints="A token of probability 0 is never drawn.\nRounding may leave the last sum a little below 1; a number beyond it means token V - 1.",
-    source="inverse transform sampling; Devroye 1986, Non-uniform random variate generation, ch. 3.",
+    constraints=(
+        "A token of probability 0 is never drawn, whatever u is; one of probability 1e-12 can be.\n"
+        "How the sums are rounded does not matter: where u is equal to a sum, the probabilities are multiples"
+        " of 1/4, whose sums are exact, or u and the sum are both 0.\n"
+        "There is at least one row and one token."
+    ),
+    notes=(
+        "Trainers call `torch.multinomial`. vLLM divides the probabilities by exponential random numbers and takes the"
+        " token with the largest quotient, which draws with the same probabilities."
+    ),
+    source="Devroye 1986, Non-uniform random variate generation, ch. 3 (inversion by sequential search).",
     hints=(
         "How many cumulative sums are not larger than u?",
-        "np.cumsum along the last axis; compare with uniforms[:, None]; count the True ones of each row.",
-        "(np.cumsum(probs, -1)[:, :-1] <= uniforms[:, None]).sum(-1): the last sum stays out, so the count ends at V - 1.",
+        "np.cumsum along the last axis; compare with uniforms[:, None]; count the True ones of each row. Then hold the"
+        " count at the last token that can come: np.argmax(p[:, ::-1] > 0, -1) counts the zeros at the end of a row.",
+        "np.minimum((np.cumsum(p, -1) <= u[:, None]).sum(-1), V - 1 - np.argmax(p[:, ::-1] > 0, -1))",
     ),
     checks=(
         Case(
             "Three draws from a half and two quarters",
             ([[0.5, 0.25, 0.25]] * 3, [0.1, 0.6, 0.9]),
             np.array([0, 1, 2]),
-            why="the sums are 0.5, 0.75 and 1",
+            why="The sums are 0.5, 0.75 and 1. The first that is larger than 0.1 is 0.5, for 0.6 it is 0.75, for 0.9 it is 1.",
             shown=True,
         ),
         Case(
             "On the edge",
             ([[0.5, 0.5], [0.5, 0.5]], [0.5, 0.0]),
             np.array([1, 0]),
-            why="0.5 is not larger than 0.5",
+            why="0.5 is not larger than 0.5, so the next token comes; but it is larger than 0",
         ),
         Case(
             "What is impossible is never drawn",
@@ -65,12 +109,28 @@ PROBLEM = Problem(
         ),
         Case(
             "Rounding does not lead past the end",
-            (np.full((1, 10), 0.1), [np.nextafter(1.0, 0.0)]),
+            (np.full((1, 10), 0.1), [LARGEST]),
             np.array([9]),
             why="ten times 0.1 adds up to less than 1",
         ),
+        Case(
+            "Rounding does not lead to an impossible token",
+            ([[0.1] * 10 + [0.0]], [LARGEST]),
+            np.array([9]),
+            why="the sums end below u, and the last token has probability 0: the one before it is due",
+        ),
+        Case(
+            "A hair beside the edge",
+            (
+                [[0.5, 0.5], [0.5, 0.5], [1e-12, 1 - 1e-12], [1e-12, 1 - 1e-12]],
+                [0.5 - 1e-10, 0.5, 5e-13, 2e-12],
+            ),
+            np.array([0, 1, 0, 1]),
+            why="u is compared exactly: 0.5 is larger than 0.5 - 1e-10, and 1e-12 is larger than 5e-13",
+        ),
         Unchanged((np.array([[0.5, 0.5]]), np.array([0.7]))),
-        Drawn("Random rows agree", _draw, why="each row has its own distribution"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),
@@ -84,6 +144,11 @@ PROBLEM = Problem(
             "past the end",
             _of(lambda p, u: (p.cumsum(-1) <= u[:, None]).sum(-1)),
             "Rounding can leave the last sum below u; the count then runs past the last token.",
+        ),
+        Mutant(
+            "the last token beyond the sums",
+            _of(lambda p, u: (p.cumsum(-1)[:, :-1] <= u[:, None]).sum(-1)),
+            "A number beyond the last sum gives the last token here, even if its probability is 0.",
         ),
         Mutant(
             "uniform over tokens",
@@ -109,7 +174,7 @@ PROBLEM = Problem(
     ),
     others={
         "a loop": lambda p, u: [
-            min(int(np.searchsorted(np.cumsum(row), x, side="right")), len(row) - 1)
+            min(int(np.searchsorted(np.cumsum(row), x, side="right")), int(np.flatnonzero(row)[-1]))
             for row, x in zip(np.asarray(p), u, strict=True)
         ]
     },

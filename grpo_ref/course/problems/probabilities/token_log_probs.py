@@ -4,19 +4,34 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.course.grading.problem import Case, Drawn, Mutant, Problem, Unchanged, changing_inputs
+from grpo_ref.course.grading.domain.arguments import Real, Whole
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.domain.rows import LEVELS, MIXED, NEAR_TIES, OFFSET_ROWS, ONE_FAR_OUT
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.problem import Case, Mutant, Problem, Unchanged, changing_inputs
 from grpo_ref.learning.policies.table import log_softmax
 
+DOMAIN = Domain(
+    {
+        "logits": Real(
+            "N T V",
+            (-1e4, 1e4),
+            usual=((-3, 3), (-30, 30), (-900, 900), (-1e4, 1e4)),
+            rows=(MIXED, LEVELS, NEAR_TIES, OFFSET_ROWS, ONE_FAR_OUT),
+            meaning="one row per completion and position",
+        ),
+        "tokens": Whole((0, "V - 1"), axes="N T", meaning="the tokens that came"),
+    },
+    sizes={"N": (1, 3), "T": (1, 4), "V": (1, 5)},
+    large={"N": 40, "T": 200, "V": 200},
+)
 ROWS = np.log(np.array([[[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]]]))
 
 
 def _reference(logits: Any, tokens: Any) -> Any:
     table, tokens = log_softmax(np.asarray(logits, dtype=float)), np.asarray(tokens)
     return np.take_along_axis(table, tokens[..., None], axis=-1)[..., 0]
-
-
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    return rng.normal(size=(2, size, size + 2)), rng.integers(0, size + 2, (2, size))
 
 
 def _logits_of_tokens(logits: Any, tokens: Any) -> Any:
@@ -28,14 +43,32 @@ PROBLEM = Problem(
     title="How likely was the token that came?",
     function="token_log_probs",
     reference=_reference,
-    background="Of all the probabilities in the vocabulary, the loss needs one per position: that of the sampled token.",
-    task=(
-        "Write `token_log_probs(logits, tokens)`: at every position, the log-probability of its token.\n\n"
-        "    result[n, t] = log_softmax(logits[n, t])[tokens[n, t]]"
+    background=(
+        "A language model answers a prompt with a completion, a row of tokens. At every position it gives each token"
+        " of the vocabulary a logit, and with the softmax of the logits a probability; these probabilities are the"
+        " policy. One token per position was drawn from them. Training makes that token more or less likely, so of"
+        " the whole vocabulary the loss needs one number per position: the log-probability of the token that came."
     ),
-    inputs="logits: (N, T, V).\ntokens: (N, T) integers from 0 to V - 1.",
+    task=(
+        "Write `token_log_probs(logits, tokens)`. At every position t of every completion n it takes the"
+        " log-probability of the token there:\n\n"
+        "    result[n, t] = logits[n, t, a] - log Σ_b exp(logits[n, t, b]),    a = tokens[n, t]\n\n"
+        "The sum runs over the vocabulary, the last axis; every position has a distribution of its own."
+    ),
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
     output="(N, T) log-probabilities in nats.",
-    constraints="logits[n, t] scores tokens[n, t]: nothing is shifted here.",
+    constraints=(
+        "logits[n, t] scores tokens[n, t]: nothing is shifted here. No axis is empty.\n"
+        "Every result is finite, however far apart the logits of a position are: nothing overflows, and a very"
+        " unlikely token gets a large negative number, not -inf."
+    ),
+    notes=(
+        "In a trainer the logits at a position score the next token, so they are shifted by one place before they"
+        " get here. The whole table of log-probabilities is the largest array of a training step; TRL and verl pick"
+        " the logit first and subtract the log of the sum from it, which is the same with less memory."
+    ),
+    kernel="grpo_ref.token_log_probs",
     source="TRL `selective_log_softmax`; verl `logprobs_from_logits`.",
     hints=(
         "Normalize over the vocabulary first, pick second.",
@@ -47,7 +80,10 @@ PROBLEM = Problem(
             "Two positions",
             (ROWS, [[0, 2]]),
             np.log([[0.5, 0.8]]),
-            why="probabilities 0.5 and 0.8",
+            why=(
+                "The logits are the logarithms of the probabilities 0.5, 0.3, 0.2 and 0.1, 0.1, 0.8. Token 0 came"
+                " first and token 2 second: log 0.5 and log 0.8."
+            ),
             shown=True,
         ),
         Case("The other tokens", (ROWS, [[1, 0]]), np.log([[0.3, 0.1]]), why="probabilities 0.3 and 0.1"),
@@ -57,8 +93,15 @@ PROBLEM = Problem(
             np.log([[0.5, 0.8]]),
             why="logits are log-probabilities up to a constant per position",
         ),
+        Case(
+            "Many unlikely tokens",
+            (np.array([[[0.0] + [-25.0] * 199]] * 2), [[0], [7]]),
+            np.array([[0.0], [-25.0]]) - np.log1p(199 * np.exp(-25.0)),
+            why="each of the unlikely tokens adds exp(-25) to the sum, however little that is",
+        ),
         Unchanged((ROWS, np.array([[0, 2]]))),
-        Drawn("Random logits and tokens agree", _draw, why="several rows, positions and vocabularies"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

@@ -4,9 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.course.grading.domain.arguments import Real, Scalar
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
-    Drawn,
     Function,
     Holds,
     Mutant,
@@ -15,6 +18,23 @@ from grpo_ref.course.grading.problem import (
     changing_inputs,
 )
 from grpo_ref.kernels import surrogates
+
+DOMAIN = Domain(
+    {
+        "log_ratio": Real(
+            "|T|N T|B N T",
+            (-300, 300),
+            usual=((-2, 2), (-30, 30), (-300, 300)),
+            at=(0, "log(1 + clip_high) + 1e-9", "log(1 - clip_low) - 1e-9", "clip_high", "-clip_low"),
+            meaning="log πθ - log πold, in nats",
+        ),
+        "advantages": Real("|T|N T|B N T", (-1e4, 1e4), meaning="A"),
+        "clip_low": Scalar(0.2, (0, 0.99), at=(0,), meaning="how far the ratio may go down"),
+        "clip_high": Scalar(0.2, (0, 20), at=(0,), meaning="how far it may go up"),
+    },
+    sizes={"B": (1, 2), "N": (1, 3), "T": (1, 4)},
+    large={"T": 200},
+)
 
 
 def _reference(log_ratio: Any, advantages: Any, clip_low: float = 0.2, clip_high: float = 0.2) -> Any:
@@ -26,11 +46,6 @@ def _reference(log_ratio: Any, advantages: Any, clip_low: float = 0.2, clip_high
     ).slope
 
 
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    log_ratio, advantages = rng.uniform(-1.5, 1.0, (2, size)), rng.normal(size=(2, size))
-    return log_ratio, advantages, rng.uniform(0.05, 0.5), rng.uniform(0.05, 0.9)
-
-
 def _is_the_derivative(f: Function) -> str | None:
     x, a = np.array([-0.9, -0.1, 0.1, 0.9] * 2), np.array([1.5] * 4 + [-1.5] * 4)
 
@@ -40,7 +55,7 @@ def _is_the_derivative(f: Function) -> str | None:
     numerical = (surrogate(x + 1e-6) - surrogate(x - 1e-6)) / 2e-6
     return (
         None
-        if np.allclose(f(x, a), numerical, atol=1e-8)
+        if np.allclose(np.asarray(f(x, a)), numerical, atol=1e-8)
         else "it differs from a central difference of the surrogate"
     )
 
@@ -53,21 +68,42 @@ def _wrong(formula: Any) -> Function:
     return answer
 
 
+def _slope(r: Any, a: Any, lo: float, hi: float) -> Any:
+    return np.where(((a > 0) & (r > hi)) | ((a < 0) & (r < lo)), 0.0, r * a)
+
+
 PROBLEM = Problem(
     id="ratios/clipped_slope",
     title="Which way does the token push?",
     function="clipped_slope",
     reference=_reference,
-    background="Clipping is not about the value of the loss but about its gradient: a clipped token pushes no more.",
+    background=(
+        "The surrogate is what the policy (the language model) climbs, one value for each token. Clipping is less about"
+        " that value than about its slope, for the slope is what moves the policy. A"
+        " token whose surrogate no longer changes with its ratio has a slope of 0 and pushes no more. The slope is"
+        " taken with respect to the log-ratio, because that is what the chain rule needs next: it moves exactly as"
+        " log πθ, the log-probability that the model gives the token."
+    ),
     task=(
         "Write `clipped_slope(log_ratio, advantages, clip_low=0.2, clip_high=0.2)`: the derivative of the clipped"
-        " surrogate with respect to log_ratio.\n\n"
-        "    s = min(r A, clip(r, 1 - clip_low, 1 + clip_high) A),    r = exp(log_ratio)"
+        " surrogate with respect to log_ratio, for each token. With r = exp(log_ratio), the surrogate is\n\n"
+        "    s = min(r A, clip(r, 1 - clip_low, 1 + clip_high) A)\n\n"
+        "A is the token's advantage (how much better its completion was than others), and clip(r, a, b) holds r between"
+        " a and b. Where s is r A, its derivative is r A"
+        " too, because the derivative of exp(x) is exp(x). Where the clip holds the value, s is constant."
     ),
-    inputs="log_ratio: log πθ - log πold.\nadvantages: A, of the same shape.\nclip_low, clip_high: the half-widths.",
-    output="∂s/∂log_ratio, of the same shape.",
-    constraints="On the bound itself a token still pushes.",
-    notes="Autograd engines differentiate the min and the clip; in mixed precision comparing the two products can go wrong.",
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
+    output="∂s/∂log_ratio, an array of the same shape; a number for numbers.",
+    constraints=(
+        "On the bound itself s has a kink. There a token still pushes: the slope is r A.\n"
+        "clip_low is always less than 1; no input has to be refused."
+    ),
+    notes=(
+        "Trainers leave this to automatic differentiation of min and clip. On a kink PyTorch's clamp passes the"
+        " slope on, as here."
+    ),
+    kernel="grpo_ref.clipped",
     source="Schulman et al. 2017, eq. 7 (arXiv:1707.06347), differentiated.",
     hints=(
         "Where the surrogate is constant in the ratio its slope is 0. Where is that?",
@@ -75,18 +111,26 @@ PROBLEM = Problem(
         "stopped = (A > 0) & (r > 1 + clip_high) | (A < 0) & (r < 1 - clip_low); np.where(stopped, 0, r * A)",
     ),
     checks=(
-        Case("On policy", ([0.0], [2.0]), np.array([2.0]), why="r = 1: the slope is A", shown=True),
         Case(
-            "Good token, pushed far enough",
-            (np.log([1.5]), [1.0]),
-            np.zeros(1),
-            why="the clip holds it",
+            "Far up, with both signs, and on policy",
+            ([1.0, 1.0, 0.0], [3.0, -3.0, 2.0]),
+            np.array([0.0, -3.0 * np.e, 2.0]),
+            why=(
+                "The first two ratios are exp(1) = 2.71828, above 1.2. The good token is held there: 0. The bad one"
+                " is not: 2.71828 · -3. The third ratio is 1, and the slope is A."
+            ),
             shown=True,
         ),
+        Case("Good token, pushed far enough", (np.log([1.5]), [1.0]), np.zeros(1), why="the clip holds it"),
         Case("Good token, still too rare", (np.log([0.5]), [1.0]), np.array([0.5]), why="r A"),
         Case("Bad token, pushed far enough", (np.log([0.5]), [-1.0]), np.zeros(1), why="the clip holds it"),
         Case("Bad token, still too likely", (np.log([1.5]), [-1.0]), np.array([-1.5]), why="r A"),
-        Case("Clip higher", (np.log([1.25]), [2.0], 0.2, 0.28), np.array([2.5]), why="1.25 is inside 1.28"),
+        Case(
+            "Clip higher",
+            (np.log([1.25, 0.75]), [2.0, -1.0], 0.2, 0.28),
+            np.array([2.5, 0.0]),
+            why="1.25 is below 1 + 0.28, so the good token pushes; 0.75 is below 1 - 0.2, so the bad one stops",
+        ),
         Case(
             "On the bound a token still pushes",
             ([0.0, 0.0], [1.0, -1.0], 0.0, 0.0),
@@ -97,7 +141,8 @@ PROBLEM = Problem(
             "It is the derivative of the surrogate", _is_the_derivative, why="checked by central differences"
         ),
         Unchanged((np.array([0.5, -0.5]), np.array([1.0, -1.0]))),
-        Drawn("Random tokens agree", _draw, why="two half-widths, both signs"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),
@@ -128,9 +173,29 @@ PROBLEM = Problem(
             "That is the clipped value; its slope is 0 beyond the bounds.",
         ),
         Mutant(
+            "slope only where both differ",
+            _wrong(lambda r, a, lo, hi: np.where(r * a < np.clip(r, lo, hi) * a, r * a, 0.0)),
+            "Within the bounds both products are equal, and the slope is r A.",
+        ),
+        Mutant(
+            "bounds in log space",
+            _wrong(lambda r, a, lo, hi: _slope(r, a, np.exp(lo - 1), np.exp(hi - 1))),
+            "The half-widths are those of the ratio: exponentiate log_ratio before it is compared with a bound.",
+        ),
+        Mutant(
             "stopped on the bound",
             _wrong(lambda r, a, lo, hi: np.where(((a > 0) & (r >= hi)) | ((a < 0) & (r <= lo)), 0.0, r * a)),
             "On the bound itself a token still pushes.",
+        ),
+        Mutant(
+            "half-widths swapped",
+            _wrong(lambda r, a, lo, hi: _slope(r, a, 1 - (hi - 1), 1 + (1 - lo))),
+            "clip_low and clip_high are swapped: the ratio may go down to 1 - clip_low and up to 1 + clip_high.",
+        ),
+        Mutant(
+            "bounds swapped",
+            _wrong(lambda r, a, lo, hi: np.where(((a > 0) & (r > lo)) | ((a < 0) & (r < hi)), 0.0, r * a)),
+            "The bounds are swapped: a good token stops above 1 + clip_high, a bad one below 1 - clip_low.",
         ),
         Mutant(
             "one half-width",
@@ -139,12 +204,12 @@ PROBLEM = Problem(
         ),
         Mutant(
             "negated",
-            lambda *inputs: -_reference(*inputs),
+            lambda *inputs, **named: -_reference(*inputs, **named),
             "This is the slope of the loss; that of the surrogate is asked for.",
         ),
         Mutant(
             "log-ratio taken for the ratio",
-            lambda x, a, *widths: _reference(np.log(np.maximum(x, 1e-3)), a, *widths),
+            lambda x, a, *widths, **named: _reference(np.log(np.maximum(x, 1e-3)), a, *widths, **named),
             "log_ratio is the logarithm: exponentiate it first.",
         ),
     ),

@@ -4,9 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.course.grading.domain.arguments import Real, Whole
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.domain.rows import LEVELS, MIXED, OFFSET_ROWS
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
-    Drawn,
     Function,
     Holds,
     Mutant,
@@ -16,16 +20,29 @@ from grpo_ref.course.grading.problem import (
 )
 from grpo_ref.learning.policies import table as policy
 
+DOMAIN = Domain(
+    {
+        "logits": Real(
+            "N V",
+            (-1000, 1000),
+            usual=((-2, 2), (-5, 5)),
+            at=(800, -800),
+            rows=(MIXED, LEVELS, OFFSET_ROWS),
+            meaning="one row for each token that was drawn",
+        ),
+        "tokens": Whole((0, "V - 1"), axes="N", meaning="the number of the token that was drawn in each row"),
+        "gradient": Real("N", (-1e4, 1e4), meaning="g, the derivative ∂L/∂log π(token) of each row"),
+    },
+    sizes={"N": (1, 4), "V": (1, 5)},
+    large={"N": 40, "V": 80},
+)
+
 
 def _reference(logits: Any, tokens: Any, gradient: Any) -> Any:
     logits, tokens, gradient = np.asarray(logits, float), np.asarray(tokens), np.asarray(gradient, float)
     cube, states = (1, 1, -1), np.arange(len(logits)).reshape(1, 1, -1)
     probs = policy.policy_of(logits).probs
     return policy.pull_back(gradient.reshape(cube), states, tokens.reshape(cube), probs)
-
-
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    return rng.normal(size=(size, size + 1)), rng.integers(0, size + 1, size), rng.normal(size=size)
 
 
 def _of(formula: Any) -> Function:
@@ -38,10 +55,10 @@ def _of(formula: Any) -> Function:
 
 
 def _rows_sum_to_zero(f: Function) -> str | None:
-    rows = f(np.array([[0.3, -0.2, 1.0], [0.0, 2.0, 0.5]]), np.array([0, 2]), np.array([1.0, -2.0])).sum(-1)
+    rows = f(np.array([[0.3, -0.2, 1.0], [0.0, 2.0, 0.5]]), np.array([0, 2]), np.array([1.0, -2.0]))
     return (
         None
-        if np.allclose(rows, 0.0)
+        if np.allclose(np.asarray(rows).sum(-1), 0.0)
         else "each row should sum to 0: adding a constant to the logits changes nothing"
     )
 
@@ -51,14 +68,29 @@ PROBLEM = Problem(
     title="From log-probabilities to logits",
     function="logits_gradient",
     reference=_reference,
-    background="The loss gives a gradient with respect to the log-probability of each sampled token. The policy has logits.",
+    background=(
+        "The policy has one number for each token of its vocabulary, the logits, and draws tokens from π, their"
+        " softmax. The loss L does not see the logits: it knows the log-probability of the token that was drawn,"
+        " and says how L changes with it, ∂L/∂log π(token). To train, this must be carried on to the logits. Making"
+        " one token likelier makes all others less likely, since probabilities sum to 1; so every logit of the row"
+        " gets a share. This step is the whole policy gradient; what remains is to go a little against it."
+    ),
     task=(
         "Write `logits_gradient(logits, tokens, gradient)`, the chain rule through the log-softmax:\n\n"
-        "    ∂L/∂logits[n, a] = g[n] (1[a = token n] - π(a | n)),    π the softmax of row n"
+        "    ∂L/∂logits[n, a] = g[n] (1[a = tokens[n]] - π[n, a])\n\n"
+        "π[n] is the softmax of row n of the logits. 1[a = tokens[n]] is 1 at the token that was drawn in row n and"
+        " 0 at all others. The rows are independent, and nothing is averaged. Logits may be large: a difference of"
+        " a thousand is a probability of 0, not an overflow."
     ),
-    inputs="logits: (N, V).\ntokens: (N,) the sampled tokens.\ngradient: (N,) g, ∂L/∂log π(token) of each row.",
-    output="(N, V) ∂L/∂logits.",
-    source="the score function of a softmax; Williams 1992.",
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
+    output="(N, V) ∂L/∂logits; each row sums to 0.",
+    constraints="With a vocabulary of one token, V = 1, the gradient is 0.",
+    notes=(
+        "Trainers leave this line to automatic differentiation; grpo_ref writes it by hand, in"
+        " grpo_ref.learning.policies.table.pull_back, where it also adds the rows of equal states."
+    ),
+    source="Williams 1992, Simple statistical gradient-following algorithms, sec. 6.",
     hints=(
         "What does raising one logit do to the log-probability of its own token, and to those of the others?",
         "The derivative of log π(token) is the one-hot vector of the token minus the probabilities.",
@@ -69,7 +101,7 @@ PROBLEM = Problem(
             "A fair coin",
             ([[0.0, 0.0]], [0], [1.0]),
             np.array([[0.5, -0.5]]),
-            why="1 - 1/2, and -1/2",
+            why="π = 1/2, 1/2. The token drawn is 0: 1 - 1/2 = 0.5, and for the other 0 - 1/2 = -0.5.",
             shown=True,
         ),
         Case(
@@ -87,7 +119,8 @@ PROBLEM = Problem(
         ),
         Holds("Rows sum to zero", _rows_sum_to_zero, why="the softmax knows differences only"),
         Unchanged((np.array([[1.0, 2.0]]), np.array([0]), np.array([1.0]))),
-        Drawn("Random rows agree", _draw, why="several rows and vocabularies"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

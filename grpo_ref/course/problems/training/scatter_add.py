@@ -4,8 +4,24 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.course.grading.problem import Case, Drawn, Function, Mutant, Problem, Unchanged, changing_inputs
+from grpo_ref.course.grading.domain.arguments import Made, Real, Whole
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
 from grpo_ref.learning.policies import table as policy
+
+DOMAIN = Domain(
+    {
+        "weights": Real("N", (-1e4, 1e4), meaning="what is to be added"),
+        "states": Whole((0, "S - 1"), axes="N", meaning="the row of each weight"),
+        "tokens": Whole((0, "V - 1"), axes="N", meaning="the column of each weight"),
+        "n_states": Made(lambda context: context.sizes["S"], "S, the number of rows of the table, from 1"),
+        "n_tokens": Made(lambda context: context.sizes["V"], "V, the number of its columns, from 1"),
+    },
+    sizes={"N": (0, 8), "S": (1, 4), "V": (1, 4)},
+    large={"N": 300, "S": 30, "V": 30},
+)
 
 
 def _reference(weights: Any, states: Any, tokens: Any, n_states: int, n_tokens: int) -> Any:
@@ -13,17 +29,6 @@ def _reference(weights: Any, states: Any, tokens: Any, n_states: int, n_tokens: 
     cube = (1, 1, -1)
     return policy.scatter_add(
         weights.reshape(cube), states.reshape(cube), tokens.reshape(cube), (n_states, n_tokens)
-    )
-
-
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    many = 4 * size
-    return (
-        rng.normal(size=many),
-        rng.integers(0, size + 1, many),
-        rng.integers(0, size + 2, many),
-        size + 1,
-        size + 2,
     )
 
 
@@ -80,12 +85,24 @@ PROBLEM = Problem(
     title="The way back into the table",
     function="scatter_add",
     reference=_reference,
-    background="Reading table[state, token] for every token of a batch is a look-up. Its backward pass adds each gradient where it was read.",
-    task="Write `scatter_add(weights, states, tokens, n_states, n_tokens)`:\n\n    result[s, a] = Σ of the weights whose state is s and whose token is a",
-    inputs="weights: (N,) numbers.\nstates, tokens: (N,) integers.\nn_states, n_tokens: shape of the table.",
-    output="(n_states, n_tokens).",
-    constraints="A state and token that come twice are added twice.",
-    source="the transpose of fancy indexing; np.add.at and np.bincount do it.",
+    background=(
+        "The policy of our small tasks is a table with a row for every state and a column for every token."
+        " Computing the loss, a trainer reads table[state, token] for every token of the batch: a look-up. Going"
+        " backward, the loss has a derivative for each of these readings, and an entry that was read several times"
+        " gets the sum of its derivatives. So each weight is added where it was read: the look-up, turned over."
+    ),
+    task=(
+        "Write `scatter_add(weights, states, tokens, n_states, n_tokens)`, which returns a table:\n\n"
+        "    table[s, a] = Σ of the weights[n] with states[n] = s and tokens[n] = a\n\n"
+        "An entry that comes several times gets the sum of all its weights; an entry that never comes is 0. The"
+        " batch may be empty: then weights, states and tokens are arrays of length 0, and the whole table is 0."
+    ),
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
+    output="An array of shape (n_states, n_tokens).",
+    constraints=DOMAIN.constraints,
+    notes="PyTorch calls it scatter_add or index_put with accumulate=True; it is the backward pass of an embedding.",
+    source="grpo_ref.learning.policies.table, `scatter_add`.",
     hints=(
         "What does table[states, tokens] += weights do when an index comes twice?",
         "It writes once. np.add.at adds every time; np.bincount over states * n_tokens + tokens does too, and faster.",
@@ -96,14 +113,15 @@ PROBLEM = Problem(
             "Three different entries",
             ([1.0, 2.0, 3.0], [0, 1, 1], [0, 0, 2], 2, 3),
             np.array([[1.0, 0, 0], [2, 0, 3]]),
-            why="each at its place",
+            why="1 goes to row 0, column 0; 2 to row 1, column 0; 3 to row 1, column 2. All other entries are 0.",
             shown=True,
         ),
         Case(
             "The same entry twice",
             ([1.0, 2.0], [1, 1], [0, 0], 2, 2),
             np.array([[0.0, 0], [3, 0]]),
-            why="1 + 2",
+            why="Both weights belong to row 1, column 0: 1 + 2 = 3.",
+            shown=True,
         ),
         Case(
             "Weights of both signs",
@@ -117,8 +135,15 @@ PROBLEM = Problem(
             np.array([[2.0, 0], [0, 0], [0, 0]]),
             why="the shape is given",
         ),
+        Case(
+            "An empty batch",
+            (np.zeros(0), np.zeros(0, dtype=int), np.zeros(0, dtype=int), 2, 3),
+            np.zeros((2, 3)),
+            why="nothing was read, so nothing is added",
+        ),
         Unchanged((np.array([1.0, 2.0]), np.array([1, 1]), np.array([0, 0]), 2, 2)),
-        Drawn("Random entries agree", _draw, why="many repeats"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

@@ -5,9 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.course.grading.domain.arguments import Real, Scalar
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.domain.rows import CONSTANT, LEVELS, MIXED, SOME_CONSTANT
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
-    Drawn,
     Function,
     Holds,
     Mutant,
@@ -19,9 +23,29 @@ from grpo_ref.kernels.advantages import raw_rewards
 from grpo_ref.kernels.aggregation import token_sum
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.mistakes import stages
-from grpo_ref.mistakes.toy_loop import RIGHT, ToyLoop, normalized
+from grpo_ref.mistakes.toy_loop import RIGHT, ToyLoop, arms, normalized
 
 NORMALIZED = replace(RIGHT, advantage=normalized)
+
+DOMAIN = Domain(
+    {
+        "payoffs": Real(
+            "U G V",
+            (-100, 100),
+            usual=((0, 1), (-3, 3)),
+            rows=(MIXED, LEVELS, CONSTANT, SOME_CONSTANT),
+            meaning="what arm v would pay to member g in update u",
+        ),
+        "uniforms": Real(
+            "U G", (0, 0.999), at=(0, 0.5), whole=False, meaning="random numbers, one for each draw"
+        ),
+        "learning_rate": Scalar(
+            2.0, (0.01, 1000), usual=((0.1, 3), (1, 1000)), at=(1, 1000), meaning="length of a step"
+        ),
+    },
+    sizes={"U": (1, 4), "G": (1, 6), "V": (2, 5)},
+    large={"U": 12, "G": 40},
+)
 
 
 def _of(loop: ToyLoop) -> Function:
@@ -40,13 +64,9 @@ def _of(loop: ToyLoop) -> Function:
 _reference = _of(NORMALIZED)
 
 
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    updates, group, arms = size, size + 1, 3
-    return (
-        rng.integers(0, 3, (updates, group, arms)).astype(float),
-        rng.random((updates, group)),
-        rng.uniform(0.5, 2.0),
-    )
+def _on_the_bound(probs: Any, uniforms: Any) -> Any:
+    """An arm is drawn if its cumulative probability is at least the number."""
+    return arms(probs, np.nextafter(uniforms, -1.0))
 
 
 def _learns(f: Function) -> str | None:
@@ -66,21 +86,37 @@ PROBLEM = Problem(
     function="train_bandit",
     reference=_reference,
     background=(
-        "A bandit is the smallest world with a group: every completion is one pull of an arm. All you need is from earlier"
-        " exercises: a softmax, sampling, group advantages, the softmax's gradient."
+        "A bandit is the smallest world in which one can train: V arms, and in each update the policy pulls one of"
+        " them for each of the G members of a group; one pull is one completion. The policy is a row of V numbers,"
+        " the logits, and pulls arm a with probability softmax(logits)[a]. What a member is paid is its reward, and"
+        " its advantage says how much better than its group it did. The whole of GRPO is in here, and all that you"
+        " need is from earlier exercises: a softmax, sampling, group advantages, the gradient of the softmax."
     ),
     task=(
-        "Write `train_bandit(payoffs, uniforms, learning_rate=2.0)`. Start from logits 0; in each update\n\n"
-        "1. π = softmax(logits); draw one arm for each of the G uniform numbers u: the first one whose cumulative probability is larger than u\n"
-        "2. r = what the arm pays to this member in this update\n"
-        "3. A = (r - mean(r)) / (std(r) + 1e-4), the std with divisor G\n"
-        "4. logits += learning_rate · 1/G Σ A (one-hot of the arm - π)"
+        "Write `train_bandit(payoffs, uniforms, learning_rate=2.0)`. The logits are zeros at first. In each of the U"
+        " updates\n\n"
+        "1. π = softmax(logits). Member g draws an arm: the first one whose cumulative probability"
+        " π(0) + ... + π(arm) is larger than its number in `uniforms`\n"
+        "2. its reward r is what this arm pays to this member in this update, `payoffs[update, g, arm]`\n"
+        "3. its advantage is A = (r - mean(r)) / (std(r) + 1e-4) over the group; the standard deviation divides by"
+        " G, not by G - 1\n"
+        "4. all members move the logits together, each with the gradient of log π(arm):\n\n"
+        "    logits += learning_rate · 1/G Σ A (one-hot(arm) - π)"
     ),
-    inputs="payoffs: (U, G, V), what arm v would pay to member g in update u.\nuniforms: (U, G) numbers in [0, 1).\nlearning_rate: a number.",
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
     output="(V,) the logits after U updates.",
-    constraints="After 150 updates of 16 pulls with the default learning rate, the best of five arms that pay 1 with probabilities 0.8, 0.4, 0.3, 0.2, 0.1 must have a probability above 0.9.",
-    notes="The advantages of a group add up to zero, so the -π adds nothing to this step: whoever leaves it out gets away with it here, and not where a clip or a filter takes some of them out.",
-    source="Shao et al. 2024, DeepSeekMath (arXiv:2402.03300), with one token per completion.",
+    constraints=(
+        "A group of one, or one in which all rewards are equal, has A = 0 and moves nothing.\n"
+        "With large learning rates the logits reach thousands: take the largest off before exponentiating.\n"
+        "After 150 updates of 16 pulls with the default learning rate, the best of five arms that pay 1 with"
+        " probabilities 0.8, 0.4, 0.3, 0.2 and 0.1, in any order, must have a probability above 0.9."
+    ),
+    notes=(
+        "The advantages of a group add up to zero, so the -π adds nothing to this step: whoever leaves it out gets"
+        " away with it here, and not where a clip or a filter takes some of them out."
+    ),
+    source="Shao et al. 2024, DeepSeekMath, sec. 4.1.2 (arXiv:2402.03300), with one token per completion.",
     hints=(
         "Write one update first, and put a loop around it. Which numbers change from one update to the next?",
         "payoffs[u, np.arange(G), arms] is what the chosen arms pay.",
@@ -91,7 +127,9 @@ PROBLEM = Problem(
             "One update by hand",
             ([[[1, 0], [1, 0]]], [[0.25, 0.75]], 1.0),
             np.array([0.5, -0.5]) / 1.0002,
-            why="arms 0 and 1 pay 1 and 0, A = ±0.5/0.5001; the mean of A (one-hot - 1/2) is ±1/2 of that",
+            why="Both arms have probability 1/2: 0.25 draws arm 0, which pays 1, and 0.75 draws arm 1, which pays 0."
+            " Mean and std are 1/2, so A = ±0.5/0.5001 = ±1/1.0002. Both draws add 1/1.0002 · [1/2, -1/2],"
+            " and so that is their mean.",
             shown=True,
         ),
         Case(
@@ -102,7 +140,14 @@ PROBLEM = Problem(
         ),
         Holds("It learns the best arm", _learns, why="three bandits of five arms, 150 updates each"),
         Unchanged((np.ones((2, 2, 2)), np.full((2, 2), 0.3))),
-        Drawn("Random runs agree", _draw, why="a few updates on three arms, step by step as described"),
+        Case(
+            "A number on the bound",
+            ([[[1, 0], [1, 0]]], [[0.5, 0.25]], 1.0),
+            np.array([0.5, -0.5]) / 1.0002,
+            why="arm 0 has a cumulative probability of 0.5, which is not larger than 0.5: arm 1 is drawn",
+        ),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),
@@ -126,6 +171,11 @@ PROBLEM = Problem(
             "pulls lost",
             _of(replace(NORMALIZED, back=stages.repeats_lost)),
             "`gradient[arms] += x` writes a repeated arm once.",
+        ),
+        Mutant(
+            "drawn on the bound",
+            _of(replace(NORMALIZED, walk=_on_the_bound)),
+            "A number equal to a cumulative probability belongs to the next arm: larger, not at least.",
         ),
         Mutant(
             "sum for mean",
@@ -153,5 +203,5 @@ PROBLEM = Problem(
             "The logits are asked for.",
         ),
     ),
-    others={"a list": lambda p, u, lr=2.0: _reference(p, u, lr).tolist()},
+    others={"a list": lambda *inputs, **named: _reference(*inputs, **named).tolist()},
 )

@@ -4,9 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.course.grading.domain.arguments import REQUIRED, Mask, Real, Scalar, Whole
+from grpo_ref.course.grading.domain.domain import Domain, Rule
+from grpo_ref.course.grading.domain.rows import LEVELS, MIXED, OFFSET_ROWS
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
     Case,
-    Drawn,
     Function,
     Holds,
     Mutant,
@@ -17,6 +21,22 @@ from grpo_ref.course.grading.problem import (
 from grpo_ref.learning.policies.table import gather, policy_of, pull_back, scatter_add
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import DAPO
+
+DOMAIN = Domain(
+    {
+        "logits": Real(
+            "S V", (-1000, 1000), rows=(MIXED, LEVELS, OFFSET_ROWS), meaning="one row for each state"
+        ),
+        "states": Whole((0, "S - 1"), axes="N T", meaning="in which state each token was chosen"),
+        "tokens": Whole((0, "V - 1"), axes="N T", meaning="the tokens"),
+        "advantages": Real("N", (-100, 100), at=(0,), meaning="A, one for each completion"),
+        "mask": Mask("N T", meaning="m, 1 on tokens, 0 on padding"),
+        "learning_rate": Scalar(REQUIRED, (0.001, 100), at=(1, 100), meaning="length of the step"),
+    },
+    sizes={"S": (1, 4), "V": (1, 4), "N": (1, 4), "T": (1, 4)},
+    large={"S": 12, "N": 20, "T": 40},
+    rules=(Rule("At least one entry of mask is 1.", lambda values: bool(np.any(values["mask"]))),),
+)
 
 
 def _of(back: Any = pull_back, scale: Any = None, direction: float = -1.0, recipe: Any = DAPO) -> Function:
@@ -35,12 +55,6 @@ def _of(back: Any = pull_back, scale: Any = None, direction: float = -1.0, recip
 
 
 _reference = _of()
-
-
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    mask = (np.arange(size + 1) < rng.integers(1, size + 2, (size + 1, 1))).astype(float)
-    states, tokens = rng.integers(0, 3, (2, *mask.shape))
-    return rng.normal(size=(3, 3)), states, tokens, rng.normal(size=len(mask)), mask, rng.uniform(0.1, 2.0)
 
 
 def _likelier(f: Function) -> str | None:
@@ -64,16 +78,33 @@ PROBLEM = Problem(
     title="One step uphill",
     function="update",
     reference=_reference,
-    background="Softmax, advantage, token mean, chain rule, scatter-add: all that a training step on fresh data needs is there.",
+    background=(
+        "A policy writes a completion token by token. Where it is when it chooses a token is called the state: in a"
+        " language model all the text so far, here the number of a row in a table of logits. The softmax of that row"
+        " gives the probability of each token. Every completion has been given an advantage A, which says whether it"
+        " was better or worse than expected. One step of training makes the tokens of good completions likelier and"
+        " those of bad ones rarer. Softmax, token mean, chain rule and scatter-add are all that it needs."
+    ),
     task=(
         "Write `update(logits, states, tokens, advantages, mask, learning_rate)`: one step of gradient ascent on\n\n"
         "    J = Σ m A log π(token | state) / Σ m,    π(· | s) = softmax(logits[s])\n\n"
-        "over the tokens of N completions. The result is logits + learning_rate · ∂J/∂logits."
+        "Both sums run over all tokens of the N completions: every token of the batch has the same weight, however"
+        " long its completion is. A is constant, the same for all tokens of a completion. The result is\n\n"
+        "    logits + learning_rate · ∂J/∂logits,    ∂ log π(a | s)/∂logits[s] = one-hot(a) - π(· | s)\n\n"
+        "A state that several tokens were chosen in collects the gradients of them all; a state that none was chosen"
+        " in stays as it is."
     ),
-    inputs="logits: (S, V), one row per state.\nstates, tokens: (N, T) whole numbers; padding holds arbitrary valid ones.\nadvantages: (N,) one per completion.\nmask: (N, T) 1 on tokens, 0 on padding; at least one is 1.\nlearning_rate: a number.",
+    inputs=DOMAIN.inputs,
+    domain=DOMAIN,
     output="(S, V), the new logits.",
-    constraints="A state that is visited several times collects all its visits.",
-    source="Williams 1992, REINFORCE; the weights of DAPO's token mean.",
+    constraints="Padding holds valid states and tokens, which must not matter.\n"
+    + DOMAIN.constraints
+    + "\nLogits may lie 1000 apart: a softmax that does not take off the largest one first overflows.",
+    notes=(
+        "This is REINFORCE with advantages. On data that the policy has just written, GRPO and PPO take the same"
+        " step: the ratio is 1 and nothing is clipped."
+    ),
+    source="Williams 1992, REINFORCE; DAPO, eq. 8 (arXiv:2503.14476), for the weights.",
     hints=(
         "What is ∂J/∂ log π of one token, and what does raising log π of a token mean for the logits of its state?",
         "Each token adds w A (one-hot - π(· | state)) to the row of its state, with w = m / Σ m.",
@@ -84,14 +115,16 @@ PROBLEM = Problem(
             "One good token",
             ([[0.0, 0.0]], [[0]], [[0]], [1.0], [[1]], 1.0),
             np.array([[0.5, -0.5]]),
-            why="one-hot minus one half",
+            why="Both tokens have probability 1/2, token 0 was chosen and was good: [1, 0] - [1/2, 1/2].",
             shown=True,
         ),
         Case(
             "A state visited twice, and padding",
             ([[0.0, 0.0], [0.0, 0.0]], [[0, 0, 1]], [[0, 0, 1]], [1.0], [[1, 1, 0]], 2.0),
             np.array([[1.0, -1.0], [0.0, 0.0]]),
-            why="two visits of weight 1/2, each ±1/2, and a step of 2; the padding adds nothing",
+            why="Two tokens count, each with weight 1/2. Both chose token 0 in state 0 and add 1/2 · [1/2, -1/2]; the"
+            " sum [1/2, -1/2] times 2 is the step. The third token is padding: state 1 stays at 0.",
+            shown=True,
         ),
         Case(
             "Two completions that disagree",
@@ -103,7 +136,8 @@ PROBLEM = Problem(
         Unchanged(
             (np.zeros((1, 2)), np.array([[0]]), np.array([[0]]), np.array([1.0]), np.array([[1]]), 1.0)
         ),
-        Drawn("Random batches agree", _draw, why="ragged, states that come back"),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         changing_inputs(_reference),

@@ -22,6 +22,7 @@ HOLDS = {
         (now == before[0]).all() or (now == before).all() for now, before in zip(made, VALUES, strict=True)
     ),
     rows.NEAR_TIES: lambda made: (distances(made) <= 2e-3 * 3.0).all() and (distances(made) > 0).all(),
+    rows.HAIRS_APART: lambda made: (distances(made) <= 1e-12 * 6.1).all(),
     rows.OFFSET_ROWS: lambda made: np.allclose(made - made[:, :1], VALUES - VALUES[:, :1], atol=1e-9),
     rows.SCALED_ROWS: lambda made: np.allclose(made / made[:, :1], VALUES / VALUES[:, :1]),
     rows.ONE_FAR_OUT: lambda made: made[:, -1].tolist() == [700.0, 50.0],
@@ -40,3 +41,8 @@ def test_a_pattern_is_what_its_name_says(pattern):
 @pytest.mark.parametrize("pattern", HOLDS, ids=lambda pattern: pattern.name)
 def test_a_pattern_serves_one_row_without_an_axis_before_it(pattern):
     assert pattern.make(Dealer(0), VALUES[0].copy()).shape == (4,)
+
+
+def test_a_pattern_can_run_along_the_last_axis_but_one():
+    made = rows.one_axis_before(rows.IN_ORDER).make(Dealer(0), VALUES.copy())
+    assert made.tolist() == [[1.5, -2.0, -1.0, 0.5], [3.0, 3.5, 0.25, 7.0]]

@@ -1,0 +1,84 @@
+"""What known wrong answers return on the hidden cases, so that a student's mistake can be named."""
+
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grpo_ref.course.attack.bench import Bench
+from grpo_ref.course.attack.mutants import GENERAL_NAMES, WrongAnswer
+from grpo_ref.course.grading.diagnosis import CHANGED, RAISED, RIGHT, UNKNOWN, Mistake, symbol
+from grpo_ref.course.grading.found import Input
+from grpo_ref.course.grading.problem import Function, Problem, copied
+
+if TYPE_CHECKING:
+    from grpo_ref.course.attack.run import FrozenCase
+
+Show = Callable[[str, int, int], None]
+"""Is told the stage, how many are done and how many there are."""
+
+
+def signatures(
+    made: Sequence[WrongAnswer], cases: Sequence["FrozenCase"], bench: Bench, show: Show
+) -> dict[str, tuple[str, ...]]:
+    """Text of each wrong answer -> a symbol for what it returns on each case."""
+    bench.learn([case.candidate.input for case in cases])
+    signs = {}
+    for done, wrong in enumerate(made, start=1):
+        signs[wrong.text] = tuple(bench.symbols(wrong.text))
+        show("signs", done, len(made))
+    return signs
+
+
+def is_right(symbols: Sequence[str]) -> bool:
+    """Whether no case catches what has these symbols."""
+    return all(each == RIGHT for each in symbols)
+
+
+def known_mistakes(
+    problem: Problem,
+    made: Sequence[WrongAnswer],
+    signs: Mapping[str, Sequence[str]],
+    inputs: Sequence[Input],
+) -> list[Mistake]:
+    """Each behavior on the cases once, with the sentence that tells most.
+
+    The author's sentences come first, then those of the field's operators and of the wrappers, then the
+    general ones. Behaviors that no value shows to be wrong are left out.
+
+    Args:
+      problem: the exercise.
+      made: all wrong answers.
+      signs: text of a wrong answer -> its symbols.
+      inputs: of the cases, in the order of the symbols.
+    """
+    kept: dict[tuple[str, ...], str] = {}
+    for sentence, symbols in _all(problem, made, signs, inputs):
+        if any(each not in (RIGHT, RAISED, CHANGED, UNKNOWN) for each in symbols):
+            kept.setdefault(symbols, sentence)
+    return [Mistake(sentence, symbols) for symbols, sentence in kept.items()]
+
+
+def _all(
+    problem: Problem,
+    made: Sequence[WrongAnswer],
+    signs: Mapping[str, Sequence[str]],
+    inputs: Sequence[Input],
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    for mutant in problem.mutants:
+        yield mutant.tell, tuple(_symbol(mutant.function, each, problem.rtol) for each in inputs)
+    telling = [each for each in made if each.sentence]
+    for wrong in sorted(telling, key=lambda each: each.operator in GENERAL_NAMES):
+        yield wrong.sentence, tuple(signs[wrong.text])
+
+
+def _symbol(function: Function, given: Input, rtol: float) -> str:
+    """The symbol of a wrong answer that an author wrote as a function."""
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value = function(*copied(given.arguments), **copied(given.keywords))
+    except Exception as error:
+        return RIGHT if given.raises in [kind.__name__ for kind in type(error).__mro__] else RAISED
+    return symbol(value, given, rtol)

@@ -1,0 +1,64 @@
+"""Patterns of rows that are probabilities: how a distribution over a vocabulary can look.
+
+As in `rows`, a pattern changes drawn numbers along the last axis; here every row sums to 1 up to rounding.
+"""
+
+import numpy as np
+
+from grpo_ref.arrays import Floats
+from grpo_ref.course.grading.domain.rows import Pattern
+from grpo_ref.course.grading.domain.source import Source
+
+
+def _proportional(source: Source, values: Floats) -> Floats:
+    """The drawn sizes divided by their sum; a row of zeros gives everything to its first member."""
+    sizes = np.abs(values)
+    sizes[..., 0] += sizes.sum(-1) == 0.0
+    return np.asarray(sizes / sizes.sum(-1, keepdims=True))
+
+
+def _certain(source: Source, values: Floats) -> Floats:
+    """One member of each row has all."""
+    size = values.shape[-1]
+    chosen = np.floor(source.reals(0.0, size - 1e-9, (*values.shape[:-1], 1)))
+    return (np.arange(size) == chosen).astype(float)
+
+
+def _nearly_certain(source: Source, values: Floats) -> Floats:
+    """One member of each row has nearly all; of the others some have 0, the rest from 1e-6 to 1e-2 together."""
+    certain = _certain(source, values)
+    small = 10.0 ** source.reals(-6.0, -2.0, values.shape) / values.shape[-1]
+    others = np.where(source.flags(values.shape), small, 0.0) * (1.0 - certain)
+    return others + certain * (1.0 - others.sum(-1, keepdims=True))
+
+
+def _quarters(source: Source, values: Floats) -> Floats:
+    """Multiples of 1/4, so that their running sums are exact."""
+    size = values.shape[-1]
+    owners = np.floor(source.reals(0.0, size - 1e-9, (*values.shape[:-1], 4)))
+    return np.asarray((owners[..., :, None] == np.arange(size)).sum(-2) / 4.0)
+
+
+def _alike_then_zeros(source: Source, values: Floats) -> Floats:
+    """The first members of each row share all alike, the others have 0."""
+    size = values.shape[-1]
+    count = 1.0 + np.floor(source.reals(0.0, size - 1e-9, (*values.shape[:-1], 1)))
+    return np.where(np.arange(size) < count, 1.0 / count, 0.0)
+
+
+def _some_tiny(source: Source, values: Floats) -> Floats:
+    """Some members have about 1e-12."""
+    kept = source.flags(values.shape)
+    kept[..., 0] |= ~kept.any(-1)
+    return _proportional(source, np.abs(values) * np.where(kept, 1.0, 1e-12))
+
+
+PROPORTIONAL = Pattern("as drawn, divided by their sum", _proportional)
+CERTAIN = Pattern("one certain", _certain)
+NEARLY_CERTAIN = Pattern("one nearly certain", _nearly_certain)
+QUARTERS = Pattern("quarters", _quarters)
+ALIKE_THEN_ZEROS = Pattern("some alike, then zeros", _alike_then_zeros)
+SOME_TINY = Pattern("some nearly impossible", _some_tiny)
+
+DISTRIBUTIONS = (PROPORTIONAL, CERTAIN, NEARLY_CERTAIN, QUARTERS, ALIKE_THEN_ZEROS, SOME_TINY)
+"""All of them."""

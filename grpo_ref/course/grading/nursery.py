@@ -1,0 +1,156 @@
+"""Processes that have imported NumPy and fork a fresh one for each student's file.
+
+The import takes longer than most files take to be graded, so it is done once. A nursery has one process of a
+student's at a time, and ends it with all that it started before the next; several are made if several are
+needed at the same time.
+"""
+
+import atexit
+import contextlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from importlib.util import find_spec
+from pathlib import Path
+
+LIBRARIES = ("numpy", "scipy")
+HERE = Path(__file__).parent
+PATIENCE = 30.0
+"""Seconds that a nursery may take to import NumPy, or to answer."""
+FREE: list["Nursery"] = []
+LOCK = threading.Lock()
+
+
+class NurseryError(RuntimeError):
+    """The process that starts the processes of students does not answer."""
+
+
+class Nursery:
+    """The judge's side of one such process; it is started here, and nothing waits for it yet."""
+
+    def __init__(self) -> None:
+        self.owner, self.asked = os.getpid(), 0
+        self.folder = Path(tempfile.mkdtemp(prefix="grpo-ref-"))
+        ours, theirs = socket.socketpair()
+        ours.settimeout(PATIENCE)
+        self.channel = ours
+        with theirs:
+            self.process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-B", str(HERE / "child.py"), self._settings(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd=self.folder,
+                env=_environment(),
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+
+    def begin(self, requests: int, replies: int, output: int) -> None:
+        """Fork a process that reads, replies and prints to these descriptors; it is not waited for."""
+        self._settle()
+        self._ask(b"begin\n", [requests, replies, output])
+
+    def end(self, *, dying: bool = False) -> int | None:
+        """End the present process; its status if it had ended by itself, as of os.waitpid.
+
+        Args:
+          dying: whether it seems to be about to end by itself.
+        """
+        self._settle()
+        self._ask(b"wait\n" if dying else b"kill\n", [])
+        status = self._settle()
+        return int(status) if status else None
+
+    def close(self) -> None:
+        """End it with everything in it."""
+        self.channel.close()
+        if self.owner == os.getpid():
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(1.0)
+            self.process.kill()
+            self.process.wait()
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _ask(self, message: bytes, descriptors: list[int]) -> None:
+        try:
+            socket.send_fds(self.channel, [message], descriptors)
+        except OSError as error:
+            raise NurseryError(str(error)) from error
+        self.asked += 1
+
+    def _settle(self) -> str:
+        """Wait for the answers that are still due; the last of them."""
+        answer = b"\n"
+        while self.asked:
+            try:
+                answer = self.channel.recv(64)
+            except OSError as error:
+                raise NurseryError(str(error)) from error
+            if not answer:
+                raise NurseryError("it has ended")
+            self.asked -= answer.count(b"\n")
+        return answer.decode().strip()
+
+    def _settings(self, channel: int) -> str:
+        folders = [_linked(name, self.folder) for name in LIBRARIES]
+        settings = {
+            "channel": channel,
+            "path": [str(self.folder)],
+            "libraries": [str(path) for paths in folders for path in paths],
+            "wire": str(HERE / "wire.py"),
+            "confine": str(HERE / "confine.py"),
+            "hidden": str(HERE.parents[1].resolve()),
+            "apart": True,
+            "early": sys.platform.startswith(
+                "linux"
+            ),  # elsewhere a process that has used NumPy must not fork
+        }
+        return json.dumps(settings)
+
+
+def take() -> Nursery:
+    """A nursery that is free, or a new one."""
+    with LOCK:
+        while FREE:
+            nursery = FREE.pop()
+            if nursery.owner == os.getpid() and nursery.process.poll() is None:
+                return nursery
+            nursery.close()
+    return Nursery()
+
+
+def give_back(nursery: Nursery) -> None:
+    """It may be taken again."""
+    with LOCK:
+        FREE.append(nursery)
+
+
+@atexit.register
+def close_all() -> None:
+    """End all that are free."""
+    with LOCK:
+        while FREE:
+            FREE.pop().close()
+
+
+def _linked(name: str, folder: Path) -> list[Path]:
+    """Make one library importable from the folder, with the shared objects that wheels keep beside it."""
+    spec = find_spec(name)
+    if spec is None or spec.origin is None:
+        raise RuntimeError(f"{name} is not installed, but students may import it")
+    package = Path(spec.origin).parent
+    paths = [path for path in (package, package.with_name(name + ".libs")) if path.exists()]
+    for path in paths:
+        (folder / path.name).symlink_to(path, target_is_directory=True)
+    return paths
+
+
+def _environment() -> dict[str, str]:
+    """Nothing of the judge's environment; one thread, so that a class can be graded side by side."""
+    return {"PATH": os.defpath, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
