@@ -17,7 +17,7 @@ READY_DEV := .venv/ready-dev
 .PHONY: attack attack-sample demo test check lint types coverage docs notebooks report bench bench-gpu setup clean
 
 setup: $(READY)
-	@echo "ready: . $(BIN)/activate, edit exercises/01_probabilities/01_log_softmax.py, then: grpo-ref watch"
+	@echo "ready: . $(BIN)/activate, then grpo-ref init and grpo-ref watch"
 
 demo: $(READY)
 	rm -rf runs/demo-kl runs/demo-no-kl

@@ -1,6 +1,7 @@
 """Writing files so that a reader, or a kill, sees the old content or the new one and nothing between."""
 
 import os
+import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -52,3 +53,21 @@ def free_name(path: Path) -> Path:
     while (numbered := path.with_name(f"{path.stem}-{number}{path.suffix}")).exists():
         number += 1
     return numbered
+
+
+def committed_files(folder: Path) -> set[Path]:
+    """The files of a folder that are as git's last commit has them; none if it is in no checkout."""
+    if not folder.is_dir():
+        return set()
+    try:
+        tracked = _git(folder, "ls-files", "-z")
+        changed = _git(folder, "diff", "--name-only", "--relative", "-z", "HEAD")
+    except (OSError, subprocess.CalledProcessError):
+        return set()
+    return {folder.resolve() / name for name in tracked - changed}
+
+
+def _git(folder: Path, *arguments: str) -> set[str]:
+    """What a command of git prints, whose parts are separated by zeros."""
+    told = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=True).stdout
+    return set(os.fsdecode(told).split("\0")) - {""}

@@ -10,5 +10,5 @@ from .grading.report import Report as Report
 from .grading.statement import starter as starter, statement as statement
 from .marking import mark as mark
 from .problems import PROBLEMS as PROBLEMS
-from .starters import fill as fill, is_untouched as is_untouched, reset as reset
+from .starters import build as build, fill as fill, is_untouched as is_untouched, reset as reset
 from .workbook import Workbook as Workbook

@@ -31,6 +31,15 @@ def folder_of(chapter: str) -> Path:
     return Path(f"{list(CHAPTERS).index(chapter) + 1:02}_{chapter}")
 
 
+def page_of(chapter: str) -> Path:
+    """The page that a chapter begins with.
+
+    >>> page_of("kl").as_posix()
+    '04_kl/README.md'
+    """
+    return folder_of(chapter) / "README.md"
+
+
 def former_files_of(name: str) -> list[Path]:
     """Where the file of an exercise lay in earlier versions: without a number, or under a former name."""
     names = [name, *(former for former, now in FORMER_NAMES.items() if now == name)]
@@ -40,6 +49,15 @@ def former_files_of(name: str) -> list[Path]:
 def exercise_at(path: Path) -> str | None:
     """Id of the exercise that a file is the answer to, by its folder and name; None for any other file."""
     return next((name for name in EXERCISES if path.parts[-2:] == file_of(name).parts), None)
+
+
+def chapter_at(path: Path) -> str | None:
+    """The chapter of a folder, by the folder's name; None for any other.
+
+    >>> chapter_at(Path("exercises/04_kl"))
+    'kl'
+    """
+    return next((chapter for chapter in CHAPTERS if path.name == folder_of(chapter).name), None)
 
 
 def model_answer(name: str) -> str:

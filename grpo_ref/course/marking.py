@@ -8,7 +8,7 @@ from grpo_ref.course.workbook import Workbook
 
 
 def mark(workbook: Workbook, name: str, *, seed: int = DEFAULT_SEED) -> Report:
-    """Grade one file; a file that the student has not touched is not started, whatever it does.
+    """Grade one file; one that is missing or that the student has not touched is not started.
 
     The file's process is started first of all: it imports NumPy while this one imports NumPy and the problem.
 
@@ -18,6 +18,8 @@ def mark(workbook: Workbook, name: str, *, seed: int = DEFAULT_SEED) -> Report:
       seed: of the random inputs.
     """
     path = workbook.path(name)
+    if not path.is_file():
+        return course.not_started(PROBLEMS[name], seed)
     with Sandbox(path) as sandbox:
         if not workbook.progress.is_untouched(name, path.read_bytes()):
             sandbox.start()

@@ -46,9 +46,9 @@ class Progress:
         """Note that so many hints of an exercise were read."""
         self.hints[problem] = max(hints, self.hints.get(problem, 0))
 
-    def wrote(self, problem: str, starter: str) -> None:
-        """Note that this text was written as the starter of an exercise."""
-        self.starters.setdefault(problem, set()).add(_digest(starter.encode()))
+    def wrote(self, problem: str, starter: bytes) -> None:
+        """Note that this was written as the starter of an exercise."""
+        self.starters.setdefault(problem, set()).add(_digest(starter))
 
     def is_untouched(self, problem: str, content: bytes) -> bool:
         """Whether a file's content is one of the starters that were written."""

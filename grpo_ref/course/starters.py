@@ -1,13 +1,15 @@
 """What students start from: fill a folder with the exercises, tell untouched files, start one again."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from grpo_ref.course.grading.statement import starter
-from grpo_ref.course.layout import former_files_of, model_answer, support_files
+from grpo_ref.course.layout import file_of, former_files_of, model_answer, support_files
+from grpo_ref.course.pages import pages
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.workbook import Workbook
-from grpo_ref.files import free_name, replace_text
+from grpo_ref.files import committed_files, free_name, replace_file
 
 
 class Filled(NamedTuple):
@@ -30,33 +32,91 @@ def starter_of(name: str) -> str:
 
 
 def fill(workbook: Workbook) -> Filled:
-    """Write all exercises, and what lets pytest grade them; what a student has touched stays as it is.
+    """Write all exercises, their pages, and what lets pytest grade them; what a student has touched stays.
 
     A file that lies where an earlier version put it is moved to its present place first.
     """
     _move_former(workbook)
-    texts = {name: (workbook.path(name), starter_of(name)) for name in PROBLEMS}
-    texts |= {f"folder/{name}": (workbook.folder / name, text) for name, text in support_files().items()}
     progress, written, upgraded, kept = workbook.progress, 0, 0, 0
-    for name, (path, text) in texts.items():
+    for name, (path, content) in _texts(workbook).items():
         present = path.read_bytes() if path.exists() else None
         if present is None or progress.is_untouched(name, present):
             written += present is None
-            upgraded += present not in (None, text.encode())
-            _write(path, text)
-        elif present != text.encode():
+            upgraded += present not in (None, content)
+            _write(path, content)
+        elif present != content:
             kept += 1
-        progress.wrote(name, text)
+        progress.wrote(name, content)
     progress.save(workbook.folder)
     return Filled(written, upgraded, kept)
 
 
+def _texts(workbook: Workbook) -> dict[str, tuple[Path, bytes]]:
+    """All that a folder is filled with: its name in the progress file -> its place and its content."""
+    texts = {name: (workbook.path(name), starter_of(name).encode()) for name in PROBLEMS}
+    others = {name: text.encode() for name, text in support_files().items()}
+    texts |= {f"folder/{name}": (workbook.folder / name, content) for name, content in others.items()}
+    return texts | _pages(workbook)
+
+
+def _pages(workbook: Workbook) -> dict[str, tuple[Path, bytes]]:
+    return {f"page/{name}": (workbook.folder / name, content) for name, content in pages().items()}
+
+
+class Built(NamedTuple):
+    """What `build` did.
+
+    Attributes:
+      written: the files that are new or have another text now.
+      backups: where somebody's work is that stood in their place.
+    """
+
+    written: list[Path]
+    backups: list[Path]
+
+
+def build(root: Path, tell: Callable[[str], object]) -> Built:
+    """Write the exercises of a checkout anew, from its model answers; no work of anybody is lost.
+
+    A file is overwritten if it was written by this function or by `fill`, or if it is as the checkout's last
+    commit has it. Anything else is moved to a backup beside it.
+
+    Args:
+      root: the checkout.
+      tell: is given a sentence if the progress file is damaged.
+    """
+    workbook, built = Workbook(root / "exercises", tell), Built([], [])
+    progress, committed = workbook.progress, committed_files(workbook.folder)
+    for name, (path, content) in _texts_of_checkout(workbook, root).items():
+        present = path.read_bytes() if path.exists() else None
+        if present != content:
+            kept = present is None or path.resolve() in committed or progress.is_untouched(name, present)
+            built.backups.extend([] if kept else [_set_aside(path)])
+            _write(path, content)
+            built.written.append(path)
+        progress.wrote(name, content)
+    progress.save(workbook.folder)
+    return built
+
+
+def _texts_of_checkout(workbook: Workbook, root: Path) -> dict[str, tuple[Path, bytes]]:
+    """The starters from `solutions/`, and the pages."""
+    answers = {name: (root / "solutions" / file_of(name)).read_text(encoding="utf-8") for name in PROBLEMS}
+    texts = {name: starter(PROBLEMS[name], answers[name]).encode() for name in PROBLEMS}
+    return {name: (workbook.path(name), text) for name, text in texts.items()} | _pages(workbook)
+
+
 def _move_former(workbook: Workbook) -> None:
-    """Give files of earlier versions their present names, unless there is one of that name."""
+    """Give files of earlier versions, without a number or with another one, their present names.
+
+    If there is one of that name already, both stay.
+    """
     for name in PROBLEMS:
-        for former in (workbook.folder / each for each in former_files_of(name)):
-            if former.is_file() and not workbook.path(name).exists():
-                former.replace(workbook.path(name))
+        path = workbook.path(name)
+        numbered = sorted(path.parent.glob(f"[0-9][0-9]_{name.split('/')[1]}.py"))
+        for former in (*(workbook.folder / each for each in former_files_of(name)), *numbered):
+            if former.is_file() and not path.exists():
+                former.replace(path)
 
 
 def is_untouched(workbook: Workbook, name: str) -> bool:
@@ -69,12 +129,18 @@ def reset(workbook: Workbook, name: str) -> Path | None:
     """Put the starter back; the work so far is moved to a backup beside it, whose path is returned."""
     path, backup = workbook.path(name), None
     if path.exists() and not is_untouched(workbook, name):
-        backup = free_name(path.with_suffix(".backup"))
-        path.replace(backup)
-    _write(path, starter_of(name))
+        backup = _set_aside(path)
+    _write(path, starter_of(name).encode())
     return backup
 
 
-def _write(path: Path, text: str) -> None:
+def _set_aside(path: Path) -> Path:
+    """Move a file to a backup beside it, whose path is returned."""
+    backup = free_name(path.with_suffix(".backup"))
+    path.replace(backup)
+    return backup
+
+
+def _write(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    replace_text(path, text)
+    replace_file(path, lambda file: file.write(content))

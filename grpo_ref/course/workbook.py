@@ -4,7 +4,7 @@ What writes or grades the files is beside this module, in `starters` and `markin
 folder needs neither the grader nor an array library.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from grpo_ref.course.contents import EXERCISES
@@ -67,3 +67,12 @@ class Workbook:
         names, solved = list(EXERCISES), self.solved()
         begin = 0 if after is None else names.index(after) + 1
         return next((name for name in names[begin:] + names[:begin] if name not in solved), None)
+
+    def first_open(self, names: Sequence[str] = ()) -> str:
+        """The first unsolved one of some exercises, or of all; if there is none, the first of them."""
+        names, solved = names or list(EXERCISES), self.solved()
+        return next((name for name in names if name not in solved), names[0])
+
+    def has_exercises(self) -> bool:
+        """Whether any file of the course is in the folder."""
+        return any(self.path(name).is_file() for name in EXERCISES)

@@ -3,6 +3,7 @@
 There is no sandbox then, so the verdict is not official.
 """
 
+import bdb
 import importlib.util
 import pdb
 from collections.abc import Callable
@@ -46,6 +47,25 @@ def grade_in_process(
 
 
 def post_mortem(test: str, error: BaseException) -> None:
-    """Stop in a debugger where the student's exception happened; what was being tested is told first."""
+    """Stop in a debugger where the student's exception happened; what was being tested is told first.
+
+    Raises:
+      click.exceptions.Exit: if the student quits, here or in a debugger of the file's own.
+    """
+    leave_if_quit(test, error)
     click.echo(f"{test}: {error!r}", err=True)
-    pdb.post_mortem(error.__traceback__)
+    debugger = pdb.Pdb()
+    debugger.reset()
+    debugger.interaction(None, error.__traceback__)
+    if debugger.quitting:
+        raise click.exceptions.Exit(1)
+
+
+def leave_if_quit(test: str, error: BaseException) -> None:
+    """End the command if the exception is that of a debugger, by a breakpoint in the file, that was quit.
+
+    Raises:
+      click.exceptions.Exit: with status 1.
+    """
+    if isinstance(error, bdb.BdbQuit):
+        raise click.exceptions.Exit(1)

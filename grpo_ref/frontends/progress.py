@@ -1,4 +1,4 @@
-"""Live progress: a bar in a terminal, a line now and then in a pipe."""
+"""Live progress: a bar in a terminal, a line now and then in a pipe or where plain text was asked for."""
 
 import sys
 import time
@@ -8,6 +8,8 @@ from typing import Self
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Column
+
+from grpo_ref.frontends.output import is_plain
 
 FIRST, LONGER = 1.0, 1.5
 """Where there is no terminal, what takes less than a second is silent; else there is a line after the first
@@ -25,7 +27,7 @@ class ProgressBar:
     """
 
     def __init__(self, title: str, unit: str, total: int, *, start: int = 0) -> None:
-        self.console = Console(file=sys.stderr)
+        self.console = Console(file=sys.stderr, force_terminal=False if is_plain() else None)
         self.unit, self.total, self.start = unit, total, start
         self.begun, self.due = time.monotonic(), FIRST
         self.bar = Progress(

@@ -22,7 +22,7 @@ from grpo_ref.course.starters import is_untouched
 from grpo_ref.course.workbook import Workbook
 from grpo_ref.frontends.course_text import overview
 from grpo_ref.frontends.in_process import grade_in_process
-from grpo_ref.frontends.report_text import UNOFFICIAL, failure_text
+from grpo_ref.frontends.report_text import UNOFFICIAL, failure_text, shortened
 
 REASON = "not started"
 REACHED = "reached"
@@ -95,6 +95,8 @@ class HiddenTest(pytest.Item):
         self.user_properties.append(("points", round(result.passed * report.points / max(1, passed), 4)))
         self.user_properties.append(("points_possible", round(possible, 4)))
         self.user_properties.append((REACHED, f"{report.problem} {report.points}"))
+        if result.passed and result.printed:
+            self.add_report_section("call", "printed", shortened(result.printed))
         if not result.passed:
             error = exercise.errors.get(self.name)
             failed = Failed(failure_text(result, report))

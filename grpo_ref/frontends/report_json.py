@@ -55,4 +55,5 @@ def _test(result: CheckResult) -> dict[str, Any]:
         "why": result.why,
         "likely": result.likely,
         "warnings": list(result.warnings),
+        "printed": result.printed,
     }

@@ -1,13 +1,16 @@
 """The grader's reports as plain text, for the terminal and for pytest alike."""
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 
 from grpo_ref.course.grading.report import FAILED, NOT_STARTED, PASSED, CheckResult, Report
+from grpo_ref.frontends.output import UNLIMITED, columns
 
 COLORS = {PASSED: "green", FAILED: "red", NOT_STARTED: "yellow"}
+PRINTED = 20
+"""Lines of a test's output that are shown."""
 UNOFFICIAL = "not official: the answer ran inside the grader, without a process of its own"
 
 
@@ -26,12 +29,16 @@ def report_text(report: Report, *, plain: bool = False, every: bool = False) -> 
     """
     lines = [_headline(report, plain)]
     failures = [result for result in report.results if not result.passed]
+    if loading := _on_loading(report):
+        lines += _details({"printed": shortened(loading)}, plain)
     for result in report.results:
         lines.append(_verdict(result, plain))
         if result in (failures if every else failures[:1]):
-            lines += _details(result, report, plain)
-        elif result.likely and result.likely != failures[0].likely:
-            lines += _indented({"likely": result.likely}, plain)
+            lines += _details(_rows(result, report), plain)
+            continue
+        others = {"likely": result.likely if result.likely != failures[0].likely else ""} if failures else {}
+        others["printed"] = shortened(result.printed)
+        lines += _details({name: text for name, text in others.items() if text}, plain)
     if report.status != NOT_STARTED and not report.official:
         lines.append(f"{'' if plain else '  '}{UNOFFICIAL}")
     return "\n".join(lines)
@@ -50,7 +57,7 @@ def _rows(result: CheckResult, report: Report) -> dict[str, str]:
         "wrong": result.wrong,
         "about": result.why,
         "likely": report.diagnosis or result.likely,
-        "printed": report.printed.strip(),
+        "printed": shortened(result.printed),
         "warned": "\n".join(result.warnings),
     }
     return {name: text for name, text in rows.items() if text}
@@ -69,14 +76,34 @@ def _verdict(result: CheckResult, plain: bool) -> str:
     return f"  {word}  {result.name}"
 
 
-def _details(result: CheckResult, report: Report, plain: bool) -> list[str]:
-    return _indented(_rows(result, report), plain)
-
-
-def _indented(rows: dict[str, str], plain: bool) -> list[str]:
+def _details(rows: Mapping[str, str], plain: bool) -> list[str]:
     if plain:
         return [f"{name.capitalize()}: {text}" for name, text in rows.items()]
-    return [textwrap.indent(_row(name, text), " " * 8) for name, text in rows.items()]
+    return [textwrap.indent(_row(name, _narrowed(text)), " " * 8) for name, text in rows.items()]
+
+
+def _narrowed(text: str) -> str:
+    """The text in lines that fit beside the names of the rows, where the terminal is narrow."""
+    width = columns() - len("        printed  ")
+    return (
+        text
+        if columns() >= UNLIMITED
+        else "\n".join(
+            textwrap.fill(line, max(width, 20), subsequent_indent="  ") for line in text.splitlines()
+        )
+    )
+
+
+def _on_loading(report: Report) -> str:
+    """What was printed before the first test, when the file was loaded."""
+    return report.printed[: len(report.printed) - sum(len(result.printed) for result in report.results)]
+
+
+def shortened(printed: str) -> str:
+    """The first lines of what a test printed, and how many there are more."""
+    lines = printed.strip().splitlines()
+    more = len(lines) - PRINTED
+    return "\n".join([*lines[:PRINTED], *[f"... ({more} more lines)"] * (more > 0)])
 
 
 def _row(name: str, text: str) -> str:

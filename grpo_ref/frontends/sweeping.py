@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from grpo_ref import plots
@@ -24,6 +23,7 @@ from grpo_ref.frontends.experiment_report import (
     verdict_table,
 )
 from grpo_ref.frontends.progress import ProgressBar
+from grpo_ref.frontends.tables import new_console, print_table
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
@@ -37,7 +37,7 @@ def print_list(experiments: Iterable[Experiment]) -> None:
         table.add_column(heading, no_wrap=heading != "claim")
     for experiment in experiments:
         table.add_row(experiment.name, experiment.group, experiment.claim)
-    Console().print(table)
+    print_table(new_console(), table)
 
 
 def run(
@@ -117,7 +117,7 @@ def _counted(number: int) -> str:
 
 
 def _print(experiment: Experiment, result: ClaimResult) -> None:
-    console = Console(highlight=False)
+    console = new_console(highlight=False)
     seeds = result.findings[0].estimate.seeds
     verdict = f"[{STYLES[result.verdict]}]{result.verdict}[/]"
     console.print(f"[bold]{experiment.name}[/]  {verdict}  ({seeds} seeds)")

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from grpo_ref.arrays import DeviceError, device_namespace, to_device, to_host
 from grpo_ref.frontends.chosen import TrainingJob, chosen_recipe, chosen_task, task_settings
 from grpo_ref.frontends.progress import ProgressBar
 from grpo_ref.frontends.run_settings import begin_or_find, lengthen
+from grpo_ref.frontends.tables import new_console
 from grpo_ref.frontends.training_report import print_report
 from grpo_ref.learning.arguments import check_metrics
 from grpo_ref.learning.config import config_for
@@ -89,7 +89,7 @@ def run(job: TrainingJob, path: Path, *, resume: bool, lengthen_it: bool, save_e
     folder = RunFolder(path)
     begin_or_find(folder, job, resume=resume, lengthen=lengthen_it)
     state, history = _held_and_trained(folder, job, library, save_every)
-    print_report(Console(), job.task, state, history)
+    print_report(new_console(), job.task, state, history)
     click.echo(f"\nsaved in {folder.path}; draw it with: grpo-ref plot {folder.path}")
 
 

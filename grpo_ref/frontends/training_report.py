@@ -5,6 +5,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from grpo_ref.frontends.tables import print_table
 from grpo_ref.kernels.diversity import has_collapsed
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.learning.rollout import rollout
@@ -46,10 +47,10 @@ def print_report(console: Console, task: Task, state: TrainState, history: Histo
     for name, label in (criteria | MEASURES).items():
         if name in first:
             table.add_row(label, f"{first[name].mean():.3f}", f"{last[name].mean():.3f}")
-    console.print(table)
+    print_table(console, table)
     if collapsed := _collapsed(history):
         console.print(f"warning: mode collapse in {collapsed} of {seeds} seeds: {COLLAPSE}\n")
-    console.print(_samples(task, state))
+    print_table(console, _samples(task, state))
 
 
 def _collapsed(history: History) -> int:

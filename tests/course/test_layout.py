@@ -43,3 +43,13 @@ def test_a_student_who_began_with_an_earlier_version_keeps_work_and_points(tmp_p
     assert workbook.path("advantages/centered").read_text() == "mine\n"
     assert not (tmp_path / "02_advantages" / "centred.py").exists()
     assert workbook.progress.points == {"advantages/centered": 1.0}
+
+
+def test_a_file_moves_with_the_number_of_its_exercise(tmp_path):
+    """As when a later version puts an exercise before it."""
+    (tmp_path / "04_kl").mkdir()
+    (tmp_path / "04_kl" / "02_k3.py").write_text("mine\n")
+    workbook = Workbook(tmp_path, pytest.fail)
+    fill(workbook)
+    assert workbook.path("kl/k3").read_text() == "mine\n"
+    assert not (tmp_path / "04_kl" / "02_k3.py").exists()

@@ -15,7 +15,7 @@ def progresses(draw):
     for name in draw(st.lists(NAMES)):
         progress.reached(name, draw(st.integers(0, 20)) / 4)
         progress.hinted(name, draw(st.integers(0, 3)))
-        progress.wrote(name, draw(st.text(max_size=3)))
+        progress.wrote(name, draw(st.binary(max_size=3)))
     return progress
 
 

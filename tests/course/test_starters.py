@@ -4,6 +4,7 @@ import pytest
 
 from grpo_ref.course.contents import EXERCISES
 from grpo_ref.course.layout import support_files
+from grpo_ref.course.pages import pages
 from grpo_ref.course.starters import fill, is_untouched, reset, starter_of
 from grpo_ref.course.workbook import Workbook
 
@@ -13,7 +14,7 @@ NAME = "kl/k3"
 @pytest.fixture
 def workbook(tmp_path):
     workbook = Workbook(tmp_path, pytest.fail)
-    assert fill(workbook) == (len(EXERCISES) + len(support_files()), 0, 0)
+    assert fill(workbook) == (len(EXERCISES) + len(support_files()) + len(pages()), 0, 0)
     return workbook
 
 
@@ -22,14 +23,14 @@ def test_a_file_of_the_present_or_an_earlier_version_is_untouched(workbook):
     workbook.path(NAME).write_text("# an earlier text\n")
     assert not is_untouched(workbook, NAME)
     progress = workbook.progress
-    progress.wrote(NAME, "# an earlier text\n")
+    progress.wrote(NAME, b"# an earlier text\n")
     progress.save(workbook.folder)
     assert is_untouched(workbook, NAME)
 
 
 def test_filling_again_upgrades_what_is_untouched_alone(workbook):
     progress = workbook.progress
-    progress.wrote(NAME, "# an earlier text\n")
+    progress.wrote(NAME, b"# an earlier text\n")
     progress.save(workbook.folder)
     workbook.path(NAME).write_text("# an earlier text\n")
     workbook.path("kl/exact_kl").write_text("# my work\n")

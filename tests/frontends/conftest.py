@@ -11,7 +11,7 @@ from student import ROOT, WRONG, run
 def folder(tmp_path, monkeypatch):
     """A fresh course in the folder `exercises` of an empty directory; one exercise solved, one wrong."""
     monkeypatch.chdir(tmp_path)
-    assert run("init").exit_code == 0
+    assert run("init", "exercises").exit_code == 0
     folder = Path("exercises")
     solved = Path("01_probabilities/03_entropy.py")
     shutil.copy(ROOT / "solutions" / solved, folder / solved)

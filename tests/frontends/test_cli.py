@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from click.testing import CliRunner
+from student import ROOT
 
 from grpo_ref.frontends.cli import COMMANDS, main
 from grpo_ref.frontends.commands.recipes import as_markdown
@@ -100,6 +101,30 @@ def test_works_in_a_pipe_without_colour(tmp_path):
     )
     assert "\x1b" not in result.stdout + result.stderr
     assert "saved in runs/bandit-grpo" in result.stdout
+
+
+PLAIN = (
+    ["recipes"],
+    ["recipes", "dapo"],
+    ["parity"],
+    ["dev", "check", "kl/k3", "--table", "--root", ROOT],
+    ["explain", "trl", "beta=0.04"],
+    ["experiment", "list"],
+    [*QUICK],
+)
+
+
+@pytest.mark.parametrize("arguments", PLAIN, ids=lambda arguments: " ".join(map(str, arguments[:2])))
+def test_plain_text_has_neither_color_nor_columns(run, arguments):
+    text = run(*arguments, "--plain").output
+    assert "\x1b" not in text
+    assert "  " not in text
+
+
+def test_recipes_and_checks_have_room_in_sixty_columns(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    text = run("recipes").output + run("dev", "check", "kl/k3", "--root", ROOT).output
+    assert max(map(len, text.splitlines())) <= 60
 
 
 def test_recipes_lists_every_recipe(run):

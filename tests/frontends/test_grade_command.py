@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from student import POINTS, ROOT, TOTAL, facts, run
@@ -28,13 +29,52 @@ def test_an_exercise_is_named_by_id_by_its_last_part_or_by_its_file(folder, name
     assert result.output.startswith("probabilities/entropy: passed, 1 of 1 points\n  PASS  ")
 
 
+@pytest.mark.parametrize(
+    "name", ["probabilities", "01_probabilities", "exercises/01_probabilities", "exercises/01_probabilities/"]
+)
+def test_a_chapter_is_named_by_its_name_or_its_folder(folder, name):
+    result = run("grade", name)
+    assert result.exit_code == 1
+    assert "1 of 4 solved, 1 of 5 points" in result.output
+    assert "probabilities/entropy: passed" in result.output
+    assert "advantages" not in result.output
+
+
+def test_an_exercise_that_is_named_twice_is_graded_once(folder):
+    assert run("grade", "entropy", "probabilities", "entropy").output.count("probabilities/entropy") == 1
+
+
+def test_a_path_says_which_folder_is_meant(folder):
+    folder.rename("elsewhere")
+    assert run("grade", "elsewhere/01_probabilities/03_entropy.py").exit_code == 0
+    assert facts(Path("elsewhere")) == ["probabilities/entropy points 1"]
+
+
+@pytest.mark.parametrize("options", [[], ["--in-process"]], ids=["sandbox", "in process"])
+def test_a_missing_file_is_not_started_and_the_others_are_graded(folder, options):
+    (folder / "01_probabilities/01_log_softmax.py").unlink()
+    result = run("grade", "probabilities", *options)
+    assert result.exit_code == 1
+    assert "probabilities/log_softmax: not started" in result.output
+    assert "probabilities/entropy: passed" in result.output
+    assert "01_log_softmax.py is missing; written by: grpo-ref init exercises" in result.output
+
+
 MISTAKES = {
     "misspelt": (["entropi"], "no exercise is called 'entropi'. Did you mean"),
     "no such folder": (
         ["--folder", "nowhere"],
         "there is no folder nowhere; one is written by: grpo-ref init nowhere",
     ),
-    "a folder without exercises": (["--folder", "."], "is missing; it is written by: grpo-ref init ."),
+    "a folder without exercises": (
+        ["--folder", "."],
+        "there are no exercises in .; they are written by: grpo",
+    ),
+    "a path into another folder": (
+        ["--folder", ".", "exercises/03_ratios"],
+        "exercises is another folder than .",
+    ),
+    "a misspelt chapter": (["ratois"], "Did you mean 'ratios'?"),
     "no such file": (["exercises/nothing.py"], "no exercise is called"),
     "a file that is no exercise": (["exercises/conftest.py"], "no exercise is called"),
 }
@@ -118,10 +158,18 @@ def test_pdb_stops_in_the_line_of_the_student(folder):
     )
     program = "from grpo_ref.frontends.cli import main; main()"
     command = [sys.executable, "-c", program, "grade", "entropy", "--pdb"]
-    result = subprocess.run(
-        command, input="p secret + 1\nq\n" * 8, capture_output=True, text=True, check=False
-    )
+    typed = "p secret + 1\nc\np secret + 1\nq\n" + "p 'again'\n" * 8
+    result = subprocess.run(command, input=typed, capture_output=True, text=True, check=False)
     assert "ZeroDivisionError('division by zero')" in result.stderr
     assert "return 1 / 0" in result.stdout
-    assert "(Pdb) 42\n" in result.stdout
+    assert result.stdout.count("(Pdb) 42\n") == 2  # c goes on with the next failure, q ends
+    assert "again" not in result.stdout
+    assert "Traceback" not in result.stderr
     assert result.returncode == 1
+
+
+def test_a_report_has_room_in_sixty_columns(folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    text = run("grade", "group_normalized", "entropy", "--all").output
+    assert "\n        called   " in text
+    assert max(map(len, text.splitlines())) <= 60

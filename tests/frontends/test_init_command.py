@@ -14,7 +14,7 @@ from grpo_ref.course.workbook import Workbook
 
 def test_init_again_changes_nothing(folder):
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    assert "0 files written, 0 brought up to date, 2 of yours left alone" in run("init").output
+    assert "0 files written, 0 brought up to date, 2 of yours left alone" in run("init", "exercises").output
     assert before == {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -23,11 +23,11 @@ def test_init_upgrades_what_is_untouched_and_nothing_else(folder):
     untouched, touched = "kl/k3", "advantages/group_normalized"
     earlier, progress = "# an earlier text\n", Progress.load(folder, pytest.fail)
     for name in (untouched, touched):
-        progress.wrote(name, earlier)
+        progress.wrote(name, earlier.encode())
     progress.save(folder)
     (folder / file_of(untouched)).write_text(earlier)
     assert mark(Workbook(folder, pytest.fail), untouched).status == "not started"
-    assert "0 files written, 1 brought up to date, 2 of yours left alone" in run("init").output
+    assert "0 files written, 1 brought up to date, 2 of yours left alone" in run("init", "exercises").output
     assert (folder / file_of(untouched)).read_text() == starter_of(untouched)
     assert (folder / file_of(touched)).read_text() == WRONG
 
@@ -45,3 +45,20 @@ def test_a_folder_that_cannot_be_made_is_named(folder):
         result = run(command, str(folder / "file" / "course"), *(["--no-open"] * (command == "notebooks")))
         assert result.exit_code == 1
         assert f"Error: {folder / 'file'}" in result.output
+
+
+def test_init_writes_a_folder_of_the_students_own_which_the_commands_find(tmp_path, monkeypatch):
+    """Beside the exercises of a checkout, which stay as they are."""
+    monkeypatch.chdir(tmp_path)
+    run("init", "exercises")
+    before = {path: path.read_bytes() for path in Path("exercises").rglob("*") if path.is_file()}
+    assert run("init").exit_code == 0
+    Path("my-exercises/02_advantages/01_group_normalized.py").write_text(WRONG)
+    assert "advantages/group_normalized: failed" in run("grade", "group_normalized").output
+    assert before == {path: path.read_bytes() for path in Path("exercises").rglob("*") if path.is_file()}
+
+
+def test_who_has_begun_in_the_exercises_of_a_checkout_goes_on_there(folder):
+    run("grade", "entropy")
+    assert run("init").output.startswith("exercises: 0 files written")
+    assert not Path("my-exercises").exists()

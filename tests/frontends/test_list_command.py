@@ -41,3 +41,28 @@ def test_a_damaged_file_is_set_aside_and_what_can_be_read_is_kept(folder, damage
     assert (folder / "progress-1.damaged").read_text() == damaged
     assert facts(folder) == ["probabilities/entropy points 1"]
     assert run("list").stderr == ""
+
+
+def test_a_chapter_is_listed_alone(folder):
+    text = run("list", "exercises/03_ratios", "centered").output
+    listed = re.findall(r"^  (\w+/\w+) ", text, re.M)
+    assert listed == [*(name for name in PROBLEMS if name.startswith("ratios/")), "advantages/centered"]
+    assert "03_ratios/README.md\n" in text
+
+
+def test_sixty_columns_suffice(folder, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    run("hint", "k3")
+    text = run("list").output
+    assert max(map(len, text.splitlines())) <= 60
+    assert re.search(r"^  k3 +0 of 2 pt +medium +1 of 3 hints$", text, re.M)
+
+
+def test_plain_text_is_sentences(folder):
+    run("grade", "entropy")
+    text = run("list", "probabilities", "--plain").output
+    assert text.startswith("Chapter Probabilities and log-probabilities. Begin with 01_probabilities/README")
+    line = "probabilities/entropy: solved, 1 of 1 points, easy, 0 of 3 hints read, file 01_probabilities/03_e"
+    assert f"\n{line}" in text
+    assert "[" not in text
+    assert run("list", "probabilities", env={"GRPO_REF_PLAIN": "1"}).output == text

@@ -13,6 +13,8 @@ from student import ROOT, WRONG, facts
 
 from grpo_ref.course.contents import EXERCISES, exercises_in
 
+CLEARED = "\x1b[2J"
+
 
 class Terminal:
     """A program in a terminal of its own, its screen read as text."""
@@ -96,6 +98,75 @@ def test_watch_has_keys_for_hint_list_reset_and_next(terminal, folder):
     screen.wait_for(f"{names[names.index('advantages/group_normalized') + 1]}: ")
     screen.press("q")
     assert screen.process.wait(10) == 0
+
+
+def test_two_files_that_are_saved_together_are_both_graded(terminal, folder):
+    screen = terminal("watch", "exact_kl")
+    screen.wait_for("q: quit")
+    for name in ("01_probabilities/01_log_softmax.py", "01_probabilities/02_token_log_probs.py"):
+        shutil.copy(ROOT / "solutions" / name, folder / name)
+    shown = screen.wait_for(f"2 of {len(EXERCISES)} solved")
+    assert "probabilities/log_softmax: " in shown
+    assert "probabilities/token_log_probs: " in shown
+
+
+def test_a_file_that_is_saved_while_another_is_graded_leaves_both_on_the_screen(terminal, folder):
+    screen = terminal("watch", "exact_kl")
+    screen.wait_for("q: quit")
+    first, second = "01_probabilities/01_log_softmax.py", "01_probabilities/02_token_log_probs.py"
+    shutil.copy(ROOT / "solutions" / first, folder / first)
+    screen.wait_for("grading probabilities/log_softmax")
+    shutil.copy(ROOT / "solutions" / second, folder / second)
+    shown = screen.wait_for(f"2 of {len(EXERCISES)} solved").rpartition(CLEARED)[2]
+    assert "probabilities/log_softmax: " in shown
+    assert "probabilities/token_log_probs: " in shown
+
+
+def test_a_deleted_file_is_said_and_comes_back(terminal, folder):
+    path = folder / "02_advantages/01_group_normalized.py"
+    screen = terminal("watch", "group_normalized")
+    screen.wait_for("q: quit")
+    path.unlink()
+    screen.wait_for("This file is missing; r writes it anew.")
+    screen.wait_for("q: quit")
+    screen.press("\n")
+    screen.wait_for("This file is missing")
+    screen.press("r")
+    screen.wait_for("Put the starter back?")
+    screen.press("y")
+    screen.wait_for("there was no work of yours in it")
+    path.write_text(WRONG)
+    screen.wait_for("Groups do not mix")
+
+
+def test_the_statement_is_shown_at_a_key(terminal):
+    screen = terminal("watch", "group_normalized")
+    screen.wait_for("q: quit")
+    screen.press("s")
+    screen.wait_for("## Output")
+    screen.wait_for("q: quit")
+
+
+def test_q_ends_it_while_an_endless_loop_is_graded(terminal, folder, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    (folder / "02_advantages/01_group_normalized.py").write_text(
+        "def group_advantages(rewards, eps=1e-4):\n    while True:\n        pass\n"
+    )
+    screen = terminal("watch", "group_normalized")
+    screen.wait_for("grading advantages/group_normalized")
+    time.sleep(1.0)
+    assert list((tmp_path / "temporary").iterdir())
+    screen.press("q")
+    assert screen.process.wait(3) == 0
+    assert not list((tmp_path / "temporary").iterdir())
+
+
+def test_plain_text_is_neither_cleared_nor_colored(terminal):
+    screen = terminal("watch", "group_normalized", "--plain")
+    shown = screen.wait_for("q: quit")
+    assert "Test failed: Groups do not mix." in shown
+    assert "\x1b" not in shown
 
 
 def test_watch_without_a_terminal_ends_with_an_interrupt(folder):

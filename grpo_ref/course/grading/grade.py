@@ -78,11 +78,12 @@ def _examine(
     witness = Witness(submission, problem.function)
     results, tested = [], []
     for check in problem.checks:
-        before, called = len(submission.warnings), len(witness.calls)
+        before, called, told = len(submission.warnings), len(witness.calls), len(submission.printed())
         result = _run(check, witness, problem, seed, on_error)
         if result is None:
             return not_started(problem, seed)
-        results.append(replace(result, warnings=_distinct(submission.warnings[before:])))
+        warnings, printed = _distinct(submission.warnings[before:]), submission.printed()[told:]
+        results.append(replace(result, warnings=warnings, printed=printed))
         inputs = check.inputs if isinstance(check, Found) else ()
         tested.append(Tested(check.name, result.passed, witness.calls[called:], inputs))
     diagnosis, likely = _diagnosed(problem, tested)

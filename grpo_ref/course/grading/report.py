@@ -18,6 +18,7 @@ class CheckResult:
       likely: the sentence of a known mistake that explains this check, where none explains them all, or "".
       warnings: what NumPy or Python warned of in its calls.
       raised: whether `got` was raised, not returned.
+      printed: what the answer printed in its calls.
     """
 
     name: str
@@ -29,6 +30,7 @@ class CheckResult:
     likely: str = ""
     warnings: tuple[str, ...] = ()
     raised: bool = False
+    printed: str = ""
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ class Report:
       results: one per check, in order.
       points, of: reached and possible; a program that was given to be mended brings none as it was given.
       diagnosis: the sentence of the misconception that reproduces the answer, or "".
-      printed: what the answer printed.
+      printed: what the answer printed, when it was loaded and in all calls.
       warnings: what NumPy or Python warned of.
       seed: of the random inputs.
       official: whether the answer ran in a process of its own.

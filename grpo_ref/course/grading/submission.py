@@ -46,6 +46,10 @@ class Direct:
         """The arguments and keywords of the last call as they were left."""
         return self.last
 
+    def printed(self) -> str:
+        """Nothing: what the function prints is not caught."""
+        return ""
+
 
 class Sandboxed:
     """A file in a sandbox as a submission."""
@@ -68,6 +72,10 @@ class Sandboxed:
     def inputs_after(self) -> Any:
         """The arguments and keywords of the last call as they were left, if it returned."""
         return None if self.reply is None else self.reply.inputs
+
+    def printed(self) -> str:
+        """What the file has printed so far."""
+        return self.sandbox.printed()
 
 
 class Call(NamedTuple):

@@ -7,14 +7,15 @@ import click
 import grpo_ref
 from grpo_ref import frontends
 from grpo_ref.course.problems import PROBLEMS
-from grpo_ref.frontends.exercise import ExerciseName
+from grpo_ref.frontends.exercise import exercises_argument
+from grpo_ref.frontends.output import plain_option
 
 STORE = Path(".attack")
 STAGES = ("search", "shrink", "signs", "checks")
 
 
 @click.command("attack", epilog="Example:  grpo-ref dev attack ratios/clipped")
-@click.argument("exercises", type=ExerciseName(), nargs=-1)
+@exercises_argument
 @click.option("--draws", default=1500, show_default=True, help="How many inputs of the domain are drawn.")
 @click.option("--seed", default=0, show_default=True, help="Of the draws.")
 @click.option("--sample", type=int, help="Write nothing; try so many wrong answers an exercise again.")
@@ -22,6 +23,7 @@ STAGES = ("search", "shrink", "signs", "checks")
 @click.option(
     "--unfit", "show_unfit", is_flag=True, help="Show one input of each kind that right answers disagree on."
 )
+@plain_option
 @click.option(
     "--root",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
@@ -35,17 +37,19 @@ def command(
     sample: int | None,
     only_table: bool,
     show_unfit: bool,
+    plain: bool,
     root: Path,
 ) -> None:
-    """Attack EXERCISES, by default all that declare a domain.
+    """Attack EXERCISES or chapters, by default all that declare a domain.
 
     Every right answer is made wrong in hundreds of ways. For each, inputs of the domain are searched on which
     it is wrong; they are shrunk and written beside the problem as hidden cases. What neither an input nor a
     check tells from a right answer is listed under tests/course/attack/left: read it. A run that was stopped
     goes on where it was. With --sample, exit status 1 if a wrong answer passes that is not on that list.
     """
-    chosen = [PROBLEMS[name] for name in exercises]
-    problems = chosen or [each for each in PROBLEMS.values() if each.domain is not None]
+    problems = [PROBLEMS[name] for name in exercises or PROBLEMS if PROBLEMS[name].domain is not None]
+    if not problems:
+        raise click.UsageError("there is nothing to attack: none of these declares a domain")
     if only_table:
         click.echo(grpo_ref.course.attack.table(problems))
         return

@@ -16,9 +16,12 @@ from grpo_ref.course.layout import file_of
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.files import replace_text
 from grpo_ref.frontends.commands.attack import command as attack
-from grpo_ref.frontends.exercise import ExerciseName
+from grpo_ref.frontends.exercise import exercises_argument
+from grpo_ref.frontends.output import columns, plain_option
 
 FEWEST_MUTANTS = 6
+WIDE = 70
+"""Columns that a line of `dev check` takes."""
 TEMPLATES = Path(__file__).with_name("templates")
 root_option = click.option(
     "--root",
@@ -39,13 +42,16 @@ command.add_command(attack)
 @command.command("build", epilog="Example:  grpo-ref dev build")
 @root_option
 def build(root: Path) -> None:
-    """Write exercises/ from solutions/."""
-    for name, problem in PROBLEMS.items():
-        path = root / "exercises" / file_of(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        answer = (root / "solutions" / file_of(name)).read_text(encoding="utf-8")
-        replace_text(path, grpo_ref.course.starter(problem, answer))
-        click.echo(path)
+    """Write exercises/ from solutions/, and the page of each chapter.
+
+    An answer that stands there is moved to a backup beside it, unless it is as your last commit has it.
+    """
+    written, backups = grpo_ref.course.build(root, lambda text: click.echo(text, err=True))
+    for path in written:
+        click.echo(f"written: {path}")
+    for path in backups:
+        click.echo(f"somebody's work is kept in {path}")
+    click.echo(f"{root / 'exercises'}: {len(written)} files written, {len(backups)} kept in a backup")
 
 
 @command.command("new", epilog="Example:  grpo-ref dev new advantages/median_centered")
@@ -105,11 +111,12 @@ class Proof(NamedTuple):
 
 
 @command.command("check", epilog="Example:  grpo-ref dev check kl/k3 --table")
-@click.argument("exercises", type=ExerciseName(), nargs=-1)
+@exercises_argument
+@plain_option
 @click.option("--table", is_flag=True, help="Show which check catches which wrong answer.")
 @root_option
-def check(exercises: tuple[str, ...], table: bool, root: Path) -> None:
-    """Prove EXERCISES, by default all of them, several at a time.
+def check(exercises: tuple[str, ...], plain: bool, table: bool, root: Path) -> None:
+    """Prove EXERCISES or chapters, by default all of them, several at a time.
 
     The reference, the model answer and right answers in other styles pass; the starter fails and is up to
     date; every wrong answer is caught, and every check catches one; the tolerance is as declared. Exit
@@ -122,13 +129,21 @@ def check(exercises: tuple[str, ...], table: bool, root: Path) -> None:
         for problem, proof in zip(problems, proofs, strict=True):
             mutants, checks = mutants + len(proof.matrix), checks + len(problem.checks)
             faults += len(proof.faults)
-            counts = f"{len(problem.checks):2} checks  {len(proof.matrix):2} wrong answers"
-            click.echo(f"{problem.id:34} {counts}  {'; '.join(proof.faults) or 'ok'}")
+            click.echo(_verdict(problem, proof, plain))
             if table:
-                click.echo("\n".join(_table(problem, proof.matrix)) + "\n")
+                lines = _sentences(proof.matrix) if plain else _table(problem, proof.matrix)
+                click.echo("\n".join(lines) + "\n")
     survivors = "no survivor" if not faults else f"{faults} fault{'s' * (faults != 1)}"
     click.echo(f"{len(problems)} exercises, {checks} checks, {mutants} wrong answers, {survivors}")
     raise click.exceptions.Exit(1 if faults else 0)
+
+
+def _verdict(problem: "grpo_ref.course.Problem", proof: Proof, plain: bool) -> str:
+    """One exercise in a line, or in a sentence where columns are not wanted or have no room."""
+    checks, wrong, found = len(problem.checks), len(proof.matrix), "; ".join(proof.faults) or "ok"
+    if plain or columns() < WIDE:
+        return f"{problem.id}: {checks} checks, {wrong} wrong answers, {found}"
+    return f"{problem.id:34} {checks:2} checks  {wrong:2} wrong answers  {found}"
 
 
 def prove(name: str, root: Path) -> Proof:
@@ -171,6 +186,11 @@ def _file_faults(problem: "grpo_ref.course.Problem", root: Path) -> list[str]:
     if begin.read_text(encoding="utf-8") != text:
         return [*faults, "the starter is not up to date: grpo-ref dev build"]
     return faults + ["the starter passes"] * (grpo_ref.course.grade(problem, begin).status == PASSED)
+
+
+def _sentences(matrix: "grpo_ref.course.Matrix") -> Sequence[str]:
+    """What catches each wrong answer, in words."""
+    return [f"{mutant}: caught by {'; '.join(killed) or 'nothing'}." for mutant, killed in matrix.items()]
 
 
 def _table(problem: "grpo_ref.course.Problem", matrix: "grpo_ref.course.Matrix") -> Sequence[str]:

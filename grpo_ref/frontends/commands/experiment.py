@@ -7,6 +7,7 @@ import click
 from grpo_ref import frontends
 from grpo_ref.experiments import EXPERIMENTS
 from grpo_ref.frontends.cli import Name
+from grpo_ref.frontends.output import plain_option
 
 SEEDS, QUICK_SEEDS = 128, 16
 
@@ -49,13 +50,15 @@ def command() -> None:
 
 
 @command.command("list", epilog="Example:  grpo-ref experiment list")
-def list_command() -> None:
+@plain_option
+def list_command(plain: bool) -> None:
     """List the experiments with their claims."""
     frontends.sweeping.print_list(EXPERIMENTS.values())
 
 
 @command.command("run", epilog="Example:  grpo-ref experiment run group_mean kl_estimators --seeds 64")
 @names_argument
+@plain_option
 @seeds_option
 @seed_option
 @quick_option
@@ -78,6 +81,7 @@ def list_command() -> None:
 @click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler, as in tcp://127.0.0.1:8786.")
 def run(
     names: tuple[str, ...],
+    plain: bool,
     seeds: int | None,
     seed: int,
     quick: bool,

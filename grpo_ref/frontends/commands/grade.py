@@ -11,19 +11,20 @@ from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.workbook import Workbook
 from grpo_ref.files import replace_text, require_writable
 from grpo_ref.frontends.exercise import (
-    ExerciseName,
+    exercises_argument,
     folder_option,
     open_workbook,
-    require_file,
+    require_exercises,
     saying_what_is_graded,
 )
+from grpo_ref.frontends.output import plain_option
 from grpo_ref.frontends.report_text import protection_text, report_text
 
 STDOUT = Path("-")
 
 
 @click.command("grade", epilog="Example:  grpo-ref grade objective/grpo_objective --json report.json")
-@click.argument("exercises", type=ExerciseName(), nargs=-1)
+@exercises_argument
 @folder_option
 @click.option("--seed", type=int, default=DEFAULT_SEED, show_default=True, help="Of the random inputs.")
 @click.option(
@@ -33,7 +34,7 @@ STDOUT = Path("-")
     help="Also write the report as JSON to this file, or to standard output if it is -.",
 )
 @click.option("--all", "every", is_flag=True, help="Show every failed test in full, not only the first.")
-@click.option("--plain", is_flag=True, help="Whole sentences without color and columns, for screen readers.")
+@plain_option
 @click.option(
     "--in-process",
     is_flag=True,
@@ -59,13 +60,13 @@ def command(
 ) -> None:
     """Grade EXERCISES, by default all of them; each runs in a process of its own.
 
-    An exercise is named by its id, by the last part of it, or by its file. Exit status: 0 if all of them
-    pass, 1 if one does not or is not started, 2 for a wrong name or folder.
+    An exercise is named by its id, by the last part of it, or by its file; a chapter, which is all of its
+    exercises, by its name or its folder. Exit status: 0 if all of them pass, 1 if one does not or is not
+    started, 2 for a wrong name or folder.
     """
     workbook = open_workbook(folder)
     chosen = exercises or tuple(PROBLEMS)
-    for name in chosen:
-        require_file(workbook, name)
+    require_exercises(workbook)
     to_stderr = json_path == STDOUT
     if json_path is not None and not to_stderr:
         require_writable(json_path.parent)
@@ -81,9 +82,16 @@ def command(
     )
     if protection := protection_text(reports):
         click.echo(protection, err=to_stderr)
+    if missing := [name for name in chosen if not workbook.path(name).is_file()]:
+        click.echo(_told_missing(workbook, missing), err=to_stderr)
     if json_path is not None:
         _write_json(json_path, reports)
     context.exit(0 if solved == len(reports) else 1)
+
+
+def _told_missing(workbook: Workbook, missing: list[str]) -> str:
+    counted = f"{len(missing)} files are" if len(missing) > 1 else f"{workbook.path(missing[0])} is"
+    return f"{counted} missing; written by: grpo-ref init {workbook.folder}"
 
 
 def _write_json(path: Path, reports: list[Report]) -> None:
@@ -94,7 +102,7 @@ def _write_json(path: Path, reports: list[Report]) -> None:
 
 
 def _grade(workbook: Workbook, name: str, seed: int, in_process: bool, debug: bool) -> Report:
-    if in_process and not grpo_ref.course.is_untouched(workbook, name):
+    if in_process and workbook.path(name).is_file() and not grpo_ref.course.is_untouched(workbook, name):
         return _grade_here(workbook.path(name), name, seed, debug)
     with saying_what_is_graded(name):
         return grpo_ref.course.mark(workbook, name, seed=seed)
@@ -102,10 +110,11 @@ def _grade(workbook: Workbook, name: str, seed: int, in_process: bool, debug: bo
 
 def _grade_here(path: Path, name: str, seed: int, debug: bool) -> Report:
     """Grade inside this process, with a debugger at an exception if it is asked for."""
-    on_error = frontends.in_process.post_mortem if debug else None
+    on_error = frontends.in_process.post_mortem if debug else frontends.in_process.leave_if_quit
     try:
         return frontends.in_process.grade_in_process(PROBLEMS[name], path, seed=seed, on_error=on_error)
+    except click.exceptions.Exit:
+        raise
     except Exception as error:
-        if on_error is not None:
-            on_error("loading the file", error)
+        on_error("loading the file", error)
         raise click.ClickException(f"{path} cannot be loaded: {error!r}") from error

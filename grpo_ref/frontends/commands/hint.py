@@ -6,20 +6,25 @@ import click
 
 from grpo_ref.course.problems import hints_of
 from grpo_ref.frontends.course_text import hints_text
-from grpo_ref.frontends.exercise import ExerciseName, folder_option, open_workbook
+from grpo_ref.frontends.exercise import ExerciseNames, folder_option, open_workbook
+from grpo_ref.frontends.output import plain_option
 
 
 @click.command("hint", epilog="Example:  grpo-ref hint objective/grpo_objective")
-@click.argument("exercise", type=ExerciseName())
+@click.argument("exercise", type=ExerciseNames(), required=False)
 @click.option(
     "--steps", type=click.IntRange(min=1), help="How many hints to show; by default one more than last time."
 )
+@plain_option
 @folder_option
-def command(exercise: str, steps: int | None, folder: Path) -> None:
+def command(exercise: tuple[str, ...] | None, steps: int | None, plain: bool, folder: Path) -> None:
     """Show the next hint of an exercise; each one gives more away.
 
-    How many you have read is noted in progress.txt.
+    Without EXERCISE it is the first that you have not solved; of a chapter, the first one there. How many you
+    have read is noted in progress.txt.
     """
-    hints = hints_of(exercise)
-    shown = open_workbook(folder).climb(exercise, len(hints), steps)
-    click.echo(hints_text(exercise, hints, shown))
+    workbook = open_workbook(folder)
+    name = workbook.first_open(exercise or ())
+    hints = hints_of(name)
+    shown = workbook.climb(name, len(hints), steps)
+    click.echo(hints_text(name, hints, shown, plain=plain))

@@ -8,12 +8,14 @@ from pathlib import Path
 import click
 
 import grpo_ref
+from grpo_ref.frontends.output import columns, plain_option
 
 
 @click.command("parity", epilog="Example:  grpo-ref parity --failures")
 @click.argument("file", required=False, type=click.Path(path_type=Path, exists=True, dir_okay=False))
 @click.option("--failures", is_flag=True, help="Show only the cases that do not agree.")
-def command(file: Path | None, failures: bool) -> None:
+@plain_option
+def command(file: Path | None, failures: bool, plain: bool) -> None:
     """Rebuild recorded cases from their configurations, and compare with what the trainers computed.
 
     Without FILE these are all cases that come with the package. Losses, gradients, tensors and metrics must
@@ -23,29 +25,33 @@ def command(file: Path | None, failures: bool) -> None:
     """
     files = [file] if file else grpo_ref.trainers.shipped()
     try:
-        told = list(_told(chain.from_iterable(map(grpo_ref.trainers.verdicts, files)), failures))
+        told = list(_told(chain.from_iterable(map(grpo_ref.trainers.verdicts, files)), failures, plain))
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     for trainer, (passed, failed) in _counted(told).items():
-        click.echo(f"{trainer:20} {passed} passed, {failed} failed")
+        click.echo(f"{trainer if plain else format(trainer, '20')} {passed} passed, {failed} failed")
     passed = sum(verdict.passed for verdict in told)
     click.echo(f"{passed} passed, {len(told) - passed} failed")
     raise click.exceptions.Exit(0 if told and passed == len(told) else 1)
 
 
 def _told(
-    found: "Iterable[grpo_ref.trainers.Verdict]", failures: bool
+    found: "Iterable[grpo_ref.trainers.Verdict]", failures: bool, plain: bool
 ) -> "Iterator[grpo_ref.trainers.Verdict]":
     """The verdicts, each one shown as soon as it is there."""
     for verdict in found:
         if not (verdict.passed and failures):
-            click.echo(_line(verdict))
+            click.echo(_line(verdict, plain))
         yield verdict
 
 
-def _line(verdict: "grpo_ref.trainers.Verdict") -> str:
+def _line(verdict: "grpo_ref.trainers.Verdict", plain: bool) -> str:
+    found = verdict.problem or f"off by {verdict.error:.1e} of {verdict.rtol:.0e}"
+    if plain:
+        return f"{verdict.id} {'passed' if verdict.passed else 'failed'}: {found}."
     word = click.style("PASS", fg="green") if verdict.passed else click.style("FAIL", fg="red", bold=True)
-    return f"{word}  {verdict.id:44} {verdict.problem or f'off by {verdict.error:.1e} of {verdict.rtol:.0e}'}"
+    width = max(0, min(44, columns() - len("PASS   off by 1.0e-08 of 1e-06")))
+    return f"{word}  {verdict.id:{width}} {found}"
 
 
 def _counted(told: "list[grpo_ref.trainers.Verdict]") -> dict[str, tuple[int, int]]:

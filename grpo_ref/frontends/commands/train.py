@@ -11,6 +11,7 @@ import grpo_ref
 from grpo_ref import frontends
 from grpo_ref.fast.measures import MEASURES
 from grpo_ref.frontends.cli import Name
+from grpo_ref.frontends.output import plain_option
 from grpo_ref.frontends.own import NameOrOwn
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.optim import OPTIMIZERS
@@ -102,6 +103,7 @@ def _config_options(function: Callable[..., Any]) -> Callable[..., Any]:
     help="Continue the run in that folder, to the bit as if never stopped; a larger --updates lengthens it.",
 )
 @click.option("--save-every", type=float, default=2.0, show_default=True, help="Seconds between saves.")
+@plain_option
 def command(
     name: str | None,
     own_task: str | None,
@@ -113,6 +115,7 @@ def command(
     out: Path | None,
     resume: bool,
     save_every: float,
+    plain: bool,
     **settings: Any,
 ) -> None:
     """Train on a task and show what was learned.

@@ -1,0 +1,171 @@
+"""Draw the picture of each chapter's page: `python docs/chapter_pictures.py`, then `grpo-ref dev build`.
+
+The colours are those of all figures of the package, which can be told apart in print without color too.
+"""
+
+import io
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from PIL import Image
+
+from grpo_ref import GRPO, TASKS, config_for, group_normalized, slot, train
+from grpo_ref.arrays import Floats
+from grpo_ref.files import replace_file
+from grpo_ref.kernels.aggregation import fixed_length, sequence_mean_token_mean, token_mean
+from grpo_ref.kernels.penalties import k1, k2, k3
+from grpo_ref.kernels.surrogates import clipped
+from grpo_ref.learning.policies.table import policy_of
+from grpo_ref.plots import (
+    dynamics_figure,
+    objective_terms,
+    penalty_figure,
+    surrogate_figure,
+    weights_by_length,
+)
+from grpo_ref.plots.axes import label, legend_above, series
+from grpo_ref.plots.style import COLOURS, HATCHES, MARKERS, figure_style, grid, new_figure
+
+FOLDER = Path(__file__).parents[1] / "grpo_ref" / "course" / "chapters"
+COLOURS_KEPT = 64
+
+
+def probabilities() -> Figure:
+    """From logits to probabilities, and from a uniform number to a token."""
+    tokens, logits, uniform = ["yes", "no", "if", "but", "end"], np.array([2.0, 1.0, 0.5, -1.0, 0.0]), 0.7
+    probs = policy_of(logits).probs
+    with figure_style():
+        figure = new_figure(8.0, 2.9)
+        left, middle, right = figure.subplots(1, 3)
+        for axis, heights, what in ((left, logits, "logit (nats)"), (middle, probs, "probability")):
+            axis.bar(tokens, heights, color=COLOURS[5], hatch=HATCHES[1], edgecolor="white", linewidth=0)
+            axis.axhline(0.0, color="black", linewidth=0.8)
+            _write_heights(axis, heights)
+            label(axis, "token", what)
+        right.step([-0.5, *np.arange(5) + 0.5], [0.0, *probs.cumsum()], where="pre", color="black")
+        right.annotate("", (0.5, uniform), (-0.5, uniform), arrowprops={"arrowstyle": "->"})
+        right.text(0.65, uniform - 0.02, f"u = {uniform} gives “no”", fontsize=8, va="top")
+        right.set_xticks(range(5), tokens)
+        right.set_xlim(-0.5, 4.5)
+        label(right, "token", "cumulative probability")
+    return figure
+
+
+def _write_heights(axis: Axes, heights: Floats) -> None:
+    for place, height in enumerate(heights):
+        below = "top" if height < 0 else "bottom"
+        axis.text(place, height, f"{height:.2f}", ha="center", va=below, fontsize=8)
+    axis.margins(y=0.15)
+
+
+def advantages() -> Figure:
+    """The same rewards, before and after they are compared within their groups."""
+    rewards = np.array([[0.9, 1.0, 0.8, 1.0], [0.0, 0.1, 0.0, 0.3]])
+    with figure_style():
+        figure = new_figure(8.0, 2.9)
+        left, right = figure.subplots(1, 2)
+        for axis, values, what in (
+            (left, rewards, "reward"),
+            (right, group_normalized(rewards, ddof=0), "advantage (standard deviations)"),
+        ):
+            for index, (name, group) in enumerate(zip(("easy prompt", "hard prompt"), values, strict=True)):
+                places = np.arange(4) + 5 * index
+                axis.plot(places, group, MARKERS[index], color=COLOURS[index], label=name, markersize=8)
+                axis.hlines(group.mean(), places[0] - 0.4, places[-1] + 0.4, color="black", linestyle="--")
+            axis.set_xticks([*range(4), *range(5, 9)], [f"$o_{{{index}}}$" for index in (1, 2, 3, 4)] * 2)
+            label(axis, "completion; dashed: the mean of its group", what)
+            grid(axis)
+        legend_above(left)
+    return figure
+
+
+def ratios() -> Figure:
+    """Value and slope of the clipped surrogate."""
+    return surrogate_figure(slot(clipped, clip_low=0.2, clip_high=0.2))
+
+
+def kl() -> Figure:
+    """Value and slope of the three estimators."""
+    return penalty_figure({"k1": slot(k1), "k2": slot(k2), "k3": slot(k3)})
+
+
+def aggregation() -> Figure:
+    """What a token and a completion weigh, by the completion's length."""
+    lengths, budget = np.array([1, 2, 4, 8, 16, 32]), 32
+    mask = (np.arange(budget) < lengths[:, None]).astype(float)
+    aggregates = {
+        "mean of means (GRPO)": slot(sequence_mean_token_mean),
+        "mean of all tokens (DAPO)": slot(token_mean),
+        "constant (Dr. GRPO)": slot(fixed_length),
+    }
+    return weights_by_length(aggregates, mask, budget)
+
+
+def objective() -> Figure:
+    """Every term of the objective of one group."""
+    return objective_terms([1.5, 0.8, 1.1, 0.5], [1.0, 1.0, -1.0, -1.0], [0.3, 0.2, 0.4, 0.1], [0.25] * 4)
+
+
+def training() -> Figure:
+    """A table of logits learns to add."""
+    task = TASKS["arithmetic"]()
+    updates = train(task, GRPO, config_for(task, updates=150, prompts=50, seeds=4))
+    return dynamics_figure({"GRPO": [each.metrics for each in updates]}, ("correct", "entropy", "kl"))
+
+
+def clinic() -> Figure:
+    """Three runs over six arms, by what is paid, what was wanted, and how undecided the policy is."""
+    worth = np.array([0.2, 0.3, 0.4, 0.5, 0.6, 1.0])
+    runs = {
+        "healthy": (worth, 1.5),
+        "paid for the wrong thing": (1.2 - worth, 1.5),
+        "wrong sign": (worth, -1.5),
+    }
+    with figure_style():
+        figure = new_figure(8.5, 2.9)
+        axes = figure.subplots(1, 3, sharey=True)
+        for axis, (name, (paid, rate)) in zip(axes, runs.items(), strict=True):
+            for index, (what, curve) in enumerate(_curves(paid, worth, rate).items()):
+                axis.plot(curve, label=what, **(series(index) | {"markevery": 12}))
+            label(axis, "update", "reward; entropy (share of its start)" if axis is axes[0] else "")
+            axis.set_title(name, fontsize=9)
+            grid(axis)
+        handles, names = axes[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside upper center", ncols=3, frameon=False)
+    return figure
+
+
+def _curves(paid: Floats, worth: Floats, rate: float) -> dict[str, Floats]:
+    """A policy over arms that follows the exact gradient of what it is paid."""
+    logits, curves = np.zeros(len(paid)), []
+    for _ in range(60):
+        policy = policy_of(logits)
+        curves.append((policy.probs @ paid, policy.probs @ worth, float(policy.entropies())))
+        logits = logits + rate * policy.probs * (paid - policy.probs @ paid)
+    reward, truth, entropy = np.array(curves).T
+    return {"what it is paid": reward, "what was wanted": truth, "entropy": entropy / entropy[0]}
+
+
+PICTURES: dict[str, Callable[[], Figure]] = {
+    draw.__name__: draw
+    for draw in (probabilities, advantages, ratios, kl, aggregation, objective, training, clinic)
+}
+
+
+def main(folder: Path) -> None:
+    """Write every picture into the folder, in the few colours that it has."""
+    for chapter, draw in PICTURES.items():
+        drawn = io.BytesIO()
+        draw().savefig(drawn, format="png", dpi=100)
+        picture = Image.open(drawn).convert("RGB").quantize(COLOURS_KEPT)
+        replace_file(
+            folder / f"{chapter}.png", lambda file, picture=picture: picture.save(file, "png", optimize=True)
+        )
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
