@@ -17,8 +17,8 @@ class CheckResult:
       why: the author's sentence about what the check is for.
       likely: the sentence of a known mistake that explains this check, where none explains them all, or "".
       warnings: what NumPy or Python warned of in its calls.
-      printed: what the answer printed in its calls.
       raised: whether `got` was raised, not returned.
+      printed: what the answer printed in its calls.
     """
 
     name: str
@@ -29,8 +29,8 @@ class CheckResult:
     why: str = ""
     likely: str = ""
     warnings: tuple[str, ...] = ()
-    printed: str = ""
     raised: bool = False
+    printed: str = ""
 
 
 @dataclass(frozen=True)

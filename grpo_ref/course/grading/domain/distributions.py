@@ -21,15 +21,15 @@ def _certain(source: Source, values: Floats) -> Floats:
     """One member of each row has all."""
     size = values.shape[-1]
     chosen = np.floor(source.reals(0.0, size - 1e-9, (*values.shape[:-1], 1)))
-    return (np.arange(size) == chosen).astype(float)
+    return np.asarray(np.arange(size) == chosen, dtype=float)
 
 
 def _nearly_certain(source: Source, values: Floats) -> Floats:
-    """One member of each row has nearly all; of the others some have 0, the rest from 1e-6 to 1e-2 together."""
+    """One member of each row has nearly all; of the others some have 0, some from 1e-6 to 1e-2 together."""
     certain = _certain(source, values)
     small = 10.0 ** source.reals(-6.0, -2.0, values.shape) / values.shape[-1]
     others = np.where(source.flags(values.shape), small, 0.0) * (1.0 - certain)
-    return others + certain * (1.0 - others.sum(-1, keepdims=True))
+    return np.asarray(others + certain * (1.0 - others.sum(-1, keepdims=True)))
 
 
 def _quarters(source: Source, values: Floats) -> Floats:
