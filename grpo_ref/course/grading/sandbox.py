@@ -50,7 +50,7 @@ class Limits:
 
     seconds: float = 5.0
     impatient_seconds: float = 1.0
-    rest: float = 2.0
+    rest: float = 1.5
     total: float = 15.0
     start_seconds: float = 7.0
     memory: int = 4 * 1024**3
