@@ -44,8 +44,9 @@ def report_text(report: Report, *, plain: bool = False, every: bool = False) -> 
 
 def protection_text(reports: Sequence[Report]) -> str:
     """What the processes of the answers were kept from, in a sentence; nothing if there were none."""
-    kinds = dict.fromkeys(report.protection for report in reports if report.protection)
-    return "".join(f"each answer ran in a process of its own, {kind}" for kind in list(kinds)[:1])
+    protection = next((report.protection for report in reports if report.protection), "")
+    text = f"each answer ran in a process of its own, {protection}" if protection else ""
+    return text if columns() >= UNLIMITED else textwrap.fill(text, columns())
 
 
 def _rows(result: CheckResult, report: Report) -> dict[str, str]:

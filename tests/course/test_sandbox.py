@@ -73,6 +73,12 @@ HOSTILE = {
         "import os\nfor fd in range(3, 20):\n    try: os.write(fd, b'{}\\n' * 50)\n    except OSError: pass\n"
         "def mean_row(rows): return 0"
     ),
+    "answers something else when it is loaded": (
+        "import os, sys\nreply = {'ok': True, 'warnings': [], 'value': (5, ([], {}))}\n"
+        "line = sys.modules['_wire'].dumps(reply).encode() + b'\\n'\n"
+        "for fd in range(3, 20):\n    try: os.write(fd, line)\n"
+        "    except OSError: pass\ndef mean_row(rows): return 0"
+    ),
     "answers a tower": (
         "import os\ndef mean_row(rows):\n    for fd in range(3, 20):\n"
         "        try: os.write(fd, b'[' * 60000 + b'\\n')\n        except OSError: pass\n    return 0"

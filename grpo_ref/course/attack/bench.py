@@ -181,6 +181,9 @@ class _Submission:
     def inputs_after(self) -> Any:
         return None if self.reply is None else self.reply.inputs
 
+    def forget(self) -> None:
+        """Nothing is kept."""
+
 
 def deviation(got: Any, expected: Any) -> float:
     """Largest difference relative to the largest expected magnitude, or to 1 where all are 0.

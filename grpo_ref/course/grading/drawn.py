@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from grpo_ref.course.grading.found import Found, try_input
-from grpo_ref.course.grading.problem import Check, Problem, Submission
+from grpo_ref.course.grading.found import Found, Input, try_input
+from grpo_ref.course.grading.problem import Check, Failure, Problem, Raised, Submission
 from grpo_ref.course.grading.rights import Candidate, Rights, domain_of
 
 
@@ -24,12 +24,18 @@ class FromDomain:
     shown: bool = False
 
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
-        """Try each input that is fit to judge by."""
+        """Try each input; whether it is fit to judge by is only asked where the answer is not right."""
         rights = Rights(problem, {})
         for draw in domain_of(problem).draws(seed, self.count):
-            candidate = rights.candidate(draw)
-            if isinstance(candidate, Candidate):
-                try_input(submission, problem, candidate.input)
+            expected = rights.expected(draw)
+            if isinstance(expected, Exception) and not draw.refused:
+                continue
+            try:
+                try_input(submission, problem, Input(draw.arguments, draw.keywords, expected, draw.refused))
+            except (Failure, Raised):
+                if isinstance(rights.candidate(draw), Candidate):
+                    raise
+                submission.forget()
 
 
 def own_checks(problem: Problem) -> list[Check]:

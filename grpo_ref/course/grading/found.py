@@ -8,6 +8,7 @@ type, and NaN and infinities are written out.
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ class Found:
     @property
     def inputs(self) -> list[Input]:
         """Its calls, in the order in which they are made."""
-        return inputs_of(self.path)[self.kind]
+        return _thawed_cases(self.path, self.path.stat().st_mtime_ns, self.kind)
 
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
         """Make every call, since all together tell what the mistake is; the first that is wrong is told."""
@@ -91,14 +92,25 @@ def found(module: str) -> tuple[Found, ...]:
     path = Path(module).with_suffix(SUFFIX)
     if not path.is_file():
         return ()
-    kinds = json.loads(path.read_text(encoding="utf-8"))["kinds"]
+    kinds = _kinds(path, path.stat().st_mtime_ns)
     return tuple(Found(kind["name"], path, name, kind["why"]) for name, kind in kinds.items())
 
 
 def inputs_of(path: Path) -> dict[str, list[Input]]:
     """Kind -> its frozen calls."""
-    kinds = json.loads(path.read_text(encoding="utf-8"))["kinds"]
-    return {name: [_input(case) for case in kind["cases"]] for name, kind in kinds.items()}
+    stamp = path.stat().st_mtime_ns
+    return {name: _thawed_cases(path, stamp, name) for name in _kinds(path, stamp)}
+
+
+@cache
+def _kinds(path: Path, stamp: int) -> Any:
+    """The kinds of a data file as it was at a time; it is read once."""
+    return json.loads(path.read_text(encoding="utf-8"))["kinds"]
+
+
+@cache
+def _thawed_cases(path: Path, stamp: int, kind: str) -> list[Input]:
+    return [_input(case) for case in _kinds(path, stamp)[kind]["cases"]]
 
 
 def _input(case: Mapping[str, Any]) -> Input:
@@ -117,27 +129,51 @@ def try_input(submission: Submission, problem: Problem, given: Input) -> None:
       Failure: if the value is wrong, or an input was changed.
       Raised: if the submission raises.
     """
-    called = format_call(problem.function, given.arguments, given.keywords)
     try:
         value = submission(*copied(given.arguments), **copied(given.keywords))
     except Raised as raised:
         if given.raises in raised.kinds:
             return
         if given.raises:
-            raise Failure(called, str(raised), f"expected a {given.raises}, not this error") from raised
+            text = f"expected a {given.raises}, not this error"
+            raise Failure(_called(problem, given), str(raised), text) from raised
         raise
+    wrong = _wrong(value, submission, problem, given)
+    if wrong:
+        raise Failure(_called(problem, given), format_value(value), wrong)
+
+
+def _called(problem: Problem, given: Input) -> str:
+    return format_call(problem.function, given.arguments, given.keywords)
+
+
+def _wrong(value: Any, submission: Submission, problem: Problem, given: Input) -> str:
+    """What is wrong about a value that was returned, or ""."""
     if given.raises:
-        raise Failure(called, format_value(value), f"expected a {given.raises}, but a value was returned")
+        return f"expected a {given.raises}, but a value was returned"
     wrong = difference(value, given.expected, problem.rtol)
     if wrong is not None:
-        raise Failure(called, format_value(value), wrong.text)
-    if changed(submission.inputs_after(), given):
-        raise Failure(called, format_value(value), "the value is right, but an input was changed")
+        return wrong.text
+    is_changed = changed(submission.inputs_after(), given)
+    return "the value is right, but an input was changed" if is_changed else ""
 
 
 def changed(after: Any, given: Input) -> bool:
-    """Whether the inputs differ from what was given."""
-    return after is not None and frozen(list(after[0])) != frozen(list(given.arguments))
+    """Whether the inputs differ from what was given, in a value or a type."""
+    return after is not None and not _is_same(list(after[0]), list(given.arguments))
+
+
+def _is_same(left: Any, right: Any) -> bool:
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, list | tuple):
+        return len(left) == len(right) and all(map(_is_same, left, right))
+    if isinstance(left, dict):
+        return left.keys() == right.keys() and all(_is_same(left[name], right[name]) for name in left)
+    if isinstance(left, np.ndarray | np.generic):
+        alike = left.dtype == right.dtype and left.shape == right.shape
+        return bool(alike and left.tobytes() == right.tobytes())
+    return bool(left == right or (left != left and right != right))
 
 
 def frozen(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -58,10 +59,11 @@ def grade(
 def _grade_in(sandbox: Sandbox, problem: Problem, seed: int) -> Report:
     sandbox.allow(problem.seconds)
     loaded = sandbox.load()
+    names = loaded.value if isinstance(loaded.value, list) else []
     if not loaded.ok:
         report = _unloadable(problem, loaded, sandbox.printed(), seed)
-    elif problem.function not in loaded.value:
-        report = _missing(problem, loaded, sandbox.printed(), seed)
+    elif problem.function not in names:
+        report = _missing(problem, loaded, names, sandbox.printed(), seed)
     else:
         report = _examine(problem, Sandboxed(sandbox, problem.function), seed)
     return replace(report, printed=sandbox.printed(), protection=sandbox.protection)
@@ -139,8 +141,11 @@ def _run(
     try:
         check.run(witness, problem, seed)
     except Failure as failure:
-        told = CheckResult(check.name, False, failure.called, failure.got, failure.wrong, _about(check))
-        return replace(told, raised=isinstance(failure.__cause__, Raised))
+        cause = failure.__cause__
+        told = failure.got, failure.wrong
+        got, wrong = _told(cause) if isinstance(cause, Raised) and _is_ended(cause) else told
+        result = CheckResult(check.name, False, failure.called, got, wrong, _about(check))
+        return replace(result, raised=isinstance(cause, Raised))
     except Raised as raised:
         if "NotImplementedError" in raised.kinds:
             return None
@@ -171,9 +176,13 @@ def _about(check: Check) -> str:
 
 def _told(raised: Raised) -> tuple[str, str]:
     """What was raised, and what is wrong; a process that was ended raised nothing."""
-    if raised.kinds[:1] in (("TimedOut",), ("Died",)):
+    if _is_ended(raised):
         return "", str(raised.args[0])
     return str(raised), "it raised an error"
+
+
+def _is_ended(raised: Raised) -> bool:
+    return raised.kinds[:1] in (("TimedOut",), ("Died",))
 
 
 def _unloadable(problem: Problem, reply: Reply, printed: str, seed: int) -> Report:
@@ -184,8 +193,8 @@ def _unloadable(problem: Problem, reply: Reply, printed: str, seed: int) -> Repo
     return _without_tests(problem, result, reply, seed)
 
 
-def _missing(problem: Problem, reply: Reply, printed: str, seed: int) -> Report:
-    wrong = missing(problem.function, list(map(str, reply.value)))
+def _missing(problem: Problem, reply: Reply, names: list[Any], printed: str, seed: int) -> Report:
+    wrong = missing(problem.function, list(map(str, names)))
     result = CheckResult("The function is there", False, wrong=wrong, raised=True, printed=printed)
     return _without_tests(problem, result, reply, seed)
 

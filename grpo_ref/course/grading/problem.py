@@ -58,6 +58,9 @@ class Submission(Protocol):
     def inputs_after(self) -> Any:
         """The (arguments, keywords) of the last call as they were left."""
 
+    def forget(self) -> None:
+        """The last call was on an input that is not fit to judge by: it counts for nothing."""
+
 
 class Check(Protocol):
     """One named test.

@@ -61,11 +61,15 @@ class Rights:
             None if first is None or not LONG_DOUBLE else function_of(widened(first), problem.function)
         )
 
+    def expected(self, draw: Draw) -> Any:
+        """What the reference gives, or the exception that it raises."""
+        return self._value(self.problem.reference, draw)
+
     def candidate(self, draw: Draw) -> Candidate | str:
         """The draw with its right value; or why it is not fit to judge by."""
         if draw.refused:
             return self._refused(draw)
-        expected = self._value(self.problem.reference, draw)
+        expected = self.expected(draw)
         if isinstance(expected, Exception):
             return f"the reference raises {type(expected).__name__}: {expected}"
         if not _all_finite(expected):
@@ -165,7 +169,9 @@ def nudged(draw: Draw, specials: frozenset[float], direction: float = 1.0) -> Dr
 def _nudged(array: Any, specials: frozenset[float], direction: float) -> Any:
     """Each number by a step that depends on nothing but the number."""
     steps = direction * np.where(np.modf(np.abs(array) * 1e3)[0] < 0.5, 2.0, -1.0)
-    still = ~np.isfinite(array) | np.isin(array, list(specials)) | (array == np.floor(array))
+    still = ~np.isfinite(array) | (array == np.floor(array))
+    for special in specials:
+        still |= array == special
     return np.where(still, array, array + steps * np.spacing(np.where(still, 1.0, array)))
 
 

@@ -50,7 +50,7 @@ class Limits:
 
     seconds: float = 5.0
     impatient_seconds: float = 1.0
-    rest: float = 2.0
+    rest: float = 1.5
     total: float = 15.0
     start_seconds: float = 7.0
     memory: int = 4 * 1024**3
@@ -115,7 +115,7 @@ class Sandbox:
         own.
         """
         self._stop()
-        self.pipes = Pipes()
+        self.pipes = Pipes(self.limits)
         try:
             self.nursery = self.nursery or nursery.take()
             self.nursery.begin(*self.pipes.theirs)
@@ -206,14 +206,9 @@ class Sandbox:
         """Send a line; the next line of the replies, and what went wrong. Output is collected meanwhile."""
         if self.pipes is None:
             raise RuntimeError("no process was started")
-        ears, deadline = Ears(self.pipes, self.limits, request), time.monotonic() + seconds
-        with selectors.DefaultSelector() as selector:
-            ears.register(selector)
-            while not ears.finished and (left := deadline - time.monotonic()) > 0:
-                for key, _ in selector.select(left):
-                    key.data(selector, key.fd)
-        self.output = (self.output + ears.printed)[: OUTPUT_LIMIT + 1]
-        return bytes(ears.received), ears.problem if ears.finished else "TimedOut"
+        line, problem = self.pipes.converse(request, seconds)
+        self.output = (self.output + self.pipes.printed)[: OUTPUT_LIMIT + 1]
+        return line, problem
 
     def _last_words(self) -> str:
         """How the process ended."""
@@ -249,13 +244,22 @@ class Pipes:
     """Three pipes to a process: requests to it, replies and output from it.
 
     Attributes:
-      ours, theirs: the ends, in this order.
+      theirs: the ends of the process, in this order.
+      printed: what it has printed in the last exchange.
     """
 
-    def __init__(self) -> None:
-        (child, requests), (replies, answers), (output, prints) = os.pipe(), os.pipe(), os.pipe()
-        self.ours, self.theirs = [requests, replies, output], [child, answers, prints]
-        os.set_blocking(requests, False)
+    def __init__(self, limits: Limits) -> None:
+        (child, self.requests), (self.replies, answers), (self.prints, prints) = (
+            os.pipe(),
+            os.pipe(),
+            os.pipe(),
+        )
+        self.theirs, self.limits = [child, answers, prints], limits
+        os.set_blocking(self.requests, False)
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(self.replies, selectors.EVENT_READ, self._hear)
+        self.selector.register(self.prints, selectors.EVENT_READ, self._print)
+        self.printed = bytearray()
 
     def pass_on(self) -> None:
         """Close their ends here; the process has its own copies."""
@@ -265,58 +269,59 @@ class Pipes:
     def close(self) -> None:
         """Close all that is left."""
         self.pass_on()
-        while self.ours:
-            os.close(self.ours.pop())
+        self.selector.close()
+        for descriptor in (self.requests, self.replies, self.prints):
+            os.close(descriptor)
 
+    def converse(self, request: bytes, seconds: float) -> tuple[bytes, str]:
+        """Send a line, take in what is printed, and return the line of reply with what went wrong.
 
-class Ears:
-    """One exchange with a process: a line is sent, what it prints and a line of reply are taken in.
-
-    Attributes:
-      received: of the reply.
-      printed: meanwhile.
-      finished: whether a whole line was received, or none will be.
-      problem: then "", or why not: "Died", "TooMuch" or "Flood".
-    """
-
-    def __init__(self, pipes: Pipes, limits: Limits, request: bytes) -> None:
-        self.pipes, self.limits, self.request = pipes, limits, memoryview(request)
-        self.received, self.printed, self.flood = bytearray(), bytearray(), 0
+        That is "" if nothing did, else "TimedOut", "Died", "TooMuch" for a reply, or "Flood" for output.
+        """
+        self.request, self.reply, self.printed, self.flood = memoryview(request), bytearray(), bytearray(), 0
         self.finished, self.problem = False, ""
-
-    def register(self, selector: selectors.BaseSelector) -> None:
-        """Have the selector call us."""
-        requests, replies, output = self.pipes.ours
-        selector.register(replies, selectors.EVENT_READ, self._reply)
-        selector.register(output, selectors.EVENT_READ, self._print)
+        self._send()
         if self.request:
-            selector.register(requests, selectors.EVENT_WRITE, self._send)
+            self.selector.register(self.requests, selectors.EVENT_WRITE, self._send_rest)
+        deadline = time.monotonic() + seconds
+        while not self.finished and (left := deadline - time.monotonic()) > 0:
+            for key, _ in self.selector.select(left):
+                key.data()
+        if self.request and not self.problem:  # it answered before it was asked
+            self.problem = "Died"
+        return bytes(self.reply), self.problem if self.finished else "TimedOut"
 
-    def _send(self, selector: selectors.BaseSelector, descriptor: int) -> None:
+    def _send(self) -> None:
+        """As much as the pipe takes."""
         try:
-            self.request = self.request[os.write(descriptor, self.request) :]
+            self.request = self.request[os.write(self.requests, self.request) :]
+        except BlockingIOError:
+            return
         except BrokenPipeError:
             self._finish("Died")
-        if not self.request:
-            selector.unregister(descriptor)
 
-    def _reply(self, selector: selectors.BaseSelector, descriptor: int) -> None:
-        chunk = os.read(descriptor, CHUNK)
-        self.received += chunk
+    def _send_rest(self) -> None:
+        self._send()
+        if not self.request or self.finished:
+            self.selector.unregister(self.requests)
+
+    def _hear(self) -> None:
+        chunk = os.read(self.replies, CHUNK)
+        self.reply += chunk
         if not chunk:
             self._finish("Died")
-        elif len(self.received) > self.limits.reply:
+        elif len(self.reply) > self.limits.reply:
             self._finish("TooMuch")
         elif chunk.endswith(b"\n"):
             self._finish("")
 
-    def _print(self, selector: selectors.BaseSelector, descriptor: int) -> None:
-        chunk = os.read(descriptor, CHUNK)
+    def _print(self) -> None:
+        chunk = os.read(self.prints, CHUNK)
         self.flood += len(chunk)
         if len(self.printed) <= OUTPUT_LIMIT:
             self.printed += chunk
         if not chunk:
-            selector.unregister(descriptor)
+            self.selector.unregister(self.prints)
         elif self.flood > self.limits.output:
             self._finish("Flood")
 

@@ -50,6 +50,9 @@ class Direct:
         """Nothing: what the function prints is not caught."""
         return ""
 
+    def forget(self) -> None:
+        """Nothing is kept."""
+
 
 class Sandboxed:
     """A file in a sandbox as a submission."""
@@ -76,6 +79,9 @@ class Sandboxed:
     def printed(self) -> str:
         """What the file has printed so far."""
         return self.sandbox.printed()
+
+    def forget(self) -> None:
+        """Nothing is kept."""
 
 
 class Call(NamedTuple):
@@ -127,3 +133,7 @@ class Witness:
     def inputs_after(self) -> Any:
         """Those of the submission."""
         return self.submission.inputs_after()
+
+    def forget(self) -> None:
+        """The last call is no part of the evidence."""
+        self.calls.pop()
