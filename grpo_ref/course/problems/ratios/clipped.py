@@ -98,6 +98,7 @@ PROBLEM = Problem(
             np.array([1.28, -0.7]),
             why="up to 1 + 0.28 and down to 1 - 0.3: the two half-widths have names of their own",
         ),
+        Case("A tiny advantage", ([1.5], [1e-13]), np.array([1.2e-13]), why="small is not 0"),
         Unchanged((np.array([1.5, 0.5]), np.array([1.0, -1.0]))),
         FromDomain(),
         *found(__file__),

@@ -132,6 +132,12 @@ PROBLEM = Problem(
             why="1.25 is below 1 + 0.28, so the good token pushes; 0.75 is below 1 - 0.2, so the bad one stops",
         ),
         Case(
+            "Close to the bounds",
+            (np.log([0.81, 0.825, 1.19, 1.21]), [-1.0, -1.0, 1.0, 1.0]),
+            np.array([-0.81, -0.825, 1.19, 0.0]),
+            why="the bounds are 0.8 and 1.2, so only the last token stops",
+        ),
+        Case(
             "On the bound a token still pushes",
             ([0.0, 0.0], [1.0, -1.0], 0.0, 0.0),
             np.array([1.0, -1.0]),
@@ -181,6 +187,11 @@ PROBLEM = Problem(
             "bounds in log space",
             _wrong(lambda r, a, lo, hi: _slope(r, a, np.exp(lo - 1), np.exp(hi - 1))),
             "The half-widths are those of the ratio: exponentiate log_ratio before it is compared with a bound.",
+        ),
+        Mutant(
+            "lower bound turned over",
+            _wrong(lambda r, a, lo, hi: _slope(r, a, 1 / (2 - lo), hi)),
+            "The lower bound is 1 - clip_low, not 1 / (1 + clip_low).",
         ),
         Mutant(
             "stopped on the bound",

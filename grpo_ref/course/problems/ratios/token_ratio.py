@@ -11,6 +11,12 @@ from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
 from grpo_ref.kernels.levels import token_level
 
+
+def _log_ratio(log_probs: Any, old_log_probs: Any, mask: Any) -> Any:
+    is_token = np.asarray(mask) > 0
+    return np.where(is_token, log_probs, 0.0) - np.where(is_token, old_log_probs, 0.0)
+
+
 DOMAIN = Domain(
     {
         "log_probs": Real(
@@ -35,7 +41,7 @@ DOMAIN = Domain(
     rules=(
         Rule(
             "The two log-probabilities of a token differ by at most 700.",
-            lambda values: bool((abs(values["log_probs"] - values["old_log_probs"]) <= 700).all()),
+            lambda values: bool((abs(_log_ratio(**values)) <= 700).all()),
         ),
     ),
 )
