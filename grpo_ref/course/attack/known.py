@@ -2,7 +2,6 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,18 +11,15 @@ from grpo_ref.course.grading.diagnosis import CHANGED, RAISED, RIGHT, UNKNOWN, M
 from grpo_ref.course.grading.found import Input
 from grpo_ref.course.grading.problem import Function, Problem, copied
 
-if TYPE_CHECKING:
-    from grpo_ref.course.attack.run import FrozenCase
-
 Show = Callable[[str, int, int], None]
 """Is told the stage, how many are done and how many there are."""
 
 
 def signatures(
-    made: Sequence[WrongAnswer], cases: Sequence["FrozenCase"], bench: Bench, show: Show
+    made: Sequence[WrongAnswer], inputs: Sequence[Input], bench: Bench, show: Show
 ) -> dict[str, tuple[str, ...]]:
-    """Text of each wrong answer -> a symbol for what it returns on each case."""
-    bench.learn([case.candidate.input for case in cases])
+    """Text of each wrong answer -> a symbol for what it returns on each input."""
+    bench.learn(inputs)
     signs = {}
     for done, wrong in enumerate(made, start=1):
         signs[wrong.text] = tuple(bench.symbols(wrong.text))

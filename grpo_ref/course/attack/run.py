@@ -17,6 +17,7 @@ from grpo_ref.course.grading import wire
 from grpo_ref.course.grading.diagnosis import RIGHT, Mistake
 from grpo_ref.course.grading.domain.domain import Draw
 from grpo_ref.course.grading.drawn import own_checks
+from grpo_ref.course.grading.found import Input
 from grpo_ref.course.grading.problem import Problem
 from grpo_ref.course.grading.report import DEFAULT_SEED
 from grpo_ref.course.grading.rights import Candidate, Rights
@@ -122,11 +123,11 @@ def attack(
         rounding = {name: bench.trial(text).nearest for name, text in styles.items()}
         cases = _cases(made, candidates, trials, rights, bench, show)
         cases += _sequences([wrong for wrong in made if wrong.kind == "state"], candidates, cases, bench)
-        signs = signatures(made, _by_kind(cases), bench, show)
+        signs = signatures(made, _inputs(cases), bench, show)
         missed = [wrong for wrong in made if trials[wrong.text][0] and is_right(signs[wrong.text])]
         if missed:
             cases += _unshrunk(missed, candidates, trials)
-            signs = signatures(made, _by_kind(cases), bench, show)
+            signs = signatures(made, _inputs(cases), bench, show)
         equal = [wrong for wrong in made if not trials[wrong.text][0] and is_right(signs[wrong.text])]
         checks = _by_checks(problem, equal, bench, store, show)
     cases = _by_kind(cases)
@@ -146,9 +147,14 @@ def attack(
         drawn=draws,
         tried=len(candidates),
         unfit=unfit,
-        mistakes=known_mistakes(problem, made, signs, [case.candidate.input for case in cases]),
+        mistakes=known_mistakes(problem, made, signs, _inputs(cases)),
         seed=seed,
     )
+
+
+def _inputs(cases: Sequence[FrozenCase]) -> list[Input]:
+    """What the cases call with, in the order of a report."""
+    return [case.candidate.input for case in _by_kind(cases)]
 
 
 def _by_kind(cases: Sequence[FrozenCase]) -> list[FrozenCase]:
@@ -266,7 +272,7 @@ def _sequences(
     """For wrong answers with a memory, the shortest stretches of inputs after which they are wrong."""
     cases: list[FrozenCase] = []
     for wrong in forgetful:
-        bench.learn([case.candidate.input for case in _by_kind([*before, *cases])])
+        bench.learn(_inputs([*before, *cases]))
         if not bench.trial(wrong.text).told_apart:
             stretch = _stretch(wrong, candidates, bench)
             cases += [FrozenCase(candidate, "state", {wrong.operator: 1}) for candidate in stretch]

@@ -128,6 +128,7 @@ class Problem:
       example: an example in words of its own, beside the shown cases.
       difficulty: "easy", "medium" or "hard".
       source: the paper or trainer that the formula is from.
+      notebook: name of the notebook that shows the idea at work, or "".
       kernel: where the package has the same function, as "grpo_ref.kernels.ratios.clipped", or "".
       points: what the exercise counts.
       rtol: tolerance relative to the largest expected magnitude.
@@ -152,6 +153,7 @@ class Problem:
     notes: str = ""
     example: str = ""
     kernel: str = ""
+    notebook: str = ""
     difficulty: str = "easy"
     points: int = 1
     rtol: float = 1e-9

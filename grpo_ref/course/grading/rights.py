@@ -15,6 +15,8 @@ from grpo_ref.course.grading.problem import Function, Problem, copied
 
 ADMISSIBLE = 0.1
 """Right answers must agree on an input within this part of the tolerance."""
+SALTS = (1e3, 1.7e3, 2.9e3, 4.3e3)
+"""Each moves the numbers of an input by other steps."""
 LONG_DOUBLE = np.finfo(np.longdouble).eps < np.finfo(np.float64).eps
 
 
@@ -82,8 +84,8 @@ class Rights:
             there = self._agree(exact, expected, ADMISSIBLE)
             if not there or not self._agree(_as(expected, exact), _as(exact, expected), ADMISSIBLE):
                 return "extended precision differs"
-        for direction in (1.0, -1.0):
-            moved = self._value(self.problem.reference, nudged(draw, self.specials(draw), direction))
+        for salt in SALTS:
+            moved = self._value(self.problem.reference, nudged(draw, self.specials(draw), salt))
             if not self._agree(moved, expected, 1.0):
                 return "an ulp changes the value"
         return Candidate(draw, Input(draw.arguments, draw.keywords, expected), size_of(draw))
@@ -151,24 +153,30 @@ def narrowed(value: Any) -> Any:
     return value.astype(np.float64) if is_long else value
 
 
-def nudged(draw: Draw, specials: frozenset[float], direction: float = 1.0) -> Draw:
-    """Every number moved by an ulp or two, equal ones equally, special and whole ones not at all."""
+def nudged(draw: Draw, specials: frozenset[float], salt: float = 1e3) -> Draw:
+    """Every number moved by up to three ulps, equal ones equally, special and whole ones not at all.
+
+    Args:
+      draw: an input.
+      specials: numbers that are meant exactly.
+      salt: another one gives other steps.
+    """
 
     def moved(value: Any) -> Any:
         if isinstance(value, list):
             return [moved(item) for item in value]
         if isinstance(value, float):
-            return float(_nudged(np.asarray(value), specials, direction))
+            return float(_nudged(np.asarray(value), specials, salt))
         is_real = isinstance(value, np.ndarray) and value.dtype.kind == "f"
-        return _nudged(value, specials, direction) if is_real else value
+        return _nudged(value, specials, salt) if is_real else value
 
     values = {name: moved(value) for name, value in draw.values.items()}
     return Draw(values, draw.positional, draw.tags, draw.refused)
 
 
-def _nudged(array: Any, specials: frozenset[float], direction: float) -> Any:
+def _nudged(array: Any, specials: frozenset[float], salt: float) -> Any:
     """Each number by a step that depends on nothing but the number."""
-    steps = direction * np.where(np.modf(np.abs(array) * 1e3)[0] < 0.5, 2.0, -1.0)
+    steps = np.floor(7.0 * np.modf(np.abs(np.where(np.isfinite(array), array, 0.0)) * salt)[0]) - 3.0
     still = ~np.isfinite(array) | (array == np.floor(array))
     for special in specials:
         still |= array == special

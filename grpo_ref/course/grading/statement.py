@@ -2,7 +2,6 @@
 
 import textwrap
 
-from grpo_ref.course.contents import NOTEBOOKS
 from grpo_ref.course.grading.judge import SMALLEST
 from grpo_ref.course.grading.problem import Case, Problem, format_call, format_value
 
@@ -100,9 +99,8 @@ def _grading(problem: Problem) -> str:
 def _see_also(problem: Problem) -> str:
     """The package's own function, and the notebook of the chapter."""
     kernel = f"{problem.kernel}, the same in this package: look at it when you are done."
-    shown = NOTEBOOKS.get(problem.id.split("/")[0], "")
-    notebook = f"notebooks/{shown}.ipynb, written by `grpo-ref notebooks`."
-    return "\n".join([kernel] * bool(problem.kernel) + [notebook] * bool(shown))
+    notebook = f"notebooks/{problem.notebook}.ipynb, written by `grpo-ref notebooks`."
+    return "\n".join([kernel] * bool(problem.kernel) + [notebook] * bool(problem.notebook))
 
 
 def _bullets(lines: str) -> str:

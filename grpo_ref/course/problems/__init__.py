@@ -7,7 +7,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grpo_ref.course.contents import EXERCISES
+from grpo_ref.course.contents import EXERCISES, NOTEBOOKS
 from grpo_ref.listing import LazyListing
 
 if TYPE_CHECKING:
@@ -16,12 +16,13 @@ if TYPE_CHECKING:
 
 @cache
 def _problem(name: str) -> "Problem":
-    """`PROBLEM` of the module that the id names, with difficulty and points from the table of contents."""
+    """`PROBLEM` of the module that the id names, with what the table of contents says of it."""
     problem: Problem = import_module(f"{__name__}.{name.replace('/', '.')}").PROBLEM
     if problem.id != name:
         raise ValueError(f"the module of {name} holds the exercise {problem.id}")
     listed = EXERCISES[name]
-    return replace(problem, difficulty=listed.difficulty, points=listed.points)
+    notebook = NOTEBOOKS[listed.chapter]
+    return replace(problem, difficulty=listed.difficulty, points=listed.points, notebook=notebook)
 
 
 PROBLEMS: "LazyListing[Problem]" = LazyListing("exercise", EXERCISES, _problem)
