@@ -30,7 +30,7 @@ DOMAIN = Domain(
         "ref_log_probs": Real(
             "|T|N T|B N T",
             (-1000, 0),
-            usual=((-1, 1), (-1e-3, -1e-6), (1e-6, 1e-3), (-30, 30), (-700, 700)),
+            usual=((-1, 1), (-1e-2, -1e-6), (1e-6, 0.05), (-30, 30), (-700, 700)),
             near="log_probs",
             meaning="log πref of the same tokens",
         ),
