@@ -35,7 +35,7 @@ DOMAIN = Domain(
         "ref_log_probs": Real(
             "|T|N T|B N T",
             (-1000, 0),
-            usual=((-1, 1), (-1e-3, -1e-5), (1e-5, 1e-3), (-30, 30), (-700, 700)),
+            usual=((-1, 1), (-1e-2, -1e-5), (1e-5, 0.05), (-30, 30), (-700, 700)),
             near="log_probs",
             meaning="log πref of the same tokens",
         ),
@@ -127,9 +127,15 @@ PROBLEM = Problem(
         Case("Equal policies", (np.log([0.3]), np.log([0.3])), np.zeros(1), why="1 - 1 + 0"),
         Case(
             "Nearly equal policies",
-            (np.zeros(1), np.array([-1e-5])),
+            (np.array([-5e-10]), np.array([-1.00005e-5])),
             np.array([5e-11 - 1e-15 / 6]),
             why="v²/2 - v³/6 at v = 1e-5; exp(-v) - 1 loses it",
+        ),
+        Case(
+            "A little apart",
+            ([0.0], [-0.008]),
+            np.array([0.008**2 / 2 - 0.008**3 / 6 + 0.008**4 / 24 - 0.008**5 / 120 + 0.008**6 / 720]),
+            why="v = 0.008, five terms of the series: three are not enough for nine digits",
         ),
         Holds(
             "It is unbiased",

@@ -30,7 +30,7 @@ DOMAIN = Domain(
         "ref_log_probs": Real(
             "|T|N T|B N T",
             (-1000, 0),
-            usual=((-1, 1), (-1e-3, -1e-6), (1e-6, 1e-3), (-30, 30), (-700, 700)),
+            usual=((-1, 1), (-1e-2, -1e-6), (1e-6, 0.05), (-30, 30), (-700, 700)),
             near="log_probs",
             meaning="log πref of the same tokens",
         ),
@@ -117,6 +117,12 @@ PROBLEM = Problem(
             (np.zeros(1), np.array([-1e-9])),
             np.array([1e-9 - 5e-19]),
             why="v - v²/2",
+        ),
+        Case(
+            "A little apart",
+            ([0.0], [-0.008]),
+            np.array([0.008 - 0.008**2 / 2 + 0.008**3 / 6 - 0.008**4 / 24 + 0.008**5 / 120]),
+            why="v = 0.008, five terms of the series: two are not enough for nine digits",
         ),
         Holds("It is the derivative of k3", _is_the_derivative, why="checked by central differences"),
         Unchanged((np.log([0.5, 0.25]), np.log([0.25, 0.5]))),

@@ -34,7 +34,7 @@ DOMAIN = Domain(
         "gradient": Real("N", (-1e4, 1e4), meaning="g, the derivative ∂L/∂log π(token) of each row"),
     },
     sizes={"N": (1, 4), "V": (1, 5)},
-    large={"N": 40, "V": 80},
+    large={"N": 80, "V": 80},
 )
 
 
