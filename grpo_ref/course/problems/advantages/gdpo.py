@@ -81,6 +81,10 @@ def _total(r: Any, w: Any, eps: float) -> Any:
     return _each(r, eps) @ w
 
 
+def _sample_std(r: Any) -> Any:
+    return np.sqrt(r.var(1, keepdims=True) * r.shape[1] / max(r.shape[1] - 1, 1))
+
+
 def _batch(a: Any, eps: float) -> Any:
     return (a - a.mean()) / (a.std() + eps)
 
@@ -206,17 +210,18 @@ PROBLEM = Problem(
         ),
         Mutant(
             "sample std",
-            _of(
-                total=lambda r, w, e: (
-                    (r - r.mean(1, keepdims=True)) / (r.std(1, keepdims=True, ddof=1) + e) @ w
-                )
-            ),
+            _of(total=lambda r, w, e: (r - r.mean(1, keepdims=True)) / (_sample_std(r) + e) @ w),
             "This looks like the sample standard deviation, ddof=1; here the divisor is G.",
         ),
         Mutant(
             "std of the batch",
             _of(total=lambda r, w, e: _each(r, e, (0, 1)) @ w),
             "In the first step each group has its own std.",
+        ),
+        Mutant(
+            "eps left out",
+            lambda r, w, eps=1e-4: _of()(r, w, 0.0),
+            "eps is not used: where everybody agrees, 0 is divided by 0.",
         ),
         Mutant("eps fixed", lambda r, w, eps=1e-4: _reference(r, w), "The argument eps is not used."),
     ),
