@@ -26,9 +26,9 @@ one less. eps is added to every standard deviation.
 ## Input
 
 - components: the rewards of the G completions of each prompt by K criteria; shape (P, G, K); from
-  -100 to 100.
+  -10 to 10.
 - weights: w, one for each criterion; shape (K,); from -5 to 5.
-- eps: added to every standard deviation; from 1e-08 to 1; 0.0001 if left out.
+- eps: added to every standard deviation; from 0.0001 to 1; 0.0001 if left out.
 
 ## Output
 
@@ -51,6 +51,7 @@ Over the batch 1, -1, 0 and 0 have the std 1/√2: 1 / (0.7071 + 0.5) = 0.8284.
 ## Constraints
 
 - A criterion on which a group agrees adds 0 there, and so does every criterion in a group of one.
+  If all groups agree on all criteria, every advantage is 0.
 - Weights may be negative, as for a penalty, or 0. No axis is empty.
 
 ## Notes

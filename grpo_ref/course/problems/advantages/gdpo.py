@@ -1,11 +1,12 @@
 """Several rewards, none of which drowns the others."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from grpo_ref.course.grading.domain.arguments import Real, Scalar
-from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.domain.domain import Domain, Rule
 from grpo_ref.course.grading.domain.rows import (
     BINARY,
     LEVELS,
@@ -34,19 +35,27 @@ AGREED = Pattern(
 )
 GROUPWISE = (MIXED, BINARY, LEVELS, AGREED, SCALED_ROWS, ONE_FAR_OUT)
 
+
+def _differ(values: Mapping[str, Any]) -> bool:
+    """Otherwise every advantage is 0, or what rounding has left, divided by eps twice."""
+    components, weights = np.asarray(values["components"]), np.asarray(values["weights"])
+    return components.shape[1] == 1 or bool((np.ptp(components, axis=1) * weights).any())
+
+
 DOMAIN = Domain(
     {
         "components": Real(
             "P G K",
-            (-100, 100),
+            (-10, 10),
             rows=tuple(map(one_axis_before, GROUPWISE)),
             meaning="the rewards of the G completions of each prompt by K criteria",
         ),
         "weights": Real("K", (-5, 5), at=(0, 1), meaning="w, one for each criterion"),
-        "eps": Scalar(1e-4, (1e-8, 1), at=(1e-8, 1e-6, 1), meaning="added to every standard deviation"),
+        "eps": Scalar(1e-4, (1e-4, 1), at=(1,), meaning="added to every standard deviation"),
     },
     sizes={"P": (1, 3), "G": (1, 4), "K": (1, 3)},
     large={"P": 40, "G": 40},
+    rules=(Rule("Some criterion of a weight other than 0 sets a group's completions apart.", _differ),),
 )
 
 
@@ -72,13 +81,17 @@ def _total(r: Any, w: Any, eps: float) -> Any:
     return _each(r, eps) @ w
 
 
+def _sample_std(r: Any) -> Any:
+    return np.sqrt(r.var(1, keepdims=True) * r.shape[1] / max(r.shape[1] - 1, 1))
+
+
 def _batch(a: Any, eps: float) -> Any:
     return (a - a.mean()) / (a.std() + eps)
 
 
 def _scale(f: Function) -> str | None:
-    components, weights = np.array([[[1.0, 0.3], [0.0, 0.1], [0.0, 0.2]]]), np.array([1.0, 0.5])
-    same = np.allclose(f(components, weights, 1e-8), f(components * [1.0, 100.0], weights, 1e-8), atol=1e-6)
+    components, weights = np.array([[[100.0, 30.0], [0.0, 10.0], [0.0, 20.0]]]), np.array([1.0, 0.5])
+    same = np.allclose(f(components, weights), f(components * [1.0, 100.0], weights), atol=1e-4)
     return None if same else "a criterion counted in other units should change nothing"
 
 
@@ -110,7 +123,8 @@ PROBLEM = Problem(
     domain=DOMAIN,
     output="(P, G) advantages; over the whole batch they sum to zero.",
     constraints=(
-        "A criterion on which a group agrees adds 0 there, and so does every criterion in a group of one.\n"
+        "A criterion on which a group agrees adds 0 there, and so does every criterion in a group of one. If all groups"
+        " agree on all criteria, every advantage is 0.\n"
         "Weights may be negative, as for a penalty, or 0. No axis is empty."
     ),
     notes=(
@@ -151,6 +165,18 @@ PROBLEM = Problem(
             np.array([[0.5, -0.5]]),
             why="±1/2 from the first, 0 from the second; the std of the batch is 1/2: 0.5 / (0.5 + 0.5)",
         ),
+        Case(
+            "Nobody differs",
+            ([[[1, 2], [1, 2], [1, 2]]], [1.0, 1.0], 0.5),
+            np.zeros((1, 3)),
+            why="0 / (0 + 0.5) in both normalizations",
+        ),
+        Case(
+            "Groups of one",
+            ([[[3.0, 1.0]], [[5.0, 2.0]]], [1.0, 1.0]),
+            np.zeros((2, 1)),
+            why="a group of one is its own mean, whatever the other groups have",
+        ),
         Holds("The units of a criterion do not matter", _scale, why="each is divided by its own spread"),
         Unchanged((np.array([[[1.0, 2.0], [0.0, 1.0]]]), np.array([1.0, 0.5]))),
         FromDomain(),
@@ -184,17 +210,18 @@ PROBLEM = Problem(
         ),
         Mutant(
             "sample std",
-            _of(
-                total=lambda r, w, e: (
-                    (r - r.mean(1, keepdims=True)) / (r.std(1, keepdims=True, ddof=1) + e) @ w
-                )
-            ),
+            _of(total=lambda r, w, e: (r - r.mean(1, keepdims=True)) / (_sample_std(r) + e) @ w),
             "This looks like the sample standard deviation, ddof=1; here the divisor is G.",
         ),
         Mutant(
             "std of the batch",
             _of(total=lambda r, w, e: _each(r, e, (0, 1)) @ w),
             "In the first step each group has its own std.",
+        ),
+        Mutant(
+            "eps left out",
+            lambda r, w, eps=1e-4: _of()(r, w, 0.0),
+            "eps is not used: where everybody agrees, 0 is divided by 0.",
         ),
         Mutant("eps fixed", lambda r, w, eps=1e-4: _reference(r, w), "The argument eps is not used."),
     ),
