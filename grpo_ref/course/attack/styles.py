@@ -30,7 +30,7 @@ def module_file(problem: Problem) -> Path:
 
 
 def styles(text: str, function: str) -> dict[str, str]:
-    """Each public function of a file alone with the imports and helpers that it uses, under the name asked for.
+    """Each public function of a file with the imports and helpers that it uses, under the name asked for.
 
     >>> styles("def with_a_loop(x): return math.fsum(x)", "total")["with_a_loop"].splitlines()[0]
     'def total(x):'
