@@ -37,7 +37,7 @@ DOMAIN = Domain(
             meaning="what arm v would pay to member g in update u",
         ),
         "uniforms": Real(
-            "U G", (0, 0.999), at=(0, 0.5), whole=False, meaning="random numbers, one for each draw"
+            "U G", (0, 0.999), at=(0,), whole=False, meaning="random numbers, one for each draw"
         ),
         "learning_rate": Scalar(
             2.0, (0.01, 4000), usual=((0.1, 3), (1, 4000)), at=(1, 4000), meaning="length of a step"
