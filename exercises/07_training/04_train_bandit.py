@@ -27,7 +27,7 @@ divides by G, not by G - 1
 
 - payoffs: what arm v would pay to member g in update u; shape (U, G, V); from -100 to 100.
 - uniforms: random numbers, one for each draw; shape (U, G); from 0 to 0.999.
-- learning_rate: length of a step; from 0.01 to 1000; 2.0 if left out.
+- learning_rate: length of a step; from 0.01 to 4000; 2.0 if left out.
 
 ## Output
 

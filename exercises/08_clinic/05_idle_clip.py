@@ -38,7 +38,7 @@ minus π.
 - payoffs: what arm v would pay to member g of prompt p in update u; shape (U, P, G, V); from -5 to
   5.
 - uniforms: random numbers, one for each draw; shape (U, P, G); from 0 to 0.999.
-- learning_rate: length of a step; from 0.01 to 3; 2.0 if left out.
+- learning_rate: length of a step; from 0.01 to 4; 2.0 if left out.
 - steps: how often each batch is used; whole, from 1 to 5; 4 if left out.
 - clip: how far the ratio may go from 1; from 0 to 0.9; 0.2 if left out.
 

@@ -41,7 +41,8 @@ def known_mistakes(
     """Each behavior on the cases once, with the sentence that tells most.
 
     The author's sentences come first, then those of the field's operators and of the wrappers, then the
-    general ones. Behaviors that no value shows to be wrong are left out.
+    general ones. Behaviors that no value shows to be wrong are left out. Where the answer is one of a few
+    words, many mistakes give the same ones, and only the author's sentences are kept.
 
     Args:
       problem: the exercise.
@@ -64,7 +65,8 @@ def _all(
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     for mutant in problem.mutants:
         yield mutant.tell, tuple(_symbol(mutant.function, each, problem.rtol) for each in inputs)
-    telling = [each for each in made if each.sentence]
+    has_words = any(isinstance(each.expected, str) for each in inputs)
+    telling = [each for each in made if each.sentence and not has_words]
     for wrong in sorted(telling, key=lambda each: each.operator in GENERAL_NAMES):
         yield wrong.sentence, tuple(signs[wrong.text])
 

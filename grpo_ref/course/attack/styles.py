@@ -30,7 +30,7 @@ def module_file(problem: Problem) -> Path:
 
 
 def styles(text: str, function: str) -> dict[str, str]:
-    """Each public function of a file alone with the imports and helpers, under the name that is asked for.
+    """Each public function of a file with the imports and helpers that it uses, under the name asked for.
 
     >>> styles("def with_a_loop(x): return math.fsum(x)", "total")["with_a_loop"].splitlines()[0]
     'def total(x):'
@@ -56,8 +56,22 @@ def _alone(tree: ast.Module, answer: ast.FunctionDef, function: str) -> str:
             node.name = function
         elif isinstance(node, ast.Name) and node.id == answer.name:
             node.id = function
+    used = _used_functions(module, function)
+    module.body = [node for node in module.body if not isinstance(node, ast.FunctionDef) or node.name in used]
     module.body = [node for node in module.body if not _is_unused_import(node, module)]
     return ast.unparse(module)
+
+
+def _used_functions(module: ast.Module, function: str) -> set[str]:
+    """Names of the functions that are reached from this one or from the module's other statements."""
+    bodies = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
+    reached: set[str] = set()
+    reaching = [bodies[function], *(node for node in module.body if not isinstance(node, ast.FunctionDef))]
+    while reaching:
+        names = {node.id for node in ast.walk(reaching.pop()) if isinstance(node, ast.Name)}
+        reaching += [bodies[name] for name in names & bodies.keys() - reached]
+        reached |= names & bodies.keys()
+    return reached | {function}
 
 
 def _is_unused_import(node: ast.stmt, module: ast.Module) -> bool:

@@ -22,7 +22,7 @@ PAYOFFS = Real(
     rows=(MIXED, LEVELS, CONSTANT, SOME_CONSTANT),
     meaning="what arm v would pay to member g of prompt p in update u",
 )
-UNIFORMS = Real("U P G", (0, 0.999), at=(0, 0.5), whole=False, meaning="random numbers, one for each draw")
+UNIFORMS = Real("U P G", (0, 0.999), at=(0,), whole=False, meaning="random numbers, one for each draw")
 LEARNING_RATE = Scalar(2.0, (0.01, 5), usual=((0.1, 3),), at=(0.01, 1, 5), meaning="length of a step")
 SIZES = {"U": (1, 4), "P": (1, 3), "G": (1, 5), "V": (2, 4)}
 LARGE = {"U": 12, "P": 12, "G": 40}

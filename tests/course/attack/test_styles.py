@@ -30,6 +30,7 @@ def test_a_style_stands_alone_under_the_name_that_is_asked_for():
     assert list(made) == ["with_fsum", "halved"]
     assert made["with_fsum"].count("def ") == 2
     assert "import numpy" not in made["with_fsum"]
+    assert made["halved"].count("def ") == 1
     namespace = {}
     exec(made["halved"], namespace)
     assert namespace["total"]([1.0, 2.0, 4.0]) == 7.0

@@ -27,7 +27,7 @@ DOMAIN = Domain(
     {
         "payoffs": replace(PAYOFFS, within=(-5, 5)),
         "uniforms": UNIFORMS,
-        "learning_rate": replace(LEARNING_RATE, within=(0.01, 3), at=(1, 3)),
+        "learning_rate": replace(LEARNING_RATE, within=(0.01, 4), at=(1, 4)),
         "steps": Whole((1, 5), default=4, meaning="how often each batch is used"),
         "clip": Scalar(
             0.2, (0, 0.9), usual=((0.01, 0.4), (0.01, 0.9)), meaning="how far the ratio may go from 1"

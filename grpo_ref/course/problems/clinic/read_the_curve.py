@@ -24,9 +24,18 @@ def _between(context: Context, first: Any, last: Any, noise: float) -> Any:
     middle = source.pick("middle", {"straight": 0.0, "a hump": 1.0, "a dip": -1.0})
     curve = first + (last - first) * time + 2.0 * (first + 0.2) * middle * time * (1.0 - time)
     curve = curve + source.reals(-noise, noise, (length,))
-    curve[:ENDS] += first - curve[:ENDS].mean()
-    curve[-ENDS:] += last - curve[-ENDS:].mean()
+    zeros = source.pick("zeros at the ends", {"no": False, "some": True})
+    for end, mean in ((slice(None, ENDS), first), (slice(-ENDS, None), last)):
+        curve[end] += mean - curve[end].mean()
+        if zeros:
+            curve[end] = _some_zeros(source.flags((ENDS,)), mean)
     return curve
+
+
+def _some_zeros(others: Any, mean: float) -> Any:
+    """Zeros and one other number, with this mean."""
+    others[0] = True
+    return mean * others / others.mean()
 
 
 def _score(name: str) -> Any:

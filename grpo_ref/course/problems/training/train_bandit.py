@@ -37,10 +37,10 @@ DOMAIN = Domain(
             meaning="what arm v would pay to member g in update u",
         ),
         "uniforms": Real(
-            "U G", (0, 0.999), at=(0, 0.5), whole=False, meaning="random numbers, one for each draw"
+            "U G", (0, 0.999), at=(0,), whole=False, meaning="random numbers, one for each draw"
         ),
         "learning_rate": Scalar(
-            2.0, (0.01, 1000), usual=((0.1, 3), (1, 1000)), at=(1, 1000), meaning="length of a step"
+            2.0, (0.01, 4000), usual=((0.1, 3), (1, 4000)), at=(1, 4000), meaning="length of a step"
         ),
     },
     sizes={"U": (1, 4), "G": (1, 6), "V": (2, 5)},
@@ -140,6 +140,12 @@ PROBLEM = Problem(
         ),
         Holds("It learns the best arm", _learns, why="three bandits of five arms, 150 updates each"),
         Unchanged((np.ones((2, 2, 2)), np.full((2, 2), 0.3))),
+        Case(
+            "A large learning rate",
+            ([[[1, 0], [1, 0]]] * 2, [[0.25, 0.75]] * 2, 4000.0),
+            np.array([2000.0, -2000.0]) / 1.0002,
+            why="after the first update both draw arm 0 and are paid the same: the second one moves nothing",
+        ),
         Case(
             "A number on the bound",
             ([[[1, 0], [1, 0]]], [[0.5, 0.25]], 1.0),

@@ -28,7 +28,7 @@ LANGUAGE = replace(RIGHT, walk=chain, advantage=normalized)
 DOMAIN = Domain(
     {
         "uniforms": Real(
-            "U G T", (0, 0.999), at=(0, 0.5), whole=False, meaning="random numbers, one for each token"
+            "U G T", (0, 0.999), at=(0,), whole=False, meaning="random numbers, one for each token"
         ),
         "vocabulary": Whole((2, 5), meaning="V, the number of tokens"),
         "learning_rate": Scalar(8.0, (0.01, 10), usual=((0.1, 10),), at=(1,), meaning="length of a step"),
