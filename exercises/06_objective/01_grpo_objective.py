@@ -2,8 +2,16 @@
 
 ## Background
 
-GRPO drops PPO's value network: it compares the rewards of a group of responses to the same prompt.
-It keeps PPO's clipped ratio, and adds a penalty that pulls the policy toward a reference model.
+A language model, the policy πθ, has answered one prompt G times. Each answer o has an advantage A:
+positive if it was better than the others of this group, negative if it was worse. In this problem
+each answer is one outcome with one probability. The ratio ρ says how much likelier the outcome has
+become since πold, the policy that wrote the answers. The objective grows when outcomes with a
+positive advantage become likelier and those with a negative one rarer, but only as far as the clip
+lets it, since the advantages were measured under πold and say little far away from it: this is
+PPO's clipped ratio. PPO learns a second network, the value network, to judge an answer; GRPO does
+without it, since it compares the answers with each other. From the gain it subtracts a penalty,
+which pulls the policy toward a reference πref, the model from before the training. The penalty is a
+KL divergence: it is 0 for equal distributions and grows as they part.
 
 ## Problem
 
@@ -12,15 +20,19 @@ Write `grpo_objective(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.0
     J = 1/G Σᵢ min(ρᵢ Aᵢ, clip(ρᵢ, 1-ε, 1+ε) Aᵢ) - β KL(πθ ‖ πref)
     KL(πθ ‖ πref) = Σᵢ πθᵢ log(πθᵢ / πrefᵢ + 1e-10),    πθ ∝ ρ πold
 
-Both distributions are normalized to sum to 1 before the KL.
+clip(ρ, 1-ε, 1+ε) is ρ held between 1-ε and 1+ε; ε is `epsilon`, β is `beta`. Both distributions are
+normalized to sum to 1 before the KL: πθ is ρ πold divided by its sum, πref is divided by its sum.
+log is the natural logarithm.
 
 ## Input
 
-- rhos: G likelihood ratios πθ(oᵢ)/πold(oᵢ).
-- A: G advantages.
-- pi_theta_old, pi_theta_ref: G probabilities each, not necessarily summing to 1. A ratio or an old
-  probability may be 0; those of the reference are positive.
-- epsilon, beta: clip range and weight of the KL.
+- rhos: G likelihood ratios πθ(oᵢ)/πold(oᵢ); shape (G,); from 0 to 100.
+- A: G advantages; shape (G,); from -100 to 100.
+- pi_theta_old: G probabilities, which need not sum to 1; shape (G,); from 0 to 100.
+- pi_theta_ref: G probabilities, which need not sum to 1; shape (G,); from 1e-12 to 100.
+- epsilon: ε, the clip range; from 0 to 0.99; 0.2 if left out.
+- beta: β, the weight of the KL; from 0 to 10; 0.01 if left out.
+- A ratio or an old probability may be 0; the probabilities of the reference are positive.
 
 ## Output
 
@@ -34,16 +46,23 @@ The objective, a number.
 No ratio leaves 1 ± 0.2, so nothing is clipped and the mean is 3.1/3; β times the KL of 0.0584 comes
 off.
 
+    grpo_objective([2.0, 1.0], [1.0, 1.0], [1.0, 1.0], [1.0, 1.0], 0.2, 0.0)
+    -> 1.1
+
+min(2, 1.2) = 1.2, and 1: their mean is 1.1. beta is 0, so there is no penalty.
+
 ## Constraints
 
 - Clip the ratio to [1-ε, 1+ε], take the elementwise min with the unclipped term, then the mean.
 - Normalize ρ πold and πref before the KL. Add 1e-10 inside the logarithm.
 - Raise ValueError if the four lengths differ. Leave the inputs as they are; lists and integers must
   do.
+- At least one outcome has a ratio and an old probability above 0.
 
 ## Notes
 
-Trainers estimate the KL token by token instead of writing it out; the chapter on KL shows how.
+1e-10 keeps the logarithm finite where πθ is 0; there the term is 0 times a finite number, which is
+0. Trainers estimate the KL token by token instead of writing it out; the chapter on KL shows how.
 
 ## Grading
 
@@ -58,6 +77,7 @@ Shao et al. 2024, DeepSeekMath (arXiv:2402.03300); the explicit KL is this probl
 
 ## See also
 
+- grpo_ref.grpo_objective, the same in this package: look at it when you are done.
 - notebooks/01_the_objective.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade objective/grpo_objective

@@ -136,6 +136,25 @@ PROBLEM = Problem(
             "A row without an end keeps all its tokens here; dropping such rows is another choice, overlong"
             " filtering.",
         ),
+        Mutant(
+            "argmax of a row without an end",
+            _of(lambda e, t: (np.arange(t.shape[-1]) <= e.argmax(-1)[:, None]) * 1.0),
+            "A row without `eos` keeps only its first token here: argmax of a row that is False everywhere is 0.",
+        ),
+        Mutant(
+            "an end at the start overlooked",
+            _of(
+                lambda e, t: (
+                    (np.arange(t.shape[-1]) <= np.where(e.argmax(-1), e.argmax(-1), 10**9)[:, None]) * 1.0
+                )
+            ),
+            "An `eos` that is the very first token is overlooked: argmax gives 0 for it, and for no `eos` as well.",
+        ),
+        Mutant(
+            "ends of the whole batch",
+            _of(lambda e, t: (np.cumsum(e).reshape(e.shape) - e == 0) * 1.0),
+            "The ends are counted through the whole batch; each row begins anew.",
+        ),
         Mutant("inverted", lambda t, eos: 1.0 - _reference(t, eos), "This marks the padding."),
         Mutant(
             "one token too many",

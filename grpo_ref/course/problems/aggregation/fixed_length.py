@@ -140,7 +140,7 @@ PROBLEM = Problem(
         ),
         Mutant(
             "padded length",
-            _of(lambda v, m, n: v.mean()),
+            _of(lambda v, m, n: v.sum() / max(v.size, 1)),
             "It divides by T, the longest completion at hand, not by the budget.",
         ),
         Mutant(

@@ -120,7 +120,7 @@ PROBLEM = Problem(
         ),
         Mutant(
             "padded length",
-            _of(lambda v, m: v.mean(-1).mean()),
+            _of(lambda v, m: v.sum() / max(v.size, 1)),
             "It divides each row by T, not by its tokens.",
         ),
         Mutant(
@@ -145,10 +145,10 @@ PROBLEM = Problem(
             ),
             "NaN in the padding spreads: NaN times 0 is NaN.",
         ),
-        Mutant("no mask", lambda v, m: float(np.mean(v)), "The mask is not used."),
+        Mutant("no mask", lambda v, m: float(np.sum(v)) / max(np.size(v), 1), "The mask is not used."),
         Mutant(
             "over the other axis",
-            _of(lambda v, m: (v.sum(0) / np.maximum(m.sum(0), 1)).mean()),
+            _of(lambda v, m: (v.sum(0) / np.maximum(m.sum(0), 1)).sum() / max(v.shape[1], 1)),
             "The inner average runs over the tokens of a completion.",
         ),
     ),

@@ -109,10 +109,10 @@ PROBLEM = Problem(
         ),
         Mutant(
             "padding counted",
-            _of(lambda v, m: (v * m).mean()),
+            _of(lambda v, m: (v * m).sum() / max(v.size, 1)),
             "It divides by all positions, the padding included.",
         ),
-        Mutant("no mask", _of(lambda v, m: v.mean()), "The mask is not used."),
+        Mutant("no mask", _of(lambda v, m: v.sum() / max(v.size, 1)), "The mask is not used."),
         Mutant("sum", _of(lambda v, m: np.where(m > 0, v, 0).sum()), "It is not divided."),
         Mutant(
             "divided by completions",

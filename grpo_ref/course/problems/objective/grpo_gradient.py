@@ -125,6 +125,24 @@ PROBLEM = Problem(
             shown=True,
         ),
         Case(
+            "A wider clip",
+            (LP, HALF, HALF, A, MASK, 0.5, 0.0),
+            np.array([[-0.3, -0.25], [0.5, 0.0]]),
+            why="the ratio 1.2 lies inside 1 ± 0.5, so its token has the slope 1.2",
+        ),
+        Case(
+            "Whole numbers",
+            (
+                np.array([[-1, -2]]),
+                np.array([[-1, -2]]),
+                np.array([[-1, -2]]),
+                np.array([3]),
+                np.array([[1, 1]]),
+            ),
+            np.array([[-1.5, -1.5]]),
+            why="all inputs may be integers, and the result is not: -3 / 2",
+        ),
+        Case(
             "A bad token still too likely",
             (np.log([[0.9]]), np.log([[0.5]]), np.log([[0.9]]), [-1.0], [[1]], 0.2, 0.0),
             np.array([[1.8]]),

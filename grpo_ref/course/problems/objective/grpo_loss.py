@@ -203,6 +203,12 @@ PROBLEM = Problem(
             why="k3 at v = log 1.2 for one token of two, in one completion of two",
         ),
         Case(
+            "The defaults",
+            (LP, HALF, HALF, A, MASK),
+            -0.05 + 0.01 * (np.log(1.2) + 1 / 1.2 - 1),
+            why="with a clip of 0.2 the ratio 1.2 counts as it is, and 0.04 k3 comes off one of two tokens",
+        ),
+        Case(
             "A bad token still too likely",
             (np.log([[0.9]]), np.log([[0.5]]), np.log([[0.9]]), [-1.0], [[1]], 0.2, 0.0),
             1.8,

@@ -1,48 +1,98 @@
 """The GRPO objective of one group, with an explicit KL: the problem the course grew from."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from grpo_ref.course.grading.problem import Case, Drawn, Function, Holds, Mutant, Problem, Raises, Unchanged
+from grpo_ref.course.grading.domain.arguments import Real, Scalar
+from grpo_ref.course.grading.domain.domain import Domain, Refusal, Rule
+from grpo_ref.course.grading.domain.rows import LEVELS, MIXED, SCALED_ROWS
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.found import found
+from grpo_ref.course.grading.problem import Case, Function, Holds, Mutant, Problem, Raises, Unchanged
 from grpo_ref.objective import grpo_objective
 
 EXAMPLE = ([1.2, 0.8, 1.1], [1.0, 1.0, 1.0], [0.9, 1.1, 1.0], [1.0, 0.5, 1.5])
 ONES = [1.0, 1.0]
+LENGTHS = (
+    *((2, 3, 3, 3), (3, 2, 3, 3), (3, 3, 2, 3), (3, 3, 3, 2)),
+    *((2, 2, 3, 3), (2, 3, 2, 3), (2, 3, 3, 2)),
+    *((1, 3, 3, 3), (3, 1, 3, 3), (3, 3, 1, 3), (3, 3, 3, 1)),
+)
+"""One input short, two of them, and one of a single number, which NumPy would stretch."""
+OF_DIFFERENT_LENGTHS = tuple(
+    tuple(values[:length] for values, length in zip(EXAMPLE, lengths, strict=True)) for lengths in LENGTHS
+)
 
 
-def _draw(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    rhos, old, ref = rng.uniform(0.2, 2.5, (3, size))
-    return rhos, rng.normal(size=size), old, ref, rng.uniform(0.05, 0.6), rng.uniform(0.1, 2.0)
+def _one_short(name: str) -> Refusal:
+    """The last number of one of the four inputs is left out."""
+    return Refusal(f"{name} shorter than the others", lambda values: {name: values[name][:-1]})
+
+
+def _has_some_mass(values: Mapping[str, Any]) -> bool:
+    return bool((np.asarray(values["rhos"]) * np.asarray(values["pi_theta_old"])).sum() > 0.0)
+
+
+DOMAIN = Domain(
+    {
+        "rhos": Real(
+            "G",
+            (0, 100),
+            usual=((0.5, 1.5), (0, 3), (0, 100)),
+            at=(1, "1 + epsilon", "1 - epsilon"),
+            meaning="G likelihood ratios πθ(oᵢ)/πold(oᵢ)",
+        ),
+        "A": Real("G", (-100, 100), meaning="G advantages"),
+        "pi_theta_old": Real(
+            "G",
+            (0, 100),
+            usual=((0.05, 1), (0, 100)),
+            rows=(MIXED, LEVELS, SCALED_ROWS),
+            meaning="G probabilities, which need not sum to 1",
+        ),
+        "pi_theta_ref": Real(
+            "G",
+            (1e-12, 100),
+            usual=((0.05, 1), (1e-12, 1), (0.05, 100)),
+            rows=(MIXED, LEVELS, SCALED_ROWS),
+            meaning="G probabilities, which need not sum to 1",
+        ),
+        "epsilon": Scalar(0.2, (0, 0.99), at=(0,), meaning="ε, the clip range"),
+        "beta": Scalar(0.01, (0, 10), at=(0, 1), meaning="β, the weight of the KL"),
+    },
+    sizes={"G": (1, 5)},
+    large={"G": 100},
+    rules=(Rule("At least one outcome has a ratio and an old probability above 0.", _has_some_mass),),
+    refusals=tuple(map(_one_short, ("rhos", "A", "pi_theta_old", "pi_theta_ref"))),
+)
+
+
+def _number(f: Function, *arguments: Any) -> float:
+    return float(np.asarray(f(*arguments)))
 
 
 def _rounds_to_the_published_value(f: Function) -> str | None:
-    return (
-        None
-        if round(f(*EXAMPLE, 0.2, 0.01), 6) == 1.032749
-        else "rounded to six digits it should be 1.032749"
-    )
+    same = round(_number(f, *EXAMPLE, 0.2, 0.01), 6) == 1.032749
+    return None if same else "rounded to six digits it should be 1.032749"
 
 
 def _matching_policies(f: Function) -> str | None:
-    value = f([1.0, 1.0], [0.5, 0.25], [0.3, 0.7], [0.3, 0.7], 0.2, 1.0)
+    value = _number(f, [1.0, 1.0], [0.5, 0.25], [0.3, 0.7], [0.3, 0.7], 0.2, 1.0)
     return None if abs(value - 0.375) < 1e-6 else "with equal policies only the mean advantage should be left"
 
 
 def _larger_beta_lowers(f: Function) -> str | None:
-    values = [f(*EXAMPLE, 0.2, beta) for beta in (0.0, 0.01, 0.1, 1.0)]
+    values = [_number(f, *EXAMPLE, 0.2, beta) for beta in (0.0, 0.01, 0.1, 1.0)]
     falling = all(high > low for high, low in pairwise(values))
     return None if falling else "beta 0, 0.01, 0.1 and 1 should give falling values"
 
 
 def _defaults(f: Function) -> str | None:
-    return (
-        None
-        if abs(f(*EXAMPLE) - f(*EXAMPLE, 0.2, 0.01)) < 1e-12
-        else "left out, epsilon is 0.2 and beta 0.01"
-    )
+    same = abs(_number(f, *EXAMPLE) - _number(f, *EXAMPLE, 0.2, 0.01)) < 1e-12
+    return None if same else "left out, epsilon is 0.2 and beta 0.01"
 
 
 def _variant(surrogate: Callable[..., Any] | None = None, kl: Callable[..., Any] | None = None) -> Function:
@@ -211,36 +261,54 @@ PROBLEM = Problem(
     reference=grpo_objective,
     rtol=1e-11,
     background=(
-        "GRPO drops PPO's value network: it compares the rewards of a group of responses to the same"
-        " prompt. It keeps"
-        " PPO's clipped ratio, and adds a penalty that pulls the policy toward a reference model."
+        "A language model, the policy πθ, has answered one prompt G times. Each answer o has an advantage A:"
+        " positive if"
+        " it was better than the others of this group, negative if it was worse. In this problem each answer"
+        " is one"
+        " outcome with one probability. The ratio ρ says how much likelier the outcome has become since"
+        " πold, the"
+        " policy that wrote the answers. The objective grows when outcomes with a positive advantage become"
+        " likelier"
+        " and those with a negative one rarer, but only as far as the clip lets it, since the advantages were"
+        " measured under πold and say little far away from it: this is PPO's clipped ratio. PPO learns a"
+        " second network, the value"
+        " network, to judge an answer; GRPO does without it, since it compares the answers with each other."
+        " From the"
+        " gain it subtracts a penalty, which pulls the policy toward a reference πref, the model from before"
+        " the"
+        " training. The penalty is a KL divergence: it is 0 for equal distributions and grows as they part."
     ),
     task=(
         "Write `grpo_objective(rhos, A, pi_theta_old, pi_theta_ref, epsilon=0.2, beta=0.01)`:\n\n"
         "    J = 1/G Σᵢ min(ρᵢ Aᵢ, clip(ρᵢ, 1-ε, 1+ε) Aᵢ) - β KL(πθ ‖ πref)\n"
         "    KL(πθ ‖ πref) = Σᵢ πθᵢ log(πθᵢ / πrefᵢ + 1e-10),    πθ ∝ ρ πold\n\n"
-        "Both distributions are normalized to sum to 1 before the KL."
+        "clip(ρ, 1-ε, 1+ε) is ρ held between 1-ε and 1+ε; ε is `epsilon`, β is `beta`. Both distributions are"
+        " normalized to sum to 1 before the KL: πθ is ρ πold divided by its sum, πref is divided by its sum."
+        " log is"
+        " the natural logarithm."
     ),
-    inputs=(
-        "rhos: G likelihood ratios πθ(oᵢ)/πold(oᵢ).\n"
-        "A: G advantages.\n"
-        "pi_theta_old, pi_theta_ref: G probabilities each, not necessarily summing to 1. A ratio or an old"
-        " probability may be 0; those of the reference are positive.\n"
-        "epsilon, beta: clip range and weight of the KL."
-    ),
+    inputs=f"{DOMAIN.inputs}\nA ratio or an old probability may be 0; the probabilities of the reference are positive.",
+    domain=DOMAIN,
     output="The objective, a number.",
     constraints=(
         "Clip the ratio to [1-ε, 1+ε], take the elementwise min with the unclipped term, then the mean.\n"
         "Normalize ρ πold and πref before the KL. Add 1e-10 inside the logarithm.\n"
-        "Raise ValueError if the four lengths differ. Leave the inputs as they are; lists and integers"
-        " must do."
+        "Raise ValueError if the four lengths differ. Leave the inputs as they are; lists and integers must"
+        " do.\n"
+        "At least one outcome has a ratio and an old probability above 0."
     ),
     example=(
         "    grpo_objective([1.2, 0.8, 1.1], [1.0, 1.0, 1.0], [0.9, 1.1, 1.0], [1.0, 0.5, 1.5], 0.2, 0.01)\n"
         "    -> 1.032749, rounded\n\n"
-        "No ratio leaves 1 ± 0.2, so nothing is clipped and the mean is 3.1/3; β times the KL of 0.0584 comes off."
+        "No ratio leaves 1 ± 0.2, so nothing is clipped and the mean is 3.1/3; β times the KL of 0.0584"
+        " comes off."
     ),
-    notes="Trainers estimate the KL token by token instead of writing it out; the chapter on KL shows how.",
+    notes=(
+        "1e-10 keeps the logarithm finite where πθ is 0; there the term is 0 times a finite number, which is"
+        " 0."
+        " Trainers estimate the KL token by token instead of writing it out; the chapter on KL shows how."
+    ),
+    kernel="grpo_ref.grpo_objective",
     source="Shao et al. 2024, DeepSeekMath (arXiv:2402.03300); the explicit KL is this problem's own.",
     hints=(
         "Work outward: first the two products, then their elementwise minimum, then the mean. Only then"
@@ -267,15 +335,13 @@ PROBLEM = Problem(
             "Large ratio with positive advantage is clipped",
             ([2.0, 1.0], [1.0, 1.0], ONES, ONES, 0.2, 0.0),
             1.1,
-            why="min(2, 1.2) = 1.2, and 1: their mean is 1.1.",
+            why="min(2, 1.2) = 1.2, and 1: their mean is 1.1. beta is 0, so there is no penalty.",
+            shown=True,
         ),
         Raises(
             "Length mismatch raises ValueError",
-            tuple(
-                tuple(values[:-1] if position == short else values for position, values in enumerate(EXAMPLE))
-                for short in range(4)
-            ),
-            why="Each of the four inputs may be the short one; assert will not do, it can be switched off.",
+            OF_DIFFERENT_LENGTHS,
+            why="Any of the four inputs may be short, and two of them as well, also so short that NumPy would stretch it; assert will not do, it can be switched off.",
         ),
         Holds(
             "Larger beta lowers the objective when KL > 0",
@@ -314,7 +380,8 @@ PROBLEM = Problem(
         ),
         Holds("Epsilon and beta have their defaults", _defaults, why="The signature gives 0.2 and 0.01."),
         Unchanged(tuple(np.array(values) for values in EXAMPLE)),
-        Drawn("Random inputs agree", _draw, why="Ratios far outside the range, advantages of both signs."),
+        FromDomain(),
+        *found(__file__),
     ),
     mutants=(
         *(Mutant(name, _variant(surrogate=kernel), tell) for name, (kernel, tell) in SURROGATES.items()),
@@ -334,7 +401,7 @@ PROBLEM = Problem(
         ),
         Mutant(
             "array for a number",
-            lambda *inputs: np.array([grpo_objective(*inputs)]),
+            lambda *inputs, **settings: np.array([grpo_objective(*inputs, **settings)]),
             "One number is asked for, not an array that holds it.",
         ),
         Mutant("hard-coded", _hard_coded, "The answer has to be computed from the inputs."),
@@ -346,6 +413,6 @@ PROBLEM = Problem(
             )
         ),
         "Einstein sum": _variant(kl=lambda p, q, *_: np.einsum("i,i->", p, np.log(p / q + 1e-10))),
-        "a NumPy scalar": lambda *inputs: np.float64(grpo_objective(*inputs)),
+        "a NumPy scalar": lambda *inputs, **settings: np.float64(grpo_objective(*inputs, **settings)),
     },
 )
