@@ -5,13 +5,13 @@
 A language model answers a prompt with a completion, a row of tokens. At every position it gives
 each token of the vocabulary a logit, and with the softmax of the logits a probability; these
 probabilities are the policy. One token per position was drawn from them. Training makes that token
-more or less likely, so of the whole vocabulary the loss needs one number per position: the log-
-probability of the token that came.
+more or less likely, so of the whole vocabulary the loss needs one number per position: the
+log-probability of the token that came.
 
 ## Problem
 
-Write `token_log_probs(logits, tokens)`. At every position t of every completion n it takes the log-
-probability of the token there:
+Write `token_log_probs(logits, tokens)`. At every position t of every completion n it takes the
+log-probability of the token there:
 
     result[n, t] = logits[n, t, a] - log Σ_b exp(logits[n, t, b]),    a = tokens[n, t]
 

@@ -24,8 +24,9 @@ much likelier it has become since πold, the policy that wrote it.
 
 The sum and the number of tokens run over all tokens of the groups whose rewards are not all equal,
 and over no others: two rewards that differ, however little, make a group count. The mask says what
-is a token: where it is 0 stands padding, which is not counted, and what the arrays of log-
-probabilities hold there never matters, be it NaN or infinity. If no token is left, the loss is 0.
+is a token: where it is 0 stands padding, which is not counted, and what the arrays of
+log-probabilities hold there never matters, be it NaN or infinity. If no token is left, the loss is
+0.
 
 ## Input
 

@@ -5,8 +5,8 @@
 The policy of our small tasks is a table with a row for every state and a column for every token.
 Computing the loss, a trainer reads table[state, token] for every token of the batch: a look-up.
 Going backward, the loss has a derivative for each of these readings, and an entry that was read
-several times gets the sum of its derivatives. So each weight is added where it was read: the look-
-up, turned over.
+several times gets the sum of its derivatives. So each weight is added where it was read: the
+look-up, turned over.
 
 ## Problem
 

@@ -4,6 +4,7 @@ from .data_files import (
     file_of_cases as file_of_cases,
     file_of_left as file_of_left,
     freeze as freeze,
+    most_of as most_of,
     reasons_of as reasons_of,
 )
 from .mutants import wrong_answers as wrong_answers

@@ -23,7 +23,7 @@ START_SECONDS = 10.0
 ENDLESS = float("inf")
 LIMITS = Limits(seconds=2 * SECONDS, impatient_seconds=2 * SECONDS, rest=ENDLESS, total=ENDLESS)
 """Of one call; all together may take as long as they do."""
-FIRST, BLOCK = 24, 200
+FIRST, BLOCK = 12, 200
 """Inputs that are tried with one message: few at first, since most wrong answers are soon found out."""
 FAR = 10.0
 """A wrong answer is told apart by a deviation of so many tolerances: an input must leave no doubt."""

@@ -43,6 +43,11 @@ def _mistakes(outcome: Outcome) -> dict[str, Any]:
     return {"sentences": sentences, "mistakes": known}
 
 
+def most_of(problem: Problem) -> int:
+    """How many wrong answers the search for the cases on file was allowed."""
+    return int(json.loads(file_of_cases(problem).read_text(encoding="utf-8"))["search"]["most"])
+
+
 def reasons_of(path: Path) -> dict[str, str]:
     """Change -> why it is no mistake, "" if nobody has said."""
     left = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
@@ -71,7 +76,12 @@ def _data(outcome: Outcome) -> dict[str, Any]:
             "left, within the tolerance": len(outcome.left) - rounding,
             "cases": len(outcome.cases),
         },
-        "search": {"seed": outcome.seed, "drawn": outcome.drawn, "fit to judge by": outcome.tried},
+        "search": {
+            "seed": outcome.seed,
+            "most": outcome.most,
+            "drawn": outcome.drawn,
+            "fit to judge by": outcome.tried,
+        },
         "first caught by": dict(outcome.caught),
         "caught only by": dict(outcome.by_checks),
         "unfit": {reason: len(draws) for reason, draws in outcome.unfit.items()},

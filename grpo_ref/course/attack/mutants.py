@@ -54,12 +54,17 @@ class WrongAnswer:
     change: str
 
 
-def wrong_answers(problem: Problem, styles: Mapping[str, str]) -> list[WrongAnswer]:
-    """Every mutant of every right answer, each text once.
+MOST = 2500
+"""Of more wrong answers, as long programs have, so many are taken."""
+
+
+def wrong_answers(problem: Problem, styles: Mapping[str, str], most: int = MOST) -> list[WrongAnswer]:
+    """The mutants of every right answer, each text once; of too many an even choice.
 
     Args:
       problem: an exercise with a domain.
       styles: name of each right answer -> its text, in which it has the name that is asked for.
+      most: how many at most.
     """
     function = problem.function
     texts = {_without_docstrings(text) for text in styles.values()}
@@ -71,7 +76,8 @@ def wrong_answers(problem: Problem, styles: Mapping[str, str]) -> list[WrongAnsw
     name, text = next(iter(styles.items()))
     for wrong in (*_around(text, function, name, domain_of(problem)), _memorized(text, name, problem)):
         made.setdefault(wrong.text, wrong)
-    return [wrong for wrong in made.values() if _compiles(wrong.text)]
+    sound = [wrong for wrong in made.values() if _compiles(wrong.text)]
+    return sound if len(sound) <= most else [sound[i * len(sound) // most] for i in range(most)]
 
 
 def _of_text(text: str, function: str, style: str) -> Iterator[WrongAnswer]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from grpo_ref.course.attack.bench import WRONG, Bench
 from grpo_ref.course.attack.known import Show, is_right, known_mistakes, signatures
-from grpo_ref.course.attack.mutants import WrongAnswer, wrong_answers
+from grpo_ref.course.attack.mutants import MOST, WrongAnswer, wrong_answers
 from grpo_ref.course.attack.operators import KINDS
 from grpo_ref.course.attack.search import TIMES, cover, pool
 from grpo_ref.course.attack.shrink import shrunk
@@ -80,6 +80,7 @@ class Outcome:
       by_checks: the author's checks -> how many they catch of those that no input of the domain tells apart.
       missed: how many fail on some input of the domain, but on no case.
       left: wrong answers that agree on every input tried and pass every check.
+      most: how many wrong answers were allowed.
       drawn: inputs drawn.
       tried: how many of them were fit to judge by.
       unfit: why others were not -> the inputs.
@@ -95,6 +96,7 @@ class Outcome:
     by_checks: Mapping[str, int]
     missed: int
     left: Sequence[Left]
+    most: int
     drawn: int
     tried: int
     unfit: Mapping[str, Sequence[Draw]] = field(default_factory=dict)
@@ -103,7 +105,14 @@ class Outcome:
 
 
 def attack(
-    problem: Problem, styles: Mapping[str, str], store: Store, *, seed: int, draws: int, show: Show
+    problem: Problem,
+    styles: Mapping[str, str],
+    store: Store,
+    *,
+    seed: int,
+    draws: int,
+    show: Show,
+    most: int = MOST,
 ) -> Outcome:
     """Make wrong answers, find inputs that catch them, and see which of the others the checks catch.
 
@@ -114,8 +123,9 @@ def attack(
       seed: of the draws.
       draws: how many inputs are drawn.
       show: is told how far it is.
+      most: how many wrong answers are made at most.
     """
-    made = wrong_answers(problem, styles)
+    made = wrong_answers(problem, styles, most)
     rights = Rights(problem, styles)
     with Bench(problem) as bench:
         candidates, unfit = pool(rights, seed, draws)
@@ -144,6 +154,7 @@ def attack(
             for wrong in equal
             if checks[wrong.text] is None
         ],
+        most=most,
         drawn=draws,
         tried=len(candidates),
         unfit=unfit,

@@ -113,4 +113,6 @@ def _wrapped(text: str) -> str:
 
 
 def _filled(line: str) -> str:
-    return textwrap.fill(line, WIDTH, subsequent_indent="  " if line.startswith("- ") else "")
+    return textwrap.fill(
+        line, WIDTH, subsequent_indent="  " if line.startswith("- ") else "", break_on_hyphens=False
+    )

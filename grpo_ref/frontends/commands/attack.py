@@ -17,6 +17,9 @@ STAGES = ("search", "shrink", "signs", "checks")
 @click.command("attack", epilog="Example:  grpo-ref dev attack ratios/clipped")
 @exercises_argument
 @click.option("--draws", default=1500, show_default=True, help="How many inputs of the domain are drawn.")
+@click.option(
+    "--most", default=2500, show_default=True, help="How many wrong answers are made at most, evenly chosen."
+)
 @click.option("--seed", default=0, show_default=True, help="Of the draws.")
 @click.option("--sample", type=int, help="Write nothing; try so many wrong answers an exercise again.")
 @click.option("--table", "only_table", is_flag=True, help="Print what is on file as a table, in Markdown.")
@@ -33,6 +36,7 @@ STAGES = ("search", "shrink", "signs", "checks")
 def command(
     exercises: tuple[str, ...],
     draws: int,
+    most: int,
     seed: int,
     sample: int | None,
     only_table: bool,
@@ -56,7 +60,7 @@ def command(
     if sample is not None:
         raise click.exceptions.Exit(1 if any([_sampled(each, sample, root) for each in problems]) else 0)
     for problem in problems:
-        outcome = _attacked(problem, draws, seed, root)
+        outcome = _attacked(problem, draws, most, seed, root)
         grpo_ref.course.attack.freeze(outcome, root)
         click.echo(_line(outcome))
         if show_unfit:
@@ -64,7 +68,7 @@ def command(
 
 
 def _attacked(
-    problem: "grpo_ref.course.Problem", draws: int, seed: int, root: Path
+    problem: "grpo_ref.course.Problem", draws: int, most: int, seed: int, root: Path
 ) -> "grpo_ref.course.attack.Outcome":
     """The attack with a progress bar for each stage."""
     with frontends.progress.ProgressBar(problem.id, "step", 100 * len(STAGES)) as progress:
@@ -74,7 +78,9 @@ def _attacked(
 
         store = grpo_ref.course.attack.Store(root / STORE / f"{problem.id}.jsonl")
         styles = grpo_ref.course.attack.right_answers(problem, root)
-        return grpo_ref.course.attack.attack(problem, styles, store, seed=seed, draws=draws, show=show)
+        return grpo_ref.course.attack.attack(
+            problem, styles, store, seed=seed, draws=draws, most=most, show=show
+        )
 
 
 def _line(outcome: "grpo_ref.course.attack.Outcome") -> str:
@@ -89,7 +95,11 @@ def _line(outcome: "grpo_ref.course.attack.Outcome") -> str:
 
 def _sampled(problem: "grpo_ref.course.Problem", sample: int, root: Path) -> bool:
     """Try every so many-th wrong answer again; True if one passes that is not on the list."""
-    made = grpo_ref.course.attack.wrong_answers(problem, grpo_ref.course.attack.right_answers(problem, root))
+    made = grpo_ref.course.attack.wrong_answers(
+        problem,
+        grpo_ref.course.attack.right_answers(problem, root),
+        grpo_ref.course.attack.most_of(problem),
+    )
     chosen = made[:: max(1, len(made) // sample)]
     with frontends.progress.ProgressBar(problem.id, "answer", len(chosen)) as progress:
         passed = grpo_ref.course.attack.survivors_of(

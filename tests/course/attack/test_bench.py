@@ -74,7 +74,7 @@ def test_trying_ends_when_it_was_wrong_often_enough(problem):
     with Bench(problem) as bench:
         bench.learn([INPUTS[0]] * 450)
         verdicts = bench.trial(BODY.format("return values"), 12).verdicts
-    assert verdicts == (WRONG,) * 24 + (UNTRIED,) * 426
+    assert verdicts == (WRONG,) * 12 + (UNTRIED,) * 438
 
 
 def test_a_deviation_looks_into_tuples_and_leaves_nan_out():

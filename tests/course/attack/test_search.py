@@ -63,13 +63,13 @@ def test_what_must_be_refused_is_fit_if_all_refuse_it(problem, styles):
     assert "lenient does not refuse" in Rights(problem, lenient).candidate(refused)
 
 
-def test_numbers_move_by_an_ulp_or_two_and_equal_ones_equally():
+def test_numbers_move_by_up_to_three_ulps_and_equal_ones_equally():
     before = np.array([0.3, 0.3, 0.7, 1.0, 0.25, np.nan])
     after = nudged(draw(*before), frozenset({0.25})).values["x"]
     assert after[0] == after[1] != 0.3
     assert after[2] != 0.7
     np.testing.assert_array_equal(after[3:], before[3:])
-    assert np.abs(after[:3] - before[:3]).max() <= 2 * np.spacing(0.7)
+    assert np.abs(after[:3] - before[:3]).max() <= 3 * np.spacing(0.7)
 
 
 def test_the_pool_is_sorted_by_size_and_says_why_others_are_out(problem, styles):
