@@ -50,9 +50,9 @@ of a trainer is the surrogate with a minus sign.
 ## Grading
 
 Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
-may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all expected values are 0.
-There are no points until the examples above are right; then up to half of them for the tests that
-pass, and all of them when every test passes.
+may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all expected values are 0;
+no test asks for a value that rounding decides. There are no points until the examples above are
+right; then up to half of them for the tests that pass, and all of them when every test passes.
 
 ## Source
 

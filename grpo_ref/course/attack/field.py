@@ -233,6 +233,8 @@ FIELD = (
         (
             _types,
             pattern("A / B", "A // B"),
+            pattern("A.sum(B)", "A.sum(B, dtype=np.uint8)"),
+            pattern("A.cumsum(B)", "A.cumsum(B, dtype=np.int8)"),
             pattern("A > 0", "A == 1", "A", "A > 0.5", "A != 0"),
             pattern("np.zeros(A)", "np.zeros(A, dtype=int)", "np.zeros(A, dtype=np.float32)"),
             pattern("np.zeros_like(A)", "np.zeros_like(A, dtype=int)"),

@@ -6,7 +6,7 @@ One family for each axis of the domain, as if that axis did not exist.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from grpo_ref.course.grading.domain.arguments import REQUIRED, Argument, Mask, Real, Scalar, Whole
+from grpo_ref.course.grading.domain.arguments import REQUIRED, Argument, Made, Mask, Real, Scalar, Whole
 from grpo_ref.course.grading.domain.domain import Domain
 
 ARRAY = "np.asarray({x}, dtype=float)"
@@ -256,6 +256,20 @@ OF_RESULT = (
         "special numbers removed", "saturation", ("np.nan_to_num({x})",), "NaN and infinities are replaced."
     ),
 )
+OF_WHOLES = (
+    Wrapper(
+        "kept too small",
+        "type",
+        tuple(f"np.asarray({{x}}).astype(np.{kind})" for kind in ("int8", "int16", "float16", "float32")),
+        "{x} is kept in a type in which large numbers have no room.",
+    ),
+    Wrapper(
+        "moved by one",
+        "formula",
+        ("np.asarray({x}) + 1", "np.maximum(np.asarray({x}) - 1, 0)"),
+        "{x} is taken one too high or too low.",
+    ),
+)
 STATES = {
     "remembered by shape": (
         "key = tuple(np.shape(each) for each in ({names}))\n"
@@ -293,6 +307,8 @@ def families(kind: Argument) -> tuple[Wrapper, ...]:
         return OF_REAL
     if isinstance(kind, Mask):
         return OF_MASK
+    if kind.axes and isinstance(kind, Whole | Made):
+        return OF_WHOLES
     if isinstance(kind, Scalar) or (isinstance(kind, Whole) and not kind.axes):
         return OF_SCALAR
     return ()

@@ -5,7 +5,9 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.course.grading.grade import grade
-from grpo_ref.course.grading.problem import Function, Problem
+from grpo_ref.course.grading.problem import Check, Failure, Function, Problem, Raised
+from grpo_ref.course.grading.report import DEFAULT_SEED
+from grpo_ref.course.grading.submission import Direct
 
 Matrix = dict[str, tuple[str, ...]]
 
@@ -13,11 +15,17 @@ Matrix = dict[str, tuple[str, ...]]
 def kill_matrix(problem: Problem) -> Matrix:
     """Name of each mutant -> names of the checks that fail it."""
     return {
-        mutant.name: tuple(
-            result.name for result in grade(problem, mutant.function).results if not result.passed
-        )
+        mutant.name: tuple(check.name for check in problem.checks if _fails(check, problem, mutant.function))
         for mutant in problem.mutants
     }
+
+
+def _fails(check: Check, problem: Problem, function: Function) -> bool:
+    try:
+        check.run(Direct(function), problem, DEFAULT_SEED)
+    except (Failure, Raised):
+        return True
+    return False
 
 
 def near_misses(problem: Problem) -> tuple[bool, bool]:

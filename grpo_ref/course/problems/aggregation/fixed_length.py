@@ -32,7 +32,7 @@ DOMAIN = Domain(
         ),
     },
     sizes={"N": (1, 4), "T": (0, 5)},
-    large={"N": 40, "T": 200},
+    large={"N": 40, "T": 300},
 )
 
 
@@ -119,7 +119,7 @@ PROBLEM = Problem(
         ),
         Raises(
             "A budget without tokens is refused",
-            ((VALUES, MASK, 0), (VALUES, MASK, -1)),
+            ((VALUES, MASK, 0), (VALUES, MASK, -1), ([[1.0]], [[0]], 0)),
             why="nothing can be divided by it",
         ),
         Unchanged((VALUES, MASK, 4)),

@@ -18,7 +18,7 @@ DOMAIN = Domain(
         "mask": Mask("N T"),
     },
     sizes={"N": (1, 4), "T": (0, 5)},
-    large={"N": 40, "T": 200},
+    large={"N": 40, "T": 300},
 )
 
 

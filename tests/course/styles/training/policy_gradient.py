@@ -57,3 +57,14 @@ def upstream_first(logits, tokens, gradient):
     )
     probs = np.exp(z - np.logaddexp.reduce(z, axis=1, keepdims=True))
     return upstream - probs * upstream.sum(axis=1, keepdims=True)
+
+
+def share_of_the_others(logits, tokens, gradient):
+    table = []
+    for row, token, g in zip(logits, tokens, gradient, strict=True):
+        top = max(float(each) for each in row)
+        weights = [math.exp(float(each) - top) for each in row]
+        others = math.fsum(w for a, w in enumerate(weights) if a != token)
+        total = math.fsum(weights)
+        table.append([float(g) * (others if a == token else -w) / total for a, w in enumerate(weights)])
+    return table
