@@ -92,8 +92,8 @@ def _grading(problem: Problem) -> str:
         "Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these."
         f" Values may differ by {problem.rtol:g} of the largest expected magnitude, and by {SMALLEST:g} where"
         " all expected values are 0; no test asks for a value that rounding decides. There are no points"
-        " until the examples above are right; then up to half of them for the tests that pass, and all of them when"
-        " every test passes."
+        " until the examples above are right; then up to half of them for the tests that pass, and all of"
+        " them when every test passes."
     )
 
 
