@@ -27,6 +27,10 @@ RIGHT, RAISED, CHANGED, UNKNOWN = "..", "!!", "~~", "??"
 """Symbols for a right value, for an error, for a changed input, and for a case that was not tried."""
 DIGITS = 6
 """Significant digits of the largest magnitude by which wrong values are told apart."""
+NOT_FINITE = (
+    "Where the right value is finite, an intermediate one is not: a number overflows, its logarithm is taken"
+    " after it has become 0, or 0 is divided by 0."
+)
 FEWEST = 2
 """Wrong values on which a known mistake must agree if it explains some tests and not all."""
 
@@ -128,22 +132,32 @@ def diagnosed(problem: Problem, tested: Sequence[Tested]) -> tuple[str, tuple[st
       problem: the exercise.
       tested: every check, in order.
     """
-    evidence = {each.name: _wrong_values(problem, each) for each in tested if not each.passed}
+    wrong = {each.name: _wrong_calls(problem, each) for each in tested if not each.passed}
     nothing = "", tuple("" for _ in tested)
-    if not any(evidence.values()):
+    if not any(wrong.values()):
         return nothing
     suspects = [*_written(problem, tested), *_kept(problem, tested)]
     whole = next((each.sentence for each in suspects if all(each.fits.values())), "")
     if whole:
         return whole, nothing[1]
-    named = _named(_explanations(suspects, tested), evidence)
+    evidence = {name: sum(_is_finite(call.value) for call in calls) for name, calls in wrong.items()}
+    named = _symptoms(wrong) | _named(_explanations(suspects, tested), evidence)
     return "", tuple(named.get(each.name, "") for each in tested)
 
 
-def _wrong_values(problem: Problem, tested: Tested) -> int:
-    """How many calls of a check returned something finite that is wrong."""
-    returned = [call for call in tested.calls if not call.raised and _is_finite(call.value)]
-    return sum(not _gives(problem.reference, problem.rtol, call) for call in returned)
+def _wrong_calls(problem: Problem, tested: Tested) -> list[Call]:
+    """The calls of a check that returned something wrong."""
+    returned = [call for call in tested.calls if not call.raised]
+    return [call for call in returned if not _gives(problem.reference, problem.rtol, call)]
+
+
+def _symptoms(wrong: Mapping[str, Sequence[Call]]) -> dict[str, str]:
+    """Failed check -> what is said if every wrong value is NaN or infinite, whatever the mistake."""
+    return {
+        name: NOT_FINITE
+        for name, calls in wrong.items()
+        if calls and not any(_is_finite(call.value) for call in calls)
+    }
 
 
 def _is_finite(value: Any) -> bool:

@@ -80,14 +80,17 @@ def test_a_known_mistake_fails_what_it_would_fail():
     assert (report.diagnosis, {result.likely for result in report.results}) == ("", {""})
 
 
-def test_one_wrong_value_alone_is_no_evidence_and_neither_is_nan():
+def test_one_wrong_value_alone_is_no_evidence():
     one = replace(
         PROBLEM, checks=(*PROBLEM.checks[:1], PROBLEM.checks[1], case("Both", [1.0, 2.0], 3.0, 1.0))
     )
     report = grade(one, lambda values, factor=2.0, shift=0.0: scaled(values) if not shift else [9.0, 9.0])
     assert [result.likely for result in report.results] == ["", "", ""]
+
+
+def test_values_that_are_not_finite_are_told_as_a_symptom():
     report = grade(PROBLEM, lambda values, factor=2.0, shift=0.0: np.full(2, np.nan))
-    assert (report.diagnosis, {result.likely for result in report.results}) == ("", {""})
+    assert (report.diagnosis, {result.likely for result in report.results}) == ("", {diagnosis.NOT_FINITE})
 
 
 @pytest.mark.parametrize(
