@@ -99,6 +99,12 @@ PROBLEM = Problem(
             np.array([[1.0, 1, 1, 0]]),
             why="151643 and 151645 are other tokens, near as they are",
         ),
+        Case(
+            "Many ends",
+            ([[0] * 300], 0),
+            np.eye(1, 300),
+            why="the first one ends it, and 299 more change nothing, however they are counted",
+        ),
         Unchanged((np.array([[5, 0, 3]]), 0)),
         FromDomain(),
         *found(__file__),

@@ -79,6 +79,12 @@ PROBLEM = Problem(
             " pays 9 to both members: A = 0 for both, and nothing moves.",
             shown=True,
         ),
+        Case(
+            "A number on the edge",
+            ([[[[1, 0], [1, 0]], [[9, 9], [9, 9]]]], [[[0.25, 0.5], [0.25, 0.25]]], 1.0),
+            np.array([[0.125, -0.125], [0.0, 0.0]]),
+            why="arm 0 has a cumulative probability of 1/2, which is not larger than 1/2: arm 1 is drawn",
+        ),
         Holds("It learns the best arms", learns_bandits, why="an easy and a hard prompt, 150 updates"),
         Unchanged((np.ones((2, 2, 2, 2)), np.full((2, 2, 2), 0.3))),
         FromDomain(),

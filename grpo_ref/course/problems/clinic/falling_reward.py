@@ -68,6 +68,12 @@ PROBLEM = Problem(
             " -1/2 · [-1/2, 1/2], and the mean of both is [1/4, -1/4].",
             shown=True,
         ),
+        Case(
+            "A number on the edge",
+            ([[[[1, 0], [1, 0]]]], [[[0.25, 0.5]]], 1.0),
+            np.array([[0.25, -0.25]]),
+            why="arm 0 has a cumulative probability of 1/2, which is not larger than 1/2: arm 1 is drawn",
+        ),
         Holds("It learns the best arms", learns_bandits, why="two prompts, 150 updates"),
         Unchanged((np.ones((2, 1, 2, 2)), np.full((2, 1, 2), 0.3))),
         FromDomain(),

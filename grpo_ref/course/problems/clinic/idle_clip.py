@@ -124,6 +124,12 @@ PROBLEM = Problem(
             why="the ratio is 1",
         ),
         Case(
+            "A number on the edge",
+            ([[[[1, 0], [1, 0]]]], [[[0.25, 0.5]]], 1.0, 1, 0.2),
+            np.array([[0.25, -0.25]]),
+            why="arm 0 has a cumulative probability of 1/2, which is not larger than 1/2: arm 1 is drawn",
+        ),
+        Case(
             "On the bound itself",
             (*ONE[:3], 1, 0.0),
             np.array([[1.0, -1.0]]),

@@ -84,6 +84,12 @@ PROBLEM = Problem(
             " step.",
             shown=True,
         ),
+        Case(
+            "A number on the edge",
+            ([[[[3, 0], [3, 0], [0, 0]]]], [[[0.25, 0.25, 0.5]]], 1.0),
+            np.array([[2 / 3, -2 / 3]]),
+            why="arm 0 has a cumulative probability of 1/2, which is not larger than 1/2: arm 1 is drawn",
+        ),
         Holds("It learns the best arms", learns_bandits, why="groups of 16, 150 updates"),
         Unchanged((np.ones((2, 1, 2, 2)), np.full((2, 1, 2), 0.3))),
         FromDomain(),

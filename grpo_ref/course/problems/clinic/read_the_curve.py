@@ -169,6 +169,12 @@ PROBLEM = Problem(
             " Where the truth went is not asked.",
             shown=True,
         ),
+        Case(
+            "Entropy from nothing",
+            ([0.5] * 20, [0.5] * 20, [0.0] * 10 + [1.0] * 10),
+            "no signal",
+            why="a tenth of a start of 0 is 0, and the entropy does not end below that",
+        ),
         Case("A healthy run", _run("learning"), "learning", why="reward and truth rise together"),
         Case(
             "Paid for the wrong thing",

@@ -118,6 +118,12 @@ PROBLEM = Problem(
             " That takes 2.197 · 1/3 · [1/4, -1/4] = [0.183, -0.183] back.",
             shown=True,
         ),
+        Case(
+            "A number on the edge",
+            ([[0.0, 0.0]], [[[[1, 0], [1, 0]]]], [[[0.25, 0.5]]], 1.0, 0.5),
+            np.array([[0.25, -0.25]]),
+            why="arm 0 has a cumulative probability of 1/2, which is not larger than 1/2: arm 1 is drawn",
+        ),
         Case("Nothing to gain", NOTHING_TO_GAIN, np.zeros((1, 2)), why="at the reference nothing pulls"),
         Unchanged((np.array([[0.5, -0.5]]), np.ones((2, 1, 2, 2)), np.full((2, 1, 2), 0.3))),
         FromDomain(),

@@ -152,6 +152,12 @@ PROBLEM = Problem(
             np.array([0.5, -0.5]) / 1.0002,
             why="arm 0 has a cumulative probability of 0.5, which is not larger than 0.5: arm 1 is drawn",
         ),
+        Case(
+            "Paid nearly the same",
+            ([[[0.0005, 0], [0.0005, 0]]], [[0.25, 0.75]], 1.0),
+            np.array([5.0, -5.0]) / 14.0,
+            why="A = ±0.00025/(0.00025 + 0.0001) = ±5/7: payoffs that differ a little differ",
+        ),
         FromDomain(),
         *found(__file__),
     ),

@@ -139,6 +139,12 @@ PROBLEM = Problem(
             why="after one step π(1 | 0) is 0.98 and π(0 | 0) is 0.02: both have moved where their advantages point,"
             " beyond the clip, and have no slope; the start cancels",
         ),
+        Case(
+            "On the bound itself",
+            (ONE, 2, 1.0, 1, 0.0),
+            np.array([[-0.25, 0.25], [0.0, 0.0], [0.0, 0.0]]) / 1.0002,
+            why="with clip 0 the first step is on both bounds, and it is taken",
+        ),
         Holds("It learns to count", _learns, why="two runs of 200 updates"),
         Unchanged((ONE, 2)),
         FromDomain(),
