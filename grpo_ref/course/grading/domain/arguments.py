@@ -20,7 +20,7 @@ from grpo_ref.course.grading.domain.source import Shape, Source
 Range = tuple[float, float]
 WIDE = 1000.0
 """A positive range whose ends are further apart than this factor is drawn by orders of magnitude."""
-HAIRS = {f"{size:g}": size for size in (1e-4, 1e-7, 1e-10)}
+HAIRS = {f"{size:g}": size for size in (1e-4, 1e-6, 1e-7, 1e-10)}
 """Relative distances from a special value."""
 FINITE_PADDING = ("zeros", "ordinary numbers", "huge numbers")
 ANY_PADDING = (*FINITE_PADDING, "NaN", "infinities")
@@ -271,6 +271,8 @@ class Scalar:
         }
         ways |= {str(special): _exactly(special) for special in self.at}
         low, high = self.within
+        if np.floor(high) > np.ceil(low):
+            ways["small whole numbers"] = _rounded(*_small(self.within))
         return float(np.clip(context.source.pick(f"{name}: number", ways)(context, ()), low, high))
 
     def dressed(self, name: str, value: float, context: Context) -> Any:

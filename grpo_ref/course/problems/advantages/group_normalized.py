@@ -113,6 +113,12 @@ PROBLEM = Problem(
             np.array([[-1 / 1.0002, 1 / 1.0002], [0, 0]]),
             why="the mean is over G, not over P",
         ),
+        Case(
+            "One success among 65",
+            ([[1.0] + [0.0] * 64],),
+            np.array([[64.0] + [-1.0] * 64]) / (8.0 + 65e-4),
+            why="mean 1/65, std 8/65: the success gets 64/65 over 8/65 + 1e-4, nearly 8, and nothing holds it back",
+        ),
         Case("A group of one", ([[3.0]],), np.zeros((1, 1)), why="it is its own mean"),
         Case("eps counts", ([[0, 1]], 0.5), np.array([[-0.5, 0.5]]), why="0.5 / (0.5 + 0.5)"),
         Holds("Shifting all rewards changes nothing", _shift, why="only differences within a group count"),

@@ -100,6 +100,12 @@ PROBLEM = Problem(
             why="151643 and 151645 are other tokens, near as they are",
         ),
         Case(
+            "Tokens that differ by a power of two",
+            ([[65538, 258, 2, 7]], 2),
+            np.array([[1.0, 1, 1, 0]]),
+            why="65538 and 258 are other tokens than 2, in whatever type they are kept",
+        ),
+        Case(
             "Many ends",
             ([[0] * 300], 0),
             np.eye(1, 300),

@@ -157,6 +157,12 @@ PROBLEM = Problem(
             " 1/2 · [1/2, -1/2] / 4. At the fourth both have ended.",
             shown=True,
         ),
+        Case(
+            "A number on the edge",
+            ([[[0.75, 0.5, 0.25, 0.25], [0.25, 0.75, 0.75, 0.75]]], 2, 1.0),
+            np.array([[-0.5, 0.5], [-0.25, 0.25], [0.25, -0.25], [0.0, 0.0]]) / 4,
+            why="token 0 has a cumulative probability of 1/2, which is not larger than 1/2: token 1 is drawn",
+        ),
         Holds("Padding is not trained", _silence, why="both completions have ended by then"),
         Holds("It learns when to stop", _learns, why="200 updates of 16 completions"),
         Unchanged((np.full((2, 2, 4), 0.3), 2)),

@@ -20,7 +20,7 @@ DOMAIN = Domain(
         "n_tokens": Made(lambda context: context.sizes["V"], "V, the number of its columns, from 1"),
     },
     sizes={"N": (0, 8), "S": (1, 4), "V": (1, 4)},
-    large={"N": 300, "S": 30, "V": 30},
+    large={"N": 300, "S": 30, "V": 150},
 )
 
 
