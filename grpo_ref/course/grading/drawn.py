@@ -1,10 +1,18 @@
 """The check that draws its inputs from all that the statement allows."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from grpo_ref.course.grading.found import Found, Input, try_input
 from grpo_ref.course.grading.problem import Check, Failure, Problem, Raised, Submission
 from grpo_ref.course.grading.rights import Candidate, Rights, domain_of
+
+
+NOISE = 1e-12
+"""Where all of a right value is below this and not 0, it may be the rounding of larger numbers."""
 
 
 @dataclass(frozen=True)
@@ -33,9 +41,25 @@ class FromDomain:
             try:
                 try_input(submission, problem, Input(draw.arguments, draw.keywords, expected, draw.refused))
             except (Failure, Raised):
-                if isinstance(rights.candidate(draw), Candidate):
+                if isinstance(rights.candidate(draw), Candidate) and not is_noise(expected):
                     raise
                 submission.forget()
+
+
+def is_noise(value: Any) -> bool:
+    """Whether a right value, or a part of it, may be nothing but rounding: all its numbers are tiny, and not 0.
+
+    Exactness of tiny values is tried by hidden cases, which were compared in extended precision.
+
+    >>> is_noise(np.array([2e-16, -1e-17])), is_noise(0.0), is_noise((1.0, 1e-15))
+    (True, False, True)
+    """
+    if isinstance(value, Mapping):
+        return any(map(is_noise, value.values()))
+    if isinstance(value, tuple):
+        return any(map(is_noise, value))
+    array = np.asarray(value)
+    return array.dtype.kind == "f" and bool(0.0 < np.abs(array).max(initial=0.0) < NOISE)
 
 
 def own_checks(problem: Problem) -> list[Check]:
