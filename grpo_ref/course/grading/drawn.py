@@ -10,7 +10,6 @@ from grpo_ref.course.grading.found import Found, Input, try_input
 from grpo_ref.course.grading.problem import Check, Failure, Problem, Raised, Submission
 from grpo_ref.course.grading.rights import Candidate, Rights, domain_of
 
-
 NOISE = 1e-12
 """Where all of a right value is below this and not 0, it may be the rounding of larger numbers."""
 
@@ -47,7 +46,7 @@ class FromDomain:
 
 
 def is_noise(value: Any) -> bool:
-    """Whether a right value, or a part of it, may be nothing but rounding: all its numbers are tiny, and not 0.
+    """Whether a right value, or a part of it, may be nothing but rounding: all of it is tiny, and not 0.
 
     Exactness of tiny values is tried by hidden cases, which were compared in extended precision.
 
