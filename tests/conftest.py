@@ -56,3 +56,9 @@ def asarray(request):
 def place(request, monkeypatch):
     """A device: its library, how closely it must agree, and the numbers of transfers so far, up and down."""
     return PLACES[request.param](monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def no_terminal(monkeypatch):
+    """Commands write as into a pipe: the processes of a parallel run are told the width of a terminal."""
+    monkeypatch.delenv("COLUMNS", raising=False)
