@@ -114,7 +114,7 @@ PROBLEM = Problem(
         Case(
             "Far up, with both signs, and on policy",
             ([1.0, 1.0, 0.0], [3.0, -3.0, 2.0]),
-            np.array([0.0, -3.0 * np.e, 2.0]),
+            np.array([0.0, -3.0 * np.exp(1.0), 2.0]),
             why=(
                 "The first two ratios are exp(1) = 2.71828, above 1.2. The good token is held there: 0. The bad one"
                 " is not: 2.71828 · -3. The third ratio is 1, and the slope is A."
