@@ -18,7 +18,7 @@ def with_fsum(reward, truth, entropy):
         before, after = start_and_end(truth)
         return "reward hacking" if before - after > 0.1 else "learning"
     before, after = start_and_end(entropy)
-    return "collapse" if after / before < 0.1 else "no signal"
+    return "collapse" if after < 0.1 * before else "no signal"
 
 
 def table_of_moves(reward, truth, entropy):
