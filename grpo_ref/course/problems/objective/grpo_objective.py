@@ -332,12 +332,6 @@ PROBLEM = Problem(
             why="Ratios of 1 and a reference equal to the policy leave nothing but the mean of the advantages.",
         ),
         Case(
-            "A reference that nearly sums to 1",
-            ([1.0, 1.0], [0.0, 0.0], [0.5, 0.5], [0.5, 0.505], 0.2, 1.0),
-            -0.5 * (np.log(1.005 + 1e-10) + np.log(1.005 / 1.01 + 1e-10)),
-            why="q is 0.5/1.005 and 0.505/1.005, so p/q is 1.005 and 1.005/1.01; nearly 1 is not 1",
-        ),
-        Case(
             "Large ratio with positive advantage is clipped",
             ([2.0, 1.0], [1.0, 1.0], ONES, ONES, 0.2, 0.0),
             1.1,
@@ -386,6 +380,12 @@ PROBLEM = Problem(
         ),
         Holds("Epsilon and beta have their defaults", _defaults, why="The signature gives 0.2 and 0.01."),
         Unchanged(tuple(np.array(values) for values in EXAMPLE)),
+        Case(
+            "A reference that nearly sums to 1",
+            ([1.0, 1.0], [0.0, 0.0], [0.5, 0.5], [0.5, 0.505], 0.2, 1.0),
+            -0.5 * (np.log(1.005 + 1e-10) + np.log(1.005 / 1.01 + 1e-10)),
+            why="q is 0.5/1.005 and 0.505/1.005, so p/q is 1.005 and 1.005/1.01; nearly 1 is not 1",
+        ),
         FromDomain(),
         *found(__file__),
     ),
