@@ -12,7 +12,7 @@ from grpo_ref.course.grading import wire
 from grpo_ref.course.grading.diagnosis import CHANGED, RAISED, RIGHT, UNKNOWN, symbol
 from grpo_ref.course.grading.found import Input
 from grpo_ref.course.grading.judge import difference
-from grpo_ref.course.grading.problem import Check, Failure, Problem, Raised
+from grpo_ref.course.grading.problem import Check, Problem, Raised
 from grpo_ref.course.grading.sandbox import Limits, Reply, Sandbox
 
 RUNNER = Path(__file__).with_name("runner.py")
@@ -74,12 +74,15 @@ class Bench:
         self.texts = ["" if each.raises else wire.dumps(each.expected) for each in self.inputs]
 
     def first_failed(self, text: str, checks: Sequence[Check], seed: int) -> str | None:
-        """Name of the first check that a wrong answer fails, None if it passes all."""
+        """Name of the first check that a wrong answer fails, None if it passes all.
+
+        What a check cannot take, it fails as well.
+        """
         submission = _Submission(self, text)
         for check in checks:
             try:
                 check.run(submission, self.problem, seed)
-            except (Failure, Raised):
+            except Exception:
                 return check.name
         return None
 
