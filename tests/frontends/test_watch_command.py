@@ -12,6 +12,8 @@ import pytest
 from student import ROOT, WRONG, facts
 
 from grpo_ref.course.contents import EXERCISES, exercises_in
+from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.starters import starter_of
 
 CLEARED = "\x1b[2J"
 
@@ -135,16 +137,18 @@ def test_a_deleted_file_is_said_and_comes_back(terminal, folder):
     screen.wait_for("Put the starter back?")
     screen.press("y")
     screen.wait_for("there was no work of yours in it")
+    assert path.read_text(encoding="utf-8") == starter_of("advantages/group_normalized")
     path.write_text(WRONG)
-    screen.wait_for("Groups do not mix")
+    assert "FAIL" in screen.wait_for("Groups do not mix")[-40:]
 
 
 def test_the_statement_is_shown_at_a_key(terminal):
     screen = terminal("watch", "group_normalized")
     screen.wait_for("q: quit")
     screen.press("s")
-    screen.wait_for("## Output")
-    screen.wait_for("q: quit")
+    shown = screen.wait_for("## Output")
+    assert PROBLEMS["advantages/group_normalized"].title in shown
+    assert "Check me: grpo-ref grade advantages/group_normalized" in screen.wait_for("q: quit")
 
 
 def test_q_ends_it_while_an_endless_loop_is_graded(terminal, folder, tmp_path, monkeypatch):
