@@ -4,8 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.course.grading.domain.arguments import Real
-from grpo_ref.course.grading.domain.domain import Domain, Rule
+from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
@@ -17,34 +16,14 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
+from grpo_ref.course.problems.token_pairs import LARGE, NO_OVERFLOW, SIZES, log_probs_of_both
 from grpo_ref.kernels import penalties
 
 DOMAIN = Domain(
-    {
-        "log_probs": Real(
-            "|T|N T|B N T",
-            (-1000, 0),
-            usual=((-2, -0.01), (-30, 0), (-1000, 0)),
-            meaning="log πθ of each sampled token, in nats",
-        ),
-        "ref_log_probs": Real(
-            "|T|N T|B N T",
-            (-1000, 0),
-            usual=((-1, 1), (-1e-2, -1e-6), (1e-6, 0.05), (-30, 30), (-700, 700)),
-            near="log_probs",
-            meaning="log πref of the same tokens",
-        ),
-    },
-    sizes={"B": (1, 2), "N": (1, 3), "T": (1, 4)},
-    large={"T": 200, "N": 30},
-    rules=(
-        Rule(
-            "log_probs - ref_log_probs is at most 700 in size, so that e⁻ᵛ does not overflow.",
-            lambda values: bool(
-                (abs(np.subtract(values["log_probs"], values["ref_log_probs"])) <= 700).all()
-            ),
-        ),
-    ),
+    log_probs_of_both(1e-6),
+    sizes=SIZES,
+    large=LARGE,
+    rules=(NO_OVERFLOW,),
 )
 
 

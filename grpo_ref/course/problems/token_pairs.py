@@ -1,0 +1,36 @@
+"""What the exercises on k3 share: the log-probabilities of policy and reference, and how far they may differ."""
+
+import numpy as np
+
+from grpo_ref.course.grading.domain.arguments import Argument, Real
+from grpo_ref.course.grading.domain.domain import Rule
+
+SIZES = {"B": (1, 2), "N": (1, 3), "T": (1, 4)}
+LARGE = {"T": 200, "N": 30}
+NO_OVERFLOW = Rule(
+    "log_probs - ref_log_probs is at most 700 in size, so that e⁻ᵛ does not overflow.",
+    lambda values: bool((abs(np.subtract(values["log_probs"], values["ref_log_probs"])) <= 700).all()),
+)
+
+
+def log_probs_of_both(nearest: float) -> dict[str, Argument]:
+    """The two arguments, each a number or of shape (T,), (N, T) or (B, N, T), in nats.
+
+    Args:
+      nearest: the smallest usual distance of the two that is not 0.
+    """
+    return {
+        "log_probs": Real(
+            "|T|N T|B N T",
+            (-1000, 0),
+            usual=((-2, -0.01), (-30, 0), (-1000, 0)),
+            meaning="log πθ of each sampled token, in nats",
+        ),
+        "ref_log_probs": Real(
+            "|T|N T|B N T",
+            (-1000, 0),
+            usual=((-1, 1), (-1e-2, -nearest), (nearest, 0.05), (-30, 30), (-700, 700)),
+            near="log_probs",
+            meaning="log πref of the same tokens",
+        ),
+    }
