@@ -11,8 +11,8 @@ def dapo_loss(log_probs, old_log_probs, rewards, mask, clip_low=0.2, clip_high=0
     advantages = ((rewards - mean) / (std + 1e-4))[:, :, None]
     mixed = rewards.max(-1) != rewards.min(-1)
     keep = mask & mixed[:, None, None]
-    difference = np.asarray(log_probs, dtype=float) - np.asarray(old_log_probs, dtype=float)
-    ratio = np.exp(np.where(mask, difference, 0.0))
+    log_probs, old_log_probs = (np.where(mask, each, 0.0) for each in (log_probs, old_log_probs))
+    ratio = np.exp(log_probs - old_log_probs)
     clipped = np.clip(ratio, 1 - clip_low, 1 + clip_high)
     surrogate = np.minimum(ratio * advantages, clipped * advantages)
     return float(-surrogate[keep].sum() / max(keep.sum(), 1))
