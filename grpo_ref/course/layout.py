@@ -6,6 +6,8 @@ from grpo_ref.course.contents import CHAPTERS, EXERCISES, FORMER_NAMES, exercise
 
 HERE = Path(__file__).parent
 CHECKOUT = HERE.parents[1]
+STYLES = Path("tests") / "course" / "styles"
+"""Where a checkout has the right answers in other styles."""
 
 
 def file_of(name: str) -> Path:
@@ -70,6 +72,17 @@ def model_answer(name: str) -> str:
         if (folder / file_of(name)).is_file():
             return (folder / file_of(name)).read_text(encoding="utf-8")
     raise FileNotFoundError(f"the model answer of {name} is neither in the package nor in a checkout")
+
+
+def styles_file(name: str) -> Path:
+    """The file of the right answers in other styles, in the installed package or in the checkout."""
+    packaged = HERE / "styles" / f"{name}.py"
+    return packaged if packaged.is_file() else CHECKOUT / STYLES / f"{name}.py"
+
+
+def problem_file(name: str) -> Path:
+    """The module that declares an exercise."""
+    return HERE / "problems" / f"{name}.py"
 
 
 def support_files() -> dict[str, str]:

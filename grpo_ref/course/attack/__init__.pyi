@@ -10,5 +10,4 @@ from .data_files import (
 from .mutants import wrong_answers as wrong_answers
 from .run import Outcome as Outcome, attack as attack, survivors_of as survivors_of
 from .store import Store as Store
-from .styles import right_answers as right_answers
 from .tables import table as table, unfit as unfit

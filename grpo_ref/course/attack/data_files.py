@@ -6,10 +6,10 @@ from typing import Any
 
 from grpo_ref.course.attack.operators import KINDS
 from grpo_ref.course.attack.run import FrozenCase, Left, Outcome
-from grpo_ref.course.attack.styles import module_file
 from grpo_ref.course.grading.diagnosis import SUFFIX as MISTAKES
 from grpo_ref.course.grading.found import SUFFIX, frozen
 from grpo_ref.course.grading.problem import Problem
+from grpo_ref.course.layout import problem_file
 from grpo_ref.files import replace_text
 
 LEFT = Path("tests") / "course" / "attack" / "left"
@@ -18,7 +18,7 @@ WIDTH = 108
 
 def file_of_cases(problem: Problem) -> Path:
     """The data file, beside the module of the problem."""
-    return module_file(problem).with_suffix(SUFFIX)
+    return problem_file(problem.id).with_suffix(SUFFIX)
 
 
 def file_of_left(problem: Problem, root: Path) -> Path:
@@ -33,7 +33,7 @@ def freeze(outcome: Outcome, root: Path) -> None:
     left.parent.mkdir(parents=True, exist_ok=True)
     replace_text(left, readable([_left(each, reasons) for each in outcome.left]) + "\n")
     replace_text(file_of_cases(outcome.problem), readable(_data(outcome)) + "\n")
-    replace_text(module_file(outcome.problem).with_suffix(MISTAKES), readable(_mistakes(outcome)) + "\n")
+    replace_text(problem_file(outcome.problem.id).with_suffix(MISTAKES), readable(_mistakes(outcome)) + "\n")
 
 
 def _mistakes(outcome: Outcome) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from grpo_ref.course.attack.wrappers import (
     OF_RESULT,
     STATES,
     exchanged,
+    likened,
     masked,
     on_arguments,
     required,
@@ -153,6 +154,8 @@ def _around(text: str, function: str, style: str, domain: Domain) -> Iterator[Wr
         yield made(
             f"{name} and {other}", "argument", f"{other} stands where {name} belongs.", code, before=code
         )
+    for name, other, sentence, code in likened(domain):
+        yield made(f"{name} like {other}", "near", sentence, code, before=code)
     for wrapper in OF_RESULT:
         for code in wrapper.codes:
             yield made(f"result: {wrapper.name}", wrapper.kind, wrapper.sentence, code, after=code)

@@ -2,7 +2,7 @@
 
 import ast
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from grpo_ref.course.attack.bench import WRONG, Bench
@@ -10,9 +10,8 @@ from grpo_ref.course.attack.known import Show, is_right, known_mistakes, signatu
 from grpo_ref.course.attack.mutants import MOST, WrongAnswer, wrong_answers
 from grpo_ref.course.attack.operators import KINDS
 from grpo_ref.course.attack.search import TIMES, cover, pool
-from grpo_ref.course.attack.shrink import shrunk
+from grpo_ref.course.attack.shrink import shrunk, turned
 from grpo_ref.course.attack.store import Store, fingerprint
-from grpo_ref.course.attack.styles import module_file
 from grpo_ref.course.grading import wire
 from grpo_ref.course.grading.diagnosis import RIGHT, Mistake
 from grpo_ref.course.grading.domain.domain import Draw
@@ -20,7 +19,8 @@ from grpo_ref.course.grading.drawn import own_checks
 from grpo_ref.course.grading.found import Input
 from grpo_ref.course.grading.problem import Problem
 from grpo_ref.course.grading.report import DEFAULT_SEED
-from grpo_ref.course.grading.rights import Candidate, Rights
+from grpo_ref.course.grading.rights import Candidate, Rights, domain_of
+from grpo_ref.course.layout import problem_file
 
 LEAST = 1e-14
 """A relative deviation up to this is rounding."""
@@ -28,6 +28,8 @@ ENOUGH = 12
 """A wrong answer that so many of the smaller inputs tell apart is not tried on the others."""
 HARDEST = 6
 """While a case is shrunk, so many of the wrong answers that it is kept for must go on failing."""
+MOST_PAIRS = 40
+"""So many of the smaller inputs are tried once more in the opposite order."""
 LONGEST_STRETCH = 32
 """The most calls in a row that are kept to catch a wrong answer that remembers."""
 
@@ -132,7 +134,8 @@ def attack(
         trials = _trials(made, candidates, bench, store, show)
         rounding = {name: bench.trial(text).nearest for name, text in styles.items()}
         cases = _cases(made, candidates, trials, rights, bench, show)
-        cases += _sequences([wrong for wrong in made if wrong.kind == "state"], candidates, cases, bench)
+        forgetful = [wrong for wrong in made if wrong.kind == "state"]
+        cases += _sequences(forgetful, candidates, cases, rights, bench)
         signs = signatures(made, _inputs(cases), bench, show)
         missed = [wrong for wrong in made if trials[wrong.text][0] and is_right(signs[wrong.text])]
         if missed:
@@ -204,7 +207,7 @@ NO_MATTER = frozenset(("background", "task", "inputs", "output", "constraints", 
 
 def _source_of(problem: Problem) -> str:
     """What the checks' verdicts depend on: the module without its domain and the words of its statement."""
-    tree = ast.parse(module_file(problem).read_text(encoding="utf-8"))
+    tree = ast.parse(problem_file(problem.id).read_text(encoding="utf-8"))
     kept = [node for node in tree.body if "DOMAIN" not in map(ast.unparse, getattr(node, "targets", ()))]
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
         call.keywords = [each for each in call.keywords if each.arg not in NO_MATTER]
@@ -278,6 +281,7 @@ def _sequences(
     forgetful: Sequence[WrongAnswer],
     candidates: Sequence[Candidate],
     before: Sequence[FrozenCase],
+    rights: Rights,
     bench: Bench,
 ) -> list[FrozenCase]:
     """For wrong answers with a memory, the shortest stretches of inputs after which they are wrong."""
@@ -285,13 +289,19 @@ def _sequences(
     for wrong in forgetful:
         bench.learn(_inputs([*before, *cases]))
         if not bench.trial(wrong.text).told_apart:
-            stretch = _stretch(wrong, candidates, bench)
+            stretch = _stretch(wrong, candidates, rights, bench)
             cases += [FrozenCase(candidate, "state", {wrong.operator: 1}) for candidate in stretch]
     return cases
 
 
-def _stretch(wrong: WrongAnswer, candidates: Sequence[Candidate], bench: Bench) -> Sequence[Candidate]:
-    """The first so many inputs of the pool, twice as many each time until it is wrong."""
+def _stretch(
+    wrong: WrongAnswer, candidates: Sequence[Candidate], rights: Rights, bench: Bench
+) -> Sequence[Candidate]:
+    """Two inputs with the same numbers; or the first ones of the pool, ever more until it is wrong."""
+    for pair in _turned(candidates, rights):
+        bench.learn([each.input for each in pair])
+        if bench.trial(wrong.text).told_apart:
+            return pair
     length = 2
     while length <= LONGEST_STRETCH:
         bench.learn([each.input for each in candidates[:length]])
@@ -299,6 +309,16 @@ def _stretch(wrong: WrongAnswer, candidates: Sequence[Candidate], bench: Bench) 
             return candidates[:length]
         length *= 2
     return []
+
+
+def _turned(candidates: Sequence[Candidate], rights: Rights) -> Iterator[tuple[Candidate, Candidate]]:
+    """Inputs with at least two numbers, each before the same one in the opposite order along an axis."""
+    domain = domain_of(rights.problem)
+    for candidate in candidates[:MOST_PAIRS]:
+        for draw in turned(candidate.draw, domain):
+            other = rights.candidate(draw)
+            if isinstance(other, Candidate):
+                yield candidate, other
 
 
 def _still(texts: Sequence[str], bench: Bench) -> Callable[[list[Candidate]], list[bool]]:

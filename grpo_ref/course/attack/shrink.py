@@ -78,6 +78,18 @@ def _smaller(draw: Draw, domain: Domain) -> Iterator[Draw]:
                 yield replace(draw, values=values)
 
 
+def turned(draw: Draw, domain: Domain) -> Iterator[Draw]:
+    """The same numbers in the opposite order along one axis, in all arguments that have it; for each axis."""
+    if draw.refused or any(isinstance(kind, Made) and kind.axes for kind in domain.arguments.values()):
+        return
+    axes = {name: _axes(domain.arguments[name], draw) for name in draw.values}
+    for symbol in domain.sizes:
+        order = list(range(_length(symbol, draw, axes)))[::-1]
+        if len(order) > 1:
+            values = {name: _taken(value, axes[name], symbol, order) for name, value in draw.values.items()}
+            yield replace(draw, values=values)
+
+
 def _axes(kind: Argument, draw: Draw) -> list[str]:
     """Symbols of the axes that an argument has in this draw."""
     options = kind.axes.split("|")

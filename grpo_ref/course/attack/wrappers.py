@@ -3,6 +3,7 @@
 One family for each axis of the domain, as if that axis did not exist.
 """
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -74,7 +75,7 @@ OF_REAL = (
     Wrapper(
         "small is zero",
         "near",
-        tuple(f"np.where(abs({ARRAY}) < {size}, 0.0, {ARRAY})" for size in (1e-12, 1e-9, 1e-6, 1e-3)),
+        tuple(f"np.where(abs({ARRAY}) < {size}, 0.0, {ARRAY})" for size in (1e-300, 1e-12, 1e-9, 1e-6, 1e-3)),
         "Small values of {x} are treated as 0.",
     ),
     Wrapper(
@@ -264,6 +265,12 @@ OF_WHOLES = (
         "{x} is kept in a type in which large numbers have no room.",
     ),
     Wrapper(
+        "held in a range",
+        "saturation",
+        tuple(f"np.minimum({{x}}, {bound})" for bound in (9, 99, 999)),
+        "Large numbers in {x} are cut.",
+    ),
+    Wrapper(
         "moved by one",
         "formula",
         ("np.asarray({x}) + 1", "np.maximum(np.asarray({x}) - 1, 0)"),
@@ -276,6 +283,12 @@ STATES = {
         "if key not in _kept: _kept[key] = _right({names})\n"
         "return _kept[key]",
         "A result is remembered and given again for other inputs of the same shape.",
+    ),
+    "remembered by sums": (
+        "key = tuple((np.shape(each), round(float(np.sum(np.nan_to_num(each))), 6)) for each in ({names},))\n"
+        "if key not in _kept: _kept[key] = _right({names})\n"
+        "return _kept[key]",
+        "A result is remembered and given again for other inputs with the same sum.",
     ),
     "remembered by number of calls": (
         "_kept[len(_kept)] = _right({names})\nreturn _kept[len(_kept) - (2 if len(_kept) % 7 == 0 else 1)]",
@@ -331,6 +344,17 @@ def exchanged(domain: Domain) -> Iterator[tuple[str, str, str]]:
                 yield name, other, f"{name} = {other}"
                 if name < other:
                     yield name, other, f"{name}, {other} = {other}, {name}"
+
+
+def likened(domain: Domain) -> Iterator[tuple[str, str, str, str]]:
+    """Each pair of one shape, one made more like the other: the names, the sentence, the assignment."""
+    for (name, kind), (other, its) in itertools.permutations(domain.arguments.items(), 2):
+        if isinstance(kind, Real) and isinstance(its, Real) and kind.axes == its.axes:
+            sentence = f"Where {name} and {other} differ a little, they are treated as equal."
+            yield name, other, sentence, f"{name} = {other} if np.allclose({name}, {other}) else {name}"
+            yield name, other, sentence, f"{name} = np.where(np.isclose({name}, {other}), {other}, {name})"
+        if isinstance(kind, Scalar) and isinstance(its, Scalar):
+            yield name, other, f"{name} takes the type of {other}.", f"{name} = type({other})({name})"
 
 
 def masked(domain: Domain) -> Iterator[tuple[str, str]]:

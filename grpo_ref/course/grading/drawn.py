@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from grpo_ref.course.grading.found import Found, Input, try_input
 from grpo_ref.course.grading.problem import Check, Failure, Problem, Raised, Submission
+from grpo_ref.course.grading.right_answers import right_answers
 from grpo_ref.course.grading.rights import Candidate, Rights, domain_of
 
 NOISE = 1e-12
@@ -18,7 +20,7 @@ NOISE = 1e-12
 class FromDomain:
     """Inputs drawn from the domain, compared with the reference; small ones first.
 
-    An input on which rounding decides what is right is left out.
+    An input on which the right answers differ, or rounding decides what is right, is left out.
 
     Attributes:
       why: one sentence that a student reads after failing.
@@ -32,15 +34,15 @@ class FromDomain:
 
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
         """Try each input; whether it is fit to judge by is only asked where the answer is not right."""
-        rights = Rights(problem, {})
+        reference, rights = Rights(problem, {}), cache(lambda: Rights(problem, right_answers(problem)))
         for draw in domain_of(problem).draws(seed, self.count):
-            expected = rights.expected(draw)
+            expected = reference.expected(draw)
             if isinstance(expected, Exception) and not draw.refused:
                 continue
             try:
                 try_input(submission, problem, Input(draw.arguments, draw.keywords, expected, draw.refused))
             except (Failure, Raised):
-                if isinstance(rights.candidate(draw), Candidate) and not is_noise(expected):
+                if isinstance(rights().candidate(draw), Candidate) and not is_noise(expected):
                     raise
                 submission.forget()
 

@@ -15,8 +15,10 @@ from grpo_ref.course.grading.problem import Function, Problem, copied
 
 ADMISSIBLE = 0.1
 """Right answers must agree on an input within this part of the tolerance."""
-SALTS = (1e3, 1.7e3, 2.9e3, 4.3e3)
-"""Each moves the numbers of an input by other steps."""
+SALTS = tuple(
+    map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93))
+)
+"""Each moves the numbers of an input by other steps; odd, with random bits."""
 LONG_DOUBLE = np.finfo(np.longdouble).eps < np.finfo(np.float64).eps
 
 
@@ -153,13 +155,13 @@ def narrowed(value: Any) -> Any:
     return value.astype(np.float64) if is_long else value
 
 
-def nudged(draw: Draw, specials: frozenset[float], salt: float = 1e3) -> Draw:
+def nudged(draw: Draw, specials: frozenset[float], salt: Any = SALTS[0]) -> Draw:
     """Every number moved by up to three ulps, equal ones equally, special and whole ones not at all.
 
     Args:
       draw: an input.
       specials: numbers that are meant exactly.
-      salt: another one gives other steps.
+      salt: another one of `SALTS` gives other steps.
     """
 
     def moved(value: Any) -> Any:
@@ -174,9 +176,10 @@ def nudged(draw: Draw, specials: frozenset[float], salt: float = 1e3) -> Draw:
     return Draw(values, draw.positional, draw.tags, draw.refused)
 
 
-def _nudged(array: Any, specials: frozenset[float], salt: float) -> Any:
-    """Each number by a step that depends on nothing but the number."""
-    steps = np.floor(7.0 * np.modf(np.abs(np.where(np.isfinite(array), array, 0.0)) * salt)[0]) - 3.0
+def _nudged(array: Any, specials: frozenset[float], salt: Any) -> Any:
+    """Each number by a step that depends on nothing but its bits, so that neighbors move apart."""
+    bits = np.abs(array).view(np.uint64)
+    steps = ((bits * salt) >> np.uint64(40)) % np.uint64(7) - 3.0
     still = ~np.isfinite(array) | (array == np.floor(array))
     for special in specials:
         still |= array == special

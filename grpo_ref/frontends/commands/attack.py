@@ -77,7 +77,7 @@ def _attacked(
             progress.show(int(100 * (STAGES.index(stage) + done / total)), f"{stage} {done}/{total}")
 
         store = grpo_ref.course.attack.Store(root / STORE / f"{problem.id}.jsonl")
-        styles = grpo_ref.course.attack.right_answers(problem, root)
+        styles = grpo_ref.course.right_answers(problem, root)
         return grpo_ref.course.attack.attack(
             problem, styles, store, seed=seed, draws=draws, most=most, show=show
         )
@@ -97,7 +97,7 @@ def _sampled(problem: "grpo_ref.course.Problem", sample: int, root: Path) -> boo
     """Try every so many-th wrong answer again; True if one passes that is not on the list."""
     made = grpo_ref.course.attack.wrong_answers(
         problem,
-        grpo_ref.course.attack.right_answers(problem, root),
+        grpo_ref.course.right_answers(problem, root),
         grpo_ref.course.attack.most_of(problem),
     )
     chosen = made[:: max(1, len(made) // sample)]

@@ -19,8 +19,8 @@ def place(tmp_path, monkeypatch):
     """The problem's module lies in a folder of the test."""
     path = tmp_path / "shares.py"
     path.write_text("TEXT = 'on which verdicts depend'\n")
-    monkeypatch.setattr(run, "module_file", lambda problem: path)
-    monkeypatch.setattr(data_files, "module_file", lambda problem: path)
+    monkeypatch.setattr(run, "problem_file", lambda name: path)
+    monkeypatch.setattr(data_files, "problem_file", lambda name: path)
     return path
 
 

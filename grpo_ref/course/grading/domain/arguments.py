@@ -20,6 +20,8 @@ from grpo_ref.course.grading.domain.source import Shape, Source
 Range = tuple[float, float]
 WIDE = 1000.0
 """A positive range whose ends are further apart than this factor is drawn by orders of magnitude."""
+SMALLEST = -15.0
+"""Decimal logarithm of the smallest numbers that are drawn, 0 apart."""
 HAIRS = {f"{size:g}": size for size in (1e-4, 1e-6, 1e-7, 1e-10)}
 """Relative distances from a special value."""
 FINITE_PADDING = ("zeros", "ordinary numbers", "huge numbers")
@@ -109,8 +111,8 @@ class Real:
         without axes. All arguments with alternatives take the same one.
       within: smallest and largest number that the statement allows.
       usual: ranges to draw from; by default the whole range and, if that is wide, its middle.
-      at: special values: numbers, or expressions of other arguments such as "1 + clip_high"; 0 is one by
-        itself where the range holds it.
+      at: special values: numbers, or expressions of other arguments such as "1 + clip_high"; 0 and the ends
+        of the range are some by themselves.
       rows: patterns along the last axis.
       padding: name of the mask that marks the padding by 0.
       holds: what the padding may hold.
@@ -162,6 +164,12 @@ class Real:
         for special in (*self.at, *([0] if low <= 0 <= high and 0 not in self.at else [])):
             ways[f"some are {special}"] = _at(special, 0.0, ranges[0])
             ways[f"some are nearly {special}"] = _at(special, 1.0, ranges[0])
+        if low <= 0 <= high:
+            ways["of every size"] = _of_every_size(*self.within)
+            ways["tiny"] = _tiny
+        if not self.near:
+            ways["some at the ends"] = _at_the_ends(self.within, ranges[0])
+            ways["as another argument in places"] = _copied(ranges[0])
         return ways
 
     def dressed(self, name: str, value: Floats, context: Context) -> Any:
@@ -269,8 +277,8 @@ class Scalar:
             f"from {low:g} to {high:g}": _ranged(low, high)
             for low, high in self.usual or _middles(self.within)
         }
-        ways |= {str(special): _exactly(special) for special in self.at}
         low, high = self.within
+        ways |= {str(special): _exactly(special) for special in (*self.at, low, high)}
         if np.floor(high) > np.ceil(low):
             ways["small whole numbers"] = _rounded(*_small(self.within))
         return float(np.clip(context.source.pick(f"{name}: number", ways)(context, ()), low, high))
@@ -442,6 +450,44 @@ def _at(special: float | str, hairs: float, usual: Range) -> Callable[[Context, 
         moved = value + hair * max(abs(value), 1.0) * context.source.reals(-1.0, 1.0, shape)
         others = _ranged(*usual)(context, shape)
         return np.where(context.source.flags(shape), moved if hairs else value, others)
+
+    return draw
+
+
+def _of_every_size(low: float, high: float) -> Callable[[Context, Shape], Floats]:
+    """Numbers of all orders of magnitude up to the ends of a range, of each sign that it allows."""
+
+    def draw(context: Context, shape: Shape) -> Floats:
+        sizes = 10.0 ** context.source.reals(SMALLEST, np.log10(max(-low, high)), shape)
+        negative = context.source.flags(shape) if low < 0.0 < high else np.full(shape, low < 0.0)
+        return np.where(negative, -sizes, sizes)
+
+    return draw
+
+
+def _tiny(context: Context, shape: Shape) -> Floats:
+    """Numbers of one small order of magnitude; the caller holds them inside the range."""
+    scale = 10.0 ** context.source.reals(SMALLEST, -3.0, ())
+    return np.asarray(scale * context.source.reals(-1.0, 1.0, shape))
+
+
+def _at_the_ends(within: Range, usual: Range) -> Callable[[Context, Shape], Floats]:
+    """About half the numbers at an end of the range; the others are usual."""
+
+    def draw(context: Context, shape: Shape) -> Floats:
+        end = within[int(context.source.flags(()))]
+        return np.where(context.source.flags(shape), end, _ranged(*usual)(context, shape))
+
+    return draw
+
+
+def _copied(usual: Range) -> Callable[[Context, Shape], Floats]:
+    """About half the numbers those of a known argument of this shape; the others are usual."""
+
+    def draw(context: Context, shape: Shape) -> Floats:
+        others = [each for each in context.values.values() if np.shape(each) == shape and shape]
+        numbers = _ranged(*usual)(context, shape)
+        return np.where(context.source.flags(shape), others[0], numbers) if others else numbers
 
     return draw
 

@@ -47,10 +47,11 @@ def _alike_then_zeros(source: Source, values: Floats) -> Floats:
 
 
 def _some_tiny(source: Source, values: Floats) -> Floats:
-    """Some members have about 1e-12."""
+    """Some members have about 1e-12, or next to nothing."""
+    scale = source.pick("how tiny", {f"{size:g}": size for size in (1e-12, 1e-30, 1e-200, 1e-310)})
     kept = source.flags(values.shape)
     kept[..., 0] |= ~kept.any(-1)
-    return _proportional(source, np.abs(values) * np.where(kept, 1.0, 1e-12))
+    return _proportional(source, np.abs(values) * np.where(kept, 1.0, scale))
 
 
 PROPORTIONAL = Pattern("as drawn, divided by their sum", _proportional)

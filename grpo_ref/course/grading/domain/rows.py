@@ -57,10 +57,15 @@ def _some_constant(source: Source, values: Floats) -> Floats:
 
 
 def _near_ties(source: Source, values: Floats) -> Floats:
-    """Members that differ by about 1e-3, 1e-5, 1e-7 or 1e-9 of their size."""
-    scale = source.pick("how near", {f"{size:g}": size for size in (1e-3, 1e-5, 1e-7, 1e-9)})
+    """Members that differ by about 0.03 to 1e-9 of their size."""
+    scale = source.pick("how near", {f"{size:g}": size for size in (3e-2, 1e-3, 1e-5, 1e-7, 1e-9)})
     base = values[..., :1]
     return np.asarray(base + scale * np.maximum(np.abs(base), 1.0) * source.reals(-1.0, 1.0, values.shape))
+
+
+def _some_near_ties(source: Source, values: Floats) -> Floats:
+    chosen = source.flags((*values.shape[:-1], 1))
+    return np.where(chosen, _near_ties(source, values), values)
 
 
 def _hairs_apart(source: Source, values: Floats) -> Floats:
@@ -98,11 +103,23 @@ LEVELS = Pattern("a few levels", _levels)
 CONSTANT = Pattern("equal within each row", _constant)
 SOME_CONSTANT = Pattern("equal within some rows", _some_constant)
 NEAR_TIES = Pattern("nearly equal within each row", _near_ties)
+SOME_NEAR_TIES = Pattern("nearly equal within some rows", _some_near_ties)
 HAIRS_APART = Pattern("a hair apart within each row", _hairs_apart)
 OFFSET_ROWS = Pattern("rows far apart", _offset_rows)
 SCALED_ROWS = Pattern("rows of different size", _scaled_rows)
 ONE_FAR_OUT = Pattern("one member far out", _one_far_out)
 IN_ORDER = Pattern("in ascending order", _in_order)
 
-GROUPS = (MIXED, BINARY, LEVELS, CONSTANT, SOME_CONSTANT, NEAR_TIES, OFFSET_ROWS, SCALED_ROWS, ONE_FAR_OUT)
+GROUPS = (
+    MIXED,
+    BINARY,
+    LEVELS,
+    CONSTANT,
+    SOME_CONSTANT,
+    NEAR_TIES,
+    SOME_NEAR_TIES,
+    OFFSET_ROWS,
+    SCALED_ROWS,
+    ONE_FAR_OUT,
+)
 """All that the members of a group can have in common."""

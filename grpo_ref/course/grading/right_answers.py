@@ -1,32 +1,31 @@
-"""The right answers that the attack starts from: the model answer, and right answers in other styles.
+"""The right answers to an exercise: the model answer, and right answers in other styles.
 
 The styles of an exercise lie in one file, tests/course/styles/CHAPTER/NAME.py: every public function is a
-complete right answer, named for its style; names with an underscore are helpers.
+complete right answer, named for its style; names with an underscore are helpers. Wrong answers are made from
+them, and an input on which they do not agree judges nobody.
 """
 
 import ast
 from pathlib import Path
 
 from grpo_ref.course.grading.problem import Problem
-from grpo_ref.course.layout import model_answer
+from grpo_ref.course.layout import STYLES, model_answer, styles_file
 
-FOLDER = Path("tests") / "course" / "styles"
 NUMPY = "import numpy as np"
 """What every text begins with or holds, because the operators put NumPy's functions into it."""
-PROBLEMS = Path(__file__).parents[1] / "problems"
 
 
-def right_answers(problem: Problem, root: Path) -> dict[str, str]:
-    """Name -> text of each right answer, the model answer first."""
-    path = root / FOLDER / f"{problem.id}.py"
+def right_answers(problem: Problem, root: Path | None = None) -> dict[str, str]:
+    """Name -> text of each right answer, the model answer first.
+
+    Args:
+      problem: an exercise of the course.
+      root: of the checkout that has the styles; by default they are looked for as the model answer is.
+    """
+    path = styles_file(problem.id) if root is None else root / STYLES / f"{problem.id}.py"
     others = styles(path.read_text(encoding="utf-8"), problem.function) if path.is_file() else {}
     texts = {"the model answer": model_answer(problem.id), **others}
     return {name: text if NUMPY in text else f"{NUMPY}\n{text}" for name, text in texts.items()}
-
-
-def module_file(problem: Problem) -> Path:
-    """The file of the module that declares an exercise."""
-    return PROBLEMS / f"{problem.id}.py"
 
 
 def styles(text: str, function: str) -> dict[str, str]:

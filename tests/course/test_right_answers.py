@@ -3,12 +3,13 @@
 import pytest
 from student import ROOT
 
-from grpo_ref.course.attack.styles import FOLDER, right_answers, styles
 from grpo_ref.course.grading.grade import grade
+from grpo_ref.course.grading.right_answers import right_answers, styles
+from grpo_ref.course.layout import STYLES
 from grpo_ref.course.problems import PROBLEMS
 
 FEWEST = 6
-FILES = sorted((ROOT / FOLDER).rglob("*.py"))
+FILES = sorted((ROOT / STYLES).rglob("*.py"))
 WITH_DOMAIN = [name for name, problem in PROBLEMS.items() if problem.domain is not None]
 TEXT = """
 import math
@@ -38,8 +39,8 @@ def test_a_style_stands_alone_under_the_name_that_is_asked_for():
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
 def test_every_style_passes_in_the_sandbox(path, tmp_path):
-    problem = PROBLEMS[path.relative_to(ROOT / FOLDER).with_suffix("").as_posix()]
-    for name, text in right_answers(problem, ROOT).items():
+    problem = PROBLEMS[path.relative_to(ROOT / STYLES).with_suffix("").as_posix()]
+    for name, text in right_answers(problem).items():
         file = tmp_path / f"{name}.py"
         file.write_text(text)
         report = grade(problem, file)
@@ -48,4 +49,4 @@ def test_every_style_passes_in_the_sandbox(path, tmp_path):
 
 @pytest.mark.parametrize("name", WITH_DOMAIN)
 def test_an_exercise_with_a_domain_has_right_answers_in_at_least_six_styles(name):
-    assert len(right_answers(PROBLEMS[name], ROOT)) > FEWEST
+    assert len(right_answers(PROBLEMS[name])) > FEWEST
