@@ -178,8 +178,8 @@ def nudged(draw: Draw, specials: frozenset[float], salt: Any = SALTS[0]) -> Draw
 
 def _nudged(array: Any, specials: frozenset[float], salt: Any) -> Any:
     """Each number by a step that depends on nothing but its bits, so that neighbors move apart."""
-    bits = np.abs(array).view(np.uint64)
-    steps = ((bits * salt) >> np.uint64(40)) % np.uint64(7) - 3.0
+    bits = np.abs(array).reshape(-1).view(np.uint64)
+    steps = (((bits * salt) >> np.uint64(40)) % np.uint64(7) - 3.0).reshape(array.shape)
     still = ~np.isfinite(array) | (array == np.floor(array))
     for special in specials:
         still |= array == special

@@ -5,7 +5,7 @@ import pytest
 
 from grpo_ref.course.attack.search import cover, pool
 from grpo_ref.course.grading.domain.domain import Draw
-from grpo_ref.course.grading.rights import Candidate, Rights, function_of, nudged
+from grpo_ref.course.grading.rights import SALTS, Candidate, Rights, function_of, nudged
 
 SUM = "import numpy as np\ndef f(x):\n    return np.asarray(x, dtype=float).sum()"
 
@@ -65,11 +65,19 @@ def test_what_must_be_refused_is_fit_if_all_refuse_it(problem, styles):
 
 def test_numbers_move_by_up_to_three_ulps_and_equal_ones_equally():
     before = np.array([0.3, 0.3, 0.7, 1.0, 0.25, np.nan])
-    after = nudged(draw(*before), frozenset({0.25})).values["x"]
-    assert after[0] == after[1] != 0.3
-    assert after[2] != 0.7
-    np.testing.assert_array_equal(after[3:], before[3:])
-    assert np.abs(after[:3] - before[:3]).max() <= 3 * np.spacing(0.7)
+    moved = [nudged(draw(*before), frozenset({0.25}), salt).values["x"] for salt in SALTS]
+    assert {after[0] for after in moved} != {0.3}
+    assert {after[2] for after in moved} != {0.7}
+    for after in moved:
+        assert after[0] == after[1]
+        np.testing.assert_array_equal(after[3:], before[3:])
+        assert np.abs(after[:3] - before[:3]).max() <= 3 * np.spacing(0.7)
+
+
+def test_numbers_that_nearly_agree_move_apart():
+    before = 1.0 + 1e-10 * np.arange(1, 50)
+    steps = (nudged(draw(*before), frozenset()).values["x"] - before) / np.spacing(1.0)
+    assert set(np.rint(steps)) == {-3.0, -2.0, -1.0, 0.0, 1.0, 2.0, 3.0}
 
 
 def test_the_pool_is_sorted_by_size_and_says_why_others_are_out(problem, styles):
