@@ -228,6 +228,12 @@ FIELD = (
         "Exact on paper; here it overflows, underflows or cancels.",
     ),
     Operator(
+        "another condition",
+        "formula",
+        (pattern("A > 0", "A == 1", "A", "A > 0.5", "A != 0"),),
+        "A condition on a number is another one: larger than 0 is neither equal to 1 nor different from 0.",
+    ),
+    Operator(
         "another type",
         "type",
         (
@@ -235,7 +241,6 @@ FIELD = (
             pattern("A / B", "A // B"),
             pattern("A.sum(B)", "A.sum(B, dtype=np.uint8)"),
             pattern("A.cumsum(B)", "A.cumsum(B, dtype=np.int8)"),
-            pattern("A > 0", "A == 1", "A", "A > 0.5", "A != 0"),
             pattern("np.zeros(A)", "np.zeros(A, dtype=int)", "np.zeros(A, dtype=np.float32)"),
             pattern("np.zeros_like(A)", "np.zeros_like(A, dtype=int)"),
         ),

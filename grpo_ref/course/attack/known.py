@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -41,8 +42,8 @@ def known_mistakes(
     """Each behavior on the cases once, with the sentence that tells most.
 
     The author's sentences come first, then those of the field's operators and of the wrappers, then the
-    general ones. Behaviors that no value shows to be wrong are left out. Where the answer is one of a few
-    words, many mistakes give the same ones, and only the author's sentences are kept.
+    general ones. Behaviors that no value shows to be wrong are left out. Where the answer is a word or whole
+    numbers, many mistakes give the same ones, and only the author's sentences are kept.
 
     Args:
       problem: the exercise.
@@ -65,10 +66,23 @@ def _all(
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     for mutant in problem.mutants:
         yield mutant.tell, tuple(_symbol(mutant.function, each, problem.rtol) for each in inputs)
-    has_words = any(isinstance(each.expected, str) for each in inputs)
-    telling = [each for each in made if each.sentence and not has_words]
+    if all(_is_coarse(each.expected) for each in inputs):
+        return
+    telling = [each for each in made if each.sentence]
     for wrong in sorted(telling, key=lambda each: each.operator in GENERAL_NAMES):
         yield wrong.sentence, tuple(signs[wrong.text])
+
+
+def _is_coarse(expected: Any) -> bool:
+    """Whether a right value consists of words, truth values or whole numbers.
+
+    >>> _is_coarse(np.array([1.0, 0.0])), _is_coarse((2, [0.5, 1.0])), _is_coarse("both")
+    (True, False, True)
+    """
+    if isinstance(expected, Mapping | tuple):
+        return all(map(_is_coarse, expected.values() if isinstance(expected, Mapping) else expected))
+    array = np.asarray(expected)
+    return array.dtype.kind not in "fc" or bool((array == np.floor(array)).all())
 
 
 def _symbol(function: Function, given: Input, rtol: float) -> str:

@@ -5,7 +5,7 @@ import difflib
 import itertools
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from grpo_ref.course.attack.field import FIELD
@@ -31,7 +31,7 @@ OPERATORS = (*FIELD, *GENERAL)
 """The field first: where two operators make the same text, the one with a sentence counts."""
 GENERAL_NAMES = frozenset((*(operator.name for operator in GENERAL), "other name"))
 """Operators whose sentences tell less than the others'."""
-OTHER_NAME = Operator("other name", "formula", (), "One quantity stands in the place of another.")
+OTHER_NAME = Operator("other name", "formula", ())
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,11 @@ def wrong_answers(problem: Problem, styles: Mapping[str, str], most: int = MOST)
       most: how many at most.
     """
     function = problem.function
+    is_masked = any(isinstance(kind, Mask) for kind in domain_of(problem).arguments.values())
     texts = {_without_docstrings(text) for text in styles.values()}
     made: dict[str, WrongAnswer] = {}
     for name, text in styles.items():
-        for wrong in _of_text(text, function, name):
+        for wrong in _of_text(text, name, is_masked):
             if wrong.text not in texts:
                 made.setdefault(wrong.text, wrong)
     name, text = next(iter(styles.items()))
@@ -81,14 +82,16 @@ def wrong_answers(problem: Problem, styles: Mapping[str, str], most: int = MOST)
     return sound if len(sound) <= most else [sound[i * len(sound) // most] for i in range(most)]
 
 
-def _of_text(text: str, function: str, style: str) -> Iterator[WrongAnswer]:
+def _of_text(text: str, style: str, is_masked: bool) -> Iterator[WrongAnswer]:
+    """The operators' mutants; where nothing is padding, what is said of padding is left out."""
     before = _without_docstrings(text)
     tree = ast.parse(before)
     for body in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
         rules = [(operator, rule) for operator in OPERATORS for rule in operator.rules]
         for operator, rule in rules:
             for after in rewritten(_code(body), tree, rule):
-                yield _made(before, after, style, operator)
+                wrong = _made(before, after, style, operator)
+                yield wrong if is_masked or wrong.kind != "padding" else replace(wrong, sentence="")
         names = _names(body)
         for after in rewritten(_code(body), tree, lambda node, names=names: _other_names(node, names)):  # type: ignore[misc]
             yield _made(before, after, style, OTHER_NAME)

@@ -164,30 +164,10 @@ def _subscript(node: ast.AST) -> Iterable[ast.AST]:
 
 
 GENERAL = (
-    Operator(
-        "constant",
-        "formula",
-        (_constants,),
-        "A number in the formula is another one than the statement says.",
-    ),
-    Operator(
-        "arithmetic",
-        "formula",
-        (_other_arithmetic,),
-        "Two quantities are combined by another operation than in the formula.",
-    ),
-    Operator(
-        "comparison",
-        "formula",
-        (_other_comparison,),
-        "A comparison is the other way round, or treats its bound otherwise than the statement says.",
-    ),
-    Operator(
-        "logic",
-        "formula",
-        (_other_logic,),
-        "Two conditions are joined by `and` where `or` belongs, or the other way round.",
-    ),
+    Operator("constant", "formula", (_constants,)),
+    Operator("arithmetic", "formula", (_other_arithmetic,)),
+    Operator("comparison", "formula", (_other_comparison,)),
+    Operator("logic", "formula", (_other_logic,)),
     Operator(
         "operand dropped", "formula", (_operand_dropped,), "A term or a factor of the formula is missing."
     ),

@@ -232,12 +232,9 @@ OF_RESULT = (
         ("np.round({x}, 4)", "np.round({x}, 6)", "np.round({x}, 8)"),
         "The result is rounded.",
     ),
-    Wrapper(
-        "without sign",
-        "formula",
-        ("abs({x})", "np.maximum({x}, 0)", "-{x}"),
-        "The result has the wrong sign.",
-    ),
+    Wrapper("without sign", "formula", ("abs({x})",), "The sign of the result is lost."),
+    Wrapper("never negative", "formula", ("np.maximum({x}, 0)",), "Negative results are cut to 0."),
+    Wrapper("the other sign", "formula", ("-{x}",), "The result has the wrong sign."),
     Wrapper(
         "held in a range",
         "saturation",

@@ -77,7 +77,7 @@ WRAPPED = {
     "a mask inverted": ("mask: inverted", 0, [[0.0, 0.0]]),
     "a default frozen": ("eps: not used", 0, [[0.5, -1.0]]),
     "the result rounded to four digits": ("result: rounded", 0, [[0.5, -1.0]]),
-    "the result with the other sign": ("result: without sign", 2, [[-0.5, 1.0]]),
+    "the result with the other sign": ("result: the other sign", 0, [[-0.5, 1.0]]),
 }
 
 

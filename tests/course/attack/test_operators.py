@@ -52,6 +52,7 @@ MADE = {
         {"np.exp(np.clip(x, -10, 10))", "np.exp(np.clip(x, -20, 20))", "np.exp(np.clip(x, -50, 50))"},
     ),
     "unstable form": ("np.expm1(x)", {"np.exp(x) - 1"}),
+    "another condition": ("m > 0", {"m == 1", "m", "m > 0.5", "m != 0"}),
     "another type": (
         "np.asarray(x, dtype=float)",
         {"np.asarray(x, dtype=np.float32)", "np.asarray(x, dtype=int)"},
