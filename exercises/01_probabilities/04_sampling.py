@@ -40,6 +40,7 @@ it is 1.
 
 ## Constraints
 
+- N and V are at least 1.
 - A token of probability 0 is never drawn, whatever u is; one of probability 1e-12 can be.
 - How the sums are rounded does not matter: where u is equal to a sum, the probabilities are
   multiples of 1/4, whose sums are exact, or u and the sum are both 0.
@@ -52,10 +53,11 @@ takes the token with the largest quotient, which draws with the same probabiliti
 
 ## Grading
 
-Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
-may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all expected values are 0;
-no test asks for a value that rounding decides. There are no points until the examples above are
-right; then up to half of them for the tests that pass, and all of them when every test passes.
+Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
+to be left as they are; the answer may be any of these. Values may differ by 1e-09 of the largest
+expected magnitude, and by 1e-09 where all expected values are 0; no test asks for a value that
+rounding decides. There are no points until the examples above are right; then up to half of them
+for the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -34,8 +34,8 @@ The mean is 1/4: 1 - 1/4, and three times 0 - 1/4.
 
 ## Constraints
 
+- P and G are at least 1.
 - A group of one completion gets 0, and so does a group in which all rewards are equal.
-- There is at least one prompt, with at least one completion.
 
 ## Notes
 
@@ -44,10 +44,11 @@ TRL does this with `scale_rewards="none"`, Open Instruct by default (`centered`)
 
 ## Grading
 
-Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
-may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all expected values are 0;
-no test asks for a value that rounding decides. There are no points until the examples above are
-right; then up to half of them for the tests that pass, and all of them when every test passes.
+Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
+to be left as they are; the answer may be any of these. Values may differ by 1e-09 of the largest
+expected magnitude, and by 1e-09 where all expected values are 0; no test asks for a value that
+rounding decides. There are no points until the examples above are right; then up to half of them
+for the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -35,8 +35,8 @@ The rewards of the first group differ; the second is all right and the third all
 
 ## Constraints
 
+- P and G are at least 1.
 - A group of one completion has nothing to differ from: False.
-- There is at least one prompt, with at least one completion.
 
 ## Notes
 
@@ -46,10 +46,11 @@ where all rewards are equal.
 
 ## Grading
 
-Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
-may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all expected values are 0;
-no test asks for a value that rounding decides. There are no points until the examples above are
-right; then up to half of them for the tests that pass, and all of them when every test passes.
+Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
+to be left as they are; the answer may be any of these. Values may differ by 1e-09 of the largest
+expected magnitude, and by 1e-09 where all expected values are 0; no test asks for a value that
+rounding decides. There are no points until the examples above are right; then up to half of them
+for the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -44,6 +44,7 @@ The first token's log-probability rose by 0.5, so its ratio is exp(0.5); the sec
 ## Constraints
 
 - T may be 0.
+- N is at least 1.
 - The two log-probabilities of a token differ by at most 700.
 - A log-probability of -800 is a number like any other, though exp(-800) alone would be 0.
 
@@ -53,10 +54,11 @@ Trainers leave the padding as it comes out and drop it when they average.
 
 ## Grading
 
-Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
-may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all expected values are 0;
-no test asks for a value that rounding decides. There are no points until the examples above are
-right; then up to half of them for the tests that pass, and all of them when every test passes.
+Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
+to be left as they are; the answer may be any of these. Values may differ by 1e-09 of the largest
+expected magnitude, and by 1e-09 where all expected values are 0; no test asks for a value that
+rounding decides. There are no points until the examples above are right; then up to half of them
+for the tests that pass, and all of them when every test passes.
 
 ## Source
 

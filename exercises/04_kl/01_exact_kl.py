@@ -40,6 +40,8 @@ The quotients are 1/2 : 3/4 = 2/3 and 1/2 : 1/4 = 2, so it is 1/2 log(2/3) + 1/2
 
 ## Constraints
 
+- probs and ref_probs have the same shape.
+- B, N and V are at least 1.
 - Where ref_probs is 0, probs is 0 too, and the token adds 0.
 
 ## Notes
@@ -49,10 +51,11 @@ hand; how they estimate the KL from the sampled token is the subject of the next
 
 ## Grading
 
-Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
-may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all expected values are 0;
-no test asks for a value that rounding decides. There are no points until the examples above are
-right; then up to half of them for the tests that pass, and all of them when every test passes.
+Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
+to be left as they are; the answer may be any of these. Values may differ by 1e-09 of the largest
+expected magnitude, and by 1e-09 where all expected values are 0; no test asks for a value that
+rounding decides. There are no points until the examples above are right; then up to half of them
+for the tests that pass, and all of them when every test passes.
 
 ## Source
 

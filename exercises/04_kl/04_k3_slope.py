@@ -40,7 +40,8 @@ v = log 2. The derivative turns out to be 1 - e⁻ᵛ, here 1 - 1/2: the token i
 
 ## Constraints
 
-- Both inputs have the same shape: any number of axes, also none.
+- log_probs and ref_log_probs have the same shape.
+- B, N and T are at least 1.
 - log_probs - ref_log_probs is at most 700 in size, so that e⁻ᵛ does not overflow.
 
 ## Notes
@@ -50,10 +51,11 @@ it is 0 where v or the value is clamped.
 
 ## Grading
 
-Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
-may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all expected values are 0;
-no test asks for a value that rounding decides. There are no points until the examples above are
-right; then up to half of them for the tests that pass, and all of them when every test passes.
+Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
+to be left as they are; the answer may be any of these. Values may differ by 1e-09 of the largest
+expected magnitude, and by 1e-09 where all expected values are 0; no test asks for a value that
+rounding decides. There are no points until the examples above are right; then up to half of them
+for the tests that pass, and all of them when every test passes.
 
 ## Source
 

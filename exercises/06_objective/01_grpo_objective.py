@@ -53,11 +53,13 @@ min(2, 1.2) = 1.2, and 1: their mean is 1.1. beta is 0, so there is no penalty.
 
 ## Constraints
 
+- G is at least 1.
+- At least one outcome has a ratio and an old probability above 0.
+- What must be refused with a ValueError: rhos shorter than the others; A shorter than the others;
+  pi_theta_old shorter than the others; pi_theta_ref shorter than the others.
 - Clip the ratio to [1-ε, 1+ε], take the elementwise min with the unclipped term, then the mean.
 - Normalize ρ πold and πref before the KL. Add 1e-10 inside the logarithm.
-- Raise ValueError if the four lengths differ. Leave the inputs as they are; lists and integers must
-  do.
-- At least one outcome has a ratio and an old probability above 0.
+- Raise ValueError if the four lengths differ.
 
 ## Notes
 
@@ -66,10 +68,11 @@ min(2, 1.2) = 1.2, and 1: their mean is 1.1. beta is 0, so there is no penalty.
 
 ## Grading
 
-Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
-may differ by 1e-11 of the largest expected magnitude, and by 1e-09 where all expected values are 0;
-no test asks for a value that rounding decides. There are no points until the examples above are
-right; then up to half of them for the tests that pass, and all of them when every test passes.
+Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
+to be left as they are; the answer may be any of these. Values may differ by 1e-11 of the largest
+expected magnitude, and by 1e-09 where all expected values are 0; no test asks for a value that
+rounding decides. There are no points until the examples above are right; then up to half of them
+for the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -59,6 +59,10 @@ clip is 0.1 and kl_coef 0. The first completion has A = 1 and the ratios 0.6 / 0
 1.1, and 1: mean 1.05. The second has A = -1 and one token of ratio 1: -1. Minus their mean is
 -0.025.
 
+## Constraints
+
+- N and T are at least 1.
+
 ## Notes
 
 DeepSeekMath used β = 0.04; TRL's default is 0, no penalty. TRL takes the penalty's weight as `beta`
@@ -66,10 +70,11 @@ and ε as `epsilon`. `policy_loss` of this package computes the same with `recip
 
 ## Grading
 
-Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
-may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all expected values are 0;
-no test asks for a value that rounding decides. There are no points until the examples above are
-right; then up to half of them for the tests that pass, and all of them when every test passes.
+Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
+to be left as they are; the answer may be any of these. Values may differ by 1e-09 of the largest
+expected magnitude, and by 1e-09 where all expected values are 0; no test asks for a value that
+rounding decides. There are no points until the examples above are right; then up to half of them
+for the tests that pass, and all of them when every test passes.
 
 ## Source
 

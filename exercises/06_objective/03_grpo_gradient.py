@@ -60,6 +60,10 @@ held, its slope is 0. The others have the ratio 1 and the slope A. The weights a
 completion of two tokens and 1/2 in that of one, and there is one minus sign; the last entry is
 padding.
 
+## Constraints
+
+- N and T are at least 1.
+
 ## Notes
 
 The kernels of this package decide by the sign of A and by r, too. Asking which of the two products
@@ -68,10 +72,11 @@ are not. `policy_loss` of this package gives the gradient beside the loss.
 
 ## Grading
 
-Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
-may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all expected values are 0;
-no test asks for a value that rounding decides. There are no points until the examples above are
-right; then up to half of them for the tests that pass, and all of them when every test passes.
+Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
+to be left as they are; the answer may be any of these. Values may differ by 1e-09 of the largest
+expected magnitude, and by 1e-09 where all expected values are 0; no test asks for a value that
+rounding decides. There are no points until the examples above are right; then up to half of them
+for the tests that pass, and all of them when every test passes.
 
 ## Source
 

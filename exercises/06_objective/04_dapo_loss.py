@@ -58,6 +58,10 @@ The second group agrees, so only the four tokens of the first count. Its advanta
 and -0.5 / 0.5001; its ratios are 1.2 and 1.4, which is held at 1.28, and 1 and 0.6, for which 0.8
 counts: -(1.2 + 1.28 - 1 - 0.8) / 4 · 0.9998.
 
+## Constraints
+
+- P, G and T are at least 1.
+
 ## Notes
 
 TRL's `loss_type="dapo"` does not filter groups. DAPO itself samples new prompts until the batch is
@@ -67,10 +71,11 @@ number of tokens, so that their loss shrinks when the prompts become too easy or
 
 ## Grading
 
-Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
-may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all expected values are 0;
-no test asks for a value that rounding decides. There are no points until the examples above are
-right; then up to half of them for the tests that pass, and all of them when every test passes.
+Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
+to be left as they are; the answer may be any of these. Values may differ by 1e-09 of the largest
+expected magnitude, and by 1e-09 where all expected values are 0; no test asks for a value that
+rounding decides. There are no points until the examples above are right; then up to half of them
+for the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -54,8 +54,9 @@ sum [1/2, -1/2] times 2 is the step. The third token is padding: state 1 stays a
 
 ## Constraints
 
-- Padding holds valid states and tokens, which must not matter.
+- S, V, N and T are at least 1.
 - At least one entry of mask is 1.
+- Padding holds valid states and tokens, which must not matter.
 - Logits may lie 1000 apart: a softmax that does not take off the largest one first overflows.
 
 ## Notes
@@ -65,10 +66,11 @@ same step: the ratio is 1 and nothing is clipped.
 
 ## Grading
 
-Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
-may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all expected values are 0;
-no test asks for a value that rounding decides. There are no points until the examples above are
-right; then up to half of them for the tests that pass, and all of them when every test passes.
+Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
+to be left as they are; the answer may be any of these. Values may differ by 1e-09 of the largest
+expected magnitude, and by 1e-09 where all expected values are 0; no test asks for a value that
+rounding decides. There are no points until the examples above are right; then up to half of them
+for the tests that pass, and all of them when every test passes.
 
 ## Source
 

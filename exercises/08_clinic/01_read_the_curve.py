@@ -55,7 +55,8 @@ Where the truth went is not asked.
 
 ## Constraints
 
-- All three curves have the same length U, at least 20.
+- U is at least 20.
+- All three curves have the same length U.
 - A truth that has risen, or not moved, makes no difference: a rising reward is then learning.
 - No difference between start and end is exactly 0.1, and no entropy ends at exactly a tenth of its
   start.
@@ -68,10 +69,11 @@ and groups in which all rewards are equal, so that every advantage is 0.
 
 ## Grading
 
-Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
-may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all expected values are 0;
-no test asks for a value that rounding decides. There are no points until the examples above are
-right; then up to half of them for the tests that pass, and all of them when every test passes.
+Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
+to be left as they are; the answer may be any of these. Values may differ by 1e-09 of the largest
+expected magnitude, and by 1e-09 where all expected values are 0; no test asks for a value that
+rounding decides. There are no points until the examples above are right; then up to half of them
+for the tests that pass, and all of them when every test passes.
 
 ## Source
 

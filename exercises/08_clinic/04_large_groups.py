@@ -51,6 +51,8 @@ step.
 
 ## Constraints
 
+- U, P and G are at least 1.
+- V is at least 2.
 - An arm that several members draw collects the gradients of all of them.
 - With learning_rate 4 and groups of 16, after 150 updates the best of four arms that pay 1 with
   probabilities such as 0.1, 0.5, 0.2 and 0.3 must have a probability above 0.9.
@@ -62,10 +64,11 @@ accumulate=True)` or `index_add_`.
 
 ## Grading
 
-Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
-may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all expected values are 0;
-no test asks for a value that rounding decides. There are no points until the examples above are
-right; then up to half of them for the tests that pass, and all of them when every test passes.
+Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
+to be left as they are; the answer may be any of these. Values may differ by 1e-09 of the largest
+expected magnitude, and by 1e-09 where all expected values are 0; no test asks for a value that
+rounding decides. There are no points until the examples above are right; then up to half of them
+for the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -57,6 +57,8 @@ gradient is [1/4, -1/4]; times 4 that gives logits [1, -1]. Now π is 0.88 and 0
 
 ## Constraints
 
+- U, P and G are at least 1.
+- V is at least 2.
 - In the first step on a batch r is exactly 1, so a batch moves the policy even where clip is 0.
 
 ## Notes
@@ -66,10 +68,11 @@ and takes the policy itself, detached.
 
 ## Grading
 
-Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these. Values
-may differ by 1e-08 of the largest expected magnitude, and by 1e-09 where all expected values are 0;
-no test asks for a value that rounding decides. There are no points until the examples above are
-right; then up to half of them for the tests that pass, and all of them when every test passes.
+Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
+to be left as they are; the answer may be any of these. Values may differ by 1e-08 of the largest
+expected magnitude, and by 1e-09 where all expected values are 0; no test asks for a value that
+rounding decides. There are no points until the examples above are right; then up to half of them
+for the tests that pass, and all of them when every test passes.
 
 ## Source
 

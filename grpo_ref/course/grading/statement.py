@@ -1,6 +1,7 @@
 """An exercise as text: its statement, and the file that a student starts from."""
 
 import textwrap
+from collections.abc import Mapping
 
 from grpo_ref.course.grading.judge import SMALLEST
 from grpo_ref.course.grading.problem import Case, Problem, format_call, format_value
@@ -26,7 +27,7 @@ def statement(problem: Problem) -> str:
         "Input": _bullets(problem.inputs),
         "Output": problem.output,
         "Examples": _examples(problem),
-        "Constraints": _bullets(problem.constraints),
+        "Constraints": _bullets(_constraints(problem)),
         "Notes": problem.notes,
         "Grading": _grading(problem),
         "Source": problem.source,
@@ -89,12 +90,26 @@ def _call(problem: Problem, case: Case) -> str:
 
 def _grading(problem: Problem) -> str:
     return (
-        "Inputs are given as numbers, NumPy arrays or nested lists; the answer may be any of these."
-        f" Values may differ by {problem.rtol:g} of the largest expected magnitude, and by {SMALLEST:g} where"
-        " all expected values are 0; no test asks for a value that rounding decides. There are no points"
-        " until the examples above are right; then up to half of them for the tests that pass, and all of"
-        " them when every test passes."
+        "Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have"
+        " to be left as they are; the answer may be any of these."
+        f" Values may differ by {problem.rtol:g} of the largest expected magnitude{_each(problem)}, and by"
+        f" {SMALLEST:g} where all expected values are 0; no test asks for a value that rounding decides."
+        " There are no points until the examples above are right; then up to half of them for the tests that"
+        " pass, and all of them when every test passes."
     )
+
+
+def _constraints(problem: Problem) -> str:
+    """What holds for several arguments together, and the author's lines."""
+    told = problem.domain.constraints if problem.domain is not None else ""
+    return "\n".join(filter(None, (told, problem.constraints)))
+
+
+def _each(problem: Problem) -> str:
+    """What the largest magnitude is of, where several arrays are returned."""
+    values = [check.expected for check in problem.checks if isinstance(check, Case)]
+    several = any(isinstance(value, tuple | Mapping) for value in values)
+    return " (of each array by itself)" if several else ""
 
 
 def _see_also(problem: Problem) -> str:

@@ -1,6 +1,6 @@
 """`Domain`: the arguments of an exercise together, and the draws that it gives."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,7 +60,7 @@ class Refusal:
     """Input that must be refused, where it takes more than one argument's value to see it.
 
     Attributes:
-      text: as a line of the statement's constraints.
+      text: what is refused, in a few words, for the statement's constraints.
       spoil: (allowed values by name) -> values to refuse.
       error: name of the exception.
     """
@@ -202,10 +202,26 @@ class Domain:
     @property
     def constraints(self) -> str:
         """What the Constraints section has to say of the inputs, a line for each rule."""
-        empty = [name for name, (low, _) in self.sizes.items() if low == 0]
-        lines = [f"{' and '.join(empty)} may be 0."] * bool(empty)
-        lines += [rule.text for rule in self.rules] + [refusal.text for refusal in self.refusals]
+        alike = [name for name, each in self.arguments.items() if "|" in each.axes]
+        lines = [f"{_and(alike)} have the same shape."] * (len(alike) > 1)
+        for least in sorted({low for low, _ in self.sizes.values()}):
+            names = [name for name, (low, _) in self.sizes.items() if low == least]
+            held = f"{'is' if len(names) == 1 else 'are'} at least {least}"
+            lines.append(f"{_and(names)} {held if least else 'may be 0'}.")
+        lines += [rule.text for rule in self.rules]
+        for error in dict.fromkeys(each.error for each in self.refusals):
+            refused = "; ".join(each.text for each in self.refusals if each.error == error)
+            lines.append(f"What must be refused with a {error}: {refused}.")
         return "\n".join(lines)
+
+
+def _and(names: Sequence[str]) -> str:
+    """The names as a list with "and" before the last.
+
+    >>> _and(["N"]), _and(["B", "N", "T"])
+    ('N', 'B, N and T')
+    """
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def _replacing(name: str, value: Any) -> Callable[[dict[str, Any]], Mapping[str, Any]]:

@@ -62,10 +62,7 @@ PROBLEM = Problem(
     inputs=DOMAIN.inputs,
     domain=DOMAIN,
     output="(P, G) advantages, in units of reward; each row sums to zero.",
-    constraints=(
-        "A group of one completion gets 0, and so does a group in which all rewards are equal.\n"
-        "There is at least one prompt, with at least one completion."
-    ),
+    constraints=("A group of one completion gets 0, and so does a group in which all rewards are equal."),
     notes=(
         'TRL does this with `scale_rewards="none"`, Open Instruct by default (`centered`), and verl with'
         " `norm_adv_by_std_in_grpo=False`."

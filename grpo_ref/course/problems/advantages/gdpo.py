@@ -125,7 +125,7 @@ PROBLEM = Problem(
     constraints=(
         "A criterion on which a group agrees adds 0 there, and so does every criterion in a group of one. If all groups"
         " agree on all criteria, every advantage is 0.\n"
-        "Weights may be negative, as for a penalty, or 0. No axis is empty."
+        "Weights may be negative, as for a penalty, or 0."
     ),
     notes=(
         "TRL divides by one less than the number of members (ddof 1) in both steps. verl takes the last step over"

@@ -49,10 +49,7 @@ PROBLEM = Problem(
     inputs=DOMAIN.inputs,
     domain=DOMAIN,
     output="(P, G) advantages, in units of reward; each row sums to zero.",
-    constraints=(
-        "A group of one completion has no others: its advantage is 0.\n"
-        "There is at least one prompt, with at least one completion."
-    ),
+    constraints=("A group of one completion has no others: its advantage is 0."),
     notes=(
         "It is G/(G - 1) times the centered reward. verl's `rloo` keeps the reward itself for a group of one, its"
         " `rloo_vectorized` gives 0 as here."

@@ -49,10 +49,7 @@ PROBLEM = Problem(
     inputs=DOMAIN.inputs,
     domain=DOMAIN,
     output="(P,) truth values, Python's or NumPy's (dtype bool).",
-    constraints=(
-        "A group of one completion has nothing to differ from: False.\n"
-        "There is at least one prompt, with at least one completion."
-    ),
+    constraints=("A group of one completion has nothing to differ from: False."),
     notes=(
         "Trainers look at the standard deviation: verl keeps groups where it is above 0, and groups of one; Open Instruct drops those"
         " where it is 0 (`filter_zero_std_samples`). Rounding can make it 1e-17 where all rewards are equal."

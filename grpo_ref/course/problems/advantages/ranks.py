@@ -91,10 +91,7 @@ PROBLEM = Problem(
     inputs=DOMAIN.inputs,
     domain=DOMAIN,
     output="(P, G) advantages between -2 and 2; each row sums to zero.",
-    constraints=(
-        "A group of one completion gets 0, and so does a group in which all rewards are equal.\n"
-        "There is at least one prompt, with at least one completion."
-    ),
+    constraints=("A group of one completion gets 0, and so does a group in which all rewards are equal."),
     notes=(
         "The abstract does not say how ties are ranked; the mean rank keeps the sum of a group at 0. No"
         " trainer has it built in."

@@ -60,7 +60,6 @@ PROBLEM = Problem(
         " may be any token, `eos` itself included, and 0 is a token like any other."
     ),
     inputs=DOMAIN.inputs,
-    constraints=DOMAIN.constraints,
     domain=DOMAIN,
     output="(N, T) of 0 and 1, as numbers or truth values.",
     notes=(

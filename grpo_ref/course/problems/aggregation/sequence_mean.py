@@ -65,7 +65,6 @@ PROBLEM = Problem(
         " whose value is 0 is a token like any other."
     ),
     inputs=DOMAIN.inputs,
-    constraints=DOMAIN.constraints,
     domain=DOMAIN,
     output="A number; 0 if there is no token at all.",
     notes=(

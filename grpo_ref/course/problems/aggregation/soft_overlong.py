@@ -82,7 +82,6 @@ PROBLEM = Problem(
         " punished and nothing is rewarded, and beyond the budget it does not get worse."
     ),
     inputs=DOMAIN.inputs,
-    constraints=DOMAIN.constraints,
     domain=DOMAIN,
     output="(N,) numbers from -1 to 0.",
     notes=(

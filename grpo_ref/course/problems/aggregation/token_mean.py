@@ -60,7 +60,6 @@ PROBLEM = Problem(
         " there never matters, be it NaN or infinity. If the batch has no token at all, the result is 0."
     ),
     inputs=DOMAIN.inputs,
-    constraints=DOMAIN.constraints,
     domain=DOMAIN,
     output="A number; 0 if there is no token.",
     notes=(

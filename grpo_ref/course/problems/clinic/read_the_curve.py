@@ -138,7 +138,7 @@ PROBLEM = Problem(
     domain=DOMAIN,
     output="One of the five names, written as above.",
     constraints=(
-        "All three curves have the same length U, at least 20.\n"
+        "All three curves have the same length U.\n"
         "A truth that has risen, or not moved, makes no difference: a rising reward is then learning.\n"
         "No difference between start and end is exactly 0.1, and no entropy ends at exactly a tenth of its start."
     ),

@@ -80,7 +80,6 @@ PROBLEM = Problem(
     inputs=DOMAIN.inputs,
     domain=DOMAIN,
     output="One number per row, in nats: the shape of probs without its last axis; a number for a single row.",
-    constraints=DOMAIN.constraints,
     notes=(
         "The order matters: KL(πref ‖ π) is another number. Trainers seldom have the whole vocabulary at hand;"
         " how they estimate the KL from the sampled token is the subject of the next exercises."

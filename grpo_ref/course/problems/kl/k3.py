@@ -84,7 +84,6 @@ PROBLEM = Problem(
     inputs=DOMAIN.inputs,
     domain=DOMAIN,
     output="An array of the shape of the inputs, in nats; a number for numbers. No value is negative.",
-    constraints=(f"Both inputs have the same shape: any number of axes, also none.\n{DOMAIN.constraints}"),
     notes=(
         "TRL computes it as it stands here. verl and RLinf limit v to ±20 and the value to ±10, Open Instruct"
         " limits v to ±40."

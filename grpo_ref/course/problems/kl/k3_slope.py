@@ -69,7 +69,6 @@ PROBLEM = Problem(
     inputs=DOMAIN.inputs,
     domain=DOMAIN,
     output="∂k3/∂log πθ, of the shape of the inputs; a number for numbers.",
-    constraints=(f"Both inputs have the same shape: any number of axes, also none.\n{DOMAIN.constraints}"),
     notes=(
         "TRL, verl, RLinf and Open Instruct let automatic differentiation find this slope. In verl and RLinf it is"
         " 0 where v or the value is clamped."

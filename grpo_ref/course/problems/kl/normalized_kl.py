@@ -105,7 +105,6 @@ PROBLEM = Problem(
     inputs=DOMAIN.inputs,
     domain=DOMAIN,
     output="A number, in nats.",
-    constraints=f"G is at least 2.\n{DOMAIN.constraints}",
     notes=(
         "Because of the 1e-10, equal distributions have a KL of about 1e-10, not 0. Trainers do not compute this KL;"
         " they estimate one token by token, as in the exercises before."

@@ -293,9 +293,7 @@ PROBLEM = Problem(
     constraints=(
         "Clip the ratio to [1-ε, 1+ε], take the elementwise min with the unclipped term, then the mean.\n"
         "Normalize ρ πold and πref before the KL. Add 1e-10 inside the logarithm.\n"
-        "Raise ValueError if the four lengths differ. Leave the inputs as they are; lists and integers must"
-        " do.\n"
-        "At least one outcome has a ratio and an old probability above 0."
+        "Raise ValueError if the four lengths differ."
     ),
     example=(
         "    grpo_objective([1.2, 0.8, 1.1], [1.0, 1.0, 1.0], [0.9, 1.1, 1.0], [1.0, 0.5, 1.5], 0.2, 0.01)\n"

@@ -82,10 +82,7 @@ PROBLEM = Problem(
     inputs=DOMAIN.inputs,
     domain=DOMAIN,
     output="(N, T) ratios.",
-    constraints=(
-        f"{DOMAIN.constraints}\n"
-        "A log-probability of -800 is a number like any other, though exp(-800) alone would be 0."
-    ),
+    constraints=("A log-probability of -800 is a number like any other, though exp(-800) alone would be 0."),
     notes="Trainers leave the padding as it comes out and drop it when they average.",
     source="Schulman et al. 2017, sec. 3 (arXiv:1707.06347).",
     hints=(

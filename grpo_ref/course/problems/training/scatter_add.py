@@ -100,7 +100,6 @@ PROBLEM = Problem(
     inputs=DOMAIN.inputs,
     domain=DOMAIN,
     output="An array of shape (n_states, n_tokens).",
-    constraints=DOMAIN.constraints,
     notes="PyTorch calls it scatter_add or index_put with accumulate=True; it is the backward pass of an embedding.",
     source="grpo_ref.learning.policies.table, `scatter_add`.",
     hints=(

@@ -98,8 +98,7 @@ PROBLEM = Problem(
     domain=DOMAIN,
     output="(S, V), the new logits.",
     constraints="Padding holds valid states and tokens, which must not matter.\n"
-    + DOMAIN.constraints
-    + "\nLogits may lie 1000 apart: a softmax that does not take off the largest one first overflows.",
+    "Logits may lie 1000 apart: a softmax that does not take off the largest one first overflows.",
     notes=(
         "This is REINFORCE with advantages. On data that the policy has just written, GRPO and PPO take the same"
         " step: the ratio is 1 and nothing is clipped."

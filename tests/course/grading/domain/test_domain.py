@@ -15,7 +15,7 @@ DOMAIN = Domain(
     },
     sizes={"N": (1, 3), "T": (0, 4)},
     large={"T": 50},
-    refusals=(Refusal("values and mask must have the same shape.", lambda values: {"mask": [[1] * 60]}),),
+    refusals=(Refusal("values and mask of different shapes", lambda values: {"mask": [[1] * 60]}),),
 )
 DRAWS = DOMAIN.draws(0, 400)
 
@@ -87,7 +87,10 @@ def test_the_statement_is_told_what_is_allowed():
         "clip: from 0 to 1; 0.25 if left out; -1 must be refused with a ValueError.",
         "bound: shape (N, T); from 0 to 5.",
     ]
-    assert DOMAIN.constraints == "T may be 0.\nvalues and mask must have the same shape."
+    assert (
+        DOMAIN.constraints
+        == "T may be 0.\nN is at least 1.\nWhat must be refused with a ValueError: values and mask of different shapes."
+    )
 
 
 WRONG = {
