@@ -165,7 +165,8 @@ class Real:
             ways[f"some are {special}"] = _at(special, 0.0, ranges[0])
             ways[f"some are nearly {special}"] = _at(special, 1.0, ranges[0])
         if low <= 0 <= high:
-            ways["of every size"] = _of_every_size(*self.within)
+            offsets = min(first for first, _ in ranges), max(last for _, last in ranges)
+            ways["of every size"] = _of_every_size(*(offsets if self.near else self.within))
             ways["tiny"] = _tiny
         if not self.near:
             ways["some at the ends"] = _at_the_ends(self.within, ranges[0])

@@ -32,6 +32,21 @@ def test_real_numbers_stay_within_and_have_the_shape():
     assert any((value == np.floor(value)).all() for value in values)
 
 
+def test_numbers_come_of_every_size_and_at_both_ends():
+    values = np.abs(drawn(Real("T", (-5.0, 5.0), whole=False)))
+    assert (values == 5.0).any()
+    for exponent in range(-14, 0):
+        assert ((values > 10.0**exponent) & (values < 10.0 ** (exponent + 1))).any()
+    assert ((values > 0) & (values < 1e-3)).all(-1).any()
+
+
+def test_numbers_may_be_those_of_another_argument_in_places():
+    other = np.array([1.25, 2.25, 3.25, 4.25])
+    shared = [(value == other).sum() for value in drawn(Real("T", (0, 10), whole=False), other=other)]
+    assert max(shared) > 1
+    assert shared.count(0) > len(shared) / 2
+
+
 def test_the_alternative_decides_the_shape():
     context = Context(Dealer(0), SIZES, 2)
     assert Real("|T|N T", (0, 1)).plain("x", context).shape == (3, 4)

@@ -88,8 +88,8 @@ def test_the_statement_is_told_what_is_allowed():
         "bound: shape (N, T); from 0 to 5.",
     ]
     assert (
-        DOMAIN.constraints
-        == "T may be 0.\nN is at least 1.\nWhat must be refused with a ValueError: values and mask of different shapes."
+        DOMAIN.constraints == "T may be 0.\nN is at least 1.\n"
+        "What must be refused with a ValueError: values and mask of different shapes."
     )
 
 
