@@ -39,6 +39,7 @@ def _exercise(report: Report) -> dict[str, Any]:
         "official": report.official,
         "protection": report.protection,
         "diagnosis": report.diagnosis,
+        "symptom": report.symptom,
         "printed": report.printed,
         "warnings": list(report.warnings),
         "tests": [_test(result) for result in report.results],

@@ -56,6 +56,7 @@ def _rows(result: CheckResult, report: Report) -> dict[str, str]:
         "wrong": result.wrong,
         "about": result.why,
         "likely": report.diagnosis or result.likely,
+        "pattern": report.symptom,
         "printed": shortened(result.printed),
         "warned": "\n".join(result.warnings),
     }

@@ -27,10 +27,6 @@ RIGHT, RAISED, CHANGED, UNKNOWN = "..", "!!", "~~", "??"
 """Symbols for a right value, for an error, for a changed input, and for a case that was not tried."""
 DIGITS = 6
 """Significant digits of the largest magnitude by which wrong values are told apart."""
-NOT_FINITE = (
-    "Where the right value is finite, an intermediate one is not: a number overflows, its logarithm is taken"
-    " after it has become 0, or 0 is divided by 0."
-)
 FEWEST = 2
 """Wrong values on which a known mistake must agree if it explains some tests and not all."""
 
@@ -124,9 +120,10 @@ class Suspect:
 
 
 def diagnosed(problem: Problem, tested: Sequence[Tested]) -> tuple[str, tuple[str, ...]]:
-    """The sentence for the whole answer, "" if no one mistake explains it; and one for each failed check.
+    """The sentence for the whole answer, "" if no one mistake explains it; then one for each failed check.
 
-    A mistake explains a check if it gives the same there, and on every check that the student passes.
+    A mistake explains a check if it gives the same there, and on every check that the student passes. Several
+    mistakes at once are only named if they explain every failed check, and by the author's sentences alone.
 
     Args:
       problem: the exercise.
@@ -141,23 +138,18 @@ def diagnosed(problem: Problem, tested: Sequence[Tested]) -> tuple[str, tuple[st
     if whole:
         return whole, nothing[1]
     evidence = {name: sum(_is_finite(call.value) for call in calls) for name, calls in wrong.items()}
-    named = _symptoms(wrong) | _named(_explanations(suspects, tested), evidence)
-    return "", tuple(named.get(each.name, "") for each in tested)
+    authors = {mutant.tell for mutant in problem.mutants}
+    explained = _explanations([each for each in suspects if each.sentence in authors], tested)
+    named = _named(explained, evidence)
+    return "", tuple(
+        named.get(each.name, "") for each in tested
+    ) if wrong.keys() <= named.keys() else nothing[1]
 
 
 def _wrong_calls(problem: Problem, tested: Tested) -> list[Call]:
     """The calls of a check that returned something wrong."""
     returned = [call for call in tested.calls if not call.raised]
     return [call for call in returned if not _gives(problem.reference, problem.rtol, call)]
-
-
-def _symptoms(wrong: Mapping[str, Sequence[Call]]) -> dict[str, str]:
-    """Failed check -> what is said if every wrong value is NaN or infinite, whatever the mistake."""
-    return {
-        name: NOT_FINITE
-        for name, calls in wrong.items()
-        if calls and not any(_is_finite(call.value) for call in calls)
-    }
 
 
 def _is_finite(value: Any) -> bool:

@@ -9,8 +9,7 @@ import numpy as np
 
 from grpo_ref.course.grading.found import Found, Input, try_input
 from grpo_ref.course.grading.problem import Check, Failure, Problem, Raised, Submission
-from grpo_ref.course.grading.right_answers import right_answers
-from grpo_ref.course.grading.rights import Candidate, Rights, domain_of
+from grpo_ref.course.grading.rights import Candidate, Rights, domain_of, rights_of
 
 NOISE = 1e-12
 """Where all of a right value is below this and not 0, it may be the rounding of larger numbers."""
@@ -34,7 +33,7 @@ class FromDomain:
 
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
         """Try each input; whether it is fit to judge by is only asked where the answer is not right."""
-        reference, rights = Rights(problem, {}), cache(lambda: Rights(problem, right_answers(problem)))
+        reference, rights = Rights(problem, {}), cache(lambda: rights_of(problem))
         for draw in domain_of(problem).draws(seed, self.count):
             expected = reference.expected(draw)
             if isinstance(expected, Exception) and not draw.refused:

@@ -6,7 +6,7 @@ type, and NaN and infinities are written out.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -154,13 +154,13 @@ def _wrong(value: Any, submission: Submission, problem: Problem, given: Input) -
     wrong = difference(value, given.expected, problem.rtol)
     if wrong is not None:
         return wrong.text
-    is_changed = changed(submission.inputs_after(), given)
+    is_changed = changed(submission.inputs_after(), given.arguments)
     return "the value is right, but an input was changed" if is_changed else ""
 
 
-def changed(after: Any, given: Input) -> bool:
+def changed(after: Any, arguments: Sequence[Any]) -> bool:
     """Whether the inputs differ from what was given, in a value or a type."""
-    return after is not None and not _is_same(list(after[0]), list(given.arguments))
+    return after is not None and not _is_same(list(after[0]), list(arguments))
 
 
 def _is_same(left: Any, right: Any) -> bool:

@@ -21,6 +21,7 @@ from grpo_ref.course.grading.problem import (
 from grpo_ref.course.grading.report import DEFAULT_SEED, FAILED, NOT_STARTED, PASSED, CheckResult, Report
 from grpo_ref.course.grading.sandbox import Reply, Sandbox
 from grpo_ref.course.grading.submission import Direct, Sandboxed, Witness, missing
+from grpo_ref.course.grading.symptoms.symptom import symptom
 
 WRONG_SHARE = 0.5
 """The most of an exercise's points that a wrong answer can have."""
@@ -65,7 +66,7 @@ def _grade_in(sandbox: Sandbox, problem: Problem, seed: int) -> Report:
     elif problem.function not in names:
         report = _missing(problem, loaded, names, sandbox.printed(), seed)
     else:
-        report = _examine(problem, Sandboxed(sandbox, problem.function), seed)
+        report = _examine(problem, Sandboxed(sandbox, problem.function), seed, afresh=sandbox.start)
     return replace(report, printed=sandbox.printed(), protection=sandbox.protection)
 
 
@@ -75,7 +76,11 @@ def not_started(problem: Problem, seed: int) -> Report:
 
 
 def _examine(
-    problem: Problem, submission: Direct | Sandboxed, seed: int, on_error: OnError | None = None
+    problem: Problem,
+    submission: Direct | Sandboxed,
+    seed: int,
+    on_error: OnError | None = None,
+    afresh: Callable[[], None] | None = None,
 ) -> Report:
     witness = Witness(submission, problem.function)
     results, tested = [], []
@@ -89,6 +94,8 @@ def _examine(
         inputs = check.inputs if isinstance(check, Found) else ()
         tested.append(Tested(check.name, result.passed, witness.calls[called:], inputs))
     diagnosis, likely = _diagnosed(problem, tested)
+    is_open = not diagnosis and not all(result.passed for result in results)
+    found = _symptom(problem, witness, seed, afresh) if is_open else ""
     results = [replace(result, likely=text) for result, text in zip(results, likely, strict=True)]
     report = Report(
         problem=problem.id,
@@ -98,6 +105,7 @@ def _examine(
         points=_points(problem, results, diagnosis),
         of=problem.points,
         diagnosis=diagnosis,
+        symptom=found,
         seed=seed,
         official=submission.official,
     )
@@ -111,6 +119,15 @@ def _diagnosed(problem: Problem, tested: Sequence[Tested]) -> tuple[str, tuple[s
             return diagnosed(problem, tested)
     except Exception:
         return "", ("",) * len(tested)
+
+
+def _symptom(problem: Problem, witness: Witness, seed: int, afresh: Callable[[], None] | None) -> str:
+    """Where the answer is wrong, in a sentence; none if the search for it stumbles."""
+    try:
+        with np.errstate(all="ignore"):
+            return symptom(problem, witness, seed, afresh)
+    except Exception:
+        return ""
 
 
 def _distinct(warnings: list[str]) -> tuple[str, ...]:

@@ -44,6 +44,7 @@ class Report:
       results: one per check, in order.
       points, of: reached and possible; a program that was given to be mended brings none as it was given.
       diagnosis: the sentence of the misconception that reproduces the answer, or "".
+      symptom: where there is no diagnosis, what is true of all inputs on which the answer is wrong, or "".
       printed: what the answer printed, when it was loaded and in all calls.
       warnings: what NumPy or Python warned of.
       seed: of the random inputs.
@@ -58,6 +59,7 @@ class Report:
     points: float
     of: int
     diagnosis: str = ""
+    symptom: str = ""
     printed: str = ""
     warnings: tuple[str, ...] = ()
     seed: int = DEFAULT_SEED

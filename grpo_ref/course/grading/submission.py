@@ -12,6 +12,10 @@ from grpo_ref.course.grading.sandbox import Reply, Sandbox
 difflib = lazy_loader.load("difflib")  # for those who misspell a name
 
 
+ENDED = frozenset(("TimedOut", "Died"))
+"""Kinds of what is raised for a process that was ended."""
+
+
 def missing(function: str, names: Sequence[str]) -> str:
     """What is said of a file without the function that is asked for.
 

@@ -1,0 +1,293 @@
+"""Features of calls, and of the entries of what they return: what a rule may speak of."""
+
+import itertools
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.arrays import Bools, Floats
+from grpo_ref.course.grading.domain.arguments import HUGE, REQUIRED, Argument, Mask, Real, Whole, evaluated
+from grpo_ref.course.grading.domain.domain import Domain
+
+Features = dict[str, float | bool]
+"""Noun of a number, or a clause -> its value in one sample."""
+
+
+class Given:
+    """What one call was given.
+
+    Attributes:
+      domain: of the exercise.
+      values: by name, defaults included.
+      left_out: names of the arguments that were left to their defaults.
+      arrays: the numeric values as arrays of floats.
+    """
+
+    def __init__(self, domain: Domain, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> None:
+        given = dict(zip(domain.arguments, arguments, strict=False)) | dict(keywords)
+        self.domain = domain
+        self.values = {name: given.get(name, kind.default) for name, kind in domain.arguments.items()}
+        self.left_out = [name for name in domain.arguments if name not in given]
+        self.arrays = {
+            name: array for name, value in self.values.items() if (array := _numbers(value)) is not None
+        }
+
+    @property
+    def lengths(self) -> dict[str, int]:
+        """Symbol of each axis -> its length."""
+        found: dict[str, int] = {}
+        for name, kind in self.domain.arguments.items():
+            if kind.axes and name in self.arrays:
+                shape = self.arrays[name].shape
+                symbols = next(
+                    (each.split() for each in kind.axes.split("|") if len(each.split()) == len(shape)), []
+                )
+                found |= {
+                    symbol: length
+                    for symbol, length in zip(symbols, shape, strict=False)
+                    if not symbol.isdigit()
+                }
+        return found
+
+    def real(self, name: str) -> Floats:
+        """The numbers of an argument that are no padding, in a row."""
+        array, kind = self.arrays[name], self.domain.arguments[name]
+        mask = self.arrays.get(getattr(kind, "padding", ""))
+        if mask is None or mask.shape != array.shape:
+            return array.ravel()
+        return array[mask > 0]
+
+
+def of_call(given: Given) -> Features:
+    """Everything about a call as a whole, what is said most simply first."""
+    features: Features = {}
+    lengths = given.lengths
+    for symbol, length in lengths.items():
+        features |= {f"{symbol} is {number}": length == number for number in (0, 1)}
+        features[symbol] = float(length)
+    symbols = list(lengths)
+    features |= {
+        f"{a} and {b} differ": lengths[a] != lengths[b]
+        for i, a in enumerate(symbols)
+        for b in symbols[i + 1 :]
+    }
+    for name, kind in given.domain.arguments.items():
+        if kind.default is not REQUIRED:
+            features[f"{name} is left out"] = name in given.left_out
+            features[f"{name} is given"] = name not in given.left_out
+        if name in given.arrays:
+            describe = _of_mask if isinstance(kind, Mask) else _of_numbers
+            features |= {
+                f"{clause.format(x=name)}": value for clause, value in describe(name, kind, given).items()
+            }
+        elif isinstance(given.values[name], str):
+            features[f"{name} is {given.values[name]!r}"] = True
+    return features
+
+
+def _of_mask(name: str, kind: Argument, given: Given) -> Features:
+    mask = given.arrays[name] > 0
+    features = _of_form(given.values[name])
+    if mask.size:
+        rows = mask.reshape(-1, mask.shape[-1]) if mask.ndim else mask.reshape(1, 1)
+        features |= {
+            "{x} holds a 0": not mask.all(),
+            "{x} is all ones": bool(mask.all()),
+            "{x} is all zeros": not mask.any(),
+            "a row of {x} is all zeros": not rows.any(-1).all(),
+            "a row of {x} has a 0 before a 1": bool((np.diff(rows.astype(int), axis=-1) > 0).any()),
+            "the number of ones in {x}": float(mask.sum()),
+        }
+    return features
+
+
+def _of_numbers(name: str, kind: Argument, given: Given) -> Features:
+    array, features = given.arrays[name], _of_form(given.values[name])
+    real = given.real(name)
+    padding = getattr(kind, "padding", "")
+    if padding and real.size < array.size:
+        rest = array[given.arrays[padding] <= 0]
+        features |= {
+            "the padding of {x} holds NaN or infinities": bool((~np.isfinite(rest)).any()),
+            "the padding of {x} holds NaN": bool(np.isnan(rest).any()),
+            "the padding of {x} holds infinities": bool(np.isinf(rest).any()),
+            "the padding of {x} holds huge numbers": bool((abs(rest) == HUGE).any()),
+            "the padding of {x} holds anything but 0": bool((rest != 0).any()),
+        }
+    if not real.size:
+        return features
+    if not kind.axes:
+        return (
+            features
+            | {"{x}": float(real[0]), "{x} is 0": bool(real[0] == 0)}
+            | _specials(kind, real[0], given)
+        )
+    features |= {
+        "{x} holds a 0": bool((real == 0).any()),
+        "{x} is 0 everywhere": bool((real == 0).all()),
+        "{x} holds a negative number": bool((real < 0).any()),
+        "the largest number of {x}": float(real.max()),
+        "the smallest number of {x}": float(real.min()),
+        "the largest size of a number of {x}": float(abs(real).max()),
+    }
+    if (real != 0).any():
+        features["the smallest size of a number of {x} other than 0"] = float(abs(real[real != 0]).min())
+    return features | (_of_rows(array) if array.ndim and array.shape[-1] > 1 else {})
+
+
+def _of_rows(array: Floats) -> Features:
+    rows = np.sort(np.where(np.isfinite(array), array, 0.0), axis=-1)
+    steps = np.diff(rows, axis=-1)
+    features: Features = {
+        "a row of {x} holds equal numbers only": bool((steps == 0).all(-1).any()),
+        "every row of {x} holds equal numbers only": bool((steps == 0).all()),
+        "two numbers of a row of {x} are equal": bool((steps == 0).any()),
+        "a row of {x} holds different numbers": bool((steps > 0).any()),
+        "{x} has more than one row": array.ndim > 1 and array[..., 0].size > 1,
+    }
+    if (steps > 0).any():
+        features["the smallest difference within a row of {x}"] = float(steps[steps > 0].min())
+    return features
+
+
+def _of_form(value: Any) -> Features:
+    """How the numbers are passed."""
+    array = np.asarray(value)
+    return {
+        "{x} is a list": isinstance(value, list),
+        "{x} is a number alone": array.ndim == 0,
+        **{
+            f"{{x}} has {count} {'axis' if count == 1 else 'axes'}": array.ndim == count
+            for count in (1, 2, 3)
+        },
+        "{x} holds integers": array.dtype.kind in "iu",
+        "{x} holds truth values": array.dtype.kind == "b",
+    }
+
+
+def of_entries(given: Given, shape: tuple[int, ...]) -> Mapping[str, Floats | Bools]:
+    """Features of every entry of a result of this shape; a number alone is one entry."""
+    shape = shape or (1,)
+    places = np.indices(shape)
+    columns: dict[str, Floats | Bools] = {}
+    if len(shape) > 1:
+        columns |= {
+            "it is not in the first row": places[0] > 0,
+            "it is not in the last row": places[0] < shape[0] - 1,
+        }
+    columns |= {
+        "it is not the first of its row": places[-1] > 0,
+        "it is not the last of its row": places[-1] < shape[-1] - 1,
+    }
+    for name, array in given.arrays.items():
+        kind = given.domain.arguments[name]
+        array = array.reshape(1) if kind.axes and not array.ndim else array
+        if array.shape == shape:
+            columns |= {
+                key.format(x=name): column for key, column in _of_same_shape(array, kind, given).items()
+            }
+        elif array.ndim and array.shape == shape[: array.ndim]:
+            broad = np.broadcast_to(array.reshape(array.shape + (1,) * (len(shape) - array.ndim)), shape)
+            columns |= {f"{name} of its row": broad, f"{name} of its row is 0": broad == 0}
+        elif array.ndim == len(shape) + 1 and array.shape[:-1] == shape and array.shape[-1] > 1:
+            columns |= {
+                f"the largest number of its row of {name}": array.max(-1),
+                f"the smallest number of its row of {name}": array.min(-1),
+            }
+            columns[f"a number of its row of {name} is 0"] = (array == 0).any(-1)
+    reals = [name for name, kind in given.domain.arguments.items() if isinstance(kind, Real) and kind.axes]
+    for name, other in itertools.combinations(reals, 2):
+        first, second = (np.atleast_1d(given.arrays[each]) for each in (name, other))
+        if first.shape == second.shape == shape:
+            with np.errstate(all="ignore"):
+                columns |= {
+                    f"{name} - {other}": first - second,
+                    f"the size of {name} - {other}": abs(first - second),
+                }
+    return {
+        key: np.where(np.isfinite(column), column, np.nan).ravel() if column.dtype != bool else column.ravel()
+        for key, column in columns.items()
+    }
+
+
+def _of_same_shape(array: Floats, kind: Argument, given: Given) -> Mapping[str, Floats | Bools]:
+    if isinstance(kind, Mask):
+        return {"{x} is 0": array <= 0, "{x} is 1": array > 0}
+    columns: dict[str, Floats | Bools] = {
+        "{x}": array,
+        "the size of {x}": abs(array),
+        "{x} is 0": array == 0,
+        "{x} is the largest of its row": array == array.max(-1, keepdims=True),
+        "{x} is not the largest of its row": array < array.max(-1, keepdims=True),
+        "{x} is the smallest of its row": array == array.min(-1, keepdims=True),
+        "{x} is not the smallest of its row": array > array.min(-1, keepdims=True),
+        "the number of times that {x} occurs in its row": _counts(array),
+        "the largest number of its row of {x}": np.broadcast_to(array.max(-1, keepdims=True), array.shape),
+        "the smallest number of its row of {x}": np.broadcast_to(array.min(-1, keepdims=True), array.shape),
+    }
+    columns |= _of_marks(array, given)
+    for text, number in _bounds(kind, given):
+        columns |= {
+            f"{{x}} is {text}": array == number,
+            f"{{x}} is above {text}": array > number,
+            f"{{x}} is below {text}": array < number,
+        }
+    return columns
+
+
+def _counts(array: Floats) -> Floats:
+    """How often each number occurs in its row."""
+    return np.asarray((array[..., :, None] == array[..., None, :]).sum(-1), dtype=float)
+
+
+def _of_marks(array: Floats, given: Given) -> Mapping[str, Bools]:
+    """Where a whole number that is an argument by itself stands in an array of whole numbers."""
+    columns: dict[str, Bools] = {}
+    for name, kind in given.domain.arguments.items():
+        if isinstance(kind, Whole) and not kind.axes and array.ndim:
+            equal = array == float(given.arrays[name])
+            of_rows = {
+                f"{name} does not occur in its row": ~equal.any(-1, keepdims=True),
+                f"{name} occurs more than once in its row": equal.sum(-1, keepdims=True) > 1,
+                f"{{x}} is not {name}": ~equal,
+                f"its row of {{x}} begins with {name}": equal[..., :1],
+                f"its row of {{x}} ends with {name}": equal[..., -1:],
+            }
+            columns |= {clause: np.broadcast_to(holds, array.shape) for clause, holds in of_rows.items()}
+            columns |= {
+                f"{{x}} is {name}": equal,
+                f"{name} has come before": np.cumsum(equal, axis=-1) > equal,
+            }
+    return columns
+
+
+def _bounds(kind: Argument, given: Given) -> Iterator[tuple[str, float]]:
+    """Special values of an argument, and their inverses."""
+    for text, number in _special_values(kind, given):
+        yield text, number
+        if number > 0:
+            yield f"1/({text})" if " " in text else f"1/{text}", 1.0 / number
+
+
+def _specials(kind: Argument, value: float, given: Given) -> Features:
+    features: Features = {}
+    for text, number in _special_values(kind, given):
+        features |= {
+            f"{{x}} is {text}": bool(value == number),
+            f"{{x}} is below {text}": bool(value < number),
+        }
+    return features
+
+
+def _special_values(kind: Argument, given: Given) -> Iterator[tuple[str, float]]:
+    for each in getattr(kind, "at", ()):
+        if isinstance(each, str):
+            yield each, float(evaluated(each, {**given.values, **given.lengths}))
+
+
+def _numbers(value: Any) -> Floats | None:
+    try:
+        return np.asarray(value, dtype=float)
+    except (TypeError, ValueError):
+        return None

@@ -1,0 +1,131 @@
+"""How wrong values relate to the right ones, where one relation holds in all wrong calls."""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.arrays import Bools, Floats
+from grpo_ref.course.grading.symptoms.features import Given
+
+FEWEST = 3
+"""Wrong calls in which a relation must hold."""
+SAME = 1e-6
+"""Relative deviation up to which two numbers are the same."""
+EXACTLY = 1e-10
+"""Deviation, relative to the largest number, up to which two sets of numbers are the same."""
+ROUGHLY = 1e-3
+"""Relative deviation up to which two factors are: a small number beside the divisor may set them apart."""
+NEARLY = 1e-4
+"""A value that is off by less than this part of the largest one is nearly right."""
+
+
+def relation(wrong: Sequence[tuple[Given, Any, Any]]) -> str:
+    """A sentence for the factor or the order in which all wrong values differ from the right ones, or "".
+
+    Args:
+      wrong: what was given, what was returned and what is right, call by call.
+    """
+    telling = [(given, *arrays) for given, got, due in wrong if (arrays := _arrays(got, due)) is not None]
+    if len(telling) < max(FEWEST, len(wrong)):
+        return ""
+    factors = [_factor(got, due) for _, got, due in telling]
+    if all(factors) and not _all_same([factor or 0.0 for factor in factors], [1.0] * len(factors)):
+        found = _name([given for given, _, _ in telling], factors)
+        if found:
+            return f"What is returned is {found} times the right value, or nearly so."
+    if all(_is_reordered(got, due) for _, got, due in telling):
+        return "The right numbers are returned, in another order."
+    return ""
+
+
+def likeness(wrong_calls: Sequence[tuple[Given, Any, Any]]) -> str:
+    """A sentence if all wrong entries are the same number, an argument, or nearly right; else ""."""
+    pairs = [_arrays(got, due) for _, got, due in wrong_calls]
+    if not pairs or any(pair is None for pair in pairs):
+        return ""
+    arrays = [pair for pair in pairs if pair is not None]
+    far = [abs(got - due).max(initial=0.0) / (abs(due).max(initial=0.0) or 1.0) for got, due in arrays]
+    if 0.0 < (deviation := float(max(far))) < NEARLY:
+        digits = math.floor(-math.log10(deviation))
+        return f"There, the value is right to {digits} digits or more, and no further."
+    off = [~np.isclose(got, due, rtol=SAME, atol=SAME * abs(due).max(initial=0.0)) for got, due in arrays]
+    values = np.concatenate([got[wrong].ravel() for (got, _), wrong in zip(arrays, off, strict=True)])
+    if values.size and (values == values[0]).all():
+        return f"There, {values[0]:g} is returned."
+    name = _returned_as_given([given for given, _, _ in wrong_calls], [got for got, _ in arrays], off)
+    return f"There, {name} is returned as it came." if values.size and name else ""
+
+
+def _returned_as_given(given: Sequence[Given], got: Sequence[Floats], wrong: Sequence[Bools]) -> str:
+    """Name of the argument that all wrong entries are equal to, or ""."""
+    names = [name for name, array in given[0].arrays.items() if array.ndim]
+    for name in names:
+        if all(
+            each.arrays[name].shape == value.shape and (each.arrays[name] == value)[off].all()
+            for each, value, off in zip(given, got, wrong, strict=True)
+        ):
+            return name
+    return ""
+
+
+def _arrays(got: Any, due: Any) -> tuple[Floats, Floats] | None:
+    """Both as arrays of one shape with finite numbers; None for anything else."""
+    try:
+        ours, theirs = np.asarray(got, dtype=float), np.asarray(due, dtype=float)
+    except (TypeError, ValueError):
+        return None
+    fits = ours.shape == theirs.shape and np.isfinite(ours).all() and np.isfinite(theirs).all()
+    return (ours, theirs) if fits else None
+
+
+def _factor(got: Floats, due: Floats) -> float | None:
+    """The one number by which the right value is multiplied, or None."""
+    largest = np.argmax(abs(due)) if due.size else 0
+    if not due.size or due.flat[largest] == 0:
+        return None
+    factor = float(got.flat[largest] / due.flat[largest])
+    bound = ROUGHLY * abs(factor * due.flat[largest])
+    return factor if np.allclose(got, factor * due, rtol=0.0, atol=bound) else None
+
+
+def _name(given: Sequence[Given], factors: Sequence[float | None]) -> str:
+    """What the factors are in all these calls: a number, or an expression of what was given."""
+    numbers = [factor for factor in factors if factor is not None]
+    if _all_same(numbers, [numbers[0]] * len(numbers)):
+        return f"{numbers[0]:.3g}"
+    options = [dict(_expressions(each)) for each in given]
+    for text in options[0]:
+        if all(text in each for each in options) and _all_same(numbers, [each[text] for each in options]):
+            return text
+    return ""
+
+
+def _all_same(ours: Sequence[float], theirs: Sequence[float]) -> bool:
+    return all(math.isclose(a, b, rel_tol=ROUGHLY) for a, b in zip(ours, theirs, strict=True))
+
+
+def _expressions(given: Given) -> Iterator[tuple[str, float]]:
+    """Factors that a forgotten or a wrong divisor gives."""
+    quantities: dict[str, float] = {symbol: float(length) for symbol, length in given.lengths.items()}
+    for name in given.arrays:
+        if given.arrays[name].ndim == 0:
+            quantities[name] = float(given.arrays[name])
+    products = {f"{a} {b}": quantities[a] * quantities[b] for a in quantities for b in quantities if a < b}
+    for text, value in (quantities | products).items():
+        if value > 0:
+            yield text, value
+            yield f"1/({text})" if " " in text else f"1/{text}", 1.0 / value
+    for symbol, length in quantities.items():
+        if length > 1:
+            yield f"{symbol}/({symbol} - 1)", length / (length - 1)
+            yield f"({symbol} - 1)/{symbol}", (length - 1) / length
+            yield f"√(({symbol} - 1)/{symbol})", math.sqrt((length - 1) / length)
+            yield f"√({symbol}/({symbol} - 1))", math.sqrt(length / (length - 1))
+            yield f"√{symbol}", math.sqrt(length)
+
+
+def _is_reordered(got: Floats, due: Floats) -> bool:
+    bound = EXACTLY * abs(due).max(initial=0.0)
+    return bool(np.allclose(np.sort(got.ravel()), np.sort(due.ravel()), rtol=0.0, atol=bound))

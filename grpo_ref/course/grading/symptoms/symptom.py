@@ -1,0 +1,276 @@
+"""`symptom`: the sentence for a wrong answer that no known mistake explains."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.arrays import Bools, Floats
+from grpo_ref.course.grading.found import changed
+from grpo_ref.course.grading.judge import difference
+from grpo_ref.course.grading.problem import Problem, Raised, copied
+from grpo_ref.course.grading.rights import Candidate, Rights, domain_of, rights_of
+from grpo_ref.course.grading.submission import ENDED, Call, Witness
+from grpo_ref.course.grading.symptoms.features import Features, Given, of_call, of_entries
+from grpo_ref.course.grading.symptoms.relations import likeness, relation
+from grpo_ref.course.grading.symptoms.rules import Rule, rule_for
+
+MORE = 60
+"""Inputs of the domain that are tried to find out where an answer is wrong."""
+MOST_ENTRIES = 200
+"""Of one call, so many entries are looked at."""
+SAME, ROUNDED, TINY = 1e-9, 1e-6, 1e-13
+"""An entry is right that deviates by less than the first part of the largest entry, and by less than the
+second part of its own size and the third of the largest one.
+"""
+REMEMBERED = (
+    "The same call gives the right value in a fresh process: something is remembered from earlier calls, in a"
+    " global variable, a default value or a cache."
+)
+WRONG = "It is wrong"
+VALUE = "value"
+RIGHT, RAISED, CHANGED, LENIENT = "right", "raised", "changed", "lenient"
+VERBS = {
+    CHANGED: "An input is changed",
+    LENIENT: "Nothing is refused",
+    "finite": "NaN or an infinity is returned",
+    "shape": "What is returned has another shape",
+}
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A call with its verdict.
+
+    Attributes:
+      given: what the function was given.
+      call: with what came of it.
+      expected: the right value, or the exception that must come.
+      verdict: RIGHT, RAISED, CHANGED, LENIENT, or the kind of the difference.
+    """
+
+    given: Given
+    call: Call
+    expected: Any
+    verdict: str
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether anything is wrong."""
+        return self.verdict != RIGHT
+
+    @property
+    def values(self) -> tuple[Given, Any, Any]:
+        """As a relation wants to have them."""
+        return self.given, self.call.value, self.expected
+
+
+def symptom(problem: Problem, witness: Witness, seed: int, afresh: Callable[[], None] | None = None) -> str:
+    """What is true of all calls in which the answer is wrong, as far as it can be said in a sentence; or "".
+
+    Args:
+      problem: an exercise with a domain.
+      witness: of the calls so far; some more are made.
+      seed: of their inputs.
+      afresh: begins a new process for the calls to come; None if the answer has none.
+    """
+    if problem.domain is None or any(ENDED & set(call.kinds) for call in witness.calls):
+        return ""
+    judged = [each for call in witness.calls if (each := _judged(problem, call, False)) is not None]
+    wrong = [each for each in judged if each.is_wrong]
+    if wrong and afresh is not None:
+        afresh()
+        again = _tried(witness, wrong[0].call)
+        if again is None or not _is_wrong(problem, again):
+            return REMEMBERED if again is not None else ""
+    judged += _more(problem, witness, seed)
+    wrong = [each for each in judged if each.is_wrong]
+    if not wrong:
+        return ""
+    return _related([each for each in wrong if each.verdict == VALUE], len(wrong)) or _where(judged)
+
+
+def _related(wrong: Sequence[Judged], count: int) -> str:
+    """One relation between what is returned and what is right: in all wrong calls, or in simple ones."""
+    if len(wrong) < count:
+        return ""
+    if found := relation([each.values for each in wrong]):
+        return found
+    for symbol in wrong[0].given.domain.sizes:
+        simple = [each.values for each in wrong if each.given.lengths.get(symbol) == 1]
+        if found := relation(simple):
+            return f"Where {symbol} is 1: {found[0].lower()}{found[1:]}"
+    return ""
+
+
+def _is_wrong(problem: Problem, call: Call) -> bool:
+    judged = _judged(problem, call, False)
+    return judged is None or judged.is_wrong
+
+
+def _more(problem: Problem, witness: Witness, seed: int) -> Iterator[Judged]:
+    """Further calls with inputs of the domain; where an answer is wrong, all right answers must agree."""
+    rights: Rights | None = None
+    for draw in domain_of(problem).draws(seed + 1, MORE):
+        call = _tried(witness, Call(draw.arguments, draw.keywords))
+        if call is None:
+            return
+        judged = _judged(problem, call, not call.raised and changed(witness.inputs_after(), call.arguments))
+        if judged is not None and judged.is_wrong:
+            rights = rights or rights_of(problem)
+            judged = judged if isinstance(rights.candidate(draw), Candidate) else None
+        if judged is not None:
+            yield judged
+
+
+def _tried(witness: Witness, call: Call) -> Call | None:
+    """What comes of the same call now; None if the process was ended by it."""
+    try:
+        witness(*call.arguments, **call.keywords)
+    except Raised as raised:
+        if ENDED & set(raised.kinds):
+            return None
+    return witness.calls[-1]
+
+
+def _judged(problem: Problem, call: Call, is_changed: bool) -> Judged | None:
+    """The verdict on a call; None if the reference cannot take the input either."""
+    expected: Any
+    try:
+        with np.errstate(all="ignore"):
+            expected = problem.reference(*copied(call.arguments), **copied(call.keywords))
+    except ValueError as error:
+        expected = error
+    except Exception:
+        return None
+    given = Given(domain_of(problem), call.arguments, call.keywords)
+    return Judged(given, call, expected, _verdict(problem, call, expected, is_changed))
+
+
+def _verdict(problem: Problem, call: Call, expected: Any, is_changed: bool) -> str:
+    if isinstance(expected, Exception):
+        return LENIENT if not call.raised else RIGHT if "ValueError" in call.kinds else RAISED
+    if call.raised:
+        return RAISED
+    wrong = difference(call.value, expected, problem.rtol)
+    if wrong is not None:
+        return wrong.kind
+    return CHANGED if is_changed else RIGHT
+
+
+def _where(judged: Sequence[Judged]) -> str:
+    """The sentence of the rule that sets the wrong calls apart, or else the wrong entries."""
+    wrong = [each for each in judged if each.is_wrong]
+    by_call = _rule_of_calls(judged)
+    if by_call is not None and by_call.is_exact:
+        return _told(f"{_verb(wrong)} exactly where {by_call.text}", by_call, "calls", wrong)
+    by_entry = _rule_of_entries(judged)
+    if by_entry is not None and by_entry.is_exact:
+        return _told(f"Exactly those entries are wrong where {by_entry.text}", by_entry, "entries", wrong)
+    if by_entry is not None:
+        return _told(f"Entries are wrong only where {by_entry.text}", by_entry, "entries", wrong)
+    if by_call is not None:
+        return _told(f"{_verb(wrong)} only where {by_call.text}", by_call, "calls", wrong)
+    return _anywhere(judged, wrong)
+
+
+def _anywhere(judged: Sequence[Judged], wrong: Sequence[Judged]) -> str:
+    """What all wrong calls have in common, where no rule says which they are; or ""."""
+    verb, near = _verb(wrong), likeness([each.values for each in wrong])
+    if verb == WRONG and not near:
+        return ""
+    such = f"in {len(wrong)} of {len(judged)} calls that were tried; the others are right."
+    return " ".join(filter(None, (f"{verb} {such}", near)))
+
+
+def _told(start: str, rule: Rule, unit: str, wrong: Sequence[Judged]) -> str:
+    such = (
+        f"{rule.wrong} of {rule.covered} such {unit}"
+        if not rule.is_exact
+        else f"all {rule.wrong} such {unit}"
+    )
+    told = f"{start}: in {such} that were tried, and in none of the {rule.others} others."
+    return " ".join(filter(None, (told, likeness([each.values for each in wrong]))))
+
+
+def _verb(wrong: Sequence[Judged]) -> str:
+    """What goes wrong, as the beginning of a sentence."""
+    verdicts = {each.verdict for each in wrong}
+    if verdicts == {RAISED}:
+        kinds = {each.call.kinds[0] for each in wrong}
+        return f"{' or '.join(sorted(kinds))} is raised"
+    return VERBS.get(verdicts.pop(), WRONG) if len(verdicts) == 1 else WRONG
+
+
+def _rule_of_calls(judged: Sequence[Judged]) -> Rule | None:
+    wrong = np.array([each.is_wrong for each in judged])
+    return rule_for(_columns([of_call(each.given) for each in judged]), wrong, int(wrong.sum()))
+
+
+def _columns(samples: Sequence[Features]) -> Mapping[str, Floats | Bools]:
+    """A column for each feature; a clause that is not asked of a sample does not hold there."""
+    kinds = {name: isinstance(value, bool) for sample in samples for name, value in sample.items()}
+    return {
+        name: np.array([bool(sample.get(name, False)) for sample in samples])
+        if is_clause
+        else np.array([float(sample.get(name, np.nan)) for sample in samples])
+        for name, is_clause in kinds.items()
+    }
+
+
+def _rule_of_entries(judged: Sequence[Judged]) -> Rule | None:
+    """Of the entries of what was returned, if every wrong call returned an array of the right shape."""
+    wrong, blocks, calls = [], [], 0
+    for each in judged:
+        off = _wrong_entries(each)
+        if off is None:
+            if each.is_wrong:
+                return None
+            continue
+        seen = _seen(off)
+        whole = {name: np.full(off.size, value) for name, value in of_call(each.given).items()}
+        columns = {**whole, **of_entries(each.given, off.shape)}
+        blocks.append({name: column[seen] for name, column in columns.items()})
+        wrong.append(off.ravel()[seen])
+        calls += bool(off.any())
+    if not calls:
+        return None
+    names = {name: column.dtype == bool for block in blocks for name, column in block.items()}
+    joined = {
+        name: np.concatenate(
+            [_filled(block, name, len(off), is_clause) for block, off in zip(blocks, wrong, strict=True)]
+        )
+        for name, is_clause in names.items()
+    }
+    return rule_for(joined, np.concatenate(wrong), calls)
+
+
+def _seen(off: Bools) -> Any:
+    """Which entries of a call are looked at: of many, an even choice of the wrong and of the right ones."""
+    kinds = [np.flatnonzero(off), np.flatnonzero(~off)]
+    return np.concatenate([kind[:: len(kind) // (MOST_ENTRIES // 2) + 1] for kind in kinds])
+
+
+def _filled(block: Mapping[str, Any], name: str, count: int, is_clause: bool) -> Any:
+    return block.get(name, np.zeros(count, dtype=bool) if is_clause else np.full(count, np.nan))
+
+
+def _wrong_entries(each: Judged) -> Bools | None:
+    """Which entries of an array are wrong; of several of one shape, in any. None if the shape is wrong."""
+    if each.call.raised or isinstance(each.expected, Exception | str | Mapping):
+        return None
+    try:
+        got, due = np.asarray(each.call.value, dtype=float), np.asarray(each.expected, dtype=float)
+    except (TypeError, ValueError):
+        return None
+    is_several = isinstance(each.expected, tuple)
+    if got.shape != due.shape or not due.size:
+        return None
+    if not each.is_wrong:
+        return np.zeros(due.shape[is_several:], bool)
+    with np.errstate(all="ignore"):
+        error, largest = abs(got - due), abs(due).max()
+        is_near = (error <= SAME * largest) & (error <= ROUNDED * abs(due) + TINY * largest)
+    off = ~is_near & (got != due)
+    return np.asarray(off.any(0) if is_several else off)

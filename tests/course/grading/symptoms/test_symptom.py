@@ -1,0 +1,162 @@
+"""Wrong answers that nobody knows are told by what all calls have in common in which they are wrong."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from grpo_ref.course.grading.domain.arguments import Mask, Real, Scalar, Whole
+from grpo_ref.course.grading.domain.domain import Domain
+from grpo_ref.course.grading.drawn import FromDomain
+from grpo_ref.course.grading.grade import grade
+from grpo_ref.course.grading.problem import Problem
+
+
+def centered(rewards, mask, scale=1.0, first=0):
+    """Rewards of each row less the row's mean over the mask; tokens before `first` give 0."""
+    rewards, mask = np.asarray(rewards, dtype=float), np.asarray(mask) > 0
+    mean = np.where(mask, rewards, 0.0).sum(-1, keepdims=True) / np.maximum(mask.sum(-1, keepdims=True), 1)
+    kept = mask & (np.arange(mask.shape[-1]) >= first)
+    return np.where(kept, scale * (rewards - mean), 0.0)
+
+
+DOMAIN = Domain(
+    {
+        "rewards": Real("P G", (-10, 10), padding="mask"),
+        "mask": Mask("P G"),
+        "scale": Scalar(1.0, (0.5, 4)),
+        "first": Whole((0, 2), default=0),
+    },
+    sizes={"P": (1, 3), "G": (1, 4)},
+)
+PROBLEM = Problem(
+    id="toys/centered",
+    title="Centered",
+    function="centered",
+    reference=centered,
+    checks=(FromDomain(),),
+    mutants=(),
+    hints=(),
+    background="",
+    task="",
+    inputs=DOMAIN.inputs,
+    output="",
+    source="",
+    domain=DOMAIN,
+)
+
+
+def a_group_of_one_keeps_its_reward(rewards, mask, scale=1.0, first=0):
+    alone = np.shape(rewards)[-1] == 1
+    return np.where(np.asarray(mask) > 0, rewards, 0.0) if alone else centered(rewards, mask, scale, first)
+
+
+def one_scale_too_many(rewards, mask, scale=1.0, first=0):
+    return scale * centered(rewards, mask, scale, first)
+
+
+def no_lists(rewards, mask, scale=1.0, first=0):
+    return centered(rewards.astype(float), mask, scale, first)
+
+
+def large_scales_are_cut(rewards, mask, scale=1.0, first=0):
+    return centered(rewards, mask, min(scale, 2.5), first)
+
+
+def negative_numbers_are_lost(rewards, mask, scale=1.0, first=0):
+    return np.maximum(centered(rewards, mask, scale, first), 0.0)
+
+
+def padding_is_multiplied(rewards, mask, scale=1.0, first=0):
+    with np.errstate(all="ignore"):
+        return centered(rewards, mask, scale, first) + 0.0 * np.asarray(rewards, dtype=float)
+
+
+def changes_the_rewards(rewards, mask, scale=1.0, first=0):
+    value = centered(rewards, mask, scale, first)
+    if isinstance(rewards, np.ndarray):
+        rewards[...] = 0
+    return value
+
+
+def in_single_precision(rewards, mask, scale=1.0, first=0):
+    return centered(rewards, mask, scale, first).astype(np.float32)
+
+
+def in_the_opposite_order(rewards, mask, scale=1.0, first=0):
+    return centered(rewards, mask, scale, first)[:, ::-1]
+
+
+def flat(rewards, mask, scale=1.0, first=0):
+    return centered(rewards, mask, scale, first).ravel()
+
+
+TOLD = {
+    a_group_of_one_keeps_its_reward: ("exactly where G is 1", "There, rewards is returned as it came."),
+    one_scale_too_many: ("What is returned is scale times the right value",),
+    no_lists: ("AttributeError is raised exactly where rewards is a list",),
+    large_scales_are_cut: ("where scale is above 2",),
+    negative_numbers_are_lost: ("There, 0 is returned.",),
+    padding_is_multiplied: ("NaN or an infinity is returned", "the padding of rewards holds"),
+    changes_the_rewards: ("An input is changed",),
+    in_single_precision: ("right to 7 digits or more",),
+    in_the_opposite_order: ("in another order",),
+    flat: ("has another shape",),
+}
+
+
+@pytest.mark.parametrize(("answer", "parts"), TOLD.items(), ids=[each.__name__ for each in TOLD])
+def test_what_a_wrong_answer_is_told(answer, parts):
+    report = grade(PROBLEM, answer)
+    for part in parts:
+        assert part in report.symptom
+
+
+def test_nothing_is_said_of_a_right_answer_or_of_one_with_a_diagnosis():
+    assert grade(PROBLEM, centered).symptom == ""
+
+
+def test_what_must_be_refused_and_is_not():
+    strict = replace(
+        PROBLEM,
+        reference=lambda rewards, mask, scale=1.0, first=0: _strict(rewards, mask, scale, first),
+        domain=replace(
+            DOMAIN, arguments={**DOMAIN.arguments, "scale": Scalar(1.0, (0.5, 4), refused=(-1, 0))}
+        ),
+    )
+    assert grade(strict, centered).symptom.startswith("Nothing is refused exactly where scale is below")
+
+
+def _strict(rewards, mask, scale, first):
+    if scale <= 0:
+        raise ValueError("scale")
+    return centered(rewards, mask, scale, first)
+
+
+MEMORY = """
+import numpy as np
+
+kept = []
+
+
+def centered(rewards, mask, scale=1.0, first=0):
+    kept.append(scale)
+    rewards, mask = np.asarray(rewards, dtype=float), np.asarray(mask) > 0
+    mean = np.where(mask, rewards, 0.0).sum(-1, keepdims=True) / np.maximum(mask.sum(-1, keepdims=True), 1)
+    value = np.where(mask & (np.arange(mask.shape[-1]) >= first), rewards - mean, 0.0)
+    return value * {scale}
+"""
+
+
+def test_a_memory_shows_in_a_fresh_process(tmp_path):
+    file = tmp_path / "centered.py"
+    file.write_text(MEMORY.replace("{scale}", "kept[0]"))
+    assert "something is remembered from earlier calls" in grade(PROBLEM, file).symptom
+    file.write_text(MEMORY.replace("{scale}", "scale * 2"))
+    assert grade(PROBLEM, file).symptom == "What is returned is 2 times the right value, or nearly so."
+
+
+def test_an_answer_that_hangs_is_asked_no_more(tmp_path):
+    file = tmp_path / "centered.py"
+    file.write_text("def centered(rewards, mask, scale=1.0, first=0):\n    while True:\n        pass\n")
+    assert grade(replace(PROBLEM, seconds=0.2), file).symptom == ""
