@@ -7,9 +7,9 @@ from .grading.grade import grade as grade, not_started as not_started
 from .grading.matrix import Matrix as Matrix, kill_matrix as kill_matrix, near_misses as near_misses
 from .grading.problem import Problem as Problem
 from .grading.report import Report as Report
-from .grading.right_answers import right_answers as right_answers
 from .grading.statement import starter as starter, statement as statement
 from .marking import mark as mark
 from .problems import PROBLEMS as PROBLEMS
+from .right_answers import right_answers as right_answers
 from .starters import build as build, fill as fill, is_untouched as is_untouched, reset as reset
 from .workbook import Workbook as Workbook

@@ -123,6 +123,8 @@ class Problem:
       checks: named tests, in the order in which a student should meet them.
       mutants: wrong answers that the checks must catch.
       others: right answers in other styles, by name; all checks must pass them.
+      right_answers: gives the texts of further ones by name, the model answer first; it is only called where
+        an answer is wrong.
       hints: a ladder, from a question to nearly the line.
       background, task, inputs, output, constraints, notes: the parts of the statement, in Markdown.
       example: an example in words of its own, beside the shown cases.
@@ -149,6 +151,7 @@ class Problem:
     output: str
     source: str
     others: Mapping[str, Function] = field(default_factory=dict)
+    right_answers: Callable[[], Mapping[str, str]] = dict
     constraints: str = ""
     notes: str = ""
     example: str = ""

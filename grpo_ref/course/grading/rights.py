@@ -7,13 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grpo_ref.course.contents import EXERCISES
 from grpo_ref.course.grading.domain.arguments import evaluated
 from grpo_ref.course.grading.domain.domain import Domain, Draw
 from grpo_ref.course.grading.found import Input
 from grpo_ref.course.grading.judge import agree
 from grpo_ref.course.grading.problem import Function, Problem, copied
-from grpo_ref.course.grading.right_answers import right_answers
 
 ADMISSIBLE = 0.1
 """Right answers must agree on an input within this part of the tolerance."""
@@ -124,8 +122,8 @@ class Rights:
 
 
 def rights_of(problem: Problem) -> Rights:
-    """All right answers that are known; of an exercise outside the course, those that it declares itself."""
-    return Rights(problem, right_answers(problem) if problem.id in EXERCISES else {})
+    """Judged by all right answers that the problem has."""
+    return Rights(problem, problem.right_answers())
 
 
 def function_of(text: str, name: str) -> Function:

@@ -2,12 +2,13 @@
 
 import ast
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grpo_ref.course.contents import EXERCISES, NOTEBOOKS
+from grpo_ref.course.right_answers import right_answers
 from grpo_ref.listing import LazyListing
 
 if TYPE_CHECKING:
@@ -21,8 +22,13 @@ def _problem(name: str) -> "Problem":
     if problem.id != name:
         raise ValueError(f"the module of {name} holds the exercise {problem.id}")
     listed = EXERCISES[name]
-    notebook = NOTEBOOKS[listed.chapter]
-    return replace(problem, difficulty=listed.difficulty, points=listed.points, notebook=notebook)
+    return replace(
+        problem,
+        difficulty=listed.difficulty,
+        points=listed.points,
+        notebook=NOTEBOOKS[listed.chapter],
+        right_answers=partial(right_answers, problem),
+    )
 
 
 PROBLEMS: "LazyListing[Problem]" = LazyListing("exercise", EXERCISES, _problem)

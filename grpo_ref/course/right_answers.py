@@ -7,15 +7,18 @@ them, and an input on which they do not agree judges nobody.
 
 import ast
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from grpo_ref.course.grading.problem import Problem
 from grpo_ref.course.layout import STYLES, model_answer, styles_file
+
+if TYPE_CHECKING:
+    from grpo_ref.course.grading.problem import Problem
 
 NUMPY = "import numpy as np"
 """What every text begins with or holds, because the operators put NumPy's functions into it."""
 
 
-def right_answers(problem: Problem, root: Path | None = None) -> dict[str, str]:
+def right_answers(problem: "Problem", root: Path | None = None) -> dict[str, str]:
     """Name -> text of each right answer, the model answer first.
 
     Args:
