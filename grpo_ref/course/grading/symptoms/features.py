@@ -226,7 +226,8 @@ def _of_same_shape(array: Floats, kind: Argument, given: Given) -> Mapping[str, 
         "the largest number of its row of {x}": np.broadcast_to(array.max(-1, keepdims=True), array.shape),
         "the smallest number of its row of {x}": np.broadcast_to(array.min(-1, keepdims=True), array.shape),
     }
-    columns |= _of_marks(array, given)
+    if isinstance(kind, Whole):
+        columns |= _of_marks(array, given)
     for text, number in _bounds(kind, given):
         columns |= {
             f"{{x}} is {text}": array == number,

@@ -14,7 +14,7 @@ FEWEST = 3
 SAME = 1e-6
 """Relative deviation up to which two numbers are the same."""
 EXACTLY = 1e-10
-"""Deviation, relative to the largest number, up to which two sets of numbers are the same."""
+"""Relative deviation up to which a number is the same in another place."""
 ROUGHLY = 1e-3
 """Relative deviation up to which two factors are: a small number beside the divisor may set them apart."""
 NEARLY = 1e-4
@@ -127,5 +127,4 @@ def _expressions(given: Given) -> Iterator[tuple[str, float]]:
 
 
 def _is_reordered(got: Floats, due: Floats) -> bool:
-    bound = EXACTLY * abs(due).max(initial=0.0)
-    return bool(np.allclose(np.sort(got.ravel()), np.sort(due.ravel()), rtol=0.0, atol=bound))
+    return bool(np.allclose(np.sort(got.ravel()), np.sort(due.ravel()), rtol=EXACTLY, atol=0.0))

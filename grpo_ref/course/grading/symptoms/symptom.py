@@ -18,6 +18,8 @@ from grpo_ref.course.grading.symptoms.rules import Rule, rule_for
 
 MORE = 60
 """Inputs of the domain that are tried to find out where an answer is wrong."""
+NEARLY_ALL = 0.8
+"""If a larger share of the calls is wrong, a rule would only say which inputs are too simple to be wrong."""
 MOST_ENTRIES = 200
 """Of one call, so many entries are looked at."""
 SAME, ROUNDED, TINY = 1e-9, 1e-6, 1e-13
@@ -162,7 +164,7 @@ def _verdict(problem: Problem, call: Call, expected: Any, is_changed: bool) -> s
 def _where(judged: Sequence[Judged]) -> str:
     """The sentence of the rule that sets the wrong calls apart, or else the wrong entries."""
     wrong = [each for each in judged if each.is_wrong]
-    by_call = _rule_of_calls(judged)
+    by_call = _rule_of_calls(judged) if len(wrong) <= NEARLY_ALL * len(judged) else None
     if by_call is not None and by_call.is_exact:
         return _told(f"{_verb(wrong)} exactly where {by_call.text}", by_call, "calls", wrong)
     by_entry = _rule_of_entries(judged)
@@ -178,7 +180,7 @@ def _where(judged: Sequence[Judged]) -> str:
 def _anywhere(judged: Sequence[Judged], wrong: Sequence[Judged]) -> str:
     """What all wrong calls have in common, where no rule says which they are; or ""."""
     verb, near = _verb(wrong), likeness([each.values for each in wrong])
-    if verb == WRONG and not near:
+    if verb == WRONG and not near and len(wrong) <= NEARLY_ALL * len(judged):
         return ""
     such = f"in {len(wrong)} of {len(judged)} calls that were tried; the others are right."
     return " ".join(filter(None, (f"{verb} {such}", near)))

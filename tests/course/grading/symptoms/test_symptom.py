@@ -116,6 +116,24 @@ def test_nothing_is_said_of_a_right_answer_or_of_one_with_a_diagnosis():
     assert grade(PROBLEM, centered).symptom == ""
 
 
+def one_more(rewards, mask, scale=1.0, first=0):
+    return 2.0 * centered(rewards, mask, scale, first) + 1.0
+
+
+def test_of_an_answer_that_is_wrong_nearly_everywhere_no_condition_is_told():
+    told = grade(PROBLEM, one_more).symptom
+    assert told.startswith("It is wrong in ")
+    assert "where" not in told
+
+
+def test_numbers_that_were_lost_are_in_no_other_order():
+    def small_ones_lost(rewards, mask, scale=1.0, first=0):
+        value = centered(rewards, mask, scale, first)
+        return np.where(abs(value) < 1e-3, 0.0, value)
+
+    assert "in another order" not in grade(PROBLEM, small_ones_lost).symptom
+
+
 def test_what_must_be_refused_and_is_not():
     strict = replace(
         PROBLEM,
