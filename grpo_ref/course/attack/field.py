@@ -95,7 +95,7 @@ FIELD = (
         "statistic",
         "statistic",
         (_statistic,),
-        "Another statistic than the one asked for; on two-valued inputs they agree.",
+        "Another statistic is taken than the one that is asked for.",
     ),
     Operator(
         "mean of means against mean",
@@ -129,7 +129,7 @@ FIELD = (
             pattern("np.log(A)", *(f"np.log(np.maximum(A, {size!r}))" for size in EVERY_SIZE)),
             pattern("np.sqrt(A)", *(f"np.sqrt(A + {size!r})" for size in EVERY_SIZE)),
         ),
-        "A small number is added, or used as a floor, where the formula has none.",
+        "A small number stands where the formula has none, or is missing where it has one.",
     ),
     Operator(
         "the small number elsewhere",
