@@ -1,4 +1,4 @@
-"""What the exercises on k3 share: the log-probabilities of policy and reference, and how far they may differ."""
+"""What the exercises on a penalty for each token share: the log-probabilities of policy and reference, and how far they may differ."""
 
 import numpy as np
 
@@ -13,11 +13,11 @@ NO_OVERFLOW = Rule(
 )
 
 
-def log_probs_of_both(nearest: float) -> dict[str, Argument]:
+def log_probs_of_both(nearest: float, farthest: float = 700.0) -> dict[str, Argument]:
     """The two arguments, each a number or of shape (T,), (N, T) or (B, N, T), in nats.
 
     Args:
-      nearest: the smallest usual distance of the two that is not 0.
+      nearest, farthest: the smallest usual distance of the two that is not 0, and the largest one.
     """
     return {
         "log_probs": Real(
@@ -29,7 +29,7 @@ def log_probs_of_both(nearest: float) -> dict[str, Argument]:
         "ref_log_probs": Real(
             "|T|N T|B N T",
             (-1000, 0),
-            usual=((-1, 1), (-1e-2, -nearest), (nearest, 0.05), (-30, 30), (-700, 700)),
+            usual=((-1, 1), (-1e-2, -nearest), (nearest, 0.05), (-30, 30), (-farthest, farthest)),
             near="log_probs",
             meaning="log πref of the same tokens",
         ),

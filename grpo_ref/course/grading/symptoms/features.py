@@ -167,47 +167,77 @@ def _of_form(value: Any) -> Features:
 
 
 def of_entries(given: Given, shape: tuple[int, ...]) -> Mapping[str, Floats | Bools]:
-    """Features of every entry of a result of this shape; a number alone is one entry."""
+    """Features of every entry of a result of this shape, in one row each; a number alone is one entry.
+
+    Args:
+      given: what the call was given.
+      shape: of the result; the last axis is called a row.
+
+    Returns:
+      Noun of a number, or clause -> array of as many numbers or truth values as there are entries; NaN where
+      a number is not finite.
+    """
     shape = shape or (1,)
+    columns = {**_of_places(shape), **_of_differences(given, shape)}
+    for name, array in given.arrays.items():
+        kind = given.domain.arguments[name]
+        array = array.reshape(1) if kind.axes and not array.ndim else array
+        if array.shape == shape:
+            described = _of_same_shape(array, kind, given)
+        elif array.ndim and array.shape == shape[: array.ndim]:
+            described = _of_fewer_axes(array, shape)
+        elif array.shape[:-1] == shape and array.shape[-1] > 1:
+            described = _of_one_axis_more(array)
+        else:
+            described = {}
+        columns |= {clause.format(x=name): column for clause, column in described.items()}
+    return {clause: _flat(column) for clause, column in columns.items()}
+
+
+def _flat(column: Floats | Bools) -> Floats | Bools:
+    return column.ravel() if column.dtype == bool else np.where(np.isfinite(column), column, np.nan).ravel()
+
+
+def _of_places(shape: tuple[int, ...]) -> dict[str, Floats | Bools]:
+    """Where an entry stands."""
     places = np.indices(shape)
-    columns: dict[str, Floats | Bools] = {}
+    columns: dict[str, Floats | Bools] = {
+        "it is not the first of its row": places[-1] > 0,
+        "it is not the last of its row": places[-1] < shape[-1] - 1,
+    }
     if len(shape) > 1:
         columns |= {
             "it is not in the first row": places[0] > 0,
             "it is not in the last row": places[0] < shape[0] - 1,
         }
-    columns |= {
-        "it is not the first of its row": places[-1] > 0,
-        "it is not the last of its row": places[-1] < shape[-1] - 1,
-    }
-    for name, array in given.arrays.items():
-        kind = given.domain.arguments[name]
-        array = array.reshape(1) if kind.axes and not array.ndim else array
-        if array.shape == shape:
-            columns |= {
-                key.format(x=name): column for key, column in _of_same_shape(array, kind, given).items()
-            }
-        elif array.ndim and array.shape == shape[: array.ndim]:
-            broad = np.broadcast_to(array.reshape(array.shape + (1,) * (len(shape) - array.ndim)), shape)
-            columns |= {f"{name} of its row": broad, f"{name} of its row is 0": broad == 0}
-        elif array.ndim == len(shape) + 1 and array.shape[:-1] == shape and array.shape[-1] > 1:
-            columns |= {
-                f"the largest number of its row of {name}": array.max(-1),
-                f"the smallest number of its row of {name}": array.min(-1),
-            }
-            columns[f"a number of its row of {name} is 0"] = (array == 0).any(-1)
+    return columns
+
+
+def _of_differences(given: Given, shape: tuple[int, ...]) -> dict[str, Floats | Bools]:
+    """How far two arguments are apart that have a number for each entry."""
+    columns: dict[str, Floats | Bools] = {}
     reals = [name for name, kind in given.domain.arguments.items() if isinstance(kind, Real) and kind.axes]
     for name, other in itertools.combinations(reals, 2):
         first, second = (np.atleast_1d(given.arrays[each]) for each in (name, other))
         if first.shape == second.shape == shape:
             with np.errstate(all="ignore"):
-                columns |= {
-                    f"{name} - {other}": first - second,
-                    f"the size of {name} - {other}": abs(first - second),
-                }
+                difference = first - second
+            columns |= {f"{name} - {other}": difference, f"the size of {name} - {other}": abs(difference)}
+    return columns
+
+
+def _of_fewer_axes(array: Floats, shape: tuple[int, ...]) -> Mapping[str, Floats | Bools]:
+    """Of an argument with one number for several entries, such as an advantage for a completion's tokens."""
+    broad = np.broadcast_to(array.reshape(array.shape + (1,) * (len(shape) - array.ndim)), shape)
+    return {"{x} of its row": broad, "{x} of its row is 0": broad == 0}
+
+
+def _of_one_axis_more(array: Floats) -> Mapping[str, Floats | Bools]:
+    """Of an argument with a row for each entry."""
     return {
-        key: np.where(np.isfinite(column), column, np.nan).ravel() if column.dtype != bool else column.ravel()
-        for key, column in columns.items()
+        "the largest number of its row of {x}": array.max(-1),
+        "the smallest number of its row of {x}": array.min(-1),
+        "a number of its row of {x} is 0": (array == 0).any(-1),
     }
 
 

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.course.grading.domain.arguments import Real
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found import found
@@ -17,27 +16,10 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
+from grpo_ref.course.problems.token_pairs import LARGE, SIZES, log_probs_of_both
 from grpo_ref.kernels import penalties
 
-DOMAIN = Domain(
-    {
-        "log_probs": Real(
-            "|T|N T|B N T",
-            (-1000, 0),
-            usual=((-2, -0.01), (-30, 0), (-1000, 0)),
-            meaning="log πθ of each sampled token, in nats",
-        ),
-        "ref_log_probs": Real(
-            "|T|N T|B N T",
-            (-1000, 0),
-            usual=((-1, 1), (-1e-2, -1e-5), (1e-5, 1e-2), (-30, 30), (-1000, 1000)),
-            near="log_probs",
-            meaning="log πref of the same tokens",
-        ),
-    },
-    sizes={"B": (1, 2), "N": (1, 3), "T": (1, 4)},
-    large={"T": 200, "N": 30},
-)
+DOMAIN = Domain(log_probs_of_both(1e-5, farthest=1000.0), sizes=SIZES, large=LARGE)
 
 
 def _reference(log_probs: Any, ref_log_probs: Any) -> Any:
