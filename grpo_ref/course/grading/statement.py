@@ -92,6 +92,7 @@ def _grading(problem: Problem) -> str:
     return (
         "Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have"
         " to be left as they are; the answer may be any of these."
+        " Numbers in the examples may be rounded to six digits."
         f" Values may differ by {problem.rtol:g} of the largest expected magnitude{_each(problem)}, and by"
         f" {SMALLEST:g} where all expected values are 0; no test asks for a value that rounding decides."
         " There are no points until the examples above are right; then up to half of them for the tests that"

@@ -123,8 +123,7 @@ PROBLEM = Problem(
     domain=DOMAIN,
     output="(P, G) advantages; over the whole batch they sum to zero.",
     constraints=(
-        "A criterion on which a group agrees adds 0 there, and so does every criterion in a group of one. If all groups"
-        " agree on all criteria, every advantage is 0.\n"
+        "A criterion on which a group agrees adds 0 there, and so does every criterion in a group of one.\n"
         "Weights may be negative, as for a penalty, or 0."
     ),
     notes=(

@@ -63,7 +63,6 @@ PROBLEM = Problem(
     inputs=DOMAIN.inputs,
     domain=DOMAIN,
     output="Two arrays (k1, k2) in this order, each of the shape of the inputs, in nats; two numbers for numbers.",
-    constraints="Both inputs have the same shape: any number of axes, also none.",
     notes=(
         "In grpo_ref they are k1 and k2. verl, RLinf and Open Instruct offer both; Open Instruct limits v to ±40"
         " beforehand, which is not asked for here."

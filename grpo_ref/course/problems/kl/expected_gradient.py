@@ -142,7 +142,6 @@ PROBLEM = Problem(
         'A dict with the keys "kl", "k1", "k2" and "k3", each a (V,) array: a gradient with respect to the logits.'
         " Its sign is that of the formulas, so it leads uphill."
     ),
-    constraints="V is at least 2.",
     notes=(
         "The drawing itself is not differentiated: trainers draw the tokens first, then differentiate k at them."
         " TRL, and verl with low_var_kl, use k3; verl can combine any value with the gradient of k2."

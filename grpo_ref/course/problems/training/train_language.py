@@ -109,7 +109,6 @@ PROBLEM = Problem(
     domain=DOMAIN,
     output="(V + 1, V) the logits after U updates.",
     constraints=(
-        "T is at least 2.\n"
         "A group of one, or one in which all rewards are equal, has A = 0 and moves nothing.\n"
         "After 200 updates of 16 completions of 6 tokens with V = 4 and the defaults, the token after each of the"
         " four must be the right one with a probability above 0.9 on average."
