@@ -43,6 +43,7 @@ exp(log 3) = 3 and exp(0) = 1: odds of 3 to 1, so log 3/4 and log 1/4. One row w
 ## Constraints
 
 - B, N and V are at least 1.
+- Every number in logits is 0 or at least 1e-15 in size.
 - Every result is finite, however far apart the logits are: nothing overflows, and a very unlikely
   token gets a large negative number, not -inf.
 - A vocabulary of one token has the log-probability 0. No axis is empty.
@@ -57,9 +58,9 @@ same way.
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -37,6 +37,7 @@ first and token 2 second: log 0.5 and log 0.8.
 ## Constraints
 
 - N, T and V are at least 1.
+- Every number in logits is 0 or at least 1e-15 in size.
 - logits[n, t] scores tokens[n, t]: nothing is shifted here. No axis is empty.
 - Every result is finite, however far apart the logits of a position are: nothing overflows, and a
   very unlikely token gets a large negative number, not -inf.
@@ -53,9 +54,9 @@ memory.
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -41,6 +41,8 @@ it is 1.
 ## Constraints
 
 - N and V are at least 1.
+- Every number in probs is 0 or at least 1e-300 in size.
+- Every number in uniforms is 0 or at least 1e-15 in size.
 - A token of probability 0 is never drawn, whatever u is; one of probability 1e-12 can be.
 - How the sums are rounded does not matter: where u is equal to a sum, the probabilities are
   multiples of 1/4, whose sums are exact, or u and the sum are both 0.
@@ -56,9 +58,9 @@ takes the token with the largest quotient, which draws with the same probabiliti
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

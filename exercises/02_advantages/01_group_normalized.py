@@ -39,6 +39,7 @@ The mean is 1/2 and so is the standard deviation: -0.5 / 0.5001 and 0.5 / 0.5001
 ## Constraints
 
 - P and G are at least 1.
+- Every number in rewards is 0 or at least 1e-15 in size.
 - A group of one completion gets 0.
 
 ## Notes
@@ -51,9 +52,9 @@ Trainers differ in this line: TRL (eps 1e-4) and verl (eps 1e-6) divide by G - 1
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -35,6 +35,7 @@ The mean is 1/4: 1 - 1/4, and three times 0 - 1/4.
 ## Constraints
 
 - P and G are at least 1.
+- Every number in rewards is 0 or at least 1e-15 in size.
 - A group of one completion gets 0, and so does a group in which all rewards are equal.
 
 ## Notes
@@ -47,9 +48,9 @@ TRL does this with `scale_rewards="none"`, Open Instruct by default (`centered`)
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -41,6 +41,7 @@ The two best share the ranks 1 and 2: 2 - 4 · 0.5/3 = 4/3. Ranks 3 and 4 give 2
 ## Constraints
 
 - P and G are at least 1.
+- Every number in rewards is 0 or at least 1e-15 in size.
 - A group of one completion gets 0, and so does a group in which all rewards are equal.
 
 ## Notes
@@ -53,9 +54,9 @@ trainer has it built in.
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

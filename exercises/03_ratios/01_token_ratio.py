@@ -45,6 +45,7 @@ The first token's log-probability rose by 0.5, so its ratio is exp(0.5); the sec
 
 - T may be 0.
 - N is at least 1.
+- Every number in log_probs and old_log_probs is 0 or at least 1e-15 in size.
 - The two log-probabilities of a token differ by at most 700.
 - A log-probability of -800 is a number like any other, though exp(-800) alone would be 0.
 
@@ -57,9 +58,9 @@ Trainers leave the padding as it comes out and drop it when they average.
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -53,6 +53,7 @@ stop. The other two moved the wrong way and have to come back.
 
 - ratio and advantages have the same shape.
 - N and T are at least 1.
+- Every number in advantages is 0 or at least 1e-15 in size.
 - On the bound itself, r = 1 + ε or r = 1 - ε, a token still learns.
 - A token with A = 0 does not learn: zero times any ratio has no slope.
 - All comparisons are exact: 1.0000001 is greater than 1, and an advantage of 0.0000001 is not 0.
@@ -67,9 +68,9 @@ fraction.
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude (of each array by itself),
-and by 1e-09 where all expected values are 0; no test asks for a value that rounding decides. There
-are no points until the examples above are right; then up to half of them for the tests that pass,
-and all of them when every test passes.
+and by 1e-09 where all expected values are 0; no test asks for a value that rounding decides, such
+as what is left where numbers cancel. There are no points until the examples above are right; then
+up to half of them for the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -45,6 +45,7 @@ Bad token: s = min(5 · -2, 1.2 · -2) = -10, and the floor is 3 · -2 = -6. Goo
 
 - ratio and advantages have the same shape.
 - B, N and T are at least 1.
+- Every number in advantages is 0 or at least 1e-15 in size.
 - clip is always less than 1 and max_ratio always greater than 1; no input has to be refused.
 - max_ratio may be less than 1 + clip; the formula holds all the same.
 
@@ -58,9 +59,9 @@ r before the minimum is taken.
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

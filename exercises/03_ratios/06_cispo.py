@@ -45,6 +45,7 @@ for the bad token: capped, but not 0.
 
 - log_ratio and advantages have the same shape.
 - B, N and T are at least 1.
+- Every number in log_ratio and advantages is 0 or at least 1e-15 in size.
 - The cap is for good and bad tokens alike, and there is no lower bound.
 - The cap may be less than 1; no input has to be refused.
 
@@ -58,9 +59,9 @@ clip_higher, and verl also has a lower bound.
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -48,6 +48,7 @@ At r = 2 it is σ(2) = 0.880797: value 4/2 · 0.880797, slope 4 · 0.880797 · 0
 
 - ratio and advantages have the same shape.
 - B, N and T are at least 1.
+- Every number in advantages is 0 or at least 1e-15 in size.
 - Both temperatures are positive; no input has to be refused.
 
 ## Notes
@@ -60,9 +61,9 @@ and verl compute the value only and leave the slope to automatic differentiation
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude (of each array by itself),
-and by 1e-09 where all expected values are 0; no test asks for a value that rounding decides. There
-are no points until the examples above are right; then up to half of them for the tests that pass,
-and all of them when every test passes.
+and by 1e-09 where all expected values are 0; no test asks for a value that rounding decides, such
+as what is left where numbers cancel. There are no points until the examples above are right; then
+up to half of them for the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -42,6 +42,7 @@ First completion: (0.1 + 0.3) / 2 = 0.2, and exp(0.2) = 1.2214; the 9 is padding
 ## Constraints
 
 - N and T are at least 1.
+- Every number in log_ratio is 0 or at least 1e-15 in size.
 - The product of the token ratios may be too large for a floating-point number; s never is.
 
 ## Notes
@@ -54,9 +55,9 @@ much closer to 1: at 1 - 0.0003 and 1 + 0.0004.
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -42,6 +42,7 @@ v = log 0.5 - log 0.25 = log 2 = 0.693, and half its square is 0.240.
 
 - log_probs and ref_log_probs have the same shape.
 - B, N and T are at least 1.
+- Every number in log_probs and ref_log_probs is 0 or at least 1e-15 in size.
 
 ## Notes
 
@@ -53,9 +54,9 @@ In grpo_ref they are k1 and k2. verl, RLinf and Open Instruct offer both; Open I
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude (of each array by itself),
-and by 1e-09 where all expected values are 0; no test asks for a value that rounding decides. There
-are no points until the examples above are right; then up to half of them for the tests that pass,
-and all of them when every test passes.
+and by 1e-09 where all expected values are 0; no test asks for a value that rounding decides, such
+as what is left where numbers cancel. There are no points until the examples above are right; then
+up to half of them for the tests that pass, and all of them when every test passes.
 
 ## Source
 

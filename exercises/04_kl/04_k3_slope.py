@@ -42,6 +42,7 @@ v = log 2. The derivative turns out to be 1 - e⁻ᵛ, here 1 - 1/2: the token i
 
 - log_probs and ref_log_probs have the same shape.
 - B, N and T are at least 1.
+- Every number in log_probs and ref_log_probs is 0 or at least 1e-15 in size.
 - log_probs - ref_log_probs is at most 700 in size, so that e⁻ᵛ does not overflow.
 
 ## Notes
@@ -54,9 +55,9 @@ it is 0 where v or the value is clamped.
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

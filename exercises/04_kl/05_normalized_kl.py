@@ -33,7 +33,7 @@ A number, in nats.
 ## Examples
 
     normalized_kl([1.5, 0.5], [0.5, 0.5], [0.5, 0.5])
-    -> 0.13081203604113698
+    -> 0.130812
 
 ρ πold = 0.75 and 0.25 sum to 1, so p = 3/4, 1/4 and q = 1/2, 1/2. The quotients are 1.5 and 0.5,
 and 3/4 log 1.5 + 1/4 log 0.5 = 0.131.
@@ -41,6 +41,7 @@ and 3/4 log 1.5 + 1/4 log 0.5 = 0.131.
 ## Constraints
 
 - G is at least 2.
+- Every number in rhos and pi_theta_old is 0 or at least 1e-15 in size.
 - Σ ρ πold is positive.
 
 ## Notes
@@ -53,9 +54,9 @@ this KL; they estimate one token by token, as in the exercises before.
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-11 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

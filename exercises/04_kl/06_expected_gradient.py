@@ -51,6 +51,7 @@ times π = 1/2 that is -0.347 and 0.347. k3' is 1 - 8/5 = -0.6 and 1 - 2/5 = 0.6
 ## Constraints
 
 - V is at least 2.
+- Every number in logits and ref_log_probs is 0 or at least 1e-15 in size.
 
 ## Notes
 
@@ -62,9 +63,9 @@ them. TRL, and verl with low_var_kl, use k3; verl can combine any value with the
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude (of each array by itself),
-and by 1e-09 where all expected values are 0; no test asks for a value that rounding decides. There
-are no points until the examples above are right; then up to half of them for the tests that pass,
-and all of them when every test passes.
+and by 1e-09 where all expected values are 0; no test asks for a value that rounding decides, such
+as what is left where numbers cancel. There are no points until the examples above are right; then
+up to half of them for the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -43,6 +43,7 @@ padding.
 
 - T may be 0.
 - N is at least 1.
+- Every number in values is 0 or at least 1e-15 in size.
 
 ## Notes
 
@@ -56,9 +57,9 @@ divides by a constant instead of |oᵢ|, which takes the length bias away: see
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -54,6 +54,7 @@ min(2, 1.2) = 1.2, and 1: their mean is 1.1. beta is 0, so there is no penalty.
 ## Constraints
 
 - G is at least 1.
+- Every number in rhos, A and pi_theta_old is 0 or at least 1e-15 in size.
 - At least one outcome has a ratio and an old probability above 0.
 - What must be refused with a ValueError: rhos shorter than the others; A shorter than the others;
   pi_theta_old shorter than the others; pi_theta_ref shorter than the others.
@@ -71,9 +72,9 @@ min(2, 1.2) = 1.2, and 1: their mean is 1.1. beta is 0, so there is no penalty.
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-11 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -62,6 +62,8 @@ clip is 0.1 and kl_coef 0. The first completion has A = 1 and the ratios 0.6 / 0
 ## Constraints
 
 - N and T are at least 1.
+- Every number in log_probs, old_log_probs, ref_log_probs and advantages is 0 or at least 1e-15 in
+  size.
 
 ## Notes
 
@@ -73,9 +75,9 @@ and ε as `epsilon`. `policy_loss` of this package computes the same with `recip
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -52,7 +52,7 @@ A number, to be minimized; 0 if no token is left.
         [[1, 0], [1, 1]],
         [[[1, 1], [1, 1]], [[1, 1], [1, 1]]],
     )
-    -> -0.16996600679864027
+    -> -0.169966
 
 The second group agrees, so only the four tokens of the first count. Its advantages are 0.5 / 0.5001
 and -0.5 / 0.5001; its ratios are 1.2 and 1.4, which is held at 1.28, and 1 and 0.6, for which 0.8
@@ -61,6 +61,7 @@ counts: -(1.2 + 1.28 - 1 - 0.8) / 4 · 0.9998.
 ## Constraints
 
 - P, G and T are at least 1.
+- Every number in log_probs, old_log_probs and rewards is 0 or at least 1e-15 in size.
 
 ## Notes
 
@@ -74,9 +75,9 @@ number of tokens, so that their loss shrinks when the prompts become too easy or
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

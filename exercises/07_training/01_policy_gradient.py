@@ -39,6 +39,7 @@ difference of a thousand is a probability of 0, not an overflow.
 ## Constraints
 
 - N and V are at least 1.
+- Every number in logits and gradient is 0 or at least 1e-15 in size.
 - With a vocabulary of one token, V = 1, the gradient is 0.
 
 ## Notes
@@ -51,9 +52,9 @@ grpo_ref.learning.policies.table.pull_back, where it also adds the rows of equal
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

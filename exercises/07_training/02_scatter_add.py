@@ -15,8 +15,8 @@ Write `scatter_add(weights, states, tokens, n_states, n_tokens)`, which returns 
     table[s, a] = Σ of the weights[n] with states[n] = s and tokens[n] = a
 
 An entry that comes several times gets the sum of all its weights; an entry that never comes is 0.
-The batch may be empty: then weights, states and tokens are arrays of length 0, and the whole table
-is 0.
+The batch may be empty: then weights, states and tokens are NumPy arrays of length 0, those of
+states and tokens with whole numbers for a type, and the whole table is 0.
 
 ## Input
 
@@ -46,6 +46,7 @@ Both weights belong to row 1, column 0: 1 + 2 = 3.
 
 - N may be 0.
 - S and V are at least 1.
+- Every number in weights is 0 or at least 1e-15 in size.
 
 ## Notes
 
@@ -57,9 +58,9 @@ embedding.
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

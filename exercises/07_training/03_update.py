@@ -55,6 +55,7 @@ sum [1/2, -1/2] times 2 is the step. The third token is padding: state 1 stays a
 ## Constraints
 
 - S, V, N and T are at least 1.
+- Every number in logits and advantages is 0 or at least 1e-15 in size.
 - At least one entry of mask is 1.
 - Padding holds valid states and tokens, which must not matter.
 - Logits may lie 1000 apart: a softmax that does not take off the largest one first overflows.
@@ -69,9 +70,9 @@ same step: the ratio is 1 and nothing is clipped.
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -46,6 +46,7 @@ that is their mean.
 
 - U and G are at least 1.
 - V is at least 2.
+- Every number in payoffs and uniforms is 0 or at least 1e-15 in size.
 - A group of one, or one in which all rewards are equal, has A = 0 and moves nothing.
 - With large learning rates the logits reach thousands: take the largest off before exponentiating.
 - After 150 updates of 16 pulls with the default learning rate, the best of five arms that pay 1
@@ -61,9 +62,9 @@ gets away with it here, and not where a clip or a filter takes some of them out.
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

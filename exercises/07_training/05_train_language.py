@@ -57,6 +57,9 @@ adds -A/4 · [1/2, -1/2]: together A/4 · [-1, 1].
 
 - U and G are at least 1.
 - T is at least 2.
+- Every number in uniforms is 0 or at least 1e-15 in size.
+- Where clip is 0, steps is 1: in later steps rounding would decide which side of the bound a ratio
+  is on.
 - A group of one, or one in which all rewards are equal, has A = 0 and moves nothing.
 - After 200 updates of 16 completions of 6 tokens with V = 4 and the defaults, the token after each
   of the four must be the right one with a probability above 0.9 on average.
@@ -71,9 +74,9 @@ right.
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-08 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -52,6 +52,7 @@ The mean reward is 1/2, so A = 1/2 and -1/2. The first draw adds 1/2 · [1/2, -1
 
 - U, P and G are at least 1.
 - V is at least 2.
+- Every number in payoffs and uniforms is 0 or at least 1e-15 in size.
 - A group of one has advantage 0 and moves nothing.
 - With learning_rate 4 and groups of 16, after 150 updates the best of four arms that pay 1 with
   probabilities such as 0.1, 0.5, 0.2 and 0.3 must have a probability above 0.9.
@@ -66,9 +67,9 @@ downhill on what it is given, so it has to be given -J.
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -59,6 +59,9 @@ gradient is [1/4, -1/4]; times 4 that gives logits [1, -1]. Now π is 0.88 and 0
 
 - U, P and G are at least 1.
 - V is at least 2.
+- Every number in payoffs and uniforms is 0 or at least 1e-15 in size.
+- Where clip is 0, steps is 1: in later steps rounding would decide which side of the bound a ratio
+  is on.
 - In the first step on a batch r is exactly 1, so a batch moves the policy even where clip is 0.
 
 ## Notes
@@ -71,9 +74,9 @@ and takes the policy itself, detached.
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-08 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

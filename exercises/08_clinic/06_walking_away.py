@@ -63,6 +63,7 @@ both. That takes 2.197 · 1/3 · [1/4, -1/4] = [0.183, -0.183] back.
 
 - U, P and G are at least 1.
 - V is at least 2.
+- Every number in start, payoffs and uniforms is 0 or at least 1e-15 in size.
 - `start` itself must be left as it was.
 
 ## Notes
@@ -75,9 +76,9 @@ parameters that share their storage with the model's.
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-08 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

@@ -54,6 +54,7 @@ fourth both have ended.
 ## Constraints
 
 - U, G and T are at least 1.
+- Every number in uniforms is 0 or at least 1e-15 in size.
 - If T is less than 3 every reward is 0, and nothing moves.
 - After 200 updates of 16 completions with V = 3 and T = 5 the program must say two words and stop
   with a probability above 0.9.
@@ -67,9 +68,9 @@ An issue of TRL (#6654) reports a fault of this kind in a released trainer.
 Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
 to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-08 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides. There are no points until the
-examples above are right; then up to half of them for the tests that pass, and all of them when
-every test passes.
+expected values are 0; no test asks for a value that rounding decides, such as what is left where
+numbers cancel. There are no points until the examples above are right; then up to half of them for
+the tests that pass, and all of them when every test passes.
 
 ## Source
 

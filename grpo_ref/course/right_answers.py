@@ -60,7 +60,8 @@ def _alone(tree: ast.Module, answer: ast.FunctionDef, function: str) -> str:
             node.id = function
     used = _used_functions(module, function)
     module.body = [node for node in module.body if not isinstance(node, ast.FunctionDef) or node.name in used]
-    module.body = [node for node in module.body if not _is_unused_import(node, module)]
+    names = {each.id for each in ast.walk(module) if isinstance(each, ast.Name)}
+    module.body = [node for node in module.body if not _is_unused_import(node, names)]
     return ast.unparse(module)
 
 
@@ -76,11 +77,10 @@ def _used_functions(module: ast.Module, function: str) -> set[str]:
     return reached | {function}
 
 
-def _is_unused_import(node: ast.stmt, module: ast.Module) -> bool:
+def _is_unused_import(node: ast.stmt, used: set[str]) -> bool:
     """Whether it is an import of which nothing is used; SciPy takes long to load."""
     if not isinstance(node, ast.Import | ast.ImportFrom):
         return False
-    used = {each.id for each in ast.walk(module) if isinstance(each, ast.Name)}
     return not any((alias.asname or alias.name.split(".")[0]) in used for alias in node.names)
 
 

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from student import ROOT
 
+from grpo_ref.course.grading.domain.arguments import Real
 from grpo_ref.course.grading.drawn import own_checks
+from grpo_ref.course.grading.found import Found
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.matrix import kill_matrix, near_misses
 from grpo_ref.course.grading.problem import AS_GIVEN
@@ -26,6 +28,18 @@ def test_the_reference_and_right_answers_in_other_styles_pass(problem):
     for answer in (problem.reference, *problem.others.values()):
         report = grade(problem, answer)
         assert report.status == "passed", [result for result in report.results if not result.passed]
+
+
+@EACH
+def test_hidden_cases_lie_within_what_the_statement_allows(problem):
+    kinds = problem.domain.arguments
+    for given in (each for check in problem.checks if isinstance(check, Found) for each in check.inputs):
+        values = dict(zip(kinds, given.arguments, strict=False)) | given.keywords
+        for name, kind in kinds.items():
+            if isinstance(kind, Real) and not kind.padding and name in values and not given.raises:
+                sizes, (low, high) = np.asarray(values[name], dtype=float), kind.within
+                assert ((low <= sizes) & (sizes <= high)).all()
+                assert ((sizes == 0) | (abs(sizes) >= kind.least)).all()
 
 
 @EACH

@@ -21,6 +21,13 @@ def test_the_statement_is_whole(problem):
     assert len({check.name for check in problem.checks}) == len(problem.checks)
 
 
+def test_prose_is_as_wide_as_is_asked_for():
+    text = statement(PROBLEMS["advantages/centered"], width=60)
+    prose = [line for line in text.splitlines() if line[:4] not in ("    ", "Chec")]
+    assert 50 < max(map(len, prose)) <= 60
+    assert text.split() == statement(PROBLEMS["advantages/centered"]).split()
+
+
 ANSWER = '''"""Model answer: mean of the rows."""
 
 import numpy as np

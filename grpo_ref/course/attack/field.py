@@ -4,7 +4,7 @@ import ast
 from collections.abc import Iterable
 
 from grpo_ref.course.attack.operators import Operator
-from grpo_ref.course.attack.rewriting import pattern
+from grpo_ref.course.attack.rewriting import Rewrite, pattern
 
 REDUCTIONS = frozenset("sum mean std var max min prod median cumsum argmax argmin any all ptp".split())
 EVERY_SIZE = (1e-12, 1e-10, 1e-8, 1e-6, 1e-4)
@@ -44,25 +44,47 @@ def _axis(node: ast.AST) -> Iterable[ast.AST]:
     return results
 
 
-def _statistic(node: ast.AST) -> Iterable[ast.AST]:
+def _statistic(old: str, new: str) -> Rewrite:
     """Another statistic in the place of one, with the same axis."""
+
+    def rewrite(node: ast.AST) -> Iterable[ast.AST]:
+        found = _reduction(node)
+        if found is None or not isinstance(found[0].func, ast.Attribute) or found[0].func.attr != old:
+            return []
+        call, of_numpy = found
+        data = [] if of_numpy else [found[0].func.value]
+        return [ast.Call(ast.Attribute(ast.Name("np"), new), [*data, *call.args], call.keywords)]
+
+    return rewrite
+
+
+def _divisor(node: ast.AST) -> Iterable[ast.AST]:
+    """A standard deviation or a variance with the other ddof."""
     found = _reduction(node)
-    if found is None or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+    if (
+        found is None
+        or not isinstance(found[0].func, ast.Attribute)
+        or found[0].func.attr not in ("std", "var")
+    ):
         return []
-    call, of_numpy = found
-    data = [] if of_numpy else [node.func.value]
-    results: list[ast.AST] = [
-        ast.Call(ast.Attribute(ast.Name("np"), name), [*data, *call.args], call.keywords)
-        for name in OTHERS.get(node.func.attr, ())
+    others = [each for each in found[0].keywords if each.arg != "ddof"]
+    return [
+        ast.Call(found[0].func, found[0].args, [*others, ast.keyword("ddof", ast.Constant(ddof))])
+        for ddof in (0, 1)
     ]
-    if node.func.attr in ("std", "var"):
-        ddof = [each for each in call.keywords if each.arg != "ddof"]
-        results += [
-            ast.Call(call.func, call.args, [*ddof, ast.keyword("ddof", ast.Constant(d))]) for d in (0, 1)
-        ]
-    return results
 
 
+STATISTICS = {
+    "mean": "mean",
+    "median": "median",
+    "sum": "sum",
+    "prod": "product",
+    "max": "largest number",
+    "min": "smallest number",
+    "std": "standard deviation",
+    "var": "variance",
+    "ptp": "difference of the largest and the smallest number",
+}
 OTHERS = {
     "mean": ("median", "sum", "max", "min"),
     "median": ("mean",),
@@ -83,19 +105,49 @@ def _types(node: ast.AST) -> Iterable[ast.AST]:
     return []
 
 
-def _quotient() -> tuple[str, ...]:
-    added = [f"A / (B + {size!r})" for size in EVERY_SIZE]
+def _intermediate(*codes: str) -> Rewrite:
+    """What is assigned to a name is changed on the way, A standing for it."""
+    change = pattern("A", *codes)
+
+    def rewrite(node: ast.AST) -> Iterable[ast.AST]:
+        if not isinstance(node, ast.Assign) or not isinstance(node.targets[0], ast.Name):
+            return []
+        if isinstance(node.value, ast.Constant | ast.Name | ast.List | ast.Dict):
+            return []
+        return [
+            ast.Assign(node.targets, value) for value in change(node.value) if isinstance(value, ast.expr)
+        ]
+
+    return rewrite
+
+
+def _other_divisor() -> tuple[str, ...]:
     held = [f"A / np.maximum(B, {size!r})" for size in (1e-8, 1e-4, 1.0)]
-    return (*added, *held, "A / np.where(B == 0, 1, B)", "A / (B + 1)")
+    return (*held, "A / np.where(B == 0, 1, B)", "A / (B + 1)")
 
 
 FIELD = (
-    Operator("axis", "axis", (_axis,), "A statistic is taken along the wrong axis, or over everything."),
     Operator(
+        "axis",
+        "axis",
+        (_axis,),
+        "A statistic is taken along another axis, over everything, or with an axis too many or too few left.",
+    ),
+    *(
+        Operator(
+            f"{new} for {old}",
+            "statistic",
+            (_statistic(old, new),),
+            f"The {STATISTICS[new]} is taken where the {STATISTICS[old]} is asked for.",
+        )
+        for old, news in OTHERS.items()
+        for new in news
+    ),
+    Operator(
+        "ddof",
         "statistic",
-        "statistic",
-        (_statistic,),
-        "Another statistic is taken than the one that is asked for.",
+        (_divisor,),
+        "A standard deviation divides by G - 1 (ddof=1) where it has to divide by G, or the other way round.",
     ),
     Operator(
         "mean of means against mean",
@@ -124,12 +176,18 @@ FIELD = (
         "a small number added",
         "epsilon",
         (
-            pattern("A / B", *_quotient()),
+            pattern("A / B", *(f"A / (B + {size!r})" for size in EVERY_SIZE)),
             pattern("np.log(A)", *(f"np.log(A + {size!r})" for size in EVERY_SIZE)),
             pattern("np.log(A)", *(f"np.log(np.maximum(A, {size!r}))" for size in EVERY_SIZE)),
             pattern("np.sqrt(A)", *(f"np.sqrt(A + {size!r})" for size in EVERY_SIZE)),
         ),
-        "A small number stands where the formula has none, or is missing where it has one.",
+        "A small number is added, or holds a value away from 0, where the formula has none.",
+    ),
+    Operator(
+        "a divisor held",
+        "epsilon",
+        (pattern("A / B", *_other_divisor()),),
+        "A divisor is not what the formula has: it is held away from 0, or is one larger.",
     ),
     Operator(
         "the small number elsewhere",
@@ -228,6 +286,27 @@ FIELD = (
         "Exact on paper; here it overflows, underflows or cancels.",
     ),
     Operator(
+        "a step held in a range",
+        "saturation",
+        (
+            _intermediate(*(f"np.clip(A, -{bound}, {bound})" for bound in (*BOUNDS, 100, 1000))),
+            _intermediate("np.maximum(A, 0)", "np.minimum(A, 1)", "np.nan_to_num(A)"),
+        ),
+    ),
+    Operator(
+        "a step rounded",
+        "near",
+        (
+            _intermediate("np.round(A, 8)", "np.asarray(A, dtype=np.float32)"),
+            _intermediate(*(f"np.where(np.abs(A) < {size!r}, 0.0, A)" for size in THRESHOLDS)),
+        ),
+    ),
+    Operator(
+        "a step without zeros",
+        "epsilon",
+        (_intermediate(*(f"np.maximum(A, {size!r})" for size in EVERY_SIZE), "np.where(A == 0, 1.0, A)"),),
+    ),
+    Operator(
         "another condition",
         "formula",
         (pattern("A > 0", "A == 1", "A", "A > 0.5", "A != 0"),),
@@ -247,4 +326,4 @@ FIELD = (
         "Numbers are kept as integers, or in less than double precision.",
     ),
 )
-"""The operators of the field."""
+"""The operators of the field; what may happen to any value on the way says little of the mistake."""

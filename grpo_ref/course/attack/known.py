@@ -7,11 +7,13 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.course.attack.bench import Bench
-from grpo_ref.course.attack.mutants import GENERAL_NAMES, WrongAnswer
+from grpo_ref.course.attack.mutants import GENERAL_NAMES, WRITTEN, WrongAnswer
 from grpo_ref.course.grading.diagnosis import CHANGED, RAISED, RIGHT, UNKNOWN, Mistake, symbol
 from grpo_ref.course.grading.found import Input
 from grpo_ref.course.grading.problem import Function, Problem, copied
 
+TWO = ("Two", "2 ")
+"""How the sentence of two mistakes at once begins."""
 Show = Callable[[str, int, int], None]
 """Is told the stage, how many are done and how many there are."""
 
@@ -41,9 +43,10 @@ def known_mistakes(
 ) -> list[Mistake]:
     """Each behavior on the cases once, with the sentence that tells most.
 
-    The author's sentences come first, then those of the field's operators and of the wrappers, then the
-    general ones. Behaviors that no value shows to be wrong are left out. Where the answer is a word or whole
-    numbers, many mistakes give the same ones, and only the author's sentences are kept.
+    The author's sentences come first, then those of the answers written by hand, then those of the field's
+    operators and of the wrappers, then the general ones. Behaviors that no value shows to be wrong are left
+    out. Where the answer is a word or whole numbers, many mistakes give the same ones, and only sentences
+    written by hand are kept; of what remembers earlier calls none is, since the order of the cases decides.
 
     Args:
       problem: the exercise.
@@ -66,11 +69,17 @@ def _all(
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     for mutant in problem.mutants:
         yield mutant.tell, tuple(_symbol(mutant.function, each, problem.rtol) for each in inputs)
-    if all(_is_coarse(each.expected) for each in inputs):
-        return
-    telling = [each for each in made if each.sentence]
-    for wrong in sorted(telling, key=lambda each: each.operator in GENERAL_NAMES):
-        yield wrong.sentence, tuple(signs[wrong.text])
+    is_coarse = all(_is_coarse(each.expected) for each in inputs)
+    telling = [each for each in made if each.sentence and (each.operator == WRITTEN or not is_coarse)]
+    for wrong in sorted(telling, key=_rank):
+        if wrong.operator != WRITTEN or wrong.kind != "state":
+            yield wrong.sentence, tuple(signs[wrong.text])
+
+
+def _rank(wrong: WrongAnswer) -> tuple[bool, bool, bool]:
+    """What is told first: sentences written by hand, one mistake before two, then telling operators."""
+    is_written = wrong.operator == WRITTEN
+    return not is_written, wrong.sentence.startswith(TWO), wrong.operator in GENERAL_NAMES
 
 
 def _is_coarse(expected: Any) -> bool:

@@ -1,4 +1,4 @@
-"""All wrong answers that the operators and wrappers make of the right ones."""
+"""All wrong answers: those written by hand, and what operators and wrappers make of the right ones."""
 
 import ast
 import difflib
@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from grpo_ref.course.attack.collected import collected
 from grpo_ref.course.attack.field import FIELD
 from grpo_ref.course.attack.operators import GENERAL, Operator
 from grpo_ref.course.attack.rewriting import places, rewritten
@@ -16,6 +17,7 @@ from grpo_ref.course.attack.wrappers import (
     OF_RESULT,
     STATES,
     exchanged,
+    kept_by,
     likened,
     masked,
     on_arguments,
@@ -32,6 +34,8 @@ OPERATORS = (*FIELD, *GENERAL)
 GENERAL_NAMES = frozenset((*(operator.name for operator in GENERAL), "other name"))
 """Operators whose sentences tell less than the others'."""
 OTHER_NAME = Operator("other name", "formula", ())
+WRITTEN = "written by hand"
+"""In the place of an operator's name."""
 
 
 @dataclass(frozen=True)
@@ -60,12 +64,12 @@ MOST = 2500
 
 
 def wrong_answers(problem: Problem, styles: Mapping[str, str], most: int = MOST) -> list[WrongAnswer]:
-    """The mutants of every right answer, each text once; of too many an even choice.
+    """Those written by hand, and the mutants of every right answer; of too many mutants an even choice.
 
     Args:
       problem: an exercise with a domain.
       styles: name of each right answer -> its text, in which it has the name that is asked for.
-      most: how many at most.
+      most: how many mutants at most.
     """
     function = problem.function
     is_masked = any(isinstance(kind, Mask) for kind in domain_of(problem).arguments.values())
@@ -79,7 +83,12 @@ def wrong_answers(problem: Problem, styles: Mapping[str, str], most: int = MOST)
     for wrong in (*_around(text, function, name, domain_of(problem)), _memorized(text, name, problem)):
         made.setdefault(wrong.text, wrong)
     sound = [wrong for wrong in made.values() if _compiles(wrong.text)]
-    return sound if len(sound) <= most else [sound[i * len(sound) // most] for i in range(most)]
+    chosen = sound if len(sound) <= most else [sound[i * len(sound) // most] for i in range(most)]
+    written = [
+        WrongAnswer(each.text, name, WRITTEN, each.kind, each.sentence, each.sentence)
+        for each in collected(problem.id)
+    ]
+    return [*written, *chosen]
 
 
 def _of_text(text: str, style: str, is_masked: bool) -> Iterator[WrongAnswer]:
@@ -157,6 +166,9 @@ def _around(text: str, function: str, style: str, domain: Domain) -> Iterator[Wr
         yield made(
             f"{name} and {other}", "argument", f"{other} stands where {name} belongs.", code, before=code
         )
+    for name, other, code in kept_by(domain):
+        sentence = f"{name} of an earlier call with the same {other} is used again."
+        yield made(f"{name} remembered by {other}", "state", sentence, code, before=code)
     for name, other, sentence, code in likened(domain):
         yield made(f"{name} like {other}", "near", sentence, code, before=code)
     for wrapper in OF_RESULT:

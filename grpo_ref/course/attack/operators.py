@@ -102,7 +102,7 @@ def _operand_dropped(node: ast.AST) -> Iterable[ast.AST]:
 
 
 def _sign(node: ast.AST) -> Iterable[ast.AST]:
-    if isinstance(node, ast.UnaryOp):
+    if isinstance(node, ast.UnaryOp) and not isinstance(node.operand, ast.Constant):
         return [node.operand]
     if isinstance(node, ast.Return) and node.value is not None:
         return [ast.Return(ast.UnaryOp(ast.USub(), node.value))]

@@ -64,7 +64,7 @@ OF_REAL = (
                 ("-np.inf", 3),
             )
         ),
-        "{x} is cut to a range in which it need not lie.",
+        "{x} is held in a range in which it need not lie.",
     ),
     Wrapper(
         "rounded",
@@ -81,10 +81,28 @@ OF_REAL = (
     Wrapper(
         "far out is zero",
         "saturation",
-        tuple(f"np.where(abs({ARRAY}) > {size}, 0.0, {ARRAY})" for size in (5, 20, 100, 1000)),
+        tuple(f"np.where(abs({ARRAY}) > {size}, 0.0, {ARRAY})" for size in (5, 20, 100, 1000, 1e5)),
         "Large values of {x} are treated as 0.",
     ),
     Wrapper("without sign", "formula", (f"abs({ARRAY})",), "The sign of {x} is lost."),
+    Wrapper(
+        "zero is something else",
+        "rows",
+        tuple(f"np.where({ARRAY} == 0, {other}, {ARRAY})" for other in (1, -1, 1e-8)),
+        "Zeros in {x} are treated as another number.",
+    ),
+    Wrapper(
+        "one is something else",
+        "rows",
+        (f"np.where({ARRAY} == 1, 0, {ARRAY})",),
+        "Ones in {x} are treated as another number.",
+    ),
+    Wrapper(
+        "negative is something else",
+        "rows",
+        tuple(f"np.where({ARRAY} < 0, {other}, {ARRAY})" for other in (-1, 1)),
+        "Negative numbers in {x} are treated as another number.",
+    ),
     Wrapper(
         "the sign alone", "formula", (f"np.sign({ARRAY})",), "Only the sign of {x} is used, not its size."
     ),
@@ -137,7 +155,7 @@ OF_REAL = (
         "one number of axes only",
         "shape",
         ("np.atleast_1d({x})", "np.atleast_2d({x})", "np.squeeze({x})", "np.ravel({x})"),
-        "The answer works for one number of axes only.",
+        "An axis of {x} is lost or added on the way.",
     ),
     Wrapper(
         "as given",
@@ -213,7 +231,7 @@ OF_SCALAR = (
             "max({x}, 1)",
             "abs({x})",
         ),
-        "{x} is cut to a range in which it need not lie.",
+        "{x} is held in a range in which it need not lie.",
     ),
     Wrapper(
         "shifted", "argument", ("{x} + 1", "{x} - 1", "2 * {x}", "{x} ** 2"), "{x} is not used as given."
@@ -232,6 +250,12 @@ OF_RESULT = (
         ("np.round({x}, 4)", "np.round({x}, 6)", "np.round({x}, 8)"),
         "The result is rounded.",
     ),
+    Wrapper(
+        "kept too small",
+        "type",
+        ("np.asarray({x}).astype(np.uint8)", "np.asarray({x}).astype(np.int8)"),
+        "The result is kept in a type in which large numbers have no room.",
+    ),
     Wrapper("without sign", "formula", ("abs({x})",), "The sign of the result is lost."),
     Wrapper("never negative", "formula", ("np.maximum({x}, 0)",), "Negative results are cut to 0."),
     Wrapper("the other sign", "formula", ("-{x}",), "The result has the wrong sign."),
@@ -239,7 +263,7 @@ OF_RESULT = (
         "held in a range",
         "saturation",
         tuple(f"np.clip({{x}}, -{bound}, {bound})" for bound in (1, 3, 5, 10, 20, 100, 1000, 1e6)),
-        "The result is cut to a range in which it need not lie.",
+        "The result is held in a range in which it need not lie.",
     ),
     Wrapper(
         "a small number added", "epsilon", ("{x} + 1e-8", "{x} * (1 - 1e-7)"), "A small number is added."
@@ -248,7 +272,7 @@ OF_RESULT = (
         "one number of axes only",
         "shape",
         ("np.atleast_1d({x})", "np.squeeze({x})", "np.ravel({x})", "np.atleast_2d({x})", "np.mean({x})"),
-        "The answer works for one number of axes only.",
+        "The result has an axis too many or too few.",
     ),
     Wrapper(
         "special numbers removed", "saturation", ("np.nan_to_num({x})",), "NaN and infinities are replaced."
@@ -311,6 +335,14 @@ IN_PLACE = (
 )
 
 
+REMEMBERED = Wrapper(
+    "of an earlier call",
+    "state",
+    ("_kept.setdefault('{x}', {x})", "_kept.setdefault(('{x}', np.shape({x})), {x})"),
+    "{x} of an earlier call is used again.",
+)
+
+
 def families(kind: Argument) -> tuple[Wrapper, ...]:
     """The wrappers that fit an argument of this kind."""
     if isinstance(kind, Real):
@@ -327,7 +359,7 @@ def families(kind: Argument) -> tuple[Wrapper, ...]:
 def on_arguments(domain: Domain) -> Iterator[tuple[str, Wrapper, str]]:
     """For each argument and each change: the argument's name, the wrapper, and the assignment."""
     for name, kind in domain.arguments.items():
-        for wrapper in families(kind):
+        for wrapper in (*families(kind), REMEMBERED):
             for code in wrapper.codes:
                 if "{default}" not in code or kind.default is not REQUIRED:
                     yield name, wrapper, f"{name} = {code.format(x=name, default=repr(kind.default))}"
@@ -341,6 +373,17 @@ def exchanged(domain: Domain) -> Iterator[tuple[str, str, str]]:
                 yield name, other, f"{name} = {other}"
                 if name < other:
                     yield name, other, f"{name}, {other} = {other}, {name}"
+
+
+def kept_by(domain: Domain) -> Iterator[tuple[str, str, str]]:
+    """Each argument with each single number or word, by which it is remembered: names and assignment."""
+    for name, other in itertools.permutations(domain.arguments, 2):
+        if not domain.arguments[other].axes and not isinstance(domain.arguments[other], Real | Mask):
+            yield (
+                name,
+                other,
+                f"{name} = _kept.setdefault(({name!r}, np.shape({name}), repr({other})), {name})",
+            )
 
 
 def likened(domain: Domain) -> Iterator[tuple[str, str, str, str]]:

@@ -32,7 +32,10 @@ class FromDomain:
     shown: bool = False
 
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
-        """Try each input; whether it is fit to judge by is only asked where the answer is not right."""
+        """Try each input; whether it is fit to judge by is only asked where the answer is not right.
+
+        The reference is asked alone first, since the right answers have to be loaded.
+        """
         reference, rights = Rights(problem, {}), cache(lambda: rights_of(problem))
         for draw in domain_of(problem).draws(seed, self.count):
             expected = reference.expected(draw)
@@ -41,7 +44,8 @@ class FromDomain:
             try:
                 try_input(submission, problem, Input(draw.arguments, draw.keywords, expected, draw.refused))
             except (Failure, Raised):
-                if isinstance(rights().candidate(draw), Candidate) and not is_noise(expected):
+                is_fit = isinstance(reference.candidate(draw), Candidate) and not is_noise(expected)
+                if is_fit and isinstance(rights().candidate(draw), Candidate):
                     raise
                 submission.forget()
 

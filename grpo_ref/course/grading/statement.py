@@ -2,9 +2,10 @@
 
 import textwrap
 from collections.abc import Mapping
+from typing import Any
 
 from grpo_ref.course.grading.judge import SMALLEST
-from grpo_ref.course.grading.problem import Case, Problem, format_call, format_value
+from grpo_ref.course.grading.problem import DIGITS, Case, Problem, format_call, format_value
 
 WIDTH = 100
 CUT, END, INSTEAD = "# solution", "# end", "# instead: "
@@ -13,11 +14,15 @@ third one are what the student finds there: the fault to be mended.
 """
 
 
-def statement(problem: Problem) -> str:
+def statement(problem: Problem, width: int = WIDTH) -> str:
     """The statement in Markdown that also reads well as plain text.
 
     Background, problem, input, output, examples, constraints, notes, grading, source, what to see beside it,
     and the line that checks an answer; empty parts are out.
+
+    Args:
+      problem: the exercise.
+      width: of the lines of prose, in characters.
     """
     points = f"{problem.points} point{'s' if problem.points > 1 else ''}"
     parts = {
@@ -26,14 +31,16 @@ def statement(problem: Problem) -> str:
         "Problem": problem.task,
         "Input": _bullets(problem.inputs),
         "Output": problem.output,
-        "Examples": _examples(problem),
+        "Examples": _examples(problem, width),
         "Constraints": _bullets(_constraints(problem)),
         "Notes": problem.notes,
         "Grading": _grading(problem),
         "Source": problem.source,
         "See also": _bullets(_see_also(problem)),
     }
-    texts = [f"## {name}\n\n{_wrapped(text)}" if name else text for name, text in parts.items() if text]
+    texts = [
+        f"## {name}\n\n{_wrapped(text, width)}" if name else text for name, text in parts.items() if text
+    ]
     return "\n\n".join([*texts, f"Check me: grpo-ref grade {problem.id}"])
 
 
@@ -69,19 +76,24 @@ def starter(problem: Problem, model_answer: str) -> str:
     return f'"""{text}\n"""\n\n' + "\n".join(kept) + "\n"
 
 
-def _examples(problem: Problem) -> str:
+def _examples(problem: Problem, width: int) -> str:
     """The shown cases as calls with their values."""
     shown = [check for check in problem.checks if isinstance(check, Case) and check.shown]
     examples = [
-        f"{_call(problem, case)}\n    -> {format_value(case.expected)}\n\n{case.why}" for case in shown
+        f"{_call(problem, case, width)}\n    -> {_result(case.expected)}\n\n{case.why}" for case in shown
     ]
     return "\n\n".join([problem.example] * bool(problem.example) + examples)
 
 
-def _call(problem: Problem, case: Case) -> str:
+def _result(value: Any) -> str:
+    """The value of an example; a number alone has as many digits as those in an array."""
+    return format_value(float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value)
+
+
+def _call(problem: Problem, case: Case, width: int) -> str:
     """The call on one line, or with one argument a line if that would be too long."""
     line = f"    {format_call(problem.function, case.arguments, case.keywords)}"
-    if len(line) <= WIDTH:
+    if len(line) <= width:
         return line
     arguments = [format_value(value) for value in case.arguments]
     arguments += [f"{name}={format_value(value)}" for name, value in case.keywords.items()]
@@ -94,7 +106,8 @@ def _grading(problem: Problem) -> str:
         " to be left as they are; the answer may be any of these."
         " Numbers in the examples may be rounded to six digits."
         f" Values may differ by {problem.rtol:g} of the largest expected magnitude{_each(problem)}, and by"
-        f" {SMALLEST:g} where all expected values are 0; no test asks for a value that rounding decides."
+        f" {SMALLEST:g} where all expected values are 0; no test asks for a value that rounding decides,"
+        " such as what is left where numbers cancel."
         " There are no points until the examples above are right; then up to half of them for the tests that"
         " pass, and all of them when every test passes."
     )
@@ -124,12 +137,12 @@ def _bullets(lines: str) -> str:
     return "\n".join(f"- {line}" for line in lines.splitlines())
 
 
-def _wrapped(text: str) -> str:
+def _wrapped(text: str, width: int) -> str:
     """Prose wrapped line by line; formulas and examples, which are indented, are left as they are."""
-    return "\n".join(line if line.startswith("    ") else _filled(line) for line in text.splitlines())
+    return "\n".join(line if line.startswith("    ") else _filled(line, width) for line in text.splitlines())
 
 
-def _filled(line: str) -> str:
+def _filled(line: str, width: int) -> str:
     return textwrap.fill(
-        line, WIDTH, subsequent_indent="  " if line.startswith("- ") else "", break_on_hyphens=False
+        line, width, subsequent_indent="  " if line.startswith("- ") else "", break_on_hyphens=False
     )

@@ -9,21 +9,49 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.arrays import Floats
 from grpo_ref.course.grading.domain.arguments import Real, Scalar
-from grpo_ref.course.grading.domain.domain import Domain
-from grpo_ref.course.grading.domain.rows import CONSTANT, LEVELS, MIXED, SOME_CONSTANT
+from grpo_ref.course.grading.domain.domain import Domain, Rule
+from grpo_ref.course.grading.domain.rows import CONSTANT, IN_ORDER, LEVELS, MIXED, SOME_CONSTANT, Pattern
+from grpo_ref.course.grading.domain.source import Source
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.mistakes.toy_loop import ToyLoop
+
+
+def _some_groups_equal(source: Source, values: Floats) -> Floats:
+    """Payoffs all equal in some groups, as in an update in which nothing is learned."""
+    chosen = source.flags((*values.shape[:2], 1, 1))
+    return np.where(chosen, values[:, :, :1, :1], values)
+
+
+def _at_both_ends(source: Source, values: Floats) -> Floats:
+    """Every payoff the largest or the smallest that there is; the caller holds them inside the range."""
+    return np.where(source.flags(values.shape), np.inf, -np.inf)
+
 
 PAYOFFS = Real(
     "U P G V",
     (-20, 20),
     usual=((0, 1), (-3, 3)),
-    rows=(MIXED, LEVELS, CONSTANT, SOME_CONSTANT),
+    rows=(
+        MIXED,
+        LEVELS,
+        CONSTANT,
+        SOME_CONSTANT,
+        IN_ORDER,
+        Pattern("equal within some groups", _some_groups_equal),
+        Pattern("at both ends", _at_both_ends),
+    ),
     meaning="what arm v would pay to member g of prompt p in update u",
 )
-UNIFORMS = Real("U P G", (0, 0.999), at=(0,), whole=False, meaning="random numbers, one for each draw")
+UNIFORMS = Real(
+    "U P G", (0, 0.999), at=(0, 0.25, 0.5, 0.75), whole=False, meaning="random numbers, one for each draw"
+)
 LEARNING_RATE = Scalar(2.0, (0.01, 5), usual=((0.1, 3),), at=(0.01, 1, 5), meaning="length of a step")
+ONE_STEP_WITHOUT_A_CLIP = Rule(
+    "Where clip is 0, steps is 1: in later steps rounding would decide which side of the bound a ratio is on.",
+    lambda values: values["clip"] > 0 or values["steps"] == 1,
+)
 SIZES = {"U": (1, 4), "P": (1, 3), "G": (1, 5), "V": (2, 4)}
 LARGE = {"U": 12, "P": 12, "G": 40}
 

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from grpo_ref.course.attack.field import FIELD
+from grpo_ref.course.attack.field import FIELD, OTHERS
 from grpo_ref.course.attack.operators import GENERAL, KINDS
 from grpo_ref.course.attack.rewriting import rewritten
 
@@ -27,16 +27,19 @@ MADE = {
         "x.mean(-1, keepdims=True)",
         {"x.mean(-1)", "x.mean(keepdims=True, axis=0)", "x.mean(keepdims=True, axis=None)"},
     ),
-    "statistic": ("r.std(-1)", {"r.std(-1, ddof=1)", "np.var(r, -1)", "np.ptp(r, -1)"}),
+    **{
+        f"{new} for {old}": (f"r.{old}(-1)", {f"np.{new}(r, -1)"})
+        for old, news in OTHERS.items()
+        for new in news
+    },
+    "ddof": ("r.std(-1)", {"r.std(-1, ddof=0)", "r.std(-1, ddof=1)"}),
     "mean of means against mean": ("(v.sum(-1) / n).mean()", {"v.sum() / n.sum()"}),
     "zeros not counted": (
         "x.mean(-1)",
         {"x.sum(-1) / np.maximum(1, np.count_nonzero(x, -1))"},
     ),
-    "a small number added": (
-        "x / y",
-        {"x / (y + 1e-08)", "x / np.maximum(y, 1e-08)", "x / np.where(y == 0, 1, y)"},
-    ),
+    "a small number added": ("x / y", {"x / (y + 1e-08)"}),
+    "a divisor held": ("x / y", {"x / np.maximum(y, 1e-08)", "x / np.where(y == 0, 1, y)", "x / (y + 1)"}),
     "the small number elsewhere": (
         "x / (s + e)",
         {"x / s + e", "x / np.sqrt(s ** 2 + e)", "x / np.maximum(s, e)"},
@@ -50,6 +53,15 @@ MADE = {
     "clamp": (
         "np.exp(x)",
         {"np.exp(np.clip(x, -10, 10))", "np.exp(np.clip(x, -20, 20))", "np.exp(np.clip(x, -50, 50))"},
+    ),
+    "a step held in a range": ("x = f(y)", {"x = np.clip(f(y), -20, 20)", "x = np.maximum(f(y), 0)"}),
+    "a step rounded": (
+        "x = f(y)",
+        {"x = np.round(f(y), 8)", "x = np.where(np.abs(f(y)) < 1e-09, 0.0, f(y))"},
+    ),
+    "a step without zeros": (
+        "x = f(y)",
+        {"x = np.maximum(f(y), 1e-08)", "x = np.where(f(y) == 0, 1.0, f(y))"},
     ),
     "unstable form": ("np.expm1(x)", {"np.exp(x) - 1"}),
     "another condition": ("m > 0", {"m == 1", "m", "m > 0.5", "m != 0"}),
@@ -74,4 +86,6 @@ def test_every_operator_belongs_to_a_kind():
 
 
 def test_the_operators_of_the_field_have_a_sentence_for_the_student():
-    assert all(operator.sentence.endswith(".") for operator in FIELD)
+    steps = {operator.name for operator in FIELD if not operator.sentence}
+    assert steps == {"a step held in a range", "a step rounded", "a step without zeros"}
+    assert all(operator.sentence.endswith(".") for operator in FIELD if operator.name not in steps)

@@ -8,7 +8,8 @@ import ast
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
+from types import CodeType
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,14 +21,15 @@ from grpo_ref.course.grading.domain.source import Shape, Source
 Range = tuple[float, float]
 WIDE = 1000.0
 """A positive range whose ends are further apart than this factor is drawn by orders of magnitude."""
-SMALLEST = -15.0
-"""Decimal logarithm of the smallest numbers that are drawn, 0 apart."""
+LEAST = 1e-15
+"""No number is smaller in size than this, 0 apart, unless an argument says otherwise."""
 HAIRS = {f"{size:g}": size for size in (1e-4, 1e-6, 1e-7, 1e-10)}
 """Relative distances from a special value."""
 FINITE_PADDING = ("zeros", "ordinary numbers", "huge numbers")
 ANY_PADDING = (*FINITE_PADDING, "NaN", "infinities")
 """What padding may hold. The statement has to say which."""
-HUGE = 1e300
+HUGE = {f"{size:g}": size for size in (1e4, 1e9, 1e20, 1e300)}
+"""Sizes of the huge numbers that padding may hold."""
 FUNCTIONS = {"log": math.log}
 """What a special value written as an expression may call, as in "log(1 + clip_high)"."""
 
@@ -118,6 +120,7 @@ class Real:
       holds: what the padding may hold.
       near: name of an argument of the same shape, on which `usual` is then an offset.
       whole: whether whole numbers may be passed as integers.
+      least: smallest size of a number that is not 0.
       meaning: what it is, for the statement.
     """
 
@@ -130,6 +133,7 @@ class Real:
     holds: tuple[str, ...] = ANY_PADDING
     near: str = ""
     whole: bool = True
+    least: float = LEAST
     meaning: str = ""
     default: Any = REQUIRED
     refused: tuple[Any, ...] = ()
@@ -149,7 +153,8 @@ class Real:
         if values.ndim and values.shape[-1]:
             pattern = context.source.pick(f"{name}: rows", {each.name: each for each in self.rows})
             values = pattern.make(context.source, values)
-        return np.clip(values, low, high)
+        values = np.clip(values, low, high)
+        return np.where(np.abs(values) < self.least, 0.0, values)
 
     def _numbers(self) -> dict[str, Callable[[Context, Shape], Floats]]:
         """Every way in which the numbers may be chosen, by label."""
@@ -401,7 +406,8 @@ class Made:
         return self.text + _default_text(self.default) + _refused_text(self.refused)
 
 
-def _names(expressions: Sequence[float | str]) -> frozenset[str]:
+@cache
+def _names(expressions: tuple[float | str, ...]) -> frozenset[str]:
     """Names of arguments that occur in special values written as expressions."""
     trees = [ast.parse(each, mode="eval") for each in expressions if isinstance(each, str)]
     names = frozenset(node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name))
@@ -412,8 +418,12 @@ def evaluated(expression: float | str, names: Mapping[str, Any]) -> Any:
     """A number, or the value of an author's expression such as "1 + clip_high"."""
     if not isinstance(expression, str):
         return expression
-    known = {"__builtins__": {}, **FUNCTIONS}
-    return eval(compile(expression, "<special value>", "eval"), known, dict(names))
+    return eval(_compiled(expression), {"__builtins__": {}, **FUNCTIONS}, dict(names))
+
+
+@cache
+def _compiled(expression: str) -> CodeType:
+    return compile(expression, "<special value>", "eval")
 
 
 def _middles(within: Range) -> tuple[Range, ...]:
@@ -459,7 +469,7 @@ def _of_every_size(low: float, high: float) -> Callable[[Context, Shape], Floats
     """Numbers of all orders of magnitude up to the ends of a range, of each sign that it allows."""
 
     def draw(context: Context, shape: Shape) -> Floats:
-        sizes = 10.0 ** context.source.reals(SMALLEST, np.log10(max(-low, high)), shape)
+        sizes = 10.0 ** context.source.reals(np.log10(LEAST), np.log10(max(-low, high)), shape)
         negative = context.source.flags(shape) if low < 0.0 < high else np.full(shape, low < 0.0)
         return np.where(negative, -sizes, sizes)
 
@@ -468,7 +478,7 @@ def _of_every_size(low: float, high: float) -> Callable[[Context, Shape], Floats
 
 def _tiny(context: Context, shape: Shape) -> Floats:
     """Numbers of one small order of magnitude; the caller holds them inside the range."""
-    scale = 10.0 ** context.source.reals(SMALLEST, -3.0, ())
+    scale = 10.0 ** context.source.reals(np.log10(LEAST), -3.0, ())
     return np.asarray(scale * context.source.reals(-1.0, 1.0, shape))
 
 
@@ -525,7 +535,7 @@ def _filled(name: str, value: Floats, context: Context, kind: Real) -> Floats:
     fillings: dict[str, Callable[[], Any]] = {
         "zeros": lambda: 0.0,
         "ordinary numbers": lambda: context.source.reals(-9.0, 9.0, value.shape),
-        "huge numbers": lambda: np.where(context.source.flags(value.shape), HUGE, -HUGE),
+        "huge numbers": lambda: _either_sign(context, value.shape),
         "NaN": lambda: np.nan,
         "infinities": lambda: np.where(context.source.flags(value.shape), np.inf, -np.inf),
     }
@@ -533,11 +543,26 @@ def _filled(name: str, value: Floats, context: Context, kind: Real) -> Floats:
     return np.where(real, value, filling())
 
 
+def _either_sign(context: Context, shape: Shape) -> Floats:
+    """Huge numbers of one size, some of them negative."""
+    size = context.source.pick("size of the padding", HUGE)
+    return np.where(context.source.flags(shape), size, -size)
+
+
 def _formed(name: str, value: Floats, context: Context, whole: bool) -> Any:
-    """Integers if they are allowed and all numbers are whole; then the container."""
-    small = bool((np.abs(value) < 2**53).all()) if value.size else False
-    typed = value.astype(np.int64) if whole and small and bool((value == np.floor(value)).all()) else value
-    return _in_container(name, typed, context)
+    """Integers where they are allowed: if all numbers are whole, and in lists sometimes where one is."""
+    may_be_integer = (np.abs(value) < 2**53) & (value == np.floor(value)) & whole
+    typed = value.astype(np.int64) if value.size and may_be_integer.all() else value
+    formed = _in_container(name, typed, context)
+    if isinstance(formed, list) and may_be_integer.any() and context.source.integer(0, 1):
+        return np.where(may_be_integer, _integers(value), value.astype(object)).tolist()
+    return formed
+
+
+def _integers(value: Floats) -> Any:
+    """The numbers as Python's integers, 0 for those that are none."""
+    whole = np.where(np.abs(value) < 2**53, value, 0.0)
+    return whole.astype(np.int64).astype(object)
 
 
 def _in_container(name: str, value: Any, context: Context) -> Any:

@@ -48,7 +48,7 @@ def _alike_then_zeros(source: Source, values: Floats) -> Floats:
 
 def _some_tiny(source: Source, values: Floats) -> Floats:
     """Some members have about 1e-12, or next to nothing."""
-    scale = source.pick("how tiny", {f"{size:g}": size for size in (1e-12, 1e-30, 1e-200, 1e-310)})
+    scale = source.pick("how tiny", {f"{size:g}": size for size in (1e-12, 1e-30, 1e-200, 1e-290)})
     kept = source.flags(values.shape)
     kept[..., 0] |= ~kept.any(-1)
     return _proportional(source, np.abs(values) * np.where(kept, 1.0, scale))
@@ -61,5 +61,7 @@ QUARTERS = Pattern("quarters", _quarters)
 ALIKE_THEN_ZEROS = Pattern("some alike, then zeros", _alike_then_zeros)
 SOME_TINY = Pattern("some nearly impossible", _some_tiny)
 
+LEAST_PROBABILITY = 1e-300
+"""No probability is smaller than this, 0 apart."""
 DISTRIBUTIONS = (PROPORTIONAL, CERTAIN, NEARLY_CERTAIN, QUARTERS, ALIKE_THEN_ZEROS, SOME_TINY)
 """All of them."""

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
-from grpo_ref.course.grading.domain.arguments import REQUIRED, Argument, Context
+from grpo_ref.course.grading.domain.arguments import REQUIRED, Argument, Context, Real
 from grpo_ref.course.grading.domain.source import Dealer, Source
 
 EVERY_LARGE, EVERY_REFUSED = 12, 20
@@ -82,7 +83,8 @@ class Domain:
       refusals: what must be refused beside the refused values of single arguments.
 
     Raises:
-      ValueError: if arguments have different numbers of alternative shapes, or need one another in a circle.
+      ValueError: if there are no arguments, or they have different numbers of alternative shapes, or need one
+        another in a circle.
     """
 
     arguments: Mapping[str, Argument]
@@ -94,7 +96,8 @@ class Domain:
     def __post_init__(self) -> None:
         if len({each.axes.count("|") for each in self.arguments.values() if "|" in each.axes}) > 1:
             raise ValueError("arguments with alternative shapes need equally many of them")
-        self._order()
+        if not self._order:
+            raise ValueError("there are no arguments")
 
     def draws(self, seed: int, count: int) -> list[Draw]:
         """So many inputs, small ones first; equal seeds give equal inputs."""
@@ -116,7 +119,7 @@ class Domain:
             source.picked.clear()
             context = Context(source, self._lengths(source, growth, trial), self._alternative(source))
             ways = {name: self._way(source, name) for name in self.arguments}
-            for name in self._order():
+            for name in self._order:
                 each = self.arguments[name]
                 left_out = ways[name] == LEFT_OUT
                 context.values[name] = each.default if left_out else each.plain(name, context)
@@ -129,6 +132,7 @@ class Domain:
         """Every argument's value, the default where it was left out."""
         return {name: draw.values.get(name, each.default) for name, each in self.arguments.items()}
 
+    @cached_property
     def _order(self) -> list[str]:
         """The arguments, each after those that it needs."""
         order: list[str] = []
@@ -208,11 +212,22 @@ class Domain:
             names = [name for name, (low, _) in self.sizes.items() if low == least]
             held = f"{'is' if len(names) == 1 else 'are'} at least {least}"
             lines.append(f"{_and(names)} {held if least else 'may be 0'}.")
+        lines += self._sizes_of_numbers()
         lines += [rule.text for rule in self.rules]
         for error in dict.fromkeys(each.error for each in self.refusals):
             refused = "; ".join(each.text for each in self.refusals if each.error == error)
             lines.append(f"What must be refused with a {error}: {refused}.")
         return "\n".join(lines)
+
+    def _sizes_of_numbers(self) -> list[str]:
+        """A line for each size below which there is no number but 0."""
+        names: dict[float, list[str]] = {}
+        for name, each in self.arguments.items():
+            if isinstance(each, Real) and each.within[0] <= 0 <= each.within[1]:
+                names.setdefault(each.least, []).append(name)
+        return [
+            f"Every number in {_and(its)} is 0 or at least {size:g} in size." for size, its in names.items()
+        ]
 
 
 def _and(names: Sequence[str]) -> str:

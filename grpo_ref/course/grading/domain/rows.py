@@ -93,6 +93,15 @@ def _one_far_out(source: Source, values: Floats) -> Floats:
     return far
 
 
+def _around_the_first(source: Source, values: Floats) -> Floats:
+    """The others in pairs around the row's first member, so that their differences from it sum to 0."""
+    base, count = values[..., :1], (values.shape[-1] - 1) // 2
+    steps = np.round(values[..., 1 : 1 + count])
+    around = np.concatenate([np.zeros_like(base), steps, -steps], -1)
+    rest = np.zeros_like(values[..., around.shape[-1] :])
+    return np.asarray(np.round(base) + np.concatenate([around, rest], -1))
+
+
 def _in_order(source: Source, values: Floats) -> Floats:
     return np.sort(values, axis=-1)
 
@@ -108,6 +117,7 @@ HAIRS_APART = Pattern("a hair apart within each row", _hairs_apart)
 OFFSET_ROWS = Pattern("rows far apart", _offset_rows)
 SCALED_ROWS = Pattern("rows of different size", _scaled_rows)
 ONE_FAR_OUT = Pattern("one member far out", _one_far_out)
+AROUND_THE_FIRST = Pattern("evenly around the first member", _around_the_first)
 IN_ORDER = Pattern("in ascending order", _in_order)
 
 GROUPS = (
@@ -121,5 +131,6 @@ GROUPS = (
     OFFSET_ROWS,
     SCALED_ROWS,
     ONE_FAR_OUT,
+    AROUND_THE_FIRST,
 )
 """All that the members of a group can have in common."""

@@ -18,7 +18,15 @@ from grpo_ref.course.grading.problem import (
     as_given,
     changing_inputs,
 )
-from grpo_ref.course.problems.bandits import A_BANDIT, LEARNING_RATE, PAYOFFS, SIZES, UNIFORMS, on_bandits
+from grpo_ref.course.problems.bandits import (
+    A_BANDIT,
+    LEARNING_RATE,
+    ONE_STEP_WITHOUT_A_CLIP,
+    PAYOFFS,
+    SIZES,
+    UNIFORMS,
+    on_bandits,
+)
 from grpo_ref.kernels.advantages import raw_rewards
 from grpo_ref.mistakes import stages
 from grpo_ref.mistakes.toy_loop import RIGHT, ToyLoop
@@ -34,6 +42,7 @@ DOMAIN = Domain(
         ),
     },
     sizes={**SIZES, "U": (1, 3)},
+    rules=(ONE_STEP_WITHOUT_A_CLIP,),
 )
 
 

@@ -38,8 +38,26 @@ def _some_zeros(others: Any, mean: float) -> Any:
     return mean * others / others.mean()
 
 
+def _whole(context: Context, name: str, values: tuple[int, ...]) -> Any:
+    """A curve of integers whose ends are zeros and twos, as many twos as one of the values says."""
+    source, (length,) = context.source, context.shape("U")
+    curve = 2 * np.floor(source.reals(0.0, 2.0 - 1e-9, (length,))).astype(np.int64)
+    for end in (slice(None, ENDS), slice(-ENDS, None)):
+        twos = source.pick(f"{name}: twos at an end", {str(count): count for count in values})
+        curve[end] = np.where(np.arange(ENDS) < twos, 2, 0)
+    return curve
+
+
+def _are_whole(context: Context) -> bool:
+    """Whether this draw has integers, as its first curve has."""
+    return np.asarray(context.values["reward"]).dtype.kind == "i"
+
+
 def _score(name: str) -> Any:
     def draw(context: Context) -> Any:
+        kinds = {"fractions": False, "more fractions": False, "integers": True}
+        if context.source.pick("reward: kind", kinds) if name == "reward" else _are_whole(context):
+            return _whole(context, name, (0, 1, 3, 6, 10))
         start = float(context.source.reals(0.0, 1.0, ()))
         rise = context.source.pick(f"{name}: rise", RISES)
         noise = context.source.pick(f"{name}: noise", {"none": 0.0, "little": 0.03, "much": 0.3})
@@ -49,6 +67,8 @@ def _score(name: str) -> Any:
 
 
 def _entropy(context: Context) -> Any:
+    if _are_whole(context):
+        return _whole(context, "entropy", (0, 3, 10))
     start = float(context.source.reals(0.2, 3.0, ()))
     share = context.source.pick("entropy: what is left", SHARES)
     noise = context.source.pick("entropy: noise", {"none": 0.0, "little": 0.05})
@@ -60,8 +80,18 @@ DOMAIN = Domain(
         "reward": Made(
             _score("reward"), "one number per update", meaning="what the policy was paid, shape (U,)"
         ),
-        "truth": Made(_score("truth"), "one number per update", meaning="what you really wanted, shape (U,)"),
-        "entropy": Made(_entropy, "one number per update, not negative", meaning="in nats, shape (U,)"),
+        "truth": Made(
+            _score("truth"),
+            "one number per update",
+            needs=frozenset({"reward"}),
+            meaning="what you really wanted, shape (U,)",
+        ),
+        "entropy": Made(
+            _entropy,
+            "one number per update, not negative",
+            needs=frozenset({"reward"}),
+            meaning="in nats, shape (U,)",
+        ),
     },
     sizes={"U": (20, 60)},
     large={"U": 300},

@@ -44,7 +44,7 @@ DOMAIN = Domain(
         "uniforms": Real(
             "U G T",
             (0, 0.999),
-            at=(0,),
+            at=(0, 0.25, 0.5, 0.75),
             rows=(MIXED, Pattern("some end as the third token", _third_is_the_end)),
             whole=False,
             meaning="random numbers, one for each token",

@@ -32,7 +32,7 @@ DOMAIN = Domain(
         "kl_coef": Scalar(0.1, (0, 2), at=(0, 1), meaning="weight of the penalty"),
     },
     sizes=SIZES,
-    large={"P": 12, "G": 40},
+    large={"U": 24, "P": 12, "G": 40},
 )
 
 

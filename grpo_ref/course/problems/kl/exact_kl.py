@@ -8,6 +8,7 @@ from grpo_ref.course.grading.domain.arguments import Real
 from grpo_ref.course.grading.domain.distributions import (
     ALIKE_THEN_ZEROS,
     DISTRIBUTIONS,
+    LEAST_PROBABILITY,
     PROPORTIONAL,
     QUARTERS,
     SOME_TINY,
@@ -24,6 +25,7 @@ DOMAIN = Domain(
             "V|N V|B N V",
             (0, 1),
             rows=DISTRIBUTIONS,
+            least=LEAST_PROBABILITY,
             meaning="π, the policy's probabilities, the V tokens of the vocabulary last; each row sums to 1",
         ),
         "ref_probs": Real(
@@ -31,6 +33,7 @@ DOMAIN = Domain(
             (0, 1),
             usual=((-0.01, 0.01), (0, 1)),
             near="probs",
+            least=LEAST_PROBABILITY,
             rows=(PROPORTIONAL, SOME_TINY, QUARTERS, ALIKE_THEN_ZEROS),
             meaning="πref, the reference's; each row sums to 1",
         ),

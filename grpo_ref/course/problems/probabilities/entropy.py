@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.course.grading.domain.arguments import Real
-from grpo_ref.course.grading.domain.distributions import DISTRIBUTIONS
+from grpo_ref.course.grading.domain.distributions import DISTRIBUTIONS, LEAST_PROBABILITY
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found import found
@@ -17,6 +17,7 @@ DOMAIN = Domain(
             "V|N V|B N V",
             (0, 1),
             rows=DISTRIBUTIONS,
+            least=LEAST_PROBABILITY,
             meaning="p, probabilities; each row along the last axis, the vocabulary, sums to 1 up to rounding",
         ),
     },

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.course.grading.domain.arguments import Real
-from grpo_ref.course.grading.domain.distributions import DISTRIBUTIONS
+from grpo_ref.course.grading.domain.distributions import DISTRIBUTIONS, LEAST_PROBABILITY
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found import found
@@ -20,6 +20,7 @@ DOMAIN = Domain(
             "N V",
             (0, 1),
             rows=DISTRIBUTIONS,
+            least=LEAST_PROBABILITY,
             meaning="p, a distribution over the vocabulary in each row; it sums to 1 up to rounding",
         ),
         "uniforms": Real(
@@ -31,7 +32,7 @@ DOMAIN = Domain(
         ),
     },
     sizes={"N": (1, 5), "V": (1, 6)},
-    large={"N": 40, "V": 200},
+    large={"N": 40, "V": 300},
 )
 
 

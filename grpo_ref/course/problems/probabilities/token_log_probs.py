@@ -24,7 +24,7 @@ DOMAIN = Domain(
         "tokens": Whole((0, "V - 1"), axes="N T", meaning="the tokens that came"),
     },
     sizes={"N": (1, 3), "T": (1, 4), "V": (1, 5)},
-    large={"N": 40, "T": 200, "V": 200},
+    large={"N": 40, "T": 200, "V": 300},
 )
 ROWS = np.log(np.array([[[0.5, 0.3, 0.2], [0.1, 0.1, 0.8]]]))
 

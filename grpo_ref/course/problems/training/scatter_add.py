@@ -20,7 +20,7 @@ DOMAIN = Domain(
         "n_tokens": Made(lambda context: context.sizes["V"], "V, the number of its columns, from 1"),
     },
     sizes={"N": (0, 8), "S": (1, 4), "V": (1, 4)},
-    large={"N": 300, "S": 30, "V": 150},
+    large={"N": 300, "S": 30, "V": 300},
 )
 
 
@@ -95,7 +95,8 @@ PROBLEM = Problem(
         "Write `scatter_add(weights, states, tokens, n_states, n_tokens)`, which returns a table:\n\n"
         "    table[s, a] = Σ of the weights[n] with states[n] = s and tokens[n] = a\n\n"
         "An entry that comes several times gets the sum of all its weights; an entry that never comes is 0. The"
-        " batch may be empty: then weights, states and tokens are arrays of length 0, and the whole table is 0."
+        " batch may be empty: then weights, states and tokens are NumPy arrays of length 0, those of states and tokens"
+        " with whole numbers for a type, and the whole table is 0."
     ),
     inputs=DOMAIN.inputs,
     domain=DOMAIN,

@@ -18,6 +18,7 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
+from grpo_ref.course.problems.bandits import ONE_STEP_WITHOUT_A_CLIP
 from grpo_ref.kernels.aggregation import token_sum
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.mistakes import stages
@@ -28,7 +29,11 @@ LANGUAGE = replace(RIGHT, walk=chain, advantage=normalized)
 DOMAIN = Domain(
     {
         "uniforms": Real(
-            "U G T", (0, 0.999), at=(0,), whole=False, meaning="random numbers, one for each token"
+            "U G T",
+            (0, 0.999),
+            at=(0, 0.25, 0.5, 0.75),
+            whole=False,
+            meaning="random numbers, one for each token",
         ),
         "vocabulary": Whole((2, 5), meaning="V, the number of tokens"),
         "learning_rate": Scalar(8.0, (0.01, 10), usual=((0.1, 10),), at=(1,), meaning="length of a step"),
@@ -39,6 +44,7 @@ DOMAIN = Domain(
     },
     sizes={"U": (1, 3), "G": (1, 6), "T": (2, 5)},
     large={"G": 20, "T": 12},
+    rules=(ONE_STEP_WITHOUT_A_CLIP,),
 )
 
 

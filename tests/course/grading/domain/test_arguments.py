@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from grpo_ref.course.grading.domain.arguments import Choice, Context, Made, Mask, Real, Scalar, Whole
+from grpo_ref.course.grading.domain.rows import SCALED_ROWS
 from grpo_ref.course.grading.domain.source import Dealer
 
 SIZES = {"N": 3, "T": 4, "V": 5}
@@ -38,6 +39,13 @@ def test_numbers_come_of_every_size_and_at_both_ends():
     for exponent in range(-14, 0):
         assert ((values > 10.0**exponent) & (values < 10.0 ** (exponent + 1))).any()
     assert ((values > 0) & (values < 1e-3)).all(-1).any()
+
+
+@pytest.mark.parametrize("least", [1e-15, 0.25])
+def test_no_number_but_0_is_smaller_than_the_least(least):
+    values = np.abs(drawn(Real("T", (-1.0, 1.0), least=least, rows=(SCALED_ROWS,))))
+    assert values[values > 0].min() >= least
+    assert (values == 0).any()
 
 
 def test_numbers_may_be_those_of_another_argument_in_places():
@@ -90,6 +98,15 @@ def test_whole_numbers_come_as_integers_in_arrays_and_lists():
     forms = dressed(Real("T", (0, 10)), np.array([1.0, 2.0, 3.0, 4.0]))
     assert any(isinstance(form, np.ndarray) and form.dtype == np.int64 for form in forms)
     assert any(isinstance(form, list) and isinstance(form[0], int) for form in forms)
+
+
+def test_lists_may_hold_integers_beside_other_numbers():
+    lists = [
+        each for each in dressed(Real("T", (0, 9)), np.array([1.0, 2.5, 3.0, 4.5])) if isinstance(each, list)
+    ]
+    kinds = {tuple(type(number) for number in each) for each in lists}
+    assert kinds == {(float, float, float, float), (int, float, int, float)}
+    assert all(each == [1, 2.5, 3, 4.5] for each in lists)
 
 
 def test_numbers_that_are_not_whole_stay_floating_point_numbers():

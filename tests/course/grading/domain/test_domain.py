@@ -89,12 +89,14 @@ def test_the_statement_is_told_what_is_allowed():
     ]
     assert (
         DOMAIN.constraints == "T may be 0.\nN is at least 1.\n"
+        "Every number in values and bound is 0 or at least 1e-15 in size.\n"
         "What must be refused with a ValueError: values and mask of different shapes."
     )
 
 
 WRONG = {
     "another number of alternatives": {"x": Real("|T", (0, 1)), "y": Real("|T|N T", (0, 1))},
+    "no arguments": {},
     "a circle": {"x": Real("T", (0, 1), near="y"), "y": Real("T", (0, 1), near="x")},
     "an unknown name": {"x": Real("T", (0, 1), padding="mask")},
 }

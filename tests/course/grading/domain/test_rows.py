@@ -30,6 +30,11 @@ HOLDS = {
     rows.OFFSET_ROWS: lambda made: np.allclose(made - made[:, :1], VALUES - VALUES[:, :1], atol=1e-9),
     rows.SCALED_ROWS: lambda made: np.allclose(made / made[:, :1], VALUES / VALUES[:, :1]),
     rows.ONE_FAR_OUT: lambda made: made[:, -1].tolist() == [700.0, 50.0],
+    rows.AROUND_THE_FIRST: lambda made: (
+        (made == np.round(made)).all()
+        and ((made - made[:, :1]).sum(1) == 0).all()
+        and (made[:, 1] != made[:, 0]).any()
+    ),
     rows.IN_ORDER: lambda made: (np.diff(made) >= 0).all(),
 }
 

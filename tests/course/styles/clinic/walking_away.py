@@ -57,6 +57,21 @@ def a_new_array_each_update(start, payoffs, uniforms, learning_rate=2.0, kl_coef
     return logits
 
 
+def the_leash_in_two_parts(start, payoffs, uniforms, learning_rate=2.0, kl_coef=0.1):
+    logits = np.array(start, dtype=float)
+    reference = np.exp(logits - scipy.special.logsumexp(logits, axis=-1, keepdims=True))
+    for paid, numbers in zip(np.asarray(payoffs, dtype=float), np.asarray(uniforms), strict=True):
+        probs = np.exp(logits - scipy.special.logsumexp(logits, axis=-1, keepdims=True))
+        edges = np.cumsum(probs, axis=-1)[:, None, :-1]
+        one_hot = np.eye(logits.shape[1])[(edges <= numbers[..., None]).sum(-1)]
+        rewards = (paid * one_hot).sum(-1)
+        quotient = (one_hot * (reference / probs)[:, None]).sum(-1)
+        pull = rewards - rewards.mean(-1, keepdims=True) - kl_coef + kl_coef * quotient
+        step = (pull[..., None] * one_hot).sum(1) - pull.sum(1, keepdims=True) * probs
+        logits = logits + learning_rate * step / pull.size
+    return logits
+
+
 def the_distance_is_kept(start, payoffs, uniforms, learning_rate=2.0, kl_coef=0.1):
     payoffs, uniforms = np.asarray(payoffs, dtype=float), np.asarray(uniforms, dtype=float)
     start = np.asarray(start, dtype=float)

@@ -55,6 +55,18 @@ def flat_matrix_product(logits, states, tokens, advantages, mask, learning_rate)
     return logits + learning_rate / mask.sum() * (visit * weights) @ (one_hot - probs[states])
 
 
+def what_was_chosen_then_what_was_likely(logits, states, tokens, advantages, mask, learning_rate):
+    table, counts = np.array(logits, dtype=float), np.asarray(mask, dtype=float)
+    weights = counts * np.asarray(advantages, dtype=float)[:, None] / counts.sum()
+    probs = scipy.special.softmax(table, axis=-1)
+    gradient = np.zeros_like(table)
+    for state, token, weight in zip(np.ravel(states), np.ravel(tokens), weights.ravel(), strict=True):
+        gradient[state, token] += weight
+    for state, weight in zip(np.ravel(states), weights.ravel(), strict=True):
+        gradient[state] -= weight * probs[state]
+    return table + learning_rate * gradient
+
+
 def state_by_state(logits, states, tokens, advantages, mask, learning_rate):
     states, tokens, mask = np.asarray(states), np.asarray(tokens), np.asarray(mask, dtype=float)
     weights = mask * np.asarray(advantages, dtype=float)[:, np.newaxis]

@@ -1,0 +1,38 @@
+"""The wrong answers written by hand: programs with a sentence each, to exercises that there are."""
+
+import ast
+
+import pytest
+from student import ROOT
+
+from grpo_ref.course.attack.collected import FOLDER, collected, parsed
+from grpo_ref.course.problems import PROBLEMS
+
+NAMES = sorted(
+    path.relative_to(ROOT / FOLDER).with_suffix("").as_posix() for path in (ROOT / FOLDER).rglob("*.txt")
+)
+
+
+def test_they_are_answers_to_exercises():
+    assert set(NAMES) <= set(PROBLEMS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_is_a_program_with_the_function_and_has_a_sentence(name):
+    answers = collected(name, ROOT)
+    assert len(answers) > 10
+    for each in answers:
+        functions = [node.name for node in ast.parse(each.text).body if isinstance(node, ast.FunctionDef)]
+        assert PROBLEMS[name].function in functions
+        assert each.sentence.endswith(".")
+
+
+def test_an_answer_goes_on_to_the_next_first_line():
+    first = "# WRONG: One.\ndef f(x):\n    # WRONG: not a first line\n    return 1\n"
+    text = first + "# WRONG: Two.\nf = abs\n"
+    assert [each.sentence for each in parsed(text)] == ["One.", "Two."]
+    assert parsed(text)[0].text.endswith("return 1\n")
+
+
+def test_an_exercise_without_a_file_has_none(tmp_path):
+    assert collected("toys/none", tmp_path) == []
