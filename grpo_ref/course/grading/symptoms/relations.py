@@ -17,8 +17,10 @@ EXACTLY = 1e-10
 """Relative deviation up to which a number is the same in another place."""
 ROUGHLY = 1e-3
 """Relative deviation up to which two factors are: a small number beside the divisor may set them apart."""
-NEARLY = 1e-4
-"""A value that is off by less than this part of the largest one is nearly right."""
+LEAST, NEARLY = 1e-9, 1e-4
+"""A value that is off by less than the second part of the largest one is nearly right; by less than the first
+one, only its small entries are wrong.
+"""
 
 
 def relation(wrong: Sequence[tuple[Given, Any, Any]]) -> str:
@@ -47,12 +49,14 @@ def likeness(wrong_calls: Sequence[tuple[Given, Any, Any]]) -> str:
         return ""
     arrays = [pair for pair in pairs if pair is not None]
     far = [abs(got - due).max(initial=0.0) / (abs(due).max(initial=0.0) or 1.0) for got, due in arrays]
-    if 0.0 < (deviation := float(max(far))) < NEARLY:
+    if LEAST < (deviation := float(max(far))) < NEARLY:
         digits = math.floor(-math.log10(deviation))
         return f"There, the value is right to {digits} digits or more, and no further."
-    off = [~np.isclose(got, due, rtol=SAME, atol=SAME * abs(due).max(initial=0.0)) for got, due in arrays]
+    off = [
+        ~np.isclose(got, due, rtol=EXACTLY, atol=EXACTLY * abs(due).max(initial=0.0)) for got, due in arrays
+    ]
     values = np.concatenate([got[wrong].ravel() for (got, _), wrong in zip(arrays, off, strict=True)])
-    if values.size and (values == values[0]).all():
+    if len(arrays) >= FEWEST and values.size and (values == values[0]).all():
         return f"There, {values[0]:g} is returned."
     name = _returned_as_given([given for given, _, _ in wrong_calls], [got for got, _ in arrays], off)
     return f"There, {name} is returned as it came." if values.size and name else ""

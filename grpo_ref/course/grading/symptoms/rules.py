@@ -1,4 +1,4 @@
-"""The shortest rule that sets wrong samples apart from right ones: one condition, or up to three together."""
+"""The shortest rule that sets wrong samples apart from right ones: one condition, or two together."""
 
 import itertools
 import math
@@ -11,11 +11,14 @@ from grpo_ref.arrays import Bools, Floats
 
 PRECISE = 0.9
 """A rule with this share of wrong samples among those that it covers needs no further condition."""
+HALF = 0.5
+"""Further samples refute a rule if less than this part is wrong of those that it lets expect."""
 VAGUE, RARE = 0.85, 0.05
 """A rule says too little if less than the first share of what it covers is wrong, and more than the second
 share of all that is right is covered.
 """
-MOST_CONDITIONS = 3
+NEARLY_ALL = 0.8
+"""A rule says too little if it covers a larger share of the samples."""
 CHANCE = 1e-3
 """The most that the chance may be with which one of the rules tried fits by luck."""
 MOST_PAIRED = 60
@@ -44,13 +47,39 @@ class Condition:
         """For each sample."""
         return self.column > 0 if self.sign == 0 else ~(self.sign * self.column < self.sign * self.limit)
 
-    def text(self, right: Bools) -> str:
-        """The clause, with a round number that lies between the wrong samples and these right ones."""
+    def clause(self, right: Bools) -> "Clause":
+        """The same with a round number that lies between the wrong samples and these right ones."""
+        if self.sign == 0:
+            return Clause(self.noun)
+        nearest = np.where(right & ~self.holds, self.sign * self.column, -np.inf).max()
+        return Clause(self.noun, self.sign, self.sign * between(float(nearest), self.sign * self.limit) + 0.0)
+
+
+@dataclass(frozen=True)
+class Clause:
+    """A condition as it is told.
+
+    Attributes:
+      noun: of a number; or the whole clause, if `sign` is 0.
+      sign: 1 for "is above", -1 for "is below".
+      bound: of the number.
+    """
+
+    noun: str
+    sign: int = 0
+    bound: float = 0.0
+
+    def __str__(self) -> str:
         if self.sign == 0:
             return self.noun
-        nearest = np.where(right & ~self.holds, self.sign * self.column, -np.inf).max()
-        bound = self.sign * between(float(nearest), self.sign * self.limit)
-        return f"{self.noun} is {'above' if self.sign > 0 else 'below'} {bound + 0.0:.12g}"
+        return f"{self.noun} is {'above' if self.sign > 0 else 'below'} {self.bound:.12g}"
+
+    def holds(self, columns: Mapping[str, Floats | Bools]) -> Bools:
+        """For each sample; where nothing is known of a number, nothing holds."""
+        column = columns.get(self.noun)
+        if column is None:
+            return np.zeros(len(next(iter(columns.values()))), dtype=bool)
+        return np.asarray(column > 0 if self.sign == 0 else self.sign * column > self.sign * self.bound)
 
 
 @dataclass(frozen=True)
@@ -58,16 +87,21 @@ class Rule:
     """Conditions that hold together for every wrong sample, and for few right ones.
 
     Attributes:
-      text: the conditions.
+      clauses: the conditions.
       wrong: how many samples are wrong.
       covered: for how many the conditions hold.
       others: for how many they do not hold; these are all right.
     """
 
-    text: str
+    clauses: tuple[Clause, ...]
     wrong: int
     covered: int
     others: int
+
+    @property
+    def text(self) -> str:
+        """The conditions."""
+        return " and ".join(map(str, self.clauses))
 
     @property
     def precision(self) -> float:
@@ -78,6 +112,22 @@ class Rule:
     def is_exact(self) -> bool:
         """Whether they hold for no right sample."""
         return self.covered == self.wrong
+
+    def holds(self, columns: Mapping[str, Floats | Bools]) -> Bools:
+        """For each sample, whether all conditions hold."""
+        return np.asarray(np.logical_and.reduce([each.holds(columns) for each in self.clauses]))
+
+    def tested(self, columns: Mapping[str, Floats | Bools], wrong: Bools) -> "Rule | None":
+        """The rule counted over further samples too; None if these refute it.
+
+        They do if one is wrong that it does not cover, or if far fewer are wrong than it lets expect.
+        """
+        holds = self.holds(columns)
+        refuted = (wrong & ~holds).any() or (holds & wrong).sum() < HALF * self.precision * holds.sum()
+        if refuted:
+            return None
+        counts = (self.wrong + wrong.sum(), self.covered + holds.sum(), self.others + (~holds).sum())
+        return Rule(self.clauses, *map(int, counts))
 
 
 def rule_for(columns: Mapping[str, Floats | Bools], wrong: Bools, independent: int) -> Rule | None:
@@ -90,36 +140,28 @@ def rule_for(columns: Mapping[str, Floats | Bools], wrong: Bools, independent: i
       wrong: for each sample, whether it is wrong.
       independent: how many of the wrong ones are independent of one another.
     """
+    if not wrong.any():
+        return None
     found = sorted(conditions(columns, wrong), key=lambda each: int(each.holds.sum()))
     telling = []
-    for count in range(1, MOST_CONDITIONS + 1):
-        rules = list(_rules(found, count))
+    pairs = itertools.combinations(found[:MOST_PAIRED], 2)
+    for rules in ([(each,) for each in found], [(a, b) for a, b in pairs if a.noun != b.noun]):
         best = min(rules, key=lambda rule: int(together(rule).sum()), default=None)
         if best is None or luck(together(best), wrong, independent, len(rules)) > CHANCE:
             continue
-        made, right = _rule(best, wrong), int((~wrong).sum())
+        made = _rule(best, wrong)
+        if made.covered > NEARLY_ALL * len(wrong):
+            continue
         if made.precision >= PRECISE:
             return made
-        if made.precision >= VAGUE or made.covered - made.wrong <= RARE * right:
+        if made.precision >= VAGUE or made.covered - made.wrong <= RARE * (~wrong).sum():
             telling.append(made)
     return telling[0] if telling else None
 
 
-def _rules(found: Sequence[Condition], count: int) -> Iterator[tuple[Condition, ...]]:
-    """Combinations of so many conditions; of more than two, those that the best pair begins."""
-    best = found[:MOST_PAIRED]
-    if count == 1:
-        yield from ((each,) for each in found)
-    elif count == 2:
-        yield from itertools.combinations(best, 2)
-    elif len(best) > 1:
-        pair = min(itertools.combinations(best, 2), key=lambda rule: int(together(rule).sum()))
-        yield from ((*pair, each) for each in found if each not in pair)
-
-
 def _rule(chosen: Sequence[Condition], wrong: Bools) -> Rule:
     holds = together(chosen)
-    return Rule(_text(chosen, wrong), int(wrong.sum()), int(holds.sum()), int((~holds).sum()))
+    return Rule(_clauses(chosen, wrong), int(wrong.sum()), int(holds.sum()), int((~holds).sum()))
 
 
 def conditions(columns: Mapping[str, Floats | Bools], wrong: Bools) -> Iterator[Condition]:
@@ -150,15 +192,15 @@ def luck(holds: Bools, wrong: Bools, independent: int, tried: int) -> float:
     return tried * math.pow(share, independent)
 
 
-def _text(rule: Sequence[Condition], wrong: Bools) -> str:
-    """The clauses; each bound lies between the wrong samples and the right ones that the others leave."""
+def _clauses(rule: Sequence[Condition], wrong: Bools) -> tuple[Clause, ...]:
+    """Each bound lies between the wrong samples and the right ones that the other conditions leave."""
     clauses = []
     for each in rule:
         others = [other for other in rule if other is not each]
         left = ~wrong & together(others) if others else ~wrong
         if (left & ~each.holds).any():
-            clauses.append(each.text(left))
-    return " and ".join(clauses)
+            clauses.append(each.clause(left))
+    return tuple(clauses)
 
 
 def between(low: float, high: float) -> float:

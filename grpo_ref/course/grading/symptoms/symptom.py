@@ -2,14 +2,15 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats
 from grpo_ref.course.grading.found import changed
-from grpo_ref.course.grading.judge import difference
-from grpo_ref.course.grading.problem import Problem, Raised, copied
+from grpo_ref.course.grading.judge import agree, difference
+from grpo_ref.course.grading.problem import Function, Problem, Raised, copied
 from grpo_ref.course.grading.rights import Candidate, Rights, domain_of, rights_of
 from grpo_ref.course.grading.submission import ENDED, Call, Witness
 from grpo_ref.course.grading.symptoms.features import Features, Given, of_call, of_entries
@@ -20,6 +21,8 @@ MORE = 60
 """Inputs of the domain that are tried to find out where an answer is wrong."""
 NEARLY_ALL = 0.8
 """If a larger share of the calls is wrong, a rule would only say which inputs are too simple to be wrong."""
+HARDLY_ANY = 0.2
+"""Where a smaller share of the known mistakes shows, an input is too simple for anything to be wrong."""
 MOST_ENTRIES = 200
 """Of one call, so many entries are looked at."""
 SAME, ROUNDED, TINY = 1e-9, 1e-6, 1e-13
@@ -39,6 +42,20 @@ VERBS = {
     "finite": "NaN or an infinity is returned",
     "shape": "What is returned has another shape",
 }
+
+
+class Samples(NamedTuple):
+    """What a rule is looked for in: calls, or entries of what they returned.
+
+    Attributes:
+      columns: noun of a number, or a clause -> its value for each sample.
+      wrong: for each sample, whether it is wrong.
+      independent: how many of the wrong ones are independent of one another.
+    """
+
+    columns: Mapping[str, Floats | Bools]
+    wrong: Bools
+    independent: int
 
 
 @dataclass(frozen=True)
@@ -86,11 +103,14 @@ def symptom(problem: Problem, witness: Witness, seed: int, afresh: Callable[[], 
         again = _tried(witness, wrong[0].call)
         if again is None or not _is_wrong(problem, again):
             return REMEMBERED if again is not None else ""
-    judged += _more(problem, witness, seed)
+    judged += _more(problem, witness, seed + 1)
     wrong = [each for each in judged if each.is_wrong]
     if not wrong:
         return ""
-    return _related([each for each in wrong if each.verdict == VALUE], len(wrong)) or _where(judged)
+    related = _related([each for each in wrong if each.verdict == VALUE], len(wrong))
+    return related or _where(
+        problem, _telling(problem, judged), lambda: _telling(problem, list(_more(problem, witness, seed + 2)))
+    )
 
 
 def _related(wrong: Sequence[Judged], count: int) -> str:
@@ -114,7 +134,7 @@ def _is_wrong(problem: Problem, call: Call) -> bool:
 def _more(problem: Problem, witness: Witness, seed: int) -> Iterator[Judged]:
     """Further calls with inputs of the domain; where an answer is wrong, all right answers must agree."""
     rights: Rights | None = None
-    for draw in domain_of(problem).draws(seed + 1, MORE):
+    for draw in domain_of(problem).draws(seed, MORE):
         call = _tried(witness, Call(draw.arguments, draw.keywords))
         if call is None:
             return
@@ -161,20 +181,77 @@ def _verdict(problem: Problem, call: Call, expected: Any, is_changed: bool) -> s
     return CHANGED if is_changed else RIGHT
 
 
-def _where(judged: Sequence[Judged]) -> str:
-    """The sentence of the rule that sets the wrong calls apart, or else the wrong entries."""
+def _where(problem: Problem, judged: Sequence[Judged], more: Callable[[], Sequence[Judged]]) -> str:
+    """The sentence of the rule that sets the wrong calls apart, or else the wrong entries.
+
+    Args:
+      problem: the exercise.
+      judged: the calls in which a rule is looked for.
+      more: makes others, on which it is tested.
+    """
     wrong = [each for each in judged if each.is_wrong]
-    by_call = _rule_of_calls(judged) if len(wrong) <= NEARLY_ALL * len(judged) else None
-    if by_call is not None and by_call.is_exact:
-        return _told(f"{_verb(wrong)} exactly where {by_call.text}", by_call, "calls", wrong)
-    by_entry = _rule_of_entries(judged)
-    if by_entry is not None and by_entry.is_exact:
-        return _told(f"Exactly those entries are wrong where {by_entry.text}", by_entry, "entries", wrong)
-    if by_entry is not None:
-        return _told(f"Entries are wrong only where {by_entry.text}", by_entry, "entries", wrong)
+    further = cache(more)
+    by_call = _rule(_calls(judged), further, _calls) if len(wrong) <= NEARLY_ALL * len(judged) else None
+    if by_call is not None and not _is_trivial(problem, by_call, judged):
+        if by_call.is_exact:
+            return _told(f"{_verb(wrong)} exactly where {by_call.text}", by_call, "calls", wrong)
+    else:
+        by_call = None
+    by_entry = _rule(_entries(judged), further, _entries)
+    if by_entry is not None and not _is_trivial(problem, by_entry, judged):
+        start = "Exactly those entries are wrong" if by_entry.is_exact else "Entries are wrong only"
+        return _told(f"{start} where {by_entry.text}", by_entry, "entries", wrong)
     if by_call is not None:
         return _told(f"{_verb(wrong)} only where {by_call.text}", by_call, "calls", wrong)
     return _anywhere(judged, wrong)
+
+
+def _rule(
+    found: Samples | None,
+    further: Callable[[], Sequence[Judged]],
+    samples: Callable[[Sequence[Judged]], Samples | None],
+) -> Rule | None:
+    """The rule of some samples, if further ones do not refute it."""
+    rule = None if found is None else rule_for(found.columns, found.wrong, found.independent)
+    if rule is None:
+        return None
+    others = samples(further())
+    return None if others is None else rule.tested(others.columns, others.wrong)
+
+
+def _is_trivial(problem: Problem, rule: Rule, judged: Sequence[Judged]) -> bool:
+    """Whether the rule only says which inputs are too simple for anything to be wrong.
+
+    It does if nearly all known mistakes give the right value on the inputs of which it does not hold.
+    """
+    columns = _columns([of_call(each.given) for each in judged])
+    if not problem.mutants or not all(each.noun in columns for each in rule.clauses):
+        return False
+    simple = [each for each, holds in zip(judged, rule.holds(columns), strict=True) if not holds]
+    shows = [_shows(problem, mutant.function, each) for each in simple for mutant in problem.mutants]
+    return bool(shows) and sum(shows) < HARDLY_ANY * len(shows)
+
+
+def _telling(problem: Problem, judged: Sequence[Judged]) -> list[Judged]:
+    """Without the calls that are right, and on which no known mistake shows: nothing can be wrong there."""
+    return [
+        each
+        for each in judged
+        if each.is_wrong
+        or not problem.mutants
+        or any(_shows(problem, mutant.function, each) for mutant in problem.mutants)
+    ]
+
+
+def _shows(problem: Problem, function: Function, judged: Judged) -> bool:
+    """Whether a known mistake is wrong in a call."""
+    call = judged.call
+    try:
+        with np.errstate(all="ignore"):
+            value = function(*copied(call.arguments), **copied(call.keywords))
+    except Exception:
+        return not isinstance(judged.expected, Exception)
+    return isinstance(judged.expected, Exception) or not agree(value, judged.expected, problem.rtol)
 
 
 def _anywhere(judged: Sequence[Judged], wrong: Sequence[Judged]) -> str:
@@ -205,9 +282,10 @@ def _verb(wrong: Sequence[Judged]) -> str:
     return VERBS.get(verdicts.pop(), WRONG) if len(verdicts) == 1 else WRONG
 
 
-def _rule_of_calls(judged: Sequence[Judged]) -> Rule | None:
+def _calls(judged: Sequence[Judged]) -> Samples:
+    """A sample for each call."""
     wrong = np.array([each.is_wrong for each in judged])
-    return rule_for(_columns([of_call(each.given) for each in judged]), wrong, int(wrong.sum()))
+    return Samples(_columns([of_call(each.given) for each in judged]), wrong, int(wrong.sum()))
 
 
 def _columns(samples: Sequence[Features]) -> Mapping[str, Floats | Bools]:
@@ -221,8 +299,8 @@ def _columns(samples: Sequence[Features]) -> Mapping[str, Floats | Bools]:
     }
 
 
-def _rule_of_entries(judged: Sequence[Judged]) -> Rule | None:
-    """Of the entries of what was returned, if every wrong call returned an array of the right shape."""
+def _entries(judged: Sequence[Judged]) -> Samples | None:
+    """A sample for each entry, if every wrong call returned an array of the right shape."""
     wrong, blocks, calls = [], [], 0
     for each in judged:
         off = _wrong_entries(each)
@@ -236,7 +314,7 @@ def _rule_of_entries(judged: Sequence[Judged]) -> Rule | None:
         blocks.append({name: column[seen] for name, column in columns.items()})
         wrong.append(off.ravel()[seen])
         calls += bool(off.any())
-    if not calls:
+    if not blocks:
         return None
     names = {name: column.dtype == bool for block in blocks for name, column in block.items()}
     joined = {
@@ -245,7 +323,7 @@ def _rule_of_entries(judged: Sequence[Judged]) -> Rule | None:
         )
         for name, is_clause in names.items()
     }
-    return rule_for(joined, np.concatenate(wrong), calls)
+    return Samples(joined, np.concatenate(wrong), calls)
 
 
 def _seen(off: Bools) -> Any:

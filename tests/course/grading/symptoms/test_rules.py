@@ -62,6 +62,16 @@ def test_a_number_that_is_missing_somewhere_says_nothing_there():
     assert rule({"x": values}, SIZES > 20) is None
 
 
+def test_further_samples_count_too_or_refute_a_rule():
+    found = rule({"G": SIZES}, SIZES > 29)
+    more = {"G": np.array([5.0, 35.0])}
+    counted = found.tested(more, np.array([False, True]))
+    assert (counted.wrong, counted.covered, counted.others) == (11, 11, 31)
+    assert found.tested(more, np.array([True, True])) is None
+    assert found.tested(more, np.array([False, False])) is None
+    assert found.tested({"P": np.array([5.0, 35.0])}, np.array([False, True])) is None
+
+
 @pytest.mark.parametrize(
     ("low", "high", "number"),
     [(0.93, 1.2, 1.0), (-0.3, 0.2, 0.0), (1.0, 1.0000001, 1.0), (3e-7, 2e-6, 8e-7), (-5.0, -3.0, -4.0)],

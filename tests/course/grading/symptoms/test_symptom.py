@@ -9,7 +9,7 @@ from grpo_ref.course.grading.domain.arguments import Mask, Real, Scalar, Whole
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.grade import grade
-from grpo_ref.course.grading.problem import Problem
+from grpo_ref.course.grading.problem import Mutant, Problem
 
 
 def centered(rewards, mask, scale=1.0, first=0):
@@ -35,7 +35,7 @@ PROBLEM = Problem(
     function="centered",
     reference=centered,
     checks=(FromDomain(),),
-    mutants=(),
+    mutants=(Mutant("tripled", lambda *args, **keys: 3.0 * centered(*args, **keys), "It is tripled."),),
     hints=(),
     background="",
     task="",
@@ -60,7 +60,7 @@ def no_lists(rewards, mask, scale=1.0, first=0):
 
 
 def large_scales_are_cut(rewards, mask, scale=1.0, first=0):
-    return centered(rewards, mask, min(scale, 2.5), first)
+    return centered(rewards, mask, min(scale, 1.5), first)
 
 
 def negative_numbers_are_lost(rewards, mask, scale=1.0, first=0):
@@ -92,10 +92,10 @@ def flat(rewards, mask, scale=1.0, first=0):
 
 
 TOLD = {
-    a_group_of_one_keeps_its_reward: ("exactly where G is 1", "There, rewards is returned as it came."),
+    a_group_of_one_keeps_its_reward: ("where G is 1", "There, rewards is returned as it came."),
     one_scale_too_many: ("What is returned is scale times the right value",),
     no_lists: ("AttributeError is raised exactly where rewards is a list",),
-    large_scales_are_cut: ("where scale is above 2",),
+    large_scales_are_cut: ("where scale is above 1",),
     negative_numbers_are_lost: ("There, 0 is returned.",),
     padding_is_multiplied: ("NaN or an infinity is returned", "the padding of rewards holds"),
     changes_the_rewards: ("An input is changed",),
@@ -107,7 +107,7 @@ TOLD = {
 
 @pytest.mark.parametrize(("answer", "parts"), TOLD.items(), ids=[each.__name__ for each in TOLD])
 def test_what_a_wrong_answer_is_told(answer, parts):
-    report = grade(PROBLEM, answer)
+    report = grade(PROBLEM, answer, seed=4)
     for part in parts:
         assert part in report.symptom
 
@@ -124,6 +124,18 @@ def test_of_an_answer_that_is_wrong_nearly_everywhere_no_condition_is_told():
     told = grade(PROBLEM, one_more).symptom
     assert told.startswith("It is wrong in ")
     assert "where" not in told
+
+
+def test_a_condition_is_not_told_under_which_alone_other_mistakes_show():
+    def doubled(*arguments, **keywords):
+        return 2.0 * centered(*arguments, **keywords)
+
+    def cut_earlier(rewards, mask, scale=1.0, first=0):
+        return centered(rewards, mask, min(scale, 1.4), first)
+
+    for known, is_told in ((doubled, True), (cut_earlier, False)):
+        problem = replace(PROBLEM, mutants=(Mutant(known.__name__, known, "It is wrong."),))
+        assert ("where scale is above" in grade(problem, large_scales_are_cut, seed=4).symptom) == is_told
 
 
 def test_numbers_that_were_lost_are_in_no_other_order():
