@@ -10,6 +10,8 @@ from grpo_ref.course.workbook import Workbook
 def mark(workbook: Workbook, name: str, *, seed: int = DEFAULT_SEED) -> Report:
     """Grade one file; one that is missing or that the student has not touched is not started.
 
+    A file that cannot be read is graded as one that cannot be loaded.
+
     The file's process is started first of all: it imports NumPy while this one imports NumPy and the problem.
 
     Args:
@@ -20,8 +22,12 @@ def mark(workbook: Workbook, name: str, *, seed: int = DEFAULT_SEED) -> Report:
     path = workbook.path(name)
     if not path.is_file():
         return course.not_started(PROBLEMS[name], seed)
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        return course.unreadable(PROBLEMS[name], error, seed)
     with Sandbox(path) as sandbox:
-        if not workbook.progress.is_untouched(name, path.read_bytes()):
+        if not workbook.progress.is_untouched(name, text):
             sandbox.start()
         if course.is_untouched(workbook, name):
             return course.not_started(PROBLEMS[name], seed)

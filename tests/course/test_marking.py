@@ -34,6 +34,20 @@ def test_a_file_that_was_not_touched_is_not_started_whatever_it_does(tmp_path):
     assert mark(workbook, name).status == "failed"
 
 
+def test_a_file_that_cannot_be_read_fails_and_says_why(tmp_path, monkeypatch):
+    workbook, name = Workbook(tmp_path, pytest.fail), PATIENTS[0].id
+    fill(workbook)
+
+    def refuse(path):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(type(workbook.path(name)), "read_bytes", refuse)
+    report = mark(workbook, name)
+    assert (report.status, report.points) == ("failed", 0.0)
+    (result,) = report.results
+    assert (result.name, result.got) == ("The file can be loaded", "PermissionError: Permission denied")
+
+
 WATCHED = """
 import sys
 from pathlib import Path

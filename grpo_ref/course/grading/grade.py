@@ -75,6 +75,12 @@ def not_started(problem: Problem, seed: int) -> Report:
     return Report(problem.id, problem.title, NOT_STARTED, (), 0.0, problem.points, seed=seed)
 
 
+def unreadable(problem: Problem, error: OSError, seed: int) -> Report:
+    """The report on a file that the system does not let us read."""
+    reply = Reply(False, kinds=(type(error).__name__,), message=error.strerror or str(error))
+    return _unloadable(problem, reply, "", seed)
+
+
 def _examine(
     problem: Problem,
     submission: Direct | Sandboxed,

@@ -30,6 +30,8 @@ from grpo_ref.frontends.report_text import report_text
 
 KEYS = "s: statement   h: hint   n: next   l: list   r: reset   enter: grade again   q: quit"
 NARROW = "s: statement   h: hint   n: next   l: list\nr: reset   enter: grade again   q: quit"
+WIDEST = 100
+"""Characters of a line of prose at most."""
 PULSE = 100
 """Milliseconds between two looks at the keyboard."""
 UNREAD = 2.0
@@ -127,7 +129,8 @@ class Screen:
         return report
 
     def _statement(self) -> str:
-        return grpo_ref.course.statement(PROBLEMS[self.exercise])
+        """Of the exercise at hand, as wide as the terminal, but not wider than is read with ease."""
+        return grpo_ref.course.statement(PROBLEMS[self.exercise], min(columns(), WIDEST))
 
     def show(self, text: str) -> None:
         """Some text, and under it where one is."""
