@@ -27,11 +27,6 @@ RIGHT, RAISED, CHANGED, UNKNOWN = "..", "!!", "~~", "??"
 """Symbols for a right value, for an error, for a changed input, and for a case that was not tried."""
 DIGITS = 6
 """Significant digits of the largest magnitude by which wrong values are told apart."""
-NEARLY, FEWEST_VALUES = 0.8, 4
-"""A mistake is named that returned the same in this share of the hidden cases in which it or the student is
-wrong, so many different wrong values among them.
-"""
-NEARLY_ALL = "In nearly all failed tests it looks like this: {}"
 FEWEST = 2
 """Wrong values on which a known mistake must agree if it explains some tests and not all."""
 
@@ -118,13 +113,10 @@ class Suspect:
     Attributes:
       sentence: for the student.
       fits: name of a check -> whether both gave the same in all its calls; a check may be missing.
-      share: of the hidden cases in which one of both is wrong, in how many both gave the same; 0 if too few
-        different wrong values are shared.
     """
 
     sentence: str
     fits: Mapping[str, bool]
-    share: float = 0.0
 
 
 def diagnosed(problem: Problem, tested: Sequence[Tested]) -> tuple[str, tuple[str, ...]]:
@@ -132,7 +124,6 @@ def diagnosed(problem: Problem, tested: Sequence[Tested]) -> tuple[str, tuple[st
 
     A mistake explains a check if it gives the same there, and on every check that the student passes. Several
     mistakes at once are only named if they explain every failed check, and by the author's sentences alone.
-    What nearly explains everything comes last: wrong values that agree to six digits are no coincidence.
 
     Args:
       problem: the exercise.
@@ -150,10 +141,9 @@ def diagnosed(problem: Problem, tested: Sequence[Tested]) -> tuple[str, tuple[st
     authors = {mutant.tell for mutant in problem.mutants}
     explained = _explanations([each for each in suspects if each.sentence in authors], tested)
     named = _named(explained, evidence)
-    if wrong.keys() <= named.keys():
-        return "", tuple(named.get(each.name, "") for each in tested)
-    nearest = max(suspects, key=lambda each: each.share, default=Suspect("", {}))
-    return (NEARLY_ALL.format(nearest.sentence) if nearest.share >= NEARLY else ""), nothing[1]
+    return "", tuple(
+        named.get(each.name, "") for each in tested
+    ) if wrong.keys() <= named.keys() else nothing[1]
 
 
 def _wrong_calls(problem: Problem, tested: Tested) -> list[Call]:
@@ -231,18 +221,8 @@ def _kept(problem: Problem, tested: Sequence[Tested]) -> list[Suspect]:
     for known in mistakes(path.with_name(path.name.removesuffix(CASES) + SUFFIX)):
         rest = iter(known.symbols)
         fits = {name: _same(signs, [next(rest) for _ in signs]) for name, signs in ours.items()}
-        share = _share([sign for signs in ours.values() for sign in signs], known.symbols)
-        suspects.append(Suspect(known.sentence, fits, share))
+        suspects.append(Suspect(known.sentence, fits))
     return suspects
-
-
-def _share(ours: Sequence[str], theirs: Sequence[str]) -> float:
-    """In which part of the cases that one of both gets wrong both gave the same."""
-    pairs = zip(ours, theirs, strict=True)
-    wrong = [(a, b) for a, b in pairs if UNKNOWN not in (a, b) and (a, b) != (RIGHT, RIGHT)]
-    same = [a for a, b in wrong if a == b]
-    enough = len(set(same) - {RAISED, CHANGED}) >= FEWEST_VALUES
-    return len(same) / len(wrong) if enough else 0.0
 
 
 def _signature(tested: Tested, rtol: float) -> list[str]:

@@ -260,6 +260,8 @@ def _anywhere(judged: Sequence[Judged], wrong: Sequence[Judged]) -> str:
     if verb == WRONG and not near and len(wrong) <= NEARLY_ALL * len(judged):
         return ""
     such = f"in {len(wrong)} of {len(judged)} calls that were tried; the others are right."
+    if len(wrong) == len(judged):
+        such = "in all calls that were tried."
     return " ".join(filter(None, (f"{verb} {such}", near)))
 
 
