@@ -195,8 +195,10 @@ def descendants(process):
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
             parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
-    found = [child for child, parent in parents.items() if parent == process]
-    return [*found, *(each for child in found for each in descendants(child))]
+    found = {process}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {process}
 
 
 def is_running(process):
