@@ -1,7 +1,8 @@
 """Wrong answers that were written by hand, from the statement alone.
 
 Those of an exercise lie in one file, tests/course/wrong_answers/CHAPTER/NAME.txt. Each begins with a line
-"# WRONG: " that says in a sentence what is wrong; the program follows, to the next such line.
+"# WRONG: " that says in a sentence what is wrong, or "# REMEMBERS: " if it is wrong because of earlier calls;
+the program follows, to the next such line.
 """
 
 import re
@@ -11,24 +12,22 @@ from typing import NamedTuple
 from grpo_ref.course.layout import CHECKOUT
 
 FOLDER = Path("tests") / "course" / "wrong_answers"
-BEGIN = "# WRONG: "
+KINDS = {"WRONG": "formula", "REMEMBERS": "state"}
+"""First word of an answer -> the key in `operators.KINDS` of its mistake."""
 
 
 class Collected(NamedTuple):
     """One wrong answer.
 
     Attributes:
+      kind: the key in `operators.KINDS` of its mistake.
       sentence: what is wrong, for a student whose answer behaves like this.
       text: the program.
     """
 
+    kind: str
     sentence: str
     text: str
-
-    @property
-    def kind(self) -> str:
-        """The key in `operators.KINDS`: of what remembers, its sentence speaks of calls."""
-        return "state" if re.search(r"\b(calls?|remember\w*)\b", self.sentence) else "formula"
 
 
 def collected(name: str, root: Path = CHECKOUT) -> list[Collected]:
@@ -41,7 +40,10 @@ def parsed(text: str) -> list[Collected]:
     r"""The answers of a file's text.
 
     >>> parsed("# WRONG: The sign is lost.\ndef size(x): return abs(x)\n")
-    [Collected(sentence='The sign is lost.', text='def size(x): return abs(x)\n')]
+    [Collected(kind='formula', sentence='The sign is lost.', text='def size(x): return abs(x)\n')]
     """
-    answers = re.split(f"^{BEGIN}", text, flags=re.MULTILINE)[1:]
-    return [Collected(*answer.split("\n", 1)) for answer in answers]
+    parts = re.split(rf"^# ({'|'.join(KINDS)}): (.*)\n", text, flags=re.MULTILINE)[1:]
+    return [
+        Collected(KINDS[word], sentence, program)
+        for word, sentence, program in zip(*(parts[start::3] for start in range(3)), strict=True)
+    ]

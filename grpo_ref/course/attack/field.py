@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from grpo_ref.course.attack.operators import Operator
 from grpo_ref.course.attack.rewriting import Rewrite, pattern
@@ -12,13 +13,31 @@ BOUNDS = (10, 20, 50)
 THRESHOLDS = (1e-12, 1e-9, 1e-6, 1e-3)
 
 
-def _reduction(node: ast.AST) -> tuple[ast.Call, bool] | None:
-    """A call of a reduction, and whether it is a function of NumPy and not a method."""
+class Reduction(NamedTuple):
+    """A call such as `x.mean(-1)` or `np.mean(x, -1)`.
+
+    Attributes:
+      call: the whole.
+      name: of the statistic.
+      data: what it is taken of, if that stands among the arguments.
+      operand: the same wherever it stands.
+    """
+
+    call: ast.Call
+    name: str
+    data: list[ast.expr]
+    operand: list[ast.expr]
+
+
+def _reduction(node: ast.AST) -> Reduction | None:
+    """The node as a call of a reduction, or None."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return None
     if node.func.attr not in REDUCTIONS:
         return None
-    return node, isinstance(node.func.value, ast.Name) and node.func.value.id == "np"
+    of_numpy = isinstance(node.func.value, ast.Name) and node.func.value.id == "np"
+    data = node.args[:1] if of_numpy else []
+    return Reduction(node, node.func.attr, data, data or [node.func.value])
 
 
 def _axis(node: ast.AST) -> Iterable[ast.AST]:
@@ -26,8 +45,7 @@ def _axis(node: ast.AST) -> Iterable[ast.AST]:
     found = _reduction(node)
     if found is None:
         return []
-    call, of_numpy = found
-    data = call.args[:1] if of_numpy else []
+    call, data = found.call, found.data
     keywords = [each for each in call.keywords if each.arg != "axis"]
     now = [ast.unparse(each) for each in call.args[len(data) :]]
     now += [ast.unparse(each.value) for each in call.keywords if each.arg == "axis"]
@@ -49,11 +67,10 @@ def _statistic(old: str, new: str) -> Rewrite:
 
     def rewrite(node: ast.AST) -> Iterable[ast.AST]:
         found = _reduction(node)
-        if found is None or not isinstance(found[0].func, ast.Attribute) or found[0].func.attr != old:
+        if found is None or found.name != old:
             return []
-        call, of_numpy = found
-        data = [] if of_numpy else [found[0].func.value]
-        return [ast.Call(ast.Attribute(ast.Name("np"), new), [*data, *call.args], call.keywords)]
+        others = found.call.args[len(found.data) :]
+        return [ast.Call(ast.Attribute(ast.Name("np"), new), [*found.operand, *others], found.call.keywords)]
 
     return rewrite
 
@@ -61,16 +78,11 @@ def _statistic(old: str, new: str) -> Rewrite:
 def _divisor(node: ast.AST) -> Iterable[ast.AST]:
     """A standard deviation or a variance with the other ddof."""
     found = _reduction(node)
-    if (
-        found is None
-        or not isinstance(found[0].func, ast.Attribute)
-        or found[0].func.attr not in ("std", "var")
-    ):
+    if found is None or found.name not in ("std", "var"):
         return []
-    others = [each for each in found[0].keywords if each.arg != "ddof"]
+    call, others = found.call, [each for each in found.call.keywords if each.arg != "ddof"]
     return [
-        ast.Call(found[0].func, found[0].args, [*others, ast.keyword("ddof", ast.Constant(ddof))])
-        for ddof in (0, 1)
+        ast.Call(call.func, call.args, [*others, ast.keyword("ddof", ast.Constant(ddof))]) for ddof in (0, 1)
     ]
 
 

@@ -12,8 +12,6 @@ from grpo_ref.course.grading.diagnosis import CHANGED, RAISED, RIGHT, UNKNOWN, M
 from grpo_ref.course.grading.found import Input
 from grpo_ref.course.grading.problem import Function, Problem, copied
 
-TWO = ("Two", "2 ")
-"""How the sentence of two mistakes at once begins."""
 Show = Callable[[str, int, int], None]
 """Is told the stage, how many are done and how many there are."""
 
@@ -70,16 +68,10 @@ def _all(
     for mutant in problem.mutants:
         yield mutant.tell, tuple(_symbol(mutant.function, each, problem.rtol) for each in inputs)
     is_coarse = all(_is_coarse(each.expected) for each in inputs)
-    telling = [each for each in made if each.sentence and (each.operator == WRITTEN or not is_coarse)]
-    for wrong in sorted(telling, key=_rank):
-        if wrong.operator != WRITTEN or wrong.kind != "state":
-            yield wrong.sentence, tuple(signs[wrong.text])
-
-
-def _rank(wrong: WrongAnswer) -> tuple[bool, bool, bool]:
-    """What is told first: sentences written by hand, one mistake before two, then telling operators."""
-    is_written = wrong.operator == WRITTEN
-    return not is_written, wrong.sentence.startswith(TWO), wrong.operator in GENERAL_NAMES
+    written = [each for each in made if each.operator == WRITTEN and each.kind != "state"]
+    others = [each for each in made if each.operator != WRITTEN and each.sentence and not is_coarse]
+    for wrong in (*written, *sorted(others, key=lambda each: each.operator in GENERAL_NAMES)):
+        yield wrong.sentence, tuple(signs[wrong.text])
 
 
 def _is_coarse(expected: Any) -> bool:

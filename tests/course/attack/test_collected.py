@@ -34,5 +34,10 @@ def test_an_answer_goes_on_to_the_next_first_line():
     assert parsed(text)[0].text.endswith("return 1\n")
 
 
+def test_what_remembers_is_of_another_kind():
+    text = "# WRONG: One.\nf = abs\n# REMEMBERS: The first call.\nf = min\n"
+    assert [each.kind for each in parsed(text)] == ["formula", "state"]
+
+
 def test_an_exercise_without_a_file_has_none(tmp_path):
     assert collected("toys/none", tmp_path) == []
