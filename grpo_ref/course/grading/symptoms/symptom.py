@@ -189,16 +189,12 @@ def _where(problem: Problem, judged: Sequence[Judged], more: Callable[[], Sequen
       judged: the calls in which a rule is looked for.
       more: makes others, on which it is tested.
     """
-    wrong = [each for each in judged if each.is_wrong]
-    further = cache(more)
-    by_call = _rule(_calls(judged), further, _calls) if len(wrong) <= NEARLY_ALL * len(judged) else None
-    if by_call is not None and not _is_trivial(problem, by_call, judged):
-        if by_call.is_exact:
-            return _told(f"{_verb(wrong)} exactly where {by_call.text}", by_call, "calls", wrong)
-    else:
-        by_call = None
-    by_entry = _rule(_entries(judged), further, _entries)
-    if by_entry is not None and not _is_trivial(problem, by_entry, judged):
+    wrong, further = [each for each in judged if each.is_wrong], cache(more)
+    by_call = _rule(problem, judged, further, _calls) if len(wrong) <= NEARLY_ALL * len(judged) else None
+    if by_call is not None and by_call.is_exact:
+        return _told(f"{_verb(wrong)} exactly where {by_call.text}", by_call, "calls", wrong)
+    by_entry = _rule(problem, judged, further, _entries)
+    if by_entry is not None:
         start = "Exactly those entries are wrong" if by_entry.is_exact else "Entries are wrong only"
         return _told(f"{start} where {by_entry.text}", by_entry, "entries", wrong)
     if by_call is not None:
@@ -207,15 +203,17 @@ def _where(problem: Problem, judged: Sequence[Judged], more: Callable[[], Sequen
 
 
 def _rule(
-    found: Samples | None,
+    problem: Problem,
+    judged: Sequence[Judged],
     further: Callable[[], Sequence[Judged]],
     samples: Callable[[Sequence[Judged]], Samples | None],
 ) -> Rule | None:
-    """The rule of some samples, if further ones do not refute it."""
+    """The rule of some samples, if it is not trivial and further ones do not refute it."""
+    found = samples(judged)
     rule = None if found is None else rule_for(found.columns, found.wrong, found.independent)
-    if rule is None:
+    if rule is None or _is_trivial(problem, rule, judged):
         return None
-    others = samples(further())
+    others = samples(further()) if further() else None
     return None if others is None else rule.tested(others.columns, others.wrong)
 
 
