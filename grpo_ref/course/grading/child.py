@@ -18,6 +18,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -120,7 +121,7 @@ def _answer(settings: dict[str, Any], requests: Any, replies: Any) -> None:
     submission, source = life["submission"], json.loads(requests.readline())
     _reply(replies, _attempt(wire, submission, _open, (submission, source.encode("latin-1"))))
     for line in requests:
-        _reply(replies, _attempt(wire, submission, _call, wire.loads(line)))
+        _reply(replies, _attempt(wire, submission, partial(_call, wire), line.rstrip("\n")))
 
 
 def _load(name: str, path: str) -> ModuleType:
@@ -147,14 +148,15 @@ def _open(file: tuple[str, bytes]) -> tuple[list[str], Any]:
         linecache.cache[path] = len(text), None, text.splitlines(keepends=True), path
     exec(compile(source, path, "exec"), vars(module))
     names = [name for name, value in vars(module).items() if callable(value) and type(name) is str]
-    return names, ([], {})
+    return names, None
 
 
-def _call(request: dict[str, Any]) -> tuple[Any, Any]:
-    """The function's result, and its arguments as they are afterwards."""
+def _call(wire: Any, line: str) -> tuple[Any, Any]:
+    """The function's result, and its arguments as they are afterwards, or None if they are unchanged."""
+    request = wire.loads(line)
     arguments, keywords = request["arguments"], request["keywords"]
     result = getattr(sys.modules["submission"], request["function"])(*arguments, **keywords)
-    return result, (arguments, keywords)
+    return result, None if wire.dumps(request) == line else (arguments, keywords)
 
 
 def _attempt(wire: Any, submission: str, action: Callable[[Any], Any], request: Any) -> str:

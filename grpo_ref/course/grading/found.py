@@ -20,7 +20,6 @@ from grpo_ref.course.grading.problem import (
     Problem,
     Raised,
     Submission,
-    copied,
     format_call,
     format_value,
 )
@@ -130,7 +129,7 @@ def try_input(submission: Submission, problem: Problem, given: Input) -> None:
       Raised: if the submission raises.
     """
     try:
-        value = submission(*copied(given.arguments), **copied(given.keywords))
+        value = submission(*given.arguments, **given.keywords)
     except Raised as raised:
         if given.raises in raised.kinds:
             return

@@ -65,7 +65,7 @@ class Reply:
     Attributes:
       ok: whether the function returned.
       value: what it returned.
-      inputs: the positional and keyword arguments as they are after the call.
+      inputs: the positional and keyword arguments as they are after the call; None if nothing changed them.
       kinds: names of the exception's type and its bases; or "TimedOut", "Died", "NotData".
       message: what it said.
       lines: the student's lines that led to it, outermost first.
@@ -345,8 +345,11 @@ def _as_reply(data: Any) -> Reply:
             lines=_texts(data["lines"]),
             warnings=warnings,
         )
-    value, (arguments, keywords) = data["value"]
-    return Reply(True, value, (list(arguments), dict(keywords)), warnings=warnings)
+    value, inputs = data["value"]
+    if inputs is not None:
+        arguments, keywords = inputs
+        inputs = list(arguments), dict(keywords)
+    return Reply(True, value, inputs, warnings=warnings)
 
 
 def _texts(texts: Any) -> tuple[str, ...]:

@@ -39,10 +39,10 @@ class Direct:
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """The function's value, or Raised."""
-        self.last = (arguments, keywords)
+        self.last = (copied(arguments), copied(keywords))
         try:
             with np.errstate(all="ignore"):
-                return self.function(*arguments, **keywords)
+                return self.function(*self.last[0], **self.last[1])
         except Exception as error:
             raise Raised([kind.__name__ for kind in type(error).__mro__], str(error)) from error
 
@@ -77,7 +77,7 @@ class Sandboxed:
         raise Raised(self.reply.kinds, self.reply.message, self.reply.lines)
 
     def inputs_after(self) -> Any:
-        """The arguments and keywords of the last call as they were left, if it returned."""
+        """The arguments and keywords of the last call as they were left, if it returned and changed them."""
         return None if self.reply is None else self.reply.inputs
 
     def printed(self) -> str:
@@ -116,7 +116,7 @@ class Witness:
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """The submission's value, or Raised."""
         try:
-            value = self.submission(*copied(arguments), **copied(keywords))
+            value = self.submission(*arguments, **keywords)
         except Raised as raised:
             self.calls.append(Call(arguments, keywords, kinds=raised.kinds))
             raise

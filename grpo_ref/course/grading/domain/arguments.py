@@ -8,7 +8,7 @@ import ast
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from types import CodeType
 from typing import Any, Protocol
 
@@ -147,7 +147,7 @@ class Real:
         """Numbers of the range, some of them special, in one of the patterns."""
         shape = context.shape(self.axes)
         low, high = self.within
-        values = np.asarray(context.source.pick(f"{name}: numbers", self._numbers())(context, shape))
+        values = np.asarray(context.source.pick(f"{name}: numbers", self._numbers)(context, shape))
         if self.near:
             values = values + context.values[self.near]
         if values.ndim and values.shape[-1]:
@@ -156,6 +156,7 @@ class Real:
         values = np.clip(values, low, high)
         return np.where(np.abs(values) < self.least, 0.0, values)
 
+    @cached_property
     def _numbers(self) -> dict[str, Callable[[Context, Shape], Floats]]:
         """Every way in which the numbers may be chosen, by label."""
         ranges = self.usual or _middles(self.within)
