@@ -7,10 +7,12 @@ student prints stays apart. No process here ever sees an expected value.
 """
 
 import contextlib
+import gc
 import importlib.util
 import json
 import linecache
 import os
+import pickle
 import signal
 import socket
 import sys
@@ -44,8 +46,10 @@ def main() -> None:
         return
     confine.end_with_parent()
     channel = socket.socket(fileno=settings["channel"])
+    confine.of_python(settings["hidden"])
     if settings["early"]:
         _load("_wire", settings["wire"])
+    gc.freeze()  # a forked process would copy all memory that the collector walks through
     _serve(channel, settings | {"apart": apart})
 
 
@@ -154,9 +158,10 @@ def _open(file: tuple[str, bytes]) -> tuple[list[str], Any]:
 def _call(wire: Any, line: str) -> tuple[Any, Any]:
     """The function's result, and its arguments as they are afterwards, or None if they are unchanged."""
     request = wire.loads(line)
-    arguments, keywords = request["arguments"], request["keywords"]
-    result = getattr(sys.modules["submission"], request["function"])(*arguments, **keywords)
-    return result, None if wire.dumps(request) == line else (arguments, keywords)
+    given = request["arguments"], request["keywords"]
+    before = pickle.dumps(given)
+    result = getattr(sys.modules["submission"], request["function"])(*given[0], **given[1])
+    return result, None if pickle.dumps(given) == before else given
 
 
 def _attempt(wire: Any, submission: str, action: Callable[[Any], Any], request: Any) -> str:

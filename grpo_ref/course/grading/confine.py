@@ -138,12 +138,23 @@ def _rules(readable: Iterable[str], writable: str, hidden: str, everything: int)
     yield "/dev/urandom", READ_FILE
     for path in readable:
         yield path, READ
+    yield from of_python(hidden)
+
+
+@cache
+def of_python(hidden: str) -> tuple[tuple[str, int], ...]:
+    """Path -> what is allowed of the installation of Python; it is looked through once.
+
+    Args:
+      hidden: a folder that must not be read, even if it is a part of the installation.
+    """
+    rules: list[tuple[str, int]] = []
     standard = sysconfig.get_path("stdlib")
     for folder in {standard, str(Path(standard).parent), *LIBRARIES}:
-        for path in _around(hidden, folder):
-            yield path, READ
+        rules += [(path, READ) for path in _around(hidden, folder)]
         if Path(hidden).is_relative_to(os.path.realpath(folder)):
-            yield folder, READ_DIR
+            rules.append((folder, READ_DIR))
+    return tuple(rules)
 
 
 def _around(hidden: str, folder: str) -> Iterator[str]:

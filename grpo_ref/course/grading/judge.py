@@ -152,7 +152,10 @@ def _values(got: Any, expected: Any, rtol: float) -> Difference | None:
         return Difference("type", f"expected truth values (dtype bool), got dtype {got.dtype}")
     with np.errstate(all="ignore"):
         ours, theirs = got.astype(np.float64), expected.astype(np.float64)
-        found = _unlike(ours, theirs) or _unequal(ours, theirs, rtol)
+        bound = _bound(theirs, rtol)
+        if (np.abs(ours - theirs) <= bound).all():  # never with a NaN or an infinity among them
+            return None
+        found = _unlike(ours, theirs) or _unequal(ours, theirs, bound)
     if found is not None and got.dtype.kind == "b":
         return _truth(got, ours != theirs, expected.dtype.kind == "b")
     return found
@@ -172,10 +175,15 @@ def _unlike(ours: Floats, theirs: Floats) -> Difference | None:
     return None
 
 
-def _unequal(ours: Floats, theirs: Floats, rtol: float) -> Difference | None:
+def _bound(theirs: Floats, rtol: float) -> float:
+    """By how much a value may be off."""
+    magnitudes = np.abs(theirs)
+    return float(rtol * magnitudes.max(initial=0.0, where=np.isfinite(magnitudes))) or SMALLEST
+
+
+def _unequal(ours: Floats, theirs: Floats, bound: float) -> Difference | None:
     """Finite numbers that are too far from what is due."""
     finite = np.isfinite(theirs)
-    bound = rtol * np.abs(theirs[finite]).max(initial=0.0) or SMALLEST
     errors = np.abs(np.subtract(ours, theirs, where=finite, out=np.zeros_like(theirs)))
     wrong = ~(errors <= bound)
     if not wrong.any():

@@ -22,6 +22,8 @@ LARGEST = 4 * 1024**2
 """Bytes of an array that is still sent."""
 KINDS = "biufcU"
 """Kinds of dtype that are plain data."""
+ARRAYS = (np.ndarray, np.generic)
+ENCODER = json.JSONEncoder(allow_nan=False)
 
 
 class NotData(TypeError):
@@ -34,7 +36,7 @@ def dumps(value: Any) -> str:
     Raises:
       NotData: if the value holds anything but numbers, text, None, lists, tuples, dicts and numeric arrays.
     """
-    return json.dumps(_encode(value), allow_nan=False)
+    return ENCODER.encode(_encode(value))
 
 
 def loads(line: str) -> Any:
@@ -50,26 +52,25 @@ def loads(line: str) -> Any:
 
 
 def _encode(value: Any, depth: int = DEEPEST) -> Any:
-    if value is None or type(value) in (bool, str):
-        return value
-    if type(value) is int and value.bit_length() <= LONGEST:
-        return value
-    if type(value) is float:
+    kind = type(value)
+    if kind is float:
         return value if math.isfinite(value) else {KIND: "float", "text": str(value)}
-    if isinstance(value, np.ndarray | np.generic):
+    if value is None or kind is bool or kind is str or (kind is int and value.bit_length() <= LONGEST):
+        return value
+    if isinstance(value, ARRAYS):
         return _encode_array(value)
-    if type(value) is complex:
+    if kind is complex:
         return {KIND: "complex", "parts": [_encode(value.real), _encode(value.imag)]}
     if depth == 0:
         raise NotData(f"a value with more than {DEEPEST} lists within one another is not plain data")
-    if type(value) is list:
+    if kind is list:
         return [_encode(item, depth - 1) for item in value]
-    if type(value) is tuple:
+    if kind is tuple:
         return {KIND: "tuple", "items": [_encode(item, depth - 1) for item in value]}
-    if type(value) is dict:
+    if kind is dict:
         items = [[_encode(key, depth - 1), _encode(item, depth - 1)] for key, item in value.items()]
         return {KIND: "dict", "items": items}
-    huge = "a whole number of thousands of digits" if type(value) is int else ""
+    huge = "a whole number of thousands of digits" if kind is int else ""
     raise NotData(f"{huge or f'a value of type {type(value).__name__}'} is not plain data")
 
 
