@@ -43,8 +43,7 @@ Two terms of -1/2 log 1/2 each, together log 2 = 0.693147.
 
 - B, N and V are at least 1.
 - Every number in probs is 0 or at least 1e-300 in size.
-- A probability may be 0, 1, or as small as 1e-12, and such a small one counts with its own
-  logarithm.
+- A probability may be 0 or 1, and a tiny one counts with its own logarithm.
 - A certain token gives 0. No axis is empty.
 
 ## Notes
@@ -54,8 +53,9 @@ care, because no logit is -inf.
 
 ## Grading
 
-Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
-to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
+Inputs are given as numbers, NumPy arrays or nested lists; whole numbers may come as integers,
+Python's or those of 64 bits. They have to be left as they are. The answer may be any of these, and
+where a number is asked for, also an array without axes. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
 expected values are 0; no test asks for a value that rounding decides, such as what is left where
 numbers cancel. There are no points until the examples above are right; then up to half of them for

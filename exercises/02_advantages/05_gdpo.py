@@ -52,8 +52,9 @@ Over the batch 1, -1, 0 and 0 have the std 1/√2: 1 / (0.7071 + 0.5) = 0.8284.
 
 - P, G and K are at least 1.
 - Every number in components and weights is 0 or at least 1e-15 in size.
-- Some criterion of a weight other than 0 sets a group's completions apart.
-- A criterion on which a group agrees adds 0 there, and so does every criterion in a group of one.
+- If G is above 1 and some reward is no whole number, some criterion of a weight other than 0 sets a
+  group's completions apart.
+- A criterion on which a group agrees adds 0 there. If G is 1, every advantage is 0.
 - Weights may be negative, as for a penalty, or 0.
 
 ## Notes
@@ -63,8 +64,9 @@ over tokens instead of completions, so that long ones count more.
 
 ## Grading
 
-Inputs are given as numbers, NumPy arrays or nested lists, whole numbers as integers too, and have
-to be left as they are; the answer may be any of these. Numbers in the examples may be rounded to
+Inputs are given as numbers, NumPy arrays or nested lists; whole numbers may come as integers,
+Python's or those of 64 bits. They have to be left as they are. The answer may be any of these, and
+where a number is asked for, also an array without axes. Numbers in the examples may be rounded to
 six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
 expected values are 0; no test asks for a value that rounding decides, such as what is left where
 numbers cancel. There are no points until the examples above are right; then up to half of them for

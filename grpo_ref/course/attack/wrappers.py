@@ -70,7 +70,7 @@ OF_REAL = (
         "rounded",
         "near",
         tuple(f"np.round({ARRAY}, {digits})" for digits in (3, 6, 8)),
-        "{x} is rounded.",
+        "{x} is rounded, or small values of it are treated as 0.",
     ),
     Wrapper(
         "small is zero",

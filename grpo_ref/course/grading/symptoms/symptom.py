@@ -104,26 +104,44 @@ def symptom(problem: Problem, witness: Witness, seed: int, afresh: Callable[[], 
         if again is None or not _is_wrong(problem, again):
             return REMEMBERED if again is not None else ""
     judged += _more(problem, witness, seed + 1)
-    wrong = [each for each in judged if each.is_wrong]
-    if not wrong:
+    if not any(each.is_wrong for each in judged):
         return ""
-    related = _related([each for each in wrong if each.verdict == VALUE], len(wrong))
-    return related or _where(
-        problem, _telling(problem, judged), lambda: _telling(problem, list(_more(problem, witness, seed + 2)))
+    further = cache(lambda: list(_more(problem, witness, seed + 2)))
+    return _related(problem, judged, further) or _where(
+        problem, _telling(problem, judged), cache(lambda: _telling(problem, further()))
     )
 
 
-def _related(wrong: Sequence[Judged], count: int) -> str:
-    """One relation between what is returned and what is right: in all wrong calls, or in simple ones."""
-    if len(wrong) < count:
+def _related(problem: Problem, judged: Sequence[Judged], further: Callable[[], Sequence[Judged]]) -> str:
+    """One relation between what is returned and what is right: in all calls, or in simple ones.
+
+    It must also hold in further calls.
+    """
+    if any(each.is_wrong and each.verdict != VALUE for each in judged):
         return ""
-    if found := relation([each.values for each in wrong]):
-        return found
-    for symbol in wrong[0].given.domain.sizes:
-        simple = [each.values for each in wrong if each.given.lengths.get(symbol) == 1]
-        if found := relation(simple):
-            return f"Where {symbol} is 1: {found[0].lower()}{found[1:]}"
+    simple = [(f"Where {symbol} is 1: ", symbol) for symbol in domain_of(problem).sizes]
+    for start, symbol in [("", ""), *simple]:
+        found = _relation(judged, symbol)
+        if found and found == _relation(further(), symbol):
+            return start + (found[0].lower() + found[1:] if start else found)
     return ""
+
+
+def _relation(judged: Sequence[Judged], symbol: str) -> str:
+    """The relation in the calls in which an axis has the length 1, or in all of them if none is named.
+
+    A call that is right bears witness too, unless nothing but zeros is due there.
+    """
+    such = [each for each in judged if not symbol or each.given.lengths.get(symbol) == 1]
+    return relation([each.values for each in such if each.is_wrong or not _is_zero(each.expected)])
+
+
+def _is_zero(value: Any) -> bool:
+    """Whether a right value is the same with any factor: zeros, or none at all."""
+    try:
+        return not np.any(np.asarray(value, dtype=float))
+    except (TypeError, ValueError):
+        return isinstance(value, Exception)
 
 
 def _is_wrong(problem: Problem, call: Call) -> bool:
@@ -189,11 +207,11 @@ def _where(problem: Problem, judged: Sequence[Judged], more: Callable[[], Sequen
       judged: the calls in which a rule is looked for.
       more: makes others, on which it is tested.
     """
-    wrong, further = [each for each in judged if each.is_wrong], cache(more)
-    by_call = _rule(problem, judged, further, _calls) if len(wrong) <= NEARLY_ALL * len(judged) else None
+    wrong = [each for each in judged if each.is_wrong]
+    by_call = _rule(problem, judged, more, _calls) if len(wrong) <= NEARLY_ALL * len(judged) else None
     if by_call is not None and by_call.is_exact:
         return _told(f"{_verb(wrong)} exactly where {by_call.text}", by_call, "calls", wrong)
-    by_entry = _rule(problem, judged, further, _entries)
+    by_entry = _rule(problem, judged, more, _entries)
     if by_entry is not None:
         start = "Exactly those entries are wrong" if by_entry.is_exact else "Entries are wrong only"
         return _told(f"{start} where {by_entry.text}", by_entry, "entries", wrong)

@@ -37,9 +37,10 @@ GROUPWISE = (MIXED, BINARY, LEVELS, AGREED, SCALED_ROWS, ONE_FAR_OUT)
 
 
 def _differ(values: Mapping[str, Any]) -> bool:
-    """Otherwise every advantage is 0, or what rounding has left, divided by eps twice."""
+    """Otherwise every advantage is what rounding has left, divided by eps twice; of whole numbers nothing is."""
     components, weights = np.asarray(values["components"]), np.asarray(values["weights"])
-    return components.shape[1] == 1 or bool((np.ptp(components, axis=1) * weights).any())
+    are_whole = bool((components == np.floor(components)).all())
+    return are_whole or components.shape[1] == 1 or bool((np.ptp(components, axis=1) * weights).any())
 
 
 DOMAIN = Domain(
@@ -55,7 +56,13 @@ DOMAIN = Domain(
     },
     sizes={"P": (1, 3), "G": (1, 4), "K": (1, 3)},
     large={"P": 40, "G": 40},
-    rules=(Rule("Some criterion of a weight other than 0 sets a group's completions apart.", _differ),),
+    rules=(
+        Rule(
+            "If G is above 1 and some reward is no whole number, some criterion of a weight other than 0 sets a"
+            " group's completions apart.",
+            _differ,
+        ),
+    ),
 )
 
 
@@ -123,7 +130,7 @@ PROBLEM = Problem(
     domain=DOMAIN,
     output="(P, G) advantages; over the whole batch they sum to zero.",
     constraints=(
-        "A criterion on which a group agrees adds 0 there, and so does every criterion in a group of one.\n"
+        "A criterion on which a group agrees adds 0 there. If G is 1, every advantage is 0.\n"
         "Weights may be negative, as for a penalty, or 0."
     ),
     notes=(

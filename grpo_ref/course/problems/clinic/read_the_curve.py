@@ -170,7 +170,7 @@ PROBLEM = Problem(
     constraints=(
         "All three curves have the same length U.\n"
         "A truth that has risen, or not moved, makes no difference: a rising reward is then learning.\n"
-        "No difference between start and end is exactly 0.1, and no entropy ends at exactly a tenth of its start."
+        "No difference between start and end is exactly 0.1, and no entropy ends at exactly a tenth of its start, as one of zeros throughout does."
     ),
     notes=(
         "The four illnesses: a sign turned over in the loss; a reward that does not measure what was wanted"

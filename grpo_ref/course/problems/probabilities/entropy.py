@@ -54,7 +54,7 @@ PROBLEM = Problem(
     domain=DOMAIN,
     output="One number per row, in nats: the shape of probs without its last axis, for a single row a number.",
     constraints=(
-        "A probability may be 0, 1, or as small as 1e-12, and such a small one counts with its own logarithm.\n"
+        "A probability may be 0 or 1, and a tiny one counts with its own logarithm.\n"
         "A certain token gives 0. No axis is empty."
     ),
     notes=(

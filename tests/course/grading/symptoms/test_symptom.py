@@ -138,6 +138,15 @@ def test_a_condition_is_not_told_under_which_alone_other_mistakes_show():
         assert ("where scale is above" in grade(problem, large_scales_are_cut, seed=4).symptom) == is_told
 
 
+def test_a_factor_is_only_told_if_calls_that_are_right_agree_with_it():
+    def another_default(rewards, mask, scale=2.0, first=0):
+        return centered(rewards, mask, scale, first)
+
+    told = grade(PROBLEM, another_default, seed=4).symptom
+    assert "scale is left out" in told
+    assert "times the right value" not in told
+
+
 def test_numbers_that_were_lost_are_in_no_other_order():
     def small_ones_lost(rewards, mask, scale=1.0, first=0):
         value = centered(rewards, mask, scale, first)
