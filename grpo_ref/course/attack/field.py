@@ -169,8 +169,8 @@ FIELD = (
             pattern("A.sum() / B", "A.mean()", "A.mean(-1).sum() / B"),
             pattern("A.mean()", "A.sum()", "A.max()", "np.median(A)", "A.sum() / len(A)", "A[0].mean()"),
         ),
-        "A mean is not the formula's: rows of different lengths weigh differently in it, or its sum is divided by"
-        " another number.",
+        "A mean is not the formula's: rows of different lengths weigh differently in it, or its sum is"
+        " divided by another number.",
     ),
     Operator(
         "zeros not counted",
