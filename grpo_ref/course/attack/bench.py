@@ -13,7 +13,8 @@ from grpo_ref.course.grading.diagnosis import CHANGED, RAISED, RIGHT, UNKNOWN, s
 from grpo_ref.course.grading.found import Input
 from grpo_ref.course.grading.judge import difference
 from grpo_ref.course.grading.problem import Check, Problem, Raised
-from grpo_ref.course.grading.sandbox import Limits, Reply, Sandbox
+from grpo_ref.course.grading.room import Limits
+from grpo_ref.course.grading.sandbox import Reply, Sandbox
 
 RUNNER = Path(__file__).with_name("runner.py")
 SECONDS = 1.0

@@ -1,4 +1,4 @@
-"""The student's side of the sandbox: loads one file, calls its functions, sends back data.
+"""The process in which a student's file runs: loads it, calls its functions, sends back data.
 
 Run as a script by `nursery.py`, with an import path that holds the standard library, NumPy and SciPy and
 nothing else. It imports NumPy once; then, for each file, it forks a process that is shut in and loads the
@@ -10,26 +10,16 @@ import contextlib
 import gc
 import importlib.util
 import json
-import linecache
 import os
-import pickle
 import signal
 import socket
 import sys
 import time
 import traceback
-import warnings
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-MOST_WARNINGS = 5
-DEEPEST = 5
-"""How many warnings, and how many of the student's lines in a traceback, are passed on."""
-LONGEST = 2000
-"""Characters of an error's message that are passed on."""
 PATIENCE = 0.5
 """Seconds that a process which closed its channels has to end by itself."""
 
@@ -49,6 +39,7 @@ def main() -> None:
     confine.of_python(settings["hidden"])
     if settings["early"]:
         _load("_wire", settings["wire"])
+        _load("_guest", settings["guest"])
     gc.freeze()  # a forked process would copy all memory that the collector walks through
     _serve(channel, settings | {"apart": apart})
 
@@ -115,7 +106,8 @@ def _live(settings: dict[str, Any], requests: int, replies: int, output: int) ->
 def _answer(settings: dict[str, Any], requests: Any, replies: Any) -> None:
     """Say what protects from this file, load it, then answer each request with a line."""
     life = json.loads(requests.readline())
-    wire, confine = _load("_wire", settings["wire"]), sys.modules["_confine"]
+    wire, guest = (_load(f"_{name}", settings[name]) for name in ("wire", "guest"))
+    confine = sys.modules["_confine"]
     os.chdir(life["work"])
     os.environ.update(dict.fromkeys(("HOME", "TMPDIR"), life["work"]))
     confine.limit(life["memory"])
@@ -123,9 +115,9 @@ def _answer(settings: dict[str, Any], requests: Any, replies: Any) -> None:
     version = confine.shut_in([*settings["path"], *readable], life["work"], settings["hidden"])
     _reply(replies, json.dumps(confine.sentence(version, settings["apart"])))
     submission, source = life["submission"], json.loads(requests.readline())
-    _reply(replies, _attempt(wire, submission, _open, (submission, source.encode("latin-1"))))
+    _reply(replies, guest.load(wire, submission, source.encode("latin-1")))
     for line in requests:
-        _reply(replies, _attempt(wire, submission, partial(_call, wire), line.rstrip("\n")))
+        _reply(replies, guest.answer(wire, submission, line))
 
 
 def _load(name: str, path: str) -> ModuleType:
@@ -139,61 +131,6 @@ def _load(name: str, path: str) -> ModuleType:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
-
-
-def _open(file: tuple[str, bytes]) -> tuple[list[str], Any]:
-    """Run the file's text, which the judge has read; the names of what can be called in it."""
-    path, source = file
-    module = ModuleType("submission")
-    module.__file__ = path
-    sys.modules["submission"] = module
-    with contextlib.suppress(SyntaxError, UnicodeDecodeError):
-        text = importlib.util.decode_source(source)
-        linecache.cache[path] = len(text), None, text.splitlines(keepends=True), path
-    exec(compile(source, path, "exec"), vars(module))
-    names = [name for name, value in vars(module).items() if callable(value) and type(name) is str]
-    return names, None
-
-
-def _call(wire: Any, line: str) -> tuple[Any, Any]:
-    """The function's result, and its arguments as they are afterwards, or None if they are unchanged."""
-    request = wire.loads(line)
-    given = request["arguments"], request["keywords"]
-    before = pickle.dumps(given)
-    result = getattr(sys.modules["submission"], request["function"])(*given[0], **given[1])
-    return result, None if pickle.dumps(given) == before else given
-
-
-def _attempt(wire: Any, submission: str, action: Callable[[Any], Any], request: Any) -> str:
-    """The action's outcome as a line: a result, or an exception told with the student's own lines."""
-    outcome: dict[str, Any]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            outcome = {"ok": True, "value": action(request)}
-        except BaseException as error:
-            outcome = {"ok": False} | _describe(error, submission)
-    outcome["warnings"] = [f"{each.category.__name__}: {each.message}" for each in caught[:MOST_WARNINGS]]
-    try:
-        return str(wire.dumps(outcome))
-    except Exception as error:
-        return str(wire.dumps({"ok": False, "warnings": []} | _describe(error, submission)))
-
-
-def _describe(error: BaseException, submission: str) -> dict[str, Any]:
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == submission]
-    lines = [f"line {frame.lineno}, in {frame.name}: {frame.line}" for frame in frames[-DEEPEST:]]
-    if isinstance(error, SyntaxError) and error.filename == submission:
-        lines = [f"line {error.lineno}: {linecache.getline(submission, error.lineno or 0).strip()}"]
-    kinds = [kind.__name__ for kind in type(error).__mro__ if kind not in (object, BaseException)]
-    return {"kinds": kinds or ["BaseException"], "message": _said(error), "lines": lines}
-
-
-def _said(error: BaseException) -> str:
-    try:
-        return str(error)[:LONGEST]
-    except BaseException:
-        return "its message cannot be told"
 
 
 def _reply(replies: Any, line: str) -> None:

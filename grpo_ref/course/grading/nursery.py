@@ -103,8 +103,7 @@ class Nursery:
             "channel": channel,
             "path": [str(self.folder)],
             "libraries": [str(path) for paths in folders for path in paths],
-            "wire": str(HERE / "wire.py"),
-            "confine": str(HERE / "confine.py"),
+            **{name: str(HERE / f"{name}.py") for name in ("wire", "guest", "confine")},
             "hidden": str(HERE.parents[1].resolve()),
             "apart": True,
             "early": sys.platform.startswith(

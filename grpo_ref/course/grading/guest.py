@@ -1,0 +1,98 @@
+"""What runs beside the student's code: loads one file, calls its functions, tells what came of it as a line.
+
+It is loaded under the name `_guest`, in a process (`child.py`) or in WebAssembly (`wasm.py`), and knows
+nothing but `wire.py`, the standard library and NumPy. No expected value ever comes here.
+"""
+
+import contextlib
+import importlib.util
+import linecache
+import pickle
+import sys
+import traceback
+import warnings
+from collections.abc import Callable
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+MOST_WARNINGS = 5
+DEEPEST = 5
+"""How many warnings, and how many of the student's lines in a traceback, are passed on."""
+LONGEST = 2000
+"""Characters of an error's message that are passed on."""
+
+
+def load(wire: Any, path: str, source: bytes) -> str:
+    """Run a file's text; the reply holds the names of what can be called in it.
+
+    Args:
+      wire: the module.
+      path: what the file is called in tracebacks.
+      source: its text, which the judge has read.
+    """
+    return _attempt(wire, path, partial(_run, path, source))
+
+
+def answer(wire: Any, path: str, line: str) -> str:
+    """Call what a request asks for; the reply holds the result.
+
+    Args:
+      wire: the module.
+      path: of the file.
+      line: the request.
+    """
+    return _attempt(wire, path, partial(_call, wire, line))
+
+
+def _run(path: str, source: bytes) -> tuple[list[str], Any]:
+    module = ModuleType("submission")
+    module.__file__ = path
+    sys.modules["submission"] = module
+    with contextlib.suppress(SyntaxError, UnicodeDecodeError):
+        text = importlib.util.decode_source(source)
+        linecache.cache[path] = len(text), None, text.splitlines(keepends=True), path
+    exec(compile(source, path, "exec"), vars(module))
+    names = [name for name, value in vars(module).items() if callable(value) and type(name) is str]
+    return names, None
+
+
+def _call(wire: Any, line: str) -> tuple[Any, Any]:
+    """The function's result, and its arguments as they are afterwards, or None if they are unchanged."""
+    request = wire.loads(line)
+    given = request["arguments"], request["keywords"]
+    before = pickle.dumps(given)
+    result = getattr(sys.modules["submission"], request["function"])(*given[0], **given[1])
+    return result, None if pickle.dumps(given) == before else given
+
+
+def _attempt(wire: Any, submission: str, action: Callable[[], Any]) -> str:
+    """The action's outcome as a line: a result, or an exception told with the student's own lines."""
+    outcome: dict[str, Any]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            outcome = {"ok": True, "value": action()}
+        except BaseException as error:
+            outcome = {"ok": False} | _describe(error, submission)
+    outcome["warnings"] = [f"{each.category.__name__}: {each.message}" for each in caught[:MOST_WARNINGS]]
+    try:
+        return str(wire.dumps(outcome))
+    except Exception as error:
+        return str(wire.dumps({"ok": False, "warnings": []} | _describe(error, submission)))
+
+
+def _describe(error: BaseException, submission: str) -> dict[str, Any]:
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == submission]
+    lines = [f"line {frame.lineno}, in {frame.name}: {frame.line}" for frame in frames[-DEEPEST:]]
+    if isinstance(error, SyntaxError) and error.filename == submission:
+        lines = [f"line {error.lineno}: {linecache.getline(submission, error.lineno or 0).strip()}"]
+    kinds = [kind.__name__ for kind in type(error).__mro__ if kind not in (object, BaseException)]
+    return {"kinds": kinds or ["BaseException"], "message": _said(error), "lines": lines}
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return str(error)[:LONGEST]
+    except BaseException:
+        return "its message cannot be told"
