@@ -168,9 +168,7 @@ GENERAL = (
     Operator("arithmetic", "formula", (_other_arithmetic,)),
     Operator("comparison", "formula", (_other_comparison,)),
     Operator("logic", "formula", (_other_logic,)),
-    Operator(
-        "operand dropped", "formula", (_operand_dropped,), "A term or a factor of the formula is missing."
-    ),
+    Operator("operand dropped", "formula", (_operand_dropped,), "A term or a factor is missing."),
     Operator("sign", "formula", (_sign,), "A sign is the other way round."),
     Operator("condition negated", "formula", (_negated,), "A condition is the other way round."),
     Operator("arguments dropped or swapped", "formula", (_arguments,)),

@@ -21,7 +21,7 @@ from grpo_ref.course.grading.problem import (
 from grpo_ref.course.grading.report import DEFAULT_SEED, FAILED, NOT_STARTED, PASSED, CheckResult, Report
 from grpo_ref.course.grading.sandbox import Reply, Sandbox
 from grpo_ref.course.grading.submission import Direct, Sandboxed, Witness, missing
-from grpo_ref.course.grading.symptoms.symptom import symptom
+from grpo_ref.course.grading.symptoms.symptom import REMEMBERED, remembers, symptom
 
 WRONG_SHARE = 0.5
 """The most of an exercise's points that a wrong answer can have."""
@@ -99,9 +99,9 @@ def _examine(
         results.append(replace(result, warnings=warnings, printed=printed))
         inputs = check.inputs if isinstance(check, Found) else ()
         tested.append(Tested(check.name, result.passed, witness.calls[called:], inputs))
-    diagnosis, likely = _diagnosed(problem, tested)
-    is_open = not diagnosis and not all(result.passed for result in results)
-    found = _symptom(problem, witness, seed, afresh) if is_open else ""
+    diagnosis, likely, found = "", ("",) * len(tested), ""
+    if not all(result.passed for result in results):
+        diagnosis, likely, found = _explained(problem, tested, witness, seed, afresh)
     results = [replace(result, likely=text) for result, text in zip(results, likely, strict=True)]
     report = Report(
         problem=problem.id,
@@ -118,22 +118,26 @@ def _examine(
     return replace(report, warnings=_distinct(submission.warnings))
 
 
-def _diagnosed(problem: Problem, tested: Sequence[Tested]) -> tuple[str, tuple[str, ...]]:
-    """The sentences of the diagnosis; none if it stumbles over a value, which must cost no verdict."""
+def _explained(
+    problem: Problem,
+    tested: Sequence[Tested],
+    witness: Witness,
+    seed: int,
+    afresh: Callable[[], None] | None,
+) -> tuple[str, tuple[str, ...], str]:
+    """The diagnosis, what each test looks like, and the symptom: one of the three, or none.
+
+    A memory is asked for first, since anything can follow from it. To stumble over a value costs no verdict.
+    """
+    nothing = ("",) * len(tested)
     try:
         with np.errstate(all="ignore"):
-            return diagnosed(problem, tested)
+            if afresh is not None and remembers(problem, witness, afresh):
+                return "", nothing, REMEMBERED
+            diagnosis, likely = diagnosed(problem, tested)
+            return diagnosis, likely, "" if diagnosis else symptom(problem, witness, seed)
     except Exception:
-        return "", ("",) * len(tested)
-
-
-def _symptom(problem: Problem, witness: Witness, seed: int, afresh: Callable[[], None] | None) -> str:
-    """Where the answer is wrong, in a sentence; none if the search for it stumbles."""
-    try:
-        with np.errstate(all="ignore"):
-            return symptom(problem, witness, seed, afresh)
-    except Exception:
-        return ""
+        return "", nothing, ""
 
 
 def _distinct(warnings: list[str]) -> tuple[str, ...]:

@@ -45,7 +45,7 @@ def relation(wrong: Sequence[tuple[Given, Any, Any]]) -> str:
 def likeness(wrong_calls: Sequence[tuple[Given, Any, Any]]) -> str:
     """A sentence if all wrong entries are the same number, an argument, or nearly right; else ""."""
     pairs = [_arrays(got, due) for _, got, due in wrong_calls]
-    if not pairs or any(pair is None for pair in pairs):
+    if len(pairs) < FEWEST or any(pair is None for pair in pairs):
         return ""
     arrays = [pair for pair in pairs if pair is not None]
     far = [abs(got - due).max(initial=0.0) / (abs(due).max(initial=0.0) or 1.0) for got, due in arrays]
@@ -56,7 +56,7 @@ def likeness(wrong_calls: Sequence[tuple[Given, Any, Any]]) -> str:
         ~np.isclose(got, due, rtol=EXACTLY, atol=EXACTLY * abs(due).max(initial=0.0)) for got, due in arrays
     ]
     values = np.concatenate([got[wrong].ravel() for (got, _), wrong in zip(arrays, off, strict=True)])
-    if len(arrays) >= FEWEST and values.size and (values == values[0]).all():
+    if values.size and (values == values[0]).all():
         return f"There, {values[0]:g} is returned."
     name = _returned_as_given([given for given, _, _ in wrong_calls], [got for got, _ in arrays], off)
     return f"There, {name} is returned as it came." if values.size and name else ""

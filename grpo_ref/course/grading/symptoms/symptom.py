@@ -21,8 +21,12 @@ MORE = 60
 """Inputs of the domain that are tried to find out where an answer is wrong."""
 NEARLY_ALL = 0.8
 """If a larger share of the calls is wrong, a rule would only say which inputs are too simple to be wrong."""
-HARDLY_ANY = 0.2
-"""Where a smaller share of the known mistakes shows, an input is too simple for anything to be wrong."""
+MOST = 0.5
+"""A relation is only told of calls of which a larger share is wrong."""
+SURE, HARDLY_ANY, FEW = 0.95, 0.2, 0.5
+"""Where a smaller share of the known mistakes shows than the second number, an input is too simple for
+anything to be wrong; or than the third, if a smaller share than the first of what a rule covers is wrong.
+"""
 MOST_ENTRIES = 200
 """Of one call, so many entries are looked at."""
 SAME, ROUNDED, TINY = 1e-9, 1e-6, 1e-13
@@ -85,24 +89,35 @@ class Judged:
         return self.given, self.call.value, self.expected
 
 
-def symptom(problem: Problem, witness: Witness, seed: int, afresh: Callable[[], None] | None = None) -> str:
+def remembers(problem: Problem, witness: Witness, afresh: Callable[[], None]) -> bool:
+    """Whether the first wrong call gives the right value in a fresh process.
+
+    Args:
+      problem: an exercise with a domain.
+      witness: of the calls so far; one more is made.
+      afresh: begins a new process for the calls to come.
+    """
+    if _cannot_be_asked(problem, witness):
+        return False
+    wrong = next((call for call in witness.calls if _is_wrong(problem, call)), None)
+    if wrong is None:
+        return False
+    afresh()
+    again = _tried(witness, wrong)
+    return again is not None and not _is_wrong(problem, again)
+
+
+def symptom(problem: Problem, witness: Witness, seed: int) -> str:
     """What is true of all calls in which the answer is wrong, as far as it can be said in a sentence; or "".
 
     Args:
       problem: an exercise with a domain.
       witness: of the calls so far; some more are made.
       seed: of their inputs.
-      afresh: begins a new process for the calls to come; None if the answer has none.
     """
-    if problem.domain is None or any(ENDED & set(call.kinds) for call in witness.calls):
+    if _cannot_be_asked(problem, witness):
         return ""
     judged = [each for call in witness.calls if (each := _judged(problem, call, False)) is not None]
-    wrong = [each for each in judged if each.is_wrong]
-    if wrong and afresh is not None:
-        afresh()
-        again = _tried(witness, wrong[0].call)
-        if again is None or not _is_wrong(problem, again):
-            return REMEMBERED if again is not None else ""
     judged += _more(problem, witness, seed + 1)
     if not any(each.is_wrong for each in judged):
         return ""
@@ -133,7 +148,9 @@ def _relation(judged: Sequence[Judged], symbol: str) -> str:
     A call that is right bears witness too, unless nothing but zeros is due there.
     """
     such = [each for each in judged if not symbol or each.given.lengths.get(symbol) == 1]
-    return relation([each.values for each in such if each.is_wrong or not _is_zero(each.expected)])
+    telling = [each for each in such if each.is_wrong or not _is_zero(each.expected)]
+    wrong = sum(each.is_wrong for each in telling)
+    return relation([each.values for each in telling]) if wrong > MOST * len(telling) else ""
 
 
 def _is_zero(value: Any) -> bool:
@@ -144,9 +161,14 @@ def _is_zero(value: Any) -> bool:
         return isinstance(value, Exception)
 
 
+def _cannot_be_asked(problem: Problem, witness: Witness) -> bool:
+    """Whether nothing is known of further inputs, or the process was ended by one."""
+    return problem.domain is None or any(ENDED & set(call.kinds) for call in witness.calls)
+
+
 def _is_wrong(problem: Problem, call: Call) -> bool:
     judged = _judged(problem, call, False)
-    return judged is None or judged.is_wrong
+    return judged is not None and judged.is_wrong
 
 
 def _more(problem: Problem, witness: Witness, seed: int) -> Iterator[Judged]:
@@ -245,7 +267,8 @@ def _is_trivial(problem: Problem, rule: Rule, judged: Sequence[Judged]) -> bool:
         return False
     simple = [each for each, holds in zip(judged, rule.holds(columns), strict=True) if not holds]
     shows = [_shows(problem, mutant.function, each) for each in simple for mutant in problem.mutants]
-    return bool(shows) and sum(shows) < HARDLY_ANY * len(shows)
+    least = HARDLY_ANY if rule.precision >= SURE else FEW
+    return bool(shows) and sum(shows) < least * len(shows)
 
 
 def _telling(problem: Problem, judged: Sequence[Judged]) -> list[Judged]:
@@ -273,7 +296,7 @@ def _shows(problem: Problem, function: Function, judged: Judged) -> bool:
 def _anywhere(judged: Sequence[Judged], wrong: Sequence[Judged]) -> str:
     """What all wrong calls have in common, where no rule says which they are; or ""."""
     verb, near = _verb(wrong), likeness([each.values for each in wrong])
-    if verb == WRONG and not near and len(wrong) <= NEARLY_ALL * len(judged):
+    if verb == WRONG and not near:
         return ""
     such = f"in {len(wrong)} of {len(judged)} calls that were tried; the others are right."
     if len(wrong) == len(judged):
