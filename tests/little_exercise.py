@@ -4,6 +4,8 @@ import numpy as np
 
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.problem import Case, Drawn, Mutant, Problem, Raises, Unchanged
+from grpo_ref.course.grading.process import Process
+from grpo_ref.course.grading.sandbox import Sandbox
 
 
 def mean_row(rows):
@@ -57,8 +59,9 @@ def mean_row(rows):
 """
 
 
-def judge(folder, text):
+def judge(folder, text, make_room=Process):
     """The report on a file with the given text, written into the folder."""
     path = folder / "mean_row.py"
     path.write_text(text)
-    return grade(EXERCISE, path)
+    with Sandbox(path, make_room=make_room) as sandbox:
+        return grade(EXERCISE, sandbox)

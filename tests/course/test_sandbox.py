@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hostile import HONEST, HOSTILE
 from little_exercise import RIGHT
 
 from grpo_ref.course.grading import confine, nursery
@@ -18,79 +19,6 @@ from grpo_ref.course.grading.room import Limits
 from grpo_ref.course.grading.sandbox import Sandbox
 
 ROOT = Path(__file__).parents[2]
-HOSTILE = {
-    "exits": "import os\ndef mean_row(rows): os._exit(0)",
-    "raises SystemExit": "def mean_row(rows): raise SystemExit(0)",
-    "exits on import": "raise SystemExit(0)",
-    "hangs": "def mean_row(rows):\n    while True: pass",
-    "hangs in C": "import time\ndef mean_row(rows): time.sleep(1000)",
-    "ignores signals": (
-        "import signal, time\n[signal.signal(s, signal.SIG_IGN) for s in (signal.SIGTERM, signal.SIGINT)]\n"
-        "def mean_row(rows): time.sleep(1000)"
-    ),
-    "takes all memory": "import numpy as np\ndef mean_row(rows): return np.ones(10**11)",
-    "prints without end": "def mean_row(rows):\n    while True: print('x' * 10**6)",
-    "answers far too much": "def mean_row(rows): return [0] * 10**8",
-    "recurses": "def mean_row(rows): return mean_row(rows)",
-    "returns a function": "def mean_row(rows): return lambda: 1",
-    "returns an array in disguise": (
-        "import numpy as np\nclass Same(np.ndarray):\n    def __eq__(self, other): return True\n"
-        "def mean_row(rows): return np.zeros(2).view(Same)"
-    ),
-    "returns an object that equals everything": (
-        "class Same:\n    def __eq__(self, other): return True\n    def __sub__(self, other): return 0\n"
-        "def mean_row(rows): return Same()"
-    ),
-    "tampers with NumPy": (
-        "import numpy as np\nnp.allclose = np.array_equal = lambda *a, **k: True\n"
-        "np.save = lambda *a, **k: None\n"
-        "def mean_row(rows): return np.zeros(2)"
-    ),
-    "writes to every channel": (
-        "import os\ndef mean_row(rows):\n    for fd in range(3, 20):\n"
-        "        try: os.write(fd, b'{\"ok\": true}\\n')\n"
-        "        except OSError: pass\n    return 0"
-    ),
-    "closes every channel": "import os\ndef mean_row(rows): os.closerange(0, 100)",
-    "imports the package": "import grpo_ref\ndef mean_row(rows): return grpo_ref",
-    "imports the judge": "import grading\ndef mean_row(rows): return 0",
-    "imports pytest": "import pytest\ndef mean_row(rows): return 0",
-    "reads its orders": "import sys\ndef mean_row(rows): return sys.stdin.read()",
-    "kills its parent's group": "import os, signal\ndef mean_row(rows): os.kill(0, signal.SIGKILL)",
-    "forks and hides": (
-        "import os, time\ndef mean_row(rows):\n    if os.fork() == 0: time.sleep(1000)\n    return 0"
-    ),
-    "kills its judge": "import os\ndef mean_row(rows): os.kill(os.getppid(), 9)",
-    "kills whatever it can": "import os\ndef mean_row(rows): os.kill(-1, 9)",
-    "kills its judge when it is loaded": (
-        "import os\nos.kill(os.getppid(), 9)\nos.killpg(os.getpgid(os.getppid()), 9)"
-    ),
-    "multiplies": "import os\ndef mean_row(rows):\n    while True: os.fork()",
-    "traps": "import ctypes\ndef mean_row(rows): ctypes.string_at(0)",
-    "allocates bit by bit": (
-        "def mean_row(rows):\n    hoard = []\n    while True: hoard.append(bytearray(10**8))"
-    ),
-    "answers in advance": (
-        "import os\nfor fd in range(3, 20):\n    try: os.write(fd, b'{}\\n' * 50)\n    except OSError: pass\n"
-        "def mean_row(rows): return 0"
-    ),
-    "answers something else when it is loaded": (
-        "import os, sys\nreply = {'ok': True, 'warnings': [], 'value': (5, ([], {}))}\n"
-        "line = sys.modules['_wire'].dumps(reply).encode() + b'\\n'\n"
-        "for fd in range(3, 20):\n    try: os.write(fd, line)\n"
-        "    except OSError: pass\ndef mean_row(rows): return 0"
-    ),
-    "answers a tower": (
-        "import os\ndef mean_row(rows):\n    for fd in range(3, 20):\n"
-        "        try: os.write(fd, b'[' * 60000 + b'\\n')\n        except OSError: pass\n    return 0"
-    ),
-    "cannot tell its error": (
-        "class Mute(Exception):\n    def __str__(self): raise self\ndef mean_row(rows): raise Mute"
-    ),
-    "does not parse": "def mean_row(rows) return 0",
-    "has no such function": "def another(rows): return 0",
-    "is no Python": "\x00\x01",
-}
 
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
@@ -100,6 +28,12 @@ def test_a_hostile_answer_fails_and_the_judge_lives(judged, text):
     assert report.status == "failed"
     assert report.points < report.of / 2
     assert time.monotonic() - begun < 8
+
+
+@pytest.mark.parametrize("text", HONEST.values(), ids=HONEST)
+def test_an_honest_answer_passes(judged, text):
+    report = judged(text)
+    assert report.status == "passed", report.results
 
 
 def test_one_hang_does_not_cost_the_other_checks(judged):

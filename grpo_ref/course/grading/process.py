@@ -61,11 +61,15 @@ class Process:
         self.protection = str(json.loads(answer.line))
         return Answer(printed=answer.printed)
 
+    def load(self, source: bytes, seconds: float) -> Answer:
+        """Have the file's text run within this time."""
+        return self.ask(json.dumps(source.decode("latin-1")).encode(), seconds)
+
     def ask(self, request: bytes, seconds: float) -> Answer:
         """Send a line, and have the line of the reply within this time."""
         if self.pipes is None:
             raise RuntimeError("no process was started")
-        return self.pipes.converse(request, seconds)
+        return self.pipes.converse(request + b"\n", seconds)
 
     def last_words(self) -> str:
         """How the process ended."""
@@ -98,7 +102,7 @@ class Process:
         work = self.folder / "work"
         work.mkdir(exist_ok=True)
         settings = {"work": str(work), "memory": self.limits.memory, "submission": str(self.submission)}
-        return (json.dumps(settings) + "\n").encode()
+        return json.dumps(settings).encode()
 
     def _ended(self, *, dying: bool) -> int | None:
         """End the process, and learn how it ended; where nothing shields the nursery, it may be gone too."""

@@ -63,6 +63,9 @@ class Room(Protocol):
     def wait(self) -> Answer:
         """Wait until it is open: no line, but perhaps a problem."""
 
+    def load(self, source: bytes, seconds: float) -> Answer:
+        """Have the file's text run within this time; the line tells what came of it."""
+
     def ask(self, request: bytes, seconds: float) -> Answer:
         """Send a line, and have the line of the reply within this time."""
 

@@ -6,7 +6,6 @@ interpreter in WebAssembly (`wasm.py`). Time is kept here: a call that takes too
 and the next call opens a new one.
 """
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -97,8 +96,7 @@ class Sandbox:
         seconds = self.limits.start_seconds
         answer = self._heard(self.room.wait())
         if not answer.problem:
-            source = self.submission.read_bytes().decode("latin-1")
-            answer = self._timed((json.dumps(source) + "\n").encode(), seconds)
+            answer = self._timed(self.room.load, self.submission.read_bytes(), seconds)
         reply = self._reply(answer, f"loading the file took more than {seconds:g} s")
         if not reply.ok:
             self._end()
@@ -116,7 +114,7 @@ class Sandbox:
                 return loaded
         request = {"function": function, "arguments": list(arguments), "keywords": dict(keywords)}
         seconds = min(self.seconds, self.left)
-        answer = self._timed((grading.wire.dumps(request) + "\n").encode(), seconds)
+        answer = self._timed(self.room.ask, grading.wire.dumps(request).encode(), seconds)
         return self._reply(answer, f"no answer after {seconds:.2g} s")
 
     def allow(self, seconds: float) -> None:
@@ -129,10 +127,10 @@ class Sandbox:
         text = self.output[:OUTPUT_LIMIT].decode(errors="replace")
         return text + "\n... (more was printed)" if len(self.output) > OUTPUT_LIMIT else text
 
-    def _timed(self, request: bytes, seconds: float) -> Answer:
+    def _timed(self, ask: Callable[[bytes, float], Answer], request: bytes, seconds: float) -> Answer:
         """Ask, at the expense of the time that the exercise has."""
         begun = time.monotonic()
-        answer = self._heard(self.room.ask(request, min(seconds, self.left)))
+        answer = self._heard(ask(request, min(seconds, self.left)))
         self.left -= time.monotonic() - begun
         if answer.problem == TIMED_OUT:
             self.left = min(self.left, self.limits.rest)

