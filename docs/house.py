@@ -12,7 +12,7 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "grpo_ref"
 FLOORS = """
-    arrays files listing data objective
+    arrays files listing data objective parallel
     types
     kernels
     recipes

@@ -1,25 +1,17 @@
 """Run experiments: here and now, or cut into jobs for many processes, each result stored when it is there."""
 
-import importlib
-import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any
 
-import lazy_loader
 import numpy as np
 
 from grpo_ref.experiments.framework.cache import Cache, Job
 from grpo_ref.experiments.framework.experiment import Experiment, Measures
 from grpo_ref.experiments.framework.verdicts import ClaimResult, judged
 from grpo_ref.files import require_writable
-
-joblib: Any = lazy_loader.load("joblib")
+from grpo_ref.parallel import each_done
 
 CHUNK = 32
 """Seeds that run together as one array: enough to be quick, few enough to share the work."""
-PATIENCE = 10
-"""Seconds in which a scheduler has to answer, and a worker to be there."""
 
 
 def run_experiment(experiment: Experiment, *, seeds: int, seed: int = 0) -> ClaimResult:
@@ -77,29 +69,9 @@ def sweep(
     if not missing:
         return
     require_writable(cache.folder)
-    with _backend(scheduler):
-        parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered")
-        for job, measures in parallel(joblib.delayed(_do)(job) for job in missing):
-            cache.put(job, measures)
-            yield job
-
-
-@contextmanager
-def _backend(scheduler: str | None) -> Iterator[None]:
-    """Processes of this machine, or a cluster, to which the connection is closed in the end."""
-    if scheduler is None:
-        yield
-        return
-    if not re.fullmatch(r"(tcp|tls|ws|wss|ucx)://\S+:\d+", scheduler):
-        raise ValueError(f"scheduler: expected an address as tcp://127.0.0.1:8786, got {scheduler!r}")
-    distributed: Any = importlib.import_module("distributed")
-    with distributed.Client(scheduler, set_as_default=False, timeout=PATIENCE) as client:
-        try:
-            client.wait_for_workers(1, timeout=PATIENCE)
-        except TimeoutError:
-            raise OSError(f"the scheduler at {scheduler} has no workers") from None
-        with joblib.parallel_config("dask", client=client):
-            yield
+    for job, measures in each_done(_do, missing, workers=workers, scheduler=scheduler):
+        cache.put(job, measures)
+        yield job
 
 
 def _do(job: Job) -> tuple[Job, Measures]:

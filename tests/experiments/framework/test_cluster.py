@@ -67,7 +67,7 @@ def test_sweep_survives_a_killed_worker(cluster, tmp_path):
 
 
 def test_scheduler_without_workers_is_named(cluster, tmp_path, monkeypatch):
-    monkeypatch.setattr("grpo_ref.experiments.framework.sweep.PATIENCE", 2)
+    monkeypatch.setattr("grpo_ref.parallel.PATIENCE", 2)
     address, workers = cluster
     for worker in workers:
         worker.kill()

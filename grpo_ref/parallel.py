@@ -1,0 +1,59 @@
+"""The same work on many things at once: in processes of this machine, or by a Dask scheduler's workers."""
+
+import importlib
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import lazy_loader
+
+joblib: Any = lazy_loader.load("joblib")
+
+PATIENCE = 10
+"""Seconds in which a scheduler has to answer, and a worker to be there."""
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def each_done(
+    work: Callable[[Item], Result],
+    items: Iterable[Item],
+    *,
+    workers: int = -1,
+    scheduler: str | None = None,
+) -> Iterator[Result]:
+    """Do the work for every item, and yield what comes of it, in the order in which it ends.
+
+    Args:
+      work: a function that another process can import.
+      items: what it is done for.
+      workers: processes here; -1 for one per core, 1 for none beside this one.
+      scheduler: address of a Dask scheduler, as in "tcp://127.0.0.1:8786"; its workers need this package.
+        The scheduler gives the work of a worker that died to another.
+
+    Raises:
+      ValueError: if the address is none.
+      OSError: if nothing answers there, or the scheduler has no workers.
+    """
+    with _backend(scheduler):
+        parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered")
+        yield from parallel(joblib.delayed(work)(item) for item in items)
+
+
+@contextmanager
+def _backend(scheduler: str | None) -> Iterator[None]:
+    """Processes of this machine, or a cluster, to which the connection is closed in the end."""
+    if scheduler is None:
+        yield
+        return
+    if not re.fullmatch(r"(tcp|tls|ws|wss|ucx)://\S+:\d+", scheduler):
+        raise ValueError(f"scheduler: expected an address as tcp://127.0.0.1:8786, got {scheduler!r}")
+    distributed: Any = importlib.import_module("distributed")
+    with distributed.Client(scheduler, set_as_default=False, timeout=PATIENCE) as client:
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError:
+            raise OSError(f"the scheduler at {scheduler} has no workers") from None
+        with joblib.parallel_config("dask", client=client):
+            yield
