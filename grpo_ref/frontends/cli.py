@@ -28,6 +28,9 @@ COMMANDS = {
     "init": Entry("grpo_ref.frontends.commands.init", "Write the exercises of the course into a folder."),
     "list": Entry("grpo_ref.frontends.commands.list", "List the exercises and what you have reached."),
     "grade": Entry("grpo_ref.frontends.commands.grade", "Grade exercises and show what is wrong with them."),
+    "grade-class": Entry(
+        "grpo_ref.frontends.commands.grade_class", "Grade what a whole class handed in, in a sandbox."
+    ),
     "watch": Entry("grpo_ref.frontends.commands.watch", "Grade an exercise whenever it is saved."),
     "hint": Entry("grpo_ref.frontends.commands.hint", "Show hints for an exercise, a step at a time."),
     "reset": Entry(

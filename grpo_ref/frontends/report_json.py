@@ -23,12 +23,13 @@ def as_json(reports: Sequence[Report]) -> str:
         "of": sum(report.of for report in reports),
         "solved": sum(report.status == PASSED for report in reports),
         "official": all(report.official for report in reports),
-        "exercises": [_exercise(report) for report in reports],
+        "exercises": [exercise_json(report) for report in reports],
     }
     return json.dumps(data, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def _exercise(report: Report) -> dict[str, Any]:
+def exercise_json(report: Report) -> dict[str, Any]:
+    """One exercise of the document."""
     return {
         "id": report.problem,
         "title": report.title,

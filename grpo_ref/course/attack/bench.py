@@ -182,6 +182,9 @@ class _Submission:
             return reply.value
         raise Raised(reply.kinds, reply.message)
 
+    def announce(self, calls: Sequence[tuple[Sequence[Any], Mapping[str, Any]]]) -> None:
+        """They are made one by one."""
+
     def inputs_after(self) -> Any:
         return None if self.reply is None else self.reply.inputs
 

@@ -37,14 +37,18 @@ class FromDomain:
         The reference is asked alone first, since the right answers have to be loaded.
         """
         reference, rights = Rights(problem, {}), cache(lambda: rights_of(problem))
-        for draw in domain_of(problem).draws(seed, self.count):
-            expected = reference.expected(draw)
-            if isinstance(expected, Exception) and not draw.refused:
-                continue
+        draws = [(draw, reference.expected(draw)) for draw in domain_of(problem).draws(seed, self.count)]
+        tried = [
+            (draw, Input(draw.arguments, draw.keywords, expected, draw.refused))
+            for draw, expected in draws
+            if draw.refused or not isinstance(expected, Exception)
+        ]
+        submission.announce([(given.arguments, given.keywords) for _, given in tried])
+        for draw, given in tried:
             try:
-                try_input(submission, problem, Input(draw.arguments, draw.keywords, expected, draw.refused))
+                try_input(submission, problem, given)
             except (Failure, Raised):
-                is_fit = isinstance(reference.candidate(draw), Candidate) and not is_noise(expected)
+                is_fit = isinstance(reference.candidate(draw), Candidate) and not is_noise(given.expected)
                 if is_fit and isinstance(rights().candidate(draw), Candidate):
                     raise
                 submission.forget()

@@ -71,6 +71,7 @@ class Found:
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
         """Make every call, since all together tell what the mistake is; the first that is wrong is told."""
         wrong: list[Failure | Raised] = []
+        submission.announce([(each.arguments, each.keywords) for each in self.inputs])
         for each in self.inputs:
             try:
                 try_input(submission, problem, each)

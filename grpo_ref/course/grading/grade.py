@@ -36,6 +36,7 @@ def grade(
     *,
     seed: int = DEFAULT_SEED,
     on_error: OnError | None = None,
+    explain: bool = True,
 ) -> Report:
     """Run every check of a problem against an answer.
 
@@ -45,19 +46,20 @@ def grade(
         with the file, whose process may have been started.
       seed: of the random inputs.
       on_error: for debuggers; called when a function of this process fails a check by raising.
+      explain: whether to look for the mistake where a check fails.
 
     Returns:
       Report; its status is "not started" if the function still raises NotImplementedError.
     """
     if callable(answer):
-        return _examine(problem, Direct(answer), seed, on_error)
+        return _examine(problem, Direct(answer), seed, explain, on_error)
     if isinstance(answer, Sandbox):
-        return _grade_in(answer, problem, seed)
+        return _grade_in(answer, problem, seed, explain)
     with Sandbox(answer) as sandbox:
-        return _grade_in(sandbox, problem, seed)
+        return _grade_in(sandbox, problem, seed, explain)
 
 
-def _grade_in(sandbox: Sandbox, problem: Problem, seed: int) -> Report:
+def _grade_in(sandbox: Sandbox, problem: Problem, seed: int, explain: bool) -> Report:
     sandbox.allow(problem.seconds)
     loaded = sandbox.load()
     names = loaded.value if isinstance(loaded.value, list) else []
@@ -66,7 +68,8 @@ def _grade_in(sandbox: Sandbox, problem: Problem, seed: int) -> Report:
     elif problem.function not in names:
         report = _missing(problem, loaded, names, sandbox.printed(), seed)
     else:
-        report = _examine(problem, Sandboxed(sandbox, problem.function), seed, afresh=sandbox.start)
+        submission = Sandboxed(sandbox, problem.function)
+        report = _examine(problem, submission, seed, explain, afresh=sandbox.start)
     return replace(report, printed=sandbox.printed(), protection=sandbox.protection)
 
 
@@ -85,6 +88,7 @@ def _examine(
     problem: Problem,
     submission: Direct | Sandboxed,
     seed: int,
+    explain: bool,
     on_error: OnError | None = None,
     afresh: Callable[[], None] | None = None,
 ) -> Report:
@@ -100,7 +104,7 @@ def _examine(
         inputs = check.inputs if isinstance(check, Found) else ()
         tested.append(Tested(check.name, result.passed, witness.calls[called:], inputs))
     diagnosis, likely, found = "", ("",) * len(tested), ""
-    if not all(result.passed for result in results):
+    if explain and not all(result.passed for result in results):
         diagnosis, likely, found = _explained(problem, tested, witness, seed, afresh)
     results = [replace(result, likely=text) for result, text in zip(results, likely, strict=True)]
     report = Report(

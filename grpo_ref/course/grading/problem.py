@@ -55,6 +55,9 @@ class Submission(Protocol):
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """The function's value, or Raised; it works on copies of what it is given."""
 
+    def announce(self, calls: Sequence[tuple[Sequence[Any], Mapping[str, Any]]]) -> None:
+        """Say which calls, of these arguments and keywords, come next: they may be made together."""
+
     def inputs_after(self) -> Any:
         """The (arguments, keywords) of the last call as they were left; None if nothing changed them."""
 

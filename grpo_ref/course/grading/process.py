@@ -14,6 +14,7 @@ import shutil
 import signal
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from grpo_ref.course.grading import nursery
@@ -70,6 +71,9 @@ class Process:
         if self.pipes is None:
             raise RuntimeError("no process was started")
         return self.pipes.converse(request + b"\n", seconds)
+
+    def ask_together(self, requests: Sequence[bytes], seconds: float) -> None:
+        """A message to a process costs little."""
 
     def last_words(self) -> str:
         """How the process ended."""

@@ -1,5 +1,6 @@
 """Where a student's file runs: what every kind of room for it can do, and what it may use there."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -68,6 +69,9 @@ class Room(Protocol):
 
     def ask(self, request: bytes, seconds: float) -> Answer:
         """Send a line, and have the line of the reply within this time."""
+
+    def ask_together(self, requests: Sequence[bytes], seconds: float) -> Answer | None:
+        """Send several, and have the replies as a list in one line; None if that is not done here."""
 
     def last_words(self) -> str:
         """How it came to its end, after it has died."""

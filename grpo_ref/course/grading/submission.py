@@ -1,5 +1,6 @@
 """An answer as something that can be called: a file in a sandbox, or a function at hand."""
 
+import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -14,6 +15,9 @@ difflib = lazy_loader.load("difflib")  # for those who misspell a name
 
 ENDED = frozenset(("TimedOut", "Died"))
 """Kinds of what is raised for a process that was ended."""
+TOGETHER = 8
+"""Calls that are made together: more than one, since each message costs; few, since they share their time."""
+Calls = Sequence[tuple[Sequence[Any], Mapping[str, Any]]]
 
 
 def missing(function: str, names: Sequence[str]) -> str:
@@ -46,6 +50,9 @@ class Direct:
         except Exception as error:
             raise Raised([kind.__name__ for kind in type(error).__mro__], str(error)) from error
 
+    def announce(self, calls: Calls) -> None:
+        """They are made one by one."""
+
     def inputs_after(self) -> Any:
         """The arguments and keywords of the last call as they were left."""
         return self.last
@@ -67,14 +74,35 @@ class Sandboxed:
         self.sandbox, self.function = sandbox, function
         self.reply: Reply | None = None
         self.warnings: list[str] = []
+        self.coming: Calls = ()
+        self.replies: list[Reply] = []
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """The file's value, or Raised."""
-        self.reply = self.sandbox.call(self.function, arguments, keywords)
+        self.reply = self._announced(arguments, keywords) or self.sandbox.call(
+            self.function, arguments, keywords
+        )
         self.warnings += self.reply.warnings
         if self.reply.ok:
             return self.reply.value
         raise Raised(self.reply.kinds, self.reply.message, self.reply.lines)
+
+    def announce(self, calls: Calls) -> None:
+        """They are made together, a few at a time, where the sandbox can do that."""
+        self.coming, self.replies = calls, []
+
+    def _announced(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Reply | None:
+        """The reply to the call that was announced next, if it is this one; else nothing is announced now."""
+        if not self.coming or not _is_same_call(self.coming[0], arguments, keywords):
+            self.announce(())
+            return None
+        if not self.replies:
+            self.replies = self.sandbox.call_together(self.function, self.coming[:TOGETHER])
+        if not self.replies:
+            self.announce(())
+            return None
+        self.coming = self.coming[1:]
+        return self.replies.pop(0)
 
     def inputs_after(self) -> Any:
         """The arguments and keywords of the last call as they were left, if it returned and changed them."""
@@ -86,6 +114,19 @@ class Sandboxed:
 
     def forget(self) -> None:
         """Nothing is kept."""
+
+
+def _is_same_call(
+    announced: tuple[Sequence[Any], Mapping[str, Any]], arguments: Sequence[Any], keywords: Mapping[str, Any]
+) -> bool:
+    """Whether these very objects were announced."""
+    theirs, named = announced
+    return (
+        len(theirs) == len(arguments)
+        and all(map(operator.is_, theirs, arguments))
+        and named.keys() == keywords.keys()
+        and all(named[name] is keywords[name] for name in named)
+    )
 
 
 class Call(NamedTuple):
@@ -133,6 +174,10 @@ class Witness:
     def returned(self) -> str:
         """What the last call returned, as text; nothing if it did not return."""
         return format_value(self.calls[-1].value) if self.calls and not self.calls[-1].raised else ""
+
+    def announce(self, calls: Calls) -> None:
+        """They are passed on."""
+        self.submission.announce(calls)
 
     def inputs_after(self) -> Any:
         """Those of the submission."""

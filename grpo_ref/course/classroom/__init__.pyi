@@ -1,0 +1,6 @@
+"""The public names of the classroom, by module."""
+
+from .entries import Unreadable as Unreadable
+from .handed_in import HandedIn as HandedIn, Pile as Pile, piles as piles
+from .several import grade_class as grade_class, prepare as prepare
+from .student import Graded as Graded, grade_student as grade_student, key_of as key_of

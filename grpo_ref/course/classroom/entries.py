@@ -1,0 +1,148 @@
+"""The files of a folder or of an archive, as names and contents; nothing is ever unpacked to the disk."""
+
+import io
+import os
+import stat
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path, PurePosixPath
+
+LARGEST = 1024**2
+"""Bytes of a file that is still read; no answer needs as many."""
+LARGEST_ARCHIVE = 32 * 1024**2
+"""Bytes of an archive within an archive that is still read."""
+MOST = 100_000
+"""Members of an archive that are still looked at."""
+IGNORED = frozenset(("__pycache__", "__MACOSX"))
+"""Folders that other programs leave behind, beside those whose name begins with a dot."""
+ANSWERS, ARCHIVE = (".py", ".ipynb"), ".zip"
+TOO_LARGE = f"is larger than {LARGEST // 1024**2} MiB"
+
+
+class Unreadable(Exception):
+    """What was handed in, or one file of it, cannot be read; says why in a few words."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file that may be an answer.
+
+    Attributes:
+      path: its name with its folders, in what was handed in.
+      read: gives its content, or raises Unreadable.
+    """
+
+    path: PurePosixPath
+    read: Callable[[], bytes]
+
+
+def entries(place: Path) -> list[Entry]:
+    """All that may be an answer in a folder or a zip file, by name; archives within are looked into.
+
+    Args:
+      place: the folder, or the zip file.
+
+    Raises:
+      Unreadable: if it is neither, or an archive that is broken.
+    """
+    if place.is_dir():
+        found = list(_in_folder(place))
+    elif place.is_file() and place.suffix.lower() == ARCHIVE:
+        found = list(_in_archive(_opened(place), PurePosixPath()))
+    else:
+        raise Unreadable(f"{place} is neither a folder nor a zip file")
+    return sorted(found, key=lambda entry: entry.path)
+
+
+def top_folders(place: Path) -> set[str]:
+    """The folders directly in a folder or zip file, empty ones too, with other programs' left out."""
+    if place.is_dir():
+        names = {path.name for path in place.iterdir() if path.is_dir() and not path.is_symlink()}
+    else:
+        parts = [member.filename.replace("\\", "/").split("/") for member in _opened(place).infolist()[:MOST]]
+        names = {part[0] for part in parts if len(part) > 1}
+    return {name for name in names if name not in ("", "..") and not _is_ignored(name)}
+
+
+def _in_folder(folder: Path) -> Iterator[Entry]:
+    """The files of a folder; links are told and not followed."""
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not _is_ignored(name)]
+        for name in names:
+            path = Path(parent, name)
+            inside = PurePosixPath(path.relative_to(folder).as_posix())
+            if path.is_symlink() and _may_be_answer(inside):
+                yield Entry(inside, partial(_refuse, "is a link"))
+            elif not _is_ignored(name):
+                yield from _of(inside, partial(_content, path), path.stat().st_size)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return _limited(file.read(LARGEST_ARCHIVE + 1), path.suffix)
+    except OSError as error:
+        raise Unreadable(f"cannot be read: {error.strerror or error}") from error
+
+
+def _of(path: PurePosixPath, read: Callable[[], bytes], size: int, depth: int = 0) -> Iterator[Entry]:
+    """The file itself if it may be an answer; what is in it if it is an archive, one level deep."""
+    if _may_be_answer(path):
+        yield Entry(path, read if size <= LARGEST else partial(_refuse, TOO_LARGE))
+    elif path.suffix.lower() == ARCHIVE and depth == 0:
+        try:
+            yield from _in_archive(_opened(io.BytesIO(read())), path.with_suffix(""), depth=1)
+        except Unreadable as error:
+            yield Entry(path, partial(_refuse, str(error)))
+
+
+def _opened(file: Path | io.BytesIO) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(file)
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        raise Unreadable(f"is no zip file that can be read ({error})") from error
+
+
+def _in_archive(archive: zipfile.ZipFile, folder: PurePosixPath, depth: int = 0) -> Iterator[Entry]:
+    """The members of an archive. Nothing is unpacked, so that their names can lead nowhere."""
+    for member in archive.infolist()[:MOST]:
+        path = PurePosixPath(member.filename.replace("\\", "/"))
+        if member.is_dir() or any(map(_is_ignored, path.parts)):
+            continue
+        if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
+            inside = folder.joinpath(*(part for part in path.parts if part not in ("/", "..")))
+            yield Entry(inside, partial(_refuse, "has a path that leads out of the archive"))
+        elif stat.S_ISLNK(member.external_attr >> 16):
+            yield Entry(folder / path, partial(_refuse, "is a link"))
+        else:
+            yield from _of(folder / path, partial(_unpacked, archive, member), member.file_size, depth)
+
+
+def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    """A member's content; it is not unpacked further than a file may be long, whatever it says of itself."""
+    try:
+        with archive.open(member) as file:
+            return _limited(file.read(LARGEST_ARCHIVE + 1), PurePosixPath(member.filename).suffix)
+    except (zipfile.BadZipFile, OSError, ValueError, EOFError, RuntimeError, NotImplementedError) as error:
+        raise Unreadable(f"cannot be unpacked ({error})") from error
+    except Exception as error:  # the libraries of compression have errors of their own
+        raise Unreadable(f"cannot be unpacked ({type(error).__name__})") from error
+
+
+def _limited(content: bytes, suffix: str) -> bytes:
+    largest = LARGEST_ARCHIVE if suffix.lower() == ARCHIVE else LARGEST
+    return content if len(content) <= largest else _refuse(TOO_LARGE)
+
+
+def _refuse(why: str) -> bytes:
+    raise Unreadable(why)
+
+
+def _may_be_answer(path: PurePosixPath) -> bool:
+    return path.suffix.lower() in ANSWERS
+
+
+def _is_ignored(name: str) -> bool:
+    return name in IGNORED or name.startswith(".")

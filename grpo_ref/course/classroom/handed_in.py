@@ -1,0 +1,194 @@
+"""Who handed in what: the files of a folder or archive, sorted by student and exercise."""
+
+import ast
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from grpo_ref.course.classroom.entries import Entry, Unreadable, entries, top_folders
+from grpo_ref.course.contents import CHAPTERS, EXERCISES, FORMER_NAMES
+from grpo_ref.course.layout import folder_of
+from grpo_ref.course.problems import PROBLEMS
+
+CANVAS = re.compile(r"(?P<student>[^_]+)(?:_LATE)?_(?P<id>\d+)_\d+_(?P<file>.+)")
+"""A file of Canvas's download: the student's name and number, the number of the upload, the file's name."""
+MOODLE = re.compile(r"(?P<student>.+_\d+)_assignsubmission_\w*")
+"""A folder of Moodle's download."""
+COPY = re.compile(r"(-\d+| ?\(\d+\)| copy)+$")
+"""What browsers and courses add to the name of a file that is there already."""
+OURS = frozenset(("conftest",))
+"""Files beside the exercises that are no answers."""
+NOBODY = "unnamed"
+"""The student whose files are named after nobody."""
+CHAPTER_FOLDERS = {str(folder_of(chapter)) for chapter in CHAPTERS} | set(CHAPTERS)
+NAMES = {former.split("/")[1]: name for former, name in FORMER_NAMES.items()}
+NAMES |= {name.split("/")[1]: name for name in EXERCISES}
+"""Last part of an exercise's id, now or formerly -> the id."""
+FUNCTIONS = Counter(PROBLEMS[name].function for name in EXERCISES)
+BY_FUNCTION = {PROBLEMS[name].function: name for name in EXERCISES if FUNCTIONS[PROBLEMS[name].function] == 1}
+"""Name of a function that only one exercise asks for -> the id of the exercise."""
+
+
+@dataclass(frozen=True)
+class HandedIn:
+    """What one student handed in.
+
+    Attributes:
+      student: who it is, as the download names him or her.
+      answers: id of an exercise -> text of the answer.
+      notes: what could not be used, a sentence each.
+    """
+
+    student: str
+    answers: Mapping[str, bytes]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Pile:
+    """The files of one student, which have not been read yet.
+
+    Attributes:
+      student: who it is.
+      files: the names without what names the student, and the entries.
+    """
+
+    student: str
+    files: Sequence[tuple[PurePosixPath, Entry]]
+
+    def read(self) -> HandedIn:
+        """The answers among them; what cannot be one is noted."""
+        found: dict[str, dict[bytes, PurePosixPath]] = defaultdict(dict)
+        notes = []
+        for path, entry in self.files:
+            try:
+                answers = dict(_answers(path, entry.read()))
+            except Unreadable as error:
+                notes.append(f"{path} {error}")
+                continue
+            if not answers:
+                notes.append(f"{path} is the answer to no exercise")
+            for name, text in answers.items():
+                found[name][text] = path
+        for name, texts in found.items():
+            if len(texts) > 1:
+                paths = ", ".join(map(str, texts.values()))
+                notes.append(f"{name} was handed in with different texts and is not graded: {paths}")
+        only = {name: next(iter(texts)) for name, texts in found.items() if len(texts) == 1}
+        return HandedIn(self.student, only, tuple(notes))
+
+
+def piles(place: Path) -> list[Pile]:
+    """The files of every student in a folder or zip file, by student.
+
+    A folder for each student, files named `EXERCISE_STUDENT.py`, and the downloads of Canvas, Moodle and
+    Gradescope are understood, mixed too. An empty folder is a student who handed in nothing.
+
+    Args:
+      place: the folder, or the zip file.
+
+    Raises:
+      Unreadable: if it is neither, or there is nobody in it.
+    """
+    found, folders = entries(place), top_folders(place)
+    outer = _outer_folder(found, folders)
+    files: dict[str, list[tuple[PurePosixPath, Entry]]] = {
+        _student_in(folder): [] for folder in folders if folder != outer and folder not in CHAPTER_FOLDERS
+    }
+    for entry in found:
+        student, rest = _student_of(entry.path.relative_to(outer) if outer else entry.path)
+        if rest.stem not in OURS:
+            files.setdefault(student, []).append((rest, entry))
+    if not files:
+        raise Unreadable(f"{place} holds no folders of students, nor .py or .ipynb files")
+    return [Pile(student, files[student]) for student in sorted(files)]
+
+
+def _outer_folder(found: Sequence[Entry], folders: set[str]) -> str:
+    """The one folder that all students are in, as some programs pack it; "" if there is none."""
+    if len(folders) != 1 or any(len(entry.path.parts) == 1 for entry in found):
+        return ""
+    inside = [PurePosixPath(*entry.path.parts[1:]) for entry in found]
+    is_students = any(path.parts[0] in CHAPTER_FOLDERS or _exercise_of(path) for path in inside)
+    return "" if is_students or not inside else next(iter(folders))
+
+
+def _student_of(path: PurePosixPath) -> tuple[str, PurePosixPath]:
+    """Who a file is from, and its name without the student's.
+
+    >>> _student_of(PurePosixPath("k3_smith.py"))
+    ('smith', PurePosixPath('k3.py'))
+    >>> _student_of(PurePosixPath("smithjo_LATE_4711_99_02_clipped.py"))
+    ('smithjo_4711', PurePosixPath('02_clipped.py'))
+    >>> _student_of(PurePosixPath("Jo Smith_4711_assignsubmission_file/k3.py"))
+    ('Jo Smith_4711', PurePosixPath('k3.py'))
+    """
+    first, *rest = path.parts
+    if rest:
+        return (NOBODY, path) if first in CHAPTER_FOLDERS else (_student_in(first), PurePosixPath(*rest))
+    if canvas := CANVAS.fullmatch(first):
+        return f"{canvas['student']}_{canvas['id']}", PurePosixPath(canvas["file"])
+    for name in sorted(NAMES, key=len, reverse=True):
+        named = re.fullmatch(rf"(?:\d+_)?{name}_(?P<student>.+)", path.stem, re.IGNORECASE)
+        if named:
+            return named["student"], PurePosixPath(name + path.suffix)
+    return (NOBODY if _exercise_of(path) else path.stem), path
+
+
+def _student_in(folder: str) -> str:
+    """The student whose folder this is."""
+    moodle = MOODLE.fullmatch(folder)
+    return moodle["student"] if moodle else folder
+
+
+def _exercise_of(path: PurePosixPath) -> str:
+    """Id of the exercise that a file is named after, or "".
+
+    >>> _exercise_of(PurePosixPath("03_ratios/03_Clipped (1).py"))
+    'ratios/clipped'
+    """
+    stem = re.sub(r"^\d+_", "", COPY.sub("", path.stem)).lower()
+    return NAMES.get(stem, "")
+
+
+def _answers(path: PurePosixPath, content: bytes) -> Iterator[tuple[str, bytes]]:
+    """The exercises that a file answers: by its name, or else by the names of the functions in it."""
+    text = _code_of_notebook(content) if path.suffix.lower() == ".ipynb" else content
+    if name := _exercise_of(path):
+        yield name, text
+        return
+    try:
+        body = ast.parse(text).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        where = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
+        raise Unreadable(f"is named after no exercise, and cannot be read as Python{where}") from error
+    for node in body:
+        if isinstance(node, ast.FunctionDef) and node.name in BY_FUNCTION:
+            yield BY_FUNCTION[node.name], text
+
+
+def _code_of_notebook(content: bytes) -> bytes:
+    """What a notebook defines: its imports, functions, classes and plain constants, without what it runs."""
+    try:
+        cells = json.loads(content)["cells"]
+        sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise Unreadable("is no notebook that can be read") from error
+    kept: list[str] = []
+    for source in sources:
+        lines = [line for line in source.splitlines() if not line.lstrip().startswith(("%", "!", "?"))]
+        try:
+            kept += [ast.unparse(node) for node in ast.parse("\n".join(lines)).body if _is_definition(node)]
+        except (SyntaxError, ValueError, RecursionError):
+            kept.append("\n".join(lines))  # its fault is told when it is loaded
+    return "\n\n".join(kept).encode()
+
+
+def _is_definition(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef):
+        return True
+    calls: Iterable[ast.AST] = (each for each in ast.walk(node) if isinstance(each, ast.Call))
+    return isinstance(node, ast.Assign | ast.AnnAssign) and not any(calls)

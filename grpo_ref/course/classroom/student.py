@@ -1,0 +1,147 @@
+"""Grade all that one student handed in; nobody else's grading depends on it."""
+
+import hashlib
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+
+from grpo_ref.course.classroom.handed_in import HandedIn
+from grpo_ref.course.grading.grade import grade, not_started
+from grpo_ref.course.grading.process import Process
+from grpo_ref.course.grading.report import FAILED, Report
+from grpo_ref.course.grading.sandbox import MakeRoom, Sandbox
+from grpo_ref.course.grading.wasm import Kept, Wasm
+from grpo_ref.course.layout import file_of
+from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.starters import starter_of
+
+SECONDS = 180.0
+"""Wall-clock time for all answers of one student; those that are left then are failed untried."""
+UNTRIED = "Not tried: the time for all answers of this student was used up."
+BITS = 2**32
+COURSE = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Graded:
+    """What the grading of one student gave.
+
+    Attributes:
+      student: who it is.
+      seed: of the random inputs, the student's own.
+      reports: one for each exercise of the course, in order.
+      missing: the exercises of which there was no answer.
+      notes: what could not be used, a sentence each.
+      is_official: whether every answer ran in the sandbox for strangers.
+      seconds: wall-clock time that it took.
+    """
+
+    student: str
+    seed: int
+    reports: Sequence[Report]
+    missing: Sequence[str]
+    notes: Sequence[str]
+    is_official: bool
+    seconds: float
+
+    @property
+    def points(self) -> float:
+        """The sum over all exercises."""
+        return round(sum(report.points for report in self.reports), 2)
+
+    @property
+    def of(self) -> int:
+        """What could be reached."""
+        return sum(report.of for report in self.reports)
+
+
+def seed_of(student: str, class_seed: int) -> int:
+    """The seed of one student's random inputs: the same every time, and another one for every student.
+
+    >>> seed_of("smith", 1) == seed_of("smith", 1) != seed_of("jones", 1)
+    True
+    """
+    digest = hashlib.sha256(f"{class_seed}/{student}".encode(errors="surrogateescape")).digest()
+    return int.from_bytes(digest[:8]) % BITS
+
+
+def key_of(handed_in: HandedIn, names: Sequence[str], *, seed: int, is_safe: bool) -> str:
+    """A text that changes with anything that a student's result depends on.
+
+    Args:
+      handed_in: the answers.
+      names: ids of the exercises of the course.
+      seed: of the class.
+      is_safe: whether they run in WebAssembly.
+    """
+    texts = {name: hashlib.sha256(text).hexdigest() for name, text in sorted(handed_in.answers.items())}
+    parts = (handed_in.student, texts, tuple(handed_in.notes), tuple(names), seed, is_safe, _course())
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
+
+
+@cache
+def _course() -> str:
+    """A checksum of all that judges: the problems with their hidden cases, and the grader."""
+    digest = hashlib.sha256()
+    for path in sorted(COURSE.rglob("*")):
+        if path.suffix in (".py", ".json") and path.is_file():
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def grade_student(
+    handed_in: HandedIn, names: Sequence[str], *, seed: int, is_safe: bool = True, seconds: float = SECONDS
+) -> Graded:
+    """Grade every answer of one student.
+
+    The answers share an interpreter as long as they pass and do not break it. A failure is only believed of a
+    fresh one: what an answer leaves behind must not harm the next.
+
+    Args:
+      handed_in: the answers.
+      names: ids of the exercises of the course, in order.
+      seed: of the class.
+      is_safe: whether they run in WebAssembly; else in processes, and the verdicts are not official.
+      seconds: wall-clock time for all of them.
+    """
+    begun, own = time.monotonic(), seed_of(handed_in.student, seed)
+    reports, kept = [], Kept()
+    try:
+        with tempfile.TemporaryDirectory(prefix="grpo-ref-") as folder:
+            for name in names:
+                left = seconds - (time.monotonic() - begun)
+                room = kept if is_safe else None
+                reports.append(_graded(handed_in.answers, name, own, Path(folder), room, left))
+    finally:
+        kept.close()
+    missing = [name for name in names if name not in handed_in.answers]
+    taken = time.monotonic() - begun
+    return Graded(handed_in.student, own, reports, missing, handed_in.notes, is_safe, taken)
+
+
+def _graded(
+    answers: Mapping[str, bytes], name: str, seed: int, folder: Path, kept: Kept | None, left: float
+) -> Report:
+    """The report on one exercise."""
+    problem, text = PROBLEMS[name], answers.get(name)
+    if text is None or text == starter_of(name).encode():
+        return not_started(problem, seed)
+    if left <= 0:
+        return replace(not_started(problem, seed), status=FAILED, symptom=UNTRIED)
+    path = folder / file_of(name).name
+    path.write_bytes(text)
+    if kept is None:
+        return replace(_in_room(name, path, seed, Process), official=False)
+    if kept.session is not None:
+        report = _in_room(name, path, seed, partial(Wasm, kept=kept), explain=False)
+        if report.status != FAILED:
+            return report
+    return _in_room(name, path, seed, partial(Wasm, kept=kept.emptied()))
+
+
+def _in_room(name: str, path: Path, seed: int, make_room: MakeRoom, *, explain: bool = True) -> Report:
+    with Sandbox(path, make_room=make_room) as sandbox:
+        return grade(PROBLEMS[name], sandbox, seed=seed, explain=explain)

@@ -1,0 +1,120 @@
+"""The results of a class as files: one for each student as soon as it is there, and the marks of all."""
+
+import csv
+import hashlib
+import io
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from grpo_ref.course.classroom import Graded
+from grpo_ref.files import replace_text, require_writable
+from grpo_ref.frontends.report_json import exercise_json
+
+VERSION = 1
+STUDENTS, MARKS = "students", "marks.csv"
+LONGEST = 80
+"""Characters of a student's name in the name of a file."""
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""A cell that begins with one of these is a formula to a spreadsheet."""
+Row = dict[str, Any]
+
+
+class ClassResults:
+    """The folder of a class's results.
+
+    Args:
+      folder: it is made if it is not there.
+
+    Raises:
+      OSError: if it cannot be written to.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder, self.students = folder, folder / STUDENTS
+        require_writable(self.students)
+
+    def path(self, student: str) -> Path:
+        """The file of one student."""
+        return self.students / f"{file_name(student)}.json"
+
+    def is_done(self, student: str, key: str) -> bool:
+        """Whether there is a result of this student that nothing has changed since."""
+        return self.read(student).get("key") == key
+
+    def read(self, student: str) -> Row:
+        """The result of one student; nothing if there is none that can be read."""
+        try:
+            found = json.loads(self.path(student).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        return found if isinstance(found, dict) and found.get("version") == VERSION else {}
+
+    def write(self, graded: Graded, key: str) -> None:
+        """Keep the result of one student, as a whole or not at all."""
+        data = {
+            "version": VERSION,
+            "student": graded.student,
+            "key": key,
+            "seed": graded.seed,
+            "official": graded.is_official,
+            "points": graded.points,
+            "of": graded.of,
+            "missing": list(graded.missing),
+            "notes": list(graded.notes),
+            "exercises": [exercise_json(report) for report in graded.reports],
+        }
+        replace_text(self.path(graded.student), json.dumps(data, indent=1, ensure_ascii=True) + "\n")
+
+    def write_marks(self, students: Iterable[str], names: Sequence[str], about: Mapping[str, Row]) -> None:
+        """Write the table of all students, a row each.
+
+        Args:
+          students: in the order of the rows.
+          names: ids of the exercises, a column each.
+          about: student -> what the roster knows, columns of its own.
+        """
+        known = list(dict.fromkeys(column for row in about.values() for column in row))
+        columns = ["student", *known, "points", "of", "solved", "official", *names, "notes"]
+        text = io.StringIO()
+        table = csv.DictWriter(text, columns, lineterminator="\n")
+        table.writeheader()
+        for student in students:
+            found = self.read(student)
+            points = {each["id"]: each["points"] for each in found.get("exercises", ())}
+            solved = sum(each["status"] == "passed" for each in found.get("exercises", ()))
+            row = {
+                "student": student,
+                **about.get(student, {}),
+                "points": found.get("points", ""),
+                "of": found.get("of", ""),
+                "solved": solved,
+                "official": "yes" if found.get("official") else "no",
+                **{name: points.get(name, "") for name in names},
+                "notes": "; ".join(found.get("notes", ())),
+            }
+            table.writerow({column: as_cell(value) for column, value in row.items()})
+        replace_text(self.folder / MARKS, text.getvalue())
+
+
+def file_name(student: str) -> str:
+    """A student's name as that of a file, on every system; different students have different ones.
+
+    >>> file_name("smith"), file_name("../Jo Smith")
+    ('smith', 'Jo_Smith-7a1a7b')
+    """
+    plain = re.sub(r"[^a-z0-9_.-]+", "_", student, flags=re.ASCII | re.IGNORECASE).strip("._")[:LONGEST]
+    is_itself = plain == student and plain == plain.lower() and bool(plain)
+    digest = hashlib.sha256(student.encode(errors="surrogateescape")).hexdigest()[:6]
+    return plain if is_itself else f"{plain or 'student'}-{digest}"
+
+
+def as_cell(value: Any) -> Any:
+    """A value for a table that spreadsheets open: text never becomes a formula.
+
+    >>> as_cell("=1+1"), as_cell("smith"), as_cell(-1.5)
+    ("'=1+1", 'smith', -1.5)
+    """
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value

@@ -1,0 +1,104 @@
+"""`grpo-ref grade-class`: grade what a whole class handed in."""
+
+from pathlib import Path
+
+import click
+
+from grpo_ref import frontends
+from grpo_ref.course import classroom
+from grpo_ref.course.contents import EXERCISES
+from grpo_ref.course.grading.report import DEFAULT_SEED
+from grpo_ref.course.grading.wasm import WasmMissing
+from grpo_ref.frontends.exercise import ExerciseNames
+from grpo_ref.frontends.output import plain_option
+from grpo_ref.frontends.sweeping import INTERRUPTED
+
+UNSAFE = (
+    "warning: the answers run in processes of this machine, not in the sandbox for strangers; no verdict is"
+    " official"
+)
+
+
+@click.command(
+    "grade-class", epilog="Example:  grpo-ref grade-class submissions.zip --out results --roster class.csv"
+)
+@click.argument("submissions", type=click.Path(path_type=Path, exists=True))
+@click.option(
+    "--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder for the results."
+)
+@click.option(
+    "--exercise",
+    "chosen",
+    type=ExerciseNames(),
+    multiple=True,
+    help="An exercise or a chapter that counts; several times for several. By default all count.",
+)
+@click.option(
+    "--roster",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="CSV file with a row for each student; the first column names them as the submissions do.",
+)
+@click.option("--seed", type=int, default=DEFAULT_SEED, show_default=True, help="Of the class.")
+@click.option("--jobs", type=int, default=-1, help="Students at a time; -1, the default, for one per core.")
+@click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler, as in tcp://127.0.0.1:8786.")
+@click.option(
+    "--unsafe-process",
+    is_flag=True,
+    help="Run the answers in processes, for submissions that you trust; no verdict is official.",
+)
+@plain_option
+def command(
+    submissions: Path,
+    out: Path,
+    chosen: tuple[tuple[str, ...], ...],
+    roster: Path | None,
+    seed: int,
+    jobs: int,
+    scheduler: str | None,
+    unsafe_process: bool,
+    plain: bool,
+) -> None:
+    """Grade what a class handed in: SUBMISSIONS is a folder or a zip file.
+
+    It holds a folder for each student, or files named EXERCISE_STUDENT.py, or is a download of Canvas, Moodle
+    or Gradescope; answers are .py files and notebooks. Every answer runs in WebAssembly. The results are
+    written as they come, one JSON file a student and marks.csv; after an interruption the same command goes
+    on, and what has not changed is not graded again.
+    """
+    names = tuple(dict.fromkeys(name for group in chosen for name in group)) or tuple(EXERCISES)
+    _prepare(unsafe_process)
+    try:
+        work = frontends.class_work.ClassWork.of(
+            submissions, out, roster, names, seed=seed, is_safe=not unsafe_process
+        )
+    except (classroom.Unreadable, ValueError) as error:
+        raise click.ClickException(str(error)) from error
+    left = list(work.left())
+    already = len(work.students) - len(left)
+    click.echo(f"{len(work.students)} students, {already} of them graded before (seed {seed})", err=True)
+    try:
+        with frontends.progress.ProgressBar("students", "student", len(work.students), start=already) as bar:
+            for done, graded in enumerate(work.graded(left, jobs, scheduler), start=already + 1):
+                bar.show(done, f"{graded.student} {graded.points:g}/{graded.of}")
+    except KeyboardInterrupt:
+        work.write_marks()
+        click.echo("\nstopped; what is done is stored, continue with the same command", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    except (OSError, ValueError, ImportError) as error:
+        raise click.ClickException(str(error)) from error
+    work.write_marks()
+    click.echo(work.told())
+
+
+def _prepare(is_unsafe: bool) -> None:
+    """See that the sandbox is there, and have it compiled."""
+    if is_unsafe:
+        click.echo(UNSAFE, err=True)
+        return
+    click.echo("preparing the sandbox (the first time it is compiled, which takes a minute or two)", err=True)
+    try:
+        classroom.prepare()
+    except WasmMissing as error:
+        raise click.ClickException(
+            f"{error}\n--unsafe-process grades without it, if you trust them"
+        ) from error
