@@ -9,6 +9,8 @@ from typing import Any, TypeVar
 import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
 PLAIN = "GRPO_REF_PLAIN"
 """The environment variable that asks every command for plain text."""
 UNLIMITED = 120

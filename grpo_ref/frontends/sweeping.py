@@ -22,11 +22,10 @@ from grpo_ref.frontends.experiment_report import (
     markdown_page,
     verdict_table,
 )
+from grpo_ref.frontends.output import INTERRUPTED
 from grpo_ref.frontends.progress import ProgressBar
 from grpo_ref.frontends.tables import new_console, print_table
 
-INTERRUPTED = 130
-"""Exit status after Ctrl-C, as shells have it."""
 STYLES = {"supported": "green", "opposite": "red", "depends": "yellow", "not supported": "magenta"}
 
 

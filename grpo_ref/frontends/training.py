@@ -11,6 +11,7 @@ import click
 
 from grpo_ref.arrays import DeviceError, device_namespace, to_device, to_host
 from grpo_ref.frontends.chosen import TrainingJob, chosen_recipe, chosen_task, task_settings
+from grpo_ref.frontends.output import INTERRUPTED
 from grpo_ref.frontends.progress import ProgressBar
 from grpo_ref.frontends.run_settings import begin_or_find, lengthen
 from grpo_ref.frontends.tables import new_console
@@ -21,9 +22,6 @@ from grpo_ref.learning.idle import coinciding, idle_parts, lacks_contrast
 from grpo_ref.learning.runs import History, RunError, RunFolder
 from grpo_ref.learning.state import Metrics, TrainState, initial_state
 from grpo_ref.training import train
-
-INTERRUPTED = 130
-"""Exit status after Ctrl-C, as shells have it."""
 
 
 @contextmanager

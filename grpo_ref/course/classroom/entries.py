@@ -145,4 +145,4 @@ def _may_be_answer(path: PurePosixPath) -> bool:
 
 
 def _is_ignored(name: str) -> bool:
-    return name in IGNORED or name.startswith(".")
+    return name in IGNORED or (name.startswith(".") and name != "..")

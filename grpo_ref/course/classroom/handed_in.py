@@ -21,6 +21,8 @@ COPY = re.compile(r"(-\d+| ?\(\d+\)| copy)+$")
 """What browsers and courses add to the name of a file that is there already."""
 OURS = frozenset(("conftest",))
 """Files beside the exercises that are no answers."""
+FEWEST = 2
+"""Students in the one folder of an archive; a single one there may be a part of somebody's work."""
 NOBODY = "unnamed"
 """The student whose files are named after nobody."""
 CHAPTER_FOLDERS = {str(folder_of(chapter)) for chapter in CHAPTERS} | set(CHAPTERS)
@@ -94,7 +96,7 @@ def piles(place: Path) -> list[Pile]:
       Unreadable: if it is neither, or there is nobody in it.
     """
     found, folders = entries(place), top_folders(place)
-    outer = _outer_folder(found, folders)
+    outer = "" if place.is_dir() else _outer_folder(found, folders)
     files: dict[str, list[tuple[PurePosixPath, Entry]]] = {
         _student_in(folder): [] for folder in folders if folder != outer and folder not in CHAPTER_FOLDERS
     }
@@ -108,12 +110,14 @@ def piles(place: Path) -> list[Pile]:
 
 
 def _outer_folder(found: Sequence[Entry], folders: set[str]) -> str:
-    """The one folder that all students are in, as some programs pack it; "" if there is none."""
+    """The one folder of an archive that all students are in, as some programs pack it; else ""."""
     if len(folders) != 1 or any(len(entry.path.parts) == 1 for entry in found):
         return ""
     inside = [PurePosixPath(*entry.path.parts[1:]) for entry in found]
-    is_students = any(path.parts[0] in CHAPTER_FOLDERS or _exercise_of(path) for path in inside)
-    return "" if is_students or not inside else next(iter(folders))
+    is_a_student = len({path.parts[0] for path in inside}) < FEWEST or any(
+        path.parts[0] in CHAPTER_FOLDERS or (len(path.parts) == 1 and _exercise_of(path)) for path in inside
+    )
+    return "" if is_a_student else next(iter(folders))
 
 
 def _student_of(path: PurePosixPath) -> tuple[str, PurePosixPath]:

@@ -10,8 +10,7 @@ from grpo_ref.course.contents import EXERCISES
 from grpo_ref.course.grading.report import DEFAULT_SEED
 from grpo_ref.course.grading.wasm import WasmMissing
 from grpo_ref.frontends.exercise import ExerciseNames
-from grpo_ref.frontends.output import plain_option
-from grpo_ref.frontends.sweeping import INTERRUPTED
+from grpo_ref.frontends.output import INTERRUPTED, plain_option
 
 UNSAFE = (
     "warning: the answers run in processes of this machine, not in the sandbox for strangers; no verdict is"

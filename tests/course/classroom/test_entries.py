@@ -1,0 +1,129 @@
+"""Folders and archives are read, never unpacked; what is hostile in them is named and harms nothing."""
+
+import io
+import stat
+import zipfile
+
+import pytest
+
+from grpo_ref.course.classroom.entries import LARGEST, Unreadable, entries, top_folders
+
+
+def zipped(path, members):
+    """A zip file with these members: name -> content."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return path
+
+
+def names(found):
+    """The paths of entries as text."""
+    return [str(entry.path) for entry in found]
+
+
+def trouble(found, name):
+    """Why an entry cannot be read."""
+    (entry,) = [entry for entry in found if str(entry.path) == name]
+    with pytest.raises(Unreadable) as error:
+        entry.read()
+    return str(error.value)
+
+
+def test_a_folder_and_an_archive_of_it_hold_the_same(tmp_path):
+    members = {"anna/k3.py": b"a", "ben/deep/work.ipynb": b"{}", "ben/notes.txt": b"no"}
+    for name, content in members.items():
+        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "in" / name).write_bytes(content)
+    (tmp_path / "in" / "carol").mkdir()
+    archive = zipped(tmp_path / "in.zip", {**members, "carol/": b""})
+    for place in (tmp_path / "in", archive):
+        found = entries(place)
+        assert names(found) == ["anna/k3.py", "ben/deep/work.ipynb"]
+        assert [entry.read() for entry in found] == [b"a", b"{}"]
+        assert top_folders(place) == {"anna", "ben", "carol"}
+
+
+def test_what_other_programs_leave_behind_is_ignored(tmp_path):
+    archive = zipped(
+        tmp_path / "in.zip",
+        {
+            "__MACOSX/anna/._k3.py": b"",
+            "anna/.k3.py.swp": b"",
+            "anna/__pycache__/k3.py": b"",
+            "anna/k3.py": b"x",
+        },
+    )
+    assert names(entries(archive)) == ["anna/k3.py"]
+    assert top_folders(archive) == {"anna"}
+
+
+@pytest.mark.parametrize("name", ["../../k3.py", "/etc/k3.py", "C:\\work\\k3.py", "a/../../k3.py"])
+def test_a_path_that_leads_out_is_refused(tmp_path, name):
+    found = entries(zipped(tmp_path / "in.zip", {name: b"x"}))
+    assert len(found) == 1
+    assert ".." not in found[0].path.parts
+    assert not found[0].path.is_absolute()
+    assert trouble(found, str(found[0].path)) == "has a path that leads out of the archive"
+    assert not (tmp_path.parent / "k3.py").exists()
+
+
+def test_links_are_not_followed(tmp_path):
+    secret = tmp_path / "secret.py"
+    secret.write_text("secret")
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "k3.py").symlink_to(secret)
+    (tmp_path / "in" / "all").symlink_to(tmp_path, target_is_directory=True)
+    assert trouble(entries(tmp_path / "in"), "k3.py") == "is a link"
+    assert names(entries(tmp_path / "in")) == ["k3.py"]
+    link = zipfile.ZipInfo("k3.py")
+    link.external_attr = (stat.S_IFLNK | 0o777) << 16
+    with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
+        archive.writestr(link, "/etc/passwd")
+    assert trouble(entries(tmp_path / "in.zip"), "k3.py") == "is a link"
+
+
+def test_what_is_too_large_is_not_read(tmp_path):
+    (tmp_path / "in").mkdir()
+    with (tmp_path / "in" / "k3.py").open("wb") as file:
+        file.truncate(200 * 1024**2)
+    assert trouble(entries(tmp_path / "in"), "k3.py") == "is larger than 1 MiB"
+    bomb = zipped(tmp_path / "in.zip", {"k3.py": bytes(50 * 1024**2)})
+    assert bomb.stat().st_size < LARGEST
+    assert trouble(entries(bomb), "k3.py") == "is larger than 1 MiB"
+
+
+def test_an_archive_may_lie_about_its_sizes(tmp_path):
+    """A megabyte and a half that says it is ten bytes long: what is unpacked is counted, not what is said."""
+    path = zipped(tmp_path / "in.zip", {"k3.py": bytes(3 * LARGEST // 2)})
+    size = (3 * LARGEST // 2).to_bytes(4, "little")
+    path.write_bytes(path.read_bytes().replace(size, (10).to_bytes(4, "little")))
+    assert trouble(entries(path), "k3.py").startswith(("is larger than", "cannot be unpacked"))
+
+
+def test_an_archive_in_an_archive_is_looked_into_once(tmp_path):
+    inner = io.BytesIO()
+    zipped(inner, {"k3.py": b"x", "more.zip": b"PK"})
+    found = entries(
+        zipped(tmp_path / "in.zip", {"anna/work.zip": inner.getvalue(), "ben/work.zip": b"no zip"})
+    )
+    assert names(found) == ["anna/work/k3.py", "ben/work.zip"]
+    assert "is no zip file that can be read" in trouble(found, "ben/work.zip")
+
+
+def test_broken_members_cost_themselves(tmp_path):
+    path = zipped(tmp_path / "in.zip", {"anna/k3.py": b"right" * 100, "ben/k3.py": b"other" * 100})
+    content = bytearray(path.read_bytes())
+    place = content.index(b"anna/k3.py") + len("anna/k3.py")
+    content[place : place + 8] = b"\xff" * 8
+    path.write_bytes(content)
+    found = entries(path)
+    assert "cannot be unpacked" in trouble(found, "anna/k3.py")
+    assert found[1].read() == b"other" * 100
+
+
+def test_what_is_neither_is_refused(tmp_path):
+    (tmp_path / "in.zip").write_bytes(b"nothing")
+    for place in (tmp_path / "missing", tmp_path / "in.zip"):
+        with pytest.raises(Unreadable):
+            entries(place)

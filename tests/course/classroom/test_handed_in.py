@@ -1,0 +1,121 @@
+"""Who handed in what: every layout that courses use, and every way to name a file."""
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from grpo_ref.course.classroom.entries import Unreadable
+from grpo_ref.course.classroom.handed_in import piles
+from grpo_ref.course.contents import EXERCISES
+from grpo_ref.course.layout import file_of, model_answer
+
+K3 = model_answer("kl/k3").encode()
+DIFFERENT = "was handed in with different texts and is not graded"
+
+
+def handed_in(folder, files):
+    """Student -> (answers, notes) of a folder with these files: name -> content."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    read = [pile.read() for pile in piles(folder)]
+    return {each.student: (dict(each.answers), list(each.notes)) for each in read}
+
+
+@pytest.mark.parametrize(
+    ("name", "student"),
+    [
+        ("anna/k3.py", "anna"),
+        ("anna/04_kl/03_k3.py", "anna"),
+        ("anna/K3 (2).py", "anna"),
+        ("anna/week 1/k3-1.py", "anna"),
+        ("k3_anna.py", "anna"),
+        ("03_k3_anna.py", "anna"),
+        ("k3_van_der_berg.py", "van_der_berg"),
+        ("smithanna_4711_99_k3.py", "smithanna_4711"),
+        ("smithanna_LATE_4711_99_03_k3-1.py", "smithanna_4711"),
+        ("Anna Smith_4711_assignsubmission_file/k3.py", "Anna Smith_4711"),
+        ("submission_123456/k3.py", "submission_123456"),
+    ],
+)
+def test_every_layout_names_student_and_exercise(tmp_path, name, student):
+    assert handed_in(tmp_path, {name: K3}) == {student: ({"kl/k3": K3}, [])}
+
+
+def test_the_longest_name_of_an_exercise_counts(tmp_path):
+    found = handed_in(tmp_path, {"k3_slope_anna.py": b"x"})
+    assert found == {"anna": ({"kl/k3_slope": b"x"}, [])}
+
+
+def test_a_folder_as_init_writes_it_is_all_of_the_course(tmp_path):
+    found = handed_in(tmp_path, {f"anna/{file_of(name)}": name.encode() for name in EXERCISES})
+    assert found == {"anna": ({name: name.encode() for name in EXERCISES}, [])}
+
+
+def test_one_folder_around_all_in_an_archive_is_nobody(tmp_path):
+    with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
+        for student in ("anna", "ben"):
+            archive.writestr(f"export/{student}/k3.py", K3)
+    assert [pile.student for pile in piles(tmp_path / "in.zip")] == ["anna", "ben"]
+
+
+def test_the_folder_of_one_student_is_nobodys(tmp_path):
+    assert list(handed_in(tmp_path, {"04_kl/03_k3.py": K3})) == ["unnamed"]
+
+
+def test_who_handed_in_nothing_is_there(tmp_path):
+    (tmp_path / "in" / "ben").mkdir(parents=True)
+    assert handed_in(tmp_path / "in", {"anna/k3.py": K3})["ben"] == ({}, [])
+    with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
+        archive.writestr("ben/", b"")
+        archive.writestr("anna/k3.py", K3)
+    assert [pile.student for pile in piles(tmp_path / "in.zip")] == ["anna", "ben"]
+
+
+def test_functions_are_found_by_name_in_other_files(tmp_path):
+    cells = [
+        {"cell_type": "markdown", "source": ["# k3"]},
+        {"cell_type": "code", "source": ["%matplotlib inline\n", "import numpy as np\n", "SMALL = 1e-8\n"]},
+        {"cell_type": "code", "source": "def k3(log_probs, ref_log_probs):\n    return 0\nprint(k3(1, 2))"},
+    ]
+    notebook = json.dumps({"cells": cells}).encode()
+    found = handed_in(tmp_path, {"anna/homework.ipynb": notebook, "ben/homework.py": K3})
+    text = found["anna"][0]["kl/k3"].decode()
+    assert all(part in text for part in ("import numpy as np", "SMALL = 1e-08", "def k3("))
+    assert not any(part in text for part in ("print", "%"))
+    assert found["ben"] == ({"kl/k3": K3}, [])
+
+
+@pytest.mark.parametrize(
+    ("files", "note"),
+    [
+        (
+            {"anna/k3.py": b"a", "anna/old/k3.py": b"b"},
+            DIFFERENT,
+        ),
+        ({"anna/K3.py": b"a", "anna/k3.py": b"b"}, DIFFERENT),
+        ({"anna/work.py": b"def k3("}, "is named after no exercise, and cannot be read as Python, line 1"),
+        ({"anna/work.py": b"\xff\xfe\x00"}, "is named after no exercise, and cannot be read as Python"),
+        ({"anna/work.py": b"x = 1"}, "is the answer to no exercise"),
+        ({"anna/work.ipynb": b"[]"}, "is no notebook that can be read"),
+    ],
+)
+def test_what_cannot_be_used_is_noted(tmp_path, files, note):
+    ((answers, notes),) = handed_in(tmp_path, files).values()
+    assert answers == {}
+    assert len(notes) == 1
+    assert note in notes[0]
+
+
+def test_the_same_text_twice_is_one_answer(tmp_path):
+    assert handed_in(tmp_path, {"anna/k3.py": K3, "anna/k3-1.py": K3}) == {"anna": ({"kl/k3": K3}, [])}
+
+
+def test_a_file_of_this_machine_is_no_submission(tmp_path):
+    with pytest.raises(Unreadable):
+        piles(Path(__file__))
+    with pytest.raises(Unreadable, match="holds no folders of students"):
+        piles(tmp_path)

