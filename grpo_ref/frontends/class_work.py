@@ -9,8 +9,11 @@ from typing import Any, Self
 
 from grpo_ref.course import classroom
 from grpo_ref.course.classroom import Graded, HandedIn, Pile
-from grpo_ref.frontends.class_results import MARKS, ClassResults
+from grpo_ref.files import replace_text
+from grpo_ref.frontends.class_formats import FORMATS, canvas, in_gradebook
+from grpo_ref.frontends.class_results import MARKS, ClassResults, file_name
 
+CANVAS = "canvas.csv"
 NOTHING, STRANGER = "nothing was handed in", "is not on the roster"
 
 
@@ -92,6 +95,34 @@ class ClassWork:
     def write_marks(self) -> None:
         """Write the table of all that were graded."""
         self.results.write_marks(self.students, self.names, self.about)
+
+    def write_formats(self, names: Sequence[str]) -> None:
+        """Write every student's result in formats of other programs, a folder for each."""
+        for name in names:
+            suffix, render = FORMATS[name]
+            folder = self.results.folder / name
+            folder.mkdir(exist_ok=True)
+            for student in self.students:
+                if result := self.results.read(student):
+                    replace_text(folder / f"{file_name(student)}{suffix}", render(result))
+
+    def write_canvas(self, gradebook: Path, column: str) -> list[str]:
+        """Fill in an exported gradebook; those who have points and no row in it.
+
+        A student may be named there by any cell of the roster, or by the number at the end of the name.
+
+        Raises:
+          ValueError: if it is no gradebook, or has no such column.
+        """
+        text, points = gradebook.read_text(encoding="utf-8-sig"), {}
+        for student in self.students:
+            total = self.results.read(student).get("points", 0.0)
+            others = [str(cell) for cell in self.about.get(student, {}).values() if cell]
+            names = [student, student.rpartition("_")[2], *others]
+            points[next((name for name in names if in_gradebook(text, name)), student)] = total
+        filled, left = canvas(text, column, points)
+        replace_text(self.results.folder / CANVAS, filled)
+        return left
 
     def told(self) -> str:
         """The class in two lines."""

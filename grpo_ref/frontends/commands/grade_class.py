@@ -1,6 +1,7 @@
 """`grpo-ref grade-class`: grade what a whole class handed in."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from grpo_ref.course.grading.report import DEFAULT_SEED
 from grpo_ref.course.grading.wasm import WasmMissing
 from grpo_ref.frontends.exercise import ExerciseNames
 from grpo_ref.frontends.output import INTERRUPTED, plain_option
+
+if TYPE_CHECKING:
+    from grpo_ref.frontends.class_work import ClassWork
 
 UNSAFE = (
     "warning: the answers run in processes of this machine, not in the sandbox for strangers; no verdict is"
@@ -45,6 +49,20 @@ UNSAFE = (
     is_flag=True,
     help="Run the answers in processes, for submissions that you trust; no verdict is official.",
 )
+@click.option(
+    "--format",
+    "formats",
+    type=click.Choice(("junit", "gradescope")),
+    multiple=True,
+    help="Also write every student's result in this format, into a folder of its name.",
+)
+@click.option(
+    "--canvas",
+    "gradebook",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="Gradebook that Canvas exported; canvas.csv is the same with --column filled in.",
+)
+@click.option("--column", help="Heading of the gradebook's column for these points.")
 @plain_option
 def command(
     submissions: Path,
@@ -55,6 +73,9 @@ def command(
     jobs: int,
     scheduler: str | None,
     unsafe_process: bool,
+    formats: tuple[str, ...],
+    gradebook: Path | None,
+    column: str | None,
     plain: bool,
 ) -> None:
     """Grade what a class handed in: SUBMISSIONS is a folder or a zip file.
@@ -64,6 +85,8 @@ def command(
     written as they come, one JSON file a student and marks.csv; after an interruption the same command goes
     on, and what has not changed is not graded again.
     """
+    if (gradebook is None) != (column is None):
+        raise click.UsageError("--canvas GRADEBOOK and --column HEADING go together")
     names = tuple(dict.fromkeys(name for group in chosen for name in group)) or tuple(EXERCISES)
     _prepare(unsafe_process)
     try:
@@ -86,7 +109,20 @@ def command(
     except (OSError, ValueError, ImportError) as error:
         raise click.ClickException(str(error)) from error
     work.write_marks()
+    work.write_formats(formats)
+    if gradebook is not None and column is not None:
+        _fill(work, gradebook, column)
     click.echo(work.told())
+
+
+def _fill(work: "ClassWork", gradebook: Path, column: str) -> None:
+    """Fill in a gradebook, and say who is not in it."""
+    try:
+        left = work.write_canvas(gradebook, column)
+    except (ValueError, OSError) as error:
+        raise click.ClickException(f"{gradebook}: {error}") from error
+    if left:
+        click.echo(f"not in the gradebook: {', '.join(left)}", err=True)
 
 
 def _prepare(is_unsafe: bool) -> None:

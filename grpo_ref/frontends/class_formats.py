@@ -1,0 +1,177 @@
+"""The results of a class in the formats of other programs: JUnit, Gradescope, a gradebook of Canvas."""
+
+import csv
+import io
+import json
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Callable, Mapping, Sequence
+
+from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
+from grpo_ref.frontends.class_results import Row
+
+FAILURES = 3
+"""Failed tests of an exercise that are told in full."""
+LONGEST = 20_000
+"""Characters of a text that Gradescope is given."""
+CANVAS_IDS = ("ID", "SIS User ID", "SIS Login ID", "Student")
+"""Columns of a Canvas gradebook that name a student, the surest first."""
+POINTS_ROW = "Points Possible"
+FORBIDDEN = re.compile("[^\t\n\\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""What XML has no form for."""
+
+
+def junit(result: Row) -> str:
+    """One student's result as JUnit XML: a suite an exercise, with its points as properties, a case a test.
+
+    Args:
+      result: as `ClassResults.read` gives it.
+    """
+    suites = ET.Element("testsuites", name=_clean(result["student"]))
+    for exercise in result["exercises"]:
+        tests = exercise["tests"]
+        failed = sum(not test["passed"] for test in tests)
+        skipped = int(exercise["status"] == "not started")
+        suite = ET.SubElement(
+            suites,
+            "testsuite",
+            name=exercise["id"],
+            tests=str(len(tests) + skipped),
+            failures=str(failed),
+            errors="0",
+            skipped=str(skipped),
+            time="0",
+        )
+        properties = ET.SubElement(suite, "properties")
+        for name in ("points", "of", "seed"):
+            ET.SubElement(properties, "property", name=name, value=str(exercise[name]))
+        classname = exercise["id"].replace("/", ".")
+        for test in tests:
+            case = ET.SubElement(suite, "testcase", classname=classname, name=_clean(test["name"]), time="0")
+            if not test["passed"]:
+                failure = ET.SubElement(case, "failure", message=_clean(test["wrong"]))
+                failure.text = _clean(f"{test['called']}\n-> {test['returned']}")
+        if skipped:
+            begun = ET.SubElement(suite, "testcase", classname=classname, name="It is begun", time="0")
+            ET.SubElement(begun, "skipped")
+    ET.indent(suites)
+    return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def gradescope(result: Row) -> str:
+    """One student's result as Gradescope's results.json: an entry for each exercise, told in Markdown.
+
+    Args:
+      result: as `ClassResults.read` gives it.
+    """
+    data = {
+        "score": result["points"],
+        "output": "\n".join(f"* {note}" for note in result["notes"])[:LONGEST],
+        "output_format": "md",
+        "test_output_format": "md",
+        "test_name_format": "text",
+        "tests": [_gradescope_test(exercise) for exercise in result["exercises"]],
+        "extra_data": {"seed": result["seed"], "official": result["official"]},
+    }
+    return json.dumps(data, indent=1, allow_nan=False) + "\n"
+
+
+def _gradescope_test(exercise: Row) -> Row:
+    is_right = exercise["status"] == "passed"
+    return {
+        "number": _number(exercise["id"]),
+        "name": exercise["title"],
+        "score": exercise["points"],
+        "max_score": exercise["of"],
+        "status": "passed" if is_right else "failed",
+        "output": _told(exercise)[:LONGEST],
+        "visibility": "visible",
+        "extra_data": {"exercise": exercise["id"], "misconception": exercise["diagnosis"]},
+    }
+
+
+def _told(exercise: Row) -> str:
+    """What a student reads of an exercise."""
+    if exercise["status"] == "not started":
+        return "Not started."
+    failed = [test for test in exercise["tests"] if not test["passed"]]
+    tests = len(exercise["tests"])
+    lines = [f"{tests - len(failed)} of {tests} tests pass."]
+    lines += [text for text in (exercise["diagnosis"], exercise["symptom"]) if text]
+    for test in failed[:FAILURES]:
+        block = "\n".join(f"    {line}" for line in f"{test['called']}\n-> {test['returned']}".splitlines())
+        lines.append(f"**{test['name']}**: {test['wrong']}\n\n{block}")
+    return "\n\n".join(lines)
+
+
+def _number(name: str) -> str:
+    """The place of an exercise in the course: chapter.exercise.
+
+    >>> _number("kl/k3")
+    '4.3'
+    """
+    chapter = EXERCISES[name].chapter
+    place = [exercise.id for exercise in exercises_in(chapter)].index(name)
+    return f"{list(CHAPTERS).index(chapter) + 1}.{place + 1}"
+
+
+def canvas(gradebook: str, column: str, points: Mapping[str, float]) -> tuple[str, list[str]]:
+    """An exported gradebook of Canvas with one column filled in; every other cell stays as it was.
+
+    Args:
+      gradebook: text of the export.
+      column: heading of the column, or its part before the number in parentheses.
+      points: name, login or number of a student -> points.
+
+    Returns:
+      The text, and the students that have points and no row.
+
+    Raises:
+      ValueError: if it is no gradebook, or has no such column, or several.
+    """
+    heading, *rows = _rows(gradebook)
+    columns = [at for at, name in enumerate(heading) if column in (name, name.rpartition(" (")[0])]
+    if len(columns) != 1:
+        raise ValueError(f"expected one column {column!r}, found {len(columns)} in: {', '.join(heading)}")
+    left = dict(points)
+    for row in rows:
+        name = next((name for name in _names(heading, row) if name in left), None)
+        if name is not None:
+            row[columns[0]] = f"{left.pop(name):g}"
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows([heading, *rows])
+    return text.getvalue(), sorted(left)
+
+
+def in_gradebook(gradebook: str, name: str) -> bool:
+    """Whether a gradebook names a student so."""
+    heading, *rows = _rows(gradebook)
+    return any(name in _names(heading, row) for row in rows)
+
+
+def _rows(gradebook: str) -> list[list[str]]:
+    rows = list(csv.reader(io.StringIO(gradebook)))
+    heading = rows[0] if rows else []
+    if len(heading) < len(CANVAS_IDS) or "Student" not in heading[0] or "ID" not in heading[1]:
+        raise ValueError("expected a gradebook that Canvas exported, with the columns Student and ID first")
+    return rows
+
+
+def _names(heading: Sequence[str], row: Sequence[str]) -> list[str]:
+    """What names the student of a row; nothing in the row of the points that are possible."""
+    if POINTS_ROW in row[0]:
+        return []
+    places = [heading.index(name) for name in CANVAS_IDS if name in heading]
+    return [row[at] for at in places if at < len(row) and row[at]]
+
+
+def _clean(text: str) -> str:
+    """Text without the characters that XML has no form for."""
+    return FORBIDDEN.sub("", text)
+
+
+FORMATS: Mapping[str, tuple[str, Callable[[Row], str]]] = {
+    "junit": (".xml", junit),
+    "gradescope": (".json", gradescope),
+}
+"""Name -> suffix of the files, and what makes one of a student's result."""
