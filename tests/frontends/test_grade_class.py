@@ -118,12 +118,12 @@ def test_other_programs_get_their_formats(handed_in, tmp_path):
         "Student,ID,SIS User ID,SIS Login ID,Section,GRPO (12)\nA,1,,anna,S,\nB,2,,ben,S,\nZ,3,,zoe,S,\n"
     )
     options = (handed_in, "--out", out, "--exercise", "kl/k3", "--jobs", 1)
-    done = run(
-        *options, "--format", "junit", "--format", "gradescope", "--canvas", gradebook, "--column", "GRPO"
-    )
+    others = ("--format", "junit", "--format", "gradescope", "--canvas", gradebook, "--column", "GRPO")
+    done = run(*options, *others)
     assert done.exit_code == 0, done.output
     assert "not in the gradebook: =1+1, carol, dora" in done.output
-    assert [row.rpartition(",")[2] for row in (out / "canvas.csv").read_text().split()[1:]] == ["2", "0", ""]
+    rows = (out / "canvas.csv").read_text().splitlines()[1:]
+    assert [row.rpartition(",")[2] for row in rows] == ["2", "0", ""]
     assert json.loads((out / "gradescope" / "anna.json").read_text())["score"] == 2
     assert len(list((out / "junit").glob("*.xml"))) == 5
     assert run(*options, "--canvas", gradebook).exit_code == 2
