@@ -186,7 +186,7 @@ def _code_of_notebook(content: bytes) -> bytes:
         lines = [line for line in source.splitlines() if not line.lstrip().startswith(("%", "!", "?"))]
         try:
             kept += [ast.unparse(node) for node in ast.parse("\n".join(lines)).body if _is_definition(node)]
-        except (SyntaxError, ValueError, RecursionError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             kept.append("\n".join(lines))  # its fault is told when it is loaded
     return "\n\n".join(kept).encode()
 

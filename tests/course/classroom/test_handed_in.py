@@ -1,10 +1,14 @@
 """Who handed in what: every layout that courses use, and every way to name a file."""
 
+import io
 import json
+import tempfile
 import zipfile
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from grpo_ref.course.classroom.entries import Unreadable
 from grpo_ref.course.classroom.handed_in import piles
@@ -119,3 +123,49 @@ def test_a_file_of_this_machine_is_no_submission(tmp_path):
         piles(Path(__file__))
     with pytest.raises(Unreadable, match="holds no folders of students"):
         piles(tmp_path)
+
+
+def an_archive():
+    """The bytes of a good one: two files, a notebook and an archive within."""
+    inner, outer = io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(inner, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("k3.py", K3 * 3)
+    with zipfile.ZipFile(outer, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("anna/k3.py", K3 * 3)
+        archive.writestr("ben/work.ipynb", b'{"cells": []}')
+        archive.writestr("carol/all.zip", inner.getvalue())
+    return outer.getvalue()
+
+
+ARCHIVE = an_archive()
+
+
+@given(st.lists(st.tuples(st.integers(0, len(ARCHIVE) - 1), st.integers(0, 255)), max_size=8), st.data())
+@settings(max_examples=400, deadline=None)
+def test_a_damaged_archive_ends_in_notes(damage, data):
+    """Bytes are changed and the end is cut off: it is refused as a whole, or every student is read."""
+    content = bytearray(ARCHIVE)
+    for place, byte in damage:
+        content[place] = byte
+    kept = data.draw(st.integers(0, len(content)) | st.just(len(content)))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "in.zip"
+        path.write_bytes(content[:kept])
+        try:
+            found = piles(path)
+        except Unreadable:
+            return
+        for pile in found:
+            read = pile.read()
+            assert set(read.answers) <= set(EXERCISES)
+            assert all(isinstance(note, str) for note in read.notes)
+
+
+@given(
+    st.binary(max_size=80) | st.text(max_size=80).map(str.encode), st.sampled_from(["work.py", "work.ipynb"])
+)
+@settings(max_examples=300, deadline=None)
+def test_any_content_of_a_file_is_read_or_noted(content, name):
+    with tempfile.TemporaryDirectory() as folder:
+        ((answers, notes),) = handed_in(Path(folder), {f"anna/{name}": content}).values()
+    assert len(notes) == 1 or answers

@@ -1,0 +1,105 @@
+"""Whatever comes out of a room, the judge has a reply: right data, or a failure that says so."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grpo_ref.course.grading import wire
+from grpo_ref.course.grading.room import Answer
+from grpo_ref.course.grading.sandbox import Reply, Sandbox
+
+KEYS = st.sampled_from(
+    "ok value warnings kinds message lines kind items dtype shape bytes order text parts".split()
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5) | KEYS, inner, max_size=5)
+    ),
+    max_leaves=12,
+)
+LINES = st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode())
+
+
+class Scripted:
+    """A room that says what it was told to say."""
+
+    protection = ""
+
+    def __init__(self, line):
+        self.line, self.ended = line, 0
+
+    def begin(self):
+        """It is open at once."""
+
+    def wait(self):
+        return Answer()
+
+    def load(self, source, seconds):
+        return Answer(wire.dumps({"ok": True, "value": (["answer"], None), "warnings": []}).encode())
+
+    def ask(self, request, seconds):
+        return Answer(self.line)
+
+    def ask_together(self, requests, seconds):
+        return Answer(self.line)
+
+    def last_words(self):
+        return "gone"
+
+    def end(self):
+        self.ended += 1
+
+    def leave(self):
+        """There is nothing to close."""
+
+
+def asked(line):
+    """The reply to one call, and those to three together, from a room that says this."""
+    room = Scripted(line)
+    path = Path(__file__)
+    with Sandbox(path, make_room=lambda submission, limits: room) as sandbox:
+        sandbox.load()
+        together = sandbox.call_together("answer", [((1,), {})] * 3)
+        if not together:
+            sandbox.load()
+        return sandbox.call("answer", (1,), {}), together
+
+
+@given(LINES)
+@settings(max_examples=600, deadline=None)
+def test_any_line_gives_a_reply(line):
+    reply, together = asked(line)
+    for each in (reply, *together):
+        assert isinstance(each, Reply)
+        assert isinstance(each.message, str)
+        assert all(isinstance(text, str) for text in (*each.kinds, *each.lines, *each.warnings))
+    assert len(together) in (0, 3)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"",
+        b"null",
+        b"[]",
+        b"\xff",
+        b"[" * 100_000,
+        b'{"kind": "array", "dtype": "O", "shape": [1], "order": "C", "bytes": ""}',
+        b'{"kind": "dict", "items": [["ok", true], ["value", 3], ["warnings", []]]}',
+        b'{"kind": "dict", "items": [["ok", "yes"], ["warnings", []]]}',
+    ],
+)
+def test_a_line_that_is_no_reply_is_told(line):
+    reply, together = asked(line)
+    assert (reply.ok, reply.message) == (False, "it answered something that is no reply")
+    assert together == []
+
+
+def test_too_few_replies_are_none():
+    one = wire.dumps({"ok": True, "value": (5, None), "warnings": []})
+    assert asked(f"[{one}]".encode())[1] == []
+    assert [reply.value for reply in asked(f"[{one},{one},{one}]".encode())[1]] == [5, 5, 5]
