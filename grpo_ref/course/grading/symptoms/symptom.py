@@ -174,8 +174,10 @@ def _is_wrong(problem: Problem, call: Call) -> bool:
 def _more(problem: Problem, witness: Witness, seed: int) -> Iterator[Judged]:
     """Further calls with inputs of the domain; where an answer is wrong, all right answers must agree."""
     rights: Rights | None = None
-    for draw in domain_of(problem).draws(seed, MORE):
-        call = _tried(witness, Call(draw.arguments, draw.keywords))
+    draws = [(draw, Call(draw.arguments, draw.keywords)) for draw in domain_of(problem).draws(seed, MORE)]
+    witness.announce([(call.arguments, call.keywords) for _, call in draws])
+    for draw, given in draws:
+        call = _tried(witness, given)
         if call is None:
             return
         judged = _judged(problem, call, not call.raised and changed(witness.inputs_after(), call.arguments))
