@@ -48,7 +48,7 @@ attack: $(READY)
 	$(BIN)/grpo-ref dev attack
 
 attack-sample: $(READY)
-	$(BIN)/grpo-ref dev attack --sample 20
+	$(BIN)/grpo-ref dev attack --sample 12
 
 notebooks: $(READY)
 	$(BIN)/python tests/make_notebooks.py

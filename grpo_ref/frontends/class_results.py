@@ -103,7 +103,7 @@ def file_name(student: str) -> str:
     """A student's name as that of a file, on every system; different students have different ones.
 
     >>> file_name("smith"), file_name("../Jo Smith")
-    ('smith', 'Jo_Smith-7a1a7b')
+    ('smith', 'Jo_Smith-56fd65')
     """
     plain = re.sub(r"[^a-z0-9_.-]+", "_", student, flags=re.ASCII | re.IGNORECASE).strip("._")[:LONGEST]
     is_itself = plain == student and plain == plain.lower() and bool(plain)
