@@ -28,8 +28,12 @@ MEMORY = 512 * 1024**2
 """Bytes that an interpreter may take; one with NumPy starts with about 100 MB."""
 START_SECONDS = 60.0
 """Wall-clock time for the import of NumPy."""
-FUEL = 20 * 10**9
-"""Instructions that a second may stand for, several times as many as a fast machine runs in one."""
+FUEL = 6 * 10**9
+"""Instructions that a second stands for: about as many as are run in one where nothing else runs."""
+LEAST_SECONDS = 1.0
+"""A turn has the instructions of so many seconds at least."""
+PATIENCE, PATIENCE_TO_LOAD = 2.0, 4.0
+"""How many times longer a call, and the loading of a file, may take where other things run too."""
 HERE = Path(__file__).parent
 READY = b"ready\n"
 SETUP = """
@@ -164,7 +168,7 @@ class Wasm:
 
     def load(self, source: bytes, seconds: float) -> Answer:
         """Run the file's text."""
-        return self._answered(f"_load({self.path!r}, {source!r})", seconds)
+        return self._answered(f"_load({self.path!r}, {source!r})", seconds, PATIENCE_TO_LOAD)
 
     def ask(self, request: bytes, seconds: float) -> Answer:
         """Have a request answered."""
@@ -192,20 +196,21 @@ class Wasm:
             self.kept.session, self.session = self.session, None
         self.end()
 
-    def _answered(self, code: str, seconds: float) -> Answer:
+    def _answered(self, code: str, seconds: float, patience: float = PATIENCE) -> Answer:
         """Run a turn; the last line that it writes is the reply, what comes before was printed."""
-        done = self._turn(code, seconds)
+        done = self._turn(code, seconds, patience)
         if done is None:
             return Answer(problem=DIED)
         printed, _, line = done.stdout.rpartition(b"\n")
         problem = self._problem(done, line)
         return Answer(b"" if problem else line, problem, done.stderr + (done.stdout if problem else printed))
 
-    def _turn(self, code: str, seconds: float) -> "Completed | None":
+    def _turn(self, code: str, seconds: float, patience: float = 1.0) -> "Completed | None":
         """What came of a turn; None if the interpreter has ended."""
         if self.session is None or self.session.ended is not None:
             return None
-        done = self.session.run(code, deadline_s=seconds, fuel=int(seconds * FUEL))
+        fuel = int(max(seconds, LEAST_SECONDS) * FUEL)
+        done = self.session.run(code, deadline_s=patience * seconds, fuel=fuel)
         self.ending = f"the program ended by itself with exit status {done.exit_code}"
         if done.trapped is not None:
             self.ending = f"the interpreter was ended: {done.trapped}"

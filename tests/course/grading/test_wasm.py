@@ -1,15 +1,17 @@
 """The sandbox for strangers: an interpreter in WebAssembly gives the verdicts of a process and keeps more."""
 
 import time
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hostile import HONEST, HOSTILE
-from little_exercise import RIGHT, judge
+from little_exercise import EXERCISE, RIGHT, judge
 
 from grpo_ref.course.grading import wasm
+from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.room import Limits
 from grpo_ref.course.grading.sandbox import Sandbox
 from grpo_ref.course.grading.wasm import Kept, Wasm, WasmMissing, verify
@@ -41,7 +43,10 @@ def test_a_hostile_answer_fails_and_does_no_harm(tmp_path, text):
 
 @pytest.mark.parametrize("text", HONEST.values(), ids=HONEST)
 def test_an_honest_answer_passes(tmp_path, text):
-    report = judge(tmp_path, text, Wasm)
+    path = tmp_path / "mean_row.py"
+    path.write_text(text)
+    with Sandbox(path, make_room=Wasm) as sandbox:
+        report = grade(replace(EXERCISE, seconds=5.0), sandbox)
     assert report.status == "passed", report.results
     assert report.protection == Wasm.protection
 
