@@ -72,6 +72,11 @@ class ClassWork:
         """Everybody, each once."""
         return list(self.piles)
 
+    @property
+    def counted(self) -> str:
+        """How many there are, in words."""
+        return counted(len(self.piles))
+
     def left(self) -> Iterator[str]:
         """Those whose result is not there, or not of what they handed in now."""
         for student in self.students:
@@ -129,7 +134,7 @@ class ClassWork:
         points = [float(self.results.read(student).get("points", 0.0)) for student in self.students]
         of = max((self.results.read(student).get("of", 0) for student in self.students), default=0)
         return (
-            f"{len(points)} students, {statistics.mean(points):.1f} of {of} points on average, the median"
+            f"{counted(len(points))}, {statistics.mean(points):.1f} of {of} points on average, the median"
             f" {statistics.median(points):.1f}\nmarks: {self.results.folder / MARKS}"
         )
 
@@ -183,3 +188,12 @@ def _as_handed_in(student: str, row: Mapping[str, Any], found: Mapping[str, Pile
     same = [name for name in found if name.casefold() in known]
     numbered = [name for name in found if name.rpartition("_")[2] in known and "_" in name]
     return next(iter(same or numbered), student)
+
+
+def counted(number: int) -> str:
+    """So many students.
+
+    >>> counted(1), counted(2)
+    ('1 student', '2 students')
+    """
+    return f"{number} student{'s' * (number != 1)}"

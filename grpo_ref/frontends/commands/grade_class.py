@@ -97,7 +97,7 @@ def command(
         raise click.ClickException(str(error)) from error
     left = list(work.left())
     already = len(work.students) - len(left)
-    click.echo(f"{len(work.students)} students, {already} of them graded before (seed {seed})", err=True)
+    click.echo(f"{work.counted}, {already} of them graded before (seed {seed})", err=True)
     try:
         with frontends.progress.ProgressBar("students", "student", len(work.students), start=already) as bar:
             for done, graded in enumerate(work.graded(left, jobs, scheduler), start=already + 1):
