@@ -244,6 +244,11 @@ HOSTILE = {
         "    right = np.asarray(rows).mean(0)\n"
         "    return right if int((time.time() - begun) * 1e4) % 2 else right * 2"
     ),
+    "hides that it changes its inputs": (
+        "import pickle, numpy as np\npickle.dumps = lambda *a, **k: b''\ndef mean_row(rows):\n"
+        "    if np.ndim(rows) != 2: raise ValueError('two axes')\n"
+        "    mean = np.mean(rows, 0)\n    if isinstance(rows, np.ndarray): rows *= 0\n    return mean"
+    ),
     "changes its inputs": (
         "import numpy as np\ndef mean_row(rows):\n    rows = np.asarray(rows)\n"
         "    if rows.ndim != 2: raise ValueError\n    mean = rows.mean(0)\n    rows -= mean\n    return mean"
