@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
 
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
-from grpo_ref.frontends.class_results import Row
+from grpo_ref.frontends.class_record import Row
 
 FAILURES = 3
 """Failed tests of an exercise that are told in full."""

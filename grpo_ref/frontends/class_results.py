@@ -5,21 +5,21 @@ import hashlib
 import io
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from grpo_ref.course.classroom import Graded
+from grpo_ref.course.classroom import CourseFile
 from grpo_ref.files import replace_text, require_writable
-from grpo_ref.frontends.report_json import exercise_json
+from grpo_ref.frontends.class_record import VERSION, Row, marked
 
-VERSION = 1
+FIXED = ("points", "of", "percent", "solved", "official")
+"""Columns of the table of marks that are always there."""
 STUDENTS, MARKS = "students", "marks.csv"
 LONGEST = 80
 """Characters of a student's name in the name of a file."""
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """A cell that begins with one of these is a formula to a spreadsheet."""
-Row = dict[str, Any]
 
 
 class ClassResults:
@@ -45,58 +45,55 @@ class ClassResults:
         return self.read(student).get("key") == key
 
     def read(self, student: str) -> Row:
-        """The result of one student; nothing if there is none that can be read."""
+        """The record of one student; nothing if there is none that can be read."""
         try:
             found = json.loads(self.path(student).read_text(encoding="utf-8"))
         except (OSError, ValueError):
             return {}
         return found if isinstance(found, dict) and found.get("version") == VERSION else {}
 
-    def write(self, graded: Graded, key: str) -> None:
-        """Keep the result of one student, as a whole or not at all."""
-        data = {
-            "version": VERSION,
-            "student": graded.student,
-            "key": key,
-            "seed": graded.seed,
-            "official": graded.is_official,
-            "points": graded.points,
-            "of": graded.of,
-            "missing": list(graded.missing),
-            "notes": list(graded.notes),
-            "exercises": [exercise_json(report) for report in graded.reports],
-        }
-        replace_text(self.path(graded.student), json.dumps(data, indent=1, ensure_ascii=True) + "\n")
+    def write(self, record: Row) -> None:
+        """Keep the record of one student, as a whole or not at all; one that is kept already stays."""
+        if self.read(record["student"]) != record:
+            text = json.dumps(record, indent=1, ensure_ascii=True, allow_nan=False) + "\n"
+            replace_text(self.path(record["student"]), text)
 
-    def write_marks(self, students: Iterable[str], names: Sequence[str], about: Mapping[str, Row]) -> None:
+    def write_marks(self, students: Iterable[str], course: CourseFile, about: Mapping[str, Row]) -> None:
         """Write the table of all students, a row each.
 
         Args:
           students: in the order of the rows.
-          names: ids of the exercises, a column each.
+          course: its exercises and assignments get columns of their own.
           about: student -> what the roster knows, columns of its own.
         """
         known = list(dict.fromkeys(column for row in about.values() for column in row))
-        columns = ["student", *known, "points", "of", "solved", "official", *names, "notes"]
+        parts = [part.name for part in course.assignments] if len(course.assignments) > 1 else []
+        columns = ["student", *known, *FIXED, *parts, *course.exercises, "notes"]
         text = io.StringIO()
-        table = csv.DictWriter(text, columns, lineterminator="\n")
+        table = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="ignore")
         table.writeheader()
         for student in students:
-            found = self.read(student)
-            points = {each["id"]: each["points"] for each in found.get("exercises", ())}
-            solved = sum(each["status"] == "passed" for each in found.get("exercises", ()))
-            row = {
-                "student": student,
-                **about.get(student, {}),
-                "points": found.get("points", ""),
-                "of": found.get("of", ""),
-                "solved": solved,
-                "official": "yes" if found.get("official") else "no",
-                **{name: points.get(name, "") for name in names},
-                "notes": "; ".join(found.get("notes", ())),
-            }
-            table.writerow({column: as_cell(value) for column, value in row.items()})
+            row = {"student": student, **about.get(student, {}), **_marks_in(self.read(student))}
+            table.writerow({column: as_cell(row.get(column, "")) for column in columns})
         replace_text(self.folder / MARKS, text.getvalue())
+
+
+def _marks_in(record: Row) -> Row:
+    """The cells of the table of marks that come of one student's record."""
+    shown = marked(record)
+    return {
+        **{column: shown.get(column, "") for column in ("points", "of", "percent")},
+        "solved": sum(each["status"] == "passed" for each in shown["exercises"]),
+        "official": "yes" if shown.get("official") else "no",
+        **{part["name"]: part["points"] for part in shown.get("assignments", ())},
+        **{each["id"]: each["points"] for each in shown["exercises"]},
+        "notes": "; ".join([*shown["notes"], *_told(shown["exercises"])]),
+    }
+
+
+def _told(exercises: Iterable[Row]) -> list[str]:
+    """Where not the tests alone gave the points."""
+    return [f"{each['id']}: {each['marking']}" for each in exercises if each["marking"]]
 
 
 def file_name(student: str) -> str:

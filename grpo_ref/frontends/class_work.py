@@ -1,19 +1,21 @@
 """What there is to do for a class: who is graded, who was graded before, and the files about it."""
 
-import csv
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
 from grpo_ref.course import classroom
-from grpo_ref.course.classroom import Graded, HandedIn, Pile
+from grpo_ref.course.classroom import CourseFile, HandedIn, Override, Pile
 from grpo_ref.files import replace_text
 from grpo_ref.frontends.class_formats import FORMATS, canvas, in_gradebook
+from grpo_ref.frontends.class_record import Row, marked, record_of, tests_gave, with_marks
 from grpo_ref.frontends.class_results import MARKS, ClassResults, file_name
+from grpo_ref.frontends.roster import named, read_roster, submitted_of
 
-CANVAS = "canvas.csv"
+CANVAS, OVERRIDES = "canvas.csv", "overrides.toml"
 NOTHING, STRANGER = "nothing was handed in", "is not on the roster"
 
 
@@ -25,19 +27,21 @@ class ClassWork:
       piles: student -> what was handed in, not read yet.
       results: the folder of the results.
       about: student -> the row of the roster without the first column.
-      has_roster: whether there is a roster.
-      names: ids of the exercises that count.
+      called: student -> the name in the roster's first column.
+      course: which exercises count, and how.
       seed: of the class.
       is_safe: whether the answers run in WebAssembly.
+      overrides: student -> what was decided.
     """
 
     piles: Mapping[str, Pile]
     results: ClassResults
     about: Mapping[str, dict[str, Any]]
-    has_roster: bool
-    names: Sequence[str]
+    called: Mapping[str, str]
+    course: CourseFile
     seed: int
     is_safe: bool
+    overrides: dict[str, list[Override]] = field(default_factory=dict)
     keys: dict[str, str] = field(default_factory=dict)
 
     @classmethod
@@ -46,7 +50,7 @@ class ClassWork:
         submissions: Path,
         out: Path,
         roster: Path | None,
-        names: Sequence[str],
+        course: CourseFile,
         *,
         seed: int,
         is_safe: bool,
@@ -59,13 +63,15 @@ class ClassWork:
           OSError: if the results cannot be written.
         """
         found = {pile.student: pile for pile in classroom.piles(submissions)}
-        listed = read_roster(roster) if roster is not None else {}
+        aliases = {name: pile.aliases for name, pile in found.items()}
         about: dict[str, dict[str, Any]] = {}
-        for student, row in listed.items():
-            name = _as_handed_in(student, row, found)
-            about[student if name in about else name] = row
+        called = {}
+        for student, row in (read_roster(roster) if roster is not None else {}).items():
+            name = named(student, row, aliases)
+            name = student if name in about else name
+            about[name], called[name] = row, student
         piles = {student: found.get(student) or Pile(student, ()) for student in sorted({*found, *about})}
-        return cls(piles, ClassResults(out), about, roster is not None, names, seed, is_safe)
+        return cls(piles, ClassResults(out), about, called, course, seed, is_safe)
 
     @property
     def students(self) -> list[str]:
@@ -77,29 +83,56 @@ class ClassWork:
         """How many there are, in words."""
         return counted(len(self.piles))
 
+    def decide(self, path: Path | None) -> int:
+        """Take over the instructor's decisions, and keep them beside the results; how many there are.
+
+        Args:
+          path: of the file; None for the one that was kept before.
+
+        Raises:
+          ValueError: if something in it is wrong, or it names nobody of this class.
+          OSError: if it cannot be read.
+        """
+        kept = self.results.folder / OVERRIDES
+        path = path if path is not None else kept if kept.is_file() else None
+        if path is None:
+            return 0
+        decisions = classroom.read_overrides(path, self.course)
+        for each in decisions:
+            found = [name for name in self.piles if each.student in self._names(name)]
+            if len(found) != 1:
+                who = "nobody" if not found else " and ".join(found)
+                raise ValueError(f"{path}: {who} of this class is called {each.student!r}")
+            self.overrides.setdefault(found[0], []).append(each)
+        if path != kept:
+            replace_text(kept, path.read_text(encoding="utf-8"))
+        return len(decisions)
+
     def left(self) -> Iterator[str]:
         """Those whose result is not there, or not of what they handed in now."""
         for student in self.students:
-            if not self.results.is_done(student, self._key(self._read(student))):
+            if self.results.read(student).get("key") != self._key(self._read(student)):
                 yield student
 
-    def graded(self, students: Sequence[str], workers: int, scheduler: str | None) -> Iterator[Graded]:
-        """Grade these, and keep each one's result."""
+    def graded(self, students: Sequence[str], workers: int, scheduler: str | None) -> Iterator[Row]:
+        """Grade these, and keep each one's record."""
         handed_in = (self._read(student) for student in students)
         for graded in classroom.grade_class(
             handed_in,
-            self.names,
+            self.course.exercises,
             seed=self.seed,
             is_safe=self.is_safe,
             workers=workers,
             scheduler=scheduler,
         ):
-            self.results.write(graded, self.keys[graded.student])
-            yield graded
+            yield self._keep(record_of(graded, self.keys[graded.student]))
 
     def write_marks(self) -> None:
-        """Write the table of all that were graded."""
-        self.results.write_marks(self.students, self.names, self.about)
+        """Mark everybody by the rules and decisions of now, and write the table of marks."""
+        for student in self.students:
+            if record := self.results.read(student):
+                self._keep(record)
+        self.results.write_marks(self.students, self.course, self.about)
 
     def write_formats(self, names: Sequence[str]) -> None:
         """Write every student's result in formats of other programs, a folder for each."""
@@ -108,8 +141,8 @@ class ClassWork:
             folder = self.results.folder / name
             folder.mkdir(exist_ok=True)
             for student in self.students:
-                if result := self.results.read(student):
-                    replace_text(folder / f"{file_name(student)}{suffix}", render(result))
+                if record := self.results.read(student):
+                    replace_text(folder / f"{file_name(student)}{suffix}", render(marked(record)))
 
     def write_canvas(self, gradebook: Path, column: str) -> list[str]:
         """Fill in an exported gradebook; those who have points and no row in it.
@@ -122,72 +155,55 @@ class ClassWork:
         text, points = gradebook.read_text(encoding="utf-8-sig"), {}
         for student in self.students:
             total = self.results.read(student).get("points", 0.0)
-            others = [str(cell) for cell in self.about.get(student, {}).values() if cell]
-            names = [student, student.rpartition("_")[2], *others]
-            points[next((name for name in names if in_gradebook(text, name)), student)] = total
+            points[next((name for name in self._names(student) if in_gradebook(text, name)), student)] = total
         filled, left = canvas(text, column, points)
         replace_text(self.results.folder / CANVAS, filled)
         return left
 
     def told(self) -> str:
         """The class in two lines."""
-        points = [float(self.results.read(student).get("points", 0.0)) for student in self.students]
-        of = max((self.results.read(student).get("of", 0) for student in self.students), default=0)
+        records = [self.results.read(student) for student in self.students]
+        points = [float(record.get("points", 0.0)) for record in records]
+        of = max((record.get("of", 0.0) for record in records), default=0.0)
         return (
-            f"{counted(len(points))}, {statistics.mean(points):.1f} of {of} points on average, the median"
+            f"{counted(len(points))}, {statistics.mean(points):.1f} of {of:g} points on average, the median"
             f" {statistics.median(points):.1f}\nmarks: {self.results.folder / MARKS}"
         )
+
+    def _names(self, student: str) -> list[str]:
+        """All that names a student: here, in the download, in the roster."""
+        cells = [str(cell) for cell in self.about.get(student, {}).values() if cell]
+        roster = [self.called[student]] if student in self.called else []
+        return [student, *roster, student.rpartition("_")[2], *self.piles[student].aliases, *cells]
+
+    def _keep(self, record: Row) -> Row:
+        """Write a record with the marks that come of it, and return it."""
+        student = record["student"]
+        submitted = self._submitted(student)
+        marks = classroom.marks_of(
+            tests_gave(record, self.course.exercises), self.course, self.overrides.get(student, ()), submitted
+        )
+        record = with_marks(record, marks, submitted)
+        self.results.write(record)
+        return record
+
+    def _submitted(self, student: str) -> datetime | None:
+        """When it was handed in: by the roster, or else by the download."""
+        return submitted_of(self.about.get(student, {})) or self.piles[student].submitted
 
     def _read(self, student: str) -> HandedIn:
         read = self.piles[student].read()
         notes = read.notes
         if not self.piles[student].files:
             notes = (NOTHING, *notes)
-        if self.has_roster and student not in self.about:
+        if self.about and student not in self.about:
             notes = (STRANGER, *notes)
         read = HandedIn(student, read.answers, notes)
         self.keys[student] = self._key(read)
         return read
 
     def _key(self, handed_in: HandedIn) -> str:
-        return classroom.key_of(handed_in, self.names, seed=self.seed, is_safe=self.is_safe)
-
-
-def read_roster(path: Path) -> dict[str, dict[str, Any]]:
-    """Student -> the other columns of the row.
-
-    Raises:
-      ValueError: if it is no CSV file with a header, or names somebody twice or not at all.
-    """
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            rows = list(csv.DictReader(file, strict=True))
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} is no CSV file in UTF-8: {error}") from error
-    found: dict[str, dict[str, Any]] = {}
-    for line, row in enumerate(rows, start=2):
-        first, *others = row
-        student = (row[first] or "").strip()
-        if not student or None in row:
-            raise ValueError(
-                f"{path}, line {line}: expected a cell for each column, the student's name first"
-            )
-        if student in found:
-            raise ValueError(f"{path}, line {line}: {student} is there twice")
-        found[student] = {column: row[column] for column in others if column not in RESERVED}
-    return found
-
-
-RESERVED = frozenset(("student", "points", "of", "solved", "official", "notes"))
-"""Columns of the table of marks; those of a roster with these names are left out."""
-
-
-def _as_handed_in(student: str, row: Mapping[str, Any], found: Mapping[str, Pile]) -> str:
-    """The name that somebody of the roster handed in under: that, any cell, or a number at the end of it."""
-    known = {str(cell).strip().casefold() for cell in (student, *row.values()) if cell}
-    same = [name for name in found if name.casefold() in known]
-    numbered = [name for name in found if name.rpartition("_")[2] in known and "_" in name]
-    return next(iter(same or numbered), student)
+        return classroom.key_of(handed_in, self.course.exercises, seed=self.seed, is_safe=self.is_safe)
 
 
 def counted(number: int) -> str:

