@@ -49,8 +49,8 @@ that is their mean.
 - Every number in payoffs and uniforms is 0 or at least 1e-15 in size.
 - A group of one, or one in which all rewards are equal, has A = 0 and moves nothing.
 - With large learning rates the logits reach thousands: take the largest off before exponentiating.
-- After 150 updates of 16 pulls with the default learning rate, the best of five arms that pay 1
-  with probabilities 0.8, 0.4, 0.3, 0.2 and 0.1, in any order, must have a probability above 0.9.
+- After 60 updates of 16 pulls with the default learning rate, the best of five arms that pay 1 with
+  probabilities 0.8, 0.4, 0.3, 0.2 and 0.1, in any order, must have a probability above 0.9.
 
 ## Notes
 

@@ -61,7 +61,7 @@ adds -A/4 · [1/2, -1/2]: together A/4 · [-1, 1].
 - Where clip is 0, steps is 1: in later steps rounding would decide which side of the bound a ratio
   is on.
 - A group of one, or one in which all rewards are equal, has A = 0 and moves nothing.
-- After 200 updates of 16 completions of 6 tokens with V = 4 and the defaults, the token after each
+- After 50 updates of 16 completions of 6 tokens with V = 4 and the defaults, the token after each
   of the four must be the right one with a probability above 0.9 on average.
 
 ## Notes

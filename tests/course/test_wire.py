@@ -95,3 +95,21 @@ STRANGE = {
 def test_what_is_no_line_of_ours_is_refused(line):
     with pytest.raises(ValueError, match="not a value that was sent by this program"):
         wire.loads(line)
+
+
+def test_a_request_brings_every_argument_by_itself():
+    """One array twice is two arrays there, each writable and in its order of memory."""
+    shared = np.asfortranarray(np.ones((2, 3)))
+    shared.flags.writeable = False
+    function, given = wire.requested(wire.request("f", [shared, shared], {"axis": 1}).decode())
+    (first, second), keywords = wire.unpacked(given)
+    assert (function, keywords) == ("f", {"axis": 1})
+    assert first is not second
+    first *= 2
+    np.testing.assert_array_equal(second, np.ones((2, 3)))
+    assert second.flags.f_contiguous
+
+
+def test_equal_arguments_have_equal_pickles():
+    given = (np.arange(3.0), [1, "a", None, True], (np.nan, -0.0)), {"axis": 1}
+    assert wire.packed(wire.unpacked(wire.packed(given))) == wire.packed(given)

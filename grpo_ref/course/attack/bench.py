@@ -12,7 +12,7 @@ from grpo_ref.course.grading import wire
 from grpo_ref.course.grading.diagnosis import CHANGED, RAISED, RIGHT, UNKNOWN, symbol
 from grpo_ref.course.grading.found import Input
 from grpo_ref.course.grading.judge import difference
-from grpo_ref.course.grading.problem import Check, Problem, Raised
+from grpo_ref.course.grading.problem import Calls, Check, Problem, Raised
 from grpo_ref.course.grading.room import Limits
 from grpo_ref.course.grading.sandbox import Reply, Sandbox
 
@@ -182,7 +182,7 @@ class _Submission:
             return reply.value
         raise Raised(reply.kinds, reply.message)
 
-    def announce(self, calls: Sequence[tuple[Sequence[Any], Mapping[str, Any]]]) -> None:
+    def announce(self, calls: Calls) -> None:
         """They are made one by one."""
 
     def inputs_after(self) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.course.grading.found import Found, Input, try_input
-from grpo_ref.course.grading.problem import Check, Failure, Problem, Raised, Submission
+from grpo_ref.course.grading.problem import Calls, Check, Failure, Problem, Raised, Submission
 from grpo_ref.course.grading.rights import Candidate, Rights, domain_of, rights_of
 
 NOISE = 1e-12
@@ -30,6 +30,10 @@ class FromDomain:
     name: str = "Random inputs agree"
     count: int = 24
     shown: bool = False
+
+    def foreseen(self) -> Calls:
+        """None before they are drawn."""
+        return ()
 
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
         """Try each input; whether it is fit to judge by is only asked where the answer is not right.

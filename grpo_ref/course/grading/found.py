@@ -16,6 +16,7 @@ import numpy as np
 
 from grpo_ref.course.grading.judge import difference
 from grpo_ref.course.grading.problem import (
+    Calls,
     Failure,
     Problem,
     Raised,
@@ -68,10 +69,13 @@ class Found:
         """Its calls, in the order in which they are made."""
         return _thawed_cases(self.path, self.path.stat().st_mtime_ns, self.kind)
 
+    def foreseen(self) -> Calls:
+        """All of them."""
+        return [(each.arguments, each.keywords) for each in self.inputs]
+
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
         """Make every call, since all together tell what the mistake is; the first that is wrong is told."""
         wrong: list[Failure | Raised] = []
-        submission.announce([(each.arguments, each.keywords) for each in self.inputs])
         for each in self.inputs:
             try:
                 try_input(submission, problem, each)

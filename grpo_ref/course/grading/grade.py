@@ -94,6 +94,7 @@ def _examine(
 ) -> Report:
     witness = Witness(submission, problem.function)
     results, tested = [], []
+    witness.announce([call for check in problem.checks for call in check.foreseen()])
     for check in problem.checks:
         before, called, told = len(submission.warnings), len(witness.calls), len(submission.printed())
         result = _run(check, witness, problem, seed, on_error)
@@ -103,6 +104,7 @@ def _examine(
         results.append(replace(result, warnings=warnings, printed=printed))
         inputs = check.inputs if isinstance(check, Found) else ()
         tested.append(Tested(check.name, result.passed, witness.calls[called:], inputs))
+    witness.announce(())
     diagnosis, likely, found = "", ("",) * len(tested), ""
     if explain and not all(result.passed for result in results):
         diagnosis, likely, found = _explained(problem, tested, witness, seed, afresh)

@@ -12,7 +12,6 @@ import traceback
 import warnings
 from collections.abc import Callable
 from functools import partial
-from pickle import dumps  # by itself: what a student's code puts in its module's place is not asked
 from types import ModuleType
 from typing import Any
 
@@ -59,11 +58,10 @@ def _run(path: str, source: bytes) -> tuple[list[str], Any]:
 
 def _call(wire: Any, line: str) -> tuple[Any, Any]:
     """The function's result, and its arguments as they are afterwards, or None if they are unchanged."""
-    request = wire.loads(line)
-    given = request["arguments"], request["keywords"]
-    before = dumps(given)
-    result = getattr(sys.modules["submission"], request["function"])(*given[0], **given[1])
-    return result, None if dumps(given) == before else given
+    function, packed = wire.requested(line)
+    given = wire.unpacked(packed)
+    result = getattr(sys.modules["submission"], function)(*given[0], **given[1])
+    return result, None if wire.packed(given) == packed else given
 
 
 def _attempt(wire: Any, submission: str, action: Callable[[], Any]) -> str:

@@ -49,14 +49,21 @@ class Raised(Exception):
         return "\n".join([f"{name}: {self.message}" if self.message else name, *self.lines])
 
 
+Calls = Sequence[tuple[Sequence[Any], Mapping[str, Any]]]
+"""Arguments and keywords of several calls."""
+
+
 class Submission(Protocol):
     """Whatever can be asked for values: a sandboxed file, or a function at hand."""
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """The function's value, or Raised; it works on copies of what it is given."""
 
-    def announce(self, calls: Sequence[tuple[Sequence[Any], Mapping[str, Any]]]) -> None:
-        """Say which calls, of these arguments and keywords, come next: they may be made together."""
+    def announce(self, calls: Calls) -> None:
+        """Say which calls come next, before those that were announced already: they may be made together.
+
+        No calls: what was announced does not come any more.
+        """
 
     def inputs_after(self) -> Any:
         """The (arguments, keywords) of the last call as they were left; None if nothing changed them."""
@@ -85,6 +92,9 @@ class Check(Protocol):
     @property
     def shown(self) -> bool:
         """See above."""
+
+    def foreseen(self) -> Calls:
+        """The calls that it is known to make, in order, whatever they give."""
 
     def run(self, submission: Submission, problem: "Problem", seed: int) -> None:
         """Raise Failure or Raised if the check fails; anything else if it has no use for a value."""
@@ -184,6 +194,10 @@ class Case:
     keywords: Mapping[str, Any] = field(default_factory=dict)
     shown: bool = False
 
+    def foreseen(self) -> Calls:
+        """Its call."""
+        return [(self.arguments, self.keywords)]
+
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
         """Compare one value."""
         _compare(submission, problem, self.arguments, self.keywords, self.expected, self.shown)
@@ -204,10 +218,15 @@ class Drawn:
     count: int = 24
     shown: bool = False
 
+    def foreseen(self) -> Calls:
+        """None before they are drawn."""
+        return ()
+
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
         """Compare values on inputs of growing size."""
-        for trial in range(self.count):
-            arguments, keywords = self.inputs(seed, trial)
+        drawn = [self.inputs(seed, trial) for trial in range(self.count)]
+        submission.announce(drawn)
+        for arguments, keywords in drawn:
             expected = problem.reference(*copied(arguments), **copied(keywords))
             _compare(submission, problem, arguments, keywords, expected, self.shown)
 
@@ -235,6 +254,10 @@ class Raises:
     error: str = "ValueError"
     shown: bool = False
 
+    def foreseen(self) -> Calls:
+        """Its calls."""
+        return [(arguments, {}) for arguments in self.calls]
+
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
         """Call and see it refuse."""
         for arguments in self.calls:
@@ -261,6 +284,10 @@ class Holds:
     why: str
     shown: bool = False
 
+    def foreseen(self) -> Calls:
+        """None: what is called next may depend on the values."""
+        return ()
+
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
         """Try the property, remembering the last call for the message."""
         last = _Recorder(submission, problem.function)
@@ -277,6 +304,10 @@ class Unchanged:
     name: str = "Does not modify its inputs"
     why: str = "A function that changes the caller's arrays breaks the next computation; work on a copy."
     shown: bool = True
+
+    def foreseen(self) -> Calls:
+        """Its call."""
+        return [(self.arguments, {})]
 
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
         """Call once and compare the inputs afterwards."""

@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from grpo_ref.course import grading
+from grpo_ref.course.grading.problem import Calls
 from grpo_ref.course.grading.process import Process
 from grpo_ref.course.grading.room import (
     DIED,
@@ -113,20 +114,21 @@ class Sandbox:
             if not loaded.ok:
                 return loaded
         seconds = min(self.seconds, self.left)
-        answer = self._timed(self.room.ask, _request(function, arguments, keywords), seconds)
+        answer = self._timed(self.room.ask, grading.wire.request(function, arguments, keywords), seconds)
         return self._reply(answer, f"no answer after {seconds:.2g} s")
 
-    def call_together(
-        self, function: str, calls: Sequence[tuple[Sequence[Any], Mapping[str, Any]]]
-    ) -> list[Reply]:
-        """Make several calls within the time of one; no replies if that is not possible: call one by one."""
+    def call_together(self, function: str, calls: Calls) -> list[Reply]:
+        """Make several calls within the time of one; no replies if that is not possible: call one by one.
+
+        Nor are there any if something was printed, since it could not be told in which call.
+        """
         if self.left <= 0.0 or not self.is_open:
             return []
-        requests = [_request(function, arguments, keywords) for arguments, keywords in calls]
+        requests = [grading.wire.request(function, arguments, keywords) for arguments, keywords in calls]
         begun = time.monotonic()
         answer = self.room.ask_together(requests, min(self.seconds, self.left))
         self.left -= time.monotonic() - begun
-        if answer is None:
+        if answer is None or (answer.printed and not answer.problem):
             return []
         try:
             replies = [] if answer.problem else list(map(_as_reply, grading.wire.loads(answer.line.decode())))
@@ -135,7 +137,6 @@ class Sandbox:
         if len(replies) != len(calls):
             self._end()
             return []
-        self._heard(answer)
         return replies
 
     def allow(self, seconds: float) -> None:
@@ -181,11 +182,6 @@ class Sandbox:
     def _end(self) -> None:
         self.room.end()
         self.is_open = self.is_starting = False
-
-
-def _request(function: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> bytes:
-    request = {"function": function, "arguments": list(arguments), "keywords": dict(keywords)}
-    return bytes(grading.wire.dumps(request).encode())
 
 
 def _as_reply(data: Any) -> Reply:

@@ -2,12 +2,21 @@
 
 import operator
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import lazy_loader
 import numpy as np
 
-from grpo_ref.course.grading.problem import Function, Raised, Submission, copied, format_call, format_value
+from grpo_ref.course.grading.problem import (
+    Calls,
+    Function,
+    Raised,
+    Submission,
+    copied,
+    format_call,
+    format_value,
+)
 from grpo_ref.course.grading.sandbox import Reply, Sandbox
 
 difflib = lazy_loader.load("difflib")  # for those who misspell a name
@@ -15,9 +24,8 @@ difflib = lazy_loader.load("difflib")  # for those who misspell a name
 
 ENDED = frozenset(("TimedOut", "Died"))
 """Kinds of what is raised for a process that was ended."""
-TOGETHER = 8
-"""Calls that are made together: more than one, since each message costs; few, since they share their time."""
-Calls = Sequence[tuple[Sequence[Any], Mapping[str, Any]]]
+TOGETHER = 32
+"""Calls that are made together: many, since each message costs; not all, since they share their time."""
 
 
 def missing(function: str, names: Sequence[str]) -> str:
@@ -65,6 +73,24 @@ class Direct:
         """Nothing is kept."""
 
 
+@dataclass
+class Announced:
+    """A call that is going to come, and the reply to it, as soon as it was made."""
+
+    arguments: Sequence[Any]
+    keywords: Mapping[str, Any]
+    reply: Reply | None = None
+
+    def is_of(self, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> bool:
+        """Whether these very objects were announced."""
+        return (
+            len(self.arguments) == len(arguments)
+            and all(map(operator.is_, self.arguments, arguments))
+            and self.keywords.keys() == keywords.keys()
+            and all(self.keywords[name] is keywords[name] for name in keywords)
+        )
+
+
 class Sandboxed:
     """A file in a sandbox as a submission."""
 
@@ -74,8 +100,7 @@ class Sandboxed:
         self.sandbox, self.function = sandbox, function
         self.reply: Reply | None = None
         self.warnings: list[str] = []
-        self.coming: Calls = ()
-        self.replies: list[Reply] = []
+        self.coming: list[Announced] = []
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
         """The file's value, or Raised."""
@@ -88,21 +113,28 @@ class Sandboxed:
         raise Raised(self.reply.kinds, self.reply.message, self.reply.lines)
 
     def announce(self, calls: Calls) -> None:
-        """They are made together, a few at a time, where the sandbox can do that."""
-        self.coming, self.replies = calls, []
+        """They are made together, many at a time, where the sandbox can do that."""
+        self.coming = [*(Announced(*call) for call in calls), *self.coming] if calls else []
 
     def _announced(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Reply | None:
-        """The reply to the call that was announced next, if it is this one; else nothing is announced now."""
-        if not self.coming or not _is_same_call(self.coming[0], arguments, keywords):
-            self.announce(())
+        """The reply to a call that was announced; those announced before it do not come any more.
+
+        None if it was not announced, or they cannot be made together: then nothing is announced now.
+        """
+        at = next((at for at, call in enumerate(self.coming) if call.is_of(arguments, keywords)), None)
+        if at is None:
             return None
-        if not self.replies:
-            self.replies = self.sandbox.call_together(self.function, self.coming[:TOGETHER])
-        if not self.replies:
-            self.announce(())
-            return None
-        self.coming = self.coming[1:]
-        return self.replies.pop(0)
+        call, *self.coming = self.coming[at:]
+        if call.reply is None:
+            together = [call, *(each for each in self.coming if each.reply is None)][:TOGETHER]
+            replies = self.sandbox.call_together(
+                self.function, [(each.arguments, each.keywords) for each in together]
+            )
+            if not replies:
+                self.announce(())
+            for each, reply in zip(together, replies, strict=False):
+                each.reply = reply
+        return call.reply
 
     def inputs_after(self) -> Any:
         """The arguments and keywords of the last call as they were left, if it returned and changed them."""
@@ -114,19 +146,6 @@ class Sandboxed:
 
     def forget(self) -> None:
         """Nothing is kept."""
-
-
-def _is_same_call(
-    announced: tuple[Sequence[Any], Mapping[str, Any]], arguments: Sequence[Any], keywords: Mapping[str, Any]
-) -> bool:
-    """Whether these very objects were announced."""
-    theirs, named = announced
-    return (
-        len(theirs) == len(arguments)
-        and all(map(operator.is_, theirs, arguments))
-        and named.keys() == keywords.keys()
-        and all(named[name] is keywords[name] for name in named)
-    )
 
 
 class Call(NamedTuple):

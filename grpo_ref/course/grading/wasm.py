@@ -57,7 +57,7 @@ def _serving(wire, guest, write=os.write, flush=sys.stdout.flush):
     return (
         lambda path, source: reply(guest.load(wire, path, source)),
         lambda path, line: reply(guest.answer(wire, path, line)),
-        lambda path, lines: reply(f"[{','.join(guest.answer(wire, path, line) for line in lines)}]"),
+        lambda path, lines: reply(f"[{','.join(guest.answer(wire, path, line) for line in lines.split())}]"),
     )
 
 
@@ -176,7 +176,7 @@ class Wasm:
 
     def ask_together(self, requests: Sequence[bytes], seconds: float) -> Answer:
         """Have several requests answered in one turn, which costs a millisecond."""
-        lines = [request.decode() for request in requests]
+        lines = b" ".join(requests).decode()
         return self._answered(f"_answer_all({self.path!r}, {lines!r})", seconds)
 
     def last_words(self) -> str:

@@ -12,6 +12,7 @@ from little_exercise import EXERCISE, RIGHT, judge
 
 from grpo_ref.course.grading import wasm
 from grpo_ref.course.grading.grade import grade
+from grpo_ref.course.grading.process import Process
 from grpo_ref.course.grading.room import Limits
 from grpo_ref.course.grading.sandbox import Sandbox
 from grpo_ref.course.grading.wasm import Kept, Wasm, WasmMissing, verify
@@ -54,6 +55,14 @@ def test_an_honest_answer_passes(tmp_path, text):
 def test_what_a_file_prints_stays_apart_from_its_replies(tmp_path):
     report = judge(tmp_path, HONEST["prints on the way"], Wasm)
     assert report.printed.startswith("loadedshape (2, 2)")
+
+
+def test_every_test_is_told_what_was_printed_in_its_own_calls(tmp_path):
+    """Calls are made many at a time, but not where that would mix up what each of them prints."""
+    text = RIGHT.replace("    return rows", "    print(rows.shape)\n    return rows")
+    here, apart = (judge(tmp_path, text, room).results for room in (Process, Wasm))
+    assert [each.printed for each in apart] == [each.printed for each in here]
+    assert here[0].printed == "(2, 2)\n"
 
 
 def test_an_interpreter_serves_one_file_after_the_other(tmp_path):
