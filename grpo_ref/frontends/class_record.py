@@ -1,6 +1,7 @@
 """The result of one student as data: what the tests gave, and the marks that come of it."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
@@ -47,16 +48,7 @@ def with_marks(record: Row, marks: Marks, submitted: datetime | None) -> Row:
         "of": marks.of,
         "percent": marks.percent,
         "marking": list(marks.notes),
-        "assignments": [
-            {
-                "name": part.name,
-                "points": part.points,
-                "of": part.of,
-                "weight": part.weight,
-                "days_late": part.days_late,
-            }
-            for part in marks.parts
-        ],
+        "assignments": [asdict(part) for part in marks.parts],
         "marks": {
             name: {"points": mark.points, "of": mark.of, "marking": mark.why}
             for name, mark in marks.exercises.items()

@@ -15,11 +15,13 @@ class Mark(NamedTuple):
     Attributes:
       points, of: reached and possible.
       why: a sentence where not the tests alone decided, or "".
+      lost: points that were lost for being late.
     """
 
     points: float
     of: float
     why: str = ""
+    lost: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,7 @@ class Part:
       points, of: reached and possible.
       weight: what its share counts in the whole.
       days_late: how many days after the deadline had begun.
+      lost: points that were lost for being late.
     """
 
     name: str
@@ -38,6 +41,7 @@ class Part:
     of: float
     weight: float
     days_late: int
+    lost: float
 
     @property
     def share(self) -> float:
@@ -107,7 +111,8 @@ def marks_of(
         points = round(sum(mark.points for mark in found.values()), 2)
         of = round(sum(mark.of for mark in found.values()), 2)
         weight = of if assignment.weight is None else assignment.weight
-        parts.append(Part(assignment.name, points, of, weight, days))
+        lost = round(sum(mark.lost for mark in found.values()), 2)
+        parts.append(Part(assignment.name, points, of, weight, days, lost))
     return Marks({name: exercises[name] for name in course.exercises}, parts, notes)
 
 
@@ -143,7 +148,8 @@ def _exercise_marks(
             why.append("not all tests pass, and this counts all or nothing.")
         if days and share:
             why.append(f"{_counted(days)} late: {100.0 * left:g} % of {share * of:g} points.")
-        yield name, Mark(round(share * of * left, 2), of, " ".join(why))
+        points = round(share * of * left, 2)
+        yield name, Mark(points, of, " ".join(why), round(share * of - points, 2))
 
 
 def _decided(marks: Mapping[str, Mark], overrides: Sequence[Override]) -> dict[str, Mark]:

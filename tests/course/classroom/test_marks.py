@@ -31,6 +31,7 @@ def test_late(minutes, days, left):
     assert marks.parts[0].days_late == days
     assert marks.exercises["kl/k3"].points == pytest.approx(0.8 * left)
     assert marks.points == pytest.approx(1.8 * left)
+    assert marks.parts[0].lost == pytest.approx(1.8 * (1.0 - left))
     assert marks.of == 3.0
     assert bool(marks.notes) == bool(days)
 
