@@ -25,7 +25,7 @@ def junit(result: Row) -> str:
     """One student's result as JUnit XML: a suite an exercise, with its points as properties, a case a test.
 
     Args:
-      result: as `ClassResults.read` gives it.
+      result: a record with its marks, as `class_record.marked` gives it.
     """
     suites = ET.Element("testsuites", name=_clean(result["student"]))
     for exercise in result["exercises"]:
@@ -59,12 +59,17 @@ def junit(result: Row) -> str:
 
 
 def gradescope(result: Row) -> str:
-    """One student's result as Gradescope's results.json: an entry for each exercise, told in Markdown.
+    """One student's result as the text of Gradescope's results.json."""
+    return json.dumps(gradescope_data(result), indent=1, allow_nan=False) + "\n"
+
+
+def gradescope_data(result: Row) -> Row:
+    """One student's result as Gradescope wants it: an entry for each exercise, told in Markdown.
 
     Args:
-      result: as `ClassResults.read` gives it.
+      result: a record with its marks, as `class_record.marked` gives it.
     """
-    data = {
+    return {
         "score": result["points"],
         "output": "\n".join(f"* {note}" for note in result["notes"])[:LONGEST],
         "output_format": "md",
@@ -73,7 +78,6 @@ def gradescope(result: Row) -> str:
         "tests": [_gradescope_test(exercise) for exercise in result["exercises"]],
         "extra_data": {"seed": result["seed"], "official": result["official"]},
     }
-    return json.dumps(data, indent=1, allow_nan=False) + "\n"
 
 
 def _gradescope_test(exercise: Row) -> Row:
@@ -85,18 +89,18 @@ def _gradescope_test(exercise: Row) -> Row:
         "max_score": exercise["of"],
         "status": "passed" if is_right else "failed",
         "output": _told(exercise)[:LONGEST],
-        "visibility": "visible",
         "extra_data": {"exercise": exercise["id"], "misconception": exercise["diagnosis"]},
     }
 
 
 def _told(exercise: Row) -> str:
     """What a student reads of an exercise."""
+    marking = [exercise["marking"]] if exercise["marking"] else []
     if exercise["status"] == "not started":
-        return "Not started."
+        return "\n\n".join(["Not started.", *marking])
     failed = [test for test in exercise["tests"] if not test["passed"]]
     tests = len(exercise["tests"])
-    lines = [f"{tests - len(failed)} of {tests} tests pass."]
+    lines = [f"{tests - len(failed)} of {tests} tests pass.", *marking]
     lines += [text for text in (exercise["diagnosis"], exercise["symptom"]) if text]
     for test in failed[:FAILURES]:
         block = "\n".join(f"    {line}" for line in f"{test['called']}\n-> {test['returned']}".splitlines())

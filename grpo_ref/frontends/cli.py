@@ -31,6 +31,9 @@ COMMANDS = {
     "grade-class": Entry(
         "grpo_ref.frontends.commands.grade_class", "Grade what a whole class handed in, in a sandbox."
     ),
+    "gradescope": Entry(
+        "grpo_ref.frontends.commands.gradescope", "Build an autograder to upload to Gradescope."
+    ),
     "watch": Entry("grpo_ref.frontends.commands.watch", "Grade an exercise whenever it is saved."),
     "hint": Entry("grpo_ref.frontends.commands.hint", "Show hints for an exercise, a step at a time."),
     "reset": Entry(

@@ -173,3 +173,68 @@ def test_names_of_files_are_different_on_every_system():
     files = [file_name(name) for name in names]
     assert len({file.casefold() for file in files}) == len(names)
     assert all(0 < len(file) < 100 and "/" not in file and not file.startswith(".") for file in files)
+
+
+COURSE = """
+seed = 7
+[late]
+per_day = 0.25
+[[assignment]]
+name = "week-1"
+exercises = ["kl/k3"]
+deadline = 2027-03-01T12:00:00+00:00
+[[assignment]]
+name = "week-2"
+exercises = ["kl/exact_kl"]
+weight = 2
+"""
+ROSTER = """name,email,submitted
+Anna A,anna,2027-03-01T13:00:00+00:00
+Ben B,ben,2027-03-01T11:00:00+00:00
+"""
+OVERRIDES = """
+[[override]]
+student = "Ben B"
+exercise = "kl/k3"
+points = 1.5
+reason = "shown by hand"
+"""
+
+
+def test_a_course_file_and_what_the_instructor_decided(handed_in, tmp_path):
+    """Anna is a day late: 3/4 of 2 points, 75 % of a weight of 2, and 0 % of the other 2: 37.5 %."""
+    for name, text in {"course.toml": COURSE, "roster.csv": ROSTER, "overrides.toml": OVERRIDES}.items():
+        (tmp_path / name).write_text(text)
+    out = tmp_path / "out"
+    options = (handed_in, "--out", out, "--course", tmp_path / "course.toml", "--jobs", 1)
+    options = (*options, "--roster", tmp_path / "roster.csv", "--unsafe-process")
+    done = run(*options, "--overrides", tmp_path / "overrides.toml")
+    assert done.exit_code == 0, done.output
+    assert "(seed 7)" in done.output
+    rows = marks(out)
+    anna, ben = rows["anna"], rows["ben"]
+    assert (anna["kl/k3"], anna["points"], anna["of"], anna["percent"]) == ("1.5", "1.5", "3.0", "37.5")
+    assert (anna["week-1"], anna["week-2"]) == ("1.5", "0.0")
+    assert "1 day late: 75 % of 2 points" in anna["notes"]
+    assert ben["points"] == "1.5"
+    assert "set to 1.5 by the instructor, not 0: shown by hand" in ben["notes"]
+    (tmp_path / "overrides.toml").unlink()
+    before = (out / "marks.csv").read_text()
+    done = run(*options)
+    assert "overrides: 1, kept in" in done.output
+    assert "5 of them graded before" in done.output
+    assert (out / "marks.csv").read_text() == before
+    (out / "overrides.toml").write_text(OVERRIDES.replace("Ben B", "Bert"))
+    done = run(*options)
+    assert done.exit_code == 1
+    assert "nobody of this class is called 'Bert'" in done.output
+
+
+def test_a_course_file_and_exercises_do_not_go_together(handed_in, tmp_path):
+    (tmp_path / "course.toml").write_text(COURSE)
+    options = (handed_in, "--out", tmp_path / "out", "--unsafe-process")
+    done = run(*options, "--exercise", "kl", "--course", tmp_path / "course.toml")
+    assert done.exit_code == 2
+    assert run(*options, "--assignment", "week-1").exit_code == 2
+    done = run(*options, "--course", tmp_path / "course.toml", "--assignment", "week-3")
+    assert "no assignment 'week-3'" in done.output

@@ -2,7 +2,7 @@
 
 from .course_file import CourseFile as CourseFile, read_course as read_course, without_file as without_file
 from .entries import Unreadable as Unreadable
-from .handed_in import HandedIn as HandedIn, Pile as Pile, piles as piles
+from .handed_in import HandedIn as HandedIn, Pile as Pile, pile_of as pile_of, piles as piles
 from .marks import Marks as Marks, marks_of as marks_of
 from .overrides import Override as Override, read_overrides as read_overrides
 from .several import grade_class as grade_class, prepare as prepare

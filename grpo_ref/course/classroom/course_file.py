@@ -92,6 +92,10 @@ class CourseFile:
         chosen = {name for each in self.assignments for name in each.exercises}
         return tuple(name for name in EXERCISES if name in chosen)
 
+    def points_of(self, name: str) -> float:
+        """What an exercise counts."""
+        return self.points.get(name, float(EXERCISES[name].points))
+
     def only(self, names: Sequence[str]) -> "CourseFile":
         """The same with these assignments alone.
 

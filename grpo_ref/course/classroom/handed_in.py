@@ -115,6 +115,16 @@ def piles(place: Path) -> list[Pile]:
     return _by_submitter(files, submitters(place))
 
 
+def pile_of(place: Path, student: str) -> Pile:
+    """All files of a folder or zip file, as those of one student.
+
+    Raises:
+      Unreadable: if it is neither.
+    """
+    found = [(entry.path, entry) for entry in entries(place) if entry.path.stem not in OURS]
+    return Pile(student, found)
+
+
 def _by_submitter(
     files: Mapping[str, list[tuple[PurePosixPath, Entry]]], listed: Mapping[str, list[Submitter]]
 ) -> list[Pile]:

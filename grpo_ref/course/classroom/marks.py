@@ -140,7 +140,7 @@ def _exercise_marks(
     left = course.late.share(days) if days else 1.0
     for name in assignment.exercises:
         points, possible = graded[name]
-        of = course.points.get(name, possible)
+        of = course.points_of(name)
         share = points / possible if possible else 0.0
         why = []
         if assignment.marks == ALL_OR_NOTHING and 0.0 < share < 1.0:

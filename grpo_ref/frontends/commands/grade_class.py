@@ -7,9 +7,9 @@ import click
 
 from grpo_ref import frontends
 from grpo_ref.course import classroom
-from grpo_ref.course.contents import EXERCISES
 from grpo_ref.course.grading.report import DEFAULT_SEED
 from grpo_ref.course.grading.wasm import WasmMissing
+from grpo_ref.frontends.course_options import EXISTING, chosen_course, course_options
 from grpo_ref.frontends.exercise import ExerciseNames
 from grpo_ref.frontends.output import INTERRUPTED, plain_option
 
@@ -20,9 +20,6 @@ UNSAFE = (
     "warning: the answers run in processes of this machine, not in the sandbox for strangers; no verdict is"
     " official"
 )
-
-
-EXISTING = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 @click.command(
@@ -44,18 +41,7 @@ EXISTING = click.Path(path_type=Path, exists=True, dir_okay=False)
     type=EXISTING,
     help="CSV file with a row for each student; the first column names them as the submissions do.",
 )
-@click.option(
-    "--course",
-    "course_file",
-    type=EXISTING,
-    help="Course file: exercises, points, weights, deadlines and late policy (docs/instructor.md).",
-)
-@click.option(
-    "--assignment",
-    "assignments",
-    multiple=True,
-    help="An assignment of the course file that is graded now; by default all are.",
-)
+@course_options
 @click.option(
     "--overrides",
     type=EXISTING,
@@ -112,7 +98,7 @@ def command(
     """
     if (gradebook is None) != (column is None):
         raise click.UsageError("--canvas GRADEBOOK and --column HEADING go together")
-    course = _course(course_file, chosen, assignments)
+    course = chosen_course(course_file, chosen, assignments)
     _prepare(unsafe_process)
     work = _work(submissions, out, roster, course, overrides, seed, unsafe_process)
     left = list(work.left())
@@ -133,24 +119,6 @@ def command(
     if gradebook is not None and column is not None:
         _fill(work, gradebook, column)
     click.echo(work.told())
-
-
-def _course(
-    path: Path | None, chosen: tuple[tuple[str, ...], ...], assignments: tuple[str, ...]
-) -> classroom.CourseFile:
-    """What counts: by the course file, or the exercises that are named, or everything."""
-    names = tuple(dict.fromkeys(name for group in chosen for name in group))
-    if path is None:
-        if assignments:
-            raise click.UsageError("--assignment names a part of a course file; give that with --course")
-        return classroom.without_file([name for name in EXERCISES if name in names] or tuple(EXERCISES))
-    if names:
-        raise click.UsageError("--exercise and --course do not go together: the course file says what counts")
-    try:
-        course = classroom.read_course(path)
-        return course.only(assignments) if assignments else course
-    except (ValueError, OSError) as error:
-        raise click.ClickException(str(error)) from error
 
 
 def _work(

@@ -4,6 +4,7 @@ import io
 import json
 import tempfile
 import zipfile
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,40 @@ def test_a_file_of_this_machine_is_no_submission(tmp_path):
         piles(Path(__file__))
     with pytest.raises(Unreadable, match="holds no folders of students"):
         piles(tmp_path)
+
+
+GRADESCOPE = b"""
+submission_1:
+  :submitters:
+  - :name: Anna A
+    :sid: '100'
+    :email: a@example.org
+  - :name: Ben B
+    :email: b@example.org
+  :created_at: 2027-03-01 20:53:30.123456000 Z
+submission_2: nonsense
+"""
+
+
+def test_gradescopes_list_says_who_handed_in_and_when(tmp_path):
+    """The work of a group is everybody's; a submission that the list does not tell of keeps its number."""
+    files = {"submission_1/k3.py": K3, "submission_2/k3.py": K3, "submission_metadata.yml": GRADESCOPE}
+    with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
+        for name, content in files.items():
+            archive.writestr(f"assignment_9_export/{name}", content)
+    anna, ben, other = piles(tmp_path / "in.zip")
+    assert (anna.student, ben.student, other.student) == ("Anna A_100", "Ben B_b@example.org", "submission_2")
+    assert anna.aliases == ("Anna A", "100", "a@example.org")
+    assert anna.submitted == datetime(2027, 3, 1, 20, 53, 30, 123456, tzinfo=UTC)
+    assert anna.read().answers == ben.read().answers == {"kl/k3": K3}
+    assert other.submitted is None
+
+
+@pytest.mark.parametrize("text", [b"\xff", b"[1", b"[]", b"a: [b", b"!!python/object:os.system {}", b"*a"])
+def test_a_broken_list_of_gradescopes_names_nobody(tmp_path, text):
+    (tmp_path / "in" / "submission_1").mkdir(parents=True)
+    (tmp_path / "in" / "submission_metadata.yml").write_bytes(text)
+    assert [pile.student for pile in piles(tmp_path / "in")] == ["submission_1"]
 
 
 def an_archive():
