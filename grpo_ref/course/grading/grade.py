@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from grpo_ref.course.grading.diagnosis import Tested, diagnosed
 from grpo_ref.course.grading.found import Found
 from grpo_ref.course.grading.problem import (
     AS_GIVEN,
+    Calls,
     Case,
     Check,
     Failure,
@@ -94,8 +96,8 @@ def _examine(
 ) -> Report:
     witness = Witness(submission, problem.function)
     results, tested = [], []
-    witness.announce([call for check in problem.checks for call in check.foreseen()])
-    for check in problem.checks:
+    for at, check in enumerate(problem.checks):
+        _announce(witness, problem.checks, at)
         before, called, told = len(submission.warnings), len(witness.calls), len(submission.printed())
         result = _run(check, witness, problem, seed, on_error)
         if result is None:
@@ -122,6 +124,16 @@ def _examine(
         official=submission.official,
     )
     return replace(report, warnings=_distinct(submission.warnings))
+
+
+def _announce(witness: Witness, checks: Sequence[Check], at: int) -> None:
+    """Announce all calls that are known from this check on; once, where the check before had none.
+
+    They end with the first check that has none: so all calls are made in the order of the checks.
+    """
+    if checks[at].foreseen() and not (at and checks[at - 1].foreseen()):
+        known = takewhile(bool, (check.foreseen() for check in checks[at:]))
+        witness.announce([call for calls in known for call in calls])
 
 
 def _explained(

@@ -60,10 +60,7 @@ class Submission(Protocol):
         """The function's value, or Raised; it works on copies of what it is given."""
 
     def announce(self, calls: Calls) -> None:
-        """Say which calls come next, before those that were announced already: they may be made together.
-
-        No calls: what was announced does not come any more.
-        """
+        """Say which calls come next: they may be made together. What was announced before does not come."""
 
     def inputs_after(self) -> Any:
         """The (arguments, keywords) of the last call as they were left; None if nothing changed them."""

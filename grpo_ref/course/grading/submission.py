@@ -114,7 +114,7 @@ class Sandboxed:
 
     def announce(self, calls: Calls) -> None:
         """They are made together, many at a time, where the sandbox can do that."""
-        self.coming = [*(Announced(*call) for call in calls), *self.coming] if calls else []
+        self.coming = [Announced(*call) for call in calls]
 
     def _announced(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Reply | None:
         """The reply to a call that was announced; those announced before it do not come any more.
@@ -126,7 +126,7 @@ class Sandboxed:
             return None
         call, *self.coming = self.coming[at:]
         if call.reply is None:
-            together = [call, *(each for each in self.coming if each.reply is None)][:TOGETHER]
+            together = [call, *self.coming][:TOGETHER]
             replies = self.sandbox.call_together(
                 self.function, [(each.arguments, each.keywords) for each in together]
             )
