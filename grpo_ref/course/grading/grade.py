@@ -12,7 +12,6 @@ from grpo_ref.course.grading.diagnosis import Tested, diagnosed
 from grpo_ref.course.grading.found import Found
 from grpo_ref.course.grading.problem import (
     AS_GIVEN,
-    Calls,
     Case,
     Check,
     Failure,
