@@ -2,6 +2,8 @@
 
 from .answers import likeliest_answer as likeliest_answer
 from .answers import next_tokens as next_tokens
+from .class_scores import outcomes_figure as outcomes_figure
+from .class_scores import scores_figure as scores_figure
 from .covariance import covariance_figure as covariance_figure
 from .dynamics import dynamics_figure as dynamics_figure
 from .dynamics import plot_dynamics as plot_dynamics

@@ -1,5 +1,6 @@
 """The public names of the classroom, by module."""
 
+from .alike import Alike as Alike, alike as alike
 from .entries import Unreadable as Unreadable
 from .handed_in import HandedIn as HandedIn, Pile as Pile, piles as piles
 from .several import grade_class as grade_class, prepare as prepare
