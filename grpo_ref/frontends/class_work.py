@@ -104,12 +104,12 @@ class ClassWork:
     def write_formats(self, names: Sequence[str]) -> None:
         """Write every student's result in formats of other programs, a folder for each."""
         for name in names:
-            suffix, render = FORMATS[name]
             folder = self.results.folder / name
             folder.mkdir(exist_ok=True)
             for student in self.students:
                 if result := self.results.read(student):
-                    replace_text(folder / f"{file_name(student)}{suffix}", render(result))
+                    for suffix, render in FORMATS[name].items():
+                        replace_text(folder / f"{file_name(student)}{suffix}", render(result))
 
     def write_canvas(self, gradebook: Path, column: str) -> list[str]:
         """Fill in an exported gradebook; those who have points and no row in it.

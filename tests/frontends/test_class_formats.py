@@ -10,7 +10,15 @@ import pytest
 from grpo_ref.frontends.class_formats import canvas, gradescope, in_gradebook, junit
 
 NAMES = ("4711", "s1", "asmith", "Smith, Anna", "Anna")
-TEST = {"called": "k3(1, 2)", "returned": "0\x00", "wrong": "0 is <too small>", "why": "", "likely": ""}
+SILENT = {"printed": "", "warnings": []}
+TEST = {
+    "called": "k3(1, 2)",
+    "returned": "0\x00",
+    "wrong": "0 is <too small>",
+    "why": "",
+    "likely": "",
+    **SILENT,
+}
 RESULT = {
     "student": "Anna <A>",
     "seed": 5,
@@ -28,6 +36,7 @@ RESULT = {
             "seed": 5,
             "diagnosis": "The sign is lost.",
             "symptom": "",
+            **SILENT,
             "tests": [
                 {**TEST, "name": "By hand", "passed": False},
                 {**TEST, "name": "Random", "passed": True},
@@ -42,6 +51,7 @@ RESULT = {
             "seed": 5,
             "diagnosis": "",
             "symptom": "",
+            **SILENT,
             "tests": [{**TEST, "name": "By hand", "passed": True}],
         },
         {
@@ -53,6 +63,7 @@ RESULT = {
             "seed": 5,
             "diagnosis": "",
             "symptom": "",
+            **SILENT,
             "tests": [],
         },
     ],
