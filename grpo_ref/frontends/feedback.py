@@ -99,14 +99,10 @@ def _notes(notes: list[str]) -> list[str]:
 
 def _table(exercises: list[Row]) -> str:
     """Status and points of every exercise."""
-    rows = ["| exercise | title | status | points | of |", "|---|---|---|--:|--:|"]
+    rows = ["| exercise | status | points | title |", "|---|---|---|---|"]
     for each in exercises:
-        told = (
-            in_markdown(each["id"]),
-            in_markdown(each["title"]),
-            f"{SIGNS[each['status']]} {each['status']}",
-        )
-        rows.append(f"| {' | '.join(told)} | {each['points']:g} | {each['of']:g} |")
+        status, points = f"{SIGNS[each['status']]} {each['status']}", f"{each['points']:g} of {each['of']:g}"
+        rows.append(f"| {in_markdown(each['id'])} | {status} | {points} | {in_markdown(each['title'])} |")
     return "\n".join(["## Exercises\n", *rows])
 
 

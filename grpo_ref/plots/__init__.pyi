@@ -33,6 +33,7 @@ from .penalties import penalty_curve as penalty_curve
 from .penalties import penalty_figure as penalty_figure
 from .pushes import compared_gradients as compared_gradients
 from .pushes import pushes as pushes
+from .style import as_svg as as_svg
 from .surrogates import (
     slopes_compared as slopes_compared,
 )

@@ -30,7 +30,7 @@ def scores_figure(points: Sequence[float], of: float) -> Figure:
         axis.hist(points, bins=[float(edge) for edge in edges], color="0.7", edgecolor="black", linewidth=0.6)
         if len(points):
             median = float(np.median(points))
-            axis.axvline(median, color="black", linestyle="--", label=f"median {median:g}")
+            axis.axvline(median, color="black", linestyle="--", label=f"median {median:.1f}")
             axis.legend(frameon=False)
         axis.set_xlabel(f"points (of {of:g})")
         axis.set_ylabel("students (number)")

@@ -3,5 +3,15 @@
 from .alike import Alike as Alike, alike as alike
 from .entries import Unreadable as Unreadable
 from .handed_in import HandedIn as HandedIn, Pile as Pile, piles as piles
+from .item_analysis import (
+    CheckItem as CheckItem,
+    ExerciseItem as ExerciseItem,
+    Scores as Scores,
+    check_items as check_items,
+    exercise_items as exercise_items,
+    misconceptions as misconceptions,
+    scores as scores,
+    timed_out as timed_out,
+)
 from .several import grade_class as grade_class, prepare as prepare
 from .student import Graded as Graded, grade_student as grade_student, key_of as key_of

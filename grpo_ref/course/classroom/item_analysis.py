@@ -19,6 +19,26 @@ Record = Mapping[str, Any]
 """One student's result, or an exercise or a test of it, as it is stored."""
 
 
+class Scores(NamedTuple):
+    """The points of a class.
+
+    Attributes:
+      points: of each student.
+      of: what could be reached.
+      mean, median: of the points.
+      lower, upper: a quarter of the students have at most, and at least, so many.
+      spread: the standard deviation, with S - 1.
+    """
+
+    points: list[float]
+    of: float
+    mean: float
+    median: float
+    lower: float
+    upper: float
+    spread: float
+
+
 class ExerciseItem(NamedTuple):
     """One exercise in a class.
 
@@ -99,6 +119,18 @@ def correlation(left: Floats, right: Floats) -> float | None:
     x, y = left - left.mean(), right - right.mean()
     spread = float(np.sqrt((x * x).sum() * (y * y).sum()))
     return None if min(np.ptp(left), np.ptp(right)) < ROUNDING else round(float((x * y).sum()) / spread, 12)
+
+
+def scores(records: Sequence[Record]) -> Scores | None:
+    """The points of those that have a result; None if nobody has."""
+    graded = [record for record in records if record["exercises"]]
+    if not graded:
+        return None
+    points = [float(record["points"]) for record in graded]
+    lower, median, upper = map(float, np.percentile(points, [25, 50, 75]))
+    spread = float(np.std(points, ddof=1)) if len(points) > 1 else 0.0
+    of = max(float(record["of"]) for record in graded)
+    return Scores(points, of, float(np.mean(points)), median, lower, upper, spread)
 
 
 def exercise_items(records: Sequence[Record]) -> list[ExerciseItem]:
