@@ -40,8 +40,9 @@ LIKELY = (
     "Students: how many have it; each counts once for a sentence.",
 )
 ALIKE = (
-    "This is evidence to look at, not a verdict: read both answers before you ask anybody. In a trial with"
-    " answers that were written apart, 3 of 100 pairs of students were listed, nearly all with one exercise.",
+    "This is evidence to look at, not a verdict: read both answers before you ask anybody. In a trial with 72"
+    " sets of answers that were written apart, 3 of 100 pairs were listed, nearly all with one exercise; in a"
+    " class of few students chance has a larger part.",
     "Compared are all runs of six nodes in the statements of the syntax trees. Names of variables, comments,"
     " formatting, type hints and the order of statements do not count. What is in the starter or the model"
     " answer counts nothing, nor what more than twenty students have; of the rest, what is rare in the class"
@@ -58,7 +59,7 @@ def class_report(results: Sequence[Row], pairs: Sequence[Alike] | None = None) -
 
     Args:
       results: of every student, as `ClassResults.read` gives them.
-      pairs: what `classroom.alike` found, if the answers were compared.
+      pairs: what `classroom.alike_pairs` found, if the answers were compared.
     """
     items, found = classroom.exercise_items(results), classroom.scores(results)
     title = f"Class report: {len(results)} student{'s' * (len(results) != 1)}"

@@ -5,6 +5,7 @@ import re
 import pytest
 from made_up_class import HOSTILE, exercise, failure, made_up_class, outcome, result
 
+from grpo_ref import plots
 from grpo_ref.course.classroom import Alike
 from grpo_ref.course.classroom.alike import Match
 from grpo_ref.course.problems import PROBLEMS
@@ -42,6 +43,14 @@ def test_the_numbers_are_those_of_the_analysis():
     assert "Answers that are alike" not in page
 
 
+def test_every_student_has_one_outcome(monkeypatch):
+    drawn = []
+    figure = plots.outcomes_figure
+    monkeypatch.setattr(plots, "outcomes_figure", lambda outcomes: drawn.append(outcomes) or figure(outcomes))
+    class_report(CLASS)
+    assert [list(numbers.values()) for numbers in drawn[0].values()] == [[1, 0, 2, 1], [1, 1, 1, 1]]
+
+
 def test_all_tests_of_the_exercises_are_there():
     page = class_report(CLASS)
     assert f"<summary>{len(CHECKS) + len(PROBLEMS[OTHER].checks)} tests, by exercise</summary>" in page
@@ -55,6 +64,7 @@ def test_pairs_are_evidence():
     assert row(page, "anna") == ["ben", "2", f"{NAME} (0.98, 41), {OTHER} (0.80, 20)"]
     many = class_report(CLASS, [Alike((f"a{number}", "b"), (match,)) for number in range(MOST + 3)])
     assert "3 pairs with less evidence are not listed" in many
+    assert many.count("<td>b</td>") == MOST
     assert "Answers that are alike" in class_report(CLASS, [])
 
 

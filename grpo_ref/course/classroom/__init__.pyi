@@ -1,6 +1,6 @@
 """The public names of the classroom, by module."""
 
-from .alike import Alike as Alike, alike as alike
+from .alike import Alike as Alike, alike_pairs as alike_pairs
 from .entries import Unreadable as Unreadable
 from .handed_in import HandedIn as HandedIn, Pile as Pile, piles as piles
 from .item_analysis import (

@@ -52,7 +52,7 @@ class Alike(NamedTuple):
         return sum(match.size * match.similarity for match in self.matches)
 
 
-def alike(answers: Mapping[str, Mapping[str, bytes]]) -> list[Alike]:
+def alike_pairs(answers: Mapping[str, Mapping[str, bytes]]) -> list[Alike]:
     """The pairs of students with answers that are alike, those with the most evidence first.
 
     What the starter or the model answer has counts nothing, and little what many in the class or of the right

@@ -81,6 +81,11 @@ def test_no_text_makes_it_fail(text):
     assert isinstance(fingerprints(text), frozenset)
 
 
+def test_what_is_too_large_is_left_out_and_what_python_warns_of_is_not():
+    assert fingerprints(HOSTILE["1 MiB"]) == frozenset()
+    assert fingerprints(HOSTILE["an escape that Python warns of"])
+
+
 @given(st.binary(max_size=60) | st.text(alphabet="def x():\n=+-[]'\\#1.,", max_size=60).map(str.encode))
 @settings(max_examples=200, deadline=None)
 def test_any_bytes_have_some_or_none(text):
