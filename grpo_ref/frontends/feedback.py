@@ -12,6 +12,8 @@ FAILURES = 3
 NOTES = 50
 """Notes that are told."""
 SIGNS = {PASSED: "✓", FAILED: "✗", NOT_STARTED: "–"}
+NO_BREAK = "\xa0"
+"""A space at which no line ends."""
 VALUES = ("called", "returned", "raised", "printed", "warned")
 """What is shown as it is, in a block of its own."""
 OFFICIAL = "The verdicts are official: every answer ran in the sandbox for strangers."
@@ -101,7 +103,8 @@ def _table(exercises: list[Row]) -> str:
     """Status and points of every exercise."""
     rows = ["| exercise | status | points | title |", "|---|---|---|---|"]
     for each in exercises:
-        status, points = f"{SIGNS[each['status']]} {each['status']}", f"{each['points']:g} of {each['of']:g}"
+        status = f"{SIGNS[each['status']]} {each['status']}".replace(" ", NO_BREAK)
+        points = f"{each['points']:g} of {each['of']:g}".replace(" ", NO_BREAK)
         rows.append(f"| {in_markdown(each['id'])} | {status} | {points} | {in_markdown(each['title'])} |")
     return "\n".join(["## Exercises\n", *rows])
 
