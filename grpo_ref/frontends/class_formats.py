@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
 from grpo_ref.frontends.class_record import Row
+from grpo_ref.frontends.feedback import exercise_markdown, feedback_html, feedback_markdown
+from grpo_ref.frontends.told import in_markdown
 
-FAILURES = 3
-"""Failed tests of an exercise that are told in full."""
 LONGEST = 20_000
 """Characters of a text that Gradescope is given."""
 CANVAS_IDS = ("ID", "SIS User ID", "SIS Login ID", "Student")
@@ -71,7 +71,7 @@ def gradescope_data(result: Row) -> Row:
     """
     return {
         "score": result["points"],
-        "output": "\n".join(f"* {note}" for note in result["notes"])[:LONGEST],
+        "output": "\n".join(f"* {in_markdown(note)}" for note in result["notes"])[:LONGEST],
         "output_format": "md",
         "test_output_format": "md",
         "test_name_format": "text",
@@ -88,24 +88,9 @@ def _gradescope_test(exercise: Row) -> Row:
         "score": exercise["points"],
         "max_score": exercise["of"],
         "status": "passed" if is_right else "failed",
-        "output": _told(exercise)[:LONGEST],
+        "output": exercise_markdown(exercise)[:LONGEST],
         "extra_data": {"exercise": exercise["id"], "misconception": exercise["diagnosis"]},
     }
-
-
-def _told(exercise: Row) -> str:
-    """What a student reads of an exercise."""
-    marking = [exercise["marking"]] if exercise["marking"] else []
-    if exercise["status"] == "not started":
-        return "\n\n".join(["Not started.", *marking])
-    failed = [test for test in exercise["tests"] if not test["passed"]]
-    tests = len(exercise["tests"])
-    lines = [f"{tests - len(failed)} of {tests} tests pass.", *marking]
-    lines += [text for text in (exercise["diagnosis"], exercise["symptom"]) if text]
-    for test in failed[:FAILURES]:
-        block = "\n".join(f"    {line}" for line in f"{test['called']}\n-> {test['returned']}".splitlines())
-        lines.append(f"**{test['name']}**: {test['wrong']}\n\n{block}")
-    return "\n\n".join(lines)
 
 
 def _number(name: str) -> str:
@@ -174,8 +159,9 @@ def _clean(text: str) -> str:
     return FORBIDDEN.sub("", text)
 
 
-FORMATS: Mapping[str, tuple[str, Callable[[Row], str]]] = {
-    "junit": (".xml", junit),
-    "gradescope": (".json", gradescope),
+FORMATS: Mapping[str, Mapping[str, Callable[[Row], str]]] = {
+    "junit": {".xml": junit},
+    "gradescope": {".json": gradescope},
+    "feedback": {".html": feedback_html, ".md": feedback_markdown},
 }
-"""Name -> suffix of the files, and what makes one of a student's result."""
+"""Name -> suffix of each file, and what makes it of a student's result."""

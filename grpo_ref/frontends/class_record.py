@@ -61,3 +61,10 @@ def marked(record: Row) -> Row:
     marks: Mapping[str, Row] = record.get("marks", {})
     shown = [{**each, "marking": "", **marks.get(each["id"], {})} for each in record.get("exercises", ())]
     return {**record, "exercises": shown, "notes": [*record.get("notes", ()), *record.get("marking", ())]}
+
+
+def all_notes(record: Row) -> list[str]:
+    """What could not be used, and all that was changed by the course's rules or the instructor."""
+    marks: Mapping[str, Row] = record.get("marks", {})
+    changed = [f"{name}: {mark['marking']}" for name, mark in marks.items() if mark["marking"]]
+    return [*record.get("notes", ()), *record.get("marking", ()), *changed]

@@ -11,7 +11,7 @@ from typing import Any
 
 from grpo_ref.course.classroom import CourseFile
 from grpo_ref.files import replace_text, require_writable
-from grpo_ref.frontends.class_record import VERSION, Row, marked
+from grpo_ref.frontends.class_record import VERSION, Row, all_notes, marked
 
 FIXED = ("points", "of", "percent", "solved", "official")
 """Columns of the table of marks that are always there."""
@@ -80,20 +80,15 @@ class ClassResults:
 
 def _marks_in(record: Row) -> Row:
     """The cells of the table of marks that come of one student's record."""
-    shown = marked(record)
+    exercises = marked(record)["exercises"]
     return {
-        **{column: shown.get(column, "") for column in ("points", "of", "percent")},
-        "solved": sum(each["status"] == "passed" for each in shown["exercises"]),
-        "official": "yes" if shown.get("official") else "no",
-        **{part["name"]: part["points"] for part in shown.get("assignments", ())},
-        **{each["id"]: each["points"] for each in shown["exercises"]},
-        "notes": "; ".join([*shown["notes"], *_told(shown["exercises"])]),
+        **{column: record.get(column, "") for column in ("points", "of", "percent")},
+        "solved": sum(each["status"] == "passed" for each in exercises),
+        "official": "yes" if record.get("official") else "no",
+        **{part["name"]: part["points"] for part in record.get("assignments", ())},
+        **{each["id"]: each["points"] for each in exercises},
+        "notes": "; ".join(all_notes(record)),
     }
-
-
-def _told(exercises: Iterable[Row]) -> list[str]:
-    """Where not the tests alone gave the points."""
-    return [f"{each['id']}: {each['marking']}" for each in exercises if each["marking"]]
 
 
 def file_name(student: str) -> str:

@@ -1,21 +1,23 @@
 """What there is to do for a class: who is graded, who was graded before, and the files about it."""
 
 import statistics
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
 
+from grpo_ref import frontends
 from grpo_ref.course import classroom
 from grpo_ref.course.classroom import CourseFile, HandedIn, Override, Pile
 from grpo_ref.files import replace_text
 from grpo_ref.frontends.class_formats import FORMATS, canvas, in_gradebook
-from grpo_ref.frontends.class_record import Row, marked, record_of, tests_gave, with_marks
+from grpo_ref.frontends.class_record import Row, all_notes, marked, record_of, tests_gave, with_marks
 from grpo_ref.frontends.class_results import MARKS, ClassResults, file_name
+from grpo_ref.frontends.nbgrader import nbgrader
 from grpo_ref.frontends.roster import named, read_roster, submitted_of
 
-CANVAS, OVERRIDES = "canvas.csv", "overrides.toml"
+CANVAS, OVERRIDES, NBGRADER, REPORT = "canvas.csv", "overrides.toml", "nbgrader.csv", "report.html"
 NOTHING, STRANGER = "nothing was handed in", "is not on the roster"
 
 
@@ -129,20 +131,30 @@ class ClassWork:
 
     def write_marks(self) -> None:
         """Mark everybody by the rules and decisions of now, and write the table of marks."""
-        for student in self.students:
-            if record := self.results.read(student):
-                self._keep(record)
+        for record in self._records().values():
+            self._keep(record)
         self.results.write_marks(self.students, self.course, self.about)
 
-    def write_formats(self, names: Sequence[str]) -> None:
+    def write_formats(self, names: Iterable[str]) -> None:
         """Write every student's result in formats of other programs, a folder for each."""
         for name in names:
-            suffix, render = FORMATS[name]
             folder = self.results.folder / name
             folder.mkdir(exist_ok=True)
-            for student in self.students:
-                if record := self.results.read(student):
+            for student, record in self._records().items():
+                for suffix, render in FORMATS[name].items():
                     replace_text(folder / f"{file_name(student)}{suffix}", render(marked(record)))
+
+    def write_nbgrader(self) -> None:
+        """Write the table in nbgrader's columns."""
+        text = nbgrader(self._records().values(), self.course, self.about)
+        replace_text(self.results.folder / NBGRADER, text)
+
+    def write_report(self) -> None:
+        """Write the page about the class; the answers are compared with one another for it."""
+        answers = {student: pile.read().answers for student, pile in self.piles.items()}
+        results = [{**record, "notes": all_notes(record)} for record in self._records().values()]
+        page = frontends.class_report.class_report(results, classroom.alike_pairs(answers))
+        replace_text(self.results.folder / REPORT, page)
 
     def write_canvas(self, gradebook: Path, column: str) -> list[str]:
         """Fill in an exported gradebook; those who have points and no row in it.
@@ -162,13 +174,16 @@ class ClassWork:
 
     def told(self) -> str:
         """The class in two lines."""
-        records = [self.results.read(student) for student in self.students]
-        points = [float(record.get("points", 0.0)) for record in records]
-        of = max((record.get("of", 0.0) for record in records), default=0.0)
+        points = [float(self.results.read(student).get("points", 0.0)) for student in self.students]
+        of = sum(map(self.course.points_of, self.course.exercises))
         return (
             f"{counted(len(points))}, {statistics.mean(points):.1f} of {of:g} points on average, the median"
             f" {statistics.median(points):.1f}\nmarks: {self.results.folder / MARKS}"
         )
+
+    def _records(self) -> dict[str, Row]:
+        """Student -> record, of those that have one."""
+        return {student: found for student in self.students if (found := self.results.read(student))}
 
     def _names(self, student: str) -> list[str]:
         """All that names a student: here, in the download, in the roster."""

@@ -1,7 +1,6 @@
 """The page of all experiments, in Markdown and HTML, made from the summary and the experiments' own words."""
 
 import base64
-import html
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +10,7 @@ from markdown_it import MarkdownIt
 
 from grpo_ref.experiments.framework.experiment import Experiment
 from grpo_ref.experiments.framework.summary import Summary, what_fails
+from grpo_ref.frontends.web_page import web_page
 
 BEGIN, END = "<!-- verdicts: made by grpo-ref experiment report -->", "<!-- end of verdicts -->"
 ROUNDING = 1e-12
@@ -32,11 +32,6 @@ NUMBERS = (
     " p-value is against a difference of zero, not against the margin; it is adjusted for the number of"
     " predictions (Holm), and left out where equality is predicted. The effect size d is the mean difference"
     " over its standard deviation."
-)
-STYLE = (
-    "body{font:16px/1.5 system-ui,sans-serif;max-width:70rem;margin:2rem auto;padding:0 1rem;color:#222}"
-    "table{border-collapse:collapse;display:block;overflow-x:auto}"
-    "td,th{border:1px solid #bbb;padding:.3rem .6rem;vertical-align:top;text-align:left}img{max-width:100%}"
 )
 
 
@@ -127,11 +122,7 @@ def html_page(markdown: str, folder: Path) -> str:
     body = MarkdownIt("commonmark").enable("table").render(markdown)
     body = re.sub(r"<h2>(\w+)</h2>", r'<h2 id="\1">\1</h2>', body)
     body = re.sub(r'src="(\w+\.png)"', lambda found: f'src="{_data_uri(folder / found[1])}"', body)
-    title = html.escape(markdown.splitlines()[0].removeprefix("# "))
-    return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-        f"<style>{STYLE}</style></head>\n<body>\n{body}</body></html>\n"
-    )
+    return web_page(markdown.splitlines()[0].removeprefix("# "), body)
 
 
 def _data_uri(path: Path) -> str:

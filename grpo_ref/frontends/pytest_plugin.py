@@ -22,7 +22,8 @@ from grpo_ref.course.starters import is_untouched
 from grpo_ref.course.workbook import Workbook
 from grpo_ref.frontends.course_text import overview
 from grpo_ref.frontends.in_process import grade_in_process
-from grpo_ref.frontends.report_text import UNOFFICIAL, failure_text, shortened
+from grpo_ref.frontends.report_text import UNOFFICIAL, failure_text
+from grpo_ref.frontends.told import shortened
 
 REASON = "not started"
 REACHED = "reached"

@@ -43,16 +43,18 @@ def exercise_json(report: Report) -> dict[str, Any]:
         "symptom": report.symptom,
         "printed": report.printed,
         "warnings": list(report.warnings),
-        "tests": [_test(result) for result in report.results],
+        "tests": [test_json(result) for result in report.results],
     }
 
 
-def _test(result: CheckResult) -> dict[str, Any]:
+def test_json(result: CheckResult) -> dict[str, Any]:
+    """One test of an exercise."""
     return {
         "name": result.name,
         "passed": result.passed,
         "called": result.called,
         "returned": result.got,
+        "raised": result.raised,
         "wrong": result.wrong,
         "why": result.why,
         "likely": result.likely,

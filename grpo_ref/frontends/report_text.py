@@ -7,16 +7,20 @@ import click
 
 from grpo_ref.course.grading.report import FAILED, NOT_STARTED, PASSED, CheckResult, Report
 from grpo_ref.frontends.output import UNLIMITED, columns
+from grpo_ref.frontends.report_json import exercise_json, test_json
+from grpo_ref.frontends.told import on_loading, rows_of, shortened
 
 COLORS = {PASSED: "green", FAILED: "red", NOT_STARTED: "yellow"}
-PRINTED = 20
-"""Lines of a test's output that are shown."""
 UNOFFICIAL = "not official: the answer ran inside the grader, without a process of its own"
 
 
 def failure_text(result: CheckResult, report: Report) -> str:
     """What a student reads about one failed test: the call, its result, what is wrong, what it is about."""
     return "\n".join(_row(name, text) for name, text in _rows(result, report).items())
+
+
+def _rows(result: CheckResult, report: Report) -> dict[str, str]:
+    return rows_of(test_json(result), diagnosis=report.diagnosis, symptom=report.symptom)
 
 
 def report_text(report: Report, *, plain: bool = False, every: bool = False) -> str:
@@ -29,7 +33,7 @@ def report_text(report: Report, *, plain: bool = False, every: bool = False) -> 
     """
     lines = [_headline(report, plain)]
     failures = [result for result in report.results if not result.passed]
-    lines += _indented({"printed": shortened(_on_loading(report))}, plain)
+    lines += _indented({"printed": shortened(on_loading(exercise_json(report)))}, plain)
     for result in report.results:
         lines.append(_verdict(result, plain))
         if result in (failures if every else failures[:1]):
@@ -47,20 +51,6 @@ def protection_text(reports: Sequence[Report]) -> str:
     protection = next((report.protection for report in reports if report.protection), "")
     text = f"each answer ran in a process of its own, {protection}" if protection else ""
     return text if columns() >= UNLIMITED else textwrap.fill(text, columns())
-
-
-def _rows(result: CheckResult, report: Report) -> dict[str, str]:
-    rows = {
-        "called": result.called,
-        "raised" if result.raised else "returned": result.got,
-        "wrong": result.wrong,
-        "about": result.why,
-        "likely": report.diagnosis or result.likely,
-        "pattern": report.symptom,
-        "printed": shortened(result.printed),
-        "warned": "\n".join(result.warnings),
-    }
-    return {name: text for name, text in rows.items() if text}
 
 
 def _headline(report: Report, plain: bool) -> str:
@@ -90,18 +80,6 @@ def _narrowed(text: str) -> str:
     if columns() >= UNLIMITED:
         return text
     return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in text.splitlines())
-
-
-def _on_loading(report: Report) -> str:
-    """What was printed before the first test, when the file was loaded."""
-    return report.printed[: len(report.printed) - sum(len(result.printed) for result in report.results)]
-
-
-def shortened(printed: str) -> str:
-    """The first lines of what a test printed, and how many there are more."""
-    lines = printed.strip().splitlines()
-    more = len(lines) - PRINTED
-    return "\n".join([*lines[:PRINTED], *[f"... ({more} more lines)"] * (more > 0)])
 
 
 def _row(name: str, text: str) -> str:

@@ -2,6 +2,8 @@
 
 from .answers import likeliest_answer as likeliest_answer
 from .answers import next_tokens as next_tokens
+from .class_scores import outcomes_figure as outcomes_figure
+from .class_scores import scores_figure as scores_figure
 from .covariance import covariance_figure as covariance_figure
 from .dynamics import dynamics_figure as dynamics_figure
 from .dynamics import plot_dynamics as plot_dynamics
@@ -31,6 +33,7 @@ from .penalties import penalty_curve as penalty_curve
 from .penalties import penalty_figure as penalty_figure
 from .pushes import compared_gradients as compared_gradients
 from .pushes import pushes as pushes
+from .style import as_svg as as_svg
 from .surrogates import (
     slopes_compared as slopes_compared,
 )

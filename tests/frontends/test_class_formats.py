@@ -10,7 +10,15 @@ import pytest
 from grpo_ref.frontends.class_formats import canvas, gradescope, in_gradebook, junit
 
 NAMES = ("4711", "s1", "asmith", "Smith, Anna", "Anna")
-TEST = {"called": "k3(1, 2)", "returned": "0\x00", "wrong": "0 is <too small>", "why": "", "likely": ""}
+SILENT = {"printed": "", "warnings": []}
+TEST = {
+    "called": "k3(1, 2)",
+    "returned": "0\x00",
+    "wrong": "0 is <too small>",
+    "why": "",
+    "likely": "",
+    **SILENT,
+}
 RESULT = {
     "student": "Anna <A>",
     "seed": 5,
@@ -29,6 +37,7 @@ RESULT = {
             "marking": "",
             "diagnosis": "The sign is lost.",
             "symptom": "",
+            **SILENT,
             "tests": [
                 {**TEST, "name": "By hand", "passed": False},
                 {**TEST, "name": "Random", "passed": True},
@@ -44,6 +53,7 @@ RESULT = {
             "marking": "",
             "diagnosis": "",
             "symptom": "",
+            **SILENT,
             "tests": [{**TEST, "name": "By hand", "passed": True}],
         },
         {
@@ -56,6 +66,7 @@ RESULT = {
             "marking": "",
             "diagnosis": "",
             "symptom": "",
+            **SILENT,
             "tests": [],
         },
     ],

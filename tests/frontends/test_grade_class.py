@@ -220,9 +220,14 @@ def test_a_course_file_and_what_the_instructor_decided(handed_in, tmp_path):
     out = tmp_path / "out"
     options = (handed_in, "--out", out, "--course", tmp_path / "course.toml", "--jobs", 1)
     options = (*options, "--roster", tmp_path / "roster.csv", "--unsafe-process")
-    done = run(*options, "--overrides", tmp_path / "overrides.toml")
+    formats = [part for name in ("report", "feedback", "nbgrader", "junit") for part in ("--format", name)]
+    done = run(*options, "--overrides", tmp_path / "overrides.toml", *formats)
     assert done.exit_code == 0, done.output
     assert "(seed 7)" in done.output
+    assert "set to 1.5 by the instructor" in (out / "report.html").read_text()
+    assert "1 day late: 75 %" in (out / "feedback" / "anna.md").read_text()
+    assert (out / "feedback" / "anna.html").read_text().startswith("<!doctype html>")
+    assert len((out / "nbgrader.csv").read_text().splitlines()) == 1 + 2 * 5
     rows = marks(out)
     anna, ben = rows["anna"], rows["ben"]
     assert (anna["kl/k3"], anna["points"], anna["of"], anna["percent"]) == ("1.5", "1.5", "3.0", "37.5")

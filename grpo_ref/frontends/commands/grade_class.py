@@ -60,9 +60,10 @@ UNSAFE = (
 @click.option(
     "--format",
     "formats",
-    type=click.Choice(("junit", "gradescope")),
+    type=click.Choice(("report", "feedback", "junit", "gradescope", "nbgrader")),
     multiple=True,
-    help="Also write every student's result in this format, into a folder of its name.",
+    help="Also write this: report.html about the class, a feedback page for each student, or a format of"
+    " another program; several times for several.",
 )
 @click.option(
     "--canvas",
@@ -115,7 +116,7 @@ def command(
     except (OSError, ValueError, ImportError) as error:
         raise click.ClickException(str(error)) from error
     work.write_marks()
-    work.write_formats(formats)
+    _write(work, formats)
     if gradebook is not None and column is not None:
         _fill(work, gradebook, column)
     click.echo(work.told())
@@ -142,6 +143,16 @@ def _work(
     if decided:
         click.echo(f"overrides: {decided}, kept in {work.results.folder / 'overrides.toml'}", err=True)
     return work
+
+
+def _write(work: "ClassWork", formats: tuple[str, ...]) -> None:
+    """Write what was asked for beside the marks."""
+    work.write_formats(name for name in dict.fromkeys(formats) if name not in ("report", "nbgrader"))
+    if "nbgrader" in formats:
+        work.write_nbgrader()
+    if "report" in formats:
+        click.echo("comparing the answers with one another for the report", err=True)
+        work.write_report()
 
 
 def _fill(work: "ClassWork", gradebook: Path, column: str) -> None:
