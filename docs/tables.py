@@ -15,7 +15,7 @@ from grpo_ref import GRPO, TASKS
 from grpo_ref.course.attack.data_files import file_of_cases
 from grpo_ref.course.attack.tables import first_caught_by
 from grpo_ref.course.attack.tables import table as attack_table
-from grpo_ref.course.contents import CHAPTERS
+from grpo_ref.course.contents import OURS
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.learning.curves import METRICS
 from grpo_ref.recipes import CATALOG, CHAPTER, Recipe
@@ -67,23 +67,24 @@ def tasks() -> str:
 def exercises() -> str:
     """The chapters of the course."""
     names = {
-        chapter: [id.split("/")[1] for id in PROBLEMS if id.startswith(f"{chapter}/")] for chapter in CHAPTERS
+        chapter: [each.name for each in OURS.exercises if each.chapter == chapter]
+        for chapter in OURS.chapters
     }
     rows = (
         (number, title, ", ".join(f"`{name}`" for name in names[chapter]))
-        for number, (chapter, title) in enumerate(CHAPTERS.items(), start=1)
+        for number, (chapter, title) in enumerate(OURS.chapters.items(), start=1)
     )
     return table(("chapter", "what it is about", "exercises"), rows)
 
 
 def totals() -> str:
     """How large the course is."""
-    problems = PROBLEMS.values()
+    problems = [PROBLEMS[name] for name in OURS.ids]
     checks, wrong = (
         sum(map(len, lists)) for lists in zip(*((p.checks, p.mutants) for p in problems), strict=True)
     )
     return (
-        f"The course has {len(problems)} exercises in {len(CHAPTERS)} chapters, worth"
+        f"The course has {len(problems)} exercises in {len(OURS.chapters)} chapters, worth"
         f" {sum(problem.points for problem in problems)} points. They are graded by {checks} checks,"
         f" which are proved against {wrong} plausible wrong answers."
     )
@@ -114,13 +115,13 @@ def notebooks() -> str:
 
 def attacks() -> str:
     """What the search for hidden cases made and caught."""
-    return attack_table(PROBLEMS.values())
+    return attack_table(PROBLEMS[name] for name in OURS.ids)
 
 
 def first_catchers() -> str:
     """Which checks of the authors caught most."""
     rows = []
-    for problem in PROBLEMS.values():
+    for problem in (PROBLEMS[name] for name in OURS.ids):
         caught = first_caught_by(problem) if file_of_cases(problem).is_file() else {}
         rows.append((problem.id, ", ".join(f"{name} {count}" for name, count in caught.items())))
     return table(("exercise", "caught first by"), rows)

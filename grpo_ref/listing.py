@@ -1,6 +1,6 @@
 """What is listed by name: recipes, tasks, experiments, dialects; and what is said of a name that is not."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 import lazy_loader
@@ -42,12 +42,41 @@ class Listing(dict[str, Value]):
         raise UnknownName(unknown(self.kind, name, self))
 
 
+class LateMapping(Mapping[str, Value]):
+    """A mapping that is not there before it is first used.
+
+    Args:
+      give: gives the mapping, and is asked at each use.
+
+    >>> later = {}
+    >>> metals = LateMapping(lambda: later)
+    >>> later["gold"] = 79
+    >>> metals["gold"], len(metals)
+    (79, 1)
+    """
+
+    def __init__(self, give: Callable[[], Mapping[str, Value]]) -> None:
+        self.give = give
+
+    def __getitem__(self, name: str) -> Value:
+        return self.give()[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.give()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.give())
+
+    def __len__(self) -> int:
+        return len(self.give())
+
+
 class LazyListing(Mapping[str, Value]):
     """A listing whose members are imported when they are looked up, so that their names cost nothing.
 
     Args:
       kind: what one of them is called, in a word.
-      names: in the order in which they are shown.
+      names: in the order in which they are shown; they are not asked for before they are used.
       load: gives the thing of a name.
 
     >>> lengths = LazyListing("metal", ("gold", "silver"), len)
@@ -55,8 +84,8 @@ class LazyListing(Mapping[str, Value]):
     (['gold', 'silver'], 6)
     """
 
-    def __init__(self, kind: str, names: Iterable[str], load: Callable[[str], Value]) -> None:
-        self.kind, self.names, self.load = kind, tuple(names), load
+    def __init__(self, kind: str, names: Collection[str], load: Callable[[str], Value]) -> None:
+        self.kind, self.names, self.load = kind, names, load
 
     def __getitem__(self, name: str) -> Value:
         if name not in self.names:

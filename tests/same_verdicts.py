@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from grpo_ref.course.attack.collected import collected
+from grpo_ref.course.contents import source_of
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.process import Process
 from grpo_ref.course.grading.report import Report
@@ -37,7 +38,9 @@ def answers(most: int | None = None) -> list[Answer]:
 
 def _kinds(name: str) -> tuple[list[Answer], list[Answer]]:
     right = [Answer(name, style, text) for style, text in right_answers(PROBLEMS[name]).items()]
-    return right, [Answer(name, each.sentence, each.text) for each in collected(name)]
+    return right, [
+        Answer(name, each.sentence, each.text) for each in collected(name, source_of(name).checkout)
+    ]
 
 
 def _step(kind: list[Answer], most: int | None) -> int:

@@ -1,12 +1,28 @@
 """The table of contents: the chapters and exercises in the order of the course, and what each counts.
 
-Nothing of an exercise is imported here, so that the course can be listed at once. The exercises themselves
-are in `problems`, where each is imported when it is asked for by its id.
+Ours come first, then those of packages, which are looked for when the table is first used. Nothing of an
+exercise is imported here, so that the course can be listed at once. The exercises themselves are in
+`problems`, where each is imported when it is asked for by its id.
 """
 
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
-CHAPTERS = {
+from grpo_ref.course.packages import named_in, packages
+from grpo_ref.course.source import BrokenPackage, Exercise, Source
+from grpo_ref.listing import LateMapping
+
+HINTS = 3
+"""How many hints every exercise has: a question, the tool that helps, nearly the line."""
+FORMER_NAMES = {"advantages/centred": "advantages/centered"}
+"""Ids of earlier versions, which stand in students' progress files -> what they are called now."""
+CHECKOUTS: list[Path] = []
+"""Folders whose packages are part of the course in this process, be they installed or not."""
+
+_CHAPTERS = {
     "probabilities": "Probabilities and log-probabilities",
     "advantages": "Groups and advantages",
     "ratios": "Ratios and clipping",
@@ -16,9 +32,7 @@ CHAPTERS = {
     "training": "Training",
     "clinic": "The clinic",
 }
-"""The chapters in order: folder name -> title."""
-
-NOTEBOOKS = {
+_NOTEBOOKS = {
     "probabilities": "02_from_bandit_to_language",
     "advantages": "08_several_rewards",
     "ratios": "04_gallery_of_surrogates",
@@ -28,36 +42,6 @@ NOTEBOOKS = {
     "training": "02_from_bandit_to_language",
     "clinic": "09_the_clinic",
 }
-"""Chapter -> the notebook that shows its idea at work."""
-
-HINTS = 3
-"""How many hints every exercise has: a question, the tool that helps, nearly the line."""
-
-
-class Exercise(NamedTuple):
-    """One line of the table of contents.
-
-    Attributes:
-      id: "chapter/name", also the path of its files.
-      difficulty: "easy", "medium" or "hard".
-      points: what it counts.
-    """
-
-    id: str
-    difficulty: str
-    points: int
-
-    @property
-    def chapter(self) -> str:
-        """The first part of the id, a key of `CHAPTERS`."""
-        return self.id.split("/")[0]
-
-    @property
-    def name(self) -> str:
-        """The last part of the id."""
-        return self.id.split("/")[1]
-
-
 _LISTED = (
     Exercise("probabilities/log_softmax", "easy", 1),
     Exercise("probabilities/token_log_probs", "easy", 1),
@@ -105,11 +89,90 @@ _LISTED = (
     Exercise("clinic/walking_away", "medium", 2),
     Exercise("clinic/talking_on", "medium", 2),
 )
-EXERCISES: dict[str, Exercise] = {exercise.id: exercise for exercise in _LISTED}
-"""Every exercise by id, in the order of the course."""
+OURS = Source("grpo_ref.course", Path(__file__).parent, _CHAPTERS, _LISTED, _NOTEBOOKS)
+"""What this package itself has."""
 
-FORMER_NAMES = {"advantages/centred": "advantages/centered"}
-"""Ids of earlier versions, which stand in students' progress files -> what they are called now."""
+
+class Course(NamedTuple):
+    """What all sources have together.
+
+    Attributes:
+      sources: ours, then the packages'.
+      chapters: in order, folder name -> title.
+      exercises: in order, by id.
+      notebooks: chapter -> the notebook that shows its idea at work; not every chapter has one.
+    """
+
+    sources: tuple[Source, ...]
+    chapters: Mapping[str, str]
+    exercises: Mapping[str, Exercise]
+    notebooks: Mapping[str, str]
+
+
+@cache
+def course() -> Course:
+    """Look for packages, once, and put everything together.
+
+    Raises:
+      BrokenPackage: if one of them cannot be read, or gives something a name that is taken.
+    """
+    sources = (OURS, *packages(CHECKOUTS))
+    _require_names_of_their_own(sources)
+    return Course(
+        sources,
+        {chapter: title for source in sources for chapter, title in source.chapters.items()},
+        {exercise.id: exercise for source in sources for exercise in source.exercises},
+        {chapter: notebook for source in sources for chapter, notebook in source.notebooks.items()},
+    )
+
+
+def _require_names_of_their_own(sources: tuple[Source, ...]) -> None:
+    """No chapter twice; nor the last part of an id, by which what is handed in is told apart."""
+    owners: dict[str, str] = {}
+    for source in sources:
+        chapters = [f"chapter {chapter!r}" for chapter in source.chapters]
+        for thing in (*chapters, *(f"exercise {exercise.name!r}" for exercise in source.exercises)):
+            if thing in owners:
+                raise BrokenPackage(
+                    f"the package of exercises {source.package!r} has the {thing}, and so has"
+                    f" {owners[thing]!r}: rename it, or uninstall one of the two"
+                )
+            owners[thing] = source.package
+
+
+CHAPTERS = LateMapping(lambda: course().chapters)
+"""The chapters in order: folder name -> title."""
+EXERCISES = LateMapping(lambda: course().exercises)
+"""Every exercise by id, in the order of the course."""
+NOTEBOOKS = LateMapping(lambda: course().notebooks)
+"""Chapter -> the notebook that shows its idea at work; a package's chapter may have none."""
+
+
+def source_of(name: str) -> Source:
+    """The source of a chapter, or of an exercise by its chapter; ours if nobody has such a chapter."""
+    chapter = name.split("/")[0]
+    return next((source for source in course().sources if chapter in source.chapters), OURS)
+
+
+def source_at(root: Path) -> Source:
+    """The source whose checkout a folder is: its own package, or ours if it has none.
+
+    From now on the package is part of the course in this process, be it installed or not.
+
+    Raises:
+      BrokenPackage: if it cannot be read.
+    """
+    root = root.resolve()
+    if not named_in(root):
+        return OURS
+    if root not in CHECKOUTS:
+        CHECKOUTS.append(root)
+        sys.path.insert(0, str(root))
+        course.cache_clear()
+    for source in course().sources:
+        if source.checkout.resolve() == root:
+            return source
+    raise BrokenPackage(f"{root / 'pyproject.toml'} names a package that does not lie beside it")
 
 
 def exercises_in(chapter: str) -> list[Exercise]:

@@ -2,12 +2,10 @@
 
 from pathlib import Path
 
-from grpo_ref.course.contents import CHAPTERS, EXERCISES, FORMER_NAMES, exercises_in
+from grpo_ref.course.contents import CHAPTERS, EXERCISES, FORMER_NAMES, OURS, exercises_in, source_of
 
-HERE = Path(__file__).parent
-CHECKOUT = HERE.parents[1]
-STYLES = Path("tests") / "course" / "styles"
-"""Where a checkout has the right answers in other styles."""
+SOLUTIONS, STYLES = Path("solutions"), Path("tests") / "course" / "styles"
+"""Where a checkout has the model answers, and the right answers in other styles."""
 
 
 def file_of(name: str) -> Path:
@@ -25,12 +23,13 @@ def file_of(name: str) -> Path:
 
 
 def folder_of(chapter: str) -> Path:
-    """The folder of a chapter.
+    """The folder of a chapter; that of a package's has no number, which the next package would change.
 
     >>> folder_of("kl").as_posix()
     '04_kl'
     """
-    return Path(f"{list(CHAPTERS).index(chapter) + 1:02}_{chapter}")
+    ours = list(OURS.chapters)
+    return Path(f"{ours.index(chapter) + 1:02}_{chapter}" if chapter in ours else chapter)
 
 
 def page_of(chapter: str) -> Path:
@@ -63,30 +62,33 @@ def chapter_at(path: Path) -> str | None:
 
 
 def model_answer(name: str) -> str:
-    """The text of the model answer, from the installed package or from the checkout.
+    """The text of the model answer, from the installed package or from its checkout.
 
     Raises:
       FileNotFoundError: if it is in neither.
     """
-    for folder in (HERE / "solutions", CHECKOUT / "solutions"):
-        if (folder / file_of(name)).is_file():
-            return (folder / file_of(name)).read_text(encoding="utf-8")
+    source = source_of(name)
+    for folder in (source.folder, source.checkout):
+        path = folder / SOLUTIONS / file_of(name)
+        if path.is_file():
+            return path.read_text(encoding="utf-8")
     raise FileNotFoundError(f"the model answer of {name} is neither in the package nor in a checkout")
 
 
 def styles_file(name: str) -> Path:
-    """The file of the right answers in other styles, in the installed package or in the checkout."""
-    packaged = HERE / "styles" / f"{name}.py"
-    return packaged if packaged.is_file() else CHECKOUT / STYLES / f"{name}.py"
+    """The file of the right answers in other styles, in the installed package or in its checkout."""
+    source = source_of(name)
+    packaged = source.folder / "styles" / f"{name}.py"
+    return packaged if packaged.is_file() else source.checkout / STYLES / f"{name}.py"
 
 
 def problem_file(name: str) -> Path:
     """The module that declares an exercise."""
-    return HERE / "problems" / f"{name}.py"
+    return source_of(name).folder / "problems" / f"{name}.py"
 
 
 def support_files() -> dict[str, str]:
     """Name and text of the files that make `pytest` grade a folder of exercises."""
-    folders = [folder for folder in (HERE / "folder", CHECKOUT / "exercises") if folder.is_dir()]
+    folders = [folder for folder in (OURS.folder / "folder", OURS.checkout / "exercises") if folder.is_dir()]
     names = ("conftest.py", "pytest.ini")
     return {name: (folders[0] / name).read_text(encoding="utf-8") for name in names}

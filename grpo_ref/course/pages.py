@@ -1,34 +1,47 @@
 """The page that a chapter begins with: its idea, a picture, its notebook, what to read, its exercises."""
 
-from grpo_ref.course.contents import CHAPTERS, NOTEBOOKS, exercises_in
-from grpo_ref.course.layout import HERE, file_of, folder_of, page_of
+from collections.abc import Iterable
+from pathlib import Path
+
+from grpo_ref.course.contents import CHAPTERS, NOTEBOOKS, OURS, exercises_in, source_of
+from grpo_ref.course.layout import file_of, folder_of, page_of
 from grpo_ref.course.problems import PROBLEMS
 
-TEXTS = HERE / "chapters"
-"""A text and a picture for each chapter; `docs/chapter_pictures.py` draws the pictures."""
 PICTURE = "picture.png"
 
 
-def pages() -> dict[str, bytes]:
-    """Path in a folder of exercises -> content, of every page and its picture."""
-    texts = {page_of(chapter).as_posix(): page(chapter).encode() for chapter in CHAPTERS}
-    pictures = {
-        (folder_of(chapter) / PICTURE).as_posix(): (TEXTS / f"{chapter}.png").read_bytes()
-        for chapter in CHAPTERS
-    }
-    return texts | pictures
+def pages(chapters: Iterable[str] = CHAPTERS) -> dict[str, bytes]:
+    """Path in a folder of exercises -> content, of every page and its picture, if it has one."""
+    texts = {page_of(chapter).as_posix(): page(chapter).encode() for chapter in chapters}
+    pictures = {folder_of(chapter) / PICTURE: _told(chapter, ".png") for chapter in chapters}
+    return texts | {place.as_posix(): path.read_bytes() for place, path in pictures.items() if path.is_file()}
 
 
 def page(chapter: str) -> str:
-    """A chapter's text with its number and title above it, its notebook and its exercises below."""
-    number, notebook = list(CHAPTERS).index(chapter) + 1, NOTEBOOKS[chapter]
-    text = (TEXTS / f"{chapter}.md").read_text(encoding="utf-8").strip()
+    """A chapter's text with its number and title above it, its notebook and its exercises below.
+
+    A package's chapter has no number, and need not have a notebook.
+    """
+    number = f"{list(OURS.chapters).index(chapter) + 1}. " if chapter in OURS.chapters else ""
+    text = _told(chapter, ".md").read_text(encoding="utf-8").strip()
     return (
-        f"# {number}. {CHAPTERS[chapter]}\n\n{text}\n\n"
-        f"## The notebook\n\n`{notebook}.ipynb` shows the idea at work; `grpo-ref notebooks` opens it.\n\n"
+        f"# {number}{CHAPTERS[chapter]}\n\n{text}\n\n{_notebook(chapter)}"
         f"## The exercises\n\n{_exercises(chapter)}\n\n"
         f"Grade them all: `grpo-ref grade {chapter}`. A hint for the next one: `grpo-ref hint {chapter}`.\n"
     )
+
+
+def _told(chapter: str, suffix: str) -> Path:
+    """The text of a chapter, or its picture; `docs/chapter_pictures.py` draws ours."""
+    return source_of(chapter).folder / "chapters" / f"{chapter}{suffix}"
+
+
+def _notebook(chapter: str) -> str:
+    """What is said of the notebook, if there is one."""
+    if chapter not in NOTEBOOKS:
+        return ""
+    shown = f"`{NOTEBOOKS[chapter]}.ipynb` shows the idea at work; `grpo-ref notebooks` opens it."
+    return f"## The notebook\n\n{shown}\n\n"
 
 
 def _exercises(chapter: str) -> str:

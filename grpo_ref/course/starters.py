@@ -1,11 +1,12 @@
 """What students start from: fill a folder with the exercises, tell untouched files, start one again."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from grpo_ref.course.contents import CHAPTERS, source_at
 from grpo_ref.course.grading.statement import starter
-from grpo_ref.course.layout import file_of, former_files_of, model_answer, support_files
+from grpo_ref.course.layout import SOLUTIONS, file_of, former_files_of, model_answer, support_files
 from grpo_ref.course.pages import pages
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.workbook import Workbook
@@ -56,11 +57,11 @@ def _texts(workbook: Workbook) -> dict[str, tuple[Path, bytes]]:
     texts = {name: (workbook.path(name), starter_of(name).encode()) for name in PROBLEMS}
     others = {name: text.encode() for name, text in support_files().items()}
     texts |= {f"folder/{name}": (workbook.folder / name, content) for name, content in others.items()}
-    return texts | _pages(workbook)
+    return texts | _pages(workbook, CHAPTERS)
 
 
-def _pages(workbook: Workbook) -> dict[str, tuple[Path, bytes]]:
-    return {f"page/{name}": (workbook.folder / name, content) for name, content in pages().items()}
+def _pages(workbook: Workbook, chapters: Iterable[str]) -> dict[str, tuple[Path, bytes]]:
+    return {f"page/{name}": (workbook.folder / name, content) for name, content in pages(chapters).items()}
 
 
 class Built(NamedTuple):
@@ -100,10 +101,12 @@ def build(root: Path, tell: Callable[[str], object]) -> Built:
 
 
 def _texts_of_checkout(workbook: Workbook, root: Path) -> dict[str, tuple[Path, bytes]]:
-    """The starters from `solutions/`, and the pages."""
-    answers = {name: (root / "solutions" / file_of(name)).read_text(encoding="utf-8") for name in PROBLEMS}
-    texts = {name: starter(PROBLEMS[name], answers[name]).encode() for name in PROBLEMS}
-    return {name: (workbook.path(name), text) for name, text in texts.items()} | _pages(workbook)
+    """The starters from `solutions/`, and the pages, of what the checkout is the source of."""
+    source = source_at(root)
+    answers = {name: (root / SOLUTIONS / file_of(name)).read_text(encoding="utf-8") for name in source.ids}
+    texts = {name: starter(PROBLEMS[name], text).encode() for name, text in answers.items()}
+    files = {name: (workbook.path(name), text) for name, text in texts.items()}
+    return files | _pages(workbook, source.chapters)
 
 
 def _move_former(workbook: Workbook) -> None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import click
 
+from grpo_ref.course.source import BrokenPackage
 from grpo_ref.listing import nearest
 
 
@@ -93,9 +94,11 @@ class Commands(click.Group):
         return command
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a subcommand; where a file cannot be read or written, say which and why in one line."""
+        """Run a subcommand; where a file or a package cannot be used, say which and why in one line."""
         try:
             return super().invoke(ctx)
+        except BrokenPackage as error:
+            raise click.ClickException(str(error)) from error
         except OSError as error:
             if error.errno == errno.EPIPE:
                 raise

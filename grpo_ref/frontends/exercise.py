@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
+from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in, source_at
 from grpo_ref.course.layout import chapter_at, exercise_at, file_of
 from grpo_ref.course.workbook import Workbook
 from grpo_ref.listing import nearest
@@ -93,6 +93,24 @@ def folder_option(command: Command) -> Command:
         help=f"Where the exercises lie; by default here, else in {OWN}/, else in {CHECKED_OUT}/.",
     )
     return option(command)
+
+
+def root_option(command: Command) -> Command:
+    """The option --root of authors, as a Path; the package in that folder is known from then on."""
+    option = click.option(
+        "--root",
+        type=click.Path(path_type=Path, exists=True, file_okay=False),
+        default=".",
+        is_eager=True,
+        callback=_with_its_package,
+        help="The checkout of grpo_ref, or of a package of your own.",
+    )
+    return option(command)
+
+
+def _with_its_package(context: click.Context, parameter: click.Parameter, root: Path) -> Path:
+    source_at(root)
+    return root
 
 
 def _existing(context: click.Context, parameter: click.Parameter, given: Path | None) -> Path:

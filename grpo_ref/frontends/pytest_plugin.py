@@ -18,6 +18,7 @@ from grpo_ref.course.grading.report import NOT_STARTED, CheckResult, Report
 from grpo_ref.course.layout import exercise_at
 from grpo_ref.course.marking import mark
 from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.source import BrokenPackage
 from grpo_ref.course.starters import is_untouched
 from grpo_ref.course.workbook import Workbook
 from grpo_ref.frontends.course_text import overview
@@ -46,10 +47,13 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Take the files that belong to an exercise."""
-    name = exercise_at(file_path) if file_path.suffix == ".py" else None
-    if name is None:
-        return None
-    return ExerciseFile.from_parent(parent, path=file_path, problem=PROBLEMS[name])
+    try:
+        name = exercise_at(file_path) if file_path.suffix == ".py" else None
+        if name is None:
+            return None
+        return ExerciseFile.from_parent(parent, path=file_path, problem=PROBLEMS[name])
+    except BrokenPackage as error:
+        raise pytest.Collector.CollectError(str(error)) from error
 
 
 class ExerciseFile(pytest.File):

@@ -265,18 +265,57 @@ def test_the_protection_is_said(judged, tmp_path):
 
 
 @pytest.fixture
-def unprotected(tmp_path, monkeypatch):
-    """A system on which both mechanisms are missing."""
-    folder = tmp_path / "grading"
-    folder.mkdir()
-    for name in ("child.py", "guest.py", "wire.py", "confine.py"):
-        (folder / name).write_text((Path(confine.__file__).with_name(name)).read_text())
-    with (folder / "confine.py").open("a") as file:
-        file.write("\nset_apart = lambda: False\n_version = lambda: 0\n")
-    monkeypatch.setattr(nursery, "HERE", folder)
+def confined_by(tmp_path, monkeypatch):
+    """Sandboxes whose confinement is changed by some lines."""
+
+    def change(lines):
+        folder = tmp_path / "grading"
+        folder.mkdir()
+        for name in ("child.py", "guest.py", "wire.py", "confine.py"):
+            (folder / name).write_text((Path(confine.__file__).with_name(name)).read_text())
+        with (folder / "confine.py").open("a") as file:
+            file.write(lines)
+        monkeypatch.setattr(nursery, "HERE", folder)
+
     monkeypatch.setattr(nursery, "FREE", [])
-    yield
+    yield change
     nursery.close_all()
+
+
+@pytest.mark.skipif(version_of_landlock() == 0, reason="no Landlock here")
+def test_what_packages_are_imported_from_is_out_of_reach(tmp_path, monkeypatch, confined_by):
+    """Exercises may be in any of them, also where Python's own folders are around."""
+    python = tmp_path / "lib"
+    confined_by(f"\nLIBRARIES = (*LIBRARIES, {str(python)!r})\n")
+    for name in ("site-packages/my_course", "python"):
+        (python / name).mkdir(parents=True)
+        (python / name / "contents.py").write_text("hidden")
+    monkeypatch.syspath_prepend(python / "site-packages")
+    path = tmp_path / "student" / "answer.py"
+    path.parent.mkdir()
+    path.write_text("def answer(path): return open(path).read()")
+    with Sandbox(path) as sandbox:
+        replies = [
+            sandbox.call("answer", [str(python / name / "contents.py")], {})
+            for name in ("python", "site-packages/my_course")
+        ]
+    assert [reply.ok for reply in replies] == [True, False]
+    assert "PermissionError" in replies[1].kinds
+
+
+def test_python_is_in_reach_though_modules_are_searched_around_it(tmp_path, monkeypatch, confined_by):
+    confined_by("")
+    monkeypatch.syspath_prepend(Path(os.__file__).parents[1])
+    path = tmp_path / "answer.py"
+    path.write_text("import colorsys\ndef answer(): return 1")
+    with Sandbox(path) as sandbox:
+        assert sandbox.call("answer", [], {}).value == 1
+
+
+@pytest.fixture
+def unprotected(confined_by):
+    """A system on which both mechanisms are missing."""
+    confined_by("\nset_apart = lambda: False\n_version = lambda: 0\n")
 
 
 def test_a_system_without_any_protection_says_so_and_grades(unprotected, judged):

@@ -1,10 +1,8 @@
-"""`grpo-ref dev`: prove, build and begin exercises."""
+"""`grpo-ref dev`: prove and build exercises."""
 
-import os
 import re
 import shutil
 import subprocess
-import sys
 
 import pytest
 from student import ROOT, run
@@ -81,64 +79,3 @@ def test_dev_check_finds_drift_and_missing_files(tmp_path):
     assert result.exit_code == 1
     assert "the starter is not up to date" in result.output
     assert "exact_kl.py is missing" in result.output
-
-
-@pytest.fixture
-def checkout(tmp_path):
-    """A copy of the checkout, to add an exercise to."""
-    for name in ("grpo_ref", "solutions", "exercises"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    return tmp_path
-
-
-def in_checkout(checkout, *arguments):
-    """Run the command of the copied package."""
-    command = [sys.executable, "-c", "from grpo_ref.frontends.cli import main; main()", *arguments]
-    environment = os.environ | {"PYTHONPATH": str(checkout)}
-    return subprocess.run(command, cwd=checkout, capture_output=True, text=True, env=environment, check=False)
-
-
-def texts_of(folder):
-    return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*.py")}
-
-
-def test_dev_new_writes_three_files_and_a_line(checkout):
-    before = texts_of(checkout)
-    assert run("dev", "new", "kl/doubled", "--root", checkout).exit_code == 0
-    after = texts_of(checkout)
-    contents = "grpo_ref/course/contents.py"
-    assert set(after) - set(before) == {
-        "grpo_ref/course/problems/kl/doubled.py",
-        "solutions/04_kl/07_doubled.py",
-        "tests/course/styles/kl/doubled.py",
-    }
-    assert [name for name in before if after[name] != before[name]] == [contents]
-    added = set(after[contents].splitlines()) - set(before[contents].splitlines())
-    assert added == {'    Exercise("kl/doubled", "easy", 1),'}
-
-
-def test_a_new_exercise_is_built_listed_and_graded_by_every_command(checkout):
-    run("dev", "new", "kl/doubled", "--root", checkout)
-    assert in_checkout(checkout, "dev", "build").returncode == 0
-    assert 'NotImplementedError("kl/doubled")' in (checkout / "exercises/04_kl/07_doubled.py").read_text()
-    assert re.search(r"kl/doubled +0 of 1 pt +easy", in_checkout(checkout, "list").stdout)
-    assert "kl/doubled: not started" in in_checkout(checkout, "grade", "doubled").stdout
-    shutil.copy(checkout / "solutions/04_kl/07_doubled.py", checkout / "exercises/04_kl/07_doubled.py")
-    assert "kl/doubled: passed, 1 of 1 points" in in_checkout(checkout, "grade", "doubled").stdout
-    proof = in_checkout(checkout, "dev", "check", "kl/doubled").stdout
-    assert "only 2 wrong answers; the starter is not up to date" in proof
-
-
-def test_dev_new_writes_nothing_over_and_knows_the_chapters(checkout):
-    run("dev", "new", "kl/doubled", "--root", checkout)
-    again = run("dev", "new", "kl/doubled", "--root", checkout)
-    assert again.exit_code == 2
-    assert "is there already" in again.output
-    assert "one of the chapters" in run("dev", "new", "chemistry/doubled", "--root", checkout).output
-
-
-def test_dev_new_outside_a_checkout_writes_nothing(tmp_path):
-    result = run("dev", "new", "kl/doubled", "--root", tmp_path)
-    assert result.exit_code == 1
-    assert "contents.py: No such file" in result.output
-    assert list(tmp_path.iterdir()) == []

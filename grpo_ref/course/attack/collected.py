@@ -9,8 +9,6 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from grpo_ref.course.layout import CHECKOUT
-
 FOLDER = Path("tests") / "course" / "wrong_answers"
 KINDS = {"WRONG": "formula", "REMEMBERS": "state"}
 """First word of an answer -> the key in `operators.KINDS` of its mistake."""
@@ -30,8 +28,13 @@ class Collected(NamedTuple):
     text: str
 
 
-def collected(name: str, root: Path = CHECKOUT) -> list[Collected]:
-    """The wrong answers to an exercise, in the order of their file; none if there is no file."""
+def collected(name: str, root: Path) -> list[Collected]:
+    """The wrong answers to an exercise, in the order of their file; none if there is no file.
+
+    Args:
+      name: id of the exercise.
+      root: the checkout.
+    """
     path = root / FOLDER / f"{name}.txt"
     return parsed(path.read_text(encoding="utf-8")) if path.is_file() else []
 

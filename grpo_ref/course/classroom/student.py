@@ -9,6 +9,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from grpo_ref.course.classroom.handed_in import HandedIn
+from grpo_ref.course.contents import course
 from grpo_ref.course.grading.grade import grade, not_started
 from grpo_ref.course.grading.process import Process
 from grpo_ref.course.grading.report import FAILED, Report
@@ -22,7 +23,6 @@ SECONDS = 180.0
 """Wall-clock time for all answers of one student; those that are left then are failed untried."""
 UNTRIED = "Not tried: the time for all answers of this student was used up."
 BITS = 2**32
-COURSE = Path(__file__).parents[1]
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,9 @@ def key_of(handed_in: HandedIn, names: Sequence[str], *, seed: int, is_safe: boo
 
 @cache
 def _course() -> str:
-    """A checksum of all that judges: the problems with their hidden cases, and the grader."""
+    """A checksum of all that judges: the grader, and every source's problems with their hidden cases."""
     digest = hashlib.sha256()
-    for path in sorted(COURSE.rglob("*")):
+    for path in (path for source in course().sources for path in sorted(source.folder.rglob("*"))):
         if path.suffix in (".py", ".json") and path.is_file():
             digest.update(path.read_bytes())
     return digest.hexdigest()

@@ -36,7 +36,7 @@ def main() -> None:
         return
     confine.end_with_parent()
     channel = socket.socket(fileno=settings["channel"])
-    confine.of_python(settings["hidden"])
+    confine.of_python(tuple(settings["hidden"]))
     if settings["early"]:
         _load("_wire", settings["wire"])
         _load("_guest", settings["guest"])

@@ -66,13 +66,13 @@ def limit(memory: int) -> None:
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
 
 
-def shut_in(readable: Iterable[str], writable: str, hidden: str) -> int:
+def shut_in(readable: Iterable[str], writable: str, hidden: Iterable[str]) -> int:
     """Keep this process from all files but a few.
 
     Args:
       readable: what may be read beside the installation of Python.
       writable: a folder in which it may write.
-      hidden: a folder that must not be read, even if it is a part of the installation.
+      hidden: folders that must not be read, even if they are a part of the installation.
 
     Returns:
       The version of Landlock, which also tells what else it refuses; 0 if there is none.
@@ -87,7 +87,7 @@ def shut_in(readable: Iterable[str], writable: str, hidden: str) -> int:
     rules = libc.syscall(CREATE_RULESET, attributes, ctypes.c_size_t(len(attributes)), 0)
     if rules < 0:
         return 0
-    for path, rights in _rules(readable, writable, hidden, known):
+    for path, rights in _rules(readable, writable, tuple(hidden), known):
         _allow(rules, path, rights & known)
     libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     refused = libc.syscall(RESTRICT_SELF, rules, 0)
@@ -131,7 +131,9 @@ def _version() -> int:
     return max(0, int(_libc().syscall(CREATE_RULESET, None, ctypes.c_size_t(0), 1)))
 
 
-def _rules(readable: Iterable[str], writable: str, hidden: str, everything: int) -> Iterator[tuple[str, int]]:
+def _rules(
+    readable: Iterable[str], writable: str, hidden: tuple[str, ...], everything: int
+) -> Iterator[tuple[str, int]]:
     """Path -> what is allowed there and below."""
     yield writable, everything & ~(EXECUTE | IOCTL)
     yield "/dev/null", READ_FILE | WRITE_FILE
@@ -142,30 +144,35 @@ def _rules(readable: Iterable[str], writable: str, hidden: str, everything: int)
 
 
 @cache
-def of_python(hidden: str) -> tuple[tuple[str, int], ...]:
+def of_python(hidden: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
     """Path -> what is allowed of the installation of Python; it is looked through once.
 
     Args:
-      hidden: a folder that must not be read, even if it is a part of the installation.
+      hidden: folders that must not be read, even if they are a part of the installation.
     """
     rules: list[tuple[str, int]] = []
     standard = sysconfig.get_path("stdlib")
     for folder in {standard, str(Path(standard).parent), *LIBRARIES}:
         rules += [(path, READ) for path in _around(hidden, folder)]
-        if Path(hidden).is_relative_to(os.path.realpath(folder)):
+        if _holds(folder, hidden):
             rules.append((folder, READ_DIR))
     return tuple(rules)
 
 
-def _around(hidden: str, folder: str) -> Iterator[str]:
-    """The folder, or what is in it, so that the hidden one is not among it."""
-    if os.path.realpath(folder) == hidden or not os.path.isdir(folder):
+def _around(hidden: tuple[str, ...], folder: str) -> Iterator[str]:
+    """The folder, or what is in it, so that nothing hidden is among it."""
+    if os.path.realpath(folder) in hidden or not os.path.isdir(folder):
         return
-    if not Path(hidden).is_relative_to(os.path.realpath(folder)):
+    if not _holds(folder, hidden):
         yield folder
         return
     for entry in os.listdir(folder):
         yield from _around(hidden, os.path.join(folder, entry))
+
+
+def _holds(folder: str, hidden: tuple[str, ...]) -> bool:
+    """Whether something hidden is in it."""
+    return any(Path(each).is_relative_to(os.path.realpath(folder)) for each in hidden)
 
 
 def _allow(rules: int, path: str, rights: int) -> None:

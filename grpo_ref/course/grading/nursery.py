@@ -13,6 +13,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import sysconfig
 import tempfile
 import threading
 from importlib.util import find_spec
@@ -104,7 +105,7 @@ class Nursery:
             "path": [str(self.folder)],
             "libraries": [str(path) for paths in folders for path in paths],
             **{name: str(HERE / f"{name}.py") for name in ("wire", "guest", "confine")},
-            "hidden": str(HERE.parents[1].resolve()),
+            "hidden": _hidden(),
             "apart": True,
             "early": sys.platform.startswith(
                 "linux"
@@ -136,6 +137,17 @@ def close_all() -> None:
     with LOCK:
         while FREE:
             FREE.pop().close()
+
+
+def _hidden() -> list[str]:
+    """Our own folder, and those that packages are imported from: exercises may be in any of them.
+
+    Python's own folders are none of these, nor is a folder that Python itself is in.
+    """
+    standard = Path(sysconfig.get_path("stdlib")).resolve()
+    searched = {Path(entry).resolve() for entry in sys.path} - {standard / "lib-dynload"}
+    others = [path for path in sorted(searched) if path.is_dir() and not standard.is_relative_to(path)]
+    return [str(path) for path in (HERE.parents[1].resolve(), *others)]
 
 
 def _linked(name: str, folder: Path) -> list[Path]:

@@ -4,11 +4,12 @@ import ast
 from dataclasses import replace
 from functools import cache, partial
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grpo_ref.course.contents import EXERCISES, NOTEBOOKS
+from grpo_ref.course.contents import EXERCISES, NOTEBOOKS, OURS, source_of
+from grpo_ref.course.layout import problem_file
 from grpo_ref.course.right_answers import right_answers
+from grpo_ref.course.source import BrokenPackage
 from grpo_ref.listing import LazyListing
 
 if TYPE_CHECKING:
@@ -18,17 +19,35 @@ if TYPE_CHECKING:
 @cache
 def _problem(name: str) -> "Problem":
     """`PROBLEM` of the module that the id names, with what the table of contents says of it."""
-    problem: Problem = import_module(f"{__name__}.{name.replace('/', '.')}").PROBLEM
-    if problem.id != name:
-        raise ValueError(f"the module of {name} holds the exercise {problem.id}")
-    listed = EXERCISES[name]
+    problem, listed = _declared(name), EXERCISES[name]
     return replace(
         problem,
         difficulty=listed.difficulty,
         points=listed.points,
-        notebook=NOTEBOOKS[listed.chapter],
+        notebook=NOTEBOOKS.get(listed.chapter, ""),
         right_answers=partial(right_answers, problem),
     )
+
+
+def _declared(name: str) -> "Problem":
+    """`PROBLEM` of the module; what is wrong with that of another's package is told as that package's fault.
+
+    Raises:
+      BrokenPackage: if it cannot be imported, or holds no such exercise.
+    """
+    source = source_of(name)
+    try:
+        problem: Problem = import_module(f"{source.package}.problems.{name.replace('/', '.')}").PROBLEM
+        if problem.id != name:
+            raise ValueError(f"the module of {name} holds the exercise {problem.id}")
+    except Exception as error:
+        if source is OURS:
+            raise
+        raise BrokenPackage(
+            f"the package of exercises {source.package!r} has a fault: {problem_file(name)}:"
+            f" {type(error).__name__}: {error}"
+        ) from error
+    return problem
 
 
 PROBLEMS: "LazyListing[Problem]" = LazyListing("exercise", EXERCISES, _problem)
@@ -40,7 +59,7 @@ def hints_of(name: str) -> tuple[str, ...]:
 
     To import the module, with its checks and wrong answers, takes NumPy and many times as long.
     """
-    tree = ast.parse((Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
+    tree = ast.parse(problem_file(name).read_text(encoding="utf-8"))
     written = (node.value for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "hints")
     hints: tuple[str, ...] = ast.literal_eval(next(written))
     return hints

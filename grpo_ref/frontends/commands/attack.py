@@ -6,8 +6,9 @@ import click
 
 import grpo_ref
 from grpo_ref import frontends
+from grpo_ref.course.contents import source_at
 from grpo_ref.course.problems import PROBLEMS
-from grpo_ref.frontends.exercise import exercises_argument
+from grpo_ref.frontends.exercise import exercises_argument, root_option
 from grpo_ref.frontends.output import plain_option
 
 STORE = Path(".attack")
@@ -27,12 +28,7 @@ STAGES = ("search", "shrink", "signs", "checks")
     "--unfit", "show_unfit", is_flag=True, help="Show one input of each kind that right answers disagree on."
 )
 @plain_option
-@click.option(
-    "--root",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    default=".",
-    help="The checkout, with grpo_ref/, solutions/ and tests/.",
-)
+@root_option
 def command(
     exercises: tuple[str, ...],
     draws: int,
@@ -51,7 +47,8 @@ def command(
     check tells from a right answer is listed under tests/course/attack/left: read it. A run that was stopped
     goes on where it was. With --sample, exit status 1 if a wrong answer passes that is not on that list.
     """
-    problems = [PROBLEMS[name] for name in exercises or PROBLEMS if PROBLEMS[name].domain is not None]
+    named = [PROBLEMS[name] for name in exercises or source_at(root).ids]
+    problems = [problem for problem in named if problem.domain is not None]
     if not problems:
         raise click.UsageError("there is nothing to attack: none of these declares a domain")
     if only_table:

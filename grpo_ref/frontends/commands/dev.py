@@ -1,34 +1,25 @@
 """`grpo-ref dev`: for authors of exercises."""
 
 import concurrent.futures
-import re
 from collections.abc import Sequence
 from pathlib import Path
-from string import Template
 from typing import NamedTuple
 
 import click
 
 import grpo_ref
-from grpo_ref.course.contents import CHAPTERS, HINTS
+from grpo_ref.course.contents import HINTS, source_at
 from grpo_ref.course.grading.report import PASSED
-from grpo_ref.course.layout import file_of
+from grpo_ref.course.layout import SOLUTIONS, file_of
 from grpo_ref.course.problems import PROBLEMS
-from grpo_ref.files import replace_text
 from grpo_ref.frontends.commands.attack import command as attack
-from grpo_ref.frontends.exercise import exercises_argument
+from grpo_ref.frontends.commands.new import command as new
+from grpo_ref.frontends.exercise import exercises_argument, root_option
 from grpo_ref.frontends.output import columns, plain_option
 
 FEWEST_MUTANTS = 6
 WIDE = 70
 """Columns that a line of `dev check` takes."""
-TEMPLATES = Path(__file__).with_name("templates")
-root_option = click.option(
-    "--root",
-    type=click.Path(path_type=Path, exists=True, file_okay=False),
-    default=".",
-    help="The checkout, with grpo_ref/, solutions/ and exercises/.",
-)
 
 
 @click.group("dev", epilog="Example:  grpo-ref dev check")
@@ -37,6 +28,7 @@ def command() -> None:
 
 
 command.add_command(attack)
+command.add_command(new)
 
 
 @command.command("build", epilog="Example:  grpo-ref dev build")
@@ -52,50 +44,6 @@ def build(root: Path) -> None:
     for path in backups:
         click.echo(f"somebody's work is kept in {path}")
     click.echo(f"{root / 'exercises'}: {len(written)} files written, {len(backups)} kept in a backup")
-
-
-@command.command("new", epilog="Example:  grpo-ref dev new advantages/median_centered")
-@click.argument("name")
-@root_option
-def new(name: str, root: Path) -> None:
-    """Begin the exercise NAME, as in CHAPTER/FUNCTION.
-
-    This writes a problem module, a model answer and right answers in other styles to fill in, and a line in
-    the table of contents, where the exercise is the last of its chapter, easy and of one point until you
-    change that.
-    """
-    if not re.fullmatch(r"[a-z0-9_]+/[a-z][a-z0-9_]*", name) or name.split("/")[0] not in CHAPTERS:
-        chapters = ", ".join(CHAPTERS)
-        raise click.UsageError(f"NAME is CHAPTER/FUNCTION, with one of the chapters {chapters}; got {name!r}")
-    texts = {
-        root / "grpo_ref" / "course" / "problems" / f"{name}.py": _from_template("problem.py.txt", name),
-        root / "solutions" / file_of(name): _from_template("solution.py.txt", name),
-        root / "tests" / "course" / "styles" / f"{name}.py": _from_template("styles.py.txt", name),
-    }
-    for path in texts:
-        if path.exists():
-            raise click.UsageError(f"{path} is there already")
-    contents = root / "grpo_ref" / "course" / "contents.py"
-    texts[contents] = _with_line(contents.read_text(encoding="utf-8"), name)
-    for path, text in texts.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_text(path, text)
-        click.echo(f"written: {path}")
-    click.echo(f"next: fill in the TODOs, and choose place, difficulty and points in {contents}")
-    click.echo(f"then: grpo-ref dev attack {name} && grpo-ref dev build && grpo-ref dev check {name} --table")
-
-
-def _from_template(template: str, name: str) -> str:
-    text = (TEMPLATES / template).read_text(encoding="utf-8")
-    return Template(text).substitute(id=name, name=name.split("/")[1])
-
-
-def _with_line(contents: str, name: str) -> str:
-    """The table of contents with a line for the exercise behind the last one of its chapter."""
-    lines = contents.splitlines(keepends=True)
-    chapter = f'    Exercise("{name.split("/")[0]}/'
-    last = max(number for number, line in enumerate(lines) if line.startswith(chapter))
-    return "".join([*lines[: last + 1], f'    Exercise("{name}", "easy", 1),\n', *lines[last + 1 :]])
 
 
 class Proof(NamedTuple):
@@ -122,7 +70,7 @@ def check(exercises: tuple[str, ...], plain: bool, table: bool, root: Path) -> N
     date; every wrong answer is caught, and every check catches one; the tolerance is as declared. Exit
     status 1 if anything is not as it should be.
     """
-    problems = [PROBLEMS[name] for name in exercises or PROBLEMS]
+    problems = [PROBLEMS[name] for name in exercises or source_at(root).ids]
     mutants, checks, faults = 0, 0, 0
     with concurrent.futures.ProcessPoolExecutor() as pool:
         proofs = pool.map(prove, [problem.id for problem in problems], [root] * len(problems))
@@ -153,6 +101,7 @@ def prove(name: str, root: Path) -> Proof:
       name: its id.
       root: the checkout with its solution and starter.
     """
+    source_at(root)  # a process of its own may not know the package yet
     problem = PROBLEMS[name]
     matrix = grpo_ref.course.kill_matrix(problem)
     return Proof(matrix, _faults(problem, matrix) + _file_faults(problem, root))
@@ -177,7 +126,7 @@ def _faults(problem: "grpo_ref.course.Problem", matrix: "grpo_ref.course.Matrix"
 
 def _file_faults(problem: "grpo_ref.course.Problem", root: Path) -> list[str]:
     """What is wrong with the model answer and the starter made from it."""
-    answer, begin = root / "solutions" / file_of(problem.id), root / "exercises" / file_of(problem.id)
+    answer, begin = root / SOLUTIONS / file_of(problem.id), root / "exercises" / file_of(problem.id)
     missing = [f"{path} is missing" for path in (answer, begin) if not path.is_file()]
     if missing:
         return missing

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import click
 
-from grpo_ref.course.contents import CHAPTERS, EXERCISES, HINTS, Exercise
+from grpo_ref.course.contents import CHAPTERS, EXERCISES, HINTS
 from grpo_ref.course.layout import file_of, page_of
 from grpo_ref.course.progress import Progress
+from grpo_ref.course.source import Exercise
 from grpo_ref.frontends.course_text import overview
 from grpo_ref.frontends.exercise import exercises_argument, folder_option, open_workbook
 from grpo_ref.frontends.output import columns, plain_option

@@ -1,0 +1,99 @@
+"""Packages of exercises that others have written: found by their entry points, and read.
+
+A package names its table of contents in the group "grpo_ref.course", as in
+
+    [project.entry-points."grpo_ref.course"]
+    my_course = "my_course.contents:COURSE"
+
+The files in which pip notes entry points are looked through here, since the standard library's own reader of
+them takes as long to import as everything else that lists the course.
+"""
+
+import os
+import pkgutil
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import lazy_loader
+
+from grpo_ref.course.source import BrokenPackage, Source
+
+configparser = lazy_loader.load("configparser")  # for those who have such a package
+tomllib = lazy_loader.load("tomllib")  # for those who write one
+
+GROUP = "grpo_ref.course"
+NOTED = "entry_points.txt"
+
+
+def packages(checkouts: Iterable[Path]) -> list[Source]:
+    """What all of them say of themselves, in the order of the names of their entry points.
+
+    Args:
+      checkouts: folders whose packages count too if they are not installed.
+
+    Raises:
+      BrokenPackage: if one of them cannot be read.
+    """
+    named = {each for text in _noted() for each in _entries(text)}
+    named |= {each for root in checkouts for each in named_in(root).items()}
+    return [_loaded(place) for _, place in sorted(named)]
+
+
+def named_in(root: Path) -> dict[str, str]:
+    """The entry points that the pyproject.toml of a folder declares: name -> MODULE:NAME; none without one.
+
+    Raises:
+      BrokenPackage: if it is no TOML.
+    """
+    path = root / "pyproject.toml"
+    if not path.is_file():
+        return {}
+    try:
+        project = tomllib.loads(path.read_text(encoding="utf-8")).get("project", {})
+    except ValueError as error:
+        raise BrokenPackage(f"{path} cannot be read: {error}") from error
+    return dict(project.get("entry-points", {}).get(GROUP, {}))
+
+
+def _noted() -> Iterator[str]:
+    """The text of every file in which our group is among the entry points of something installed."""
+    for folder in dict.fromkeys(sys.path):
+        try:
+            names = os.listdir(folder or ".")
+        except OSError:
+            continue
+        for name in names:
+            if name.endswith((".dist-info", ".egg-info")):
+                try:
+                    text = Path(folder, name, NOTED).read_text(encoding="utf-8")
+                except OSError:
+                    continue
+                if f"[{GROUP}]" in text:
+                    yield text
+
+
+def _entries(text: str) -> list[tuple[str, str]]:
+    r"""The entry points of our group.
+
+    >>> _entries("[grpo_ref.course]\nmine = mine.contents:COURSE\n[other]\na = b:c")
+    [('mine', 'mine.contents:COURSE')]
+    """
+    parser = configparser.ConfigParser(delimiters="=", interpolation=None)
+    parser.read_string(text)
+    return list(parser[GROUP].items())
+
+
+def _loaded(place: str) -> Source:
+    """What MODULE:NAME means, which has to be a source."""
+    package = place.partition(":")[0].partition(".")[0]
+    try:
+        found = pkgutil.resolve_name(place)
+        if not isinstance(found, Source):
+            raise TypeError(f"expected a Source, got {type(found).__name__}")
+    except (Exception, SystemExit) as error:
+        raise BrokenPackage(
+            f"the package of exercises {package!r} cannot be read, mend or uninstall it:"
+            f" {place}: {type(error).__name__}: {error}"
+        ) from error
+    return found
