@@ -3,6 +3,7 @@
 import importlib
 import re
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -25,20 +26,54 @@ def each_done(
 ) -> Iterator[Result]:
     """Do the work for every item, and yield what comes of it, in the order in which it ends.
 
+    What a process was at when it was killed is done again by another.
+
     Args:
       work: a function that another process can import.
-      items: what it is done for.
+      items: what it is done for; they are taken as they are needed.
       workers: processes here; -1 for one per core, 1 for none beside this one.
       scheduler: address of a Dask scheduler, as in "tcp://127.0.0.1:8786"; its workers need this package.
         The scheduler gives the work of a worker that died to another.
 
     Raises:
       ValueError: if the address is none.
-      OSError: if nothing answers there, or the scheduler has no workers.
+      OSError: if nothing answers there, or the scheduler has no workers; or if processes are killed again and
+        again without anything being done.
     """
+    numbered = enumerate(items)
+    begun: dict[int, Item] = {}
     with _backend(scheduler):
-        parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered")
-        yield from parallel(joblib.delayed(work)(item) for item in items)
+        while True:
+            done = 0
+            try:
+                for number, result in _round(work, _taken(begun, numbered), workers):
+                    del begun[number]
+                    done += 1
+                    yield result
+                return
+            except BrokenExecutor as error:
+                if not done:
+                    raise OSError("the processes that do the work are killed again and again") from error
+
+
+def _round(
+    work: Callable[[Item], Result], items: Iterable[tuple[int, Item]], workers: int
+) -> Iterator[tuple[int, Result]]:
+    """Each result with the number of its item, until all are done or a process was killed."""
+    parallel = joblib.Parallel(n_jobs=workers, return_as="generator_unordered")
+    yield from parallel(joblib.delayed(_numbered)(work, number, item) for number, item in items)
+
+
+def _numbered(work: Callable[[Item], Result], number: int, item: Item) -> tuple[int, Result]:
+    return number, work(item)
+
+
+def _taken(begun: dict[int, Item], numbered: Iterable[tuple[int, Item]]) -> Iterator[tuple[int, Item]]:
+    """What was begun before and is not done, then the others, which are begun now."""
+    yield from list(begun.items())
+    for number, item in numbered:
+        begun[number] = item
+        yield number, item
 
 
 @contextmanager
