@@ -6,6 +6,7 @@ them, and an input on which they do not agree judges nobody.
 """
 
 import ast
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,7 @@ def right_answers(problem: "Problem", root: Path | None = None) -> dict[str, str
     return {name: text if NUMPY in text else f"{NUMPY}\n{text}" for name, text in texts.items()}
 
 
+@cache
 def styles(text: str, function: str) -> dict[str, str]:
     """Each public function of a file with the imports and helpers that it uses, under the name asked for.
 

@@ -163,7 +163,7 @@ class _Grading:
     def _untried(self, name: str) -> Report | None:
         """The report, if nothing has to be run for it."""
         text = self.answers.get(name)
-        if text is None or text == starter_of(name).encode():
+        if text is None or text == _starter(name):
             return not_started(PROBLEMS[name], self.seed)
         if self._is_late():
             return replace(not_started(PROBLEMS[name], self.seed), status=FAILED, symptom=UNTRIED)
@@ -180,6 +180,11 @@ class _Grading:
         path.write_bytes(self.answers[name])
         with Sandbox(path, make_room=make_room) as sandbox:
             return grade(PROBLEMS[name], sandbox, seed=self.seed, explain=explain)
+
+
+@cache
+def _starter(name: str) -> bytes:
+    return starter_of(name).encode()
 
 
 def _failures(report: Report) -> list[str]:

@@ -26,10 +26,11 @@ def remembered() -> Callable[[], None]:
         ours.update(built_in)  # first: what follows uses them
         for name, module, names, contents in kept:
             modules[name] = module
-            for added in names.keys() - contents.keys():
-                if type(names[added]) is not module_type:
-                    del names[added]
             names.update(contents)
+            if len(names) > len(contents):
+                for added in names.keys() - contents.keys():
+                    if type(names[added]) is not module_type:
+                        del names[added]
         settings()
 
     return renew

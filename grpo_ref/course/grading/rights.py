@@ -3,6 +3,7 @@
 import ast
 import warnings
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -126,6 +127,7 @@ def rights_of(problem: Problem) -> Rights:
     return Rights(problem, problem.right_answers())
 
 
+@cache
 def function_of(text: str, name: str) -> Function:
     """The function of a program that we wrote ourselves."""
     namespace: dict[str, Any] = {"__name__": "right"}
@@ -134,6 +136,7 @@ def function_of(text: str, name: str) -> Function:
     return function
 
 
+@cache
 def widened(text: str) -> str:
     """The program in extended precision: every `float` is a `np.longdouble`.
 

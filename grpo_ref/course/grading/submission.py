@@ -24,7 +24,7 @@ difflib = lazy_loader.load("difflib")  # for those who misspell a name
 
 ENDED = frozenset(("TimedOut", "Died"))
 """Kinds of what is raised for a process that was ended."""
-TOGETHER = 32
+TOGETHER = 64
 """Calls that are made together: many, since each message costs; not all, since they share their time."""
 
 
