@@ -10,7 +10,7 @@ from pathlib import Path
 
 def block(name):
     """The pattern of a block of code."""
-    return rf"\s*```python\n(?P<{name}>.*?)\n +```"
+    return rf"\s*```(?:python|toml|csv)\n(?P<{name}>.*?)\n +```"
 
 
 STEP = re.compile(
