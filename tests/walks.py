@@ -10,7 +10,7 @@ from pathlib import Path
 
 def block(name):
     """The pattern of a block of code."""
-    return rf"\s*```python\n(?P<{name}>.*?)\n +```"
+    return rf"\s*```(?:python|toml|csv)\n(?P<{name}>.*?)\n +```"
 
 
 STEP = re.compile(
@@ -56,7 +56,7 @@ def follow(step, root, run):
 
 
 def run(command, root, path):
-    """Run a command of a walk in its folder, with the packages that are in the folders of a path."""
+    """Run a command of a walk in its folder, with the packages in the folders of a path; what it prints."""
     program, *arguments = shlex.split(command)
     programs = {
         "cp": ["cp"],
@@ -68,3 +68,4 @@ def run(command, root, path):
     whole = [*programs[program], *arguments]
     done = subprocess.run(whole, cwd=root, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}{done.stderr[-2000:]}"
+    return done.stdout

@@ -20,7 +20,7 @@ def course_options(command: Command) -> Command:
         "--course",
         "course_file",
         type=EXISTING,
-        help="Course file: exercises, points, weights, deadlines and late policy (docs/instructor.md).",
+        help="Course file: exercises, points, weights, deadlines and late policy (docs/teach.md).",
     )
     assignment = click.option(
         "--assignment",

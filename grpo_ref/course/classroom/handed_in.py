@@ -171,9 +171,15 @@ def _student_of(path: PurePosixPath) -> tuple[str, PurePosixPath]:
 
 
 def _student_in(folder: str) -> str:
-    """The student whose folder this is."""
-    moodle = MOODLE.fullmatch(folder)
-    return moodle["student"] if moodle else folder
+    """The student whose folder, or zip file, this is.
+
+    >>> _student_in("Jo Smith_4711_assignsubmission_file"), _student_in("smithjo_4711_99_my-exercises")
+    ('Jo Smith_4711', 'smithjo_4711')
+    """
+    if moodle := MOODLE.fullmatch(folder):
+        return moodle["student"]
+    canvas = CANVAS.fullmatch(folder)
+    return f"{canvas['student']}_{canvas['id']}" if canvas else folder
 
 
 def _exercise_of(path: PurePosixPath) -> str:

@@ -67,6 +67,13 @@ def test_one_folder_around_all_in_an_archive_is_nobody(tmp_path):
     assert [pile.student for pile in piles(tmp_path / "in.zip")] == ["anna", "ben"]
 
 
+def test_a_zip_file_in_the_download_of_canvas_is_the_students(tmp_path):
+    with zipfile.ZipFile(tmp_path / "smithjo_4711_99_my-exercises.zip", "w") as archive:
+        archive.writestr("my-exercises/04_kl/03_k3.py", K3)
+    found = handed_in(tmp_path, {"smithjo_LATE_4711_98_log_softmax.py": b"x"})
+    assert found == {"smithjo_4711": ({"kl/k3": K3, "probabilities/log_softmax": b"x"}, [])}
+
+
 def test_the_folder_of_one_student_is_nobodys(tmp_path):
     assert list(handed_in(tmp_path, {"04_kl/03_k3.py": K3})) == ["unnamed"]
 

@@ -1,0 +1,120 @@
+"""docs/handout: the sheets, the course file and the marking scheme agree, and what they tell to run runs."""
+
+import re
+
+import pytest
+from student import ROOT
+from walks import STEP, run
+
+from grpo_ref.course.classroom.course_file import read_course
+from grpo_ref.course.contents import OURS
+from grpo_ref.course.problems import PROBLEMS
+
+HANDOUT = ROOT / "docs" / "handout"
+TEXTS = {path.name: path.read_text(encoding="utf-8") for path in sorted(HANDOUT.glob("*.md"))}
+COURSE = read_course(HANDOUT / "course.toml")
+PROGRAMMING = re.compile(r"^\| P(\d)\.(\d+) \| `([^`]+)` \| (.*) \| (\d+) \|$", re.MULTILINE)
+WRITTEN = re.compile(
+    r"^### (W\d\.\d) ([^\n]*) \((\d+) points\)\n(.*?)(?=^### |^## |\Z)", re.MULTILINE | re.DOTALL
+)
+TOTAL = re.compile(r"(\d+) points: (\d+) for programming, (\d+) for written problems")
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[\w-]+)?\)")
+WEEKS = [each.name for each in COURSE.assignments]
+
+
+def prose(text):
+    """A page without its blocks of code."""
+    return re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
+
+
+def problems(text):
+    """Number -> title and points of each written problem, and the points of its parts."""
+    found = {}
+    for number, title, points, answer in WRITTEN.findall(prose(text)):
+        found[number] = (title, int(points), [int(part) for part in re.findall(r"\[(\d)\]", answer)])
+    return found
+
+
+@pytest.mark.parametrize("name", WEEKS)
+def test_a_sheet_has_the_exercises_and_points_of_the_course_file(name):
+    (assignment,) = (each for each in COURSE.assignments if each.name == name)
+    rows = PROGRAMMING.findall(TEXTS[f"{name}.md"])
+    assert [int(number) for _, number, *_ in rows] == list(range(1, len(rows) + 1))
+    assert {week for week, *_ in rows} == {name[-1]}
+    assert tuple(row[2] for row in rows) == assignment.exercises
+    for *_, exercise, title, points in rows:
+        assert (title, float(points)) == (PROBLEMS[exercise].title, COURSE.points_of(exercise))
+
+
+@pytest.mark.parametrize("name", WEEKS)
+def test_the_points_of_a_sheet_add_up(name):
+    text = TEXTS[f"{name}.md"]
+    together, programming, written = map(int, TOTAL.search(text).groups())
+    assert together == programming + written
+    assert programming == sum(int(row[-1]) for row in PROGRAMMING.findall(text))
+    assert written == sum(points for _, points, _ in problems(text).values())
+    for title, points, parts in problems(text).values():
+        assert sum(parts) == points, title
+
+
+@pytest.mark.parametrize("name", WEEKS)
+def test_the_marking_scheme_has_the_same_problems_and_steps(name):
+    scheme = {number: rest for number, rest in problems(TEXTS["marking-scheme.md"]).items()}
+    for number, told in problems(TEXTS[f"{name}.md"]).items():
+        assert scheme[number] == told
+
+
+def test_the_schedule_has_the_points_of_the_sheets():
+    overview = TEXTS["README.md"]
+    totals = {name: tuple(map(int, TOTAL.search(TEXTS[f"{name}.md"]).groups())) for name in WEEKS}
+    rows = re.findall(r"\((week-\d)\.md\) \| [\d, ]+ \| (\d+) \| (\d+) \| (\d+) \|", overview)
+    assert {name: (int(all_), int(code), int(text)) for name, code, text, all_ in rows} == totals
+    together, programming, written = (sum(column) for column in zip(*totals.values(), strict=True))
+    assert f"| all | | {programming} | {written} | {together} |" in overview
+    share = round(100 * programming / together)
+    assert f"{share} % of the course is programming and {100 - share} % is written" in overview
+    assert f"divided by {together}" in overview
+
+
+def test_what_is_on_no_sheet_is_said():
+    left = [name for name in OURS.ids if name not in COURSE.exercises]
+    (told,) = re.findall(r"are on no sheet: (.*?)\.", TEXTS["README.md"], re.DOTALL)
+    assert re.findall(r"`(\w+)`", told) == [name.split("/")[1] for name in left]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_links_lead_somewhere(name):
+    for target in LINK.findall(prose(TEXTS[name])):
+        assert (HANDOUT / target).exists(), target
+
+
+def test_the_worked_numbers_of_the_overview():
+    assert f"15/{len(PROBLEMS['kl/k3'].checks)} · 1 = 0.88" in TEXTS["README.md"]
+    assert round(18 * COURSE.late.share(2), 2) == 14.4
+
+
+@pytest.mark.parametrize("name", ["README.md", "week-4.md"])
+def test_the_commands_run(name, tmp_path):
+    commands = [step["command"] for step in STEP.finditer(TEXTS[name]) if step["command"]]
+    assert commands
+    told = [run(command, tmp_path, path=[ROOT]) for command in commands]
+    if name == "week-4.md":
+        assert (tmp_path / "compared.png").is_file()
+        assert "length_bias  depends  (16 seeds)" in told[-1]
+        (missing,) = re.findall(r"^ *not shown +(.*):", told[-1], re.MULTILINE)
+        assert missing == "Wrong answers do not grow with the token mean"
+        assert re.search(r"token mean: growth of wrong 0\.40\d* \[-0\.3\d*, 1\.1\d*\]", told[-1])
+
+
+def test_the_findings_are_those_of_the_page_about_experiments():
+    """What the model answer to W4.4 says of 128 seeds."""
+    page = (ROOT / "docs" / "experiments" / "README.md").read_text(encoding="utf-8")
+    rows = dict(
+        re.findall(r"^\| ((?:Wrong|Right) answers [^|]*?) \| [^|]* \| ([^|]*\]) \| 1 \|", page, re.MULTILINE)
+    )
+    told = {
+        "Wrong answers grow longer under GRPO": "6.4 [6.39, 6.41]",
+        "Right answers grow shorter under GRPO": "-2.69 [-2.69, -2.69]",
+        "Wrong answers do not grow with the token mean": "0.339 [0.0676, 0.611]",
+    }
+    assert told.items() <= rows.items()
