@@ -2,11 +2,21 @@
 
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Column
 
 from grpo_ref.frontends.output import is_plain
@@ -14,6 +24,24 @@ from grpo_ref.frontends.output import is_plain
 FIRST, LONGER = 1.0, 1.5
 """Where there is no terminal, what takes less than a second is silent; else there is a line after the first
 second, one each time that half as much time again has passed, and one at the end."""
+
+
+def _console() -> Console:
+    return Console(file=sys.stderr, force_terminal=False if is_plain() else None)
+
+
+@contextmanager
+def waiting(title: str) -> Iterator[None]:
+    """Say what is being done that cannot be counted; in a terminal, with the time that has passed."""
+    console = _console()
+    if not console.is_terminal:
+        print(title, file=sys.stderr)
+        yield
+        return
+    columns = SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()
+    with Progress(*columns, console=console) as shown:
+        shown.add_task(title, total=None)
+        yield
 
 
 class ProgressBar:
@@ -27,7 +55,7 @@ class ProgressBar:
     """
 
     def __init__(self, title: str, unit: str, total: int, *, start: int = 0) -> None:
-        self.console = Console(file=sys.stderr, force_terminal=False if is_plain() else None)
+        self.console = _console()
         self.unit, self.total, self.start = unit, total, start
         self.begun, self.due = time.monotonic(), FIRST
         self.bar = Progress(

@@ -16,6 +16,7 @@ from grpo_ref.frontends.output import INTERRUPTED, plain_option
 if TYPE_CHECKING:
     from grpo_ref.frontends.class_work import ClassWork
 
+PREPARING = "preparing the sandbox (compiled the first time: a minute or two)"
 UNSAFE = (
     "warning: the answers run in processes of this machine, not in the sandbox for strangers; no verdict is"
     " official"
@@ -170,9 +171,9 @@ def _prepare(is_unsafe: bool) -> None:
     if is_unsafe:
         click.echo(UNSAFE, err=True)
         return
-    click.echo("preparing the sandbox (the first time it is compiled, which takes a minute or two)", err=True)
     try:
-        classroom.prepare()
+        with frontends.progress.waiting(PREPARING):
+            classroom.prepare()
     except WasmMissing as error:
         raise click.ClickException(
             f"{error}\n--unsafe-process grades without it, if you trust them"
