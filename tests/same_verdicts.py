@@ -1,9 +1,11 @@
-"""Do a process and WebAssembly give the same verdicts? `python tests/same_verdicts.py [N]` tries both.
+"""Do a process and WebAssembly give the same verdicts? `python tests/same_verdicts.py [--most N] [--made N]`.
 
-The answers are all right ones in every style, and the wrong ones that were written by hand; with a number,
-only so many of each exercise, evenly chosen. Prints what differs; exit status 1 if anything does.
+The answers are all right ones in every style, the wrong ones that were written by hand, and with --made so
+many wrong ones of each exercise that were made by machine; with --most, only so many of each kind and exercise,
+evenly chosen. Prints what differs. Exit status 1 if a verdict does; where both fail, other tests may.
 """
 
+import argparse
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -12,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from grpo_ref.course.attack.collected import collected
+from grpo_ref.course.attack.mutants import wrong_answers
 from grpo_ref.course.contents import source_of
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.process import Process
@@ -31,15 +34,27 @@ class Answer(NamedTuple):
     text: str
 
 
-def answers(most: int | None = None) -> list[Answer]:
+class Verdict(NamedTuple):
+    """What came of an answer: the status, and the tests that fail."""
+
+    status: str
+    failed: tuple[str, ...]
+
+
+def answers(most: int | None = None, made: int = 0) -> list[Answer]:
     """All answers to all exercises, or so many to each of either kind."""
-    return [answer for name in PROBLEMS for kind in _kinds(name) for answer in kind[:: _step(kind, most)]]
+    return [
+        answer for name in PROBLEMS for kind in _kinds(name, made) for answer in kind[:: _step(kind, most)]
+    ]
 
 
-def _kinds(name: str) -> tuple[list[Answer], list[Answer]]:
-    right = [Answer(name, style, text) for style, text in right_answers(PROBLEMS[name]).items()]
-    return right, [
-        Answer(name, each.sentence, each.text) for each in collected(name, source_of(name).checkout)
+def _kinds(name: str, made: int) -> list[list[Answer]]:
+    problem, right = PROBLEMS[name], right_answers(PROBLEMS[name])
+    machine = wrong_answers(problem, right, made) if made else []
+    return [
+        [Answer(name, style, text) for style, text in right.items()],
+        [Answer(name, each.sentence, each.text) for each in collected(name, source_of(name).checkout)],
+        [Answer(name, f"{each.style}: {each.operator}, {each.change}", each.text) for each in machine[:made]],
     ]
 
 
@@ -47,8 +62,8 @@ def _step(kind: list[Answer], most: int | None) -> int:
     return 1 if most is None else max(1, -(-len(kind) // most))
 
 
-def differences(tried: list[Answer]) -> Iterator[str | None]:
-    """What differs between the two verdicts on each answer, as a line; None where nothing does."""
+def both(tried: list[Answer]) -> Iterator[tuple[Verdict, Verdict]]:
+    """The verdicts of a process and of WebAssembly on each answer."""
     kept = Kept()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "answer.py"
@@ -58,32 +73,33 @@ def differences(tried: list[Answer]) -> Iterator[str | None]:
             wasm = _verdict(answer, path, partial(Wasm, kept=kept))
             if wasm != process:  # once more, in an interpreter of its own
                 wasm = _verdict(answer, path, Wasm)
-            same = wasm == process
-            yield (
-                None if same else f"{answer.exercise}: {answer.about}\n  process {process}\n  wasm    {wasm}"
-            )
+            yield process, wasm
     kept.close()
 
 
-def _verdict(answer: Answer, path: Path, make_room) -> tuple[str, list[str]]:
-    """The status, and the tests that fail."""
+def _verdict(answer: Answer, path: Path, make_room) -> Verdict:
     with Sandbox(path, make_room=make_room) as sandbox:
         report: Report = grade(PROBLEMS[answer.exercise], sandbox, explain=False)
-    return report.status, [result.name for result in report.results if not result.passed]
+    return Verdict(report.status, tuple(result.name for result in report.results if not result.passed))
 
 
 def main() -> int:
     """Try them all."""
-    tried = answers(int(sys.argv[1]) if len(sys.argv) > 1 else None)
-    found = 0
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--most", type=int)
+    parser.add_argument("--made", type=int, default=0)
+    options = parser.parse_args()
+    tried = answers(options.most, options.made)
+    other_tests = other_verdicts = 0
     with ProgressBar("answers", "answer", len(tried)) as bar:
-        for done, difference in enumerate(differences(tried), start=1):
-            if difference is not None:
-                found += 1
-                print(difference, flush=True)
-            bar.show(done, tried[done - 1].exercise)
-    print(f"{len(tried)} answers, {found} with another verdict")
-    return int(found > 0)
+        for done, (answer, (process, wasm)) in enumerate(zip(tried, both(tried), strict=True), start=1):
+            if process != wasm:
+                print(f"{answer.exercise}: {answer.about}\n  process {process}\n  wasm    {wasm}", flush=True)
+            other_verdicts += process.status != wasm.status
+            other_tests += process != wasm and process.status == wasm.status
+            bar.show(done, answer.exercise)
+    print(f"{len(tried)} answers, {other_verdicts} with another verdict, {other_tests} fail other tests")
+    return int(other_verdicts > 0)
 
 
 if __name__ == "__main__":
