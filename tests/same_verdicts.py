@@ -1,8 +1,8 @@
 """Do a process and WebAssembly give the same verdicts? `python tests/same_verdicts.py [--most N] [--made N]`.
 
 The answers are all right ones in every style, the wrong ones that were written by hand, and with --made so
-many wrong ones of each exercise that were made by machine; with --most, only so many of each kind and exercise,
-evenly chosen. Prints what differs. Exit status 1 if a verdict does; where both fail, other tests may.
+many wrong ones of each exercise that were made by machine; with --most, only so many of each kind and
+exercise, evenly chosen. Prints what differs. Exit status 1 if a verdict does; where both fail, other tests may.
 """
 
 import argparse
