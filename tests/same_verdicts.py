@@ -2,7 +2,7 @@
 
 The answers are all right ones in every style, the wrong ones that were written by hand, and with --made so
 many wrong ones of each exercise that were made by machine; with --most, only so many of each kind and
-exercise, evenly chosen. Prints what differs. Exit status 1 if a verdict does: where both fail, other tests may.
+exercise, evenly chosen. Prints what differs; exit status 1 if a verdict does. Where both fail, tests may.
 """
 
 import argparse
