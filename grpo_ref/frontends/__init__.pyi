@@ -1,6 +1,7 @@
 """The modules of this folder that commands use when they run, and not when they are asked for help."""
 
 from . import (
+    autograder as autograder,
     class_report as class_report,
     class_work as class_work,
     config_file as config_file,

@@ -16,8 +16,6 @@ from grpo_ref.frontends.class_formats import gradescope_data
 from grpo_ref.frontends.class_record import Row, marked, record_of, tests_gave, with_marks
 
 TEMPLATES = Path(__file__).parent / "commands" / "templates"
-VISIBILITIES = ("visible", "after_due_date", "after_published", "hidden")
-"""Who sees the results, in Gradescope's words."""
 SCRIPT = 0o755 << 16
 """Permissions of a script, as zip files keep them."""
 BEGUN = (2020, 1, 1, 0, 0, 0)

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from grpo_ref.course import classroom
-from grpo_ref.course.classroom import CourseFile
 from grpo_ref.course.contents import EXERCISES
+
+if TYPE_CHECKING:
+    from grpo_ref.course.classroom import CourseFile
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 EXISTING = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -33,7 +35,7 @@ def course_options(command: Command) -> Command:
 
 def chosen_course(
     path: Path | None, chosen: tuple[tuple[str, ...], ...], assignments: tuple[str, ...]
-) -> CourseFile:
+) -> "CourseFile":
     """What counts: by the course file, or the exercises that are named, or everything.
 
     Args:

@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from grpo_ref.course import grading
-from grpo_ref.course.grading.problem import Calls
 from grpo_ref.course.grading.process import Process
 from grpo_ref.course.grading.room import (
     DIED,
@@ -26,6 +25,9 @@ from grpo_ref.course.grading.room import (
     Limits,
     Room,
 )
+
+if TYPE_CHECKING:
+    from grpo_ref.course.grading.problem import Calls
 
 LONGEST_TEXT, MOST_TEXTS = 2000, 20
 """Characters of an error's message that are kept; how many lines and warnings."""
@@ -117,7 +119,7 @@ class Sandbox:
         answer = self._timed(self.room.ask, grading.wire.request(function, arguments, keywords), seconds)
         return self._reply(answer, f"no answer after {seconds:.2g} s")
 
-    def call_together(self, function: str, calls: Calls) -> list[Reply]:
+    def call_together(self, function: str, calls: "Calls") -> list[Reply]:
         """Make several calls within the time of one; no replies if that is not possible: call one by one.
 
         Nor are there any if something was printed, since it could not be told in which call.

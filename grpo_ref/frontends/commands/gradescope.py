@@ -3,24 +3,29 @@
 import json
 from importlib.metadata import version
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from grpo_ref import frontends
 from grpo_ref.course import classroom
-from grpo_ref.course.classroom import CourseFile, Override
 from grpo_ref.course.grading.report import DEFAULT_SEED
 from grpo_ref.course.grading.wasm import WasmMissing
 from grpo_ref.files import replace_file, replace_text
-from grpo_ref.frontends import autograder
 from grpo_ref.frontends.course_options import EXISTING, chosen_course, course_options
 
+if TYPE_CHECKING:
+    from grpo_ref.course.classroom import CourseFile, Override
+
+VISIBILITIES = ("visible", "after_due_date", "after_published", "hidden")
+"""Who sees the results, in Gradescope's words."""
 COURSE, OVERRIDES = "course.toml", "overrides.toml"
 overrides_option = click.option(
     "--overrides", type=EXISTING, help="What you decided for single students, named by their address."
 )
 visibility_option = click.option(
     "--visibility",
-    type=click.Choice(autograder.VISIBILITIES),
+    type=click.Choice(VISIBILITIES),
     default="visible",
     show_default=True,
     help="When students see the results.",
@@ -77,7 +82,7 @@ def build(
         options.append(f"--overrides={OVERRIDES}")
     if per_day is not None:
         options.append(f"--per-day={per_day}")
-    archive = autograder.build(files, _requirements(wheels), options)
+    archive = frontends.autograder.build(files, _requirements(wheels), options)
     replace_file(out, lambda file: file.write(archive))
     points = sum(course.points_of(name) for name in course.exercises)
     click.echo(f"{out}: {len(course.exercises)} exercises, {points:g} points")
@@ -104,16 +109,16 @@ def run(
     decisions = _decided(overrides, course)
     seed = DEFAULT_SEED if course.seed is None else course.seed
     try:
-        metadata = autograder.read_metadata(root / autograder.METADATA)
-        if per_day is not None and len(autograder.made_within_a_day(metadata)) >= per_day:
-            result = autograder.too_many(metadata, per_day)
+        metadata = frontends.autograder.read_metadata(root / frontends.autograder.METADATA)
+        if per_day is not None and len(frontends.autograder.made_within_a_day(metadata)) >= per_day:
+            result = frontends.autograder.too_many(metadata, per_day)
         else:
             prepared()
-            result = autograder.graded(root, metadata, course, decisions, seed)
+            result = frontends.autograder.graded(root, metadata, course, decisions, seed)
     except (ValueError, classroom.Unreadable) as error:
         raise click.ClickException(str(error)) from error
     result["visibility"] = visibility
-    path = root / autograder.RESULTS
+    path = root / frontends.autograder.RESULTS
     path.parent.mkdir(exist_ok=True)
     replace_text(path, json.dumps(result, indent=1, allow_nan=False) + "\n")
     click.echo(f"{metadata.student}: {result['score']:g} points, written to {path}")
@@ -134,7 +139,7 @@ def prepared() -> None:
         raise click.ClickException(str(error)) from error
 
 
-def _decided(path: Path | None, course: CourseFile) -> tuple[Override, ...]:
+def _decided(path: Path | None, course: "CourseFile") -> "tuple[Override, ...]":
     try:
         return () if path is None else classroom.read_overrides(path, course)
     except (ValueError, OSError) as error:
