@@ -93,6 +93,16 @@ class Rights:
                 return "an ulp changes the value"
         return Candidate(draw, Input(draw.arguments, draw.keywords, expected), size_of(draw))
 
+    def is_steady(self, draw: Draw) -> bool:
+        """Whether the right value stays, if numbers that are meant exactly are off by an ulp or two as well.
+
+        Where it does not, a number lies on an edge, and on another machine rounding may put it on the other
+        side: in a loop, where the edge was computed before.
+        """
+        expected = self.expected(draw)
+        moved = (self._value(self.problem.reference, nudged(draw, frozenset(), salt)) for salt in SALTS)
+        return all(self._agree(value, expected, 1.0) for value in moved)
+
     def specials(self, draw: Draw) -> frozenset[float]:
         """Numbers that are meant exactly, so that they must not be moved."""
         domain = domain_of(self.problem)
