@@ -13,6 +13,8 @@ joblib: Any = lazy_loader.load("joblib")
 
 PATIENCE = 10
 """Seconds in which a scheduler has to answer, and a worker to be there."""
+PATIENT_ROUNDS = 3
+"""How many times in a row processes may be killed before any has done anything."""
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -42,17 +44,18 @@ def each_done(
     """
     numbered = enumerate(items)
     begun: dict[int, Item] = {}
+    idle = 0
     with _backend(scheduler):
         while True:
-            done = 0
             try:
                 for number, result in _round(work, _taken(begun, numbered), workers):
                     del begun[number]
-                    done += 1
+                    idle = 0
                     yield result
                 return
             except BrokenExecutor as error:
-                if not done:
+                idle += 1
+                if idle > PATIENT_ROUNDS:
                     raise OSError("the processes that do the work are killed again and again") from error
 
 

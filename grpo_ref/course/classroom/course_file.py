@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -11,6 +11,8 @@ from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
 from grpo_ref.listing import unknown
 
 PARTIAL, ALL_OR_NOTHING = "partial", "all-or-nothing"
+COLUMNS = frozenset(("student", "points", "of", "percent", "solved", "official", "notes"))
+"""Headings of the table of marks, which no assignment may be called."""
 KEYS = ("title", "seed", "marks", "exercises", "late", "points", "assignment")
 LARGEST_SEED = 2**63 - 1
 
@@ -78,6 +80,7 @@ class CourseFile:
       seed: of the class, or None.
       late: what becomes of points after a deadline.
       points: id of an exercise -> what it counts, where that is not what our course says.
+      whole: all assignments of the file, of which `assignments` may be a part.
     """
 
     assignments: tuple[Assignment, ...]
@@ -85,6 +88,7 @@ class CourseFile:
     seed: int | None = None
     late: Late = Late()
     points: Mapping[str, float] = field(default_factory=dict)
+    whole: tuple[Assignment, ...] = ()
 
     @property
     def exercises(self) -> tuple[str, ...]:
@@ -107,7 +111,7 @@ class CourseFile:
             if name not in known:
                 raise ValueError(unknown("assignment", name, known))
         kept = tuple(each for each in self.assignments if each.name in names)
-        return CourseFile(kept, self.title, self.seed, self.late, self.points)
+        return replace(self, assignments=kept, whole=self.whole or self.assignments)
 
 
 def without_file(names: Sequence[str]) -> CourseFile:
@@ -155,11 +159,23 @@ def _exercises(table: TomlTable) -> tuple[str, ...]:
     """The ids that a list of exercises and chapters names, in the order of the course."""
     chosen = set()
     for name in table.strings("exercises"):
-        if name not in CHAPTERS and name not in EXERCISES:
+        if name in CHAPTERS:
+            chosen |= {each.id for each in exercises_in(name)}
+        elif full := exercise_called(name):
+            chosen.add(full)
+        else:
             known = [*CHAPTERS, *EXERCISES]
-            table.fail("exercises", unknown("exercise or chapter", name, known), f'"{name}"')
-        chosen |= {each.id for each in exercises_in(name)} if name in CHAPTERS else {name}
+            table.fail("exercises", unknown("exercise or chapter", name, known), name)
     return tuple(name for name in EXERCISES if name in chosen)
+
+
+def exercise_called(name: str) -> str:
+    """The id of an exercise that is named by it, or by its last part; "" if there is none.
+
+    >>> exercise_called("k3"), exercise_called("kl/k3"), exercise_called("k4")
+    ('kl/k3', 'kl/k3', '')
+    """
+    return next((each.id for each in EXERCISES.values() if name in (each.id, each.name)), "")
 
 
 def _see_that_they_differ(tables: Sequence[TomlTable], assignments: Sequence[Assignment]) -> None:
@@ -168,6 +184,8 @@ def _see_that_they_differ(tables: Sequence[TomlTable], assignments: Sequence[Ass
     for table, each in zip(tables, assignments, strict=False):
         if each.name in names:
             table.fail("name", f"there are two assignments {each.name!r}")
+        if each.name in COLUMNS or each.name in EXERCISES:
+            table.fail("name", f"{each.name!r} is a column of the marks; call it something else")
         for exercise in each.exercises:
             if exercise in exercises:
                 table.fail("exercises", f"{exercise} is in {exercises[exercise]!r} already")
@@ -195,7 +213,10 @@ def _late(table: TomlTable) -> Late:
 
 def _points(top: TomlTable) -> dict[str, float]:
     table = top.table("points")
+    points = {}
     for name in table.data:
-        if name not in EXERCISES:
+        full = exercise_called(name)
+        if not full:
             table.fail(name, unknown("exercise", name, EXERCISES))
-    return {name: table.number(name) for name in table.data}
+        points[full] = table.number(name)
+    return points

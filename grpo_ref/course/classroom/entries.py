@@ -59,22 +59,30 @@ def entries(place: Path) -> list[Entry]:
 def top_folders(place: Path) -> set[str]:
     """The folders directly in a folder or zip file, empty ones too, with other programs' left out."""
     if place.is_dir():
-        names = {path.name for path in place.iterdir() if path.is_dir() and not path.is_symlink()}
+        names = {readable(path.name) for path in place.iterdir() if path.is_dir() and not path.is_symlink()}
     else:
         parts = [member.filename.replace("\\", "/").split("/") for member in _opened(place).infolist()[:MOST]]
         names = {part[0] for part in parts if len(part) > 1}
     return {name for name in names if name not in ("", "..") and not _is_ignored(name)}
 
 
+def readable(name: str) -> str:
+    r"""A name that can be written: bytes in it that are no text are shown as such.
+
+    >>> readable("caf\udce9.py")
+    'caf\\xe9.py'
+    """
+    return name.encode(errors="surrogateescape").decode(errors="backslashreplace")
+
+
 def content_of(place: Path, name: str) -> bytes | None:
-    """The content of a file of this name, directly in a folder or zip file or one folder further down.
+    """The content of a file of this name, in a folder, or in a zip file or the one folder in it.
 
     None if there is none, or it cannot be read.
     """
     try:
         if place.is_dir():
-            path = next((path for path in (place / name, *place.glob(f"*/{name}")) if path.is_file()), None)
-            return None if path is None else _content(path)
+            return _content(place / name) if (place / name).is_file() else None
         archive = _opened(place)
         inside = [member for member in archive.infolist()[:MOST] if _is_near(member.filename, name)]
         return _unpacked(archive, inside[0]) if inside else None
@@ -93,10 +101,13 @@ def _in_folder(folder: Path) -> Iterator[Entry]:
         folders[:] = [name for name in folders if not _is_ignored(name)]
         for name in names:
             path = Path(parent, name)
-            inside = PurePosixPath(path.relative_to(folder).as_posix())
-            if path.is_symlink() and _may_be_answer(inside):
-                yield Entry(inside, partial(_refuse, "is a link"))
-            elif not _is_ignored(name):
+            inside = PurePosixPath(readable(path.relative_to(folder).as_posix()))
+            if _is_ignored(name):
+                continue
+            if path.is_symlink() or not path.is_file():
+                kind = "is a link" if path.is_symlink() else "is no plain file"
+                yield from [Entry(inside, partial(_refuse, kind))] * _may_be_answer(inside)
+            else:
                 yield from _of(inside, partial(_content, path), path.stat().st_size)
 
 
@@ -129,12 +140,13 @@ def _opened(file: Path | io.BytesIO) -> zipfile.ZipFile:
 def _in_archive(archive: zipfile.ZipFile, folder: PurePosixPath, depth: int = 0) -> Iterator[Entry]:
     """The members of an archive. Nothing is unpacked, so that their names can lead nowhere."""
     for member in archive.infolist()[:MOST]:
-        path = PurePosixPath(member.filename.replace("\\", "/"))
+        path = PurePosixPath(readable(member.filename.replace("\\", "/")))
         if not path.name or member.filename.endswith("/") or any(map(_is_ignored, path.parts)):
             continue
         if path.is_absolute() or ".." in path.parts or ":" in path.parts[0]:
             inside = folder.joinpath(*(part for part in path.parts if part not in ("/", "..")))
-            yield Entry(inside, partial(_refuse, "has a path that leads out of the archive"))
+            why = partial(_refuse, "has a path that leads out of the archive")
+            yield from [Entry(inside, why)] * _may_be_answer(path)
         elif stat.S_ISLNK(member.external_attr >> 16):
             yield Entry(folder / path, partial(_refuse, "is a link"))
         else:

@@ -21,6 +21,13 @@ MOODLE = re.compile(r"(?P<student>.+_\d+)_assignsubmission_\w*")
 """A folder of Moodle's download."""
 COPY = re.compile(r"(-\d+| ?\(\d+\)| copy)+$")
 """What browsers and courses add to the name of a file that is there already."""
+CELL_MAGIC = re.compile(r"%%(\w+)")
+PYTHON_MAGICS = frozenset(("time", "timeit", "capture", "prun", "memit", "writefile", "python", "python3"))
+"""What the rest of a notebook's cell is Python after."""
+MAGIC = re.compile(
+    r"^(?P<indent>[ \t]*)(?:[%!?].*|[\w.\[\], \t]+=\s*[!%].*|[\w.\[\]()]+\?\??[ \t]*)$", re.MULTILINE
+)
+"""A line of IPython's own: %magic, !command, x = !command, ?help and help?."""
 OURS = frozenset(("conftest",))
 """Files beside the exercises that are no answers."""
 FEWEST = 2
@@ -89,7 +96,7 @@ class Pile:
         return HandedIn(self.student, only, tuple(notes))
 
 
-def piles(place: Path) -> list[Pile]:
+def piles(place: Path, results: Path | None = None) -> list[Pile]:
     """The files of every student in a folder or zip file, by student.
 
     A folder for each student, files named `EXERCISE_STUDENT.py`, and the downloads of Canvas, Moodle and
@@ -97,11 +104,15 @@ def piles(place: Path) -> list[Pile]:
 
     Args:
       place: the folder, or the zip file.
+      results: a folder that is left out, if it lies directly in `place`.
 
     Raises:
       Unreadable: if it is neither, or there is nobody in it.
     """
     found, folders = entries(place), top_folders(place)
+    if results is not None and results.resolve().parent == place.resolve():
+        folders.discard(results.name)
+        found = [entry for entry in found if entry.path.parts[0] != results.name]
     outer = "" if place.is_dir() else _outer_folder(found, folders)
     files: dict[str, list[tuple[PurePosixPath, Entry]]] = {
         _student_in(folder): [] for folder in folders if folder != outer and folder not in CHAPTER_FOLDERS
@@ -132,8 +143,11 @@ def _by_submitter(
     found: dict[str, Pile] = {}
     for folder in sorted(files):
         for who in listed.get(folder) or [Submitter(folder)]:
-            before = found[who.student].files if who.student in found else ()
-            found[who.student] = Pile(who.student, [*before, *files[folder]], who.aliases, who.submitted)
+            before = found.get(who.student) or Pile(who.student, ())
+            times = [time for time in (before.submitted, who.submitted) if time is not None]
+            found[who.student] = Pile(
+                who.student, [*before.files, *files[folder]], who.aliases, max(times, default=None)
+            )
     return [found[student] for student in sorted(found)]
 
 
@@ -217,12 +231,23 @@ def _code_of_notebook(content: bytes) -> bytes:
         raise Unreadable("is no notebook that can be read") from error
     kept: list[str] = []
     for source in sources:
-        lines = [line for line in source.splitlines() if not line.lstrip().startswith(("%", "!", "?"))]
+        text = _without_magics(source)
         try:
-            kept += [ast.unparse(node) for node in ast.parse("\n".join(lines)).body if _is_definition(node)]
+            kept += [ast.unparse(node) for node in ast.parse(text).body if _is_definition(node)]
         except (SyntaxError, ValueError, RecursionError, MemoryError):
-            kept.append("\n".join(lines))  # its fault is told when it is loaded
-    return "\n\n".join(kept).encode()
+            kept.append(text)  # its fault is told when it is loaded
+    return "\n\n".join(kept).encode(errors="backslashreplace")
+
+
+def _without_magics(source: str) -> str:
+    r"""A cell without what is no Python: a line of IPython's becomes `pass`, a cell of another program empty.
+
+    >>> _without_magics("x = 1\n!ls\ny = %pwd\nlen?")
+    'x = 1\npass\npass\npass'
+    """
+    first, *_ = source.lstrip().splitlines() or [""]
+    other = CELL_MAGIC.match(first)
+    return "" if other and other[1] not in PYTHON_MAGICS else MAGIC.sub(r"\g<indent>pass", source)
 
 
 def _is_definition(node: ast.stmt) -> bool:

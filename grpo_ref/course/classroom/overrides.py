@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from grpo_ref.course.classroom.course_file import CourseFile
+from grpo_ref.course.classroom.course_file import Assignment, CourseFile, exercise_called
 from grpo_ref.course.classroom.toml_lines import TomlTable, read_toml
-from grpo_ref.course.contents import EXERCISES
 from grpo_ref.listing import unknown
 
 
@@ -22,6 +21,7 @@ class Override:
       points: what it gets.
       assignment: name of the assignment that has another deadline, or "".
       deadline: which.
+      line: of the file, where it begins.
     """
 
     student: str
@@ -30,6 +30,7 @@ class Override:
     points: float = 0.0
     assignment: str = ""
     deadline: datetime | None = None
+    line: int = 0
 
 
 def read_overrides(path: Path, course: CourseFile) -> tuple[Override, ...]:
@@ -41,24 +42,24 @@ def read_overrides(path: Path, course: CourseFile) -> tuple[Override, ...]:
     """
     top = read_toml(path)
     top.only(("override",))
-    return tuple(
-        _override(table, [each.name for each in course.assignments]) for table in top.tables("override")
-    )
+    return tuple(_override(table, course.whole or course.assignments) for table in top.tables("override"))
 
 
-def _override(table: TomlTable, assignments: Sequence[str]) -> Override:
-    student, reason = table.string("student"), table.string("reason")
+def _override(table: TomlTable, assignments: Sequence[Assignment]) -> Override:
+    student, reason, line = table.string("student"), table.string("reason"), table.line("student")
     if "exercise" in table.data:
         table.only(("student", "reason", "exercise", "points"))
-        name = table.string("exercise")
-        if name not in EXERCISES:
-            table.fail("exercise", unknown("exercise", name, EXERCISES))
-        return Override(student, reason, exercise=name, points=table.number("points"))
+        name = exercise_called(table.string("exercise"))
+        counted = [each for assignment in assignments for each in assignment.exercises]
+        if name not in counted:
+            table.fail("exercise", unknown("exercise of this course", table.string("exercise"), counted))
+        return Override(student, reason, exercise=name, points=table.number("points"), line=line)
     table.only(("student", "reason", "assignment", "deadline"))
     name = table.string("assignment")
-    if name not in assignments:
-        table.fail("assignment", unknown("assignment", name, assignments))
+    names = [each.name for each in assignments]
+    if name not in names:
+        table.fail("assignment", unknown("assignment", name, names))
     deadline = table.time("deadline")
     if deadline is None:
         table.fail("override", "deadline is missing: expected a date and time with its offset")
-    return Override(student, reason, assignment=name, deadline=deadline)
+    return Override(student, reason, assignment=name, deadline=deadline, line=line)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import lazy_loader
 
-from grpo_ref.course.classroom.entries import content_of
+from grpo_ref.course.classroom.entries import Unreadable, content_of
 
 yaml: Any = lazy_loader.load("yaml")
 
@@ -32,17 +32,20 @@ def submitters(place: Path) -> dict[str, list[Submitter]]:
     """Folder of a submission -> who it is from, several if it is a group's; empty if there is no list.
 
     Args:
-      place: the folder or zip file; the list lies in it, or in a folder of it.
+      place: the folder or zip file; the list lies in it, or in the one folder of a zip file.
+
+    Raises:
+      Unreadable: if the list is none.
     """
     text = content_of(place, LIST)
     if text is None:
         return {}
     try:
         listed = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return {}
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise Unreadable(f"{place}: {LIST} is not as Gradescope writes it ({error})") from error
     if not isinstance(listed, dict):
-        return {}
+        raise Unreadable(f"{place}: {LIST} is not as Gradescope writes it")
     found = {str(folder): list(_submitters(about)) for folder, about in listed.items()}
     return {folder: students for folder, students in found.items() if students}
 

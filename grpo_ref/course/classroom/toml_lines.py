@@ -10,6 +10,8 @@ from typing import Any, NoReturn
 from grpo_ref.listing import unknown
 
 HEADER = re.compile(r"\s*(\[\[?)\s*([^\]]+?)\s*\]\]?")
+LARGEST = 1e6
+"""The largest number of points, days or minutes."""
 A_TIME = "2027-03-01T23:59:00+01:00"
 
 
@@ -66,9 +68,9 @@ class TomlTable:
         """A number that is not negative, and not more than `most`."""
         value = self._value(key, default, "a number")
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or not 0 <= value <= (float("1e9") if most is None else most):
-            to = "" if most is None else f" to {most:g}"
-            self.fail(key, f"{key}: expected a number from 0{to}, got {value!r}")
+        if not is_number or not 0 <= value <= (LARGEST if most is None else most):
+            limit = f"{LARGEST if most is None else most:.12g}"
+            self.fail(key, f"{key}: expected a number from 0 to {limit}, got {value!r}")
         return float(value)
 
     def time(self, key: str) -> datetime | None:
@@ -100,19 +102,23 @@ class TomlTable:
           message: what is wrong.
           part: the text in the key's value that is wrong, if it is a list.
         """
-        raise ValueError(f"{self.path}, line {self._line(key, part)}: {message}")
+        raise ValueError(f"{self.path}, line {self.line(key, part)}: {message}")
 
     def _value(self, key: str, default: Any, expected: str) -> Any:
         if key not in self.data and default is None:
             self.fail(self.place[0], f"{key} is missing: expected {expected}")
         return self.data.get(key, default)
 
-    def _line(self, key: str, part: str | None) -> int:
+    def line(self, key: str, part: str | None = None) -> int:
         """The line of a key of this table, of a table of this name, or of the table's own header."""
         lines = self.text.splitlines()
-        begins = self._begins(lines)
-        key_there = re.compile(rf"\s*(\[\[?)?\s*[\"']?{re.escape(key)}[\"']?\s*(=|\])")
-        at = next((n for n in range(begins, len(lines)) if key_there.match(lines[n])), max(begins - 1, 0))
+        begins, name = self._begins(lines), re.escape(key)
+        alone = re.compile(rf"\s*(\[\[?)?\s*[\"']?{name}[\"']?\s*(=|\])")
+        within = re.compile(rf"(^|[\s\"'.{{,]){name}[\"']?\s*[.=]")
+        places = [
+            n for how in (alone.match, within.search) for n in range(begins, len(lines)) if how(lines[n])
+        ]
+        at = places[0] if places else max(begins - 1, 0)
         if part is not None:
             at = next((n for n in range(at, len(lines)) if part in lines[n]), at)
         return at + 1
@@ -140,5 +146,5 @@ def read_toml(path: Path) -> TomlTable:
         return TomlTable(path, text, tomllib.loads(text), ("", 0))
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: expected a text in UTF-8 ({error})") from error
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path}: {error}") from error

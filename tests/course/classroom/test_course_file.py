@@ -70,7 +70,7 @@ MISTAKES = {
     "an exercise twice": ('"clinic"', '"kl"', 22, "kl/exact_kl is in 'first' already"),
     "a deadline without offset": ("+01:00", "", 17, "expected a date and time with its offset"),
     "a share above one": ("0.1", "10", 7, "per_day: expected a number from 0 to 1, got 10"),
-    "points that are negative": ("= 4", "= -4", 12, "expected a number from 0, got -4"),
+    "points that are negative": ("= 4", "= -4", 12, "expected a number from 0 to 1000000, got -4"),
     "points for no exercise": ('"kl/k3" = 4', '"kl/k4" = 4', 12, "no exercise 'kl/k4'"),
     "a seed that is text": ("= 7", '= "7"', 3, "seed: expected a number"),
     "a seed with a fraction": ("= 7", "= 7.5", 3, "seed: expected a whole number, got 7.5"),
@@ -83,7 +83,26 @@ MISTAKES = {
     "one name for two": ('"second"', '"first"', 21, "there are two assignments 'first'"),
     "no name": ('name = "second"\n', "", 20, "name is missing"),
     "no exercises": ('exercises = ["clinic"]', "exercises = []", 22, "expected the names of exercises"),
-    "weight that is true": ("weight = 2", "weight = true", 18, "weight: expected a number from 0, got True"),
+    "weight that is true": (
+        "weight = 2",
+        "weight = true",
+        18,
+        "weight: expected a number from 0 to 1000000, got True",
+    ),
+    "a name that is a column of the marks": ('"second"', '"points"', 21, "'points' is a column of the marks"),
+    "a key within a table in one line": (
+        "[late]\nper_day = 0.1\ndays = 3\ngrace_minutes = 15\n",
+        "late = {per_day = 0.1, dayz = 3}\n",
+        6,
+        "no key 'dayz'",
+    ),
+    "a dotted key": (
+        "[late]\nper_day = 0.1\ndays = 3\ngrace_minutes = 15\n",
+        "late.days = 3\nlate.per_day = 3\n",
+        7,
+        "per_day: expected a number from 0 to 1, got 3",
+    ),
+    "a number of thousands of digits": ("seed = 7", f"seed = {'7' * 5000}", None, "course.toml"),
     "no TOML": ("[late]", "[late", 6, "(at line 6, column 6)"),
 }
 
@@ -94,7 +113,13 @@ def test_a_mistake_is_told_with_its_line(tmp_path, before, after, line, said):
     path = written(tmp_path, WHOLE.replace(before, after))
     with pytest.raises(ValueError, match=re.escape(said)) as error:
         read_course(path)
-    assert f"line {line}" in str(error.value)
+    assert line is None or f"line {line}" in str(error.value)
+
+
+def test_the_last_part_of_a_name_will_do(tmp_path):
+    course = read_course(written(tmp_path, 'exercises = ["k3", "clipped"]\n[points]\nk3 = 4\n'))
+    assert course.exercises == ("ratios/clipped", "kl/k3")
+    assert course.points == {"kl/k3": 4.0}
 
 
 OVERRIDES = """[[override]]
@@ -130,7 +155,7 @@ def test_overrides(tmp_path):
     [
         ('reason = "ill"', "", 7, "reason is missing"),
         ('reason = "ill"', 'reason = " "', 11, "reason: expected a text"),
-        ('"kl/k3"', '"kl/k4"', 3, "no exercise 'kl/k4'"),
+        ('"kl/k3"', '"kl/k4"', 3, "no exercise of this course 'kl/k4'"),
         ('"first"', '"third"', 9, "no assignment 'third'; there are: first, second"),
         ("deadline = 2027-03-08T23:59:00+01:00", "", 7, "deadline is missing"),
         ("points = 2", "grade = 2", 4, "no key 'grade'"),
