@@ -2,6 +2,7 @@
 
 from . import (
     autograder as autograder,
+    class_formats as class_formats,
     class_report as class_report,
     class_work as class_work,
     config_file as config_file,

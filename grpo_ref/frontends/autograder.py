@@ -21,6 +21,8 @@ SCRIPT = 0o755 << 16
 BEGUN = (2020, 1, 1, 0, 0, 0)
 """Time of all members: the same inputs give the same archive."""
 DAY = timedelta(days=1)
+GRADED = "graded"
+"""Says in a result whether this submission was graded, or shows an earlier one's result."""
 SUBMISSION, METADATA, RESULTS = "submission", "submission_metadata.json", "results/results.json"
 """Where Gradescope puts and expects things, in its folder."""
 
@@ -91,17 +93,31 @@ def read_metadata(path: Path) -> Metadata:
     return Metadata(" ".join(sorted(people)) or "unnamed", submitted, previous)
 
 
-def made_within_a_day(metadata: Metadata) -> list[Mapping[str, Any]]:
-    """The earlier submissions of the 24 hours before this one, the oldest first.
+def graded_before(metadata: Metadata) -> list[Mapping[str, Any]]:
+    """The earlier submissions that were graded, the oldest first.
+
+    Raises:
+      ValueError: if one of them has no time that can be read.
+    """
+    done = [each for each in metadata.previous if isinstance(each.get("results"), dict)]
+    done = [each for each in done if (each["results"].get("extra_data") or {}).get(GRADED, True)]
+    return sorted(done, key=_time)
+
+
+def within_a_day(metadata: Metadata) -> int:
+    """How many submissions were graded in the 24 hours before this one.
 
     Counted from when this one was handed in, so that to run the autograder again changes nothing.
     """
-    made = []
-    for each in metadata.previous:
-        before = metadata.submitted - datetime.fromisoformat(str(each["submission_time"]))
-        if timedelta(0) <= before < DAY:
-            made.append(each)
-    return sorted(made, key=lambda each: str(each["submission_time"]))
+    before = (metadata.submitted - _time(each) for each in graded_before(metadata))
+    return sum(timedelta(0) <= passed < DAY for passed in before)
+
+
+def _time(submission: Mapping[str, Any]) -> datetime:
+    try:
+        return datetime.fromisoformat(str(submission["submission_time"]))
+    except (KeyError, ValueError) as error:
+        raise ValueError(f"{METADATA}: an earlier submission has no submission_time ({error})") from error
 
 
 def graded(
@@ -118,16 +134,18 @@ def graded(
 
 
 def too_many(metadata: Metadata, per_day: int) -> Row:
-    """What is said of a submission beyond the limit: the last result stays, with a sentence on top.
+    """What is said of a submission beyond the limit: the last graded result stays, with a sentence on top.
 
     Args:
-      metadata: of the submission, with at least one earlier one.
+      metadata: of the submission, with at least one that was graded before.
       per_day: the limit.
     """
-    last = metadata.previous[-1]
-    kept = dict(last.get("results") or {})
-    told = f"Not graded: {per_day} submissions were graded within 24 hours. The result before stays."
-    kept["output"] = f"{told}\n\n{kept.get('output', '')}".strip()
+    last = graded_before(metadata)[-1]
+    kept = dict(last["results"])
+    were = "submission was" if per_day == 1 else "submissions were"
+    told = f"Not graded: {per_day} {were} graded within 24 hours. The result before stays."
+    kept["output"] = f"{told}\n\n{kept.get('output') or ''}".strip()
     kept["output_format"] = "md"
+    kept["extra_data"] = {**(kept.get("extra_data") or {}), GRADED: False}
     kept.setdefault("score", float(last.get("score") or 0.0))
     return kept

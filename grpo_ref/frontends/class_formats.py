@@ -6,6 +6,7 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
 from grpo_ref.frontends.class_record import Row
@@ -16,7 +17,7 @@ LONGEST = 20_000
 """Characters of a text that Gradescope is given."""
 CANVAS_IDS = ("ID", "SIS User ID", "SIS Login ID", "Student")
 """Columns of a Canvas gradebook that name a student, the surest first."""
-POINTS_ROW = "Points Possible"
+POINTS_ROW, READ_ONLY = "Points Possible", "(read only)"
 FORBIDDEN = re.compile("[^\t\n\\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What XML has no form for."""
 
@@ -122,14 +123,30 @@ def canvas(gradebook: str, column: str, points: Mapping[str, float]) -> tuple[st
     columns = [at for at, name in enumerate(heading) if column in (name, name.rpartition(" (")[0])]
     if len(columns) != 1:
         raise ValueError(f"expected one column {column!r}, found {len(columns)} in: {', '.join(heading)}")
+    if not _is_for_points(heading, rows, columns[0]):
+        raise ValueError(f"the column {column!r} is not one that points may be written to")
     left = dict(points)
     for row in rows:
+        row += [""] * (len(heading) - len(row)) if row else []
         name = next((name for name in _names(heading, row) if name in left), None)
         if name is not None:
             row[columns[0]] = f"{left.pop(name):g}"
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows([heading, *rows])
+    ending = "\r\n" if "\r" in gradebook else "\n"
+    csv.writer(text, lineterminator=ending).writerows([heading, *rows])
     return text.getvalue(), sorted(left)
+
+
+def _is_for_points(heading: Sequence[str], rows: Sequence[Sequence[str]], at: int) -> bool:
+    """Whether a column is of an assignment: behind those about the student, and not read-only."""
+    last = max((heading.index(name) for name in ("Section", *CANVAS_IDS) if name in heading), default=0)
+    return at > last and not any(len(row) > at and READ_ONLY in row[at] for row in rows[:2])
+
+
+def read_gradebook(path: Path) -> str:
+    """The text of an export, with its line ends as they are."""
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        return file.read()
 
 
 def in_gradebook(gradebook: str, name: str) -> bool:
@@ -139,7 +156,7 @@ def in_gradebook(gradebook: str, name: str) -> bool:
 
 
 def _rows(gradebook: str) -> list[list[str]]:
-    rows = list(csv.reader(io.StringIO(gradebook)))
+    rows = list(csv.reader(io.StringIO(gradebook, newline="")))
     heading = rows[0] if rows else []
     if len(heading) < len(CANVAS_IDS) or "Student" not in heading[0] or "ID" not in heading[1]:
         raise ValueError("expected a gradebook that Canvas exported, with the columns Student and ID first")
@@ -148,7 +165,7 @@ def _rows(gradebook: str) -> list[list[str]]:
 
 def _names(heading: Sequence[str], row: Sequence[str]) -> list[str]:
     """What names the student of a row; nothing in the row of the points that are possible."""
-    if POINTS_ROW in row[0]:
+    if not row or POINTS_ROW in row[0]:
         return []
     places = [heading.index(name) for name in CANVAS_IDS if name in heading]
     return [row[at] for at in places if at < len(row) and row[at]]

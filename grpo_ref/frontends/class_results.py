@@ -18,6 +18,7 @@ FIXED = ("points", "of", "percent", "solved", "official")
 STUDENTS, MARKS = "students", "marks.csv"
 LONGEST = 80
 """Characters of a student's name in the name of a file."""
+CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """A cell that begins with one of these is a formula to a spreadsheet."""
 
@@ -70,11 +71,11 @@ class ClassResults:
         parts = [part.name for part in course.assignments] if len(course.assignments) > 1 else []
         columns = ["student", *known, *FIXED, *parts, *course.exercises, "notes"]
         text = io.StringIO()
-        table = csv.DictWriter(text, columns, lineterminator="\n", extrasaction="ignore")
-        table.writeheader()
+        table = csv.writer(text, lineterminator="\n")
+        table.writerow(map(as_cell, columns))
         for student in students:
             row = {"student": student, **about.get(student, {}), **_marks_in(self.read(student))}
-            table.writerow({column: as_cell(row.get(column, "")) for column in columns})
+            table.writerow(as_cell(row.get(column, "")) for column in columns)
         replace_text(self.folder / MARKS, text.getvalue())
 
 
@@ -104,9 +105,12 @@ def file_name(student: str) -> str:
 
 
 def as_cell(value: Any) -> Any:
-    """A value for a table that spreadsheets open: text never becomes a formula.
+    r"""A value for a table that spreadsheets open: text never becomes a formula, nor ends a line.
 
-    >>> as_cell("=1+1"), as_cell("smith"), as_cell(-1.5)
-    ("'=1+1", 'smith', -1.5)
+    >>> as_cell("=1+1"), as_cell("smith"), as_cell(-1.5), as_cell("a\r=b")
+    ("'=1+1", 'smith', -1.5, 'a =b')
     """
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+    if not isinstance(value, str):
+        return value
+    text = CONTROL.sub(" ", value)
+    return f"'{text}" if text.startswith(FORMULA) or value.startswith(FORMULA) else text

@@ -2,7 +2,7 @@
 
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Self
@@ -11,11 +11,11 @@ from grpo_ref import frontends
 from grpo_ref.course import classroom
 from grpo_ref.course.classroom import CourseFile, HandedIn, Override, Pile
 from grpo_ref.files import replace_text
-from grpo_ref.frontends.class_formats import FORMATS, canvas, in_gradebook
+from grpo_ref.frontends.class_formats import FORMATS, canvas, in_gradebook, read_gradebook
 from grpo_ref.frontends.class_record import Row, all_notes, marked, record_of, tests_gave, with_marks
 from grpo_ref.frontends.class_results import MARKS, ClassResults, file_name
 from grpo_ref.frontends.nbgrader import nbgrader
-from grpo_ref.frontends.roster import named, read_roster, submitted_of
+from grpo_ref.frontends.roster import matched, read_roster, submitted_of
 
 CANVAS, OVERRIDES, NBGRADER, REPORT = "canvas.csv", "overrides.toml", "nbgrader.csv", "report.html"
 NOTHING, STRANGER = "nothing was handed in", "is not on the roster"
@@ -29,7 +29,6 @@ class ClassWork:
       piles: student -> what was handed in, not read yet.
       results: the folder of the results.
       about: student -> the row of the roster without the first column.
-      called: student -> the name in the roster's first column.
       course: which exercises count, and how.
       seed: of the class.
       is_safe: whether the answers run in WebAssembly.
@@ -39,7 +38,6 @@ class ClassWork:
     piles: Mapping[str, Pile]
     results: ClassResults
     about: Mapping[str, dict[str, Any]]
-    called: Mapping[str, str]
     course: CourseFile
     seed: int
     is_safe: bool
@@ -64,16 +62,14 @@ class ClassWork:
           ValueError: if the roster is none.
           OSError: if the results cannot be written.
         """
-        found = {pile.student: pile for pile in classroom.piles(submissions)}
-        aliases = {name: pile.aliases for name, pile in found.items()}
-        about: dict[str, dict[str, Any]] = {}
-        called = {}
-        for student, row in (read_roster(roster) if roster is not None else {}).items():
-            name = named(student, row, aliases)
-            name = student if name in about else name
-            about[name], called[name] = row, student
+        found = {pile.student: pile for pile in classroom.piles(submissions, out)}
+        about = read_roster(roster) if roster is not None else {}
+        names = matched(about, {name: pile.aliases for name, pile in found.items()})
+        for student, name in names.items():
+            pile = found.pop(name)
+            found[student] = replace(pile, student=student, aliases=(name, *pile.aliases))
         piles = {student: found.get(student) or Pile(student, ()) for student in sorted({*found, *about})}
-        return cls(piles, ClassResults(out), about, called, course, seed, is_safe)
+        return cls(piles, ClassResults(out), about, course, seed, is_safe)
 
     @property
     def students(self) -> list[str]:
@@ -103,8 +99,8 @@ class ClassWork:
         for each in decisions:
             found = [name for name in self.piles if each.student in self._names(name)]
             if len(found) != 1:
-                who = "nobody" if not found else " and ".join(found)
-                raise ValueError(f"{path}: {who} of this class is called {each.student!r}")
+                who = f"{' and '.join(found)} are" if found else "nobody of this class is"
+                raise ValueError(f"{path}, line {each.line}: {who} called {each.student!r}")
             self.overrides.setdefault(found[0], []).append(each)
         if path != kept:
             replace_text(kept, path.read_text(encoding="utf-8"))
@@ -113,7 +109,10 @@ class ClassWork:
     def left(self) -> Iterator[str]:
         """Those whose result is not there, or not of what they handed in now."""
         for student in self.students:
-            if self.results.read(student).get("key") != self._key(self._read(student)):
+            record = self.results.read(student)
+            key = self._key(self._read(student))
+            is_whole = {each["id"] for each in record.get("exercises", ())} == set(self.course.exercises)
+            if record.get("key") != key or not is_whole:
                 yield student
 
     def graded(self, students: Sequence[str], workers: int, scheduler: str | None) -> Iterator[Row]:
@@ -164,13 +163,18 @@ class ClassWork:
         Raises:
           ValueError: if it is no gradebook, or has no such column.
         """
-        text, points = gradebook.read_text(encoding="utf-8-sig"), {}
+        text, points = read_gradebook(gradebook), {}
         for student in self.students:
             total = self.results.read(student).get("points", 0.0)
             points[next((name for name in self._names(student) if in_gradebook(text, name)), student)] = total
         filled, left = canvas(text, column, points)
         replace_text(self.results.folder / CANVAS, filled)
         return left
+
+    def others(self) -> list[str]:
+        """Files of results that are of nobody in this class, such as of earlier names; they are left alone."""
+        ours = {self.results.path(student).name for student in self.students}
+        return sorted(path.name for path in self.results.students.glob("*.json") if path.name not in ours)
 
     def told(self) -> str:
         """The class in two lines."""
@@ -188,8 +192,9 @@ class ClassWork:
     def _names(self, student: str) -> list[str]:
         """All that names a student: here, in the download, in the roster."""
         cells = [str(cell) for cell in self.about.get(student, {}).values() if cell]
-        roster = [self.called[student]] if student in self.called else []
-        return [student, *roster, student.rpartition("_")[2], *self.piles[student].aliases, *cells]
+        aliases = self.piles[student].aliases
+        ends = [name.rpartition("_")[2] for name in (student, *aliases)]
+        return [student, *aliases, *ends, *cells]
 
     def _keep(self, record: Row) -> Row:
         """Write a record with the marks that come of it, and return it."""

@@ -164,3 +164,25 @@ def test_a_student_is_found_by_any_of_the_names_that_canvas_knows():
 def test_what_is_no_gradebook_is_refused(gradebook, column, message):
     with pytest.raises(ValueError, match=message):
         canvas(gradebook, column, {})
+
+
+ODD_GRADEBOOK = (
+    "Student,ID,SIS User ID,SIS Login ID,Section,Week 1 (7),Current Score\r\n"
+    "    Points Possible,,,,,3,(read only)\r\n"
+    '"Arp, Anna",1,,anna,"a\rb",,\r\n'
+    "Ben,2,,ben\r\n"
+    "\r\n"
+)
+
+
+def test_blank_and_short_rows_of_a_gradebook_stay():
+    text, left = canvas(ODD_GRADEBOOK, "Week 1", {"anna": 2.0, "ben": 1.0})
+    rows = list(csv.reader(io.StringIO(text, newline="")))
+    assert (rows[2][5], rows[2][4], rows[3][5], rows[4]) == ("2", "a\rb", "1", [])
+    assert left == []
+
+
+@pytest.mark.parametrize("column", ["Student", "ID", "Section", "Current Score"])
+def test_points_are_not_written_to_other_columns(column):
+    with pytest.raises(ValueError, match="is not one that points may be written to"):
+        canvas(ODD_GRADEBOOK, column, {"anna": 2.0})

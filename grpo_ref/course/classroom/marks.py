@@ -130,7 +130,7 @@ def _days_late(
     days = course.late.days_late(submitted, deadline)
     left = course.late.share(days)
     late = f"{assignment.name}: {_counted(days)} late, {100.0 * left:g} % of the points are left"
-    return days, [*notes, late] if days else notes
+    return days, [*notes, late] if days and left < 1.0 else notes
 
 
 def _exercise_marks(
@@ -146,7 +146,7 @@ def _exercise_marks(
         if assignment.marks == ALL_OR_NOTHING and 0.0 < share < 1.0:
             share = 0.0
             why.append("not all tests pass, and this counts all or nothing.")
-        if days and share:
+        if left < 1.0 and share:
             why.append(f"{_counted(days)} late: {100.0 * left:g} % of {share * of:g} points.")
         points = round(share * of * left, 2)
         yield name, Mark(points, of, " ".join(why), round(share * of - points, 2))

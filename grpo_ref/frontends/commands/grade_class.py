@@ -101,6 +101,8 @@ def command(
     if (gradebook is None) != (column is None):
         raise click.UsageError("--canvas GRADEBOOK and --column HEADING go together")
     course = chosen_course(course_file, chosen, assignments)
+    if gradebook is not None and column is not None:
+        _fillable(gradebook, column)
     _prepare(unsafe_process)
     work = _work(submissions, out, roster, course, overrides, seed, unsafe_process)
     left = list(work.left())
@@ -120,6 +122,8 @@ def command(
     _write(work, formats)
     if gradebook is not None and column is not None:
         _fill(work, gradebook, column)
+    if others := work.others():
+        click.echo(f"of nobody in this class, left alone in students/: {', '.join(others)}", err=True)
     click.echo(work.told())
 
 
@@ -154,6 +158,14 @@ def _write(work: "ClassWork", formats: tuple[str, ...]) -> None:
     if "report" in formats:
         click.echo("comparing the answers with one another for the report", err=True)
         work.write_report()
+
+
+def _fillable(gradebook: Path, column: str) -> None:
+    """See that a gradebook has the column, before anything is graded."""
+    try:
+        frontends.class_formats.canvas(frontends.class_formats.read_gradebook(gradebook), column, {})
+    except (ValueError, OSError) as error:
+        raise click.ClickException(f"{gradebook}: {error}") from error
 
 
 def _fill(work: "ClassWork", gradebook: Path, column: str) -> None:

@@ -110,7 +110,7 @@ def run(
     seed = DEFAULT_SEED if course.seed is None else course.seed
     try:
         metadata = frontends.autograder.read_metadata(root / frontends.autograder.METADATA)
-        if per_day is not None and len(frontends.autograder.made_within_a_day(metadata)) >= per_day:
+        if per_day is not None and frontends.autograder.within_a_day(metadata) >= per_day:
             result = frontends.autograder.too_many(metadata, per_day)
         else:
             prepared()

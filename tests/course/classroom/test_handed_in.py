@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import tempfile
 import zipfile
 from datetime import UTC, datetime
@@ -166,6 +167,61 @@ def test_a_broken_list_of_gradescopes_is_told(tmp_path, text):
     (tmp_path / "in" / "submission_metadata.yml").write_bytes(text)
     with pytest.raises(Unreadable, match="is not as Gradescope writes it"):
         piles(tmp_path / "in")
+
+
+# what stands in a cell -> whether the function in another cell is still found
+CELLS = (
+    "f(1)?",
+    "a.b??",
+    "x = !ls",
+    "y = %pwd",
+    "%%bash\nrm -rf /",
+    "%%html\n<b>hi</b>",
+    "if 1:\n    %pwd\n    !ls",
+)
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_what_is_no_python_in_a_notebook_harms_nothing(tmp_path, cell):
+    sources = [cell, K3.decode()]
+    cells = [{"cell_type": "code", "source": source} for source in sources]
+    ((answers, notes),) = handed_in(
+        tmp_path, {"anna/work.ipynb": json.dumps({"cells": cells}).encode()}
+    ).values()
+    assert b"def k3(" in answers["kl/k3"]
+    assert notes == []
+
+
+def test_half_a_character_in_a_notebook_is_its_students(tmp_path):
+    cells = [{"cell_type": "code", "source": "def k3(a, b):\n    return '\ud800'"}]
+    found = handed_in(tmp_path, {"anna/work.ipynb": json.dumps({"cells": cells}).encode(), "ben/k3.py": K3})
+    assert list(found) == ["anna", "ben"]
+    assert "kl/k3" in found["anna"][0]
+
+
+def test_names_that_are_no_text_are_told_as_such(tmp_path):
+    folder = os.fsencode(tmp_path / "in") + b"/bj\xf6rn"
+    os.makedirs(folder)
+    for name in (b"k3.py", b"caf\xe9.ipynb"):
+        Path(os.fsdecode(folder + b"/" + name)).write_bytes(K3 if name == b"k3.py" else b"{}")
+    (pile,) = piles(tmp_path / "in")
+    read = pile.read()
+    assert (pile.student, list(read.answers)) == ("bj\\xf6rn", ["kl/k3"])
+    assert read.notes == ("caf\\xe9.ipynb is no notebook that can be read",)
+
+
+def test_what_is_no_plain_file_is_noted(tmp_path):
+    (tmp_path / "in" / "bob").mkdir(parents=True)
+    os.mkfifo(tmp_path / "in" / "bob" / "k3.py")
+    assert piles(tmp_path / "in")[0].read().notes == ("k3.py is no plain file",)
+
+
+@pytest.mark.parametrize("name", ["..", "../..", "/"])
+def test_an_entry_that_is_only_a_way_out_is_passed_over(tmp_path, name):
+    with zipfile.ZipFile(tmp_path / "in.zip", "w") as archive:
+        archive.writestr("anna/k3.py", K3)
+        archive.writestr(name, K3)
+    assert [pile.student for pile in piles(tmp_path / "in.zip")] == ["anna"]
 
 
 def an_archive():
