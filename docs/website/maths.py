@@ -14,6 +14,8 @@ from html import escape
 from typing import NamedTuple
 from unicodedata import normalize
 
+from website.rows import Item, fractions, joined
+
 BELOW = dict(zip("₀₁₂ₐᵢⱼₖₘₙₛₜ", "012aijkmnst", strict=True))
 ABOVE = dict(zip("⁰¹²³⁺⁻ᵏᵛ", "0123+−kv", strict=True))
 ACCENTS = {"\u0302": "^", "\u0303": "~", "\u0304": "¯"}
@@ -53,15 +55,6 @@ class Token(NamedTuple):
     kind: str
     text: str
     apart: bool
-
-
-class Item(NamedTuple):
-    """A finished part of a row: its kind, its MathML, what its brackets hold, and the space before."""
-
-    kind: str
-    xml: str
-    inside: str
-    apart: bool = False
 
 
 def mathml(formula: str) -> str:
@@ -134,7 +127,7 @@ class _Parser:
         items: list[Item] = []
         while (token := self.next) is not None and token.kind != "close" and token.text not in until:
             items.append(self.item())
-        return "<mrow>" + "".join(item.xml for item in _fractions(_joined(items))) + "</mrow>"
+        return "<mrow>" + "".join(item.xml for item in fractions(joined(items))) + "</mrow>"
 
     def item(self) -> Item:
         token = self.take()
@@ -239,72 +232,3 @@ def _name(token: Token) -> Item:
     else:
         xml, kind = f"<mtext>{base}</mtext>", "word"
     return Item(kind, xml, xml)
-
-
-# ---- rows ------------------------------------------------------------------------------------------
-
-
-def _joined(items: list[Item]) -> list[Item]:
-    """The row with each function and its bracket as one item, and with the spaces between words."""
-    row: list[Item] = []
-    for item in items:
-        before = row[-1] if row else None
-        if before and _applies(before, item):
-            xml = f"<mrow>{before.xml}<mo>&#x2061;</mo>{item.xml}</mrow>"
-            row[-1] = Item("applied", xml, xml, before.apart)
-        elif before and item.apart and _juxtaposed(before, item):
-            row.append(item._replace(xml=_space(before, item) + item.xml))
-        else:
-            row.append(item)
-    return row
-
-
-def _applies(before: Item, item: Item) -> bool:
-    return item.kind == "group" and not item.apart and before.kind in ("function", "word", "atom")
-
-
-def _juxtaposed(before: Item, item: Item) -> bool:
-    return not {before.kind, item.kind} & {"operator", "slash"}
-
-
-def _space(before: Item, item: Item) -> str:
-    width = "0.28em" if "word" in (before.kind, item.kind) else "0.17em"
-    return f'<mspace width="{width}"></mspace>'
-
-
-def _fractions(row: list[Item]) -> list[Item]:
-    """The row with `a / b` as a fraction where both sides are one item and neither could reach further."""
-    place = 1
-    while place < len(row) - 1:
-        if row[place].kind == "slash" and _stands_alone(row, place):
-            top, bottom = row[place - 1], row[place + 1]
-            gap, xml = _leading_space(top), f"<mfrac>{top.inside}{bottom.inside}</mfrac>"
-            row[place - 1 : place + 2] = [Item("atom", gap + xml, xml, top.apart)]
-        else:
-            place += 1
-    return row
-
-
-def _leading_space(item: Item) -> str:
-    found = re.match(r"<mspace[^>]*></mspace>", item.xml)
-    return found[0] if found else ""
-
-
-def _stands_alone(row: list[Item], place: int) -> bool:
-    top, bottom = row[place - 1], row[place + 1]
-    plain = {"atom", "group", "applied"}
-    if top.kind not in plain or bottom.kind not in plain:
-        return False
-    behind = row[place + 2] if place + 2 < len(row) else None
-    follows = behind is not None and behind.kind not in ("operator", "slash")
-    return not (row[place].apart and (follows or _in_a_sum(row[: place - 1])))
-
-
-def _in_a_sum(before: list[Item]) -> bool:
-    """Whether a sum, a product or a function without brackets begins right before, and could go on."""
-    product = []
-    for item in reversed(before):
-        if item.kind == "operator":
-            break
-        product.append(item)
-    return any(item.kind in ("large", "function", "word") for item in product)
