@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 
 def write_sources(*, run_notebooks: bool) -> None:
     """Write everything that Sphinx reads."""
-    links, code = Links(), code_hash()
+    links = Links()
     write(
         "index.md",
         links.rewritten((HERE / "start.md").read_text(encoding="utf-8"), path="README.md", page="index"),
@@ -36,14 +36,14 @@ def write_sources(*, run_notebooks: bool) -> None:
     write("more/index.md", "# More" + contents(MORE, hidden=False))
     write_laboratory(links)
     write_reference()
-    write_recipes(code)
-    write_notebooks(links, code, run=run_notebooks)
+    write_recipes(code_hash("grpo_ref", "docs/website"))
+    write_notebooks(links, code_hash("grpo_ref"), run=run_notebooks)
     links.save()
 
 
-def code_hash() -> str:
-    """The hash of all modules that pictures, tables and notebooks are computed by."""
-    modules = sorted((ROOT / "grpo_ref").rglob("*.py"))
+def code_hash(*folders: str) -> str:
+    """The hash of all modules that pictures, tables or notebooks are computed by."""
+    modules = sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
     return hashlib.sha256(b"".join(path.read_bytes() for path in modules)).hexdigest()
 
 

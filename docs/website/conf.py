@@ -18,6 +18,7 @@ extensions = [
     "website.latex",
     "website.source_view",
 ]
+smartquotes = False
 default_role = "py:obj"
 linkcode_resolve = resolve
 napoleon_numpy_docstring = napoleon_use_rtype = False
@@ -40,6 +41,7 @@ html_theme = "pydata_sphinx_theme"
 html_math_renderer = "mathml"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_js_files = [("sort.js", {"defer": "defer"})]
 html_favicon = "static/icon.svg"
 html_show_sourcelink = html_copy_source = False
 html_context = {"default_mode": "auto"}

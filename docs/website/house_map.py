@@ -2,7 +2,7 @@
 
 import re
 
-from house import FLOOR, about
+from house import FLOOR, needed, rooms_below
 
 MERMAID = re.compile(r"^```mermaid\n.*?^```\n", re.MULTILINE | re.DOTALL)
 
@@ -13,12 +13,17 @@ def with_floors(text: str) -> str:
 
 
 def floors() -> str:
-    """The floors from the top down, each with its rooms."""
+    """The floors from the top down, each with its rooms, and the arrows that lead from them."""
+    arrows = needed(rooms_below())
     numbers = sorted(set(FLOOR.values()), reverse=True)
-    rows = "\n".join(f"<li>{_rooms(number)}</li>" for number in numbers)
+    rows = "\n".join(f"<li>{_rooms(number, arrows)}</li>" for number in numbers)
     return f'```{{raw}} html\n<ol class="floors">\n{rows}\n</ol>\n```\n'
 
 
-def _rooms(number: int) -> str:
+def _rooms(number: int, arrows: dict[str, set[str]]) -> str:
     rooms = [room for room, floor in FLOOR.items() if floor == number]
-    return " ".join(f'<span title="{about(room)}">{room}</span>' for room in rooms)
+    return " ".join(f"<div><span>{room}</span>{_arrows(arrows[room])}</div>" for room in rooms)
+
+
+def _arrows(below: set[str]) -> str:
+    return f" → {', '.join(sorted(below))}" if below else ""

@@ -42,7 +42,11 @@ def _page(name: str, keys: str) -> str:
 
 
 def _head(name: str) -> str:
-    return f"# {name}\n\n{_cited(RECIPES[name].source)}."
+    return f"# {_title(name)}\n\n{_cited(RECIPES[name].source)}."
+
+
+def _title(name: str) -> str:
+    return name.upper().replace("_", " ")
 
 
 def _cited(source: str) -> str:
@@ -151,7 +155,7 @@ GROUPS = {"The algorithms of the papers": CATALOG, "Forms that only the textbook
 
 
 def _cards(recipes: dict[str, Recipe]) -> str:
-    return "::::{grid} 1 2 2 3\n:gutter: 3\n\n" + "\n\n".join(map(_card, recipes)) + "\n::::"
+    return "::::{grid} 1 1 2 2\n:gutter: 3\n\n" + "\n\n".join(map(_card, recipes)) + "\n::::"
 
 
 def _card(name: str) -> str:
@@ -159,4 +163,4 @@ def _card(name: str) -> str:
     changes = RECIPES[name].differences(RECIPES[parent]) if parent else {}
     told = f"{parent}, but {', '.join(changes)}" if parent else "what the others are compared with"
     image = f":img-top: {name}.svg\n:img-alt: value and slope of {name}"
-    return f":::{{grid-item-card}} {name}\n:link: {name}\n:link-type: doc\n{image}\n\n{told}\n:::"
+    return f":::{{grid-item-card}} {_title(name)}\n:link: {name}\n:link-type: doc\n{image}\n\n{told}\n:::"

@@ -1,7 +1,5 @@
 """How each trainer says a recipe: the keys to set, and what it computes otherwise."""
 
-from html import escape
-
 from grpo_ref.recipes import RECIPES
 from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.convert import nearest
@@ -17,11 +15,13 @@ def _row(dialect: str, name: str) -> str:
     target = DIALECTS[dialect]
     found = nearest(target, RECIPES[name])
     keys = "<br>".join(_code(f"{key}={value!r}") for key, value in found.config.items()) or "its defaults"
-    lost = "<br>".join(
-        f"{part}: {_code(theirs)} for {_code(ours)}" for part, (ours, theirs) in found.lost.items()
-    )
+    lost = "<br>".join(_loss(part, *texts) for part, texts in found.lost.items())
     return f"| {target.version} | {keys} | {lost or 'nothing'} |"
 
 
-def _code(text: object) -> str:
-    return f"<code>{escape(str(text)).replace('|', '&#124;')}</code>"
+def _loss(part: str, ours: str, theirs: str) -> str:
+    return f"{part}: {_code(theirs)} instead of {_code(ours)}"
+
+
+def _code(text: str) -> str:
+    return f"`{text}`".replace("|", r"\|")
