@@ -18,7 +18,7 @@ extensions = [
     "website.latex",
     "website.source_view",
 ]
-smartquotes = False
+smartquotes_action = "D"
 default_role = "py:obj"
 linkcode_resolve = resolve
 napoleon_numpy_docstring = napoleon_use_rtype = False
