@@ -5,6 +5,7 @@
 # make attack  search for hidden cases that catch wrong answers made by machine (an hour), for all exercises
 # make attack-sample   see on a sample whether the hidden cases still catch them
 # make docs   renew the tables of the documentation, the map of the house and the list of public names
+# make site   build the site into build/site: pages, reference, recipes and notebooks   make test-site   test it
 # make notebooks   make notebooks/*.ipynb from the scripts beside them
 # make bench-gpu   benchmarks on a GPU; before it: make setup, then .venv/bin/pip install -e '.[cuda]'
 # Every target sets up .venv by itself. PYTHON chooses the interpreter (3.11 or later).
@@ -13,8 +14,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready-test
 READY_DEV := .venv/ready-dev
+READY_DOCS := .venv/ready-docs
 
-.PHONY: attack attack-sample demo test check lint types coverage docs notebooks report bench bench-gpu setup clean
+.PHONY: attack attack-sample demo test check lint types coverage docs notebooks report bench bench-gpu setup site test-site clean
 
 setup: $(READY)
 	@echo "ready: . $(BIN)/activate, then grpo-ref init and grpo-ref watch"
@@ -43,6 +45,12 @@ coverage: $(READY_DEV)
 docs: $(READY)
 	$(BIN)/python docs/tables.py
 	$(BIN)/python docs/public_names.py
+
+site: $(READY_DOCS)
+	cd docs && ../$(BIN)/python -m website.build
+
+test-site: $(READY) $(READY_DOCS)
+	$(BIN)/python -m pytest tests/site
 
 attack: $(READY)
 	$(BIN)/grpo-ref dev attack
@@ -86,3 +94,7 @@ $(READY): .venv/made pyproject.toml constraints.txt
 $(READY_DEV): .venv/made pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@ $(READY)
+
+$(READY_DOCS): .venv/made pyproject.toml constraints.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@touch $@

@@ -1,0 +1,1 @@
+"""The site: what `make site` makes of the documentation, the docstrings, the recipes and the notebooks."""

@@ -1,0 +1,77 @@
+"""Build the site: `make site`.
+
+The sources are written to `build/site-source`, Sphinx makes `build/site` of them, and what only a developer's
+browser would ask for is left out. Nothing in the result is fetched from elsewhere.
+"""
+
+import argparse
+import hashlib
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from website.house_map import with_floors
+from website.laboratory import write_laboratory
+from website.links import Links
+from website.notebooks import write_notebooks
+from website.recipe_pages import write_recipes
+from website.reference import write_reference
+from website.tree import BELOW, COPIED, MORE, ROOT, SITE, SOURCES, contents, write
+
+HERE = Path(__file__).parent
+
+
+def write_sources(*, run_notebooks: bool) -> None:
+    """Write everything that Sphinx reads."""
+    links = Links()
+    write(
+        "index.md",
+        links.rewritten((HERE / "start.md").read_text(encoding="utf-8"), path="README.md", page="index"),
+    )
+    for path, page in COPIED.items():
+        text = with_floors((ROOT / path).read_text(encoding="utf-8"))
+        below = contents(BELOW.get(page, ()), hidden=True)
+        write(f"{page}.md", links.rewritten(text, path=path, page=page) + below)
+    write("more/index.md", "# More" + contents(MORE, hidden=False))
+    write_laboratory(links)
+    write_reference()
+    write_recipes(code_hash("grpo_ref", "docs/website"))
+    write_notebooks(links, code_hash("grpo_ref"), run=run_notebooks)
+    links.save()
+
+
+def code_hash(*folders: str) -> str:
+    """The hash of all modules that pictures, tables or notebooks are computed by."""
+    modules = sorted(path for folder in folders for path in (ROOT / folder).rglob("*.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in modules)).hexdigest()
+
+
+def make(site: Path, *, run_notebooks: bool) -> int:
+    """Build the site into a folder; the exit status of Sphinx, for which every warning is an error."""
+    shutil.rmtree(SOURCES, ignore_errors=True)
+    shutil.rmtree(site, ignore_errors=True)
+    write_sources(run_notebooks=run_notebooks)
+    options = ["-q", "-W", "--keep-going", "-E", "-d", str(site.with_name("site-doctrees")), "-c", str(HERE)]
+    done = subprocess.run([sys.executable, "-m", "sphinx", *options, str(SOURCES), str(site)])
+    prune(site)
+    return done.returncode
+
+
+def prune(site: Path) -> None:
+    """Leave out what no reader needs: maps of the theme's scripts, and Sphinx's notes for the next build."""
+    for path in (*site.rglob("*.map"), *site.rglob("webpack-macros.html"), *site.glob(".buildinfo*")):
+        path.unlink()
+
+
+def main() -> int:
+    """Build from the command line."""
+    parser = argparse.ArgumentParser(description="Build the site.")
+    parser.add_argument("--out", type=Path, default=SITE)
+    parser.add_argument("--no-run", action="store_true", help="show the notebooks without their outputs")
+    told = parser.parse_args()
+    return make(told.out, run_notebooks=not told.no_run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

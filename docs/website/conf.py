@@ -1,0 +1,58 @@
+"""Sphinx's settings for the site: see `website.build`."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from website.source_view import resolve
+
+project = "grpo_ref"
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.napoleon",
+    "sphinx.ext.linkcode",
+    "myst_nb",
+    "sphinx_design",
+    "website.docstrings",
+    "website.latex",
+    "website.source_view",
+]
+smartquotes_action = "D"
+default_role = "py:obj"
+linkcode_resolve = resolve
+napoleon_numpy_docstring = napoleon_use_rtype = False
+napoleon_use_ivar = True
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+add_module_names = False
+toc_object_entries_show_parents = "hide"
+python_maximum_signature_line_length = 88
+
+myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
+myst_heading_anchors = 4
+myst_url_schemes = {"http": None, "https": None, "mailto": None, "source": {"url": "{{path}}"}}
+nb_execution_mode = "off"  # website.notebooks has run them
+nb_ipywidgets_js = {}
+suppress_warnings = ["mystnb.unknown_mime_type", "misc.highlighting_failure"]
+
+html_title = "grpo_ref"
+html_theme = "pydata_sphinx_theme"
+html_math_renderer = "mathml"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_js_files = [("sort.js", {"defer": "defer"})]
+html_favicon = "static/icon.svg"
+html_show_sourcelink = html_copy_source = False
+html_context = {"default_mode": "auto"}
+html_sidebars = {"index": [], "security": [], "changelog": []}
+html_theme_options = {
+    "navbar_align": "left",
+    "header_links_before_dropdown": 7,
+    "footer_start": [],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+    "show_prev_next": True,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}

@@ -1,0 +1,90 @@
+"""Docstrings as this project writes them, for Sphinx: formulas, tables and upright bars.
+
+An indented block is a formula, or else shown as it stands; a Markdown table becomes a list table; a bar in
+prose is a bar.
+"""
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from textwrap import dedent, indent
+from typing import Any
+
+from website.maths import UnknownMaths, mathml
+
+PAPER = re.compile(r"arXiv:(\d{4}\.\d{5})")
+LITERAL = re.compile(r"(`[^`]*`)")
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Have autodoc call us before napoleon, which comes at 500."""
+    app.connect("autodoc-process-docstring", _process, priority=100)
+    return {"parallel_read_safe": True}
+
+
+def _process(app: Any, what: str, name: str, thing: object, options: Any, lines: list[str]) -> None:
+    lines[:] = restructured("\n".join(lines)).splitlines()
+
+
+def restructured(text: str) -> str:
+    """A docstring as reStructuredText."""
+    return "\n\n".join(_block(block) for block in blocks(text))
+
+
+def blocks(text: str) -> list[str]:
+    """The parts of a text that blank lines part; indented ones that follow each other are one."""
+    parts = [part.strip("\n") for part in re.split(r"\n[ ]*\n", text) if part.strip()]
+    groups = groupby(parts, key=lambda part: _is_indented(part))
+    return [block for inside, group in groups for block in (["\n\n".join(group)] if inside else group)]
+
+
+def formulas(text: str) -> Iterator[str]:
+    """The indented blocks of a docstring, without their indentation."""
+    yield from (dedent(block) for block in blocks(text) if _is_indented(block))
+
+
+def _is_indented(block: str) -> bool:
+    return all(line.startswith("    ") for line in block.splitlines() if line.strip())
+
+
+def _block(block: str) -> str:
+    if _is_indented(block):
+        return shown(dedent(block))
+    if block.startswith(">>>"):
+        return block
+    if all(line.startswith("|") for line in block.splitlines()):
+        return _list_table(block)
+    return "\n".join(_prose(line) for line in block.splitlines())
+
+
+def shown(block: str) -> str:
+    """A block as a formula if it is one, else as it stands."""
+    try:
+        return ".. raw:: html\n\n" + indent(mathml(block), "   ")
+    except UnknownMaths:
+        return ".. code-block:: text\n\n" + indent(block, "   ")
+
+
+def _prose(line: str) -> str:
+    parts = LITERAL.split(line)
+    parts[::2] = (_linked(part.replace("|", r"\|").replace("*", r"\*")) for part in parts[::2])
+    return "".join(parts)
+
+
+def _linked(text: str) -> str:
+    """Prose with its papers as links."""
+    return PAPER.sub(r"`arXiv:\1 <https://arxiv.org/abs/\1>`__", text)
+
+
+def _list_table(block: str) -> str:
+    rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in block.splitlines()]
+    filled: list[list[str]] = []
+    for row in (row for row in rows if not set("".join(row)) <= set("-: ")):
+        if row[0] or not filled:
+            filled.append(row)
+        else:
+            filled[-1] = [" ".join(pair).strip() for pair in zip(filled[-1], row, strict=True)]
+    lines = [
+        "   " + (" " if number else "*") + f" - {cell}" for row in filled for number, cell in enumerate(row)
+    ]
+    return "\n".join([".. list-table::", "   :header-rows: 1", "", *lines])

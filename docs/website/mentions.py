@@ -1,0 +1,32 @@
+"""Which exercises and which experiments use a kernel or a recipe, read from their source."""
+
+import ast
+from functools import cache
+from pathlib import Path
+
+from grpo_ref.course.contents import OURS
+from website.tree import ROOT
+
+
+@cache
+def names_in(path: Path) -> frozenset[str]:
+    """Every name that a module uses."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Name):
+            found.add(node.id)
+        elif isinstance(node, ast.Attribute):
+            found.add(node.attr)
+    return frozenset(found)
+
+
+def exercises_about(names: set[str]) -> list[str]:
+    """The exercises whose model answer or checks use one of these names."""
+    problems = ROOT / "grpo_ref/course/problems"
+    return [each for each in OURS.ids if names & names_in(problems / f"{each}.py")]
+
+
+def experiments_about(names: set[str]) -> list[str]:
+    """The experiments that use one of these names."""
+    claims = sorted((ROOT / "grpo_ref/experiments/claims").glob("[a-z]*.py"))
+    return [path.stem for path in claims if names & names_in(path)]

@@ -1,0 +1,109 @@
+"""The parts of a recipe with their formulas, and whose difference a recipe is."""
+
+import ast
+import inspect
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from grpo_ref.recipes import RECIPES, Recipe, Slot, catalog, chapter
+from website.docstrings import formulas
+from website.maths import UnknownMaths, mathml
+
+NUMBERS = ("kl_coef", "source", "log_ratio_limits")
+"""The fields of a recipe that are no kernels."""
+LAST = ("admit", "corrections")
+"""The parts that do nothing unless they are set."""
+
+
+class Part(NamedTuple):
+    """A part of a recipe: the name of its place, its kernel, and how it reads with its settings."""
+
+    name: str
+    kernel: Callable[..., Any]
+    text: str
+
+    @property
+    def sentence(self) -> str:
+        """The first paragraph of the kernel's docstring."""
+        return " ".join((inspect.getdoc(self.kernel) or "").partition("\n\n")[0].split())
+
+    @property
+    def formula(self) -> str:
+        """The formulas of the kernel's docstring, as HTML."""
+        return "\n".join(_shown(block) for block in formulas(inspect.getdoc(self.kernel) or ""))
+
+
+def _shown(block: str) -> str:
+    try:
+        return mathml(block)
+    except UnknownMaths:
+        return f"<pre>{block}</pre>"
+
+
+def parts_of(recipe: Recipe) -> list[Part]:
+    """The parts in the order of the pipeline."""
+    return [part for name in _names(recipe) for part in _parts(name, getattr(recipe, name))]
+
+
+def _names(recipe: Recipe) -> Iterator[str]:
+    names = [field.name for field in fields(recipe) if field.name not in NUMBERS]
+    shown = recipe.parts()
+    for name in names:
+        silent = name in LAST and name not in shown
+        if not silent and not (name == "penalty" and recipe.kl_coef == 0.0):
+            yield name
+
+
+def _parts(name: str, value: Any) -> list[Part]:
+    values = value if isinstance(value, tuple) else (value,)
+    slots = (each if isinstance(each, Slot) else Slot(each) for each in values)
+    return [Part(name, each.kernel, str(each)) for each in slots]
+
+
+class Definition(NamedTuple):
+    """How a recipe is written down: the recipe that it changes, if any, the text, and where it stands."""
+
+    parent: str
+    text: str
+    file: Path
+    line: int
+
+
+@cache
+def definitions() -> dict[str, Definition]:
+    """The definition of each recipe, by its name."""
+    found = {}
+    for module in (catalog, chapter):
+        file = Path(str(module.__file__))
+        source = file.read_text(encoding="utf-8")
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+                name = node.targets[0].id.lower()
+                text = ast.get_source_segment(source, node) or ""
+                found[name] = Definition(_parent(node.value), text, file, node.lineno)
+    return {name: found[name] for name in RECIPES}
+
+
+def _parent(value: ast.expr) -> str:
+    """The recipe that `replace` is called with.
+
+    >>> _parent(ast.parse("replace(catalog.SAPO, kl_coef=0.0)", mode="eval").body)
+    'sapo'
+    """
+    if not isinstance(value, ast.Call) or getattr(value.func, "id", "") != "replace":
+        return ""
+    return ast.unparse(value.args[0]).rpartition(".")[2].lower()
+
+
+def own_kernels(name: str) -> set[str]:
+    """The kernels that a recipe has and its parent has not; all of a recipe without a parent.
+
+    >>> sorted(own_kernels("dr_grpo"))
+    ['fixed_length', 'group_centered']
+    """
+    parent = definitions()[name].parent
+    theirs = {part.kernel for part in parts_of(RECIPES[parent])} if parent else set()
+    return {part.kernel.__name__ for part in parts_of(RECIPES[name]) if part.kernel not in theirs}

@@ -1,0 +1,166 @@
+"""A page for each recipe, made from the code: its difference first, then its formulas, picture and keys."""
+
+from os.path import relpath
+
+from joblib import Memory, Parallel, delayed
+
+from grpo_ref.plots import as_svg, surrogate_figure
+from grpo_ref.recipes import CATALOG, CHAPTER, RECIPES, Recipe
+from website import trainer_keys
+from website.docstrings import PAPER
+from website.mentions import exercises_about, experiments_about
+from website.parts import Part, definitions, own_kernels, parts_of
+from website.reference import STAGES
+from website.tree import CACHE, ROOT, write
+
+PUBLIC = {name for names in STAGES.values() for name in names}
+
+
+def write_recipes(code: str) -> None:
+    """Write a page for each recipe, and the gallery.
+
+    Args:
+      code: what is kept from the last time is used only if this hash of the code is the same.
+    """
+    drawn = Memory(CACHE, verbose=0).cache(_drawn)
+    for name, (svg, keys) in zip(
+        RECIPES, Parallel(n_jobs=-1)(delayed(drawn)(name, code) for name in RECIPES), strict=True
+    ):
+        write(f"recipe/{name}.svg", svg)
+        write(f"recipe/{name}.md", _page(name, keys))
+    write("recipe/index.md", _gallery())
+
+
+def _drawn(name: str, code: str) -> tuple[str, str]:
+    """What takes long: the picture of a recipe and the table of its keys."""
+    return as_svg(surrogate_figure(RECIPES[name].surrogate)).decode(), trainer_keys.table(name)
+
+
+def _page(name: str, keys: str) -> str:
+    sections = (_head(name), _difference(name), _formulas(name), _picture(name), _code(name))
+    return "\n\n".join([*sections, _trainers(name, keys), _further(name), ""])
+
+
+def _head(name: str) -> str:
+    return f"# {_title(name)}\n\n{_cited(RECIPES[name].source)}."
+
+
+def _title(name: str) -> str:
+    return name.upper().replace("_", " ")
+
+
+def _cited(source: str) -> str:
+    """A source with its paper as a link."""
+    return PAPER.sub(r"[arXiv:\1](https://arxiv.org/abs/\1)", source)
+
+
+def _difference(name: str) -> str:
+    parent = definitions()[name].parent
+    if not parent:
+        return "## What it is\n\nThe others are written as their differences from this one.\n\n" + _all(
+            RECIPES[name]
+        )
+    changes, base = RECIPES[name].differences(RECIPES[parent]), _texts(RECIPES[parent])
+    rows = (f"| {part} | `{text}` | `{base.get(part, 'none')}` |" for part, text in changes.items())
+    table = "\n".join([f"| part | {name} | [{parent}]({parent}.md) |", "|---|---|---|", *rows])
+    return f"## Its difference from {parent}\n\n{table}"
+
+
+def _texts(recipe: Recipe) -> dict[str, str]:
+    texts = recipe.parts()
+    return texts | {"kl_coef": str(recipe.kl_coef)}
+
+
+def _all(recipe: Recipe) -> str:
+    rows = (f"| {part} | `{text}` |" for part, text in recipe.parts().items() if part != "source")
+    return "\n".join(["| part | what stands there |", "|---|---|", *rows])
+
+
+def _formulas(name: str) -> str:
+    parent = definitions()[name].parent
+    theirs = {part.text for part in parts_of(RECIPES[parent])} if parent else set()
+    parts = "\n\n".join(_formula(part, is_own=part.text not in theirs) for part in parts_of(RECIPES[name]))
+    return f"## Its formulas, part by part\n\n{parts}"
+
+
+def _formula(part: Part, *, is_own: bool) -> str:
+    kernel = part.kernel.__name__
+    shown = f"[`{part.text}`](#grpo_ref.{kernel})" if kernel in PUBLIC else f"`{part.text}`"
+    mark = " {bdg-primary}`its own`" * is_own
+    formula = f"\n\n```{{raw}} html\n{part.formula}\n```" if part.formula else ""
+    return f"**{part.name}** · {shown}{mark}\n\n{_prose(part.sentence)}{formula}"
+
+
+def _prose(sentence: str) -> str:
+    return sentence.replace("*", r"\*").replace("_", r"\_") if "`" not in sentence else sentence
+
+
+def _picture(name: str) -> str:
+    part = RECIPES[name].surrogate
+    alt = f"Value and slope of {part} against the ratio, for a good token and a bad one."
+    return f"## One token: value and slope\n\n![{alt}]({name}.svg)\n\n{READING}"
+
+
+READING = (
+    "Left, what one token adds to the objective; right, how strongly it pushes its own log-probability. Where"
+    " the slope is zero, the token still counts and no longer learns. Dotted: no clipping at all. Each"
+    " completion has one token here, and the token had probability 0.2 when it was sampled."
+)
+
+
+def _code(name: str) -> str:
+    found = definitions()[name]
+    place = relpath(f"source/{found.file.relative_to(ROOT).as_posix()}.html", "recipe")
+    use = f'recipe = RECIPES["{name}"]\npolicy_loss(log_probs, advantages, mask, recipe=recipe)'
+    blocks = "\n\n".join(f"```python\n{text}\n```" for text in (found.text, use))
+    return f"## In code\n\n{blocks}\n\nIt stands in [{found.file.name}, line {found.line}](source:{place})."
+
+
+def _trainers(name: str, keys: str) -> str:
+    about = (
+        "The configuration of each trainer that comes nearest, as `grpo-ref convert` finds it. What is not"
+        " said stays at the trainer's default."
+    )
+    return f"## In a trainer's words\n\n{about}\n\n:::{{div}} wide\n{keys}\n:::"
+
+
+def _further(name: str) -> str:
+    names = own_kernels(name)
+    exercises = ", ".join(f"[{each}]({_chapter(each)})" for each in exercises_about(names))
+    found = experiments_about({*names, name.upper()} if definitions()[name].parent else {name.upper()})
+    experiments = ", ".join(f"[{each}](../laboratory/{each}.md)" for each in found)
+    lines = [f"* **Write it yourself:** {exercises}." if exercises else ""]
+    lines += [
+        f"* **Tested claims in which it or a part of its own takes part:** {experiments}."
+        if experiments
+        else ""
+    ]
+    shown = "\n".join(filter(None, lines))
+    return f"## Further\n\n{shown}" if shown else ""
+
+
+def _chapter(exercise: str) -> str:
+    folder = next((ROOT / "exercises").glob(f"*_{exercise.partition('/')[0]}"))
+    return f"../chapters/{folder.name}.md"
+
+
+def _gallery() -> str:
+    cards = [f"## {title}\n\n{_cards(recipes)}" for title, recipes in GROUPS.items()]
+    pages = "\n".join(RECIPES)
+    head = "# Recipes\n\nEach algorithm is a table of parts, and a variant its difference from another one."
+    return "\n\n".join([head, *cards, f"```{{toctree}}\n:hidden:\n\n{pages}\n```", ""])
+
+
+GROUPS = {"The algorithms of the papers": CATALOG, "Forms that only the textbook has": CHAPTER}
+
+
+def _cards(recipes: dict[str, Recipe]) -> str:
+    return "::::{grid} 1 1 2 2\n:gutter: 3\n\n" + "\n\n".join(map(_card, recipes)) + "\n::::"
+
+
+def _card(name: str) -> str:
+    parent = definitions()[name].parent
+    changes = RECIPES[name].differences(RECIPES[parent]) if parent else {}
+    told = f"{parent}, but {', '.join(changes)}" if parent else "what the others are compared with"
+    image = f":img-top: {name}.svg\n:img-alt: value and slope of {name}"
+    return f":::{{grid-item-card}} {_title(name)}\n:link: {name}\n:link-type: doc\n{image}\n\n{told}\n:::"

@@ -1,0 +1,36 @@
+"""The site, built once for all tests of it; without the extra that builds it they are skipped."""
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from crawl import crawl
+
+ROOT = Path(__file__).parents[2]
+NEEDED = ("sphinx", "pydata_sphinx_theme", "myst_nb", "sphinx_design", "latex2mathml")
+
+
+class Built(NamedTuple):
+    """A build: its folder, what Sphinx said, its exit status and its pages."""
+
+    folder: Path
+    said: str
+    status: int
+    pages: dict
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory):
+    """The site with its notebooks as they were committed, which tests/test_notebooks.py runs."""
+    if missing := [name for name in NEEDED if find_spec(name) is None]:
+        pytest.skip(f"the site needs {', '.join(missing)}: pip install -c constraints.txt -e '.[docs]'")
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        pytest.skip("the site is built once, not by each worker: make test-site")
+    folder = tmp_path_factory.mktemp("built") / "site"
+    command = [sys.executable, "-m", "website.build", "--no-run", "--out", str(folder)]
+    done = subprocess.run(command, cwd=ROOT / "docs", capture_output=True, text=True)
+    return Built(folder, done.stdout + done.stderr, done.returncode, crawl(folder))

@@ -1,0 +1,97 @@
+"""The built site: whole, with everything in it, no request to another host and no dead link."""
+
+import re
+
+import pytest
+from crawl import dead, is_elsewhere, read
+from house import PUBLIC
+from website.tree import PAGES
+
+from grpo_ref.recipes import RECIPES
+
+IN_STYLES = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
+IN_SCRIPTS = re.compile(
+    r"(?:fetch|import|importScripts|Worker|\.src\s*=|\.href\s*=)\s*\(?\s*['\"`](https?:)?//"
+)
+
+
+def test_it_builds_without_a_warning(site):
+    assert site.status == 0, site.said
+    assert "WARNING" not in site.said, site.said
+
+
+def test_no_page_loads_from_another_host(site):
+    wanted = {target for page in site.pages.values() for target in page.loads if is_elsewhere(target)}
+    assert not wanted
+
+
+def test_no_style_loads_from_another_host(site):
+    files = [*site.folder.rglob("*.css"), *site.folder.rglob("*.svg"), *site.pages]
+    found = {
+        (file.name, target)
+        for file in files
+        for match in IN_STYLES.findall(file.read_text(encoding="utf-8"))
+        for target in match
+        if target and is_elsewhere(target)
+    }
+    assert not found
+
+
+def test_no_script_asks_another_host(site):
+    files = [*site.folder.rglob("*.js"), *site.pages]
+    assert not [file.name for file in files if IN_SCRIPTS.search(file.read_text(encoding="utf-8"))]
+
+
+def test_every_link_inside_leads_somewhere(site):
+    broken = {str(file): dead(file, site.pages) for file in site.pages}
+    assert not {file: targets for file, targets in broken.items() if targets}
+
+
+def test_no_link_is_absolute_so_that_any_path_may_serve_it(site):
+    assert not {
+        link for page in site.pages.values() for link in page.links | page.loads if link.startswith("/")
+    }
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_public_name_has_an_entry(site, name):
+    anchors = {f"grpo_ref.{name}", f"module-grpo_ref.{name}"}
+    assert any(anchors & page.anchors for file, page in site.pages.items() if file.parent.name == "api")
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_recipe_has_a_page(site, name):
+    text = (site.folder / f"recipe/{name}.html").read_text(encoding="utf-8")
+    assert "<math" in text
+    assert f"{name}.svg" in text
+
+
+@pytest.mark.parametrize("page", sorted(PAGES.values()))
+def test_page_is_there(site, page):
+    assert (site.folder / f"{page}.html").is_file()
+
+
+def test_the_search_finds_without_a_server(site):
+    index = (site.folder / "searchindex.js").read_text(encoding="utf-8")
+    assert index.startswith("Search.setIndex(")
+
+
+# ---- the crawler itself ------------------------------------------------------------------------------
+
+BROKEN = {
+    "a page that is not there": '<a href="none.html">x</a>',
+    "an anchor that is not there": '<a href="#none">x</a>',
+    "a picture that is not there": '<img src="none.png">',
+}
+
+
+@pytest.mark.parametrize("html", BROKEN.values(), ids=BROKEN)
+def test_the_crawler_notices(tmp_path, html):
+    file = tmp_path / "page.html"
+    file.write_text(f'<p id="here">{html}<a href="#here">y</a></p>')
+    assert len(dead(file, {file: read(file)})) == 1
+
+
+@pytest.mark.parametrize("target", ["https://a.example/x.js", "//a.example/x.js"])
+def test_the_crawler_knows_another_host(target):
+    assert is_elsewhere(target)
