@@ -172,7 +172,7 @@ class ClassWork:
         return left
 
     def others(self) -> list[str]:
-        """Files of results that are of nobody in this class, such as of earlier names; they are left alone."""
+        """Files of results that are of nobody in this class, such as of earlier names; they stay."""
         ours = {self.results.path(student).name for student in self.students}
         return sorted(path.name for path in self.results.students.glob("*.json") if path.name not in ours)
 
