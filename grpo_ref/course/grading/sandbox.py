@@ -117,8 +117,7 @@ class Sandbox:
                 return loaded
         seconds = min(self.seconds, self.left)
         answer = self._timed(self.room.ask, grading.wire.request(function, arguments, keywords), seconds)
-        limit = f"{seconds:.2g} s" if seconds == self.seconds else "all the time that was left"
-        return self._reply(answer, f"no answer after {limit}")
+        return self._reply(answer, f"no answer after {seconds:.2g} s")
 
     def call_together(self, function: str, calls: "Calls") -> list[Reply]:
         """Make several calls within the time of one; no replies if that is not possible: call one by one.
