@@ -175,6 +175,15 @@ def source_at(root: Path) -> Source:
     raise BrokenPackage(f"{root / 'pyproject.toml'} names a package that does not lie beside it")
 
 
+def exercise_called(name: str) -> str:
+    """The id of an exercise that is named by it, or by its last part; "" if there is none.
+
+    >>> exercise_called("k3"), exercise_called("kl/k3"), exercise_called("k4")
+    ('kl/k3', 'kl/k3', '')
+    """
+    return next((each.id for each in EXERCISES.values() if name in (each.id, each.name)), "")
+
+
 def exercises_in(chapter: str) -> list[Exercise]:
     """The exercises of a chapter, in order."""
     return [exercise for exercise in EXERCISES.values() if exercise.chapter == chapter]

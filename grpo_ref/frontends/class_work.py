@@ -33,6 +33,7 @@ class ClassWork:
       seed: of the class.
       is_safe: whether the answers run in WebAssembly.
       overrides: student -> what was decided.
+      keys: student -> what changes with anything that the result depends on, once the answers were read.
     """
 
     piles: Mapping[str, Pile]

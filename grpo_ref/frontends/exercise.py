@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import click
 
-from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in, source_at
+from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercise_called, exercises_in, source_at
 from grpo_ref.course.layout import chapter_at, exercise_at, file_of
 from grpo_ref.course.workbook import Workbook
 from grpo_ref.listing import nearest
@@ -31,13 +31,13 @@ class ExerciseName(click.ParamType[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The id of the exercise, or an error with a suggestion."""
-        by_name = [each.id for each in EXERCISES.values() if value in (each.id, each.name)]
+        by_name = exercise_called(value)
         path = Path(value).resolve()
         by_file = exercise_at(path) if path.suffix == ".py" else None
         if by_file is not None:
             self._require_folder(path.parents[1], param, ctx)
-        if by_file is not None or len(by_name) == 1:
-            return by_file or by_name[0]
+        if by_file or by_name:
+            return by_file or by_name
         self.fail(f"no exercise is called {value!r}. {_advice(str(value))}", param, ctx)
 
     def _require_folder(self, folder: Path, param: click.Parameter | None, ctx: click.Context | None) -> None:

@@ -10,11 +10,11 @@ from typing import Any
 
 from grpo_ref.course.classroom import COLUMNS
 from grpo_ref.course.contents import EXERCISES
+from grpo_ref.frontends.class_record import Row
 
 SUBMITTED = "submitted"
 """The column that says when somebody handed in."""
 SEPARATORS = ",;\t"
-Row = dict[str, Any]
 
 
 def read_roster(path: Path) -> dict[str, Row]:

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from grpo_ref.course.classroom.toml_lines import TomlTable, read_toml
-from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
+from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercise_called, exercises_in
 from grpo_ref.listing import unknown
 
 PARTIAL, ALL_OR_NOTHING = "partial", "all-or-nothing"
@@ -167,15 +167,6 @@ def _exercises(table: TomlTable) -> tuple[str, ...]:
             known = [*CHAPTERS, *EXERCISES]
             table.fail("exercises", unknown("exercise or chapter", name, known), name)
     return tuple(name for name in EXERCISES if name in chosen)
-
-
-def exercise_called(name: str) -> str:
-    """The id of an exercise that is named by it, or by its last part; "" if there is none.
-
-    >>> exercise_called("k3"), exercise_called("kl/k3"), exercise_called("k4")
-    ('kl/k3', 'kl/k3', '')
-    """
-    return next((each.id for each in EXERCISES.values() if name in (each.id, each.name)), "")
 
 
 def _see_that_they_differ(tables: Sequence[TomlTable], assignments: Sequence[Assignment]) -> None:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from grpo_ref.course.classroom.course_file import Assignment, CourseFile, exercise_called
+from grpo_ref.course.classroom.course_file import Assignment, CourseFile
 from grpo_ref.course.classroom.toml_lines import TomlTable, read_toml
+from grpo_ref.course.contents import exercise_called
 from grpo_ref.listing import unknown
 
 
