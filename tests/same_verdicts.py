@@ -9,7 +9,6 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,7 +19,7 @@ from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.process import Process
 from grpo_ref.course.grading.report import Report
 from grpo_ref.course.grading.sandbox import Sandbox
-from grpo_ref.course.grading.wasm import Kept, Wasm
+from grpo_ref.course.grading.wasm import Wasm
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.right_answers import right_answers
 from grpo_ref.frontends.progress import ProgressBar
@@ -64,17 +63,11 @@ def _step(kind: list[Answer], most: int | None) -> int:
 
 def both(tried: list[Answer]) -> Iterator[tuple[Verdict, Verdict]]:
     """The verdicts of a process and of WebAssembly on each answer."""
-    kept = Kept()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "answer.py"
         for answer in tried:
             path.write_text(answer.text, encoding="utf-8")
-            process = _verdict(answer, path, Process)
-            wasm = _verdict(answer, path, partial(Wasm, kept=kept))
-            if wasm != process:  # once more, in an interpreter of its own
-                wasm = _verdict(answer, path, Wasm)
-            yield process, wasm
-    kept.close()
+            yield _verdict(answer, path, Process), _verdict(answer, path, Wasm)
 
 
 def _verdict(answer: Answer, path: Path, make_room) -> Verdict:

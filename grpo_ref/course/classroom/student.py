@@ -5,7 +5,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 from grpo_ref.course.classroom.handed_in import HandedIn
@@ -14,7 +14,7 @@ from grpo_ref.course.grading.grade import grade, not_started
 from grpo_ref.course.grading.process import Process
 from grpo_ref.course.grading.report import FAILED, Report
 from grpo_ref.course.grading.sandbox import MakeRoom, Sandbox
-from grpo_ref.course.grading.wasm import Kept, Wasm
+from grpo_ref.course.grading.wasm import Wasm
 from grpo_ref.course.layout import file_of
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.starters import starter_of
@@ -97,9 +97,6 @@ def grade_student(
 ) -> Graded:
     """Grade every answer of one student.
 
-    The answers share an interpreter, which is renewed before each. A failure is only believed if a second
-    interpreter, where other answers came before, gives the same; or else a fresh one.
-
     Args:
       handed_in: the answers.
       names: ids of the exercises of the course, in order.
@@ -110,7 +107,8 @@ def grade_student(
     begun, own = time.monotonic(), seed_of(handed_in.student, seed)
     with tempfile.TemporaryDirectory(prefix="grpo-ref-") as folder:
         grading = _Grading(handed_in.answers, own, Path(folder), begun + seconds)
-        reports = grading.in_wasm(names) if is_safe else [grading.in_process(name) for name in names]
+        make_room = Wasm if is_safe else Process
+        reports = [replace(grading.report(name, make_room), official=is_safe) for name in names]
     missing = [name for name in names if name not in handed_in.answers]
     taken = time.monotonic() - begun
     return Graded(handed_in.student, own, reports, missing, handed_in.notes, is_safe, taken)
@@ -132,61 +130,19 @@ class _Grading:
     folder: Path
     until: float
 
-    def in_process(self, name: str) -> Report:
-        """The report on one exercise, by a process."""
-        untried = self._untried(name)
-        return untried or replace(self._report(name, Process), official=False)
-
-    def in_wasm(self, names: Sequence[str]) -> list[Report]:
-        """All reports. What fails in an interpreter that others were in is tried in a second one."""
-        kept, found, doubted = Kept(), {}, []
-        try:
-            for name in names:
-                is_fresh = kept.session is None
-                found[name] = self._untried(name) or self._in(kept, name, explain=is_fresh)
-                if found[name].status == FAILED and not is_fresh:
-                    doubted.append(name)
-            kept.close()
-            for name in doubted:
-                found[name] = self._again(kept, name, found[name])
-        finally:
-            kept.close()
-        return [found[name] for name in names]
-
-    def _again(self, kept: Kept, name: str, first: Report) -> Report:
-        """The report of a second interpreter; if it differs from that of the first, of a fresh one."""
-        if self._is_late():
-            return first
-        second = self._in(kept, name)
-        return second if _failures(second) == _failures(first) else self._in(kept.emptied(), name)
-
-    def _untried(self, name: str) -> Report | None:
-        """The report, if nothing has to be run for it."""
-        text = self.answers.get(name)
+    def report(self, name: str, make_room: MakeRoom) -> Report:
+        """The report on one exercise, whose answer runs in a room of this kind."""
+        problem, text = PROBLEMS[name], self.answers.get(name)
         if text is None or text == _starter(name):
-            return not_started(PROBLEMS[name], self.seed)
-        if self._is_late():
-            return replace(not_started(PROBLEMS[name], self.seed), status=FAILED, symptom=UNTRIED)
-        return None
-
-    def _is_late(self) -> bool:
-        return time.monotonic() >= self.until
-
-    def _in(self, kept: Kept, name: str, *, explain: bool = True) -> Report:
-        return self._report(name, partial(Wasm, kept=kept), explain=explain)
-
-    def _report(self, name: str, make_room: MakeRoom, *, explain: bool = True) -> Report:
+            return not_started(problem, self.seed)
+        if time.monotonic() >= self.until:
+            return replace(not_started(problem, self.seed), status=FAILED, symptom=UNTRIED)
         path = self.folder / file_of(name).name
-        path.write_bytes(self.answers[name])
+        path.write_bytes(text)
         with Sandbox(path, make_room=make_room) as sandbox:
-            return grade(PROBLEMS[name], sandbox, seed=self.seed, explain=explain)
+            return grade(problem, sandbox, seed=self.seed)
 
 
 @cache
 def _starter(name: str) -> bytes:
     return starter_of(name).encode()
-
-
-def _failures(report: Report) -> list[str]:
-    """The tests that failed."""
-    return [result.name for result in report.results if not result.passed]

@@ -96,11 +96,11 @@ class Sandbox:
         if not self.is_starting:
             self.start()
         self.is_starting, self.is_open = False, True
-        seconds = self.limits.start_seconds
+        seconds = min(self.limits.start_seconds, self.left)
         answer = self._heard(self.room.wait())
         if not answer.problem:
             answer = self._timed(self.room.load, self.submission.read_bytes(), seconds)
-        reply = self._reply(answer, f"loading the file took more than {seconds:g} s")
+        reply = self._reply(answer, f"loading the file took more than {seconds:.2g} s")
         if not reply.ok:
             self._end()
         return reply

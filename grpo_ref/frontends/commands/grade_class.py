@@ -16,7 +16,7 @@ from grpo_ref.frontends.output import INTERRUPTED, plain_option
 if TYPE_CHECKING:
     from grpo_ref.frontends.class_work import ClassWork
 
-PREPARING = "preparing the sandbox (compiled the first time: a minute or two)"
+PREPARING = "preparing the sandbox (compiled the first time: some minutes)"
 UNSAFE = (
     "warning: the answers run in processes of this machine, not in the sandbox for strangers; no verdict is"
     " official"

