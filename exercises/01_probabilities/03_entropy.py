@@ -53,13 +53,13 @@ care, because no logit is -inf.
 
 ## Grading
 
-Inputs are given as numbers, NumPy arrays or nested lists; whole numbers may come as integers,
-Python's or those of 64 bits. They have to be left as they are. The answer may be any of these, and
-where a number is asked for, also an array without axes. Numbers in the examples may be rounded to
-six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09 where all
-expected values are 0; no test asks for a value that rounding decides, such as what is left where
-numbers cancel. There are no points until the examples above are right; then up to half of them for
-the tests that pass, and all of them when every test passes.
+Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come
+as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any of
+these, and where a number is asked for, also an array without axes. Numbers in the examples may be
+rounded to six digits. Values may differ by 1e-09 of the largest expected magnitude, and by 1e-09
+where all expected values are 0; no test asks for a value that rounding decides, such as what is
+left where numbers cancel. There are no points until the examples above are right; then up to half
+of them for the tests that pass, and all of them when every test passes.
 
 ## Source
 

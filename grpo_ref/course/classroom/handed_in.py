@@ -1,15 +1,15 @@
 """Who handed in what: the files of a folder or archive, sorted by student and exercise."""
 
 import ast
-import json
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from grpo_ref.course.classroom.entries import Entry, Unreadable, entries, top_folders
+from grpo_ref.course.classroom.notebook import bound, code_of
 from grpo_ref.course.classroom.submitters import Submitter, submitters
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, FORMER_NAMES
 from grpo_ref.course.layout import folder_of
@@ -21,13 +21,6 @@ MOODLE = re.compile(r"(?P<student>.+_\d+)_assignsubmission_\w*")
 """A folder of Moodle's download."""
 COPY = re.compile(r"(-\d+| ?\(\d+\)| copy)+$")
 """What browsers and courses add to the name of a file that is there already."""
-CELL_MAGIC = re.compile(r"%%(\w+)")
-PYTHON_MAGICS = frozenset(("time", "timeit", "capture", "prun", "memit", "writefile", "python", "python3"))
-"""What the rest of a notebook's cell is Python after."""
-MAGIC = re.compile(
-    r"^(?P<indent>[ \t]*)(?:[%!?].*|[\w.\[\], \t]+=\s*[!%].*|[\w.\[\]()]+\?\??[ \t]*)$", re.MULTILINE
-)
-"""A line of IPython's own: %magic, !command, x = !command, ?help and help?."""
 OURS = frozenset(("conftest",))
 """Files beside the exercises that are no answers."""
 FEWEST = 2
@@ -208,7 +201,7 @@ def _exercise_of(path: PurePosixPath) -> str:
 
 def _answers(path: PurePosixPath, content: bytes) -> Iterator[tuple[str, bytes]]:
     """The exercises that a file answers: by its name, or else by the names of the functions in it."""
-    text = _code_of_notebook(content) if path.suffix.lower() == ".ipynb" else content
+    text = code_of(content, FUNCTIONS) if path.suffix.lower() == ".ipynb" else content
     if name := _exercise_of(path):
         yield name, text
         return
@@ -217,41 +210,6 @@ def _answers(path: PurePosixPath, content: bytes) -> Iterator[tuple[str, bytes]]
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         where = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
         raise Unreadable(f"is named after no exercise, and cannot be read as Python{where}") from error
-    for node in body:
-        if isinstance(node, ast.FunctionDef) and node.name in BY_FUNCTION:
-            yield BY_FUNCTION[node.name], text
-
-
-def _code_of_notebook(content: bytes) -> bytes:
-    """What a notebook defines: its imports, functions, classes and plain constants, without what it runs."""
-    try:
-        cells = json.loads(content)["cells"]
-        sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise Unreadable("is no notebook that can be read") from error
-    kept: list[str] = []
-    for source in sources:
-        text = _without_magics(source)
-        try:
-            kept += [ast.unparse(node) for node in ast.parse(text).body if _is_definition(node)]
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            kept.append(text)  # its fault is told when it is loaded
-    return "\n\n".join(kept).encode(errors="backslashreplace")
-
-
-def _without_magics(source: str) -> str:
-    r"""A cell without what is no Python: a line of IPython's becomes `pass`, a cell of another program empty.
-
-    >>> _without_magics("x = 1\n!ls\ny = %pwd\nlen?")
-    'x = 1\npass\npass\npass'
-    """
-    first, *_ = source.lstrip().splitlines() or [""]
-    other = CELL_MAGIC.match(first)
-    return "" if other and other[1] not in PYTHON_MAGICS else MAGIC.sub(r"\g<indent>pass", source)
-
-
-def _is_definition(node: ast.stmt) -> bool:
-    if isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef):
-        return True
-    calls: Iterable[ast.AST] = (each for each in ast.walk(node) if isinstance(each, ast.Call))
-    return isinstance(node, ast.Assign | ast.AnnAssign) and not any(calls)
+    for name in dict.fromkeys(name for node in body for name in bound(node)):
+        if name in BY_FUNCTION:
+            yield BY_FUNCTION[name], text

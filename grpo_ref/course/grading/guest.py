@@ -5,14 +5,14 @@ nothing but `wire.py`, the standard library and NumPy. No expected value ever co
 """
 
 import contextlib
-import importlib.util
 import linecache
 import sys
 import traceback
 import warnings
 from collections.abc import Callable
 from functools import partial
-from types import ModuleType
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from importlib.util import decode_source, module_from_spec
 from typing import Any
 
 MOST_WARNINGS = 5
@@ -20,6 +20,8 @@ DEEPEST = 5
 """How many warnings, and how many of the student's lines in a traceback, are passed on."""
 LONGEST = 2000
 """Characters of an error's message that are passed on."""
+ABSENT = "; an answer can import NumPy, SciPy and the standard library"
+"""What is said where a module is missing."""
 
 
 def load(wire: Any, path: str, source: bytes) -> str:
@@ -45,11 +47,11 @@ def answer(wire: Any, path: str, line: str) -> str:
 
 
 def _run(path: str, source: bytes) -> tuple[list[str], Any]:
-    module = ModuleType("submission")
+    module = module_from_spec(ModuleSpec("submission", SourceFileLoader("submission", path)))
     module.__file__ = path
     sys.modules["submission"] = module
     with contextlib.suppress(SyntaxError, UnicodeDecodeError):
-        text = importlib.util.decode_source(source)
+        text = decode_source(source)
         linecache.cache[path] = len(text), None, text.splitlines(keepends=True), path
     exec(compile(source, path, "exec"), vars(module))
     names = [name for name, value in vars(module).items() if callable(value) and type(name) is str]
@@ -91,6 +93,6 @@ def _describe(error: BaseException, submission: str) -> dict[str, Any]:
 
 def _said(error: BaseException) -> str:
     try:
-        return str(error)[:LONGEST]
+        return str(error)[:LONGEST] + ABSENT * isinstance(error, ModuleNotFoundError)
     except BaseException:
         return "its message cannot be told"

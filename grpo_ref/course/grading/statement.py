@@ -102,9 +102,9 @@ def _call(problem: Problem, case: Case, width: int) -> str:
 
 def _grading(problem: Problem) -> str:
     return (
-        "Inputs are given as numbers, NumPy arrays or nested lists; whole numbers may come as integers,"
-        " Python's or those of 64 bits. They have to be left as they are. The answer may be any of these, and"
-        " where a number is asked for, also an array without axes."
+        "Inputs are given as numbers of Python or NumPy, NumPy arrays or nested lists; whole numbers may come"
+        " as integers, those of NumPy with 64 bits. They have to be left as they are. The answer may be any"
+        " of these, and where a number is asked for, also an array without axes."
         " Numbers in the examples may be rounded to six digits."
         f" Values may differ by {problem.rtol:g} of the largest expected magnitude{_each(problem)}, and by"
         f" {SMALLEST:g} where all expected values are 0; no test asks for a value that rounding decides,"

@@ -8,6 +8,7 @@ file of a student gets a new one, in which NumPy and SciPy are imported already 
 
 import hashlib
 from collections.abc import Sequence
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,41 +35,10 @@ LEAST_SECONDS = 1.0
 """A turn has the instructions of so many seconds at least."""
 PATIENCE, PATIENCE_TO_LOAD = 2.0, 4.0
 """How many times longer a call, and the loading of a file, may take where other things run too."""
-HERE = Path(__file__).parent
 BESIDE = ("wire", "guest")
 """Files here that run in the interpreter, beside the student's."""
 IMPORTED = ("numpy.random", "numpy.testing", "scipy.signal", "scipy.special", "scipy.stats")
 """Modules that take long; an interpreter begins with them, and with all that they import."""
-SETUP = """
-import os, sys, types
-
-for name in IMPORTED:
-    __import__(name)
-
-
-def _module(name, source):
-    module = types.ModuleType(name)
-    exec(compile(source, name, "exec"), vars(module))
-    sys.modules[name] = module
-    return module
-
-
-def _serving(wire, guest, write=os.write, flush=sys.stdout.flush):
-    def reply(line):
-        flush()
-        rest = memoryview(b"\\n" + line.encode())
-        while rest:
-            rest = rest[write(1, rest) :]
-
-    return (
-        lambda path, source: reply(guest.load(wire, path, source)),
-        lambda path, line: reply(guest.answer(wire, path, line)),
-        lambda path, lines: reply(f"[{','.join(guest.answer(wire, path, line) for line in lines.split())}]"),
-    )
-
-
-_load, _answer, _answer_all = _serving(*(_module(name, source) for name, source in SOURCES.items()))
-"""
 
 
 class WasmMissing(RuntimeError):
@@ -114,10 +84,15 @@ def compile_once() -> None:
         raise WasmMissing(f"the sandbox cannot be kept on disk: {error}") from error
 
 
+@cache
 def _code() -> str:
-    """What an interpreter has run before it gets a file: imports, and what runs beside the student's code."""
-    sources = {f"_{name}": (HERE / f"{name}.py").read_text(encoding="utf-8") for name in BESIDE}
-    return f"IMPORTED, SOURCES = {IMPORTED}, {sources!r}\n{SETUP}"
+    """What an interpreter has run before it gets a file."""
+    sources = {f"_{name}": _text(name) for name in BESIDE}
+    return f"{_text('inside')}\n_load, _answer, _answer_all = begun({IMPORTED!r}, {sources!r})"
+
+
+def _text(name: str) -> str:
+    return (Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8")
 
 
 def _session(fuel: int, **limits: Any) -> "Session":

@@ -110,6 +110,8 @@ def _encode(value: Any, depth: int = DEEPEST) -> Any:
 def _encode_array(value: Any) -> Any:
     """Its type, its shape and its bytes, in the order of memory that it had."""
     array = np.asarray(value)
+    if array.dtype.kind == "f" and array.itemsize > 8:  # how long doubles look differs between machines
+        array = array.astype(np.float64)
     if array.dtype.kind not in KINDS:
         raise NotData(f"an array of dtype {array.dtype} is not plain data")
     if array.nbytes > LARGEST:

@@ -70,6 +70,32 @@ def test_an_interpreter_has_scipy_and_has_seen_no_file(tmp_path):
     assert [judge(tmp_path, text, Wasm).status for _ in range(2)] == ["passed", "passed"]
 
 
+@pytest.mark.parametrize("room", [Process, Wasm])
+@pytest.mark.parametrize("name", ["pandas", "matplotlib.pyplot", "no_such_module"])
+def test_what_can_be_imported_is_the_same_everywhere(tmp_path, name, room):
+    path = tmp_path / "imports.py"
+    path.write_text(f"import scipy.special, numpy.linalg, statistics\nimport {name}")
+    with Sandbox(path, make_room=room) as sandbox:
+        reply = sandbox.load()
+    missing = (
+        f"No module named '{name.partition('.')[0]}'; an answer can import NumPy, SciPy and the standard"
+    )
+    assert reply.kinds[0] == "ModuleNotFoundError"
+    assert reply.message.startswith(missing)
+    assert reply.warnings == ()
+
+
+@pytest.mark.parametrize("room", [Process, Wasm])
+def test_long_doubles_come_back_as_doubles(tmp_path, room):
+    """A machine's own kind of number means nothing on another one."""
+    path = tmp_path / "long.py"
+    path.write_text("import numpy as np\ndef long(x): return np.asarray(x, np.longdouble) / 4")
+    with Sandbox(path, make_room=room) as sandbox:
+        value = sandbox.call("long", [[1.0, 2.0]], {}).value
+    assert value.dtype == np.float64
+    assert value.tolist() == [0.25, 0.5]
+
+
 def test_instructions_are_limited_too(tmp_path, monkeypatch):
     """Time is what a busy machine makes of it; a thousandth of the usual instructions is soon used up."""
     monkeypatch.setattr(wasm, "FUEL", wasm.FUEL // 1000)

@@ -569,9 +569,7 @@ def _integers(value: Floats) -> Any:
 def _in_container(name: str, value: Any, context: Context) -> Any:
     """An array, nested lists, or an array with its memory in another order."""
     if value.ndim == 0:
-        return context.source.pick(
-            f"{name}: form", {"a number": value.item(), "an array without axes": value}
-        )
+        return context.source.pick(f"{name}: form", {"a number": value.item(), "one of NumPy's": value[()]})
     forms: dict[str, Callable[[], Any]] = {
         "an array": lambda: value,
         "lists": value.tolist if value.size else lambda: value,

@@ -1,0 +1,76 @@
+"""What is taken from a notebook: what is asked for and what that needs, and nothing of its experiments."""
+
+import json
+
+import pytest
+
+from grpo_ref.course.classroom.entries import Unreadable
+from grpo_ref.course.classroom.notebook import code_of
+
+
+def notebook(*cells):
+    """A notebook with these cells of code."""
+    return json.dumps({"cells": [{"cell_type": "code", "source": cell} for cell in cells]}).encode()
+
+
+def loaded(*cells):
+    """The names that are there after the code of a notebook has run."""
+    names = {}
+    exec(code_of(notebook(*cells), ("k3",)), names)
+    return names
+
+
+def test_what_a_function_reads_is_made_first():
+    """Also by a call, and what that call reads; a name of the function's own is none of the module's."""
+    names = loaded(
+        "import math\nSIZES = list(range(3))\nLAST = max(SIZES)\ndata = open('no such file')",
+        "def k3(a, b):\n    data = 1\n    return math.exp(LAST) + data",
+    )
+    assert names["k3"](0, 0) == pytest.approx(1 + 7.389056098930650)
+    assert "data" not in names
+
+
+def test_a_function_may_be_made_by_a_call_or_without_a_def():
+    assert loaded("from functools import partial", "k3 = partial(max, 2)")["k3"](1) == 2
+    assert loaded("k3 = lambda a, b: a - b")["k3"](3, 1) == 2
+
+
+def test_a_result_does_not_take_the_place_of_its_function():
+    assert callable(loaded("def k3(a, b): return a", "k3 = k3(1, 2)")["k3"])
+
+
+def test_a_choice_between_definitions_is_one():
+    names = loaded(
+        "try:\n    import no_such_module as m\nexcept ImportError:\n    m = None", "if m is None: k3 = abs"
+    )
+    assert names["k3"](-1) == 1
+
+
+def test_what_plots_is_left_out_with_its_imports():
+    names = loaded(
+        "import no_such_module as plt\nfrom math import *",
+        "class Size:\n    LARGE = exp(0)\ndef plot(): plt.show()",
+        "def k3(a, b): return Size.LARGE",
+    )
+    assert names["k3"](1, 2) == 1
+    assert "plot" not in names
+
+
+def test_what_is_imported_from_the_future_comes_first():
+    names = loaded("import numpy as np", "from __future__ import annotations", "def k3(a: Tokens): return 1")
+    assert names["k3"](0) == 1
+
+
+def test_without_what_is_asked_for_all_definitions_are_there():
+    assert loaded("def K3(a, b): return 1", "x = K3(1, 2)").keys() == {"__builtins__", "K3"}
+
+
+def test_experiments_are_left_out():
+    cell = "k3(1, 2)\nfor x in range(3): k3(x, 1)\nwith open('f') as f: y = f.read()\ny = k3(1, 2)"
+    assert loaded("def k3(a, b): return 1 / 0", cell, "%timeit k3(1, 2)").keys() == {"__builtins__", "k3"}
+
+
+@pytest.mark.parametrize("text", [b"", b"[]", b'{"cells": 1}', b'{"cells": [{}]}'])
+def test_what_is_none_is_told(text):
+    with pytest.raises(Unreadable, match="is no notebook that can be read"):
+        code_of(text, ())
