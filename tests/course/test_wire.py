@@ -18,7 +18,6 @@ DATA += [
     np.str_("a"),
     np.bool_(True),
     np.arange(6.0, dtype=">f4")[::2],
-    np.array([0.1], np.longdouble),
     "\ud800",
     {None: 1.0, (1, "x"): [np.float16(2.0)]},
     -(10**400),

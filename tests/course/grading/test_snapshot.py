@@ -1,12 +1,15 @@
 """A binary in WebAssembly that begins with a memory which another one left."""
 
+import io
+import zipfile
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from grpo_ref.course.grading import snapshot
-from grpo_ref.course.grading.snapshot import BLOCK, PAGE, sections, signed, unsigned, with_memory
+from grpo_ref.course.grading.snapshot import BLOCK, PAGE, library, sections, signed, unsigned, with_memory
 
 wasmtime = pytest.importorskip("wasmtime")
 
@@ -70,5 +73,15 @@ def test_code_that_fails_is_told(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     snapshot.artifacts.cache_clear()
     with pytest.raises(RuntimeError, match=r"the sandbox cannot be made: (?s:.*)no_such_module"):
-        snapshot.artifacts("import no_such_module")
-    assert list((tmp_path / "grpo_ref").iterdir()) == []
+        snapshot.artifacts("import no_such_module", ("numpy",))
+    assert not list((tmp_path / "grpo_ref").glob("*.wasm"))
+
+
+def test_a_library_has_the_packages_that_are_wanted(tmp_path):
+    path = tmp_path / "whole.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in ("os.pyc", "numpy/core.pyc", "numpy/tests/test.pyc", "pandas/core.pyc"):
+            archive.writestr(name, name)
+    with zipfile.ZipFile(io.BytesIO(library(path, {"os", "numpy"}))) as ours:
+        assert ours.namelist() == ["os.pyc", "numpy/core.pyc"]
+        assert ours.read("os.pyc") == b"os.pyc"
