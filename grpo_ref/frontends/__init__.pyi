@@ -11,4 +11,5 @@ from . import (
     report_json as report_json,
     sweeping as sweeping,
     training as training,
+    web as web,
 )

@@ -35,6 +35,7 @@ COMMANDS = {
     "gradescope": Entry(
         "grpo_ref.frontends.commands.gradescope", "Build an autograder to upload to Gradescope."
     ),
+    "web": Entry("grpo_ref.frontends.commands.web", "Open the whole course in a browser."),
     "watch": Entry("grpo_ref.frontends.commands.watch", "Grade an exercise whenever it is saved."),
     "hint": Entry("grpo_ref.frontends.commands.hint", "Show hints for an exercise, a step at a time."),
     "reset": Entry(

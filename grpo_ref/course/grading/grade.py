@@ -5,6 +5,7 @@ from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
@@ -148,7 +149,8 @@ def _explained(
     """
     nothing = ("",) * len(tested)
     try:
-        with np.errstate(all="ignore"):
+        with np.errstate(all="ignore"), catch_warnings():
+            simplefilter("ignore")  # mistakes do what one is warned of
             if afresh is not None and remembers(problem, witness, afresh):
                 return "", nothing, REMEMBERED
             diagnosis, likely = diagnosed(problem, tested)

@@ -59,10 +59,23 @@ class Reply:
 
 
 class Sandbox:
-    """One student's file in a room of its own; use it in a `with` statement."""
+    """One student's file in a room of its own; use it in a `with` statement.
 
-    def __init__(self, submission: Path, limits: Limits | None = None, make_room: MakeRoom = Process) -> None:
-        self.submission, self.limits = submission.resolve(), limits or Limits()
+    Args:
+      submission: the file.
+      limits: what it may use.
+      make_room: makes the room.
+      text: of the file, where there is only its name; else it is read whenever it is loaded.
+    """
+
+    def __init__(
+        self,
+        submission: Path,
+        limits: Limits | None = None,
+        make_room: MakeRoom = Process,
+        text: bytes | None = None,
+    ) -> None:
+        self.submission, self.limits, self.text = submission.resolve(), limits or Limits(), text
         self.room = make_room(self.submission, self.limits)
         self.is_open = self.is_starting = False
         self.output, self.seconds, self.left = b"", self.limits.seconds, self.limits.total
@@ -99,7 +112,7 @@ class Sandbox:
         seconds = min(self.limits.start_seconds, self.left)
         answer = self._heard(self.room.wait())
         if not answer.problem:
-            answer = self._timed(self.room.load, self.submission.read_bytes(), seconds)
+            answer = self._timed(self.room.load, self._source(), seconds)
         reply = self._reply(answer, f"loading the file took more than {seconds:.2g} s")
         if not reply.ok:
             self._end()
@@ -150,6 +163,9 @@ class Sandbox:
         """What the file has printed so far, at most 64 KiB of it."""
         text = self.output[:OUTPUT_LIMIT].decode(errors="replace")
         return text + "\n... (more was printed)" if len(self.output) > OUTPUT_LIMIT else text
+
+    def _source(self) -> bytes:
+        return self.submission.read_bytes() if self.text is None else self.text
 
     def _timed(self, ask: Callable[[bytes, float], Answer], request: bytes, seconds: float) -> Answer:
         """Ask, at the expense of the time that the exercise has."""

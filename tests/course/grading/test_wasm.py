@@ -9,7 +9,7 @@ import pytest
 from hostile import HONEST, HOSTILE
 from little_exercise import EXERCISE, RIGHT, judge
 
-from grpo_ref.course.grading import wasm
+from grpo_ref.course.grading import turns, wasm
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.process import Process
 from grpo_ref.course.grading.room import Limits
@@ -98,7 +98,7 @@ def test_long_doubles_come_back_as_doubles(tmp_path, room):
 
 def test_instructions_are_limited_too(tmp_path, monkeypatch):
     """Time is what a busy machine makes of it; a thousandth of the usual instructions is soon used up."""
-    monkeypatch.setattr(wasm, "FUEL", wasm.FUEL // 1000)
+    monkeypatch.setattr(turns, "FUEL", turns.FUEL // 1000)
     path = tmp_path / "loop.py"
     path.write_text("def loop():\n    while True: pass")
     begun = time.monotonic()

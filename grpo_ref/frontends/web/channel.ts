@@ -1,0 +1,54 @@
+/** Memory that the judge and a student's interpreter share: one waits in it for what the other writes. */
+
+const WHOSE = 0, SIZE = 1, FIELDS = 2;
+const HEADER = 4 * FIELDS;
+const NOBODY = 0, ASKED = 1, ANSWERED = 2, ENDED = 3;
+const CAPACITY = 24 * 1024 * 1024;
+
+export class Channel {
+  private readonly state: Int32Array;
+  private readonly bytes: Uint8Array;
+
+  constructor(readonly memory: SharedArrayBuffer = new SharedArrayBuffer(HEADER + CAPACITY)) {
+    this.state = new Int32Array(memory, 0, FIELDS);
+    this.bytes = new Uint8Array(memory, HEADER);
+  }
+
+  /** Ask, and wait so long for the answer; undefined if none came, null if the other side was ended. */
+  ask(request: Uint8Array, seconds: number): Uint8Array | undefined | null {
+    if (!this.write(request, NOBODY, ASKED)) return null;
+    Atomics.wait(this.state, WHOSE, ASKED, 1000 * seconds);
+    const found = Atomics.load(this.state, WHOSE);
+    return found === ANSWERED ? this.read(NOBODY) : found === ENDED ? null : undefined;
+  }
+
+  /** Wait for a request, answer it, and so on. */
+  serve(answer: (request: Uint8Array) => Uint8Array): never {
+    for (;;) {
+      const found = Atomics.load(this.state, WHOSE);
+      if (found === ASKED) this.write(answer(this.read(ASKED)), ASKED, ANSWERED);
+      else Atomics.wait(this.state, WHOSE, found);
+    }
+  }
+
+  /** Say that nobody answers any more. */
+  end(): void {
+    Atomics.store(this.state, WHOSE, ENDED);
+    Atomics.notify(this.state, WHOSE);
+  }
+
+  private write(message: Uint8Array, before: number, after: number): boolean {
+    const sent = message.subarray(0, CAPACITY);
+    this.bytes.set(sent);
+    Atomics.store(this.state, SIZE, sent.length);
+    const found = Atomics.compareExchange(this.state, WHOSE, before, after);
+    Atomics.notify(this.state, WHOSE);
+    return found === before;
+  }
+
+  private read(after: number): Uint8Array {
+    const message = this.bytes.slice(0, Atomics.load(this.state, SIZE));
+    Atomics.store(this.state, WHOSE, after);
+    return message;
+  }
+}

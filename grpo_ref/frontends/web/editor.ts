@@ -1,0 +1,44 @@
+/** The editor: Python with colors, indentation and the usual keys. */
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands";
+import { python } from "@codemirror/lang-python";
+import { bracketMatching, indentOnInput, indentUnit, syntaxHighlighting } from "@codemirror/language";
+import { EditorState } from "@codemirror/state";
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import { classHighlighter } from "@lezer/highlight";
+
+export class Editor {
+  private readonly view: EditorView;
+
+  /**
+   * @param parent - the element that it fills
+   * @param changed - is called with the text whenever somebody has typed
+   * @param run - is called when the keys for it are pressed
+   */
+  constructor(parent: HTMLElement, changed: (text: string) => void, run: () => void) {
+    const keys = [{ key: "Mod-Enter", run: () => (run(), true) }, indentWithTab, ...defaultKeymap, ...historyKeymap];
+    const extensions = [
+      lineNumbers(),
+      history(),
+      drawSelection(),
+      indentOnInput(),
+      bracketMatching(),
+      highlightActiveLine(),
+      indentUnit.of("    "),
+      python(),
+      syntaxHighlighting(classHighlighter),
+      keymap.of(keys),
+      EditorView.lineWrapping,
+      EditorView.contentAttributes.of({ "aria-label": "Your answer, in Python" }),
+      EditorView.updateListener.of((update) => update.docChanged && changed(this.text)),
+    ];
+    this.view = new EditorView({ parent, state: EditorState.create({ extensions }) });
+  }
+
+  get text(): string {
+    return this.view.state.doc.toString();
+  }
+
+  set text(text: string) {
+    this.view.dispatch({ changes: { from: 0, to: this.view.state.doc.length, insert: text } });
+  }
+}

@@ -1,0 +1,129 @@
+/** A Python interpreter in WebAssembly that takes turns: some code at a time, as the grader of classes gives it. */
+import { ConsoleStdout, Directory, File, OpenFile, PreopenDirectory, WASI, WASIProcExit } from "@bjorn3/browser_wasi_shim";
+
+/** What came of one turn; with it the interpreter may have ended, by itself or in a trap. */
+export interface Turn {
+  exit: number | null;
+  trapped: string;
+  ended: string;
+  truncated: boolean;
+  stdout: Uint8Array;
+  stderr: string;
+}
+
+/** Asked by the code inside, with bytes; answers with bytes before anything else happens there. */
+export type Door = (frame: Uint8Array) => Uint8Array;
+
+/** Files of the interpreter: path below /usr/local/lib -> content. */
+export type Files = ReadonlyMap<string, Uint8Array>;
+
+interface Exports extends WebAssembly.Exports {
+  memory: WebAssembly.Memory;
+  host_alloc(size: number): number;
+  turn(start: number, size: number): number;
+}
+
+const LIBRARY = "/usr/local/lib";
+const NOT_THERE = 52; // ENOSYS: a call that pages do not serve
+const NO_DOOR = -1;
+const QUIT = 256;
+
+/** Collects what is written, up to a number of bytes. */
+class Sink {
+  parts: Uint8Array[] = [];
+  size = 0;
+  truncated = false;
+  readonly fd = new ConsoleStdout((bytes) => this.take(bytes));
+
+  constructor(private readonly most: number) {}
+
+  take(bytes: Uint8Array): void {
+    const rest = Math.max(0, this.most - this.size);
+    this.truncated ||= bytes.length > rest;
+    this.parts.push(bytes.slice(0, rest));
+    this.size += Math.min(bytes.length, rest);
+  }
+
+  emptied(): Uint8Array {
+    const all = new Uint8Array(this.size);
+    let at = 0;
+    for (const part of this.parts) {
+      all.set(part, at);
+      at += part.length;
+    }
+    [this.parts, this.size, this.truncated] = [[], 0, false];
+    return all;
+  }
+}
+
+export class Interpreter {
+  private constructor(
+    private readonly exports: Exports,
+    private readonly out: Sink,
+    private readonly err: Sink,
+  ) {}
+
+  /** Begin one; its memory is that of the binary, in which everything that takes long is imported already. */
+  static async open(module: WebAssembly.Module, files: Files, output: number, door?: Door): Promise<Interpreter> {
+    const [out, err] = [new Sink(output), new Sink(output)];
+    const wasi = new WASI([], [], [new OpenFile(new File([])), out.fd, err.fd, new PreopenDirectory(LIBRARY, tree(files))]);
+    const imports: WebAssembly.Imports = { wasi_snapshot_preview1: {}, host: {} };
+    for (const { module: from, name } of WebAssembly.Module.imports(module)) {
+      if (from === "wasi_snapshot_preview1") imports[from][name] = wasi.wasiImport[name] ?? (() => NOT_THERE);
+    }
+    let exports: Exports;
+    imports.host.call = (start: number, size: number, toStart: number, toSize: number): number => {
+      if (door === undefined) return NO_DOOR;
+      const answer = door(new Uint8Array(exports.memory.buffer, start >>> 0, size >>> 0).slice());
+      const place = placed(exports, answer);
+      const view = new DataView(exports.memory.buffer);
+      view.setUint32(toStart >>> 0, place, true);
+      view.setUint32(toSize >>> 0, answer.length, true);
+      return 0;
+    };
+    const instance = await WebAssembly.instantiate(module, imports);
+    exports = instance.exports as Exports;
+    wasi.inst = { exports };
+    return new Interpreter(exports, out, err);
+  }
+
+  turn(code: string): Turn {
+    let [exit, trapped, ended]: [number | null, string, string] = [null, "", ""];
+    try {
+      const bytes = new TextEncoder().encode(code);
+      const value = this.exports.turn(placed(this.exports, bytes), bytes.length);
+      exit = value & 255;
+      if (value >= QUIT) ended = "quit";
+    } catch (error) {
+      if (error instanceof WASIProcExit) [exit, ended] = [error.code, "exit"];
+      else trapped = ended = String(error);
+    }
+    const truncated = this.out.truncated || this.err.truncated;
+    const stderr = new TextDecoder().decode(this.err.emptied());
+    return { exit, trapped, ended, truncated, stdout: this.out.emptied(), stderr };
+  }
+}
+
+/** Where in its memory the interpreter has the bytes now. */
+function placed(exports: Exports, bytes: Uint8Array): number {
+  const place = exports.host_alloc(bytes.length) >>> 0;
+  new Uint8Array(exports.memory.buffer).set(bytes, place);
+  return place;
+}
+
+/** The files as folders within folders. */
+function tree(files: Files): Map<string, File | Directory> {
+  const top = new Map<string, File | Directory>();
+  for (const [path, content] of files) {
+    const names = path.split("/");
+    const last = names.pop() as string;
+    let folder = top;
+    for (const name of names) {
+      const next = folder.get(name) ?? new Directory(new Map());
+      folder.set(name, next);
+      folder = (next as Directory).contents as Map<string, File | Directory>;
+    }
+    folder.set(last, new File(content, { readonly: true }));
+  }
+  return top;
+}

@@ -1,0 +1,48 @@
+/** The worker of the judge: `grpo_ref` itself, which grades a text and asks a student's worker for values. */
+import { Channel } from "./channel";
+import { Interpreter, type Files, type Turn } from "./interpreter";
+import { told } from "./student_turn";
+
+export interface Begin {
+  module: WebAssembly.Module;
+  files: Files;
+  begin: string;
+}
+
+/** What the judge asks of the page: a new interpreter for a student, or a turn of the one that is there. */
+type Request = { do: "open"; output: number } | { do: "turn"; code: string; seconds: number } | { do: "close" };
+
+const OUTPUT = 4 * 1024 * 1024;
+let channel: Channel | undefined;
+let interpreter: Interpreter;
+
+function failed(trapped: string): Uint8Array {
+  return told({ exit: null, trapped, ended: trapped, truncated: false, stdout: new Uint8Array(), stderr: "" });
+}
+
+function door(frame: Uint8Array): Uint8Array {
+  const request = JSON.parse(new TextDecoder().decode(frame)) as Request;
+  if (request.do === "turn") {
+    if (channel === undefined) return failed("closed");
+    const answer = channel.ask(new TextEncoder().encode(request.code), request.seconds);
+    if (answer) return answer;
+    return failed(answer === null ? "stopped" : "deadline");
+  }
+  channel = request.do === "open" ? new Channel() : undefined;
+  postMessage({ student: channel?.memory ?? null, output: request.do === "open" ? request.output : 0 });
+  return new Uint8Array();
+}
+
+onmessage = async ({ data }: MessageEvent<Begin | { id: number; code: string }>) => {
+  if ("module" in data) {
+    interpreter = await Interpreter.open(data.module, data.files, OUTPUT, door);
+    postMessage({ ready: text(interpreter.turn(data.begin)) });
+  } else {
+    postMessage({ id: data.id, ...text(interpreter.turn(data.code)) });
+  }
+};
+
+function text(turn: Turn): { said: string; error: string } {
+  const error = turn.exit === 0 && turn.ended === "" ? "" : turn.stderr || turn.ended;
+  return { said: new TextDecoder().decode(turn.stdout), error };
+}

@@ -1,0 +1,46 @@
+/**
+ * The service worker: keeps the files of the course, so that a second visit needs no network, and adds the two
+ * headers with which a page may share memory with its workers, which few hosts of files send.
+ */
+const worker = self as unknown as ServiceWorkerGlobalScope;
+
+const VERSION = "@VERSION@"; // of all files; `build.py` writes it
+const CACHE = `grpo-ref-${VERSION}`;
+const PAGE = ["./", "index.html", "course.js", "judge.js", "student.js", "style.css", "course.json"];
+const HEADERS = {
+  "Cross-Origin-Opener-Policy": "same-origin",
+  "Cross-Origin-Embedder-Policy": "require-corp",
+  "Cross-Origin-Resource-Policy": "same-origin",
+};
+
+worker.addEventListener("install", (event) => event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(PAGE))));
+worker.addEventListener("activate", (event) => event.waitUntil(begin()));
+worker.addEventListener("fetch", (event) => {
+  const isOurs = event.request.method === "GET" && new URL(event.request.url).origin === location.origin;
+  if (isOurs) event.respondWith(answer(event.request));
+});
+
+/** Forget the files of earlier versions, and serve the pages that are open already. */
+async function begin(): Promise<void> {
+  const names = (await caches.keys()).filter((name) => name.startsWith("grpo-ref-") && name !== CACHE);
+  await Promise.all(names.map((name) => caches.delete(name)));
+  await worker.clients.claim();
+}
+
+async function answer(request: Request): Promise<Response> {
+  const cache = await caches.open(CACHE);
+  const kept = await cache.match(request, { ignoreSearch: true });
+  if (kept !== undefined) return shared(kept);
+  const found = await fetch(request);
+  if (found.status === 200) await cache.put(request, found.clone());
+  return shared(found);
+}
+
+function shared(response: Response): Response {
+  const headers = new Headers(response.headers);
+  for (const [name, value] of Object.entries(HEADERS)) headers.set(name, value);
+  const { status, statusText } = response;
+  return new Response(response.body, { status, statusText, headers });
+}
+
+export {};

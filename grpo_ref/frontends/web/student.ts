@@ -1,0 +1,16 @@
+/** A worker in which a student's code runs, and nothing of the judge: it runs the turns that the judge sends. */
+import { Channel } from "./channel";
+import { Interpreter, type Files } from "./interpreter";
+import { told } from "./student_turn";
+
+export interface Begin {
+  module: WebAssembly.Module;
+  files: Files;
+  memory: SharedArrayBuffer;
+  output: number;
+}
+
+onmessage = async ({ data }: MessageEvent<Begin>) => {
+  const interpreter = await Interpreter.open(data.module, data.files, data.output);
+  new Channel(data.memory).serve((code) => told(interpreter.turn(new TextDecoder().decode(code))));
+};
