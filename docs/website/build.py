@@ -11,6 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from grpo_ref.frontends.web import build as web
 from website.house_map import with_floors
 from website.laboratory import write_laboratory
 from website.links import Links
@@ -20,15 +21,16 @@ from website.reference import write_reference
 from website.tree import BELOW, COPIED, MORE, ROOT, SITE, SOURCES, contents, write
 
 HERE = Path(__file__).parent
+PLACE = "<!-- course -->"
+"""Where the start page leads to the course."""
+DOOR = '<p><a class="sd-btn sd-btn-primary" href="course/index.html">Solve the course in your browser</a></p>'
 
 
 def write_sources(*, run_notebooks: bool) -> None:
     """Write everything that Sphinx reads."""
     links = Links()
-    write(
-        "index.md",
-        links.rewritten((HERE / "start.md").read_text(encoding="utf-8"), path="README.md", page="index"),
-    )
+    start = (HERE / "start.md").read_text(encoding="utf-8").replace(PLACE, DOOR if has_course() else "")
+    write("index.md", links.rewritten(start, path="README.md", page="index"))
     for path, page in COPIED.items():
         text = with_floors((ROOT / path).read_text(encoding="utf-8"))
         below = contents(BELOW.get(page, ()), hidden=True)
@@ -39,6 +41,11 @@ def write_sources(*, run_notebooks: bool) -> None:
     write_recipes(code_hash("grpo_ref", "docs/website"))
     write_notebooks(links, code_hash("grpo_ref"), run=run_notebooks)
     links.save()
+
+
+def has_course() -> bool:
+    """Whether the programs of the course in the browser are there: `make page` builds them."""
+    return (web.BUILT / "course.js").is_file()
 
 
 def code_hash(*folders: str) -> str:
@@ -55,6 +62,8 @@ def make(site: Path, *, run_notebooks: bool) -> int:
     options = ["-q", "-W", "--keep-going", "-E", "-d", str(site.with_name("site-doctrees")), "-c", str(HERE)]
     done = subprocess.run([sys.executable, "-m", "sphinx", *options, str(SOURCES), str(site)])
     prune(site)
+    if has_course():
+        web.write(site / "course")
     return done.returncode
 
 
