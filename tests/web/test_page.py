@@ -202,11 +202,32 @@ def test_a_host_without_the_headers_will_do(browser, course, monkeypatch, exerci
     server.server_close()
 
 
+def test_a_verdict_is_kept_for_its_exercise_and_damage_is_survived(page, exercises):
+    """Another exercise may be looked at meanwhile; what is kept may be spoiled by something else."""
+    page.evaluate("location.hash = 'kl/k3'")
+    page.wait_for_function("document.title.startsWith('A KL from one token')")
+    page.click(".cm-content")
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(exercises["kl/k3"]["answer"])
+    page.click("#run")
+    page.evaluate("location.hash = 'kl/k3_slope'")
+    page.wait_for_function(READY, timeout=MINUTE)
+    assert page.inner_text("#status") == "A KL from one token: passed."
+    assert page.locator("nav a[href='#kl/k3'] .reached").inner_text() == "passed"
+    page.evaluate("localStorage.setItem('grpo-ref/1/kl/k3', '{')")
+    page.reload()
+    page.wait_for_function(LOADED, timeout=MINUTE)
+    assert page.locator("nav a[href='#kl/k3'] .reached").inner_text() == "2"
+
+
 def test_hints_come_one_at_a_time_and_the_answer_after_a_question(page, exercises):
     page.evaluate("location.hash = 'kl/k3'")
     for count in (1, 2, 3, 3):
         page.click("#hint")
         assert page.locator("#hints li").count() == count
+    page.reload()
+    page.wait_for_function(LOADED, timeout=MINUTE)
+    assert page.locator("#hints li").count() == 3
     page.click("#answer")
     assert "def k3" in page.inner_text("#solution")
     page.click("#reset")

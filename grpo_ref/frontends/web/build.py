@@ -85,7 +85,7 @@ def _exercise(name: str) -> dict[str, Any]:
 def judge_files() -> Iterator[tuple[str, str]]:
     """Path and text of every file that the judge imports or reads, in the places of an installed package."""
     for path in sorted(PACKAGE.rglob("*")):
-        if path.suffix in KINDS and path.is_file() and BUILT not in path.parents:
+        if path.suffix in KINDS and path.is_file() and (path.suffix != ".json" or HERE not in path.parents):
             yield path.relative_to(PACKAGE.parent).as_posix(), path.read_text(encoding="utf-8")
     for name in EXERCISES:
         yield f"grpo_ref/course/{SOLUTIONS.name}/{file_of(name).as_posix()}", model_answer(name)

@@ -127,7 +127,7 @@ class Page {
     place("about").textContent = `${exercise.difficulty}, ${exercise.points} points`;
     place("statement").replaceChildren(...paragraphs(exercise.statement));
     place("results").replaceChildren();
-    place("hints").replaceChildren();
+    this.tellHints(work.read(exercise.id)?.hints ?? 0);
     place("solution").replaceChildren();
     this.fill(work.read(exercise.id)?.text ?? codeOf(exercise.starter));
   }
@@ -142,10 +142,10 @@ class Page {
     if (!this.isFilling) this.keep({ text });
   }
 
-  private keep(change: Partial<work.Work>): void {
-    const before = work.read(this.exercise.id) ?? { text: this.editor.text, passed: false, points: 0, hints: 0 };
-    work.write(this.exercise.id, { ...before, ...change });
-    this.mark(this.exercise);
+  private keep(change: Partial<work.Work>, exercise = this.exercise): void {
+    const before = work.read(exercise.id) ?? { text: this.editor.text, passed: false, points: 0, hints: 0 };
+    work.write(exercise.id, { ...before, ...change });
+    this.mark(exercise);
   }
 
   private async run(): Promise<void> {
@@ -155,10 +155,14 @@ class Page {
     place<HTMLButtonElement>("stop").disabled = false;
     this.tell("Grading ...");
     const exercise = this.exercise;
+    const text = this.editor.text;
+    this.keep({ text });
     try {
       const seed = Math.floor(Math.random() * SEEDS);
-      const report = await this.engine.grade(exercise.id, this.editor.text, seed);
+      const report = await this.engine.grade(exercise.id, text, seed);
+      this.keep({ passed: report.status === "passed", points: report.points }, exercise);
       if (exercise === this.exercise) this.report(report);
+      else this.tell(`${exercise.title}: ${report.status}.`);
     } catch (error) {
       this.tell(error instanceof Error && error.message === "stopped" ? "Stopped." : String(error));
     }
@@ -173,7 +177,6 @@ class Page {
 
   private report(report: Report): void {
     const passed = report.tests.filter((test) => test.passed).length;
-    this.keep({ passed: report.status === "passed", points: report.points, text: this.editor.text });
     const verdict = { passed: "Passed", failed: "Not yet", "not started": "Not started" }[report.status];
     this.tell(`${verdict}: ${passed} of ${report.tests.length} tests, ${report.points} of ${report.of} points.`);
     const told = [report.diagnosis, report.symptom].filter(Boolean).map((text) => element("p", text, "mistake"));
@@ -190,9 +193,13 @@ class Page {
 
   private hint(): void {
     const shown = Math.min(place("hints").childElementCount + 1, this.exercise.hints.length);
+    this.tellHints(shown);
+    this.keep({ hints: shown });
+  }
+
+  private tellHints(shown: number): void {
     const hints = this.exercise.hints.slice(0, shown);
     place("hints").replaceChildren(...hints.map((text) => element("li", text)));
-    this.keep({ hints: Math.max(shown, work.read(this.exercise.id)?.hints ?? 0) });
   }
 
   private answer(): void {

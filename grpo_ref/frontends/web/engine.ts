@@ -61,8 +61,8 @@ export class Engine {
 
   private constructor(
     private readonly module: WebAssembly.Module,
-    private readonly library: Files,
-    private readonly judging: Files,
+    private readonly studentFiles: Files,
+    private readonly judgeFiles: Files,
   ) {}
 
   /** Load everything; resolves when the judge is ready. */
@@ -72,12 +72,12 @@ export class Engine {
       fetched("library.zip").then((response) => response.arrayBuffer()),
       unpacked("judge.json.gz", "application/json").then((response) => response.json()),
     ]);
-    const library = new Map([["python315.zip", new Uint8Array(zip)]]);
-    const judging = new Map(library);
+    const studentFiles = new Map([["python315.zip", new Uint8Array(zip)]]);
+    const judgeFiles = new Map(studentFiles);
     for (const [path, text] of Object.entries(texts as Record<string, string>)) {
-      judging.set(`judge/${path}`, new TextEncoder().encode(text));
+      judgeFiles.set(`judge/${path}`, new TextEncoder().encode(text));
     }
-    const engine = new Engine(module, library, judging);
+    const engine = new Engine(module, studentFiles, judgeFiles);
     await engine.begin();
     return engine;
   }
@@ -112,7 +112,7 @@ export class Engine {
           this.waiting.delete(data.id);
         }
       };
-      this.judge.postMessage({ module: this.module, files: this.judging, begin: BEGIN });
+      this.judge.postMessage({ module: this.module, files: this.judgeFiles, begin: BEGIN });
     });
   }
 
@@ -128,7 +128,7 @@ export class Engine {
     this.student = undefined;
     if (memory === null) return;
     this.student = new Worker("student.js");
-    const begin: BeginStudent = { module: this.module, files: this.library, memory, output };
+    const begin: BeginStudent = { module: this.module, files: this.studentFiles, memory, output };
     this.student.postMessage(begin);
   }
 }

@@ -9,10 +9,13 @@ export interface Work {
 
 const KEY = "grpo-ref/1/";
 
-/** Of one exercise; undefined if nothing was done yet. */
+/** Of one exercise; undefined if nothing was done yet, or what is kept cannot be read. */
 export function read(exercise: string): Work | undefined {
-  const stored = localStorage.getItem(KEY + exercise);
-  return stored === null ? undefined : (JSON.parse(stored) as Work);
+  try {
+    return (JSON.parse(localStorage.getItem(KEY + exercise) ?? "null") as Work | null) ?? undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 export function write(exercise: string, work: Work): void {
