@@ -7,9 +7,9 @@ beside the problem: a sentence, and a symbol for each hidden case that says what
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -112,11 +112,12 @@ class Suspect:
 
     Attributes:
       sentence: for the student.
-      fits: name of a check -> whether both gave the same in all its calls; a check may be missing.
+      fits: name of a check -> whether both gave the same in all its calls, which takes time to find out; None
+        if that is not known.
     """
 
     sentence: str
-    fits: Mapping[str, bool]
+    fits: Callable[[str], bool | None]
 
 
 def diagnosed(problem: Problem, tested: Sequence[Tested]) -> tuple[str, tuple[str, ...]]:
@@ -134,7 +135,7 @@ def diagnosed(problem: Problem, tested: Sequence[Tested]) -> tuple[str, tuple[st
     if not any(wrong.values()):
         return nothing
     suspects = [*_written(problem, tested), *_kept(problem, tested)]
-    whole = next((each.sentence for each in suspects if all(each.fits.values())), "")
+    whole = next((each.sentence for each in suspects if _is_like(each, tested)), "")
     if whole:
         return whole, nothing[1]
     evidence = {name: sum(_is_finite(call.value) for call in calls) for name, calls in wrong.items()}
@@ -144,6 +145,11 @@ def diagnosed(problem: Problem, tested: Sequence[Tested]) -> tuple[str, tuple[st
     return "", tuple(
         named.get(each.name, "") for each in tested
     ) if wrong.keys() <= named.keys() else nothing[1]
+
+
+def _is_like(suspect: Suspect, tested: Sequence[Tested]) -> bool:
+    """Whether nothing is known by which the answer differs from a known one on these checks."""
+    return all(suspect.fits(each.name) is not False for each in tested)
 
 
 def _wrong_calls(problem: Problem, tested: Tested) -> list[Call]:
@@ -161,11 +167,11 @@ def _is_finite(value: Any) -> bool:
 
 def _explanations(suspects: Sequence[Suspect], tested: Sequence[Tested]) -> dict[str, list[str]]:
     """Sentence -> the failed checks that it explains."""
-    passed = [each.name for each in tested if each.passed]
+    passed, failed = ([each for each in tested if each.passed is due] for due in (True, False))
     explained: dict[str, list[str]] = {}
     for suspect in suspects:
-        if all(suspect.fits.get(name, True) for name in passed):
-            names = [each.name for each in tested if not each.passed and suspect.fits.get(each.name, False)]
+        if _is_like(suspect, passed):
+            names = [each.name for each in failed if suspect.fits(each.name)]
             if len(names) > len(explained.get(suspect.sentence, ())):
                 explained[suspect.sentence] = names
     return explained
@@ -187,18 +193,12 @@ def _named(explained: Mapping[str, Sequence[str]], evidence: Mapping[str, int]) 
 
 def _written(problem: Problem, tested: Sequence[Tested]) -> list[Suspect]:
     """The author's wrong answers, called with all that the student's was called with."""
-    return [
-        Suspect(
-            mutant.tell,
-            {
-                each.name: all(
-                    _gives(mutant.function, problem.rtol, call) for call in each.calls if not call.raised
-                )
-                for each in tested
-            },
-        )
-        for mutant in problem.mutants
-    ]
+    returned = {each.name: [call for call in each.calls if not call.raised] for each in tested}
+
+    def fits(function: Function, name: str) -> bool:
+        return all(_gives(function, problem.rtol, call) for call in returned[name])
+
+    return [Suspect(mutant.tell, cache(partial(fits, mutant.function))) for mutant in problem.mutants]
 
 
 def _gives(function: Function, rtol: float, call: Call) -> bool:
@@ -221,7 +221,7 @@ def _kept(problem: Problem, tested: Sequence[Tested]) -> list[Suspect]:
     for known in mistakes(path.with_name(path.name.removesuffix(CASES) + SUFFIX)):
         rest = iter(known.symbols)
         fits = {name: _same(signs, [next(rest) for _ in signs]) for name, signs in ours.items()}
-        suspects.append(Suspect(known.sentence, fits))
+        suspects.append(Suspect(known.sentence, fits.get))
     return suspects
 
 
