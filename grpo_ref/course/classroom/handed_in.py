@@ -9,7 +9,8 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from grpo_ref.course.classroom.entries import Entry, Unreadable, entries, top_folders
-from grpo_ref.course.classroom.notebook import bound, code_of
+from grpo_ref.course.classroom.needed import given
+from grpo_ref.course.classroom.notebook import code_of
 from grpo_ref.course.classroom.submitters import Submitter, submitters
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, FORMER_NAMES
 from grpo_ref.course.layout import folder_of
@@ -210,6 +211,6 @@ def _answers(path: PurePosixPath, content: bytes) -> Iterator[tuple[str, bytes]]
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         where = f", line {error.lineno}" if isinstance(error, SyntaxError) else ""
         raise Unreadable(f"is named after no exercise, and cannot be read as Python{where}") from error
-    for name in dict.fromkeys(name for node in body for name in bound(node)):
+    for name in dict.fromkeys(name for node in body for name in sorted(given(node))):
         if name in BY_FUNCTION:
             yield BY_FUNCTION[name], text

@@ -46,6 +46,29 @@ def test_a_choice_between_definitions_is_one():
     assert names["k3"](-1) == 1
 
 
+def test_what_a_function_reads_may_be_filled_later():
+    names = loaded(
+        "SIZES = {}\nterms = []\nlast = 0",
+        "SIZES['one'] = abs(-1)\nSIZES.update(two=2)\nfor n in range(3):\n    terms.append(n)",
+        "for n in open('no such file'): pass",
+        "terms = tuple(terms)\nterms[0].bit_length()",
+        "def k3(a, b): return SIZES, terms",
+    )
+    assert names["k3"](0, 0) == ({"one": 1, "two": 2}, (0, 1, 2))
+    assert "last" not in names
+
+
+def test_a_function_may_stand_in_a_block():
+    names = loaded(
+        "import contextlib, io", "with contextlib.suppress(KeyError):\n    def k3(a, b): return a - b"
+    )
+    assert names["k3"](3, 1) == 2
+
+
+def test_a_module_is_not_changed_by_calls_of_its_functions():
+    assert loaded("import math", "math.sqrt(-1)", "def k3(a, b): return math.exp(0)")["k3"](1, 2) == 1
+
+
 def test_what_plots_is_left_out_with_its_imports():
     names = loaded(
         "import no_such_module as plt\nfrom math import *",
