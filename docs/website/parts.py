@@ -8,9 +8,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from grpo_ref.frontends.web.maths import UnknownMaths, mathml
 from grpo_ref.recipes import RECIPES, Recipe, Slot, catalog, chapter
 from website.docstrings import formulas
-from website.maths import UnknownMaths, mathml
 
 NUMBERS = ("kl_coef", "source", "log_ratio_limits")
 """The fields of a recipe that are no kernels."""

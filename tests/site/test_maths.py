@@ -7,10 +7,10 @@ from unicodedata import normalize
 import pytest
 from house import PUBLIC
 from website.docstrings import formulas, restructured
-from website.maths import UnknownMaths, mathml
 from website.parts import parts_of
 
 import grpo_ref
+from grpo_ref.frontends.web.maths import UnknownMaths, mathml
 from grpo_ref.recipes import RECIPES
 
 NO_FORMULAS = ()

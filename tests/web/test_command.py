@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from grpo_ref.course.contents import CHAPTERS, EXERCISES
+from grpo_ref.course.grading.model_answers import readable
 from grpo_ref.course.layout import model_answer
 from grpo_ref.frontends.commands.web import command
 from grpo_ref.frontends.web import build, serve
@@ -37,7 +38,7 @@ def test_build_writes_all_that_the_page_loads(tmp_path, programs):
     assert [chapter["id"] for chapter in course["chapters"]] == list(CHAPTERS)
     exercises = {each["id"]: each for chapter in course["chapters"] for each in chapter["exercises"]}
     assert list(exercises) == list(EXERCISES)
-    assert exercises["kl/k3"]["answer"] == model_answer("kl/k3")
+    assert exercises["kl/k3"]["answer"] == readable(model_answer("kl/k3"))
     files = json.loads(gzip.decompress((out / "judge.json.gz").read_bytes()))
     assert "def grade(" in files["grpo_ref/course/grading/grade.py"]
     assert files["grpo_ref/course/solutions/04_kl/03_k3.py"] == model_answer("kl/k3")

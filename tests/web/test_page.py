@@ -17,6 +17,7 @@ from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.sandbox import Sandbox
 from grpo_ref.course.grading.wasm import Wasm
 from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.starters import starter_of
 from grpo_ref.frontends.web import build, serve
 
 CHROMIUM = shutil.which("chromium")
@@ -40,6 +41,7 @@ OPTIONS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "
 LOADED = "document.getElementById('status').textContent.startsWith('Ready')"
 READY = "!document.getElementById('run').disabled"
 MINUTE = 60_000
+QUOTES = '"""'
 
 
 @pytest.fixture(scope="session")
@@ -232,3 +234,35 @@ def test_hints_come_one_at_a_time_and_the_answer_after_a_question(page, exercise
     assert "def k3" in page.inner_text("#solution")
     page.click("#reset")
     assert "NotImplementedError" in page.inner_text(".cm-content")
+    assert "# solution" not in page.inner_text("#solution")
+
+
+def test_formulas_are_typeset_and_a_traceback_leads_to_its_line(page):
+    answer(page, "kl/k3", "import numpy as np\n\n\ndef k3(a, b):\n    return a.nothing\n")
+    assert page.locator("#statement math").count() > 0
+    page.locator("#results button.line").first.click()
+    assert page.locator(".cm-activeLine").inner_text().strip() == "return a.nothing"
+
+
+def test_work_goes_out_as_the_files_that_pytest_grades_and_comes_back(page, exercises, tmp_path):
+    text = exercises["kl/k3"]["answer"]
+    answer(page, "kl/k3", text)
+    with page.expect_download() as saved:
+        page.click("#export")
+    saved.value.save_as(tmp_path / "exercises.zip")
+    shutil.unpack_archive(tmp_path / "exercises.zip", tmp_path)
+    path = tmp_path / "exercises" / exercises["kl/k3"]["file"]
+    assert path.read_text() == f"{starter_of('kl/k3').split(QUOTES)[1].join([QUOTES] * 2)}\n\n{text}"
+    with Sandbox(path) as sandbox:
+        assert grade(PROBLEMS["kl/k3"], sandbox).status == "passed"
+    page.click("#reset")
+    (tmp_path / "notes.py").write_text("# of no exercise\n")
+    page.set_input_files("#import", [tmp_path / "exercises.zip", tmp_path / "notes.py"])
+    page.wait_for_function("document.getElementById('moved').textContent.startsWith('Taken over: 1')")
+    assert page.inner_text("#moved") == "Taken over: 1 exercise. Of no exercise: 1 file."
+    assert "np.expm1(-v)" in page.inner_text(".cm-content")
+    page.set_input_files("#import", [tmp_path / "notes.py", tmp_path / "notes.py"])
+    page.wait_for_function("document.getElementById('moved').textContent.includes('over: 0')")
+    (tmp_path / "spoiled.zip").write_text("no zip")
+    page.set_input_files("#import", [tmp_path / "spoiled.zip"])
+    page.wait_for_function("document.getElementById('moved').textContent.includes('cannot be read')")

@@ -5,13 +5,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from grpo_ref.course.grading.judge import SMALLEST
+from grpo_ref.course.grading.model_answers import unsolved
 from grpo_ref.course.grading.problem import DIGITS, Case, Problem, format_call, format_value
 
 WIDTH = 100
-CUT, END, INSTEAD = "# solution", "# end", "# instead: "
-"""Lines that enclose what a student has to write, in a model answer. Lines among them that begin with the
-third one are what the student finds there: the fault to be mended.
-"""
 
 
 def statement(problem: Problem, width: int = WIDTH) -> str:
@@ -49,31 +46,14 @@ def starter(problem: Problem, model_answer: str) -> str:
 
     Args:
       problem: the exercise.
-      model_answer: text of the file in `solutions/`; what stands between the lines "# solution" and "# end"
-        is cut; what follows "# instead: " in it is put in its place.
+      model_answer: text of the file in `solutions/`.
 
     Raises:
       ValueError: if the model answer has no such lines or no docstring to replace.
     """
-    if not model_answer.startswith('"""') or CUT not in model_answer:
-        raise ValueError(f"{problem.id}: a model answer begins with a docstring and has a line {CUT!r}")
-    code = model_answer.split('"""', 2)[2].lstrip("\n")
-    kept, cutting = [], False
-    broken = INSTEAD in code
-    for line in code.splitlines():
-        indent, content = line[: len(line) - len(line.lstrip())], line.strip()
-        if content == CUT:
-            cutting = True
-            if not broken:
-                kept.append(f'{indent}raise NotImplementedError("{problem.id}")')
-        elif content == END:
-            cutting = False
-        elif content.startswith(INSTEAD):
-            kept.append(indent + content.removeprefix(INSTEAD))
-        elif not cutting:
-            kept.append(line)
+    code = unsolved(model_answer, problem.id)
     text = statement(problem).replace("\\", "\\\\")
-    return f'"""{text}\n"""\n\n' + "\n".join(kept) + "\n"
+    return f'"""{text}\n"""\n\n{code}'
 
 
 def _examples(problem: Problem, width: int) -> str:

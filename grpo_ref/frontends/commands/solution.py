@@ -4,6 +4,7 @@ from pathlib import Path
 
 import click
 
+from grpo_ref.course.grading.model_answers import readable
 from grpo_ref.course.layout import model_answer
 from grpo_ref.frontends.exercise import ExerciseName, folder_option, open_workbook
 
@@ -19,4 +20,4 @@ def command(exercise: str, yes: bool, folder: Path) -> None:
     """
     if not yes and not open_workbook(folder).is_solved(exercise):
         click.confirm(f"{exercise} is not solved yet. Show the model answer?", abort=True, err=True)
-    click.echo(model_answer(exercise), nl=False)
+    click.echo(readable(model_answer(exercise)), nl=False)

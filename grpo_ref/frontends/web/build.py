@@ -11,11 +11,12 @@ import lazy_loader
 
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
 from grpo_ref.course.grading import wasm
-from grpo_ref.course.grading.statement import statement
+from grpo_ref.course.grading.model_answers import readable
 from grpo_ref.course.layout import SOLUTIONS, file_of, model_answer, styles_file
 from grpo_ref.course.problems import PROBLEMS, hints_of
 from grpo_ref.course.starters import starter_of
 from grpo_ref.files import replace_file
+from grpo_ref.frontends.web.statements import statement_html
 
 HERE = Path(__file__).parent
 BUILT = HERE / "built"
@@ -75,10 +76,10 @@ def _exercise(name: str) -> dict[str, Any]:
         "title": problem.title,
         "difficulty": listed.difficulty,
         "points": listed.points,
-        "statement": statement(problem),
+        "statement": statement_html(problem),
         "starter": starter_of(name),
         "hints": list(hints_of(name)),
-        "answer": model_answer(name),
+        "answer": readable(model_answer(name)),
     }
 
 

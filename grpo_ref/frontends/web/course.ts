@@ -1,6 +1,9 @@
 /** The page of the course: the list of exercises, and one of them with its statement, an editor and the tests. */
+import { block, element, place } from "./dom";
 import { Editor } from "./editor";
-import { Engine, type Report, type Test } from "./engine";
+import { Engine, type Report } from "./engine";
+import * as exchange from "./exchange";
+import { results } from "./results";
 import * as work from "./work";
 
 interface Exercise {
@@ -23,30 +26,13 @@ interface Chapter {
 
 const SEEDS = 2 ** 32;
 
-function place<T extends HTMLElement>(id: string): T {
-  return document.getElementById(id) as T;
+/** What stands above a file's code: the statement. */
+function headOf(file: string): string {
+  return file.slice(0, file.indexOf('"""', 3) + 3);
 }
 
-/** An element with a text and a class; in prose, what stands in backticks is code. */
-function element(tag: string, text: string, kind = ""): HTMLElement {
-  const made = document.createElement(tag);
-  if (kind) made.className = kind;
-  if (tag === "pre") {
-    made.tabIndex = 0; // a wide one can be scrolled by keys
-    made.textContent = text;
-    return made;
-  }
-  text.split("`").forEach((part, number) => {
-    const code = document.createElement("code");
-    code.textContent = part;
-    made.append(number % 2 === 1 ? code : part);
-  });
-  return made;
-}
-
-/** A starter's code, without the statement that stands above it. */
-function codeOf(starter: string): string {
-  return starter.slice(starter.indexOf('"""', 3) + 3).trimStart();
+function codeOf(file: string, head: string): string {
+  return file.startsWith(head) ? file.slice(head.length).trimStart() : file;
 }
 
 class Page {
@@ -68,6 +54,12 @@ class Page {
     place("reset").onclick = () => this.reset();
     place("hint").onclick = () => this.hint();
     place("answer").onclick = () => this.answer();
+    place("export").onclick = () => this.export();
+    const files = place<HTMLInputElement>("import");
+    files.onchange = async () => {
+      if (files.files) await this.import(files.files);
+      files.value = ""; // the same file can be chosen again
+    };
     addEventListener("hashchange", () => this.show());
     this.show();
   }
@@ -125,11 +117,11 @@ class Page {
     document.title = `${exercise.title} - grpo_ref`;
     place("title").textContent = exercise.title;
     place("about").textContent = `${exercise.difficulty}, ${exercise.points} points`;
-    place("statement").replaceChildren(...paragraphs(exercise.statement));
+    place("statement").innerHTML = exercise.statement; // of `statements.py`
     place("results").replaceChildren();
     this.tellHints(work.read(exercise.id)?.hints ?? 0);
     place("solution").replaceChildren();
-    this.fill(work.read(exercise.id)?.text ?? codeOf(exercise.starter));
+    this.fill(work.read(exercise.id)?.text ?? begun(exercise));
   }
 
   private fill(text: string): void {
@@ -179,9 +171,7 @@ class Page {
     const passed = report.tests.filter((test) => test.passed).length;
     const verdict = { passed: "Passed", failed: "Not yet", "not started": "Not started" }[report.status];
     this.tell(`${verdict}: ${passed} of ${report.tests.length} tests, ${report.points} of ${report.of} points.`);
-    const told = [report.diagnosis, report.symptom].filter(Boolean).map((text) => element("p", text, "mistake"));
-    const printed = report.printed ? [element("h3", "Printed"), element("pre", report.printed)] : [];
-    place("results").replaceChildren(...told, ...report.tests.map(row), ...printed);
+    place("results").replaceChildren(...results(report, (line) => this.editor.goTo(line)));
   }
 
   private reset(): void {
@@ -204,35 +194,59 @@ class Page {
 
   private answer(): void {
     if (!work.read(this.exercise.id)?.passed && !confirm("You have not passed yet. Show the model answer?")) return;
-    place("solution").replaceChildren(element("pre", codeOf(this.exercise.answer)));
+    place("solution").replaceChildren(block(this.exercise.answer));
+  }
+
+  /** Offer every exercise that was begun as a file. */
+  private export(): void {
+    const files = new Map<string, string>();
+    for (const exercise of this.exercises.values()) {
+      const done = work.read(exercise.id);
+      if (done) files.set(exercise.file, `${headOf(exercise.starter)}\n\n${done.text}`);
+    }
+    if (files.size) exchange.offer(exchange.zipped(files), `${exchange.FOLDER}.zip`);
+    this.tellMoved(`Saved: ${counted(files.size, "exercise")}.`);
+  }
+
+  /** Take over files of exercises; what is there already is replaced after a question. */
+  private async import(chosen: FileList): Promise<void> {
+    const files = await exchange.chosen(chosen).catch((error: unknown) => String(error));
+    if (typeof files === "string") return this.tellMoved(`These files cannot be read: ${files}.`);
+    const changed = new Map<Exercise, string>();
+    let strange = 0;
+    for (const [path, file] of files) {
+      const exercise = [...this.exercises.values()].find((each) => nameOf(each.file) === nameOf(path));
+      if (exercise === undefined) strange += 1;
+      else {
+        const text = codeOf(file, headOf(exercise.starter));
+        if (text !== (work.read(exercise.id)?.text ?? begun(exercise))) changed.set(exercise, text);
+      }
+    }
+    const lost = [...changed.keys()].filter(({ id }) => work.read(id));
+    if (lost.length && !confirm(`Replace what you have here of: ${lost.map(({ title }) => title).join(", ")}?`)) return;
+    for (const [exercise, text] of changed) this.keep({ text, passed: false, points: 0 }, exercise);
+    if (changed.size) this.show();
+    this.tellMoved(`Taken over: ${counted(changed.size, "exercise")}. Of no exercise: ${counted(strange, "file")}.`);
+  }
+
+  private tellMoved(text: string): void {
+    place("moved").textContent = text;
   }
 }
 
-/** A test's row: its name, and what was wrong. */
-function row(test: Test): HTMLElement {
-  const made = document.createElement("details");
-  made.className = test.passed ? "passed" : "failed";
-  made.open = !test.passed;
-  made.append(element("summary", `${test.passed ? "passed" : "failed"}: ${test.name}`));
-  const lines = [test.wrong, test.why, test.likely && `Perhaps: ${test.likely}`].filter(Boolean);
-  made.append(...lines.map((line) => element("p", line)));
-  if (test.called) made.append(element("pre", test.returned ? `${test.called}\n-> ${test.returned}` : test.called));
-  if (test.printed) made.append(element("pre", test.printed));
-  return made;
+function counted(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
 }
 
-/** A statement without its first and last line: headings, lists, what is indented, and text. */
-function paragraphs(statement: string): HTMLElement[] {
-  const blocks = statement.split(/\n\n+/).slice(1).filter((block) => !block.startsWith("Check me:"));
-  return blocks.map((block) => {
-    if (block.startsWith("## ")) return element("h2", block.slice(3));
-    if (block.startsWith("    ")) return element("pre", block.replace(/^ {4}/gm, ""));
-    if (!block.startsWith("- ")) return element("p", block.replace(/\n/g, " "));
-    const list = document.createElement("ul");
-    list.append(...block.slice(2).split("\n- ").map((item) => element("li", item.replace(/\s*\n\s*/g, " "))));
-    return list;
-  });
+/** What stands in the editor at first. */
+function begun(exercise: Exercise): string {
+  return codeOf(exercise.starter, headOf(exercise.starter));
 }
+
+function nameOf(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
 
 const RELOADED = "grpo-ref/reloaded";
 const PATIENCE = 5000;

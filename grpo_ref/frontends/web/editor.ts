@@ -38,6 +38,13 @@ export class Editor {
     return this.view.state.doc.toString();
   }
 
+  /** Put the cursor on a line, counted from 1. */
+  goTo(line: number): void {
+    const { from } = this.view.state.doc.line(Math.min(line, this.view.state.doc.lines));
+    this.view.dispatch({ selection: { anchor: from }, scrollIntoView: true });
+    this.view.focus();
+  }
+
   set text(text: string) {
     this.view.dispatch({ changes: { from: 0, to: this.view.state.doc.length, insert: text } });
   }

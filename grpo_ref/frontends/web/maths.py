@@ -1,7 +1,7 @@
-"""Formulas: from the Unicode of a docstring to MathML, by a small and strict grammar.
+"""Formulas: from the Unicode of a docstring or a statement to MathML, by a small and strict grammar.
 
-The docstrings stay the one source, readable in `help()`. What the grammar does not know is an error, never a
-guess: the caller then shows the text as it stands.
+The text stays the one source, readable in `help()` and in an editor. What the grammar does not know is an
+error, never a guess: the caller then shows the text as it stands.
 
     formula   row of items, split at gaps of two spaces
     item      atom, with what stands below and above it; or an operator
@@ -14,14 +14,14 @@ from html import escape
 from typing import NamedTuple
 from unicodedata import normalize
 
-from website.rows import Item, fractions, joined
+from grpo_ref.frontends.web.rows import Item, fractions, joined
 
 BELOW = dict(zip("₀₁₂ₐᵢⱼₖₘₙₛₜ", "012aijkmnst", strict=True))
-ABOVE = dict(zip("⁰¹²³⁺⁻ᵏᵛ", "0123+−kv", strict=True))
+ABOVE = dict(zip("⁰¹²³⁺⁻ᵏᵛ'", "0123+−kv′", strict=True))
 ACCENTS = {"\u0302": "^", "\u0303": "~", "\u0304": "¯"}
 OPERATORS = {
-    **{sign: sign for sign in "=≠<>+·←∈‖,;:"},
-    **{"<=": "≤", ">=": "≥", "-": "−", "*": "·", "->": "→"},
+    **{sign: sign for sign in "=≠<>+·←∈∝∇‖,;:"},
+    **{"<=": "≤", ">=": "≥", "-": "−", "*": "·", "->": "→", "...": "…"},
 }
 FUNCTIONS = {"log", "exp", "min", "max", "clip", "mean", "std", "var", "sg"}
 GREEK = "αβγδελμπρστφθ"
@@ -38,6 +38,7 @@ PIECES = {
     "partial": "∂",
     "root": "√",
     "slash": "/",
+    "given": r"(?<=\s)\|(?=\s)",
     "open": r"[(\[{]",
     "close": r"[)\]}]",
     "bar": r"\|",
@@ -131,9 +132,10 @@ class _Parser:
 
     def item(self) -> Item:
         token = self.take()
-        if token.kind in ("operator", "slash"):
+        if token.kind in ("operator", "slash", "given"):
             sign = OPERATORS.get(token.text, token.text)
-            return Item(token.kind, f"<mo>{escape(sign)}</mo>", "", token.apart)
+            kind = token.kind.replace("given", "operator")
+            return Item(kind, f"<mo>{escape(sign)}</mo>", "", token.apart)
         return self.scripted(self.atom(token))
 
     def atom(self, token: Token) -> Item:

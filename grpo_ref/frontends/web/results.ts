@@ -1,0 +1,43 @@
+/** What is shown of a report: the mistake that it looks like, a row for each test, and what was printed. */
+import { block, element } from "./dom";
+import type { Report, Test } from "./engine";
+
+const LINE = /^(line (\d+))(?=[:,])/gm;
+
+/**
+ * @param goTo - is called with the number of a line of the answer when somebody wants to see it
+ */
+export function results(report: Report, goTo: (line: number) => void): HTMLElement[] {
+  const told = [report.diagnosis, report.symptom].filter(Boolean).map((text) => element("p", text, "mistake"));
+  const printed = report.printed ? [element("h3", "Printed"), block(report.printed)] : [];
+  return [...told, ...report.tests.map((test) => row(test, goTo)), ...printed];
+}
+
+function row(test: Test, goTo: (line: number) => void): HTMLElement {
+  const made = document.createElement("details");
+  made.className = test.passed ? "passed" : "failed";
+  made.open = !test.passed;
+  made.append(element("summary", `${test.passed ? "passed" : "failed"}: ${test.name}`));
+  const lines = [test.wrong, test.why, test.likely && `Perhaps: ${test.likely}`, ...test.warnings].filter(Boolean);
+  made.append(...lines.map((line) => element("p", line)));
+  const called = [test.called, test.returned && `-> ${test.returned}`].filter(Boolean).join("\n");
+  if (called) made.append(test.raised ? linked(called, goTo) : block(called));
+  if (test.printed) made.append(block(test.printed));
+  return made;
+}
+
+/** A traceback, in which the number of a line leads there. */
+function linked(text: string, goTo: (line: number) => void): HTMLElement {
+  const made = block("");
+  let at = 0;
+  for (const found of text.matchAll(LINE)) {
+    const link = document.createElement("button");
+    link.className = "line";
+    link.textContent = found[1];
+    link.onclick = () => goTo(Number(found[2]));
+    made.append(text.slice(at, found.index), link);
+    at = found.index + found[1].length;
+  }
+  made.append(text.slice(at));
+  return made;
+}

@@ -1,0 +1,59 @@
+"""Statements as a page shows them."""
+
+import re
+import xml.etree.ElementTree as ElementTree
+from unicodedata import normalize
+
+import pytest
+
+from grpo_ref.course.grading.statement import statement
+from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.frontends.web.statements import statement_html
+
+WORDS = ("clinic/read_the_curve",)
+"""Exercises whose problem is set off from the text, and is no formula."""
+
+
+def _elements(name):
+    return ElementTree.fromstring(f"<all>{statement_html(PROBLEMS[name])}</all>")
+
+
+def test_title_and_command_are_left_out():
+    text = statement_html(PROBLEMS["kl/k3"])
+    assert text.startswith("<h2>Background</h2>")
+    assert "Check me" not in text
+
+
+def test_a_formula_is_typeset_and_an_example_is_not():
+    parts = _elements("kl/k3")
+    assert [part.tag for part in parts].count("div") == 1
+    assert "".join(parts.find("div").itertext()) == "v=log\u00a0πθ−log\u00a0πref, k3=e−v−1+v".replace(
+        "\u00a0", ""
+    )
+    assert [part.text for part in parts.iter("pre")] == ["k3([-0.693147], [-1.38629])\n-> [0.193147]"]
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_what_is_shown_as_code_is_an_example(name):
+    shown = [part.text for part in _elements(name).iter("pre")]
+    assert name in WORDS or all("\n-> " in text for text in shown)
+
+
+def test_a_formula_in_a_list_is_typeset_too():
+    assert statement_html(PROBLEMS["training/train_language"]).count("<math ") == 2
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_no_letter_is_lost(name):
+    shown = "".join(_elements(name).itertext())
+    assert _letters(shown) == _letters(_plain(statement(PROBLEMS[name])))
+
+
+def _plain(text):
+    """A statement without its first and last line, its signs of Markdown, and powers of ten."""
+    return re.sub(r"(?m)^## ", "", text.split("\n", 1)[1].rpartition("\nCheck me")[0]).replace("1e-", "1")
+
+
+def _letters(text):
+    plain = normalize("NFKD", text.replace("1e-", "1").replace("∑", "Σ").replace("∏", "Π"))
+    return sorted(letter for letter in plain if letter.isalpha())
