@@ -15,6 +15,8 @@ LARGEST_ARCHIVE = 32 * 1024**2
 """Bytes of an archive within an archive that is still read."""
 MOST = 100_000
 """Members of an archive that are still looked at."""
+ENCRYPTED = 0x1
+"""The flag of a member that needs a password."""
 IGNORED = frozenset(("__pycache__", "__MACOSX"))
 """Folders that other programs leave behind, beside those whose name begins with a dot."""
 ANSWERS, ARCHIVE = (".py", ".ipynb"), ".zip"
@@ -155,6 +157,8 @@ def _in_archive(archive: zipfile.ZipFile, folder: PurePosixPath, depth: int = 0)
 
 def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
     """A member's content; it is not unpacked further than a file may be long, whatever it says of itself."""
+    if member.flag_bits & ENCRYPTED:
+        raise Unreadable("is locked by a password")
     try:
         with archive.open(member) as file:
             return _limited(file.read(LARGEST_ARCHIVE + 1), PurePosixPath(member.filename).suffix)

@@ -26,6 +26,8 @@ OURS = frozenset(("conftest",))
 """Files beside the exercises that are no answers."""
 FEWEST = 2
 """Students in the one folder of an archive; a single one there may be a part of somebody's work."""
+MOST_NOTES = 20
+"""Notes about the files of a student that are told one by one."""
 NOBODY = "unnamed"
 """The student whose files are named after nobody."""
 CHAPTER_FOLDERS = {str(folder_of(chapter)) for chapter in CHAPTERS} | set(CHAPTERS)
@@ -87,7 +89,8 @@ class Pile:
                 paths = ", ".join(map(str, texts.values()))
                 notes.append(f"{name} was handed in with different texts and is not graded: {paths}")
         only = {name: next(iter(texts)) for name, texts in found.items() if len(texts) == 1}
-        return HandedIn(self.student, only, tuple(notes))
+        more = [f"and {len(notes) - MOST_NOTES} more notes"] * (len(notes) > MOST_NOTES)
+        return HandedIn(self.student, only, (*notes[:MOST_NOTES], *more))
 
 
 def piles(place: Path, results: Path | None = None) -> list[Pile]:

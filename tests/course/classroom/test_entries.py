@@ -127,3 +127,13 @@ def test_what_is_neither_is_refused(tmp_path):
     for place in (tmp_path / "missing", tmp_path / "in.zip"):
         with pytest.raises(Unreadable):
             entries(place)
+
+
+def test_a_locked_member_is_told(tmp_path):
+    """The flag stands at byte 6 of a member's own header, and at byte 8 of its entry in the list."""
+    zipped(tmp_path / "in.zip", {"a/k3.py": b"1"})
+    content = bytearray((tmp_path / "in.zip").read_bytes())
+    content[6] |= 1
+    content[content.index(b"PK\1\2") + 8] |= 1
+    (tmp_path / "in.zip").write_bytes(content)
+    assert trouble(entries(tmp_path / "in.zip"), "a/k3.py") == "is locked by a password"

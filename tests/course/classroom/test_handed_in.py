@@ -126,6 +126,12 @@ def test_what_cannot_be_used_is_noted(tmp_path, files, note):
     assert note in notes[0]
 
 
+def test_many_notes_are_counted(tmp_path):
+    _, notes = handed_in(tmp_path, {f"smith/notes{number}.py": b"x = 1" for number in range(25)})["smith"]
+    assert len(notes) == 21
+    assert notes[-1] == "and 5 more notes"
+
+
 def test_the_same_text_twice_is_one_answer(tmp_path):
     assert handed_in(tmp_path, {"anna/k3.py": K3, "anna/k3-1.py": K3}) == {"anna": ({"kl/k3": K3}, [])}
 
