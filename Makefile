@@ -52,7 +52,7 @@ site: $(READY_DOCS)
 
 page:
 	mkdir -p build/page
-	cd grpo_ref/frontends/web && cp *.ts *.html *.css *.mjs *.json .npmrc $(CURDIR)/build/page/
+	cd grpo_ref/frontends/web && cp *.ts *.html *.css *.mjs *.json .npmrc program.py $(CURDIR)/build/page/
 	cd build/page && npm ci --ignore-scripts --no-audit --no-fund && npm run check && npm run build -- $(CURDIR)/grpo_ref/frontends/web/built
 
 test-web: $(READY) page

@@ -244,6 +244,37 @@ def test_formulas_are_typeset_and_a_traceback_leads_to_its_line(page):
     assert page.locator(".cm-activeLine").inner_text().strip() == "return a.nothing"
 
 
+DRAWING = """
+import matplotlib.pyplot as plt
+plt.plot([1, 2])
+plt.show()
+print("drawn")
+1 / 0
+"""
+
+
+def test_the_file_can_be_run_as_a_program_that_prints_and_draws(page):
+    run_file(page, DRAWING)
+    page.wait_for_function(READY, timeout=2 * MINUTE)
+    assert page.inner_text("#status") == "The program ended with an error."
+    assert page.locator("#results pre").first.inner_text() == "drawn\n"
+    assert page.locator("#results img").evaluate("image => image.naturalWidth") > 100
+    page.locator("#results button.line").last.click()
+    assert page.locator(".cm-activeLine").inner_text() == "1 / 0"
+    run_file(page, "while True: pass")
+    page.click("#stop")
+    page.wait_for_function(READY, timeout=MINUTE)
+    assert page.inner_text("#status") == "Stopped."
+
+
+def run_file(page, text):
+    """Type a text and begin to run it as a program."""
+    page.click(".cm-content")
+    page.keyboard.press("Control+a")
+    page.keyboard.insert_text(text)
+    page.click("#program")
+
+
 def test_work_goes_out_as_the_files_that_pytest_grades_and_comes_back(page, exercises, tmp_path):
     text = exercises["kl/k3"]["answer"]
     answer(page, "kl/k3", text)

@@ -6,8 +6,9 @@ import { build } from "esbuild";
 const folder = process.argv[2];
 mkdirSync(folder, { recursive: true });
 await build({
-  entryPoints: ["course.ts", "judge.ts", "student.ts", "offline.ts"],
+  entryPoints: ["course.ts", "judge.ts", "student.ts", "program.ts", "offline.ts"],
   bundle: true,
+  loader: { ".py": "text" },
   minify: true,
   format: "iife",
   target: "es2022",

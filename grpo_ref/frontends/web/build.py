@@ -16,6 +16,7 @@ from grpo_ref.course.layout import SOLUTIONS, file_of, model_answer, styles_file
 from grpo_ref.course.problems import PROBLEMS, hints_of
 from grpo_ref.course.starters import starter_of
 from grpo_ref.files import replace_file
+from grpo_ref.frontends.web.plotting import plots_zip
 from grpo_ref.frontends.web.statements import statement_html
 
 HERE = Path(__file__).parent
@@ -26,6 +27,8 @@ KINDS = frozenset((".py", ".pyi", ".json"))
 """Files of the package that the judge may read."""
 VERSION = b"@VERSION@"
 """Stands in the service worker for a checksum of all files: a new version takes the place of an old one."""
+LATER = ("course.json", "plots.zip")
+"""What is not counted when the page tells how much it loads: the list itself, and what few programs need."""
 PACK = 6
 """How much is spent on making files small; more takes minutes and saves little."""
 
@@ -54,7 +57,8 @@ def write(folder: Path) -> None:
     _write(folder / "python.wasm.gz", _packed(python.snapshot.read_bytes()))
     _write(folder / "library.zip", python.stdlib_zip.read_bytes())
     _write(folder / "judge.json.gz", _packed(_json(dict(judge_files()))))
-    loaded = sum(path.stat().st_size for path in folder.iterdir() if path.name != "course.json")
+    _write(folder / "plots.zip", plots_zip())
+    loaded = sum(path.stat().st_size for path in folder.iterdir() if path.name not in LATER)
     _write(folder / "course.json", _json({"chapters": chapters(), "megabytes": round(loaded / 1e6)}))
     offline = folder / "offline.js"
     _write(offline, offline.read_bytes().replace(VERSION, _checksum(folder)))

@@ -3,7 +3,7 @@ import { block, element, place } from "./dom";
 import { Editor } from "./editor";
 import { Engine, type Report } from "./engine";
 import * as exchange from "./exchange";
-import { results } from "./results";
+import { output, results } from "./results";
 import * as work from "./work";
 
 interface Exercise {
@@ -50,6 +50,7 @@ class Page {
     this.exercises = new Map(chapters.flatMap(({ exercises }) => exercises.map((each) => [each.id, each] as const)));
     for (const chapter of chapters) this.list(chapter);
     place("run").onclick = () => void this.run();
+    place("program").onclick = () => void this.program();
     place("stop").onclick = () => void this.stop();
     place("reset").onclick = () => this.reset();
     place("hint").onclick = () => this.hint();
@@ -68,7 +69,7 @@ class Page {
     this.tell(`Loading Python and the judge: ${this.megabytes} MB the first time, then they are kept here ...`);
     this.engine = await Engine.open();
     this.tell("Ready.");
-    place<HTMLButtonElement>("run").disabled = false;
+    this.allow(true);
   }
 
   tell(text: string): void {
@@ -141,25 +142,45 @@ class Page {
   }
 
   private async run(): Promise<void> {
-    const button = place<HTMLButtonElement>("run");
-    if (this.engine === undefined || button.disabled) return;
-    button.disabled = true;
-    place<HTMLButtonElement>("stop").disabled = false;
-    this.tell("Grading ...");
     const exercise = this.exercise;
-    const text = this.editor.text;
-    this.keep({ text });
-    try {
+    await this.busy("Grading ...", async (engine, text) => {
       const seed = Math.floor(Math.random() * SEEDS);
-      const report = await this.engine.grade(exercise.id, text, seed);
+      const report = await engine.grade(exercise.id, text, seed);
       this.keep({ passed: report.status === "passed", points: report.points }, exercise);
       if (exercise === this.exercise) this.report(report);
       else this.tell(`${exercise.title}: ${report.status}.`);
+    });
+  }
+
+  /** Run what is in the editor as a program. */
+  private async program(): Promise<void> {
+    const exercise = this.exercise;
+    await this.busy("Running ...", async (engine, text) => {
+      const shown = await engine.run(nameOf(exercise.file), text);
+      this.tell(shown.error ? "The program ended with an error." : "The program has run.");
+      if (exercise === this.exercise) place("results").replaceChildren(...output(shown, (line) => this.editor.goTo(line)));
+    });
+  }
+
+  /** Do something with the text, which is kept; meanwhile nothing else can be begun, but this can be stopped. */
+  private async busy(told: string, work: (engine: Engine, text: string) => Promise<void>): Promise<void> {
+    if (this.engine === undefined || place<HTMLButtonElement>("run").disabled) return;
+    this.allow(false);
+    this.tell(told);
+    this.keep({ text: this.editor.text });
+    try {
+      await work(this.engine, this.editor.text);
     } catch (error) {
-      this.tell(error instanceof Error && error.message === "stopped" ? "Stopped." : String(error));
+      const why = error instanceof Error ? error.message : String(error);
+      this.tell(`${why[0].toUpperCase()}${why.slice(1)}.`);
     }
-    button.disabled = false;
-    place<HTMLButtonElement>("stop").disabled = true;
+    this.allow(true);
+  }
+
+  /** Whether something can be begun; if not, what runs can be stopped. */
+  private allow(begin: boolean): void {
+    place<HTMLButtonElement>("run").disabled = place<HTMLButtonElement>("program").disabled = !begin;
+    place<HTMLButtonElement>("stop").disabled = begin;
   }
 
   private async stop(): Promise<void> {

@@ -1,5 +1,6 @@
 /** What a page needs to grade: Python once, the judge's worker, and a student's worker for each answer. */
 import type { Files } from "./interpreter";
+import type { Begin as BeginProgram, Shown } from "./program";
 import type { Begin as BeginStudent } from "./student";
 
 export interface Test {
@@ -33,6 +34,9 @@ interface Said {
   error: string;
 }
 
+const DRAWS = /\b(matplotlib|pylab)\b/;
+const MOST_SECONDS = 120;
+
 const BEGIN = `
 import sys
 sys.path.insert(0, "/usr/local/lib/judge")
@@ -56,6 +60,8 @@ async function unpacked(name: string, type: string): Promise<Response> {
 export class Engine {
   private readonly waiting = new Map<number, (said: Said) => void>();
   private student: Worker | undefined;
+  private program: { end: (why: string) => void } | undefined;
+  private plots: Uint8Array | undefined;
   private judge!: Worker;
   private asked = 0;
 
@@ -90,8 +96,31 @@ export class Engine {
     return JSON.parse(said.said) as Report;
   }
 
+  /** Run a text as a program, with no judge; what draws figures is loaded when a text needs it. */
+  async run(path: string, text: string): Promise<Shown> {
+    if (this.plots === undefined && DRAWS.test(text)) {
+      this.plots = new Uint8Array(await (await fetched("plots.zip")).arrayBuffer());
+    }
+    const plots = DRAWS.test(text) ? this.plots : undefined;
+    const worker = new Worker("program.js");
+    const limit = setTimeout(() => this.program?.end(`ended after ${MOST_SECONDS} s`), 1000 * MOST_SECONDS);
+    try {
+      return await new Promise<Shown>((done, failed) => {
+        this.program = { end: (why) => failed(new Error(why)) };
+        worker.onmessage = ({ data }) => done(data as Shown);
+        worker.onerror = (event) => failed(new Error(event.message));
+        worker.postMessage({ module: this.module, files: this.studentFiles, plots, path, text } satisfies BeginProgram);
+      });
+    } finally {
+      clearTimeout(limit);
+      worker.terminate();
+      this.program = undefined;
+    }
+  }
+
   /** End what runs now, in the student's worker and in the judge's; resolves when a new judge is ready. */
   async stop(): Promise<void> {
+    if (this.program) return this.program.end("stopped");
     this.student?.terminate();
     this.judge.terminate();
     const waiting = [...this.waiting];

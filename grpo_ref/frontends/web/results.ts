@@ -1,8 +1,10 @@
 /** What is shown of a report: the mistake that it looks like, a row for each test, and what was printed. */
 import { block, element } from "./dom";
 import type { Report, Test } from "./engine";
+import type { Shown } from "./program";
 
 const LINE = /^(line (\d+))(?=[:,])/gm;
+const FRAME = /(?<=^  File "[^"]*", )(line (\d+))/gm;
 
 /**
  * @param goTo - is called with the number of a line of the answer when somebody wants to see it
@@ -13,6 +15,18 @@ export function results(report: Report, goTo: (line: number) => void): HTMLEleme
   return [...told, ...report.tests.map((test) => row(test, goTo)), ...printed];
 }
 
+/** What a program has printed and drawn. */
+export function output(shown: Shown, goTo: (line: number) => void): HTMLElement[] {
+  const figures = shown.figures.map((svg, number) => {
+    const image = document.createElement("img");
+    image.src = `data:image/svg+xml,${encodeURIComponent(svg)}`;
+    image.alt = `Figure ${number + 1}, drawn by your program`;
+    return image;
+  });
+  const printed = shown.printed ? [block(shown.printed)] : [];
+  return [...printed, ...figures, ...(shown.error ? [linked(shown.error, FRAME, goTo)] : [])];
+}
+
 function row(test: Test, goTo: (line: number) => void): HTMLElement {
   const made = document.createElement("details");
   made.className = test.passed ? "passed" : "failed";
@@ -21,16 +35,16 @@ function row(test: Test, goTo: (line: number) => void): HTMLElement {
   const lines = [test.wrong, test.why, test.likely && `Perhaps: ${test.likely}`, ...test.warnings].filter(Boolean);
   made.append(...lines.map((line) => element("p", line)));
   const called = [test.called, test.returned && `-> ${test.returned}`].filter(Boolean).join("\n");
-  if (called) made.append(test.raised ? linked(called, goTo) : block(called));
+  if (called) made.append(test.raised ? linked(called, LINE, goTo) : block(called));
   if (test.printed) made.append(block(test.printed));
   return made;
 }
 
 /** A traceback, in which the number of a line leads there. */
-function linked(text: string, goTo: (line: number) => void): HTMLElement {
+function linked(text: string, lines: RegExp, goTo: (line: number) => void): HTMLElement {
   const made = block("");
   let at = 0;
-  for (const found of text.matchAll(LINE)) {
+  for (const found of text.matchAll(lines)) {
     const link = document.createElement("button");
     link.className = "line";
     link.textContent = found[1];
