@@ -97,9 +97,10 @@ def _is_definition(node: ast.stmt) -> bool:
     """An import, function or class, a value made without a call, or a block of nothing but such."""
     if isinstance(node, CHOICES):
         return all(_is_definition(each) or isinstance(each, ast.Pass) for each in _inner(node))
-    if isinstance(node, ast.Assign | ast.AnnAssign):
-        return not any(isinstance(each, ast.Call) for each in ast.walk(node))
-    return _lasts(node)
+    if _lasts(node):
+        return True
+    calls = any(isinstance(each, ast.Call) for each in ast.walk(node))
+    return isinstance(node, ast.Assign | ast.AnnAssign) and not calls
 
 
 def _read(node: ast.stmt) -> set[str]:
@@ -112,6 +113,6 @@ def _read(node: ast.stmt) -> set[str]:
         names |= {
             each.get_name()
             for each in table.get_symbols()
-            if each.is_referenced() and (is_module or each.is_global())
+            if (is_module and each.is_referenced()) or (not is_module and each.is_global())
         }
     return names - _headed(node)

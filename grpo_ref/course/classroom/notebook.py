@@ -15,6 +15,8 @@ MAGIC = re.compile(
     r"^(?P<indent>[ \t]*)(?:[%!?].*|[\w.\[\], \t]+=\s*[!%].*|[\w.\[\]()]+\?\??[ \t]*)$", re.MULTILINE
 )
 """A line of IPython's own: %magic, !command, x = !command, ?help and help?."""
+DEFINITION = re.compile(r"^\s*(def|class)\b", re.MULTILINE)
+"""What a cell may be needed for."""
 FAULTS = (SyntaxError, ValueError, RecursionError, MemoryError)
 """What Python raises where a text is no program."""
 
@@ -40,7 +42,7 @@ def code_of(notebook: bytes, asked: Iterable[str]) -> bytes:
         try:
             nodes += ast.parse(text).body
         except FAULTS:
-            faulty.append(text)  # its fault is told when it is loaded
+            faulty += [text] * bool(DEFINITION.search(text))  # its fault is told when it is loaded
     nodes.sort(key=lambda node: getattr(node, "module", "") != "__future__")  # these have to be first
     try:
         code = [ast.unparse(node) for node in needed(nodes, asked)]

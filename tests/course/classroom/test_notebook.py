@@ -65,6 +65,19 @@ def test_a_function_may_stand_in_a_block():
     assert names["k3"](3, 1) == 2
 
 
+def test_a_function_may_change_a_value_of_the_module():
+    names = loaded(
+        "calls = 0\nf = lambda a: abs(a)", "def k3(a, b):\n    global calls\n    calls += 1\n    return f(a)"
+    )
+    assert (names["k3"](-1, 0), names["calls"]) == (1, 1)
+
+
+def test_a_faulty_cell_that_defines_nothing_is_left_out():
+    assert loaded("display(1); abs?", "def k3(a, b): return 1")["k3"](1, 2) == 1
+    with pytest.raises(SyntaxError):
+        loaded("def f(:\n    pass", "def k3(a, b): return 1")
+
+
 def test_a_module_is_not_changed_by_calls_of_its_functions():
     assert loaded("import math", "math.sqrt(-1)", "def k3(a, b): return math.exp(0)")["k3"](1, 2) == 1
 
