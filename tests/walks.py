@@ -2,30 +2,32 @@
 
 import os
 import re
-import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 
 def block(name):
-    """The pattern of a block of code."""
-    return rf"\s*```(?:python|toml|csv)\n(?P<{name}>.*?)\n +```"
+    """The pattern of a block of code, whose fences stand at its margin."""
+    margin = f"{name}_margin"
+    return rf"\s*\n(?P<{margin}> *)```(?:python|toml|csv|yaml)\n(?P<{name}>.*?)\n(?P={margin})```"
 
 
 STEP = re.compile(
     rf"[Cc]reate\s+`(?P<new>[^`]+)`:{block('text')}"
     rf"|at the end of `(?P<longer>[^`]+)`,\s+add:{block('more')}"
     rf"|[Ii]n\s+`(?P<file>[^`]+)`,\s+(?P<side>above|below)\s+`(?P<line>[^`]+)`,\s+add:{block('lines')}"
+    rf"|[Ii]n\s+`(?P<mended>[^`]+)`,\s+replace\s+the\s+line\s+`(?P<whole>[^`]+)`\s+by:{block('instead')}"
     r"|[Ii]n\s+`(?P<changed>[^`]+)`,\s+replace\s+`(?P<old>[^`]+)`\s+by\s+`(?P<by>[^`]+)`"
-    r"|^    \$ (?P<command>[^\n]+)$",
+    r"|^    \$ (?P<command>[^\n]+)$"
+    r"|^```console\n(?P<session>.*?)^```(?=(?P<meaning>.*?)(?:^```|^#|\Z))",
     re.DOTALL | re.MULTILINE,
 )
 
 
-def unindented(code):
-    """A block of a list, whose own indentation is three spaces."""
-    return "\n".join(line.removeprefix("   ") for line in code.split("\n")) + "\n"
+def code(step, name):
+    """The lines of a block, without its margin."""
+    return "".join(f"{line.removeprefix(step[f'{name}_margin'])}\n" for line in step[name].split("\n"))
 
 
 def edit(path, old, new):
@@ -35,37 +37,59 @@ def edit(path, old, new):
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
 
 
+def whole_line(path, text):
+    """The one line of a file that is a text, with its margin."""
+    (line,) = re.findall(rf"^ *{re.escape(text)}\n", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return line
+
+
 def follow(step, root, run):
     """Do what one step of a walk says; the path of the file that it touches, or None for a command."""
     if step["command"]:
         run(step["command"], root)
         return None
-    path = root / (step["new"] or step["longer"] or step["file"] or step["changed"])
+    path = root / (step["new"] or step["longer"] or step["file"] or step["mended"] or step["changed"])
     if step["new"]:
         path.parent.mkdir(parents=True, exist_ok=True)
         assert not path.exists(), path
-        path.write_text(unindented(step["text"]), encoding="utf-8")
+        path.write_text(code(step, "text"), encoding="utf-8")
     elif step["longer"]:
-        path.write_text(path.read_text(encoding="utf-8") + "\n" + unindented(step["more"]), encoding="utf-8")
+        path.write_text(path.read_text(encoding="utf-8") + "\n" + code(step, "more"), encoding="utf-8")
     elif step["file"]:
-        line, added = step["line"] + "\n", unindented(step["lines"])
+        line, added = step["line"] + "\n", code(step, "lines")
         edit(path, line, added + line if step["side"] == "above" else line + added)
+    elif step["mended"]:
+        edit(path, whole_line(path, step["whole"]), code(step, "instead"))
     else:
         edit(path, step["old"], step["by"])
     return path
 
 
 def run(command, root, path):
-    """Run a command of a walk in its folder, with the packages in the folders of a path; what it prints."""
-    program, *arguments = shlex.split(command)
-    programs = {
-        "cp": ["cp"],
-        "python": [sys.executable],
-        "pytest": [sys.executable, "-m", "pytest", "-p", "no:cacheprovider"],
-        "grpo-ref": [sys.executable, str(Path(sys.executable).with_name("grpo-ref"))],
-    }
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(map(str, path)), "NO_COLOR": "1"}
-    whole = [*programs[program], *arguments]
-    done = subprocess.run(whole, cwd=root, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{command}\n{done.stdout[-3000:]}{done.stderr[-2000:]}"
+    """Run a command of a walk, which has to succeed; what it prints."""
+    done = shell(command, root, path)
+    assert done.returncode == 0, f"{command}\n{done.stdout[-5000:]}"
     return done.stdout
+
+
+def shell(command, root, path):
+    """Run a command in a folder, with the packages in the folders of a path, as without a terminal."""
+    programs = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+    settings = {
+        "PATH": programs,
+        "PYTHONPATH": os.pathsep.join(map(str, path)),
+        "PYTHONUNBUFFERED": "1",
+        "PYTEST_ADDOPTS": "-p no:cacheprovider",
+        "NO_COLOR": "1",
+    }
+    return subprocess.run(
+        command,
+        shell=True,
+        cwd=root,
+        env=os.environ | settings,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
