@@ -7,6 +7,7 @@ BUILD = ROOT / "build"
 SOURCES, SITE, CACHE = BUILD / "site-source", BUILD / "site", BUILD / "site-cache"
 
 DOORS = ("student", "instructor", "practitioner", "researcher")
+"""Each has a tutorial and a guide."""
 REFERENCE = ("pipeline", "recipes", "glossary", "house", "attack", "teach")
 ROOT_PAGES = {"SECURITY.md": "security", "CHANGELOG.md": "changelog", "CONTRIBUTING.md": "contributing"}
 FOLDER_PAGES = {
@@ -29,6 +30,7 @@ def _chapters() -> dict[str, str]:
 
 
 COPIED = {
+    **{f"docs/tutorials/{name}.md": f"tutorials/{name}" for name in DOORS},
     **{f"docs/{name}.md": name for name in (*DOORS, *REFERENCE)},
     **_handout(),
     **_chapters(),
@@ -46,8 +48,10 @@ PAGES = {**COPIED, **NOTEBOOKS, "README.md": "index", LABORATORY: "laboratory/in
 """Every page that a link may lead to -> its name in the site."""
 
 BELOW = {
-    "student": tuple(_chapters().values()),
-    "instructor": ("teach", "handout/index", "attack"),
+    "tutorials/student": ("student", *_chapters().values()),
+    "tutorials/instructor": ("teach", "instructor", "handout/index", "attack"),
+    "tutorials/practitioner": ("practitioner",),
+    "tutorials/researcher": ("researcher",),
     "handout/index": tuple(page for page in _handout().values() if page != "handout/index"),
 }
 """Pages that have others below them in the navigation."""
