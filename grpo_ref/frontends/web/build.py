@@ -22,7 +22,7 @@ BUILT = HERE / "built"
 """What `make page` makes of the programs for the browser; a wheel holds it."""
 PACKAGE = HERE.parents[1]
 KINDS = frozenset((".py", ".pyi", ".json"))
-"""Files of the package that the judge may read."""
+"""Files of the package that are imported or read in a page."""
 VERSION = b"@VERSION@"
 """Stands in the service worker for a checksum of all files: a new version takes the place of an old one."""
 PACK = 6
@@ -52,7 +52,7 @@ def write(folder: Path) -> None:
         _write(folder / path.name, path.read_bytes())
     _write(folder / "python.wasm.gz", _packed(python.snapshot.read_bytes()))
     _write(folder / "library.zip", python.stdlib_zip.read_bytes())
-    _write(folder / "judge.json.gz", _packed(_json(dict(judge_files()))))
+    _write(folder / "grpo_ref.json.gz", _packed(_json(dict(package_files()))))
     loaded = sum(path.stat().st_size for path in folder.iterdir() if path.name != "course.json")
     _write(folder / "course.json", _json({"chapters": chapters(), "megabytes": round(loaded / 1e6)}))
     offline = folder / "offline.js"
@@ -82,8 +82,8 @@ def _exercise(name: str) -> dict[str, Any]:
     }
 
 
-def judge_files() -> Iterator[tuple[str, str]]:
-    """Path and text of every file that the judge imports or reads, in the places of an installed package."""
+def package_files() -> Iterator[tuple[str, str]]:
+    """Path and text of every file that a page imports or reads, in the places of an installed package."""
     for path in sorted(PACKAGE.rglob("*")):
         if path.suffix in KINDS and path.is_file() and (path.suffix != ".json" or HERE not in path.parents):
             yield path.relative_to(PACKAGE.parent).as_posix(), path.read_text(encoding="utf-8")

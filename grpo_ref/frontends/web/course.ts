@@ -1,6 +1,8 @@
 /** The page of the course: the list of exercises, and one of them with its statement, an editor and the tests. */
 import { Editor } from "./editor";
 import { Engine, type Report, type Test } from "./engine";
+import { element, place } from "./elements";
+import { isolated } from "./served";
 import * as work from "./work";
 
 interface Exercise {
@@ -22,27 +24,6 @@ interface Chapter {
 }
 
 const SEEDS = 2 ** 32;
-
-function place<T extends HTMLElement>(id: string): T {
-  return document.getElementById(id) as T;
-}
-
-/** An element with a text and a class; in prose, what stands in backticks is code. */
-function element(tag: string, text: string, kind = ""): HTMLElement {
-  const made = document.createElement(tag);
-  if (kind) made.className = kind;
-  if (tag === "pre") {
-    made.tabIndex = 0; // a wide one can be scrolled by keys
-    made.textContent = text;
-    return made;
-  }
-  text.split("`").forEach((part, number) => {
-    const code = document.createElement("code");
-    code.textContent = part;
-    made.append(number % 2 === 1 ? code : part);
-  });
-  return made;
-}
 
 /** A starter's code, without the statement that stands above it. */
 function codeOf(starter: string): string {
@@ -234,27 +215,10 @@ function paragraphs(statement: string): HTMLElement[] {
   });
 }
 
-const RELOADED = "grpo-ref/reloaded";
-const PATIENCE = 5000;
-
-/** Let the service worker serve this page; it is loaded once more if it came without the headers it needs. */
-async function served(): Promise<boolean> {
-  if ("serviceWorker" in navigator) {
-    const controlled = new Promise((done) => navigator.serviceWorker.addEventListener("controllerchange", done));
-    const late = new Promise((done) => setTimeout(done, PATIENCE));
-    await navigator.serviceWorker.register("offline.js");
-    if (navigator.serviceWorker.controller === null) await Promise.race([controlled, late]);
-  }
-  if (crossOriginIsolated || sessionStorage.getItem(RELOADED) !== null) return crossOriginIsolated;
-  sessionStorage.setItem(RELOADED, "yes");
-  location.reload();
-  return new Promise(() => undefined);
-}
-
 async function begin(): Promise<void> {
   const course = (await (await fetch("course.json")).json()) as { chapters: Chapter[]; megabytes: number };
   const page = new Page(course.chapters, course.megabytes);
-  const isServed = await served().catch(() => crossOriginIsolated);
+  const isServed = await isolated().catch(() => crossOriginIsolated);
   if (!isServed) {
     page.tell("No code can run here: this browser, or the way in which the page is served, forbids it.");
     return;
