@@ -1,13 +1,15 @@
-"""Write the course as a folder of files that any host of files can serve: the page, Python, and the judge."""
+"""Write the course, and the pages that compute, as a folder of files that any host of files can serve."""
 
 import gzip
 import hashlib
+import inspect
 import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import lazy_loader
+import yaml
 
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
 from grpo_ref.course.grading import wasm
@@ -90,7 +92,10 @@ def package_files() -> Iterator[tuple[str, str]]:
     for name in EXERCISES:
         yield f"grpo_ref/course/{SOLUTIONS.name}/{file_of(name).as_posix()}", model_answer(name)
         yield f"grpo_ref/course/styles/{name}.py", styles_file(name).read_text(encoding="utf-8")
-    yield "lazy_loader/__init__.py", Path(lazy_loader.__file__).read_text(encoding="utf-8")
+    for module in (lazy_loader, yaml):
+        folder = Path(inspect.getfile(module)).parent
+        for path in sorted(folder.glob("*.py")):
+            yield path.relative_to(folder.parent).as_posix(), path.read_text(encoding="utf-8")
 
 
 def _checksum(folder: Path) -> bytes:
