@@ -7,7 +7,7 @@ const worker = self as unknown as ServiceWorkerGlobalScope;
 const VERSION = "@VERSION@"; // of all files; `build.py` writes it
 const CACHE = `grpo-ref-${VERSION}`;
 const COURSE = ["./", "index.html", "course.js", "judge.js", "student.js", "style.css", "course.json"];
-const OTHERS = ["explain.html", "explain.js", "worker.js", "computing.css"];
+const OTHERS = ["surrogates.html", "surrogates.js", "explain.html", "explain.js", "worker.js", "computing.css"];
 const HEADERS = {
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Embedder-Policy": "require-corp",
