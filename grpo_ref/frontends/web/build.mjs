@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 
-const PAGES = { "index.html": "Course", "surrogates.html": "Surrogates", "explain.html": "Explain" };
+const PAGES = { "index.html": "Course", "play.html": "Playground", "surrogates.html": "Surrogates", "explain.html": "Explain" };
 const folder = process.argv[2];
 
 /** The links to all pages, for one of them. */
@@ -16,7 +16,7 @@ function links(current) {
 
 mkdirSync(folder, { recursive: true });
 await build({
-  entryPoints: ["course.ts", "judge.ts", "student.ts", "surrogates.ts", "explain.ts", "worker.ts", "offline.ts"],
+  entryPoints: ["course.ts", "judge.ts", "student.ts", "play.ts", "surrogates.ts", "explain.ts", "worker.ts", "offline.ts"],
   bundle: true,
   minify: true,
   format: "iife",

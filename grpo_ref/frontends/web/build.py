@@ -2,14 +2,11 @@
 
 import gzip
 import hashlib
-import inspect
 import json
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
-
-import lazy_loader
-import yaml
 
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
 from grpo_ref.course.grading import wasm
@@ -23,8 +20,10 @@ HERE = Path(__file__).parent
 BUILT = HERE / "built"
 """What `make page` makes of the programs for the browser; a wheel holds it."""
 PACKAGE = HERE.parents[1]
-KINDS = frozenset((".py", ".pyi", ".json"))
+KINDS = frozenset((".py", ".pyi", ".json", ".csv"))
 """Files of the package that are imported or read in a page."""
+BESIDE = ("lazy_loader", "yaml", "array_api_compat", "array_api_compat.common")
+"""The packages that ours needs there; NumPy is in the library of the interpreter."""
 VERSION = b"@VERSION@"
 """Stands in the service worker for a checksum of all files: a new version takes the place of an old one."""
 PACK = 6
@@ -92,10 +91,10 @@ def package_files() -> Iterator[tuple[str, str]]:
     for name in EXERCISES:
         yield f"grpo_ref/course/{SOLUTIONS.name}/{file_of(name).as_posix()}", model_answer(name)
         yield f"grpo_ref/course/styles/{name}.py", styles_file(name).read_text(encoding="utf-8")
-    for module in (lazy_loader, yaml):
-        folder = Path(inspect.getfile(module)).parent
-        for path in sorted(folder.glob("*.py")):
-            yield path.relative_to(folder.parent).as_posix(), path.read_text(encoding="utf-8")
+    for name in BESIDE:
+        texts = {path.name: path for path in files(name).iterdir() if path.name.endswith(".py")}
+        for file in sorted(texts):
+            yield f"{name.replace('.', '/')}/{file}", texts[file].read_text(encoding="utf-8")
 
 
 def _checksum(folder: Path) -> bytes:

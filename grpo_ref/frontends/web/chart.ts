@@ -2,17 +2,22 @@
 
 /** A line, and the band around it if it has one. */
 export interface Line {
-  label: string;
   xs: number[];
   ys: number[];
   low?: number[];
   high?: number[];
 }
 
+/** A place on the horizontal axis, and the value that each line has there; undefined where it has none. */
+interface Mark {
+  at: number;
+  values: (number | undefined)[];
+}
+
 type Range = readonly [number, number];
 
 const [WIDTH, HEIGHT] = [400, 250];
-const FRAME = { left: 52, right: 392, top: 12, bottom: 208 };
+const FRAME = { left: 60, right: 384, top: 12, bottom: 208 };
 const TICKS = 6;
 const NAMESPACE = "http://www.w3.org/2000/svg";
 const KINDS = ["first", "second"];
@@ -69,8 +74,12 @@ export class Chart {
     parent.append(this.drawing);
   }
 
-  /** Draw the lines; a mark is a vertical line with a point on each of the lines that has a value there. */
-  draw(lines: Line[], said: string, mark?: { at: number; values: number[] }): void {
+  /**
+   * @param lines - at most two
+   * @param said - what they show, in words
+   * @param mark - is drawn as a vertical line with a point on each of them
+   */
+  draw(lines: Line[], said: string, mark?: Mark): void {
     const up = this.up ?? rangeOf(lines.flatMap(({ ys, low = [], high = [] }) => [...ys, ...low, ...high]));
     this.x = scale(this.across, FRAME.left, FRAME.right);
     this.y = scale(up, FRAME.bottom, FRAME.top);
@@ -133,10 +142,10 @@ export class Chart {
     return [svg("path", { d: `${this.path(xs, high)}${back}Z`, class: `band ${kind}` })];
   }
 
-  private mark({ at, values }: { at: number; values: number[] }): SVGElement[] {
+  private mark({ at, values }: Mark): SVGElement[] {
     const line = svg("line", { x1: this.x(at), x2: this.x(at), y1: FRAME.top, y2: FRAME.bottom, class: "mark" });
-    const points = values.map((value, number) =>
-      svg("circle", { cx: this.x(at), cy: this.y(value), r: 5, class: `point ${KINDS[number]}` }),
+    const points = values.flatMap((value, number) =>
+      value === undefined ? [] : [svg("circle", { cx: this.x(at), cy: this.y(value), r: 5, class: `point ${KINDS[number]}` })],
     );
     return [line, ...points];
   }

@@ -21,8 +21,10 @@ export async function withPython(code: string, go: (python: Python) => Promise<v
   }
 }
 
-/** What an error says: of Python's, the last line. */
+const COLOR = /\x1b\[[0-9;]*m/g;
+
+/** What an error says: of Python's, the last line, without its color. */
 export function said(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return text.trim().split("\n").at(-1) ?? "";
+  return text.replace(COLOR, "").trim().split("\n").at(-1) ?? "";
 }

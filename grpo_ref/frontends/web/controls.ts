@@ -1,5 +1,4 @@
-/** Numbers that can be dragged or typed: a slider and a field that hold the same value. */
-import { place } from "./elements";
+/** What somebody chooses: a number that is dragged or typed, or one of several names. */
 
 export interface Limits {
   low: number;
@@ -9,25 +8,35 @@ export interface Limits {
   isLogarithmic?: boolean;
 }
 
-export class Control {
+/** A label and what belongs to it, in a box of their own. */
+function boxed(parent: HTMLElement, id: string, label: string, ...inputs: HTMLElement[]): void {
+  const [box, name] = [document.createElement("div"), document.createElement("label")];
+  [name.htmlFor, name.textContent, box.className] = [id, label, "setting"];
+  inputs[0].id = id;
+  box.append(name, ...inputs);
+  parent.append(box);
+}
+
+/** A number: a slider and a field that hold the same value. */
+export class Amount {
   private readonly slider = document.createElement("input");
   private readonly field = document.createElement("input");
 
   /**
-   * @param id - of the slider; the element `id-place` is filled
+   * @param parent - the element that it is added to
+   * @param id - of the slider
    * @param label - what the number is
-   * @param limits - between which it lies
+   * @param limits - between which it lies; with a step of 1 it is whole
    * @param changed - is called whenever somebody has changed the value
    */
   constructor(
+    parent: HTMLElement,
     id: string,
     label: string,
     private readonly limits: Limits,
     changed: () => void,
   ) {
-    const name = document.createElement("label");
-    [name.htmlFor, name.textContent] = [id, label];
-    [this.slider.type, this.slider.id, this.slider.step] = ["range", id, String(limits.step)];
+    [this.slider.type, this.slider.step] = ["range", String(limits.step)];
     [this.slider.min, this.slider.max] = [limits.low, limits.high].map((limit) => String(this.onSlider(limit)));
     [this.field.type, this.field.step] = ["number", "any"];
     this.field.setAttribute("aria-label", `${label}, as a number`);
@@ -39,7 +48,7 @@ export class Control {
       this.value = this.field.valueAsNumber;
       changed();
     };
-    place(`${id}-place`).replaceChildren(name, this.slider, this.field);
+    boxed(parent, id, label, this.slider, this.field);
     this.value = limits.low;
   }
 
@@ -49,11 +58,15 @@ export class Control {
 
   /** What is no number, or outside the limits, becomes the nearest one inside. */
   set value(value: number) {
-    const { low, high } = this.limits;
-    const inside = Number.isNaN(value) ? low : Math.min(high, Math.max(low, value));
+    const { low, high, step } = this.limits;
+    const inside = Number.isNaN(value) ? low : Math.min(high, Math.max(low, step === 1 ? Math.round(value) : value));
     this.field.value = String(inside);
     this.slider.value = String(this.onSlider(inside));
     this.slider.setAttribute("aria-valuetext", String(inside));
+  }
+
+  get isDisabled(): boolean {
+    return this.slider.disabled;
   }
 
   set isDisabled(isDisabled: boolean) {
@@ -67,5 +80,31 @@ export class Control {
 
   private onSlider(value: number): number {
     return this.limits.isLogarithmic ? Math.log10(value) : value;
+  }
+}
+
+/** One of several names. */
+export class Choice {
+  private readonly select = document.createElement("select");
+
+  constructor(
+    parent: HTMLElement,
+    id: string,
+    label: string,
+    private readonly names: string[],
+    changed: () => void,
+  ) {
+    this.select.append(...names.map((name) => new Option(name)));
+    this.select.onchange = changed;
+    boxed(parent, id, label, this.select);
+  }
+
+  get value(): string {
+    return this.select.value;
+  }
+
+  /** A name that is not there changes nothing. */
+  set value(name: string) {
+    if (this.names.includes(name)) this.select.value = name;
   }
 }

@@ -7,7 +7,7 @@ const worker = self as unknown as ServiceWorkerGlobalScope;
 const VERSION = "@VERSION@"; // of all files; `build.py` writes it
 const CACHE = `grpo-ref-${VERSION}`;
 const COURSE = ["./", "index.html", "course.js", "judge.js", "student.js", "style.css", "course.json"];
-const OTHERS = ["surrogates.html", "surrogates.js", "explain.html", "explain.js", "worker.js", "computing.css"];
+const OTHERS = ["play", "surrogates", "explain"].flatMap((name) => [`${name}.html`, `${name}.js`]);
 const HEADERS = {
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Embedder-Policy": "require-corp",
@@ -15,7 +15,7 @@ const HEADERS = {
 };
 
 worker.addEventListener("install", (event) =>
-  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll([...COURSE, ...OTHERS]))),
+  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll([...COURSE, ...OTHERS, "worker.js", "computing.css"]))),
 );
 worker.addEventListener("activate", (event) => event.waitUntil(begin()));
 worker.addEventListener("fetch", (event) => {

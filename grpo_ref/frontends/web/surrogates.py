@@ -31,8 +31,8 @@ def points(ratio: float, advantage: float) -> list[dict[str, float] | None]:
       ratio: πθ/πold, above 0 and below 5: the token had probability 0.2 when it was sampled.
       advantage: of the token.
     """
-    found = (_at(np.array([ratio]), part, advantage) for part in _parts())
-    return [one and {name: values[0] for name, values in one.items()} for one in found]
+    found = [_at(np.array([ratio]), part, advantage) for part in _parts()]
+    return [None if one is None else {name: values[0] for name, values in one.items()} for one in found]
 
 
 def curves(advantage: float) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 /** The page of the surrogates: value and slope of every recipe at a ratio that is dragged. */
 import { Chart, legend, round, type Line } from "./chart";
 import { said, tell, withPython } from "./computing";
-import { Control } from "./controls";
+import { Amount, Choice } from "./controls";
 import { element, place } from "./elements";
 import * as link from "./link";
 import type { Python } from "./python";
@@ -18,15 +18,17 @@ interface Curves {
 
 type Point = { value: number; slope: number } | null;
 
+const RATIO = "Ratio \u03c1 = \u03c0\u03b8 / \u03c0old";
 const RATIOS = { low: 0.01, high: 3, step: 0.01 };
 const ADVANTAGES = { low: -2, high: 2, step: 0.05 };
 const UP = [-3, 3] as const;
-const START = new Map([["ratio", "1.25"], ["advantage", "1"], ["recipe", "dapo"], ["beside", "grpo"]]);
-const CHOICES = ["recipe", "beside"] as const;
+const START = { ratio: "1.25", advantage: "1", recipe: "dapo", beside: "grpo" };
 
 class Page {
-  private readonly ratio = new Control("ratio", "Ratio \u03c1 = \u03c0\u03b8 / \u03c0old", RATIOS, () => this.changed());
-  private readonly advantage = new Control("advantage", "Advantage A", ADVANTAGES, () => this.changed());
+  private readonly ratio = new Amount(place("settings"), "ratio", RATIO, RATIOS, () => this.changed());
+  private readonly advantage = new Amount(place("settings"), "advantage", "Advantage A", ADVANTAGES, () => this.changed());
+  private readonly recipe: Choice;
+  private readonly beside: Choice;
   private readonly charts = {
     value: new Chart(place("charts"), { x: "ratio \u03c1", y: "value s" }, [0, RATIOS.high], UP),
     slope: new Chart(place("charts"), { x: "ratio \u03c1", y: "slope \u2202s/\u2202log \u03c0\u03b8" }, [0, RATIOS.high], UP),
@@ -41,10 +43,8 @@ class Page {
     private readonly families: Family[],
   ) {
     const recipes = families.flatMap((family) => family.recipes);
-    for (const id of CHOICES) {
-      place(id).replaceChildren(...recipes.map((name) => new Option(name)));
-      place(id).onchange = () => this.changed();
-    }
+    this.recipe = new Choice(place("settings"), "recipe", "Recipe, solid line", recipes, () => this.changed());
+    this.beside = new Choice(place("settings"), "beside", "Recipe, dashed line", recipes, () => this.changed());
     for (const chart of Object.values(this.charts)) {
       chart.onDrag((ratio) => {
         this.ratio.value = Number(ratio.toFixed(2));
@@ -56,13 +56,9 @@ class Page {
 
   /** Take the settings from the address. */
   restore(): Promise<void> {
-    const settings = new Map([...START, ...link.read()]);
-    this.ratio.value = Number(settings.get("ratio"));
-    this.advantage.value = Number(settings.get("advantage"));
-    for (const id of CHOICES) {
-      const known = [START.get(id), settings.get(id)].filter((name) => name !== undefined && this.familyOf(name) >= 0);
-      place<HTMLSelectElement>(id).value = known.at(-1) ?? "";
-    }
+    const settings = { ...START, ...link.read() };
+    [this.ratio.value, this.advantage.value] = [Number(settings.ratio), Number(settings.advantage)];
+    for (const id of ["recipe", "beside"] as const) [this[id].value, this[id].value] = [START[id], settings[id]];
     return this.show();
   }
 
@@ -73,7 +69,7 @@ class Page {
   }
 
   private get chosen(): [string, string] {
-    return [place<HTMLSelectElement>("recipe").value, place<HTMLSelectElement>("beside").value];
+    return [this.recipe.value, this.beside.value];
   }
 
   private familyOf(recipe: string): number {
@@ -99,18 +95,20 @@ class Page {
   }
 
   private draw(ratio: number, advantage: number, points: Point[]): void {
-    const shown = this.chosen.filter((recipe) => points[this.familyOf(recipe)] !== null);
-    const words = this.chosen.map((recipe) => `${recipe}: ${inWords(points[this.familyOf(recipe)])}`);
+    const chosen = this.chosen.map((recipe) => this.familyOf(recipe));
+    const words = this.chosen.map((recipe, at) => `${recipe}: ${inWords(points[chosen[at]])}`);
     const where = element("span", `At \u03c1 = ${round(ratio)} and A = ${round(advantage)}:`);
     place("reading").replaceChildren(where, ...legend(words));
     for (const [what, chart] of Object.entries(this.charts) as ["value" | "slope", Chart][]) {
-      const lines: Line[] = shown.map((recipe) => {
-        return { label: recipe, xs: this.curves.ratios, ys: this.curves.curves[this.familyOf(recipe)]?.[what] ?? [] };
-      });
-      const values = shown.map((recipe) => points[this.familyOf(recipe)]?.[what] ?? NaN);
-      chart.draw(lines, words.join("; "), { at: ratio, values });
+      const lines = chosen.map((family) => this.line(family, what));
+      chart.draw(lines, words.join("; "), { at: ratio, values: chosen.map((family) => points[family]?.[what]) });
     }
-    place("rows").replaceChildren(...this.families.map((family, at) => row(family, points[at], this.chosen)));
+    place("rows").replaceChildren(...this.families.map((family, at) => row(family, points[at], chosen.includes(at))));
+  }
+
+  private line(family: number, what: "value" | "slope"): Line {
+    const curve = this.curves.curves[family];
+    return curve ? { xs: this.curves.ratios, ys: curve[what] } : { xs: [], ys: [] };
   }
 }
 
@@ -120,12 +118,12 @@ function inWords(point: Point): string {
   return `value ${round(point.value)}, slope ${round(point.slope)}: ${pushed}`;
 }
 
-function row({ surrogate, recipes }: Family, point: Point, chosen: string[]): HTMLElement {
+function row({ surrogate, recipes }: Family, point: Point, isChosen: boolean): HTMLElement {
   const made = document.createElement("tr");
   const name = element("th", recipes.join(", "));
   name.setAttribute("scope", "row");
   name.append(element("code", surrogate));
-  if (chosen.some((recipe) => recipes.includes(recipe))) made.className = "chosen";
+  if (isChosen) made.className = "chosen";
   const numbers = [point?.value, point?.slope].map((value) => (value === undefined ? "\u2013" : round(value)));
   made.append(name, ...numbers.map((text) => element("td", text, "number")));
   return made;
