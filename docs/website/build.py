@@ -23,7 +23,12 @@ from website.tree import BELOW, COPIED, MORE, ROOT, SITE, SOURCES, contents, wri
 HERE = Path(__file__).parent
 PLACE = "<!-- course -->"
 """Where the start page leads to the course."""
-DOOR = '<p><a class="sd-btn sd-btn-primary" href="course/index.html">Solve the course in your browser</a></p>'
+DOOR = (
+    '<p><a class="sd-btn sd-btn-primary" href="course/index.html">Solve the course in your browser</a></p>\n'
+    '<p>Beside it: <a href="course/play.html">a playground</a> that trains two recipes side by side,'
+    ' <a href="course/surrogates.html">the surrogates</a> under a ratio that you drag, and'
+    ' <a href="course/explain.html">what a trainer\'s configuration optimizes</a>.</p>'
+)
 
 
 def write_sources(*, run_notebooks: bool) -> None:

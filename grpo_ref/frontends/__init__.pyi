@@ -6,6 +6,7 @@ from . import (
     class_report as class_report,
     class_work as class_work,
     config_file as config_file,
+    explanation as explanation,
     in_process as in_process,
     progress as progress,
     report_json as report_json,

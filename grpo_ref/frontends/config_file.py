@@ -1,12 +1,12 @@
-"""Configurations from files and from the command line, and their values as YAML."""
+"""Configurations from files, from the command line and from a pasted text, and their values as YAML."""
 
 import json
 import re
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import click
 import yaml
 
 from grpo_ref.trainers.dialect import Dialect, flat
@@ -30,10 +30,27 @@ def read_config(parts: Sequence[str]) -> dict[str, Any]:
     return config
 
 
-def without_unknown(dialect: Dialect, config: dict[str, Any]) -> dict[str, Any]:
-    """The configuration without the keys that the dialect does not have, each named on standard error."""
-    for text in dialect.unknown(config):
-        click.echo(f"skipped: {dialect.name} has no key {text}", err=True)
+def pasted(text: str) -> dict[str, Any]:
+    r"""A configuration from a text: YAML or JSON, or KEY=VALUE pairs with blanks or new lines between them.
+
+    Args:
+      text: of the configuration; without any keys, the trainer's defaults are meant.
+
+    Raises:
+      ValueError: if it is none of these.
+
+    >>> pasted("loss_type=dr_grpo \\\n  beta=4e-2") == pasted("loss_type: dr_grpo\nbeta: 4e-2")
+    True
+    """
+    pairs = _words(text)
+    if pairs and all("=" in pair for pair in pairs):
+        return read_config(pairs)
+    data = _json_or_yaml(text)
+    return flat(_mapping({} if data is None else data))
+
+
+def known(dialect: Dialect, config: dict[str, Any]) -> dict[str, Any]:
+    """The configuration without the keys that the dialect does not have."""
     return {key: value for key, value in config.items() if dialect.key(key) is not None}
 
 
@@ -52,12 +69,32 @@ def _read(path: Path) -> dict[str, Any]:
     text = path.read_text(encoding="utf-8")
     try:
         data = json.loads(text) if path.suffix == ".json" else _yaml(text)
+        return _mapping(data)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
+
+
+def _mapping(data: Any) -> dict[str, Any]:
     if not isinstance(data, dict):
-        raise ValueError(f"{path}: expected keys and values, got {type(data).__name__}")
+        raise ValueError(f"expected keys and values, as in beta: 0.04, got {type(data).__name__}")
     numbers: dict[str, Any] = _as_number(data)
     return numbers
+
+
+def _words(text: str) -> list[str]:
+    """The words of a command line; none of a text that cannot be one."""
+    try:
+        return shlex.split(text.replace("\\\n", " "), comments=True)
+    except ValueError:
+        return []
+
+
+def _json_or_yaml(text: str) -> Any:
+    """JSON may have tabs, which YAML forbids."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return _yaml(text)
 
 
 def _parsed(value: str) -> Any:

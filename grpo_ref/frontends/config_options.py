@@ -1,9 +1,14 @@
 """How a configuration is named on the command line; `config_file` reads it."""
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from grpo_ref import frontends
+
+if TYPE_CHECKING:
+    from grpo_ref.trainers import Dialect
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -18,3 +23,10 @@ def skip_option(command: Command) -> Command:
     return click.option("--skip-unknown", is_flag=True, help="Name unknown keys and go on without them.")(
         command
     )
+
+
+def without_unknown(dialect: "Dialect", config: dict[str, Any]) -> dict[str, Any]:
+    """The configuration without the keys that the dialect does not have, each named on standard error."""
+    for text in dialect.unknown(config):
+        click.echo(f"skipped: {dialect.name} has no key {text}", err=True)
+    return frontends.config_file.known(dialect, config)

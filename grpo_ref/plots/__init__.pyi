@@ -29,6 +29,7 @@ from .measures import (
 )
 from .objective import objective_terms as objective_terms
 from .objective import ratio_sweep as ratio_sweep
+from .one_token import surrogate_curve as surrogate_curve
 from .penalties import penalty_curve as penalty_curve
 from .penalties import penalty_figure as penalty_figure
 from .pushes import compared_gradients as compared_gradients
@@ -36,9 +37,6 @@ from .pushes import pushes as pushes
 from .style import as_svg as as_svg
 from .surrogates import (
     slopes_compared as slopes_compared,
-)
-from .surrogates import (
-    surrogate_curve as surrogate_curve,
 )
 from .surrogates import (
     surrogate_figure as surrogate_figure,

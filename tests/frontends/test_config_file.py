@@ -2,7 +2,8 @@
 
 import pytest
 
-from grpo_ref.frontends.config_file import read_config, without_unknown
+from grpo_ref.frontends.config_file import read_config
+from grpo_ref.frontends.config_options import without_unknown
 from grpo_ref.trainers import trl
 
 

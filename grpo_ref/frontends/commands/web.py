@@ -17,7 +17,8 @@ def command(context: click.Context, port: int, opens: bool) -> None:
     """Serve the course to a browser on this machine, until Ctrl-C.
 
     Answers are graded in the page itself, by the same judge as everywhere; nothing leaves it. What you type
-    is kept in the browser.
+    is kept in the browser. Beside the course are a playground that trains two recipes side by side, the
+    surrogates of all recipes, and `explain` for a configuration that you paste.
     """
     if context.invoked_subcommand is not None:
         return

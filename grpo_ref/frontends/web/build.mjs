@@ -1,12 +1,24 @@
-/** Bundle the programs for the browser into the folder that is given; the other files are copied. */
-import { copyFileSync, mkdirSync } from "node:fs";
+/** Bundle the programs for the browser into the folder that is given, and write the pages and their styles beside. */
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 
+const PAGES = { "index.html": "Course", "play.html": "Playground", "surrogates.html": "Surrogates", "explain.html": "Explain" };
 const folder = process.argv[2];
+
+/** The links to all pages, for one of them. */
+function links(current) {
+  const each = Object.entries(PAGES).map(
+    ([page, name]) => `<a href="${page}"${page === current ? ' aria-current="page"' : ""}>${name}</a>`,
+  );
+  return `<header><nav class="pages" aria-label="Pages">${each.join(" ")}</nav></header>`;
+}
+
 mkdirSync(folder, { recursive: true });
 await build({
-  entryPoints: ["course.ts", "judge.ts", "student.ts", "program.ts", "offline.ts"],
+  entryPoints: ["course", "judge", "student", "program", "play", "surrogates", "explain", "worker", "offline"].map(
+    (name) => `${name}.ts`,
+  ),
   bundle: true,
   loader: { ".py": "text" },
   minify: true,
@@ -16,4 +28,7 @@ await build({
   outdir: folder,
   logLevel: "warning",
 });
-for (const name of ["index.html", "style.css"]) copyFileSync(name, join(folder, name));
+for (const name of ["style.css", "computing.css"]) copyFileSync(name, join(folder, name));
+for (const page of Object.keys(PAGES)) {
+  writeFileSync(join(folder, page), readFileSync(page, "utf8").replace("<!-- pages -->", links(page)));
+}

@@ -1,13 +1,12 @@
-"""Write the course as a folder of files that any host of files can serve: the page, Python, and the judge."""
+"""Write the course, and the pages that compute, as a folder of files that any host of files can serve."""
 
 import gzip
 import hashlib
 import json
 from collections.abc import Iterator
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
-
-import lazy_loader
 
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
 from grpo_ref.course.grading import wasm
@@ -23,8 +22,10 @@ HERE = Path(__file__).parent
 BUILT = HERE / "built"
 """What `make page` makes of the programs for the browser; a wheel holds it."""
 PACKAGE = HERE.parents[1]
-KINDS = frozenset((".py", ".pyi", ".json"))
-"""Files of the package that the judge may read."""
+KINDS = frozenset((".py", ".pyi", ".json", ".csv"))
+"""Files of the package that are imported or read in a page."""
+BESIDE = ("lazy_loader", "yaml", "array_api_compat", "array_api_compat.common")
+"""The packages that ours needs there; NumPy is in the library of the interpreter."""
 VERSION = b"@VERSION@"
 """Stands in the service worker for a checksum of all files: a new version takes the place of an old one."""
 LATER = ("course.json", "plots.zip")
@@ -56,7 +57,7 @@ def write(folder: Path) -> None:
         _write(folder / path.name, path.read_bytes())
     _write(folder / "python.wasm.gz", _packed(python.snapshot.read_bytes()))
     _write(folder / "library.zip", python.stdlib_zip.read_bytes())
-    _write(folder / "judge.json.gz", _packed(_json(dict(judge_files()))))
+    _write(folder / "grpo_ref.json.gz", _packed(_json(dict(package_files()))))
     _write(folder / "plots.zip", plots_zip())
     loaded = sum(path.stat().st_size for path in folder.iterdir() if path.name not in LATER)
     _write(folder / "course.json", _json({"chapters": chapters(), "megabytes": round(loaded / 1e6)}))
@@ -87,15 +88,18 @@ def _exercise(name: str) -> dict[str, Any]:
     }
 
 
-def judge_files() -> Iterator[tuple[str, str]]:
-    """Path and text of every file that the judge imports or reads, in the places of an installed package."""
+def package_files() -> Iterator[tuple[str, str]]:
+    """Path and text of every file that a page imports or reads, in the places of an installed package."""
     for path in sorted(PACKAGE.rglob("*")):
         if path.suffix in KINDS and path.is_file() and (path.suffix != ".json" or HERE not in path.parents):
             yield path.relative_to(PACKAGE.parent).as_posix(), path.read_text(encoding="utf-8")
     for name in EXERCISES:
         yield f"grpo_ref/course/{SOLUTIONS.name}/{file_of(name).as_posix()}", model_answer(name)
         yield f"grpo_ref/course/styles/{name}.py", styles_file(name).read_text(encoding="utf-8")
-    yield "lazy_loader/__init__.py", Path(lazy_loader.__file__).read_text(encoding="utf-8")
+    for name in BESIDE:
+        texts = {path.name: path for path in files(name).iterdir() if path.name.endswith(".py")}
+        for file in sorted(texts):
+            yield f"{name.replace('.', '/')}/{file}", texts[file].read_text(encoding="utf-8")
 
 
 def _checksum(folder: Path) -> bytes:

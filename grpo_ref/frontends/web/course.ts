@@ -1,9 +1,10 @@
 /** The page of the course: the list of exercises, and one of them with its statement, an editor and the tests. */
-import { block, element, place } from "./dom";
 import { Editor } from "./editor";
+import { element, place } from "./elements";
 import { Engine, type Report } from "./engine";
 import * as exchange from "./exchange";
 import { output, results } from "./results";
+import { isolated } from "./served";
 import * as work from "./work";
 
 interface Exercise {
@@ -215,7 +216,7 @@ class Page {
 
   private answer(): void {
     if (!work.read(this.exercise.id)?.passed && !confirm("You have not passed yet. Show the model answer?")) return;
-    place("solution").replaceChildren(block(this.exercise.answer));
+    place("solution").replaceChildren(element("pre", this.exercise.answer));
   }
 
   /** Offer every exercise that was begun as a file. */
@@ -268,28 +269,10 @@ function nameOf(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-
-const RELOADED = "grpo-ref/reloaded";
-const PATIENCE = 5000;
-
-/** Let the service worker serve this page; it is loaded once more if it came without the headers it needs. */
-async function served(): Promise<boolean> {
-  if ("serviceWorker" in navigator) {
-    const controlled = new Promise((done) => navigator.serviceWorker.addEventListener("controllerchange", done));
-    const late = new Promise((done) => setTimeout(done, PATIENCE));
-    await navigator.serviceWorker.register("offline.js");
-    if (navigator.serviceWorker.controller === null) await Promise.race([controlled, late]);
-  }
-  if (crossOriginIsolated || sessionStorage.getItem(RELOADED) !== null) return crossOriginIsolated;
-  sessionStorage.setItem(RELOADED, "yes");
-  location.reload();
-  return new Promise(() => undefined);
-}
-
 async function begin(): Promise<void> {
   const course = (await (await fetch("course.json")).json()) as { chapters: Chapter[]; megabytes: number };
   const page = new Page(course.chapters, course.megabytes);
-  const isServed = await served().catch(() => crossOriginIsolated);
+  const isServed = await isolated().catch(() => crossOriginIsolated);
   if (!isServed) {
     page.tell("No code can run here: this browser, or the way in which the page is served, forbids it.");
     return;

@@ -66,8 +66,8 @@ export class Interpreter {
   /** Begin one; its memory is that of the binary, in which everything that takes long is imported already. */
   static async open(module: WebAssembly.Module, files: Files, output: number, door?: Door): Promise<Interpreter> {
     const [out, err] = [new Sink(output), new Sink(output)];
-    const descriptors = [new OpenFile(new File([])), out.fd, err.fd, new PreopenDirectory(LIBRARY, tree(files))];
-    const wasi = new WASI([], [], descriptors, { debug: false });
+    const opened = [new OpenFile(new File([])), out.fd, err.fd, new PreopenDirectory(LIBRARY, tree(files))];
+    const wasi = new WASI([], [], opened, { debug: false }); // left out, it writes every path to the console
     const imports: WebAssembly.Imports = { wasi_snapshot_preview1: {}, host: {} };
     for (const { module: from, name } of WebAssembly.Module.imports(module)) {
       if (from === "wasi_snapshot_preview1") imports[from][name] = wasi.wasiImport[name] ?? (() => NOT_THERE);

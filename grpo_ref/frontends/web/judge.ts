@@ -1,20 +1,12 @@
 /** The worker of the judge: `grpo_ref` itself, which grades a text and asks a student's worker for values. */
 import { Channel } from "./channel";
-import { Interpreter, type Files, type Turn } from "./interpreter";
 import { told } from "./student_turn";
-
-export interface Begin {
-  module: WebAssembly.Module;
-  files: Files;
-  begin: string;
-}
+import { serve } from "./turns";
 
 /** What the judge asks of the page: a new interpreter for a student, or a turn of the one that is there. */
 type Request = { do: "open"; output: number } | { do: "turn"; code: string; seconds: number } | { do: "close" };
 
-const OUTPUT = 4 * 1024 * 1024;
 let channel: Channel | undefined;
-let interpreter: Interpreter;
 
 function failed(trapped: string): Uint8Array {
   return told({ exit: null, trapped, ended: trapped, truncated: false, stdout: new Uint8Array(), stderr: "" });
@@ -33,16 +25,4 @@ function door(frame: Uint8Array): Uint8Array {
   return new Uint8Array();
 }
 
-onmessage = async ({ data }: MessageEvent<Begin | { id: number; code: string }>) => {
-  if ("module" in data) {
-    interpreter = await Interpreter.open(data.module, data.files, OUTPUT, door);
-    postMessage({ ready: text(interpreter.turn(data.begin)) });
-  } else {
-    postMessage({ id: data.id, ...text(interpreter.turn(data.code)) });
-  }
-};
-
-function text(turn: Turn): { said: string; error: string } {
-  const error = turn.exit === 0 && turn.ended === "" ? "" : turn.stderr || turn.ended;
-  return { said: new TextDecoder().decode(turn.stdout), error };
-}
+serve(door);

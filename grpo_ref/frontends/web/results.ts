@@ -1,5 +1,5 @@
 /** What is shown of a report: the mistake that it looks like, a row for each test, and what was printed. */
-import { block, element } from "./dom";
+import { element } from "./elements";
 import type { Report, Test } from "./engine";
 import type { Shown } from "./program";
 
@@ -11,7 +11,7 @@ const FRAME = /(?<=^  File "[^"]*", )(line (\d+))/gm;
  */
 export function results(report: Report, goTo: (line: number) => void): HTMLElement[] {
   const told = [report.diagnosis, report.symptom].filter(Boolean).map((text) => element("p", text, "mistake"));
-  const printed = report.printed ? [element("h3", "Printed"), block(report.printed)] : [];
+  const printed = report.printed ? [element("h3", "Printed"), element("pre", report.printed)] : [];
   return [...told, ...report.tests.map((test) => row(test, goTo)), ...printed];
 }
 
@@ -23,7 +23,7 @@ export function output(shown: Shown, goTo: (line: number) => void): HTMLElement[
     image.alt = `Figure ${number + 1}, drawn by your program`;
     return image;
   });
-  const printed = shown.printed ? [block(shown.printed)] : [];
+  const printed = shown.printed ? [element("pre", shown.printed)] : [];
   return [...printed, ...figures, ...(shown.error ? [linked(shown.error, FRAME, goTo)] : [])];
 }
 
@@ -35,14 +35,14 @@ function row(test: Test, goTo: (line: number) => void): HTMLElement {
   const lines = [test.wrong, test.why, test.likely && `Perhaps: ${test.likely}`, ...test.warnings].filter(Boolean);
   made.append(...lines.map((line) => element("p", line)));
   const called = [test.called, test.returned && `-> ${test.returned}`].filter(Boolean).join("\n");
-  if (called) made.append(test.raised ? linked(called, LINE, goTo) : block(called));
-  if (test.printed) made.append(block(test.printed));
+  if (called) made.append(test.raised ? linked(called, LINE, goTo) : element("pre", called));
+  if (test.printed) made.append(element("pre", test.printed));
   return made;
 }
 
 /** A traceback, in which the number of a line leads there. */
 function linked(text: string, lines: RegExp, goTo: (line: number) => void): HTMLElement {
-  const made = block("");
+  const made = element("pre", "");
   let at = 0;
   for (const found of text.matchAll(lines)) {
     const link = document.createElement("button");

@@ -1,5 +1,6 @@
-/** Elements of the page. */
+/** Elements of a page: those that are there, and new ones. */
 
+/** The element of the page that has an id. */
 export function place<T extends HTMLElement>(id: string): T {
   return document.getElementById(id) as T;
 }
@@ -8,18 +9,15 @@ export function place<T extends HTMLElement>(id: string): T {
 export function element(tag: string, text: string, kind = ""): HTMLElement {
   const made = document.createElement(tag);
   if (kind) made.className = kind;
+  if (tag === "pre") {
+    made.tabIndex = 0; // a wide one can be scrolled by keys
+    made.textContent = text;
+    return made;
+  }
   text.split("`").forEach((part, number) => {
     const code = document.createElement("code");
     code.textContent = part;
     made.append(number % 2 === 1 ? code : part);
   });
-  return made;
-}
-
-/** A text as it stands; a wide one can be scrolled by keys. */
-export function block(text: string): HTMLElement {
-  const made = document.createElement("pre");
-  made.tabIndex = 0;
-  made.textContent = text;
   return made;
 }

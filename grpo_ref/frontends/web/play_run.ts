@@ -1,0 +1,104 @@
+/** One of the two runs of the playground: its settings, and what was measured so far. */
+import type { Line } from "./chart";
+import { Amount, Choice, type Limits } from "./controls";
+import { place } from "./elements";
+
+/** Of one update, by the name of the measure: mean, 10th and 90th percentile over the seeds; null if one is not finite. */
+export type Row = Record<string, [number, number, number] | null>;
+
+export type Settings = Record<string, string | number | null>;
+
+/** See `play.choices`. */
+export interface Choices {
+  tasks: Record<string, Record<string, number>>;
+  recipes: Record<string, { kl_coef: number; clip_low: number | null; clip_high: number | null }>;
+  panels: Record<string, string>;
+}
+
+const CLIP = ["clip_low", "clip_high"] as const;
+const AMOUNTS: Record<string, [string, Limits, number]> = {
+  clip_low: ["Clip range below 1", { low: 0, high: 0.99, step: 0.01 }, 0.2],
+  clip_high: ["Clip range above 1", { low: 0, high: 1, step: 0.01 }, 0.2],
+  kl_coef: ["KL coefficient", { low: 0, high: 1, step: 0.01 }, 0],
+  group_size: ["Group size", { low: 1, high: 64, step: 1 }, 8],
+  learning_rate: ["Learning rate", { low: 0.001, high: 10, step: 0.05, isLogarithmic: true }, 0.1],
+  epochs: ["Epochs per batch", { low: 1, high: 8, step: 1 }, 4],
+};
+
+export class Run {
+  rows: Row[] = [];
+  /** What the rows are of; the settings may have been changed since. */
+  label = "";
+  private readonly recipe: Choice;
+  private readonly amounts = new Map<string, Amount>();
+
+  /**
+   * @param name - of the run, and the id of the element that its settings are added to
+   * @param choices - what can be chosen
+   * @param changed - is called whenever somebody has changed a setting
+   */
+  constructor(
+    readonly name: string,
+    private readonly choices: Choices,
+    changed: () => void,
+  ) {
+    this.recipe = new Choice(place(name), `${name}-recipe`, "Recipe", Object.keys(choices.recipes), () => {
+      this.takeRecipe();
+      changed();
+    });
+    for (const [id, [label, limits, start]] of Object.entries(AMOUNTS)) {
+      const amount = new Amount(place(name), `${name}-${id}`, label, limits, changed);
+      amount.value = start;
+      this.amounts.set(id, amount);
+    }
+    this.takeRecipe();
+  }
+
+  /** Begin anew, with the settings of now. */
+  clear(): void {
+    this.rows = [];
+    this.label = `run ${this.name.toUpperCase()}: ${this.recipe.value}`;
+  }
+
+  get settings(): Settings {
+    const amounts = [...this.amounts].map(([id, amount]) => [id, amount.isDisabled ? null : amount.value]);
+    return { recipe: this.recipe.value, ...Object.fromEntries(amounts) };
+  }
+
+  /** Take those settings that are given; a recipe brings its own along, which others may change. */
+  restore(settings: Record<string, string>): void {
+    if ("recipe" in settings) this.recipe.value = settings.recipe;
+    this.takeRecipe();
+    for (const [id, amount] of this.amounts) {
+      if (id in settings && !amount.isDisabled) amount.value = Number(settings[id]);
+    }
+  }
+
+  /** Take the settings that suit a task, of those that there are here. */
+  takeTask(task: string): void {
+    for (const [id, value] of Object.entries(this.choices.tasks[task])) {
+      const amount = this.amounts.get(id);
+      if (amount) amount.value = value;
+    }
+  }
+
+  /** The curve of a measure; what was no number is left out. */
+  line(measure: string): Line {
+    const found = this.rows.flatMap((row, at) => (row[measure] === null ? [] : [[at + 1, ...row[measure]]]));
+    const [xs, ys, low, high] = [0, 1, 2, 3].map((column) => found.map((row) => row[column]));
+    return { xs, ys, low, high };
+  }
+
+  private takeRecipe(): void {
+    const brought = this.choices.recipes[this.recipe.value];
+    this.amount("kl_coef").value = brought.kl_coef;
+    for (const id of CLIP) {
+      this.amount(id).isDisabled = brought[id] === null;
+      this.amount(id).value = brought[id] ?? 0;
+    }
+  }
+
+  private amount(id: string): Amount {
+    return this.amounts.get(id) as Amount;
+  }
+}

@@ -1,0 +1,45 @@
+/** Programs that a page runs, one at a time: a worker for each, and the library that draws where it is needed. */
+import type { Begin, Shown } from "./program";
+import { fetched, type Loaded } from "./python";
+
+const DRAWS = /\b(matplotlib|pylab)\b/;
+const MOST_SECONDS = 120;
+
+export class Programs {
+  private plots: Uint8Array | undefined;
+  private end: ((why: string) => void) | undefined;
+
+  constructor(private readonly loaded: Loaded) {}
+
+  /** Run a text as a program; it is ended after two minutes. */
+  async run(path: string, text: string): Promise<Shown> {
+    const plots = DRAWS.test(text) ? await this.library() : undefined;
+    const { module, library } = this.loaded;
+    const worker = new Worker("program.js");
+    const limit = setTimeout(() => this.end?.(`ended after ${MOST_SECONDS} s`), 1000 * MOST_SECONDS);
+    try {
+      return await new Promise<Shown>((done, failed) => {
+        this.end = (why) => failed(new Error(why));
+        worker.onmessage = ({ data }) => done(data as Shown);
+        worker.onerror = (event) => failed(new Error(event.message));
+        worker.postMessage({ module, files: library, plots, path, text } satisfies Begin);
+      });
+    } finally {
+      clearTimeout(limit);
+      worker.terminate();
+      this.end = undefined;
+    }
+  }
+
+  /** End the program that runs now; whether there was one. */
+  stop(): boolean {
+    const was = this.end !== undefined;
+    this.end?.("stopped");
+    return was;
+  }
+
+  private async library(): Promise<Uint8Array> {
+    this.plots ??= new Uint8Array(await (await fetched("plots.zip")).arrayBuffer());
+    return this.plots;
+  }
+}

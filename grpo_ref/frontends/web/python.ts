@@ -1,0 +1,107 @@
+/** Python for a page: the files that it needs, loaded once, and a worker in which functions of `grpo_ref` are called. */
+import type { Files } from "./interpreter";
+
+/** The program of the interpreter, its library, and the library with `grpo_ref` beside it. */
+export interface Loaded {
+  module: WebAssembly.Module;
+  library: Files;
+  package: Files;
+}
+
+interface Said {
+  id: number;
+  said: string;
+  error: string;
+}
+
+const BEGIN = `
+import sys
+sys.path.insert(0, "/usr/local/lib/package")
+sys.dont_write_bytecode = True
+import json
+`;
+
+/** A file of the site. */
+export async function fetched(name: string): Promise<Response> {
+  const response = await fetch(name);
+  if (!response.ok) throw new Error(`${name}: ${response.status} ${response.statusText}`);
+  return response;
+}
+
+async function unpacked(name: string, type: string): Promise<Response> {
+  const { body } = await fetched(name);
+  if (body === null) throw new Error(`${name} is empty`);
+  return new Response(body.pipeThrough(new DecompressionStream("gzip")), { headers: { "Content-Type": type } });
+}
+
+/** Load everything: tens of megabytes, unless the browser has kept them. */
+export async function load(): Promise<Loaded> {
+  const [module, zip, texts] = await Promise.all([
+    unpacked("python.wasm.gz", "application/wasm").then((response) => WebAssembly.compileStreaming(response)),
+    fetched("library.zip").then((response) => response.arrayBuffer()),
+    unpacked("grpo_ref.json.gz", "application/json").then((response) => response.json()),
+  ]);
+  const library = new Map([["python315.zip", new Uint8Array(zip)]]);
+  const withOurs = new Map(library);
+  for (const [path, text] of Object.entries(texts as Record<string, string>)) {
+    withOurs.set(`package/${path}`, new TextEncoder().encode(text));
+  }
+  return { module, library, package: withOurs };
+}
+
+export class Python {
+  private readonly waiting = new Map<number, (said: Said) => void>();
+  private worker!: Worker;
+  private asked = 0;
+
+  /**
+   * @param loaded - what `load` gave
+   * @param script - of the worker: a program that calls `serve`
+   * @param code - runs first; the functions that it imports or defines can be called
+   * @param heard - is given what else the worker says
+   */
+  constructor(
+    private readonly loaded: Loaded,
+    private readonly script: string,
+    private readonly code: string,
+    private readonly heard: (said: never) => void = () => undefined,
+  ) {}
+
+  /** Resolves when functions can be called. */
+  begin(): Promise<void> {
+    return new Promise((ready, failed) => {
+      this.worker = new Worker(this.script);
+      this.worker.onerror = (event) => failed(new Error(event.message));
+      this.worker.onmessage = ({ data }) => {
+        if ("ready" in data) data.ready.error ? failed(new Error(data.ready.error)) : ready();
+        else if ("said" in data) this.answered(data);
+        else this.heard(data as never);
+      };
+      this.worker.postMessage({ module: this.loaded.module, files: this.loaded.package, begin: BEGIN + this.code });
+    });
+  }
+
+  /** The result of a function; a second call waits for the first. */
+  async call<Result>(name: string, ...values: unknown[]): Promise<Result> {
+    const id = this.asked++;
+    const given = JSON.stringify(JSON.stringify(values)); // a text that Python reads as a text of JSON
+    this.worker.postMessage({ id, code: `print(json.dumps(${name}(*json.loads(${given}))))` });
+    const { said, error } = await new Promise<Said>((done) => this.waiting.set(id, done));
+    if (error) throw new Error(error);
+    return JSON.parse(said) as Result;
+  }
+
+  /** End what runs now; resolves when functions can be called again. */
+  async stop(): Promise<void> {
+    this.worker.terminate();
+    const waiting = [...this.waiting];
+    this.waiting.clear();
+    for (const [id, done] of waiting) done({ id, said: "", error: "stopped" });
+    await this.begin();
+  }
+
+  private answered(said: Said): void {
+    this.waiting.get(said.id)?.(said);
+    this.waiting.delete(said.id);
+  }
+}

@@ -1,0 +1,57 @@
+"""What the page tells of a configuration: the report of the command, or what is wrong with it."""
+
+import pytest
+from click.testing import CliRunner
+
+from grpo_ref.frontends.cli import main
+from grpo_ref.frontends.web.explain import explained, trainers
+from grpo_ref.trainers import DIALECTS
+
+TEXTS = {
+    "pairs": "loss_type=dr_grpo beta=0.04",
+    "pairs in lines, as in a script": "loss_type=dr_grpo \\\n  beta=0.04 \\\n",
+    "YAML": "# of ours\nloss_type: dr_grpo\nbeta: 4e-2\n",
+    "JSON": '{"loss_type": "dr_grpo",\n\t"beta": 0.04}',
+}
+
+
+def words(text):
+    """Without columns, in which the command writes names and values."""
+    return text.split()
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_the_report_is_that_of_the_command(text):
+    command = CliRunner().invoke(main, ["explain", "trl", "loss_type=dr_grpo", "beta=0.04"])
+    report = explained("trl", text, False)
+    assert words(" ".join(f"{each['name']} {each['text']}" for each in report["pieces"])) == words(
+        command.output
+    )
+    assert {"kind": "trap", "text": "! Dr. GRPO that still divides by the std", "name": ""} in report[
+        "pieces"
+    ]
+    assert report["skipped"] == []
+
+
+@pytest.mark.parametrize("trainer", DIALECTS)
+def test_every_trainer_has_defaults(trainer):
+    assert explained(trainer, "", False)["pieces"][0]["text"] == f"{trainers()[trainer]} computes"
+
+
+MISTAKES = {
+    "an unknown key": ("epsilonn: 0.1", "trl has no key 'epsilonn' (did you mean 'epsilon'?)"),
+    "an unknown value": ("loss_type=x", "loss_type: expected one of 'grpo', "),
+    "no configuration": ("It's late.", "expected keys and values, as in beta: 0.04, got str"),
+    "half a configuration": ("beta: [", "while parsing a flow node"),
+}
+
+
+@pytest.mark.parametrize(("text", "sentence"), MISTAKES.values(), ids=MISTAKES)
+def test_mistakes_are_told(text, sentence):
+    assert explained("trl", text, False)["error"].startswith(sentence)
+
+
+def test_unknown_keys_are_skipped_on_request():
+    report = explained("trl", "epsilonn=0.1 beta=0.04", True)
+    assert report["skipped"] == ["trl has no key 'epsilonn' (did you mean 'epsilon'?)"]
+    assert report["pieces"] == explained("trl", "beta=0.04", False)["pieces"]
