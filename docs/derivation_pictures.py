@@ -47,8 +47,7 @@ def baseline(left: Axes, right: Axes) -> None:
     """The expectation stays; the variance is a parabola."""
     b, lengths = np.linspace(-0.6, 1.0, 81), toy.MASK.sum(-1)
     estimates = [toy.steps(toy.EVEN, toy.REWARDS - each) for each in b]
-    means = {"1st token": 0, "3rd token": 2}
-    means = {name: [each.mean(0)[at, 0] for each in estimates] for name, at in means.items()}
+    means = {f"{at} token": [each.mean(0)[int(at[0]) - 1, 0] for each in estimates] for at in ("1st", "3rd")}
     lines(left, b, means, "baseline b (units of reward)", "expected step of the logit of “a”")
     right.plot(b, [toy.variance(each) for each in estimates], color="black")
     best = (toy.REWARDS * lengths).mean() / lengths.mean()
@@ -184,12 +183,11 @@ def aggregation(left: Axes, right: Axes) -> None:
     """What a right and a wrong completion are paid, by their length."""
     lengths = np.arange(4, 33)
     mask = (np.arange(32) < lengths[:, None]).astype(float)[None]
-    weights = sequence_mean_token_mean(mask), token_mean(mask), fixed_length(mask, 32)
-    names = "mean of means", "mean of tokens", "constant"
+    weights = {"mean of means": sequence_mean_token_mean(mask), "mean of tokens": token_mean(mask)}
+    weights["constant"] = fixed_length(mask, 32)
     for axis, advantage in ((left, 0.5), (right, -0.5)):
-        paid = [advantage * each[0, :, 0] / each[0, 4, 0] for each in weights]
-        curves = dict(zip(names, paid, strict=True))
-        lines(axis, lengths, curves, f"length (tokens), A = {advantage:+g}", "paid (for 8 tokens: A)")
+        paid = {name: advantage * each[0, :, 0] / each[0, 4, 0] for name, each in weights.items()}
+        lines(axis, lengths, paid, f"length (tokens), A = {advantage:+g}", "paid (for 8 tokens: A)")
 
 
 @picture

@@ -6,6 +6,8 @@ from typing import Any
 from docutils.nodes import SkipNode
 from latex2mathml.converter import convert
 
+KNOWN = {"{aligned}": "{align*}", r"\lvert": r"\left|", r"\rvert": r"\right|"}
+"""What the converter knows under another name; for bars it must be said which is the left one."""
 FUNCTION = re.compile(r"<m[io]>(log|exp|arcsin|min|max)</m[io]>(?=(<mo[^>]*>(?:\(|&#x00028;))?)")
 
 
@@ -27,13 +29,12 @@ def _block(writer: Any, node: Any) -> None:
 
 
 def _typeset(formula: str, display: str) -> str:
-    """The formula, with a thin space around functions as in TeX, but none before their brackets.
-
-    The converter knows `align*` and not `aligned`, which is what other programs want within dollars.
-    """
+    """The formula, with a thin space around functions as in TeX, but none before their brackets."""
+    for name, known in KNOWN.items():
+        formula = formula.replace(name, known)
 
     def spaced(found: re.Match[str]) -> str:
         after = "0em" if found[2] else "0.167em"
         return f'<mo lspace="0.167em" rspace="{after}">{found[1]}</mo>'
 
-    return FUNCTION.sub(spaced, convert(formula.replace("{aligned}", "{align*}"), display=display))
+    return FUNCTION.sub(spaced, convert(formula, display=display))
