@@ -156,15 +156,18 @@ PICTURES: dict[str, Callable[[], Figure]] = {
 }
 
 
+def save_small(figure: Figure, path: Path) -> None:
+    """Write a picture as PNG, in the few colours that it has."""
+    drawn = io.BytesIO()
+    figure.savefig(drawn, format="png", dpi=100)
+    picture = Image.open(drawn).convert("RGB").quantize(COLOURS_KEPT)
+    replace_file(path, lambda file: picture.save(file, "png", optimize=True))
+
+
 def main(folder: Path) -> None:
-    """Write every picture into the folder, in the few colours that it has."""
+    """Write every picture into the folder."""
     for chapter, draw in PICTURES.items():
-        drawn = io.BytesIO()
-        draw().savefig(drawn, format="png", dpi=100)
-        picture = Image.open(drawn).convert("RGB").quantize(COLOURS_KEPT)
-        replace_file(
-            folder / f"{chapter}.png", lambda file, picture=picture: picture.save(file, "png", optimize=True)
-        )
+        save_small(draw(), folder / f"{chapter}.png")
 
 
 if __name__ == "__main__":

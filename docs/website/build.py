@@ -18,7 +18,7 @@ from website.links import Links
 from website.notebooks import write_notebooks
 from website.recipe_pages import write_recipes
 from website.reference import write_reference
-from website.tree import BELOW, COPIED, MORE, ROOT, SITE, SOURCES, contents, write
+from website.tree import BELOW, COPIED, MORE, ROOT, SITE, SOURCES, WIDE, contents, write
 
 HERE = Path(__file__).parent
 PLACE = "<!-- course -->"
@@ -29,6 +29,7 @@ DOOR = (
     ' <a href="course/surrogates.html">the surrogates</a> under a ratio that you drag, and'
     ' <a href="course/explain.html">what a trainer\'s configuration optimizes</a>.</p>'
 )
+NO_HEADINGS = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n\n"
 
 
 def write_sources(*, run_notebooks: bool) -> None:
@@ -39,7 +40,8 @@ def write_sources(*, run_notebooks: bool) -> None:
     for path, page in COPIED.items():
         text = with_floors((ROOT / path).read_text(encoding="utf-8"))
         below = contents(BELOW.get(page, ()), hidden=True)
-        write(f"{page}.md", links.rewritten(text, path=path, page=page) + below)
+        head = NO_HEADINGS if page in WIDE else ""
+        write(f"{page}.md", head + links.rewritten(text, path=path, page=page) + below)
     write("more/index.md", "# More" + contents(MORE, hidden=False))
     write_laboratory(links)
     write_reference()

@@ -48,7 +48,7 @@ html_context = {"default_mode": "auto"}
 html_sidebars = {"index": [], "security": [], "changelog": []}
 html_theme_options = {
     "navbar_align": "left",
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 8,
     "footer_start": [],
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],

@@ -24,6 +24,11 @@ def _handout() -> dict[str, str]:
     return {page.relative_to(ROOT).as_posix(): f"handout/{name}" for page, name in names.items()}
 
 
+def _derivation() -> dict[str, str]:
+    pages = sorted((ROOT / "docs/derivation").glob("*.md"))
+    return {page.relative_to(ROOT).as_posix(): f"derivation/{page.stem}" for page in pages}
+
+
 def _chapters() -> dict[str, str]:
     pages = sorted((ROOT / "exercises").glob("*/README.md"))
     return {page.relative_to(ROOT).as_posix(): f"chapters/{page.parent.name}" for page in pages}
@@ -32,6 +37,7 @@ def _chapters() -> dict[str, str]:
 COPIED = {
     **{f"docs/tutorials/{name}.md": f"tutorials/{name}" for name in DOORS},
     **{f"docs/{name}.md": name for name in (*DOORS, *REFERENCE)},
+    **_derivation(),
     **_handout(),
     **_chapters(),
     **ROOT_PAGES,
@@ -52,9 +58,12 @@ BELOW = {
     "tutorials/instructor": ("teach", "instructor", "handout/index", "attack"),
     "tutorials/practitioner": ("practitioner",),
     "tutorials/researcher": ("researcher",),
+    "derivation/index": tuple(page for page in _derivation().values() if page != "derivation/index"),
     "handout/index": tuple(page for page in _handout().values() if page != "handout/index"),
 }
 """Pages that have others below them in the navigation."""
+WIDE = tuple(_derivation().values())
+"""Pages whose formulas and code take the place of the list of their headings."""
 MORE = ("pipeline", "recipes", "glossary", "house", *ROOT_PAGES.values(), *FOLDER_PAGES.values())
 """The pages that stand in no other place."""
 
