@@ -18,6 +18,8 @@ from website.links import Links
 from website.notebooks import write_notebooks
 from website.recipe_pages import write_recipes
 from website.reference import write_reference
+from website.trainer_keys import nearest_of_all
+from website.trainer_pages import write_trainers
 from website.tree import BELOW, COPIED, MORE, ROOT, SITE, SOURCES, contents, write
 
 HERE = Path(__file__).parent
@@ -38,7 +40,10 @@ def write_sources(*, run_notebooks: bool) -> None:
     write("more/index.md", "# More" + contents(MORE, hidden=False))
     write_laboratory(links)
     write_reference()
-    write_recipes(code_hash("grpo_ref", "docs/website"))
+    code = code_hash("grpo_ref", "docs/website")
+    nearest = nearest_of_all(code)
+    write_recipes(code, nearest)
+    write_trainers(code, nearest)
     write_notebooks(links, code_hash("grpo_ref"), run=run_notebooks)
     links.save()
 

@@ -1,57 +1,48 @@
 """A page for each recipe, made from the code: its difference first, then its formulas, picture and keys."""
 
-from os.path import relpath
-
 from joblib import Memory, Parallel, delayed
 
 from grpo_ref.plots import as_svg, surrogate_figure
 from grpo_ref.recipes import CATALOG, CHAPTER, RECIPES, Recipe
-from website import trainer_keys
-from website.docstrings import PAPER
+from website.docstrings import cited
 from website.mentions import exercises_about, experiments_about
 from website.parts import Part, definitions, own_kernels, parts_of
-from website.reference import STAGES
+from website.places import PUBLIC, to_line
+from website.trainer_keys import Everywhere, table
 from website.tree import CACHE, ROOT, write
 
-PUBLIC = {name for names in STAGES.values() for name in names}
 
-
-def write_recipes(code: str) -> None:
+def write_recipes(code: str, nearest: dict[str, Everywhere]) -> None:
     """Write a page for each recipe, and the gallery.
 
     Args:
       code: what is kept from the last time is used only if this hash of the code is the same.
+      nearest: of each recipe, the nearest configuration of each trainer.
     """
     drawn = Memory(CACHE, verbose=0).cache(_drawn)
-    for name, (svg, keys) in zip(
-        RECIPES, Parallel(n_jobs=-1)(delayed(drawn)(name, code) for name in RECIPES), strict=True
-    ):
+    pictures = Parallel(n_jobs=-1)(delayed(drawn)(name, code) for name in RECIPES)
+    for name, svg in zip(RECIPES, pictures, strict=True):
         write(f"recipe/{name}.svg", svg)
-        write(f"recipe/{name}.md", _page(name, keys))
+        write(f"recipe/{name}.md", _page(name, nearest[name]))
     write("recipe/index.md", _gallery())
 
 
-def _drawn(name: str, code: str) -> tuple[str, str]:
-    """What takes long: the picture of a recipe and the table of its keys."""
-    return as_svg(surrogate_figure(RECIPES[name].surrogate)).decode(), trainer_keys.table(name)
+def _drawn(name: str, code: str) -> str:
+    """What takes long: the picture of a recipe."""
+    return as_svg(surrogate_figure(RECIPES[name].surrogate)).decode()
 
 
-def _page(name: str, keys: str) -> str:
+def _page(name: str, nearest: Everywhere) -> str:
     sections = (_head(name), _difference(name), _formulas(name), _picture(name), _code(name))
-    return "\n\n".join([*sections, _trainers(name, keys), _further(name), ""])
+    return "\n\n".join([*sections, _trainers(nearest), _further(name), ""])
 
 
 def _head(name: str) -> str:
-    return f"# {_title(name)}\n\n{_cited(RECIPES[name].source)}."
+    return f"# {_title(name)}\n\n{cited(RECIPES[name].source)}."
 
 
 def _title(name: str) -> str:
     return name.upper().replace("_", " ")
-
-
-def _cited(source: str) -> str:
-    """A source with its paper as a link."""
-    return PAPER.sub(r"[arXiv:\1](https://arxiv.org/abs/\1)", source)
 
 
 def _difference(name: str) -> str:
@@ -62,8 +53,8 @@ def _difference(name: str) -> str:
         )
     changes, base = RECIPES[name].differences(RECIPES[parent]), _texts(RECIPES[parent])
     rows = (f"| {part} | `{text}` | `{base.get(part, 'none')}` |" for part, text in changes.items())
-    table = "\n".join([f"| part | {name} | [{parent}]({parent}.md) |", "|---|---|---|", *rows])
-    return f"## Its difference from {parent}\n\n{table}"
+    told = "\n".join([f"| part | {name} | [{parent}]({parent}.md) |", "|---|---|---|", *rows])
+    return f"## Its difference from {parent}\n\n{told}"
 
 
 def _texts(recipe: Recipe) -> dict[str, str]:
@@ -110,23 +101,23 @@ READING = (
 
 def _code(name: str) -> str:
     found = definitions()[name]
-    place = relpath(f"source/{found.file.relative_to(ROOT).as_posix()}.html", "recipe")
+    place = to_line(found.file, found.line, f"{found.file.name}, line {found.line}", page=f"recipe/{name}")
     use = f'recipe = RECIPES["{name}"]\npolicy_loss(log_probs, advantages, mask, recipe=recipe)'
     blocks = "\n\n".join(f"```python\n{text}\n```" for text in (found.text, use))
-    return f"## In code\n\n{blocks}\n\nIt stands in [{found.file.name}, line {found.line}](source:{place})."
+    return f"## In code\n\n{blocks}\n\nIt stands in {place}."
 
 
-def _trainers(name: str, keys: str) -> str:
+def _trainers(nearest: Everywhere) -> str:
     about = (
         "The configuration of each trainer that comes nearest, as `grpo-ref convert` finds it. What is not"
-        " said stays at the trainer's default."
+        " said stays at the trainer's default. [All trainers](../trainers/index.md)."
     )
-    return f"## In a trainer's words\n\n{about}\n\n:::{{div}} wide\n{keys}\n:::"
+    return f"## In a trainer's words\n\n{about}\n\n:::{{div}} wide\n{table(nearest)}\n:::"
 
 
 def _further(name: str) -> str:
     names = own_kernels(name)
-    exercises = ", ".join(f"[{each}]({_chapter(each)})" for each in exercises_about(names))
+    exercises = ", ".join(f"[{each}](../chapters/{chapter_of(each)}.md)" for each in exercises_about(names))
     found = experiments_about({*names, name.upper()} if definitions()[name].parent else {name.upper()})
     experiments = ", ".join(f"[{each}](../laboratory/{each}.md)" for each in found)
     lines = [f"* **Write it yourself:** {exercises}." if exercises else ""]
@@ -139,9 +130,13 @@ def _further(name: str) -> str:
     return f"## Further\n\n{shown}" if shown else ""
 
 
-def _chapter(exercise: str) -> str:
-    folder = next((ROOT / "exercises").glob(f"*_{exercise.partition('/')[0]}"))
-    return f"../chapters/{folder.name}.md"
+def chapter_of(exercise: str) -> str:
+    """The folder of an exercise's chapter.
+
+    >>> chapter_of("kl/k3")
+    '04_kl'
+    """
+    return next((ROOT / "exercises").glob(f"*_{exercise.partition('/')[0]}")).name
 
 
 def _gallery() -> str:

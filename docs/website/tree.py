@@ -47,6 +47,7 @@ PAGES = {**COPIED, **NOTEBOOKS, "README.md": "index", LABORATORY: "laboratory/in
 
 BELOW = {
     "student": tuple(_chapters().values()),
+    "practitioner": ("trainers/index",),
     "instructor": ("teach", "handout/index", "attack"),
     "handout/index": tuple(page for page in _handout().values() if page != "handout/index"),
 }

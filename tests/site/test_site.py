@@ -1,6 +1,7 @@
 """The built site: whole, with everything in it, no request to another host and no dead link."""
 
 import re
+from html import escape
 
 import pytest
 from crawl import dead, is_elsewhere, read
@@ -8,6 +9,7 @@ from house import PUBLIC
 from website.tree import PAGES
 
 from grpo_ref.recipes import RECIPES
+from grpo_ref.trainers import DIALECTS
 
 IN_STYLES = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
 IN_SCRIPTS = re.compile(
@@ -64,6 +66,19 @@ def test_recipe_has_a_page(site, name):
     text = (site.folder / f"recipe/{name}.html").read_text(encoding="utf-8")
     assert "<math" in text
     assert f"{name}.svg" in text
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_trainer_has_a_page_with_its_keys_and_traps(site, name):
+    text = (site.folder / f"trainers/{name}.html").read_text(encoding="utf-8")
+    dialect = DIALECTS[name]
+    assert [key for key in (*dialect.defaults, *dialect.beyond) if f">{key}<" not in text] == []
+    assert [trap.name for trap in dialect.traps if escape(trap.name, quote=False) not in text] == []
+
+
+def test_trainers_are_compared_by_every_recipe(site):
+    links = site.pages[site.folder / "trainers/index.html"].links
+    assert {f"../recipe/{name}.html" for name in RECIPES} <= links
 
 
 @pytest.mark.parametrize("page", sorted(PAGES.values()))
