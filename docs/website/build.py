@@ -13,6 +13,7 @@ from pathlib import Path
 
 from grpo_ref.frontends.web import build as web
 from website.house_map import with_floors
+from website.kernel_map import write_map
 from website.laboratory import write_laboratory
 from website.links import Links
 from website.notebooks import write_notebooks
@@ -40,6 +41,7 @@ def write_sources(*, run_notebooks: bool) -> None:
     write("more/index.md", "# More" + contents(MORE, hidden=False))
     write_laboratory(links)
     write_reference()
+    write_map()
     code = code_hash("grpo_ref", "docs/website")
     nearest = nearest_of_all(code)
     write_recipes(code, nearest)

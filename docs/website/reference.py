@@ -31,7 +31,7 @@ def write_reference() -> None:
     write("api/index.md", _index())
 
 
-def _title(path: str) -> str:
+def title_of(path: str) -> str:
     """What stands before the colon in the first line of a module."""
     if path == "grpo_ref":
         return "The rooms"
@@ -40,11 +40,15 @@ def _title(path: str) -> str:
 
 
 def _index() -> str:
-    parts = ["# Reference\n", "The public names by stage of the pipeline. `help(grpo_ref)` says the same.\n"]
+    parts = [
+        "# Reference\n",
+        "The public names by stage of the pipeline. `help(grpo_ref)` says the same,"
+        " and [the map](../map.md) tells where each kernel is used.\n",
+    ]
     for path, names in STAGES.items():
         module = importlib.import_module(path)
         rows = (f"| {{py:obj}}`~grpo_ref.{name}` | {_said(module, name)} |" for name in names)
-        heading = f"## [{_title(path)}]({page_of(path).partition('/')[2]}.rst)"
+        heading = f"## [{title_of(path)}]({page_of(path).partition('/')[2]}.rst)"
         parts.append("\n".join([heading, "", "| name | what it is |", "|---|---|", *rows, ""]))
     pages = "\n".join(page_of(path).partition("/")[2] for path in STAGES)
     return "\n".join([*parts, f"```{{toctree}}\n:hidden:\n\n{pages}\n```", ""])
@@ -56,7 +60,7 @@ def _said(module: ModuleType, name: str) -> str:
 
 def _page(path: str, names: list[str]) -> str:
     module = importlib.import_module(path)
-    title = _title(path)
+    title = title_of(path)
     lead = first_line(module.__doc__).partition(": ")[2]
     rest = "" if module is grpo_ref else f"{lead[:1].upper()}{lead[1:]} From ``{path}``.".strip()
     head = [title, "=" * len(title), "", ".. currentmodule:: grpo_ref", "", rest, ""]

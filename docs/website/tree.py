@@ -52,7 +52,7 @@ BELOW = {
     "handout/index": tuple(page for page in _handout().values() if page != "handout/index"),
 }
 """Pages that have others below them in the navigation."""
-MORE = ("pipeline", "recipes", "glossary", "house", *ROOT_PAGES.values(), *FOLDER_PAGES.values())
+MORE = ("map", "pipeline", "recipes", "glossary", "house", *ROOT_PAGES.values(), *FOLDER_PAGES.values())
 """The pages that stand in no other place."""
 
 

@@ -6,6 +6,7 @@ from html import escape
 import pytest
 from crawl import dead, is_elsewhere, read
 from house import PUBLIC
+from website.parts import parts_of
 from website.tree import PAGES
 
 from grpo_ref.recipes import RECIPES
@@ -79,6 +80,12 @@ def test_trainer_has_a_page_with_its_keys_and_traps(site, name):
 def test_trainers_are_compared_by_every_recipe(site):
     links = site.pages[site.folder / "trainers/index.html"].links
     assert {f"../recipe/{name}.html" for name in RECIPES} <= links
+
+
+def test_the_map_has_every_kernel_of_every_recipe(site):
+    text = (site.folder / "map.html").read_text(encoding="utf-8")
+    kernels = {part.kernel.__name__ for recipe in RECIPES.values() for part in parts_of(recipe)}
+    assert [name for name in kernels & set(PUBLIC) if f">{name}<" not in text] == []
 
 
 @pytest.mark.parametrize("page", sorted(PAGES.values()))
