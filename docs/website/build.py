@@ -17,6 +17,7 @@ from website.kernel_map import write_map
 from website.laboratory import write_laboratory
 from website.links import Links
 from website.notebooks import write_notebooks
+from website.proofs import all_proofs
 from website.recipe_pages import write_recipes
 from website.reference import write_reference
 from website.trainer_keys import nearest_of_all
@@ -47,6 +48,7 @@ def write_sources(*, run_notebooks: bool) -> None:
     write_recipes(code, nearest)
     write_trainers(code, nearest)
     write_notebooks(links, code_hash("grpo_ref"), run=run_notebooks)
+    links.linked |= {proof.file.relative_to(ROOT).as_posix() for proof in all_proofs()}
     links.save()
 
 

@@ -61,7 +61,7 @@ def effects_of_choices(dialect: Dialect, key: str) -> list[Effect]:
     ('cispo', 'surrogate')
     """
     default = dialect.defaults[key]
-    others = [value for value in _values(dialect, key) if value != default]
+    others = [value for value in values_of(dialect, key) if value != default]
     tried = (_turned(dialect, key, (default, value)) for value in others)
     return [effect for found in tried for effect in found[:1]]
 
@@ -86,7 +86,8 @@ def has_choices(dialect: Dialect, key: str) -> bool:
     )
 
 
-def _values(dialect: Dialect, key: str) -> tuple[Any, ...]:
+def values_of(dialect: Dialect, key: str) -> tuple[Any, ...]:
+    """The values of a key that has only a few."""
     return (True, False) if isinstance(dialect.defaults[key], bool) else dialect.choices.get(key, ())
 
 
@@ -102,7 +103,7 @@ def _turned(dialect: Dialect, key: str, values: tuple[Any, Any]) -> list[Effect]
 
 def contexts(dialect: Dialect) -> list[Config]:
     """Configurations in which a key may count: the shortest first, and those that nobody would write last."""
-    choices = [{key: value} for key in dialect.defaults for value in _values(dialect, key)]
+    choices = [{key: value} for key in dialect.defaults for value in values_of(dialect, key)]
     numbers = [key for key in dialect.defaults if key not in dialect.choices]
     unset = [{key: None} for key in numbers if isinstance(dialect.defaults[key], float)]
     made_up = [{key: NUMBERS[-1]} for key in numbers if dialect.defaults[key] is None]

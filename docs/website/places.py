@@ -6,10 +6,9 @@ from os.path import relpath
 from pathlib import Path
 from typing import Any
 
-from website.reference import STAGES
-from website.tree import ROOT
+from house import PUBLIC
 
-PUBLIC = {name for names in STAGES.values() for name in names}
+from website.tree import ROOT
 
 
 def to_kernel(kernel: Callable[..., Any], text: str, *, page: str) -> str:
@@ -28,5 +27,14 @@ def to_kernel(kernel: Callable[..., Any], text: str, *, page: str) -> str:
 
 def to_line(file: Path, line: int, text: str, *, page: str) -> str:
     """A link to a line of a file of the project, which the view of the source has to show."""
+    return f"[{text}](line:{line_of(file, line, page=page)})"
+
+
+def line_of(file: Path, line: int, *, page: str) -> str:
+    """Where a line of a file is, seen from a page.
+
+    >>> line_of(ROOT / "grpo_ref/loss.py", 7, page="api/loss")
+    '../source/grpo_ref/loss.py.html#L-7'
+    """
     place = f"source/{file.relative_to(ROOT).as_posix()}.html"
-    return f"[{text}](line:{relpath(place, Path(page).parent)}#L-{line})"
+    return f"{relpath(place, Path(page).parent)}#L-{line}"

@@ -1,14 +1,17 @@
 """A page for each recipe, made from the code: its difference first, then its formulas, picture and keys."""
 
+from house import PUBLIC
 from joblib import Memory, Parallel, delayed
 
 from grpo_ref.plots import as_svg, surrogate_figure
 from grpo_ref.recipes import CATALOG, CHAPTER, RECIPES, Recipe
 from website.docstrings import cited
 from website.mentions import exercises_about, experiments_about
-from website.parts import Part, definitions, own_kernels, parts_of
-from website.places import PUBLIC, to_line
-from website.trainer_keys import Everywhere, table
+from website.parts import Part, definitions, own_kernels, own_parts, parts_of
+from website.places import to_line
+from website.proofs import proof_links, proofs_of
+from website.trainer_keys import Everywhere, table, title
+from website.trap_finder import traps_of
 from website.tree import CACHE, ROOT, write
 
 
@@ -34,7 +37,8 @@ def _drawn(name: str, code: str) -> str:
 
 def _page(name: str, nearest: Everywhere) -> str:
     sections = (_head(name), _difference(name), _formulas(name), _picture(name), _code(name))
-    return "\n\n".join([*sections, _trainers(nearest), _further(name), ""])
+    known = (_trainers(nearest), _traps(name, nearest), _proofs(name), _further(name))
+    return "\n\n".join(filter(None, [*sections, *known])) + "\n"
 
 
 def _head(name: str) -> str:
@@ -113,6 +117,32 @@ def _trainers(nearest: Everywhere) -> str:
         " said stays at the trainer's default. [All trainers](../trainers/index.md)."
     )
     return f"## In a trainer's words\n\n{about}\n\n:::{{div}} wide\n{table(nearest)}\n:::"
+
+
+def _traps(name: str, nearest: Everywhere) -> str:
+    lines = (
+        f"* **{title(dialect)}**, [{trap.name}](#{place}): {trap.text}"
+        for dialect, trap, place in traps_of(name, nearest)
+    )
+    told = "\n".join(lines)
+    return f"## Its traps\n\n{TRAPS}\n\n{told}" if told else ""
+
+
+TRAPS = (
+    "What `grpo-ref explain` warns of: in the configurations above that compute this recipe, and beside the"
+    " keys by which a trainer chooses its parts."
+)
+
+
+def _proofs(name: str) -> str:
+    page = f"recipe/{name}"
+    kernels = dict.fromkeys(part.kernel.__name__ for part in own_parts(name))
+    tested = {f"`{kernel}`": {kernel} for kernel in kernels} | {"the recipe": {name.upper()}}
+    lines = [
+        f"* **{what}**: {proof_links(names, page)}" for what, names in tested.items() if proofs_of(names)
+    ]
+    every = f"* **every recipe**: {proof_links({'RECIPES'}, page)}"
+    return "\n".join(["## Tests that prove it", "", *lines, every])
 
 
 def _further(name: str) -> str:

@@ -9,6 +9,8 @@ from public_names import first_line, summary
 
 import grpo_ref
 from grpo_ref.recipes import RECIPES, Recipe
+from website.places import line_of
+from website.proofs import MANY, proofs_of
 from website.tree import write
 
 STAGES = dict(stages(STUB.read_text(encoding="utf-8")))
@@ -74,8 +76,18 @@ def _entry(module: ModuleType, name: str) -> str:
     if inspect.ismodule(value):
         return f".. automodule:: grpo_ref.{name}\n"
     if callable(value) and not isinstance(value, Recipe):
-        return f".. autofunction:: grpo_ref.{name}\n"
+        return f".. autofunction:: grpo_ref.{name}\n\n{_proofs(name, page_of(module.__name__))}"
     return f".. py:data:: {name}\n\n   {_about(module, name, value)}\n"
+
+
+def _proofs(name: str, page: str) -> str:
+    """The tests that use a function, as a line below its documentation, or nothing."""
+    links = (
+        f"`{proof.says} <{line_of(proof.file, proof.line, page=page)}>`__"
+        for proof in proofs_of({name})[:MANY]
+    )
+    told = ", ".join(links)
+    return f"   **Tests:** {told}\n" if told else ""
 
 
 def _about(module: ModuleType, name: str, value: object) -> str:

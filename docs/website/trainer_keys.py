@@ -1,15 +1,27 @@
 """How each trainer says a recipe: the keys to set, and what it computes otherwise."""
 
+import re
+
 from joblib import Memory, Parallel, delayed
 
 from grpo_ref.recipes import RECIPES
 from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.convert import Conversion, nearest
+from grpo_ref.trainers.dialect import Dialect
 from website.same_numbers import is_same
 from website.tree import CACHE
 
 Everywhere = dict[str, Conversion]
 """The nearest configuration of each trainer, by the name of its dialect."""
+
+
+def title(dialect: Dialect) -> str:
+    """A trainer's name without its version.
+
+    >>> title(DIALECTS["open_instruct"])
+    'Open Instruct'
+    """
+    return re.split(r" (?=[\da-f.]{6,}\b)", dialect.version)[0]
 
 
 def nearest_of_all(code: str) -> dict[str, Everywhere]:

@@ -1,6 +1,5 @@
 """A page for each trainer, made from its dialect, and one that compares them by objective."""
 
-import re
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -18,8 +17,9 @@ from website.docstrings import cited
 from website.key_effects import recorded
 from website.key_table import aliases, key_table, keys_beyond
 from website.places import to_kernel
-from website.trainer_keys import Everywhere, differing, keys
+from website.trainer_keys import Everywhere, differing, keys, title
 from website.transcripts import transcript
+from website.trap_finder import anchor
 from website.tree import CACHE, write
 
 
@@ -42,15 +42,6 @@ def _computed(name: str, code: str) -> tuple[str, str]:
     dialect, page = DIALECTS[name], f"trainers/{name}"
     before = [_head(dialect), _defaults(dialect, page), _keys(dialect, page), _traps(dialect)]
     return "\n\n".join(filter(None, before)), "\n\n".join([_recorded(dialect), _commands(dialect)])
-
-
-def title(dialect: Dialect) -> str:
-    """A trainer's name without its version.
-
-    >>> title(DIALECTS["open_instruct"])
-    'Open Instruct'
-    """
-    return re.split(r" (?=[\da-f.]{6,}\b)", dialect.version)[0]
 
 
 def _head(dialect: Dialect) -> str:
@@ -101,10 +92,11 @@ KEYS = (
 
 
 def _traps(dialect: Dialect) -> str:
-    return "\n\n".join(["## Its traps", *map(trap_text, dialect.traps)]) if dialect.traps else ""
+    found = (f"({anchor(dialect, place)})=\n{_trap(trap)}" for place, trap in enumerate(dialect.traps))
+    return "\n\n".join(["## Its traps", *found]) if dialect.traps else ""
 
 
-def trap_text(trap: Trap) -> str:
+def _trap(trap: Trap) -> str:
     """One trap: its name, what happens and what to do, a configuration on each side of it, and the source."""
     example, near = (
         " ".join(f"{key}={value}" for key, value in flat(each).items()) for each in (trap.example, trap.near)

@@ -82,6 +82,18 @@ def test_trainers_are_compared_by_every_recipe(site):
     assert {f"../recipe/{name}.html" for name in RECIPES} <= links
 
 
+@pytest.mark.parametrize("name", ["group_normalized", "clipped", "k3", "token_mean"])
+def test_function_leads_to_a_test_that_pins_it(site, name):
+    pages = [page for file, page in site.pages.items() if file.parent.name == "api"]
+    links = next(page.links for page in pages if f"grpo_ref.{name}" in page.anchors)
+    assert any(link.startswith("../source/tests/kernels/") and "#L-" in link for link in links)
+
+
+def test_recipe_leads_to_the_trap_about_it(site):
+    links = site.pages[site.folder / "recipe/dr_grpo.html"].links
+    assert "../trainers/trl.html#trap-trl-0" in links
+
+
 def test_the_map_has_every_kernel_of_every_recipe(site):
     text = (site.folder / "map.html").read_text(encoding="utf-8")
     kernels = {part.kernel.__name__ for recipe in RECIPES.values() for part in parts_of(recipe)}
