@@ -15,6 +15,7 @@ from grpo_ref.frontends.web import build as web
 from website.house_map import with_floors
 from website.kernel_map import write_map
 from website.laboratory import write_laboratory
+from website.learning_curves import learned_by_all
 from website.links import Links
 from website.notebooks import write_notebooks
 from website.proofs import all_proofs
@@ -45,7 +46,7 @@ def write_sources(*, run_notebooks: bool) -> None:
     write_map()
     code = code_hash("grpo_ref", "docs/website")
     nearest = nearest_of_all(code)
-    write_recipes(code, nearest)
+    write_recipes(code, nearest, learned_by_all(code))
     write_trainers(code, nearest)
     write_notebooks(links, code_hash("grpo_ref"), run=run_notebooks)
     links.linked |= {proof.file.relative_to(ROOT).as_posix() for proof in all_proofs()}

@@ -3,9 +3,11 @@
 from house import PUBLIC
 from joblib import Memory, Parallel, delayed
 
+from grpo_ref.learning.tasks import TASKS
 from grpo_ref.plots import as_svg, surrogate_figure
 from grpo_ref.recipes import CATALOG, CHAPTER, RECIPES, Recipe
 from website.docstrings import cited
+from website.learning_curves import SETTINGS, Learned, learned_alike, picture
 from website.mentions import exercises_about, experiments_about
 from website.parts import Part, definitions, own_kernels, own_parts, parts_of
 from website.places import to_line
@@ -15,18 +17,20 @@ from website.trap_finder import traps_of
 from website.tree import CACHE, ROOT, write
 
 
-def write_recipes(code: str, nearest: dict[str, Everywhere]) -> None:
+def write_recipes(code: str, nearest: dict[str, Everywhere], learned: dict[str, Learned]) -> None:
     """Write a page for each recipe, and the gallery.
 
     Args:
       code: what is kept from the last time is used only if this hash of the code is the same.
       nearest: of each recipe, the nearest configuration of each trainer.
+      learned: the rewards of each recipe on each task.
     """
     drawn = Memory(CACHE, verbose=0).cache(_drawn)
     pictures = Parallel(n_jobs=-1)(delayed(drawn)(name, code) for name in RECIPES)
     for name, svg in zip(RECIPES, pictures, strict=True):
         write(f"recipe/{name}.svg", svg)
-        write(f"recipe/{name}.md", _page(name, nearest[name]))
+        write(f"recipe/{name}-learning.svg", picture(learned, name, definitions()[name].parent))
+        write(f"recipe/{name}.md", _page(name, nearest[name], learned))
     write("recipe/index.md", _gallery())
 
 
@@ -35,8 +39,15 @@ def _drawn(name: str, code: str) -> str:
     return as_svg(surrogate_figure(RECIPES[name].surrogate)).decode()
 
 
-def _page(name: str, nearest: Everywhere) -> str:
-    sections = (_head(name), _difference(name), _formulas(name), _picture(name), _code(name))
+def _page(name: str, nearest: Everywhere, learned: dict[str, Learned]) -> str:
+    sections = (
+        _head(name),
+        _difference(name),
+        _formulas(name),
+        _picture(name),
+        _learning(name, learned),
+        _code(name),
+    )
     known = (_trainers(nearest), _traps(name, nearest), _proofs(name), _further(name))
     return "\n\n".join(filter(None, [*sections, *known])) + "\n"
 
@@ -101,6 +112,26 @@ READING = (
     " the slope is zero, the token still counts and no longer learns. Dotted: no clipping at all. Each"
     " completion has one token here, and the token had probability 0.2 when it was sampled."
 )
+
+
+def _learning(name: str, learned: dict[str, Learned]) -> str:
+    parent = definitions()[name].parent
+    alike = ", ".join(learned_alike(learned, name, parent)) if parent else ""
+    said = [
+        f"![Mean reward of {name} on each task against the update.]({name}-learning.svg)\n\n{LEARNING}",
+        f" Dashed in grey: [{parent}]({parent}.md), with the same random numbers." * bool(parent),
+        f" On {alike} the two learn exactly the same." * bool(alike),
+    ]
+    command = f"grpo-ref train {next(iter(TASKS))} --recipe {name} {TRAINED}"
+    return f"## Its learning curve on each task\n\n{''.join(said)}\n\n```text\n$ {command}\n```"
+
+
+TRAINED = " ".join(f"--{setting} {value}" for setting, value in SETTINGS.items())
+LEARNING = (
+    "Line and band: the mean over {seeds} runs and its 95 % interval. Every batch is used for {epochs} steps,"
+    " so that there are ratios to clip; all else is as the task has it. So few updates show how a recipe sets"
+    " out, not where it ends, and tasks as small as these tell little of large models."
+).format(**SETTINGS)
 
 
 def _code(name: str) -> str:

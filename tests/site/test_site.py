@@ -67,6 +67,7 @@ def test_recipe_has_a_page(site, name):
     text = (site.folder / f"recipe/{name}.html").read_text(encoding="utf-8")
     assert "<math" in text
     assert f"{name}.svg" in text
+    assert f"{name}-learning.svg" in text
 
 
 @pytest.mark.parametrize("name", DIALECTS)
