@@ -10,7 +10,8 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "docs"))
 import tables  # noqa: E402
 
-PAGES = {path.relative_to(ROOT).as_posix(): path for path in (*tables.PAGES, ROOT / "CHANGELOG.md")}
+OTHERS = (ROOT / "CHANGELOG.md", *sorted((ROOT / "docs/howto").glob("*.md")))
+PAGES = {path.relative_to(ROOT).as_posix(): path for path in (*tables.PAGES, *OTHERS)}
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[\w-]+)?\)")
 
 

@@ -17,10 +17,11 @@ FOLDER_PAGES = {
 }
 
 
-def _handout() -> dict[str, str]:
-    pages = sorted((ROOT / "docs/handout").glob("*.md"))
+def _folder(name: str) -> dict[str, str]:
+    """The pages of a folder of `docs`, of which README.md is the first."""
+    pages = sorted((ROOT / "docs" / name).glob("*.md"))
     names = {page: "index" if page.stem == "README" else page.stem for page in pages}
-    return {page.relative_to(ROOT).as_posix(): f"handout/{name}" for page, name in names.items()}
+    return {page.relative_to(ROOT).as_posix(): f"{name}/{place}" for page, place in names.items()}
 
 
 def _chapters() -> dict[str, str]:
@@ -30,7 +31,8 @@ def _chapters() -> dict[str, str]:
 
 COPIED = {
     **{f"docs/{name}.md": name for name in (*DOORS, *REFERENCE)},
-    **_handout(),
+    **_folder("handout"),
+    **_folder("howto"),
     **_chapters(),
     **ROOT_PAGES,
     **FOLDER_PAGES,
@@ -49,10 +51,22 @@ BELOW = {
     "student": tuple(_chapters().values()),
     "practitioner": ("trainers/index",),
     "instructor": ("teach", "handout/index", "attack"),
-    "handout/index": tuple(page for page in _handout().values() if page != "handout/index"),
+    **{
+        f"{name}/index": tuple(page for page in _folder(name).values() if page != f"{name}/index")
+        for name in ("handout", "howto")
+    },
 }
 """Pages that have others below them in the navigation."""
-MORE = ("map", "pipeline", "recipes", "glossary", "house", *ROOT_PAGES.values(), *FOLDER_PAGES.values())
+MORE = (
+    "map",
+    "howto/index",
+    "pipeline",
+    "recipes",
+    "glossary",
+    "house",
+    *ROOT_PAGES.values(),
+    *FOLDER_PAGES.values(),
+)
 """The pages that stand in no other place."""
 
 
