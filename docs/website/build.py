@@ -13,11 +13,16 @@ from pathlib import Path
 
 from grpo_ref.frontends.web import build as web
 from website.house_map import with_floors
+from website.kernel_map import write_map
 from website.laboratory import write_laboratory
+from website.learning_curves import learned_by_all
 from website.links import Links
 from website.notebooks import write_notebooks
+from website.proofs import all_proofs
 from website.recipe_pages import write_recipes
 from website.reference import write_reference
+from website.trainer_keys import nearest_of_all
+from website.trainer_pages import write_trainers
 from website.tree import BELOW, COPIED, MORE, ROOT, SITE, SOURCES, WIDE, contents, write
 
 HERE = Path(__file__).parent
@@ -45,8 +50,13 @@ def write_sources(*, run_notebooks: bool) -> None:
     write("more/index.md", "# More" + contents(MORE, hidden=False))
     write_laboratory(links)
     write_reference()
-    write_recipes(code_hash("grpo_ref", "docs/website"))
+    write_map()
+    code = code_hash("grpo_ref", "docs/website")
+    nearest = nearest_of_all(code)
+    write_recipes(code, nearest, learned_by_all(code))
+    write_trainers(code, nearest)
     write_notebooks(links, code_hash("grpo_ref"), run=run_notebooks)
+    links.linked |= {proof.file.relative_to(ROOT).as_posix() for proof in all_proofs()}
     links.save()
 
 

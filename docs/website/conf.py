@@ -31,7 +31,11 @@ python_maximum_signature_line_length = 88
 
 myst_enable_extensions = ["dollarmath", "amsmath", "colon_fence", "deflist"]
 myst_heading_anchors = 4
-myst_url_schemes = {"http": None, "https": None, "mailto": None, "source": {"url": "{{path}}"}}
+myst_url_schemes = {
+    **dict.fromkeys(("http", "https", "mailto")),
+    "source": {"url": "{{path}}"},
+    "line": {"url": "{{path}}#{{fragment}}"},
+}
 nb_execution_mode = "off"  # website.notebooks has run them
 nb_ipywidgets_js = {}
 suppress_warnings = ["mystnb.unknown_mime_type", "misc.highlighting_failure"]

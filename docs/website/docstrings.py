@@ -76,6 +76,15 @@ def _linked(text: str) -> str:
     return PAPER.sub(r"`arXiv:\1 <https://arxiv.org/abs/\1>`__", text)
 
 
+def cited(source: str) -> str:
+    """A source with its papers as links, in Markdown.
+
+    >>> cited("Yu et al. 2025, DAPO (arXiv:2503.14476)")
+    'Yu et al. 2025, DAPO ([arXiv:2503.14476](https://arxiv.org/abs/2503.14476))'
+    """
+    return PAPER.sub(r"[arXiv:\1](https://arxiv.org/abs/\1)", source)
+
+
 def _list_table(block: str) -> str:
     rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in block.splitlines()]
     filled: list[list[str]] = []

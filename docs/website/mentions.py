@@ -21,9 +21,9 @@ def names_in(path: Path) -> frozenset[str]:
 
 
 def exercises_about(names: set[str]) -> list[str]:
-    """The exercises whose model answer or checks use one of these names."""
+    """The exercises whose model answer or checks use one of these names, or that have it themselves."""
     problems = ROOT / "grpo_ref/course/problems"
-    return [each for each in OURS.ids if names & names_in(problems / f"{each}.py")]
+    return [each for each in OURS.ids if names & {Path(each).name, *names_in(problems / f"{each}.py")}]
 
 
 def experiments_about(names: set[str]) -> list[str]:

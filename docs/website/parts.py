@@ -98,6 +98,17 @@ def _parent(value: ast.expr) -> str:
     return ast.unparse(value.args[0]).rpartition(".")[2].lower()
 
 
+def own_parts(name: str) -> list[Part]:
+    """The parts that a recipe has with other kernels or settings than its parent; all without a parent.
+
+    >>> [part.text for part in own_parts("two_grpo")]
+    ['group_normalized(ddof=0, eps=0.0001)']
+    """
+    parent = definitions()[name].parent
+    theirs = {part.text for part in parts_of(RECIPES[parent])} if parent else set()
+    return [part for part in parts_of(RECIPES[name]) if part.text not in theirs]
+
+
 def own_kernels(name: str) -> set[str]:
     """The kernels that a recipe has and its parent has not; all of a recipe without a parent.
 

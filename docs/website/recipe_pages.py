@@ -1,57 +1,63 @@
 """A page for each recipe, made from the code: its difference first, then its formulas, picture and keys."""
 
-from os.path import relpath
-
+from house import PUBLIC
 from joblib import Memory, Parallel, delayed
 
+from grpo_ref.learning.tasks import TASKS
 from grpo_ref.plots import as_svg, surrogate_figure
 from grpo_ref.recipes import CATALOG, CHAPTER, RECIPES, Recipe
-from website import trainer_keys
-from website.docstrings import PAPER
+from website.docstrings import cited
+from website.learning_curves import SETTINGS, Learned, learned_alike, picture
 from website.mentions import exercises_about, experiments_about
-from website.parts import Part, definitions, own_kernels, parts_of
-from website.reference import STAGES
+from website.parts import Part, definitions, own_kernels, own_parts, parts_of
+from website.places import to_line
+from website.proofs import proof_links, proofs_of
+from website.trainer_keys import Everywhere, table, title
+from website.trap_finder import traps_of
 from website.tree import CACHE, ROOT, write
 
-PUBLIC = {name for names in STAGES.values() for name in names}
 
-
-def write_recipes(code: str) -> None:
+def write_recipes(code: str, nearest: dict[str, Everywhere], learned: dict[str, Learned]) -> None:
     """Write a page for each recipe, and the gallery.
 
     Args:
       code: what is kept from the last time is used only if this hash of the code is the same.
+      nearest: of each recipe, the nearest configuration of each trainer.
+      learned: the rewards of each recipe on each task.
     """
     drawn = Memory(CACHE, verbose=0).cache(_drawn)
-    for name, (svg, keys) in zip(
-        RECIPES, Parallel(n_jobs=-1)(delayed(drawn)(name, code) for name in RECIPES), strict=True
-    ):
+    pictures = Parallel(n_jobs=-1)(delayed(drawn)(name, code) for name in RECIPES)
+    for name, svg in zip(RECIPES, pictures, strict=True):
         write(f"recipe/{name}.svg", svg)
-        write(f"recipe/{name}.md", _page(name, keys))
+        write(f"recipe/{name}-learning.svg", picture(learned, name, definitions()[name].parent))
+        write(f"recipe/{name}.md", _page(name, nearest[name], learned))
     write("recipe/index.md", _gallery())
 
 
-def _drawn(name: str, code: str) -> tuple[str, str]:
-    """What takes long: the picture of a recipe and the table of its keys."""
-    return as_svg(surrogate_figure(RECIPES[name].surrogate)).decode(), trainer_keys.table(name)
+def _drawn(name: str, code: str) -> str:
+    """What takes long: the picture of a recipe."""
+    return as_svg(surrogate_figure(RECIPES[name].surrogate)).decode()
 
 
-def _page(name: str, keys: str) -> str:
-    sections = (_head(name), _difference(name), _formulas(name), _picture(name), _code(name))
-    return "\n\n".join([*sections, _trainers(name, keys), _further(name), ""])
+def _page(name: str, nearest: Everywhere, learned: dict[str, Learned]) -> str:
+    sections = (
+        _head(name),
+        _difference(name),
+        _formulas(name),
+        _picture(name),
+        _learning(name, learned),
+        _code(name),
+    )
+    known = (_trainers(nearest), _traps(name, nearest), _proofs(name), _further(name))
+    return "\n\n".join(filter(None, [*sections, *known])) + "\n"
 
 
 def _head(name: str) -> str:
-    return f"# {_title(name)}\n\n{_cited(RECIPES[name].source)}."
+    return f"# {_title(name)}\n\n{cited(RECIPES[name].source)}."
 
 
 def _title(name: str) -> str:
     return name.upper().replace("_", " ")
-
-
-def _cited(source: str) -> str:
-    """A source with its paper as a link."""
-    return PAPER.sub(r"[arXiv:\1](https://arxiv.org/abs/\1)", source)
 
 
 def _difference(name: str) -> str:
@@ -62,8 +68,8 @@ def _difference(name: str) -> str:
         )
     changes, base = RECIPES[name].differences(RECIPES[parent]), _texts(RECIPES[parent])
     rows = (f"| {part} | `{text}` | `{base.get(part, 'none')}` |" for part, text in changes.items())
-    table = "\n".join([f"| part | {name} | [{parent}]({parent}.md) |", "|---|---|---|", *rows])
-    return f"## Its difference from {parent}\n\n{table}"
+    told = "\n".join([f"| part | {name} | [{parent}]({parent}.md) |", "|---|---|---|", *rows])
+    return f"## Its difference from {parent}\n\n{told}"
 
 
 def _texts(recipe: Recipe) -> dict[str, str]:
@@ -108,25 +114,71 @@ READING = (
 )
 
 
+def _learning(name: str, learned: dict[str, Learned]) -> str:
+    parent = definitions()[name].parent
+    alike = ", ".join(learned_alike(learned, name, parent)) if parent else ""
+    said = [
+        f"![Mean reward of {name} on each task against the update.]({name}-learning.svg)\n\n{LEARNING}",
+        f" Dashed in grey: [{parent}]({parent}.md), with the same random numbers." * bool(parent),
+        f" On {alike} the two learn exactly the same." * bool(alike),
+    ]
+    command = f"grpo-ref train {next(iter(TASKS))} --recipe {name} {TRAINED}"
+    return f"## Its learning curve on each task\n\n{''.join(said)}\n\n```text\n$ {command}\n```"
+
+
+TRAINED = " ".join(f"--{setting} {value}" for setting, value in SETTINGS.items())
+LEARNING = (
+    "Line and band: the mean over {seeds} runs and its 95 % interval. Every batch is used for {epochs} steps,"
+    " so that there are ratios to clip; all else is as the task has it. So few updates show how a recipe sets"
+    " out, not where it ends, and tasks as small as these tell little of large models."
+).format(**SETTINGS)
+
+
 def _code(name: str) -> str:
     found = definitions()[name]
-    place = relpath(f"source/{found.file.relative_to(ROOT).as_posix()}.html", "recipe")
+    place = to_line(found.file, found.line, f"{found.file.name}, line {found.line}", page=f"recipe/{name}")
     use = f'recipe = RECIPES["{name}"]\npolicy_loss(log_probs, advantages, mask, recipe=recipe)'
     blocks = "\n\n".join(f"```python\n{text}\n```" for text in (found.text, use))
-    return f"## In code\n\n{blocks}\n\nIt stands in [{found.file.name}, line {found.line}](source:{place})."
+    return f"## In code\n\n{blocks}\n\nIt stands in {place}."
 
 
-def _trainers(name: str, keys: str) -> str:
+def _trainers(nearest: Everywhere) -> str:
     about = (
         "The configuration of each trainer that comes nearest, as `grpo-ref convert` finds it. What is not"
-        " said stays at the trainer's default."
+        " said stays at the trainer's default. [All trainers](../trainers/index.md)."
     )
-    return f"## In a trainer's words\n\n{about}\n\n:::{{div}} wide\n{keys}\n:::"
+    return f"## In a trainer's words\n\n{about}\n\n:::{{div}} wide\n{table(nearest)}\n:::"
+
+
+def _traps(name: str, nearest: Everywhere) -> str:
+    lines = (
+        f"* **{title(dialect)}**, [{trap.name}](#{place}): {trap.text}"
+        for dialect, trap, place in traps_of(name, nearest)
+    )
+    told = "\n".join(lines)
+    return f"## Its traps\n\n{TRAPS}\n\n{told}" if told else ""
+
+
+TRAPS = (
+    "What `grpo-ref explain` warns of: in the configurations above that compute this recipe, and beside the"
+    " keys by which a trainer chooses its parts."
+)
+
+
+def _proofs(name: str) -> str:
+    page = f"recipe/{name}"
+    kernels = dict.fromkeys(part.kernel.__name__ for part in own_parts(name))
+    tested = {f"`{kernel}`": {kernel} for kernel in kernels} | {"the recipe": {name.upper()}}
+    lines = [
+        f"* **{what}**: {proof_links(names, page)}" for what, names in tested.items() if proofs_of(names)
+    ]
+    every = f"* **every recipe**: {proof_links({'RECIPES'}, page)}"
+    return "\n".join(["## Tests that prove it", "", *lines, every])
 
 
 def _further(name: str) -> str:
     names = own_kernels(name)
-    exercises = ", ".join(f"[{each}]({_chapter(each)})" for each in exercises_about(names))
+    exercises = ", ".join(f"[{each}](../chapters/{chapter_of(each)}.md)" for each in exercises_about(names))
     found = experiments_about({*names, name.upper()} if definitions()[name].parent else {name.upper()})
     experiments = ", ".join(f"[{each}](../laboratory/{each}.md)" for each in found)
     lines = [f"* **Write it yourself:** {exercises}." if exercises else ""]
@@ -139,9 +191,13 @@ def _further(name: str) -> str:
     return f"## Further\n\n{shown}" if shown else ""
 
 
-def _chapter(exercise: str) -> str:
-    folder = next((ROOT / "exercises").glob(f"*_{exercise.partition('/')[0]}"))
-    return f"../chapters/{folder.name}.md"
+def chapter_of(exercise: str) -> str:
+    """The folder of an exercise's chapter.
+
+    >>> chapter_of("kl/k3")
+    '04_kl'
+    """
+    return next((ROOT / "exercises").glob(f"*_{exercise.partition('/')[0]}")).name
 
 
 def _gallery() -> str:

@@ -9,6 +9,8 @@ from public_names import first_line, summary
 
 import grpo_ref
 from grpo_ref.recipes import RECIPES, Recipe
+from website.places import line_of
+from website.proofs import MANY, proofs_of
 from website.tree import write
 
 STAGES = dict(stages(STUB.read_text(encoding="utf-8")))
@@ -31,7 +33,7 @@ def write_reference() -> None:
     write("api/index.md", _index())
 
 
-def _title(path: str) -> str:
+def title_of(path: str) -> str:
     """What stands before the colon in the first line of a module."""
     if path == "grpo_ref":
         return "The rooms"
@@ -40,11 +42,15 @@ def _title(path: str) -> str:
 
 
 def _index() -> str:
-    parts = ["# Reference\n", "The public names by stage of the pipeline. `help(grpo_ref)` says the same.\n"]
+    parts = [
+        "# Reference\n",
+        "The public names by stage of the pipeline. `help(grpo_ref)` says the same,"
+        " and [the map](../map.md) tells where each kernel is used.\n",
+    ]
     for path, names in STAGES.items():
         module = importlib.import_module(path)
         rows = (f"| {{py:obj}}`~grpo_ref.{name}` | {_said(module, name)} |" for name in names)
-        heading = f"## [{_title(path)}]({page_of(path).partition('/')[2]}.rst)"
+        heading = f"## [{title_of(path)}]({page_of(path).partition('/')[2]}.rst)"
         parts.append("\n".join([heading, "", "| name | what it is |", "|---|---|", *rows, ""]))
     pages = "\n".join(page_of(path).partition("/")[2] for path in STAGES)
     return "\n".join([*parts, f"```{{toctree}}\n:hidden:\n\n{pages}\n```", ""])
@@ -56,7 +62,7 @@ def _said(module: ModuleType, name: str) -> str:
 
 def _page(path: str, names: list[str]) -> str:
     module = importlib.import_module(path)
-    title = _title(path)
+    title = title_of(path)
     lead = first_line(module.__doc__).partition(": ")[2]
     rest = "" if module is grpo_ref else f"{lead[:1].upper()}{lead[1:]} From ``{path}``.".strip()
     head = [title, "=" * len(title), "", ".. currentmodule:: grpo_ref", "", rest, ""]
@@ -70,8 +76,18 @@ def _entry(module: ModuleType, name: str) -> str:
     if inspect.ismodule(value):
         return f".. automodule:: grpo_ref.{name}\n"
     if callable(value) and not isinstance(value, Recipe):
-        return f".. autofunction:: grpo_ref.{name}\n"
+        return f".. autofunction:: grpo_ref.{name}\n\n{_proofs(name, page_of(module.__name__))}"
     return f".. py:data:: {name}\n\n   {_about(module, name, value)}\n"
+
+
+def _proofs(name: str, page: str) -> str:
+    """The tests that use a function, as a line below its documentation, or nothing."""
+    links = (
+        f"`{proof.says} <{line_of(proof.file, proof.line, page=page)}>`__"
+        for proof in proofs_of({name})[:MANY]
+    )
+    told = ", ".join(links)
+    return f"   **Tests:** {told}\n" if told else ""
 
 
 def _about(module: ModuleType, name: str, value: object) -> str:

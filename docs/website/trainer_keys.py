@@ -1,27 +1,75 @@
 """How each trainer says a recipe: the keys to set, and what it computes otherwise."""
 
+import re
+
+from joblib import Memory, Parallel, delayed
+
 from grpo_ref.recipes import RECIPES
 from grpo_ref.trainers import DIALECTS
-from grpo_ref.trainers.convert import nearest
+from grpo_ref.trainers.convert import Conversion, nearest
+from grpo_ref.trainers.dialect import Dialect
+from website.same_numbers import is_same
+from website.tree import CACHE
+
+Everywhere = dict[str, Conversion]
+"""The nearest configuration of each trainer, by the name of its dialect."""
 
 
-def table(name: str) -> str:
-    """The nearest configuration of each trainer for a recipe, as a Markdown table."""
-    rows = (_row(dialect, name) for dialect in DIALECTS)
+def title(dialect: Dialect) -> str:
+    """A trainer's name without its version.
+
+    >>> title(DIALECTS["open_instruct"])
+    'Open Instruct'
+    """
+    return re.split(r" (?=[\da-f.]{6,}\b)", dialect.version)[0]
+
+
+def nearest_of_all(code: str) -> dict[str, Everywhere]:
+    """For each recipe the nearest configuration of each trainer.
+
+    Args:
+      code: what is kept from the last time is used only if this hash of the code is the same.
+    """
+    found = Memory(CACHE, verbose=0).cache(_nearest)
+    return dict(
+        zip(RECIPES, Parallel(n_jobs=-1)(delayed(found)(name, code) for name in RECIPES), strict=True)
+    )
+
+
+def _nearest(name: str, code: str) -> Everywhere:
+    return {dialect: nearest(DIALECTS[dialect], RECIPES[name]) for dialect in DIALECTS}
+
+
+def table(found: Everywhere) -> str:
+    """How every trainer says one recipe, as a Markdown table."""
+    rows = (_row(DIALECTS[dialect].version, dialect, each) for dialect, each in found.items())
     return "\n".join(["| trainer | keys | what differs |", "|---|---|---|", *rows])
 
 
-def _row(dialect: str, name: str) -> str:
-    target = DIALECTS[dialect]
-    found = nearest(target, RECIPES[name])
-    keys = "<br>".join(_code(f"{key}={value!r}") for key, value in found.config.items()) or "its defaults"
+def _row(version: str, dialect: str, found: Conversion) -> str:
     lost = "<br>".join(_loss(part, *texts) for part, texts in found.lost.items())
-    return f"| {target.version} | {keys} | {lost or 'nothing'} |"
+    return f"| [{version}](../trainers/{dialect}.md) | {keys(found)} | {lost or 'nothing'} |"
+
+
+def keys(found: Conversion) -> str:
+    """The keys of a configuration, each in a line of a cell."""
+    return "<br>".join(code(f"{key}={value!r}") for key, value in found.config.items()) or "its defaults"
 
 
 def _loss(part: str, ours: str, theirs: str) -> str:
-    return f"{part}: {_code(theirs)} instead of {_code(ours)}"
+    return f"{part}: {code(theirs)} instead of {code(ours)}"
 
 
-def _code(text: str) -> str:
+def code(text: str) -> str:
+    """Code in a cell of a table."""
     return f"`{text}`".replace("|", r"\|")
+
+
+def differing(name: str, dialect: str, found: Conversion) -> list[str]:
+    """The parts in which a trainer computes other numbers than a recipe.
+
+    >>> differing("dr_grpo", "trl", nearest(DIALECTS["trl"], RECIPES["dr_grpo"]))
+    []
+    """
+    theirs, ours = DIALECTS[dialect].recipe(**found.config), RECIPES[name]
+    return [part for part in found.lost if not is_same(ours, theirs, part)]

@@ -18,15 +18,11 @@ FOLDER_PAGES = {
 }
 
 
-def _handout() -> dict[str, str]:
-    pages = sorted((ROOT / "docs/handout").glob("*.md"))
+def _folder(name: str) -> dict[str, str]:
+    """The pages of a folder of `docs`, of which README.md or index.md is the first."""
+    pages = sorted((ROOT / "docs" / name).glob("*.md"))
     names = {page: "index" if page.stem == "README" else page.stem for page in pages}
-    return {page.relative_to(ROOT).as_posix(): f"handout/{name}" for page, name in names.items()}
-
-
-def _derivation() -> dict[str, str]:
-    pages = sorted((ROOT / "docs/derivation").glob("*.md"))
-    return {page.relative_to(ROOT).as_posix(): f"derivation/{page.stem}" for page in pages}
+    return {page.relative_to(ROOT).as_posix(): f"{name}/{place}" for page, place in names.items()}
 
 
 def _chapters() -> dict[str, str]:
@@ -37,8 +33,9 @@ def _chapters() -> dict[str, str]:
 COPIED = {
     **{f"docs/tutorials/{name}.md": f"tutorials/{name}" for name in DOORS},
     **{f"docs/{name}.md": name for name in (*DOORS, *REFERENCE)},
-    **_derivation(),
-    **_handout(),
+    **_folder("derivation"),
+    **_folder("handout"),
+    **_folder("howto"),
     **_chapters(),
     **ROOT_PAGES,
     **FOLDER_PAGES,
@@ -56,15 +53,26 @@ PAGES = {**COPIED, **NOTEBOOKS, "README.md": "index", LABORATORY: "laboratory/in
 BELOW = {
     "tutorials/student": ("student", *_chapters().values()),
     "tutorials/instructor": ("teach", "instructor", "handout/index", "attack"),
-    "tutorials/practitioner": ("practitioner",),
+    "tutorials/practitioner": ("practitioner", "trainers/index"),
     "tutorials/researcher": ("researcher",),
-    "derivation/index": tuple(page for page in _derivation().values() if page != "derivation/index"),
-    "handout/index": tuple(page for page in _handout().values() if page != "handout/index"),
+    **{
+        f"{name}/index": tuple(page for page in _folder(name).values() if page != f"{name}/index")
+        for name in ("derivation", "handout", "howto")
+    },
 }
 """Pages that have others below them in the navigation."""
-WIDE = tuple(_derivation().values())
+WIDE = tuple(_folder("derivation").values())
 """Pages whose formulas and code take the place of the list of their headings."""
-MORE = ("pipeline", "recipes", "glossary", "house", *ROOT_PAGES.values(), *FOLDER_PAGES.values())
+MORE = (
+    "map",
+    "howto/index",
+    "pipeline",
+    "recipes",
+    "glossary",
+    "house",
+    *ROOT_PAGES.values(),
+    *FOLDER_PAGES.values(),
+)
 """The pages that stand in no other place."""
 
 

@@ -5,6 +5,7 @@ after another, each with the values it may have and with the numbers of the reci
 it brings the other trainer's recipe closer.
 """
 
+import inspect
 from collections.abc import Iterator, Mapping
 from math import inf, isfinite
 from typing import Any, NamedTuple
@@ -30,6 +31,10 @@ FAR_AWAY = 0.01
 
 NEGLIGIBLE = 0.02
 """What the eps that keeps a denominator from 0 counts beside another setting."""
+
+RELATED, STRANGER = 0.1, 0.8
+"""The distance of a related kernel with the same settings, and of one that says something else; a related
+kernel is nearer than the same one with a wrong bound."""
 
 FAMILIES: tuple[set[Any], ...] = (
     {clipped, dual_clipped, two_sided_clipped},
@@ -120,7 +125,7 @@ def _trials(target: Dialect, config: dict[str, Any], recipe: Recipe) -> Iterator
     for key, default in target.defaults.items():
         if isinstance(default, list):
             yield from (config | {key: [low, high]} for low in [0.0, *numbers] for high in [*numbers, inf])
-        elif key not in target.choices and (default is None or type(default) in (int, float)):
+        elif type(default) is float or (key not in target.choices and type(default) in (int, type(None))):
             yield from (config | {key: value} | switch for value in numbers for switch in [{}, *switches])
 
 
@@ -161,20 +166,28 @@ def _accepted(target: Dialect, config: dict[str, Any]) -> bool:
 
 
 def _apart(ours: Any, theirs: Any) -> float:
-    """0 for equal parts, up to 1/2 for other settings of the same kernel, 3/4 for a related one, 1 for another."""
+    """0 for equal parts, up to 1/2 for other settings of the same kernel, 3/4 for a related one, 1 for others."""
     if ours == theirs:
         return 0.0
     if isinstance(ours, tuple) and isinstance(theirs, tuple) and len(ours) == len(theirs):
-        apart: float = sum(_apart(one, other) for one, other in zip(ours, theirs, strict=True))
-        return apart / len(ours)
+        apart = [_apart(one, other) for one, other in zip(ours, theirs, strict=True)]
+        return sum(apart) / len(apart) if max(apart) < STRANGER else 1.0
     if not isinstance(ours, Slot) or not isinstance(theirs, Slot):
         return 1.0
-    unequal = _unequal(ours.settings, theirs.settings)
     if ours.kernel is theirs.kernel:
-        return 0.5 * unequal
+        return 0.5 * _unequal(_telling(ours, theirs), theirs.settings)
+    unequal = _unequal(ours.settings, theirs.settings)
     if any({ours.kernel, theirs.kernel} <= family for family in FAMILIES):
-        return 0.5 + 0.25 * unequal
-    return 0.8 + 0.2 * unequal
+        return RELATED + (0.75 - RELATED) * unequal
+    return STRANGER + (1.0 - STRANGER) * unequal
+
+
+def _telling(ours: Slot, theirs: Slot) -> dict[str, Any]:
+    """The settings of a part that tell it from another of the same kernel: no defaults that nobody wanted."""
+    parameters = inspect.signature(ours.kernel).parameters.values()
+    defaults = {parameter.name: parameter.default for parameter in parameters}
+    given = {name: value for name, value in ours.settings.items() if value != defaults[name]}
+    return {name: defaults[name] for name in theirs.settings} | given
 
 
 def _unequal(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> float:

@@ -1,13 +1,16 @@
 """The built site: whole, with everything in it, no request to another host and no dead link."""
 
 import re
+from html import escape
 
 import pytest
 from crawl import dead, is_elsewhere, read
 from house import PUBLIC
+from website.parts import parts_of
 from website.tree import PAGES
 
 from grpo_ref.recipes import RECIPES
+from grpo_ref.trainers import DIALECTS
 
 IN_STYLES = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
 FORMULA = re.compile(r"<math.*?</math>", re.DOTALL)
@@ -67,6 +70,38 @@ def test_recipe_has_a_page(site, name):
     text = (site.folder / f"recipe/{name}.html").read_text(encoding="utf-8")
     assert "<math" in text
     assert f"{name}.svg" in text
+    assert f"{name}-learning.svg" in text
+
+
+@pytest.mark.parametrize("name", DIALECTS)
+def test_trainer_has_a_page_with_its_keys_and_traps(site, name):
+    text = (site.folder / f"trainers/{name}.html").read_text(encoding="utf-8")
+    dialect = DIALECTS[name]
+    assert [key for key in (*dialect.defaults, *dialect.beyond) if f">{key}<" not in text] == []
+    assert [trap.name for trap in dialect.traps if escape(trap.name, quote=False) not in text] == []
+
+
+def test_trainers_are_compared_by_every_recipe(site):
+    links = site.pages[site.folder / "trainers/index.html"].links
+    assert {f"../recipe/{name}.html" for name in RECIPES} <= links
+
+
+@pytest.mark.parametrize("name", ["group_normalized", "clipped", "k3", "token_mean"])
+def test_function_leads_to_a_test_that_pins_it(site, name):
+    pages = [page for file, page in site.pages.items() if file.parent.name == "api"]
+    links = next(page.links for page in pages if f"grpo_ref.{name}" in page.anchors)
+    assert any(link.startswith("../source/tests/kernels/") and "#L-" in link for link in links)
+
+
+def test_recipe_leads_to_the_trap_about_it(site):
+    links = site.pages[site.folder / "recipe/dr_grpo.html"].links
+    assert "../trainers/trl.html#trap-trl-0" in links
+
+
+def test_the_map_has_every_kernel_of_every_recipe(site):
+    text = (site.folder / "map.html").read_text(encoding="utf-8")
+    kernels = {part.kernel.__name__ for recipe in RECIPES.values() for part in parts_of(recipe)}
+    assert [name for name in kernels & set(PUBLIC) if f">{name}<" not in text] == []
 
 
 @pytest.mark.parametrize("page", sorted(PAGES.values()))

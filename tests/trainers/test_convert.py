@@ -81,6 +81,38 @@ def test_a_related_kernel_is_nearer_than_a_stranger():
     assert list(found.lost)[-1] == "advantage", "an eps is the least of the losses"
 
 
+NEAREST = {
+    "a setting that the kernel has anyway is no difference": (
+        "trl",
+        "mis",
+        {"epsilon_high": 0.28, "use_vllm": True},
+    ),
+    "a related kernel is nearer than a wrong bound": (
+        "trl",
+        "intellect_2",
+        {"loss_type": "grpo", "delta": 4.0},
+    ),
+    "a number is tried where there are choices too": (
+        "verl",
+        "intellect_2",
+        {"clip_ratio_c": 4.0, "loss_agg_mode": "seq-mean-token-mean", "adv_estimator": "grpo_vectorized"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("dialect", "recipe", "config"), NEAREST.values(), ids=NEAREST)
+def test_the_nearest_configuration_to_a_recipe(dialect, recipe, config):
+    assert nearest(DIALECTS[dialect], RECIPES[recipe]).config == config
+
+
+def test_a_correction_that_says_something_else_is_no_counterpart():
+    """TRL has no two corrections that would do: its entropy mask in the place of one is another objective."""
+    config = {"enable_vllm_is_correction": True, "vllm_is_correction_type": "seq-mask-tis"}
+    found = convert(openrlhf.DIALECT, trl.DIALECT, config)
+    assert found.config == {}
+    assert next(iter(found.lost)) == "corrections"
+
+
 def test_what_no_recipe_holds_is_carried_over_or_told():
     config = {"num_generations": 16, "num_iterations": 2, "max_completion_length": 512}
     found = convert(trl.DIALECT, verl.DIALECT, config)

@@ -1,4 +1,4 @@
-// A table with a column "verdict" can be sorted by any of its columns; without a script it is the plain table.
+// A table with a column "verdict", and one marked as sortable, can be sorted by any of its columns; without a script it is the plain table.
 function sortable(table) {
   const heads = [...table.tHead.rows[0].cells];
   heads.forEach((head, column) => {
@@ -21,5 +21,6 @@ function sort(table, heads, column) {
 
 document.addEventListener("DOMContentLoaded", () => {
   const tables = [...document.querySelectorAll("article table")].filter((table) => table.tHead);
-  tables.filter((table) => /\bverdict\b/.test(table.tHead.textContent)).forEach(sortable);
+  const marked = (table) => /\bverdict\b/.test(table.tHead.textContent) || table.closest(".sortable");
+  tables.filter(marked).forEach(sortable);
 });

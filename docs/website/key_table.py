@@ -1,0 +1,81 @@
+"""The table of a trainer's keys: what each one sets in our words, and its default."""
+
+from typing import Any
+
+from grpo_ref.recipes import Slot
+from grpo_ref.trainers.dialect import Dialect
+from grpo_ref.trainers.explain import explain
+from website.key_effects import Change, Effect, effects_of_choices, effects_of_number, has_choices
+from website.places import to_kernel
+from website.trainer_keys import code
+
+DEFAULT = "This is the default."
+"""What `explain` says of a key of which there is nothing else to say."""
+
+
+def key_table(dialect: Dialect, page: str) -> str:
+    """Every key that changes the objective, as a Markdown table.
+
+    Args:
+      dialect: the trainer's.
+      page: the name of the page that the table is on.
+    """
+    rows = (
+        f"| `{key}` | {code(repr(value))} | {_about(dialect, key, page)} |"
+        for key, value in dialect.defaults.items()
+    )
+    return "\n".join(["| key | default | what it sets |", "|---|---|---|", *rows])
+
+
+def _about(dialect: Dialect, key: str, page: str) -> str:
+    lines = _choices(dialect, key, page) if has_choices(dialect, key) else _number(dialect, key, page)
+    [(_, _, told)] = explain(dialect, {key: dialect.defaults[key]}).keys
+    said = [told] if told != DEFAULT else []
+    return "<br>".join([*said, *lines]) or "No part of a recipe."
+
+
+def _choices(dialect: Dialect, key: str, page: str) -> list[str]:
+    return [_choice(effect, page) for effect in effects_of_choices(dialect, key)]
+
+
+def _choice(effect: Effect, page: str) -> str:
+    beside = ", ".join(code(f"{key}={value!r}") for key, value in effect.beside.items())
+    changes = ", ".join(f"{change.part} = {_now(change, page)}" for change in effect.changes)
+    return f"• {code(repr(effect.value))}{' with ' * bool(beside)}{beside}: {changes}"
+
+
+def _now(change: Change, page: str) -> str:
+    now = change.now
+    return to_kernel(now.kernel, str(now), page=page) if isinstance(now, Slot) else code(_plain(now))
+
+
+def _plain(value: Any) -> str:
+    return "none" if value == () else str(value)
+
+
+def _number(dialect: Dialect, key: str, page: str) -> list[str]:
+    """The settings that a number decides, each with the kernels that have it."""
+    kernels: dict[Any, dict[str, None]] = {}
+    parts = {}
+    for change in (change for effect in effects_of_number(dialect, key) for change in effect.changes):
+        kernel = change.now.kernel if isinstance(change.now, Slot) else None
+        kernels.setdefault((change.part, kernel), {}).update(dict.fromkeys(change.settings))
+    for (part, kernel), settings in kernels.items():
+        names = " and ".join(f"`{name}`" for name in settings)
+        told = to_kernel(kernel, kernel.__name__, page=page) if kernel else f"`{part}`"
+        parts.setdefault(f"{part}: {names} of " if names else "", []).append(told)
+    return [f"• {head}{', '.join(found)}" for head, found in parts.items()]
+
+
+def keys_beyond(dialect: Dialect) -> str:
+    """The keys that no recipe expresses, as a Markdown table, or nothing."""
+    rows = [f"| `{key}` | {code(repr(value))} | {text} |" for key, (value, text) in dialect.beyond.items()]
+    return (
+        "\n".join(["| key | nothing at | what it does otherwise |", "|---|---|---|", *rows]) if rows else ""
+    )
+
+
+def aliases(dialect: Dialect) -> str:
+    """The other names of keys, as a sentence, or nothing."""
+    names = ", ".join(f"`{alias}` for `{key}`" for alias, key in dialect.aliases.items())
+    return f"Other names are taken too: {names}." if names else ""

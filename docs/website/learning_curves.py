@@ -1,0 +1,79 @@
+"""How a recipe learns: the reward on each task, over many seeds, beside the recipe that it changes."""
+
+import numpy as np
+from joblib import Memory, Parallel, delayed
+from matplotlib.axes import Axes
+
+from grpo_ref.arrays import Floats
+from grpo_ref.experiments.framework.statistics import interval
+from grpo_ref.experiments.framework.training import curves
+from grpo_ref.learning.config import config_for
+from grpo_ref.learning.tasks import TASKS
+from grpo_ref.plots.axes import label
+from grpo_ref.plots.style import COLOURS, as_svg, figure_style, new_figure
+from grpo_ref.recipes import RECIPES
+from website.tree import CACHE
+
+SETTINGS = {"seeds": 16, "updates": 12, "epochs": 4}
+"""Of every training; with one pass over a batch every ratio would be 1, and no surrogate would differ."""
+GREY = "0.45"
+
+Learned = dict[str, Floats]
+"""The rewards (S, U) on each task, by its name."""
+
+
+def learned_by_all(code: str) -> dict[str, Learned]:
+    """How each recipe learns.
+
+    Args:
+      code: what is kept from the last time is used only if this hash of the code is the same.
+    """
+    trained = Memory(CACHE, verbose=0).cache(_trained)
+    return dict(
+        zip(RECIPES, Parallel(n_jobs=-1)(delayed(trained)(name, code) for name in RECIPES), strict=True)
+    )
+
+
+def _trained(name: str, code: str) -> Learned:
+    return {task: _rewards(task, name) for task in TASKS}
+
+
+def _rewards(task: str, name: str) -> Floats:
+    made = TASKS[task]()
+    return curves(made, RECIPES[name], config_for(made, **SETTINGS), ("reward",))["reward"]
+
+
+def picture(learned: dict[str, Learned], name: str, other: str) -> str:
+    """The reward of a recipe on each task, with another recipe's in grey, as SVG.
+
+    Args:
+      learned: how each recipe learns.
+      name: of the recipe.
+      other: the one that it is compared with, or "".
+    """
+    with figure_style():
+        figure = new_figure(6.8, 2.4)
+        axes = figure.subplots(1, len(TASKS))
+        for axis, task in zip(axes, TASKS, strict=True):
+            if other:
+                _draw(axis, learned[other][task], GREY, "--", other)
+            _draw(axis, learned[name][task], COLOURS[0], "-", name)
+            axis.set_title(task, fontsize=9)
+            label(axis, "update", "mean reward" if axis is axes[0] else "")
+        handles, names = axes[0].get_legend_handles_labels()
+        figure.legend(handles[::-1], names[::-1], loc="outside upper center", ncols=2, frameon=False)
+        return as_svg(figure).decode()
+
+
+def _draw(axis: Axes, rewards: Floats, colour: str, line: str, name: str) -> None:
+    updates = np.arange(1, rewards.shape[1] + 1)
+    mean, reach = interval(rewards)
+    axis.fill_between(updates, mean - reach, mean + reach, color=colour, alpha=0.2, linewidth=0)
+    axis.plot(updates, mean, line, color=colour, linewidth=1.4, label=name)
+
+
+def learned_alike(learned: dict[str, Learned], name: str, other: str) -> list[str]:
+    """The tasks on which two recipes learn the same, seed by seed."""
+    return [
+        task for task in TASKS if np.allclose(learned[name][task], learned[other][task], rtol=0.0, atol=1e-9)
+    ]

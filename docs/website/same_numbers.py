@@ -1,0 +1,94 @@
+"""Whether two parts compute the same: seen on a batch without empty completions, with ratios from 1/8 to 8.
+
+There the eps of a denominator, a bound that no ratio reaches and what is done with empty completions make no
+difference that anybody would notice.
+"""
+
+from dataclasses import replace
+from functools import cache
+from math import log
+from types import SimpleNamespace
+
+import numpy as np
+
+from grpo_ref.arrays import Floats
+from grpo_ref.loss import policy_loss
+from grpo_ref.recipes import Recipe
+
+RTOL = 1e-3
+"""How far two numbers may be apart, as a share of the largest; an eps of 1e-4 beside a std is less."""
+SHAPE = PROMPTS, GROUP, TOKENS = 8, 6, 24
+FEW = 3
+"""The number of most likely tokens that some surrogates look at."""
+
+
+def is_same(recipe: Recipe, other: Recipe, part: str) -> bool:
+    """Whether a recipe computes the same with the part of another one in the place of its own.
+
+    >>> from grpo_ref import DAPO, DR_GRPO, GRPO
+    >>> is_same(DAPO, GRPO, "surrogate"), is_same(DR_GRPO, replace(DR_GRPO, kl_coef=1e-9), "kl_coef")
+    (False, True)
+    """
+    changed = replace(recipe, **{part: getattr(other, part)})
+    try:
+        pairs = zip(_numbers(recipe), _numbers(changed), strict=True)
+        return all(_close(ours, theirs) for ours, theirs in pairs)
+    except ValueError:
+        return False
+
+
+def _close(ours: Floats, theirs: Floats) -> bool:
+    return ours.shape == theirs.shape and bool(
+        np.allclose(ours, theirs, rtol=0.0, atol=RTOL * max(1e-9, np.abs(ours).max()))
+    )
+
+
+def _numbers(recipe: Recipe) -> tuple[Floats, ...]:
+    """What each part makes of the batch: rewards, groups, completions, advantages and the gradient."""
+    record = _record()
+    record.rewards = recipe.reward(record)
+    kept, admitted = recipe.keep(record), recipe.admit(record)
+    advantages = recipe.advantage(record)
+    fields = ("old_log_probs", "ref_log_probs", "rollout_log_probs", "entropies", "noise", *TOP)
+    loss = policy_loss(
+        record.log_probs,
+        advantages,
+        record.mask,
+        recipe=recipe,
+        max_length=TOKENS,
+        **{name: getattr(record, name) for name in fields},
+    )
+    return record.rewards, kept, admitted, advantages, loss.gradient
+
+
+TOP = ("top_log_probs", "top_old_log_probs")
+
+
+def _record() -> SimpleNamespace:
+    """The batch, made anew as parts may change it."""
+    return SimpleNamespace(**_fields())
+
+
+@cache
+def _fields() -> dict[str, Floats]:
+    rng = np.random.default_rng(0)
+    log_probs = np.log(rng.uniform(0.15, 0.9, SHAPE))
+    spread = log(8.0)
+    others = ("old_log_probs", "ref_log_probs", "rollout_log_probs")
+    lengths = rng.integers(2, TOKENS + 1, SHAPE[:2])
+    components = rng.integers(0, 2, (*SHAPE[:2], 2)).astype(float)
+    components[0], lengths[0] = 1.0, 2  # a group without contrast, of short completions
+    return {
+        **{name: log_probs + rng.uniform(-spread, spread, SHAPE) for name in others},
+        **{name: np.log(rng.dirichlet(np.ones(FEW + 1), SHAPE)[..., :FEW]) for name in TOP},
+        "log_probs": log_probs,
+        "entropies": rng.uniform(0.1, 2.0, SHAPE),
+        "noise": rng.uniform(size=SHAPE),
+        "mask": (np.arange(TOKENS) < lengths[..., None]).astype(float),
+        "lengths": lengths.astype(float),
+        "ended": rng.integers(0, 2, SHAPE[:2]).astype(bool),
+        "components": components,
+        "weights": np.ones(2),
+        "rewards": components.sum(-1),
+        "max_length": np.asarray(TOKENS),
+    }
