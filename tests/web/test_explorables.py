@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from in_page import MINUTE, SCHEMES, WIDTHS, faults
+from in_page import LOADED, MINUTE, SCHEMES, WIDTHS, faults
 
 from grpo_ref import RECIPES, TASKS, clipped, config_for, slot, train
 from grpo_ref.frontends.cli import main
@@ -169,6 +169,8 @@ def test_a_training_can_be_stopped_and_begun_again(visit):
     page.select_option("#task", "bandit")
     page.fill("#updates + input", "3")
     page.fill("#b-group_size + input", "1")
+    page.select_option("#a-recipe", "sapo")
+    assert (page.is_disabled("#a-clip_low"), page.input_value("#a-clip_low + input")) == (True, "")
     page.click("#train")
     assert said(page, "Trained") == "Trained: 3 updates of each run."
     assert "run B: dapo. Every advantage is 0" in page.inner_text("#notes")
@@ -189,3 +191,12 @@ def test_the_pages_are_accessible_and_as_wide_as_the_screen(visit, name):
     for width in WIDTHS:
         for scheme in SCHEMES:
             assert faults(page, width, scheme) == [], (width, scheme)
+
+
+def test_after_one_visit_no_page_needs_the_network(visit, address):
+    page = visit("explain.html")
+    address[1].shutdown()
+    address[1].server_close()
+    for name in (*USES, "index.html"):
+        page.goto(address[0] + name)
+        page.wait_for_function(LOADED, timeout=MINUTE)

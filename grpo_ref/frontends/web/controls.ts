@@ -69,8 +69,10 @@ export class Amount {
     return this.slider.disabled;
   }
 
+  /** What is disabled has no value: its field is empty. */
   set isDisabled(isDisabled: boolean) {
     this.slider.disabled = this.field.disabled = isDisabled;
+    if (isDisabled) this.field.value = "";
   }
 
   private get dragged(): number {

@@ -93,8 +93,9 @@ export class Run {
     const brought = this.choices.recipes[this.recipe.value];
     this.amount("kl_coef").value = brought.kl_coef;
     for (const id of CLIP) {
-      this.amount(id).isDisabled = brought[id] === null;
-      this.amount(id).value = brought[id] ?? 0;
+      const width = brought[id];
+      this.amount(id).isDisabled = width === null;
+      if (width !== null) this.amount(id).value = width;
     }
   }
 
