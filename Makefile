@@ -7,7 +7,7 @@
 # make docs   renew the tables of the documentation, the map of the house and the list of public names
 # make site   build the site into build/site: pages, reference, recipes and notebooks   make test-site   test it
 # make page   build the programs of the course in the browser, for grpo-ref web; needs Node.js   make test-web   test it
-# make notebooks   make notebooks/*.ipynb from the scripts beside them
+# make notebooks   make notebooks/*.ipynb from the scripts beside them, with their outputs (minutes)
 # make bench-gpu   benchmarks on a GPU; before it: make setup, then .venv/bin/pip install -e '.[cuda]'
 # Every target sets up .venv by itself. PYTHON chooses the interpreter (3.11 or later).
 

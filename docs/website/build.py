@@ -37,7 +37,7 @@ DOOR = (
 NO_HEADINGS = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n\n"
 
 
-def write_sources(*, run_notebooks: bool) -> None:
+def write_sources() -> None:
     """Write everything that Sphinx reads."""
     links = Links()
     start = (HERE / "start.md").read_text(encoding="utf-8").replace(PLACE, DOOR if has_course() else "")
@@ -55,7 +55,7 @@ def write_sources(*, run_notebooks: bool) -> None:
     nearest = nearest_of_all(code)
     write_recipes(code, nearest, learned_by_all(code))
     write_trainers(code, nearest)
-    write_notebooks(links, code_hash("grpo_ref"), run=run_notebooks)
+    write_notebooks(links)
     links.linked |= {proof.file.relative_to(ROOT).as_posix() for proof in all_proofs()}
     links.save()
 
@@ -71,11 +71,11 @@ def code_hash(*folders: str) -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in modules)).hexdigest()
 
 
-def make(site: Path, *, run_notebooks: bool) -> int:
+def make(site: Path) -> int:
     """Build the site into a folder; the exit status of Sphinx, for which every warning is an error."""
     shutil.rmtree(SOURCES, ignore_errors=True)
     shutil.rmtree(site, ignore_errors=True)
-    write_sources(run_notebooks=run_notebooks)
+    write_sources()
     options = ["-q", "-W", "--keep-going", "-E", "-d", str(site.with_name("site-doctrees")), "-c", str(HERE)]
     done = subprocess.run([sys.executable, "-m", "sphinx", *options, str(SOURCES), str(site)])
     prune(site)
@@ -94,9 +94,7 @@ def main() -> int:
     """Build from the command line."""
     parser = argparse.ArgumentParser(description="Build the site.")
     parser.add_argument("--out", type=Path, default=SITE)
-    parser.add_argument("--no-run", action="store_true", help="show the notebooks without their outputs")
-    told = parser.parse_args()
-    return make(told.out, run_notebooks=not told.no_run)
+    return make(parser.parse_args().out)
 
 
 if __name__ == "__main__":

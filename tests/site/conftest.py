@@ -31,6 +31,6 @@ def site(tmp_path_factory):
     if "PYTEST_XDIST_WORKER" in os.environ:
         pytest.skip("the site is built once, not by each worker: make test-site")
     folder = tmp_path_factory.mktemp("built") / "site"
-    command = [sys.executable, "-m", "website.build", "--no-run", "--out", str(folder)]
+    command = [sys.executable, "-m", "website.build", "--out", str(folder)]
     done = subprocess.run(command, cwd=ROOT / "docs", capture_output=True, text=True)
     return Built(folder, done.stdout + done.stderr, done.returncode, crawl(folder))
