@@ -31,7 +31,7 @@ def _about(dialect: Dialect, key: str, page: str) -> str:
     lines = _choices(dialect, key, page) if has_choices(dialect, key) else _number(dialect, key, page)
     [(_, _, told)] = explain(dialect, {key: dialect.defaults[key]}).keys
     said = [told] if told != DEFAULT else []
-    return "<br>".join([*said, *lines]) or "No part of a recipe."
+    return "<br>".join([*said, *lines]) or "By itself it changes no part of a recipe."
 
 
 def _choices(dialect: Dialect, key: str, page: str) -> list[str]:
