@@ -2,10 +2,11 @@
 
 import ast
 import symtable
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 CHOICES, LOOPS = (ast.If, ast.Try, ast.With), (ast.For, ast.While)
 """Statements that hold others and make no name space of their own."""
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 ALWAYS = frozenset(("*", "annotations"))
 """What is bound by an import whose effect reaches everything."""
 
@@ -13,19 +14,19 @@ ALWAYS = frozenset(("*", "annotations"))
 def needed(nodes: Sequence[ast.stmt], asked: Iterable[str]) -> list[ast.stmt]:
     """The statements that give what is asked for, those that give what they read, and so on, in their order.
 
-    A number that a function reads may come from a call, as in `EPS = np.finfo(float).eps`; but the result of
-    a call does not take the place of a function, a class or a module of the same name. Where nothing that is
-    asked for is there, these are all definitions.
+    A number that a function reads may come from a call, as in `EPS = np.finfo(float).eps`; but a function's
+    own result does not take its place, as in `k3 = k3(1, 2)`. Where nothing that is asked for is there, these
+    are all definitions.
     """
-    is_definition = list(map(_is_definition, nodes))
-    lasting = {name for node in nodes if _lasts(node) for name in given(node)}
+    changed = {node.name: _changed_by(node) for node in nodes if isinstance(node, FUNCTIONS)}
+    imported = set().union(*(given(node) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)))
     gives = [
-        given(node) if is_one else given(node) - lasting
-        for node, is_one in zip(nodes, is_definition, strict=True)
+        given(node, changed) - (imported if isinstance(node, ast.Expr) else _own_results(node))
+        for node in nodes
     ]
     reads = [_read(node) for node in nodes]
     roots = set(asked) & set().union(*gives)
-    kept = [not names.isdisjoint(ALWAYS) for names in gives] if roots else is_definition
+    kept = [not names.isdisjoint(ALWAYS) for names in gives] if roots else list(map(_is_definition, nodes))
     while True:
         used = roots.union(*(names for names, keep in zip(reads, kept, strict=True) if keep))
         more = [keep or not used.isdisjoint(names) for keep, names in zip(kept, gives, strict=True)]
@@ -34,25 +35,33 @@ def needed(nodes: Sequence[ast.stmt], asked: Iterable[str]) -> list[ast.stmt]:
         kept = more
 
 
-def given(node: ast.stmt) -> set[str]:
+def given(node: ast.stmt, changed: Mapping[str, set[str]] | None = None) -> set[str]:
     r"""The names that a statement of a module binds, or whose values it may change.
 
-    >>> program = "import a.b, c as d\nx.y[z] = 1\nx.append(1)\nprint(x)\nfor i in x: t += i"
-    >>> [sorted(given(node)) for node in ast.parse(program).body]
-    [['a', 'd'], ['x'], ['x'], [], ['i', 't']]
+    Args:
+      node: the statement.
+      changed: name of a function of the program -> names of the program whose values it may change.
+
+    >>> program = "import a.b, c as d\nx.y[z] = 1\nx.append(1)\nf(x)\nfor i in x: t += i\n@f\ndef g(): pass"
+    >>> [sorted(given(node, {"f": {"all"}})) for node in ast.parse(program).body]
+    [['a', 'd'], ['x'], ['x'], ['all'], ['i', 't'], ['all', 'f', 'g']]
     """
+    changed = changed or {}
     if isinstance(node, CHOICES + LOOPS):
-        return _headed(node).union(*map(given, _inner(node)))
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return {node.name}
+        return _headed(node).union(*(given(each, changed) for each in _inner(node)))
     if isinstance(node, ast.Import | ast.ImportFrom):
         return {each.asname or each.name.partition(".")[0] for each in node.names}
-    if isinstance(node, ast.Assign):
+    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+        told = [*node.decorator_list, *(node.bases if isinstance(node, ast.ClassDef) else ())]
+        names = set().union(*(_bases(each.func if isinstance(each, ast.Call) else each) for each in told))
+        return {node.name, *names}.union(*(changed.get(name, ()) for name in names))
+    if isinstance(node, ast.Assign | ast.Delete):
         return set().union(*map(_bases, node.targets))
     if isinstance(node, ast.AnnAssign | ast.AugAssign):
         return _bases(node.target)
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        return _bases(node.value.func) if isinstance(node.value.func, ast.Attribute) else set()
+        called = node.value.func
+        return _bases(called) if isinstance(called, ast.Attribute) else changed.get(_name(called), set())
     return set()
 
 
@@ -62,7 +71,24 @@ def _bases(target: ast.expr) -> set[str]:
         return set().union(*map(_bases, target.elts))
     while isinstance(target, ast.Attribute | ast.Subscript | ast.Starred):
         target = target.value
-    return {target.id} if isinstance(target, ast.Name) else set()
+    return {_name(target)} - {""}
+
+
+def _name(node: ast.expr) -> str:
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _own_results(node: ast.stmt) -> set[str]:
+    """The names that a statement would replace by what a call of themselves returns."""
+    if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
+        return set().union(*map(_bases, node.targets)) & {_name(node.value.func)}
+    return set()
+
+
+def _changed_by(function: ast.stmt) -> set[str]:
+    """The module's names whose values a function may change."""
+    inside = (each for each in ast.walk(function) if isinstance(each, ast.stmt) and each is not function)
+    return set().union(*map(given, inside)) & _read(function)
 
 
 def _headed(node: ast.stmt) -> set[str]:
@@ -82,25 +108,17 @@ def _inner(node: ast.stmt) -> Iterator[ast.stmt]:
         yield from handler.body
 
 
-def _lasts(node: ast.stmt) -> bool:
-    """Whether it defines functions or classes or imports modules, or may do so."""
-    if isinstance(node, CHOICES):
-        return _is_definition(node) and any(map(_lasts, _inner(node)))
-    if isinstance(node, ast.Assign):
-        return isinstance(node.value, ast.Lambda)
-    return isinstance(
-        node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
-    )
-
-
 def _is_definition(node: ast.stmt) -> bool:
-    """An import, function or class, a value made without a call, or a block of nothing but such."""
+    """An import, function or class, a value made without a call, or a choice between such."""
     if isinstance(node, CHOICES):
         return all(_is_definition(each) or isinstance(each, ast.Pass) for each in _inner(node))
-    if _lasts(node):
+    if isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom)):
         return True
-    calls = any(isinstance(each, ast.Call) for each in ast.walk(node))
-    return isinstance(node, ast.Assign | ast.AnnAssign) and not calls
+    if not isinstance(node, ast.Assign | ast.AnnAssign):
+        return False
+    return isinstance(node.value, ast.Lambda) or not any(
+        isinstance(each, ast.Call) for each in ast.walk(node)
+    )
 
 
 def _read(node: ast.stmt) -> set[str]:

@@ -3,13 +3,15 @@
 import ast
 import json
 import re
+import sys
 from collections.abc import Iterable
 
 from grpo_ref.course.classroom.entries import Unreadable
-from grpo_ref.course.classroom.needed import needed
+from grpo_ref.course.classroom.needed import given, needed
+from grpo_ref.course.grading.wasm import PACKAGES
 
 CELL_MAGIC = re.compile(r"%%(\w+)")
-PYTHON_MAGICS = frozenset(("time", "timeit", "capture", "prun", "memit", "writefile", "python", "python3"))
+PYTHON_MAGICS = frozenset(("time", "capture", "prun", "memit", "writefile"))
 """What the rest of a notebook's cell is Python after."""
 MAGIC = re.compile(
     r"^(?P<indent>[ \t]*)(?:[%!?].*|[\w.\[\], \t]+=\s*[!%].*|[\w.\[\]()]+\?\??[ \t]*)$", re.MULTILINE
@@ -17,6 +19,22 @@ MAGIC = re.compile(
 """A line of IPython's own: %magic, !command, x = !command, ?help and help?."""
 DEFINITION = re.compile(r"^\s*(def|class)\b", re.MULTILINE)
 """What a cell may be needed for."""
+MAIN = '__name__ = "__main__"'
+"""What is so in a notebook."""
+TIMED = re.compile(r"^([ \t]*)%time +(?=\S)", re.MULTILINE)
+"""What stands before a statement whose time is told."""
+ABSENT = "_Absent"
+LATE = f"""class {ABSENT}:
+
+    def __init__(self, error):
+        self.error = error
+
+    def __getattr__(self, name):
+        raise self.error
+
+    def __call__(self, *arguments, **keywords):
+        raise self.error"""
+"""Stands for a module that an answer cannot import; it is an error to use it."""
 FAULTS = (SyntaxError, ValueError, RecursionError, MemoryError)
 """What Python raises where a text is no program."""
 
@@ -40,23 +58,56 @@ def code_of(notebook: bytes, asked: Iterable[str]) -> bytes:
     faulty: list[str] = []
     for text in map(_without_magics, sources):
         try:
-            nodes += ast.parse(text).body
+            nodes += [each for node in ast.parse(text).body for each in _apart(node)]
         except FAULTS:
             faulty += [text] * bool(DEFINITION.search(text))  # its fault is told when it is loaded
     nodes.sort(key=lambda node: getattr(node, "module", "") != "__future__")  # these have to be first
     try:
-        code = [ast.unparse(node) for node in needed(nodes, asked)]
+        kept = [_forgiven(node) for node in needed(nodes, asked)]
+        code = [ast.unparse(node) for node in kept]
     except FAULTS as error:
         raise Unreadable("is no notebook that can be read") from error
-    return "\n\n".join(code + faulty).encode(errors="backslashreplace")
+    late = [LATE] * any(ABSENT in text for text in code) + [MAIN] * any("__name__" in text for text in code)
+    first = sum(text.startswith("from __future__") for text in code)
+    return "\n\n".join(code[:first] + late + code[first:] + faulty).encode(errors="backslashreplace")
+
+
+def _apart(node: ast.stmt) -> list[ast.stmt]:
+    """An import as one for each name, so that the others need not be there; anything else as it is."""
+    if isinstance(node, ast.Import):
+        return [ast.Import([name]) for name in node.names]
+    if isinstance(node, ast.ImportFrom):
+        return [ast.ImportFrom(node.module, [name], node.level) for name in node.names]
+    return [node]
+
+
+def _forgiven(node: ast.stmt) -> ast.stmt:
+    """An import that fails where its name is used, if it is of what an answer cannot import."""
+    if not isinstance(node, ast.Import | ast.ImportFrom):
+        return node
+    (name,) = node.names
+    module = name.name if isinstance(node, ast.Import) else node.module or ""
+    if module.partition(".")[0] in {*sys.stdlib_module_names, *PACKAGES}:
+        return node
+    (bound,) = given(node)
+    late = "pass" if bound == "*" else f"{bound} = {ABSENT}(error)"
+    text = f"try:\n    {ast.unparse(node)}\nexcept ImportError as error:\n    {late}"
+    return ast.parse(text).body[0]
 
 
 def _without_magics(source: str) -> str:
     r"""A cell without what is no Python: a line of IPython's becomes `pass`, a cell of another program empty.
 
-    >>> _without_magics("x = 1\n!ls\ny = %pwd\nlen?")
-    'x = 1\npass\npass\npass'
+    >>> _without_magics("x = 1\n!ls\ny = %pwd\n%time z = 2\nlen?")
+    'x = 1\npass\npass\nz = 2\npass'
     """
     first, *_ = source.lstrip().splitlines() or [""]
     other = CELL_MAGIC.match(first)
-    return "" if other and other[1] not in PYTHON_MAGICS else MAGIC.sub(r"\g<indent>pass", source)
+    if other and other[1] not in PYTHON_MAGICS:
+        return ""
+    text = source.lstrip().removeprefix(first) if other else source
+    try:
+        ast.parse(text)
+    except FAULTS:
+        return MAGIC.sub(r"\g<indent>pass", TIMED.sub(r"\1", text))
+    return text

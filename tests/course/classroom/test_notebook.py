@@ -72,6 +72,53 @@ def test_a_function_may_change_a_value_of_the_module():
     assert (names["k3"](-1, 0), names["calls"]) == (1, 1)
 
 
+def test_what_cannot_be_imported_fails_where_it_is_used():
+    """Modules on the same line are there; a later import of the same name takes its place."""
+    names = loaded(
+        "from __future__ import annotations\nimport math, no_such_module as plt",
+        "from no_such_module.parts import *\nimport no_such_module as m\nimport math as m",
+        "def k3(a, b):\n    if b: plt.plot(a)\n    return m.exp(math.log(a))",
+    )
+    assert names["k3"](2.0, False) == pytest.approx(2.0)
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"):
+        names["k3"](2.0, True)
+
+
+def test_a_decorator_and_a_call_may_fill_what_is_read():
+    names = loaded(
+        "KNOWN = {}\ndef known(f): KNOWN[f.__name__] = f\ndef settle():\n    global SIZE\n    SIZE = 3",
+        "@known\ndef one(a): return a",
+        "settle()\ndef k3(a, b): return KNOWN['one'](a) + SIZE",
+    )
+    assert names["k3"](2, 0) == 5
+
+
+def test_a_function_may_take_the_place_of_one_that_it_calls():
+    assert (
+        loaded("def k3(a, b): return a", "def twice(f): return lambda a, b: 2 * f(a, b)", "k3 = twice(k3)")[
+            "k3"
+        ](1, 2)
+        == 2
+    )
+
+
+def test_names_are_those_of_a_notebook_at_its_end():
+    names = loaded(
+        "abs = 3", "if __name__ == '__main__':\n    SIZE = 2", "del abs", "def k3(a, b): return abs(a) * SIZE"
+    )
+    assert names["k3"](-1, 0) == 2
+
+
+def test_signs_of_magics_in_python_are_python():
+    """A line of an expression may begin with %; statements may be timed; what is only timed gives nothing."""
+    names = loaded(
+        '%%time\ndef k3(a, b):\n    """\n! text?\n"""\n    return ("%d"\n% a, SIZE)',
+        "%time SIZE = 3\nlen?",
+        "%%timeit\nSIZE = 4",
+    )
+    assert names["k3"](1, 2) == ("1", 3)
+
+
 def test_a_faulty_cell_that_defines_nothing_is_left_out():
     assert loaded("display(1); abs?", "def k3(a, b): return 1")["k3"](1, 2) == 1
     with pytest.raises(SyntaxError):
