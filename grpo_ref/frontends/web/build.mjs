@@ -3,7 +3,13 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build } from "esbuild";
 
-const PAGES = { "index.html": "Course", "play.html": "Playground", "surrogates.html": "Surrogates", "explain.html": "Explain" };
+const PAGES = {
+  "index.html": "Course",
+  "play.html": "Playground",
+  "surrogates.html": "Surrogates",
+  "explain.html": "Explain",
+};
+const PROGRAMS = ["course", "judge", "student", "program", "play", "surrogates", "explain", "worker", "offline"];
 const folder = process.argv[2];
 
 /** The links to all pages, for one of them. */
@@ -16,9 +22,7 @@ function links(current) {
 
 mkdirSync(folder, { recursive: true });
 await build({
-  entryPoints: ["course", "judge", "student", "program", "play", "surrogates", "explain", "worker", "offline"].map(
-    (name) => `${name}.ts`,
-  ),
+  entryPoints: PROGRAMS.map((name) => `${name}.ts`),
   bundle: true,
   loader: { ".py": "text" },
   minify: true,

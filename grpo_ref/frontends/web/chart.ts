@@ -142,10 +142,10 @@ export class Chart {
     return [svg("path", { d: `${this.path(xs, high)}${back}Z`, class: `band ${kind}` })];
   }
 
-  private mark({ at, values }: Mark): SVGElement[] {
+  private mark({ at, values }: Mark): (SVGElement | string)[] {
     const line = svg("line", { x1: this.x(at), x2: this.x(at), y1: FRAME.top, y2: FRAME.bottom, class: "mark" });
-    const points = values.flatMap((value, number) =>
-      value === undefined ? [] : [svg("circle", { cx: this.x(at), cy: this.y(value), r: 5, class: `point ${KINDS[number]}` })],
+    const points = values.map((value, number) =>
+      value === undefined ? "" : svg("circle", { cx: this.x(at), cy: this.y(value), r: 5, class: `point ${KINDS[number]}` }),
     );
     return [line, ...points];
   }

@@ -12,10 +12,10 @@ interface Piece {
 
 type Explained = { error: string } | { pieces: Piece[]; skipped: string[] };
 
-const TAGS = { heading: "h2", part: "h3", sentence: "p", equation: "pre", key: "p", trap: "h3", about: "p", source: "p" };
+const TAGS: Partial<Record<Piece["kind"], string>> = { heading: "h2", part: "h3", equation: "pre", trap: "h3" };
 
 function shown({ kind, text, name }: Piece): HTMLElement {
-  const made = element(TAGS[kind], text, kind);
+  const made = element(TAGS[kind] ?? "p", text, kind);
   if (name) made.prepend(element("span", name, "name"), " ");
   return made;
 }

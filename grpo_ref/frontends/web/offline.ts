@@ -7,16 +7,15 @@ const worker = self as unknown as ServiceWorkerGlobalScope;
 const VERSION = "@VERSION@"; // of all files; `build.py` writes it
 const CACHE = `grpo-ref-${VERSION}`;
 const COURSE = ["./", "index.html", "course.js", "judge.js", "student.js", "style.css", "course.json"];
-const OTHERS = ["play", "surrogates", "explain"].flatMap((name) => [`${name}.html`, `${name}.js`]);
+const COMPUTING = ["play", "surrogates", "explain"].flatMap((name) => [`${name}.html`, `${name}.js`]);
+const PAGES = [...COURSE, ...COMPUTING, "worker.js", "computing.css"];
 const HEADERS = {
   "Cross-Origin-Opener-Policy": "same-origin",
   "Cross-Origin-Embedder-Policy": "require-corp",
   "Cross-Origin-Resource-Policy": "same-origin",
 };
 
-worker.addEventListener("install", (event) =>
-  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll([...COURSE, ...OTHERS, "worker.js", "computing.css"]))),
-);
+worker.addEventListener("install", (event) => event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(PAGES))));
 worker.addEventListener("activate", (event) => event.waitUntil(begin()));
 worker.addEventListener("fetch", (event) => {
   const isOurs = event.request.method === "GET" && new URL(event.request.url).origin === location.origin;

@@ -73,8 +73,10 @@ class Page {
   }
 
   private changed(): void {
-    const own = this.runs.flatMap((run) => Object.entries(run.settings).map(([id, value]) => [`${run.name}.${id}`, value]));
-    link.write({ ...this.settings, ...Object.fromEntries(own.filter(([, value]) => value !== null)) });
+    const own = this.runs.flatMap(({ name, settings }) =>
+      Object.entries(settings).flatMap(([id, value]) => (value === null ? [] : [[`${name}.${id}`, value]])),
+    );
+    link.write({ ...this.settings, ...Object.fromEntries(own) });
   }
 
   private async copy(): Promise<void> {
@@ -128,8 +130,8 @@ class Page {
     const updates = Number(this.settings.updates);
     tell("Training ...");
     while (this.isTraining && this.runs.some((run) => run.rows.length < updates)) {
-      for (const run of this.runs) {
-        if (run.rows.length < updates) run.rows.push(...(await this.python.call<Row[]>("runs.advance", run.name, PIECE)));
+      for (const { name, rows } of this.runs.filter((run) => run.rows.length < updates)) {
+        rows.push(...(await this.python.call<Row[]>("runs.advance", name, PIECE)));
       }
       this.draw();
     }

@@ -3,7 +3,7 @@ import type { Line } from "./chart";
 import { Amount, Choice, type Limits } from "./controls";
 import { place } from "./elements";
 
-/** Of one update, by the name of the measure: mean, 10th and 90th percentile over the seeds; null if one is not finite. */
+/** See `play.Row`: of one update, by the name of the measure, mean, 10th and 90th percentile over the seeds. */
 export type Row = Record<string, [number, number, number] | null>;
 
 export type Settings = Record<string, string | number | null>;

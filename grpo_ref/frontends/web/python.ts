@@ -1,4 +1,4 @@
-/** Python for a page: the files that it needs, loaded once, and a worker in which functions of `grpo_ref` are called. */
+/** Python for a page: the files that it needs, and a worker in which functions of `grpo_ref` are called. */
 import type { Files } from "./interpreter";
 
 /** The program of the interpreter, its library, and the library with `grpo_ref` beside it. */

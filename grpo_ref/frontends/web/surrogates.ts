@@ -25,14 +25,11 @@ const UP = [-3, 3] as const;
 const START = { ratio: "1.25", advantage: "1", recipe: "dapo", beside: "grpo" };
 
 class Page {
-  private readonly ratio = new Amount(place("settings"), "ratio", RATIO, RATIOS, () => this.changed());
-  private readonly advantage = new Amount(place("settings"), "advantage", "Advantage A", ADVANTAGES, () => this.changed());
+  private readonly ratio: Amount;
+  private readonly advantage: Amount;
   private readonly recipe: Choice;
   private readonly beside: Choice;
-  private readonly charts = {
-    value: new Chart(place("charts"), { x: "ratio \u03c1", y: "value s" }, [0, RATIOS.high], UP),
-    slope: new Chart(place("charts"), { x: "ratio \u03c1", y: "slope \u2202s/\u2202log \u03c0\u03b8" }, [0, RATIOS.high], UP),
-  };
+  private readonly charts = { value: chartOf("value s"), slope: chartOf("slope \u2202s/\u2202log \u03c0\u03b8") };
   private curves: Curves = { ratios: [], curves: [] };
   private drawn = NaN; // the advantage of the curves
   private isAsking = false;
@@ -43,8 +40,11 @@ class Page {
     private readonly families: Family[],
   ) {
     const recipes = families.flatMap((family) => family.recipes);
-    this.recipe = new Choice(place("settings"), "recipe", "Recipe, solid line", recipes, () => this.changed());
-    this.beside = new Choice(place("settings"), "beside", "Recipe, dashed line", recipes, () => this.changed());
+    const [settings, changed] = [place("settings"), () => this.changed()];
+    this.ratio = new Amount(settings, "ratio", RATIO, RATIOS, changed);
+    this.advantage = new Amount(settings, "advantage", "Advantage A", ADVANTAGES, changed);
+    this.recipe = new Choice(settings, "recipe", "Recipe, solid line", recipes, changed);
+    this.beside = new Choice(settings, "beside", "Recipe, dashed line", recipes, changed);
     for (const chart of Object.values(this.charts)) {
       chart.onDrag((ratio) => {
         this.ratio.value = Number(ratio.toFixed(2));
@@ -110,6 +110,10 @@ class Page {
     const curve = this.curves.curves[family];
     return curve ? { xs: this.curves.ratios, ys: curve[what] } : { xs: [], ys: [] };
   }
+}
+
+function chartOf(label: string): Chart {
+  return new Chart(place("charts"), { x: "ratio \u03c1", y: label }, [0, RATIOS.high], UP);
 }
 
 function inWords(point: Point): string {
