@@ -6,7 +6,7 @@ const worker = self as unknown as ServiceWorkerGlobalScope;
 
 const VERSION = "@VERSION@"; // of all files; `build.py` writes it
 const CACHE = `grpo-ref-${VERSION}`;
-const COURSE = ["./", "index.html", "course.js", "judge.js", "student.js", "style.css", "course.json"];
+const COURSE = ["./", "index.html", "course.js", "judge.js", "student.js", "program.js", "style.css", "course.json"];
 const COMPUTING = ["play", "surrogates", "explain"].flatMap((name) => [`${name}.html`, `${name}.js`]);
 const PAGES = [...COURSE, ...COMPUTING, "worker.js", "computing.css"];
 const HEADERS = {
