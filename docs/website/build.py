@@ -17,6 +17,7 @@ from website.kernel_map import write_map
 from website.laboratory import write_laboratory
 from website.learning_curves import learned_by_all
 from website.links import Links
+from website.moving_picture import moving_picture
 from website.notebooks import write_notebooks
 from website.proofs import all_proofs
 from website.recipe_pages import write_recipes
@@ -34,6 +35,8 @@ DOOR = (
     ' <a href="course/surrogates.html">the surrogates</a> under a ratio that you drag, and'
     ' <a href="course/explain.html">what a trainer\'s configuration optimizes</a>.</p>'
 )
+MOVING = "<!-- moving -->"
+"""Where the start page has its moving picture."""
 NO_HEADINGS = "---\nhtml_theme.sidebar_secondary.remove: true\n---\n\n"
 
 
@@ -41,6 +44,7 @@ def write_sources() -> None:
     """Write everything that Sphinx reads."""
     links = Links()
     start = (HERE / "start.md").read_text(encoding="utf-8").replace(PLACE, DOOR if has_course() else "")
+    start = start.replace(MOVING, f"```{{raw}} html\n{moving_picture()}```")
     write("index.md", links.rewritten(start, path="README.md", page="index"))
     for path, page in COPIED.items():
         text = with_floors((ROOT / path).read_text(encoding="utf-8"))
