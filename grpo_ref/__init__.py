@@ -88,7 +88,7 @@ Penalties: how far is the policy from its reference, estimated from the sampled 
   k1                The log-ratio to the reference: unbiased as a value, but its expected gradient is zero.
   k2                Half the squared log-ratio: biased as a value, but its on-policy gradient is exactly that of the KL.
   k3                Unbiased, never negative and of low variance as a value; its gradient is that of KL(πref ‖ πθ).
-  absolute          The absolute log-ratio: robust, but the gradient of no divergence. At v = 0 the slope is 0.
+  absolute          The absolute log-ratio: robust, with the gradient of a total variation. At v = 0 the slope is 0.
   mse               Another name of `k2`.
   straight_through  The value of one estimator with the unbiased gradient of k2.
   weighted_k1       k1 times the importance ratio, both differentiated: unbiased in value and gradient, off-policy too.

@@ -8,7 +8,7 @@ policy is the gradient of the *estimate*, and most estimates have the wrong one:
 | k1                    | v              | 1               | 0                                         |
 | k2 (also called mse)  | v² / 2         | v               | that of KL(πθ ‖ πref): unbiased           |
 | k3 (low_var_kl)       | e⁻ᵛ - 1 + v    | 1 - e⁻ᵛ         | that of KL(πref ‖ πθ), the other way round |
-| absolute              | abs v          | sign v          | of no divergence                          |
+| absolute              | abs v          | sign v          | twice that of the total variation         |
 | weighted_k1           | r v            | r (1 + v)       | unbiased, off-policy too                  |
 | weighted_k3           | r (e⁻ᵛ - 1 + v) | r v            | unbiased, off-policy too                  |
 | straight_through      | any            | v               | unbiased                                  |
@@ -117,9 +117,12 @@ def k3(
 
 
 def absolute(log_probs: Array, ref_log_probs: Array, *, max_log_ratio: float = math.inf) -> Term:
-    """The absolute log-ratio: robust, but the gradient of no divergence. At v = 0 the slope is 0.
+    """The absolute log-ratio: robust, with the gradient of a total variation. At v = 0 the slope is 0.
 
         |v|,   v = log πθ - log πref
+
+    On average over the policy's own tokens, the slope is twice the gradient of the total variation
+    Σₐ |πθ(a) - πref(a)| / 2.
 
     Args:
       log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.

@@ -215,9 +215,7 @@ DRO = replace(
 
 GDPO = replace(GRPO, advantage=slot(normalized_then_summed), kl_coef=0.0, source="GDPO (arXiv:2601.05242)")
 GOPO = replace(GRPO, advantage=slot(ranked), source="Group ordinal policy optimization (arXiv:2602.03876)")
-PASS_AT_K = replace(
-    GRPO, advantage=slot(best_of_group), source="Walder & Karkhanis 2025, pass@k (arXiv:2503.19595)"
-)
+PASS_AT_K = replace(GRPO, advantage=slot(best_of_group), source="Tang et al. 2025, pass@k (arXiv:2503.19595)")
 
 # ---- a sampler that is not quite the learner -----------------------------------------------------
 

@@ -9,7 +9,9 @@
 | `moments`   | what all of these share                                                            |
 
 Divisor, epsilon and groups of one are named arguments, because public trainers disagree about all three. A
-group whose rewards are all equal gets exactly 0 everywhere: no contrast, no signal, and no 0/0.
+group whose rewards are all equal gets 0: no contrast, no signal, and no 0/0. There are two exceptions:
+rounding may leave `length_weighted` some 1e-17 of the reward, and `whitened` takes the whole batch's mean off
+as well.
 """
 
 from grpo_ref.kernels.advantages.batch import batch_normalized, batch_scaled, gpg

@@ -165,7 +165,7 @@ def best_of_group(rewards: Array, *, ddof: int = 1, eps: float = 1e-6) -> Array:
     Raises:
       ValueError: if a group has fewer than two completions, ddof is not 0 or 1, or eps is negative.
 
-    Walder & Karkhanis 2025, pass@k (arXiv:2503.19595); verl `compute_grpo_passk_outcome_advantage`.
+    Tang et al. 2025, pass@k (arXiv:2503.19595); verl `compute_grpo_passk_outcome_advantage`.
     """
     if rewards.shape[MEMBERS] < 2:
         raise ValueError(

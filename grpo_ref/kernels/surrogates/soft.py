@@ -37,4 +37,5 @@ def sapo(
     fading = xp.exp(-abs(distance))
     gate = xp.where(distance > 0.0, 1.0, fading) / (1.0 + fading)
     steepness = fading / (1.0 + fading) ** 2
-    return Term(value=4.0 / tau * gate * advantages, slope=4.0 * steepness * ratio * advantages)
+    fast = xp.where(steepness > 0.0, ratio, 0.0)  # where the ratio overflows, nothing is left of the slope
+    return Term(value=4.0 / tau * gate * advantages, slope=4.0 * steepness * fast * advantages)

@@ -89,8 +89,8 @@ TRAPS = (
     Trap(
         "A penalty that does not pull",
         lambda s, given: bool(s.use_kl_loss) and s.kl_loss_type in ("kl", "k1", "abs"),
-        "As a loss, k1 has an expected gradient of zero and abs that of no divergence; k2 and the types with a + have the"
-        " KL's own.",
+        "As a loss, k1 has an expected gradient of zero, and abs twice that of the total variation; k2 and the types with"
+        " a + have the KL's own.",
         "Schulman 2020, Approximating KL divergence; verl #2953",
         {"use_kl_loss": True, "kl_loss_type": "k1"},
         {"use_kl_loss": True, "kl_loss_type": "k2"},

@@ -23,6 +23,14 @@ def test_sapo_without_advantage_and_far_away(asarray):
     asarray.check(term.slope, [0.0, 0.0])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sapo_has_no_slope_where_the_ratio_overflows(dtype):
+    """e⁷¹⁰ is more than a float64 holds, e⁸⁹ more than a float32. The gate is open, and its slope 0."""
+    with np.errstate(over="ignore"):
+        term = sapo(np.array([750.0], dtype=dtype), np.array([1.0], dtype=dtype))
+    assert (term.value[0], term.slope[0]) == (4.0, 0.0)
+
+
 def test_sapo_keeps_the_digits_of_a_tiny_slope(asarray):
     """At r = 40, A = 1: 1 - p is e⁻³⁹ to 17 digits, so the slope is 4 · 40 e⁻³⁹; 1 - p as it stands gives 0.
 
