@@ -41,7 +41,9 @@ def run(notebook: Any) -> Any:
     metadata = dict(notebook.metadata)
     with TemporaryDirectory() as folder:
         place = {"metadata": {"path": folder}}
-        NotebookClient(notebook, timeout=SECONDS, resources=place, extra_arguments=QUIET).execute()
+        client = NotebookClient(notebook, timeout=SECONDS, resources=place, extra_arguments=QUIET)
+        client.coalesce_streams = True  # else what a cell prints comes in as many parts as it happens to
+        client.execute()
     notebook.metadata = metadata
     for cell in notebook.cells:
         cell.metadata = {}
