@@ -23,19 +23,21 @@ TITLE = re.compile(r"^## (\d\. .*|Where to go on)$", re.MULTILINE)
 
 
 def walk(page, root):
-    """Do all that a page says."""
-    for step in STEP.finditer(page):
+    """Do all that a page says, and compare what is printed; how many steps there were."""
+    steps = list(STEP.finditer(page))
+    for step in steps:
         if step["session"]:
             follow_session(step, root, path=[ROOT])
         else:
             follow(step, root, run=None)
+    return len(steps)
 
 
 @pytest.mark.parametrize("name", FOLLOWED)
 def test_a_newcomer_sees_what_the_page_shows(name, tmp_path):
     if name in NEEDED:
         pytest.importorskip(NEEDED[name])
-    walk(TEXTS[name], tmp_path)
+    assert walk(TEXTS[name], tmp_path) > 0
 
 
 @pytest.mark.parametrize("name", TUTORIALS)
@@ -68,4 +70,5 @@ def test_what_is_not_as_told_is_noticed(page, said, tmp_path):
 
 
 def test_a_session_may_leave_out_lines_and_go_on_after_a_backslash(tmp_path):
-    walk('```console\n$ printf "%s\\n" one \\\n    two three\n...\none\n...\nthree\n```\n', tmp_path)
+    session = '```console\n$ printf "%s\\n" one \\\n    two three\n...\none\n...\nthree\n```\n'
+    assert walk(session, tmp_path) == 1

@@ -1,7 +1,6 @@
 """How a recipe learns: the reward on each task, over many seeds, beside the recipe that it changes."""
 
 import numpy as np
-from joblib import Memory, Parallel, delayed
 from matplotlib.axes import Axes
 
 from grpo_ref.arrays import Floats
@@ -12,7 +11,7 @@ from grpo_ref.learning.tasks import TASKS
 from grpo_ref.plots.axes import label
 from grpo_ref.plots.style import COLOURS, as_svg, figure_style, new_figure
 from grpo_ref.recipes import RECIPES
-from website.tree import CACHE
+from website.kept import of_each_recipe
 
 SETTINGS = {"seeds": 16, "updates": 12, "epochs": 4}
 """Of every training; with one pass over a batch every ratio would be 1, and no surrogate would differ."""
@@ -28,10 +27,7 @@ def learned_by_all(code: str) -> dict[str, Learned]:
     Args:
       code: what is kept from the last time is used only if this hash of the code is the same.
     """
-    trained = Memory(CACHE, verbose=0).cache(_trained)
-    return dict(
-        zip(RECIPES, Parallel(n_jobs=-1)(delayed(trained)(name, code) for name in RECIPES), strict=True)
-    )
+    return of_each_recipe(_trained, code)
 
 
 def _trained(name: str, code: str) -> Learned:

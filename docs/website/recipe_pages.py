@@ -1,12 +1,12 @@
 """A page for each recipe, made from the code: its difference first, then its formulas, picture and keys."""
 
 from house import PUBLIC
-from joblib import Memory, Parallel, delayed
 
 from grpo_ref.learning.tasks import TASKS
 from grpo_ref.plots import as_svg, surrogate_figure
 from grpo_ref.recipes import CATALOG, CHAPTER, RECIPES, Recipe
 from website.docstrings import cited
+from website.kept import of_each_recipe
 from website.learning_curves import SETTINGS, Learned, learned_alike, picture
 from website.mentions import exercises_about, experiments_about
 from website.parts import Part, definitions, own_kernels, own_parts, parts_of
@@ -14,7 +14,7 @@ from website.places import to_line
 from website.proofs import proof_links, proofs_of
 from website.trainer_keys import Everywhere, table, title
 from website.trap_finder import traps_of
-from website.tree import CACHE, ROOT, write
+from website.tree import ROOT, write
 
 
 def write_recipes(code: str, nearest: dict[str, Everywhere], learned: dict[str, Learned]) -> None:
@@ -25,9 +25,7 @@ def write_recipes(code: str, nearest: dict[str, Everywhere], learned: dict[str, 
       nearest: of each recipe, the nearest configuration of each trainer.
       learned: the rewards of each recipe on each task.
     """
-    drawn = Memory(CACHE, verbose=0).cache(_drawn)
-    pictures = Parallel(n_jobs=-1)(delayed(drawn)(name, code) for name in RECIPES)
-    for name, svg in zip(RECIPES, pictures, strict=True):
+    for name, svg in of_each_recipe(_drawn, code).items():
         write(f"recipe/{name}.svg", svg)
         write(f"recipe/{name}-learning.svg", picture(learned, name, definitions()[name].parent))
         write(f"recipe/{name}.md", _page(name, nearest[name], learned))

@@ -2,14 +2,12 @@
 
 import re
 
-from joblib import Memory, Parallel, delayed
-
 from grpo_ref.recipes import RECIPES
 from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.convert import Conversion, nearest
 from grpo_ref.trainers.dialect import Dialect
+from website.kept import of_each_recipe
 from website.same_numbers import is_same
-from website.tree import CACHE
 
 Everywhere = dict[str, Conversion]
 """The nearest configuration of each trainer, by the name of its dialect."""
@@ -30,10 +28,7 @@ def nearest_of_all(code: str) -> dict[str, Everywhere]:
     Args:
       code: what is kept from the last time is used only if this hash of the code is the same.
     """
-    found = Memory(CACHE, verbose=0).cache(_nearest)
-    return dict(
-        zip(RECIPES, Parallel(n_jobs=-1)(delayed(found)(name, code) for name in RECIPES), strict=True)
-    )
+    return of_each_recipe(_nearest, code)
 
 
 def _nearest(name: str, code: str) -> Everywhere:

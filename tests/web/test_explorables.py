@@ -200,3 +200,4 @@ def test_after_one_visit_no_page_needs_the_network(visit, address):
     for name in (*USES, "index.html"):
         page.goto(address[0] + name)
         page.wait_for_function(LOADED, timeout=MINUTE)
+        assert page.inner_text("#status").startswith("Ready")
