@@ -1,11 +1,12 @@
 """The loss: four lines that give the value and the manual gradient of every recipe.
 
-    loss     = -Σ W (c surrogate.value - kl_coef penalty.value)
-    gradient = -[ level(W slope) + W direct ]            with respect to log_probs
+    loss     = -Σ (W c surrogate.value - V kl_coef penalty.value)
+    gradient = -[ level(slope) + direct ]            with respect to log_probs
 
-W are the aggregation's weights, c the product of the corrections, slope and direct those of the whole
-bracket. The level is its own transpose, so the backward pass calls the same function as the forward pass. The
-one minus sign of the library is here: surrogates are gains, the loss is what an optimizer minimizes.
+W are the weights of the aggregation, V those of the penalty (in most recipes the same), c the product of
+the corrections; slope and direct are those of the whole bracket. The level is its own transpose, so the
+backward pass calls the same function as the forward pass. The one minus sign of the library is here:
+surrogates are gains, the loss is what an optimizer minimizes.
 """
 
 import math
@@ -155,8 +156,8 @@ class Differentiated(NamedTuple):
 def differentiate(batch: Batch, recipe: Recipe) -> Differentiated:
     """Losses and gradient of a batch, without the checks and metrics of `policy_loss`.
 
-        losses = -W (c surrogate.value - kl_coef penalty.value)
-        gradient = -[ level(W slope) + W direct ]        with respect to log_probs
+        losses = -(W c surrogate.value - V kl_coef penalty.value)
+        gradient = -[ level(slope) + direct ]        with respect to log_probs
 
     Args:
       batch: (..., P, G, T) arrays with cleared padding, as `batch_of` makes them.
@@ -172,10 +173,9 @@ def differentiate(batch: Batch, recipe: Recipe) -> Differentiated:
     gain, penalty = recipe.surrogate(batch), recipe.penalty(batch)
     check_term("surrogate", recipe.surrogate, gain)
     check_term("penalty", recipe.penalty, penalty)
-    weights = -recipe.aggregate(batch)
-    total = _minus(_corrected(gain, batch, recipe), recipe.kl_coef, penalty)
-    gradient = recipe.level(weights * total.slope * passes, batch.mask) + weights * total.direct
-    return Differentiated(weights * total.value, where_mask(batch.mask, gradient), batch, gain, penalty)
+    total = _weighed(_corrected(gain, batch, recipe), penalty, batch, recipe)
+    gradient = -(recipe.level(total.slope * passes, batch.mask) + total.direct)
+    return Differentiated(-total.value, where_mask(batch.mask, gradient), batch, gain, penalty)
 
 
 def batch_of(
@@ -249,11 +249,15 @@ def _corrected(gain: Term, batch: Batch, recipe: Recipe) -> Term:
     return Term(*(part * batch.correction for part in gain))
 
 
-def _minus(gain: Term, kl_coef: float, penalty: Term) -> Term:
-    """Gain - kl_coef * penalty; a penalty without weight stays out even where it is infinite."""
-    if kl_coef == 0.0:
-        return gain
-    return Term(*(ours - kl_coef * theirs for ours, theirs in zip(gain, penalty, strict=True)))
+def _weighed(gain: Term, penalty: Term, batch: Batch, recipe: Recipe) -> Term:
+    """W gain - V kl_coef penalty; a penalty without kl_coef stays out even where it is infinite."""
+    weights = recipe.aggregate(batch)
+    total = Term(*(weights * part for part in gain))
+    if recipe.kl_coef == 0.0:
+        return total
+    others = weights if recipe.penalty_aggregate is None else recipe.penalty_aggregate(batch)
+    costs = (recipe.kl_coef * others * part for part in penalty)
+    return Term(*(ours - cost for ours, cost in zip(total, costs, strict=True)))
 
 
 def _metrics(batch: Batch, gain: Term) -> dict[str, Array]:

@@ -98,6 +98,13 @@ SETTINGS = {
     "limited sequence log-ratio": replace(
         GRPO, level=sequence_mean_level, log_ratio_limits=(-0.1, 0.05), surrogate=slot(importance_weighted)
     ),
+    "a penalty with an average of its own": replace(
+        GRPO,
+        level=sequence_mean_level,
+        penalty=slot(weighted_k3),
+        kl_coef=0.5,
+        penalty_aggregate=slot(aggregation.token_mean),
+    ),
     "corrections leave the penalty alone": replace(
         GRPO,
         penalty=slot(weighted_k3),

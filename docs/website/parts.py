@@ -14,7 +14,7 @@ from website.docstrings import formulas
 
 NUMBERS = ("kl_coef", "source", "log_ratio_limits")
 """The fields of a recipe that are no kernels."""
-LAST = ("admit", "corrections")
+LAST = ("admit", "corrections", "penalty_aggregate")
 """The parts that do nothing unless they are set."""
 
 

@@ -455,7 +455,8 @@ def _is_local(recipe: Recipe) -> bool:
     """Whether a token's slope depends on that token alone, given the weights of the aggregation."""
     slots = (recipe.surrogate, recipe.penalty, *recipe.corrections)
     alone = recipe.level is token_level and not any({"mask", "max_length"} & {*part.reads} for part in slots)
-    return alone and "correction" not in recipe.aggregate.reads
+    one_average = recipe.penalty_aggregate is None and "correction" not in recipe.aggregate.reads
+    return alone and one_average
 
 
 def _is_same_memory(out: Logits, logits: Logits) -> bool:

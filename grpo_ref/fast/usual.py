@@ -53,6 +53,7 @@ def _usual_parts(recipe: Recipe) -> dict[str, bool]:
         "surrogate": recipe.surrogate.kernel is clipped,
         "penalty": recipe.kl_coef == 0.0 or plain_k3,
         "corrections": not recipe.corrections,
+        "penalty_aggregate": recipe.kl_coef == 0.0 or recipe.penalty_aggregate is None,
         "log_ratio_limits": recipe.log_ratio_limits == (-math.inf, math.inf),
     }
 

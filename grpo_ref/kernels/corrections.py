@@ -24,6 +24,7 @@ def truncated(
     max_ratio: float = 3.0,
     max_log_ratio: float = math.inf,
     max_token_log_ratio: float = math.inf,
+    unknown: float = 0.0,
 ) -> Array:
     """Truncated importance sampling: the ratio of learner to sampler, limited.
 
@@ -31,7 +32,7 @@ def truncated(
 
     Args:
       old_log_probs: (P, G, T) of the learner when the batch was drawn, in nats.
-      rollout_log_probs: (P, G, T) that the sampler reported, in nats; a NaN counts as no mismatch.
+      rollout_log_probs: (P, G, T) that the sampler reported, in nats; NaN where it reported nothing.
       mask: (P, G, T) 1 on completion tokens.
       level: `token_level`, or a sequence level for one weight per completion. TRL and verl sum over
         the sequence, Open Instruct averages.
@@ -39,6 +40,8 @@ def truncated(
         verl's rollout_is_threshold and Open Instruct's upper bound are 2.
       max_log_ratio: log c is limited to ± this after the level; 20 in verl. Open Instruct limits each token's
         to 10.
+      unknown: the token's log c where the sampler reported NaN. 0 is TRL's and means no mismatch; NaN is what
+        comes of it in verl, OpenRLHF and RLinf, where nobody looks.
 
     Returns:
       (P, G, T) weights; 1 on padding under `token_level`.
@@ -50,7 +53,7 @@ def truncated(
     `vllm_importance_sampling_mode` "token_truncate" and "sequence_truncate".
     """
     _check(min_ratio, max_ratio)
-    limits = max_token_log_ratio, max_log_ratio
+    limits = max_token_log_ratio, max_log_ratio, unknown
     ratio = _ratio(old_log_probs, rollout_log_probs, mask, level, *limits)
     return array_namespace(ratio).clip(ratio, min_ratio, max_ratio)
 
@@ -65,14 +68,15 @@ def masked(
     max_ratio: float = 3.0,
     max_log_ratio: float = math.inf,
     max_token_log_ratio: float = math.inf,
+    unknown: float = 0.0,
 ) -> Array:
     """Masked importance sampling: the ratio where it is inside the window, 0 elsewhere; IcePop's window.
 
         w = c [min_ratio <= c <= max_ratio],   c = exp(level(log πold - log πrollout))
 
     Args:
-      old_log_probs, rollout_log_probs, mask, level, min_ratio, max_ratio, max_log_ratio, max_token_log_ratio:
-        as in `truncated`.
+      old_log_probs, rollout_log_probs, mask, level, min_ratio, max_ratio, max_log_ratio, max_token_log_ratio,
+        unknown: as in `truncated`. An unknown that is NaN is in no window.
 
     Returns:
       (P, G, T) weights; the ratio keeps its value inside, as in TRL. A weight of 1 there is `indicator`.
@@ -84,7 +88,7 @@ def masked(
     window.
     """
     _check(min_ratio, max_ratio)
-    limits = max_token_log_ratio, max_log_ratio
+    limits = max_token_log_ratio, max_log_ratio, unknown
     ratio = _ratio(old_log_probs, rollout_log_probs, mask, level, *limits)
     return array_namespace(ratio).where(_inside(ratio, min_ratio, max_ratio), ratio, 0.0)
 
@@ -99,14 +103,15 @@ def indicator(
     max_ratio: float = 3.0,
     max_log_ratio: float = math.inf,
     max_token_log_ratio: float = math.inf,
+    unknown: float = 0.0,
 ) -> Array:
     """1 where the ratio is inside the window, 0 where it is not: a filter, and the MIS of textbooks.
 
         w = [min_ratio <= c <= max_ratio],   c = exp(level(log πold - log πrollout))
 
     Args:
-      old_log_probs, rollout_log_probs, mask, level, min_ratio, max_ratio, max_log_ratio, max_token_log_ratio:
-        as in `truncated`. With `sequence_mean_level` it is the geometric-mean filter.
+      old_log_probs, rollout_log_probs, mask, level, min_ratio, max_ratio, max_log_ratio, max_token_log_ratio,
+        unknown: as in `truncated`. With `sequence_mean_level` it is the geometric-mean filter.
 
     Returns:
       (P, G, T) of 0 and 1.
@@ -117,7 +122,7 @@ def indicator(
     OpenRLHF "seq-mask-tis", its filter; as MIS in a book chapter on GRPO (2026, not public), sec. 7.5.7.
     """
     _check(min_ratio, max_ratio)
-    limits = max_token_log_ratio, max_log_ratio
+    limits = max_token_log_ratio, max_log_ratio, unknown
     ratio = _ratio(old_log_probs, rollout_log_probs, mask, level, *limits)
     return array_namespace(ratio).astype(_inside(ratio, min_ratio, max_ratio), ratio.dtype)
 
@@ -228,10 +233,11 @@ def _ratio(
     level: Callable[[Array, Array], Array],
     max_token_log_ratio: float,
     max_log_ratio: float,
+    unknown: float,
 ) -> Array:
     xp = array_namespace(old_log_probs, rollout_log_probs, mask)
     difference = where_mask(mask, old_log_probs - rollout_log_probs)
-    difference = xp.where(xp.isnan(difference), 0.0, difference)
+    difference = xp.where(xp.isnan(difference), unknown, difference)
     difference = level(xp.clip(difference, -max_token_log_ratio, max_token_log_ratio), mask)
     return xp.exp(xp.clip(difference, -max_log_ratio, max_log_ratio))
 

@@ -95,7 +95,7 @@ def _parameters(kernel: Callable[..., Any], *, keyword_only: bool) -> tuple[str,
 
 def _check_part(name: str, kind: Any, part: Any) -> None:
     """Raise a TypeError if a kernel stands where a slot is expected, or a slot where a function is."""
-    if kind is Slot and not isinstance(part, Slot):
+    if kind in (Slot, Slot | None) and not isinstance(part, kind):
         call = f"slot({part.__name__}, ...)" if callable(part) else "slot(kernel, ...)"
         raise TypeError(f"{name}: expected a kernel with its settings, {call}, got {_plain(part)}")
     if name == "level" and isinstance(part, Slot):
@@ -126,6 +126,7 @@ class Recipe:
       corrections: constant weights on the surrogate, each -> (P, G, T); their product is used. A surrogate
         that reads `correction` does so itself.
       log_ratio_limits: the levelled log-ratio is limited to these two, in nats; the slope is 0 outside.
+      penalty_aggregate: the weight of each token in the penalty; left out, that of `aggregate`.
     """
 
     reward: Slot
@@ -140,6 +141,7 @@ class Recipe:
     admit: Slot = Slot(all_completions)
     corrections: tuple[Slot, ...] = ()
     log_ratio_limits: tuple[float, float] = (-math.inf, math.inf)
+    penalty_aggregate: Slot | None = None
 
     def __post_init__(self) -> None:
         for part in fields(self):
@@ -154,7 +156,8 @@ class Recipe:
     def reads(self) -> set[str]:
         """The fields that any of its parts reads."""
         parts = (self.reward, self.keep, self.admit, self.advantage, self.surrogate, self.aggregate)
-        slots = (*parts, self.penalty, *self.corrections)
+        penalties = (self.penalty, *([self.penalty_aggregate] if self.penalty_aggregate else []))
+        slots = (*parts, *penalties, *self.corrections)
         return {name for part in slots for name in part.reads}
 
     def weights(
@@ -184,7 +187,7 @@ class Recipe:
         )
 
     def parts(self) -> dict[str, str]:
-        """The parts by name, each as readable text; the last three only where they do anything."""
+        """The parts by name, each as readable text; the last four only where they do anything."""
         shown = {part.name: getattr(self, part.name) for part in fields(self)}
         defaults = {part.name: part.default for part in fields(self)}
         return {name: _plain(value) for name, value in shown.items() if value != defaults[name]}

@@ -154,6 +154,9 @@ def _distances(ours: Recipe, wanted: Recipe) -> dict[str, float]:
     """How far each part is off."""
     distances = {part: _apart(getattr(ours, part), getattr(wanted, part)) for part in _parts(wanted)}
     distances["log_ratio_limits"] *= FAR_AWAY
+    if wanted.kl_coef and (ours.penalty_aggregate or wanted.penalty_aggregate):
+        averages = (each.penalty_aggregate or each.aggregate for each in (ours, wanted))
+        distances["penalty_aggregate"] = 0.5 * _apart(*averages)
     return distances
 
 

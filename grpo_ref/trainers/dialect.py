@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,31 @@ COUNTS = (COMPLETIONS, PASSES)
 
 Call = Callable[["Dialect", Mapping[str, Any], SimpleNamespace], dict[str, Any]]
 """What a recorded case may hold: the dialect, a configuration and the arrays that it is given -> numbers by name."""
+
+
+class Measured(NamedTuple):
+    """What a metric of a trainer is computed from.
+
+    Attributes:
+      settings: every key with its value.
+      recipe: what the trainer computes with them.
+      record: the (P, G, ...) arrays that the call was given.
+      numbers: what the call gave; after "loss", the metrics of `policy_loss` are there as "metrics".
+    """
+
+    settings: SimpleNamespace
+    recipe: Recipe
+    record: SimpleNamespace
+    numbers: Mapping[str, Any]
+
+
+Metric = Callable[[Measured], Any]
+"""What a trainer logs under some name: one number."""
+
+
+def counted(*names: str) -> Metric:
+    """The metric that is the sum of these metrics of `policy_loss`."""
+    return lambda measured: sum(measured.numbers["metrics"][name] for name in names)
 
 
 @dataclass(frozen=True)
@@ -56,7 +81,7 @@ class Dialect:
     | `about`    | Each key whose effect no part of a recipe shows, with a sentence on what it does.            |
     | `traps`    | The configurations that do something else than their author is likely to think.              |
     | `forms`    | Each kernel of the trainer's own, with the common kernel that it is a form of.               |
-    | `metrics`  | Each metric that the trainer logs, with the metrics of `policy_loss` that add up to it.      |
+    | `metrics`  | Each metric that the trainer logs, with the function that computes it.                       |
     | `calls`    | What only this trainer's recorded cases hold, by name, beside `grpo_ref.trainers.calls`.     |
 
     A key with a dot in its name, as in "rollout.n", counts in that group alone.
@@ -77,7 +102,7 @@ class Dialect:
     about: Mapping[str, str] = field(default_factory=dict)
     traps: tuple[Trap, ...] = ()
     forms: Mapping[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict)
-    metrics: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    metrics: Mapping[str, Metric] = field(default_factory=dict)
     calls: Mapping[str, Call] = field(default_factory=dict)
 
     def recipe(self, **config: Any) -> Recipe:

@@ -15,7 +15,7 @@ import numpy as np
 from grpo_ref.arrays import Floats
 from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.calls import CALLS
-from grpo_ref.trainers.dialect import one_of
+from grpo_ref.trainers.dialect import Measured, one_of
 
 RTOL = 1e-6
 """The relative tolerance of a case that names none."""
@@ -24,7 +24,9 @@ NEEDED = ("id", "trainer", "call", "config", "given")
 OLD = {"kind", "params"}
 """What only cases of the old format had, whose meaning was in their id."""
 NUMBERS = ("loss", "grad_logp", "value")
-"""What is compared, beside the metrics that have a counterpart."""
+"""What is compared, beside the metrics."""
+PRECISIONS = ("float64", "float32")
+"""In which a case may be computed."""
 
 
 class Verdict(NamedTuple):
@@ -48,9 +50,10 @@ class Verdict(NamedTuple):
 
 
 def shipped() -> list[Path]:
-    """The files of recorded cases that come with the package, one in each trainer's folder that has any."""
-    files = (Path(__file__).parent / name / "recorded.json" for name in DIALECTS)
-    return [file for file in files if file.is_file()]
+    """The files of recorded cases that come with the package, in the folders of the trainers."""
+    return [
+        file for name in DIALECTS for file in sorted((Path(__file__).parent / name).glob("recorded*.json"))
+    ]
 
 
 def verdicts(path: Path) -> Iterator[Verdict]:
@@ -112,26 +115,45 @@ def _problem(case: Any) -> str:
     return f"it has no {' and no '.join(missing)}" if missing else ""
 
 
+@np.errstate(all="ignore")
 def verdict(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> Verdict:
-    """Rebuild one case and compare it with what was recorded."""
+    """Rebuild one case and compare it with what was recorded; extreme numbers are compared, not warned of."""
     rtol = case.get("rtol", RTOL)
+    if "refused" in case:
+        return _refusal(case, inputs)
     try:
-        worst = _worst(case, rebuild(case, inputs))
+        worst = _worst(case, rebuild(case, inputs), _counted(case, inputs))
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         told = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
         return Verdict(case["id"], case["trainer"], False, rtol, float("nan"), told)
     return Verdict(case["id"], case["trainer"], worst <= rtol, rtol, worst)
 
 
+def _refusal(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> Verdict:
+    """Whether what the trainer refuses is refused here too, and not for a key that is not known here."""
+    told = ", ".join(one_of("trainer", case["trainer"], DIALECTS).unknown(case["config"]))
+    if told:
+        return Verdict(case["id"], case["trainer"], False, 0.0, float("nan"), f"no key {told}")
+    try:
+        rebuild(case, inputs)
+    except ValueError:
+        return Verdict(case["id"], case["trainer"], True, 0.0, 0.0)
+    except (KeyError, TypeError, AttributeError) as error:
+        told = f"{type(error).__name__}: {error}"
+    else:
+        told = f"accepted here; the trainer says: {case['refused']}"
+    return Verdict(case["id"], case["trainer"], False, 0.0, float("nan"), told)
+
+
 def rebuild(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
     """The numbers of a case.
 
     Args:
-      case: with trainer, call, config and given, and its own inputs or a seed if it has any.
+      case: with trainer, call, config and given, and its own inputs, dtype or seed if it has any.
       inputs: the arrays of its file.
 
     Returns:
-      "loss" and "grad_logp", or "value", and perhaps "metrics" under our names.
+      "loss" and "grad_logp", or "value", and "logged": the metrics of the case that are known here.
 
     Raises:
       ValueError: if the trainer or the call is not known, or an array is missing or has another shape.
@@ -140,6 +162,10 @@ def rebuild(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any
     call = one_of("call", case["call"], {**CALLS, **dialect.calls})
     record = record_of(case, {**inputs, **case.get("inputs", {})})
     numbers: dict[str, Any] = call(dialect, case["config"], record)
+    if known := [name for name in case.get("metrics", {}) if name in dialect.metrics]:
+        settings, recipe = dialect.settings(case["config"]), dialect.recipe(**case["config"])
+        measured = Measured(settings, recipe, record, numbers)
+        numbers = numbers | {"logged": {name: dialect.metrics[name](measured) for name in known}}
     if "axes" in case:
         numbers["value"] = _laid_out(numbers["value"], case["axes"], record)
     return numbers
@@ -148,8 +174,9 @@ def rebuild(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any
 def record_of(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> SimpleNamespace:
     """What the call of a case reads: (P, G, ...) arrays under the names in `given`, and the seed."""
     size, fields = inputs["group_size"], {}
+    precision = one_of("dtype", case.get("dtype", "float64"), {name: name for name in PRECISIONS})
     for name, source in case["given"].items():
-        array = _numbers(one_of(f"given {name}", source, inputs))
+        array = _numbers(one_of(f"given {name}", source, inputs)).astype(precision)
         if name != "weights" and array.shape[0] % size:
             raise ValueError(f"{source}: {array.shape[0]} completions are no groups of {size}")
         fields[name] = array if name == "weights" else array.reshape(-1, size, *array.shape[1:])
@@ -165,31 +192,43 @@ def _laid_out(value: Floats, axes: list[str], record: SimpleNamespace) -> Floats
     return flat if axes[0] == "completion" else flat.T
 
 
-def _worst(case: Mapping[str, Any], ours: Mapping[str, Any]) -> float:
+def _counted(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> Floats | None:
+    """The mask on the axes of the value; what trainers leave on padding is not compared."""
+    if "mask" not in case["given"] or "token" not in case.get("axes", ()):
+        return None
+    record = record_of(case, {**inputs, **case.get("inputs", {})})
+    return _laid_out(record.mask, case["axes"], record)
+
+
+def _worst(case: Mapping[str, Any], ours: Mapping[str, Any], mask: Floats | None) -> float:
     """The largest error of the recorded numbers and of the metrics that have a counterpart."""
-    counterparts, errors = DIALECTS[case["trainer"]].metrics, []
+    errors = []
     for name in NUMBERS:
         if (name in ours) != (name in case):
             raise ValueError(f"this call gives {', '.join(sorted({*ours} & {*NUMBERS}))}; look at {name!r}")
         if name in ours:
-            errors.append(_error(name, ours[name], case[name]))
-    for name, theirs in case.get("metrics", {}).items():
-        if name in counterparts:
-            counted = sum(ours["metrics"][part] for part in counterparts[name])
-            errors.append(_error(name, counted, theirs))
+            errors.append(_error(name, ours[name], case[name], mask if name == "value" else None))
+    for name, value in ours.get("logged", {}).items():
+        errors.append(_error(name, value, case["metrics"][name]))
     return max(errors)
 
 
-def _error(name: str, value: Any, recorded: Any) -> float:
-    """Largest difference relative to the largest magnitude; NaN must meet NaN."""
+def _error(name: str, value: Any, recorded: Any, mask: Floats | None = None) -> float:
+    """Largest difference relative to the largest magnitude; what is not finite must meet its like."""
     theirs = _numbers(recorded)
     if np.size(value) != theirs.size:
         raise ValueError(f"{name}: {np.size(value)} numbers, not {theirs.size}")
     ours = np.reshape(value, theirs.shape)
-    if (np.isnan(ours) != np.isnan(theirs)).any():
+    if mask is not None:
+        ours, theirs = ours[mask != 0.0], theirs[mask != 0.0]
+    finite = np.isfinite(theirs)
+    if (
+        not np.array_equal(ours[~finite], theirs[~finite], equal_nan=True)
+        or not np.isfinite(ours[finite]).all()
+    ):
         return float("inf")
-    scale = np.max(np.nan_to_num(np.abs(theirs)), initial=1e-9)
-    return float(np.max(np.nan_to_num(np.abs(ours - theirs)), initial=0.0) / scale)
+    scale = np.max(np.abs(theirs[finite]), initial=1e-9)
+    return float(np.max(np.abs(ours[finite] - theirs[finite]), initial=0.0) / scale)
 
 
 def _numbers(value: Any) -> Floats:

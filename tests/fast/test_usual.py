@@ -8,6 +8,7 @@ from device_double import Device
 from grpo_ref import DAPO, GRPO, RECIPES, config_for, initial_state, k3, slot
 from grpo_ref.arrays import to_device
 from grpo_ref.fast.usual import why_not
+from grpo_ref.kernels.aggregation import token_mean
 from grpo_ref.kernels.penalties import k2
 from grpo_ref.learning.tasks.bandit import bandit
 
@@ -32,6 +33,10 @@ UNUSUAL = {
     ),
     "corrections: train_many cannot do": (RECIPES["book_dr_grpo"], {}),
     "log_ratio_limits: train_many cannot do": (replace(GRPO, log_ratio_limits=(-1.0, 1.0)), {}),
+    "penalty_aggregate: train_many cannot do": (
+        replace(GRPO, penalty_aggregate=slot(token_mean)),
+        {},
+    ),
     "entropy_coef: train_many cannot do a run with entropy_coef; use train": (GRPO, {"entropy_coef": 0.1}),
     "entropy_target: ": (GRPO, {"entropy_target": 1.0}),
     "refilter_every: ": (GRPO, {"refilter_every": 2}),

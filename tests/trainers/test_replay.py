@@ -117,6 +117,63 @@ def test_a_file_of_ones_own_is_checked(tmp_path):
     assert [found.passed for found in verdicts(path)] == [True, True]
 
 
+def test_float32_is_told_by_the_type_of_the_gradient():
+    assert rebuild(LOSS, INPUTS)["grad_logp"].dtype == np.float64
+    assert rebuild({**LOSS, "dtype": "float32"}, INPUTS)["grad_logp"].dtype == np.float32
+    found = verdict({**LOSS, "dtype": "float16"}, INPUTS)
+    assert found.problem == "dtype: expected one of 'float64', 'float32', got 'float16'"
+
+
+def test_what_a_trainer_leaves_on_padding_is_not_compared():
+    weights = {
+        **LOSS,
+        "call": "correction",
+        "config": {"use_vllm": True, "vllm_importance_sampling_mode": "token_truncate"},
+        "given": {"old_log_probs": "ours", "rollout_log_probs": "half", "mask": "alive"},
+        "axes": ["completion", "token"],
+        "value": [[1.0, 1.0], [1.0, 7.0]],
+    }
+    del weights["loss"], weights["grad_logp"]
+    inputs = INPUTS | {"half": [[LOG_HALF, LOG_HALF], [LOG_HALF, LOG_HALF]]}
+    assert verdict(weights, inputs).passed
+    assert not verdict({**weights, "value": [[1.0, 1.0], [7.0, 1.0]]}, inputs).passed
+
+
+REFUSED = {
+    "id": "mine",
+    "trainer": "trl",
+    "call": "loss",
+    "config": {"num_generations": 1},
+    "given": LOSS["given"],
+    "refused": "GRPO requires at least 2 generations per prompt",
+}
+
+
+@pytest.mark.parametrize(
+    ("config", "problem"),
+    [
+        ({"num_generations": 1}, ""),
+        ({"num_generations": 2}, "accepted here; the trainer says: GRPO requires"),
+        ({"num_generation": 1}, "no key 'num_generation' (did you mean 'num_generations'?)"),
+    ],
+)
+def test_what_a_trainer_refuses_has_to_be_refused(config, problem):
+    found = verdict({**REFUSED, "config": config}, INPUTS)
+    assert (found.passed, found.problem.startswith(problem)) == (not problem, True)
+
+
+@pytest.mark.parametrize(
+    ("recorded", "agrees"), [("inf", True), ("-inf", False), ("nan", False), (2.0, False)]
+)
+def test_what_is_not_finite_has_to_meet_its_like(recorded, agrees):
+    """The first token of the bad completion is e^710 times as likely as before: ratio and loss overflow."""
+    before = [[LOG_HALF, LOG_HALF], [LOG_HALF - 710.0, 0.0]]
+    case = {**LOSS, "given": LOSS["given"] | {"old_log_probs": "before"}, "inputs": {"before": before}}
+    with np.errstate(all="ignore"):
+        gradient = rebuild(case, INPUTS)["grad_logp"].astype(str).tolist()
+    assert verdict({**case, "loss": recorded, "grad_logp": gradient}, INPUTS).passed == agrees
+
+
 def test_inputs_may_stand_in_another_file_or_in_the_case(tmp_path):
     write(tmp_path, INPUTS | {"better": [1.0, 1.0]}, "shared.json")
     own = LOSS | {"inputs": {"better": INPUTS["better"]}}

@@ -12,7 +12,7 @@ from grpo_ref.kernels.levels import sequence_mean_level, token_level
 from grpo_ref.kernels.rewards import task_reward
 from grpo_ref.kernels.surrogates import cispo, clipped
 from grpo_ref.recipes import Recipe, Slot, slot
-from grpo_ref.trainers.dialect import Dialect, one_of
+from grpo_ref.trainers.dialect import Dialect, counted, one_of
 from grpo_ref.trainers.open_instruct.keys import ABOUT, CONCEPTS, DEFAULTS, OTHERS
 from grpo_ref.trainers.open_instruct.quirks import CALLS, KL_ESTIMATORS
 from grpo_ref.trainers.open_instruct.traps import TRAPS
@@ -88,6 +88,6 @@ DIALECT = Dialect(
     concepts=CONCEPTS,
     about=ABOUT,
     traps=TRAPS,
-    metrics={"clipfrac": ("clip_low", "clip_high")},
+    metrics={"clipfrac": counted("clip_low", "clip_high")},
     calls=CALLS,
 )

@@ -13,7 +13,7 @@ from grpo_ref.kernels.penalties import k1, k2, k3
 from grpo_ref.kernels.rewards import task_reward
 from grpo_ref.kernels.surrogates import clipped, dual_clipped
 from grpo_ref.recipes import Recipe, Slot, slot
-from grpo_ref.trainers.dialect import Dialect, one_of
+from grpo_ref.trainers.dialect import Dialect, counted, one_of
 from grpo_ref.trainers.openrlhf.keys import ABOUT, CONCEPTS, DEFAULTS, OTHERS
 from grpo_ref.trainers.openrlhf.traps import TRAPS
 
@@ -107,5 +107,5 @@ DIALECT = Dialect(
     concepts=CONCEPTS,
     about=ABOUT,
     traps=TRAPS,
-    metrics={"clip_ratio": ("clip_low", "clip_high")},
+    metrics={"clip_ratio": counted("clip_low", "clip_high")},
 )

@@ -26,7 +26,7 @@ from grpo_ref.kernels.surrogates import (
     vespo,
 )
 from grpo_ref.recipes import Recipe, Slot, slot
-from grpo_ref.trainers.dialect import Dialect, one_of
+from grpo_ref.trainers.dialect import Dialect, counted, one_of
 from grpo_ref.trainers.trl.keys import ABOUT, ALIASES, CONCEPTS, DEFAULTS, OTHERS
 from grpo_ref.trainers.trl.quirks import CALLS, generation_mean
 from grpo_ref.trainers.trl.traps import TRAPS
@@ -169,10 +169,10 @@ DIALECT = Dialect(
     traps=TRAPS,
     forms={generation_mean: token_mean},
     metrics={
-        "clip_ratio/low_mean": ("clip_low",),
-        "clip_ratio/high_mean": ("clip_high",),
-        "clip_ratio/region_mean": ("clip_low", "clip_high"),
-        "kl": ("kl",),
+        "clip_ratio/low_mean": counted("clip_low"),
+        "clip_ratio/high_mean": counted("clip_high"),
+        "clip_ratio/region_mean": counted("clip_low", "clip_high"),
+        "kl": counted("kl"),
     },
     calls=CALLS,
 )
