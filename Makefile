@@ -6,7 +6,8 @@
 # make attack-sample   see on a sample whether the hidden cases still catch them
 # make docs   renew the tables of the documentation, the map of the house and the list of public names
 # make site   build the site into build/site: pages, reference, recipes and notebooks   make test-site   test it
-# make page   build the programs of the course in the browser, for grpo-ref web; needs Node.js   make test-web   test it
+# make page   build the programs of the course in the browser, for grpo-ref web; needs Node.js
+# make test-web   try the pages in Chromium   make verdicts-web   every collected wrong answer too (a quarter of an hour)
 # make notebooks   make notebooks/*.ipynb from the scripts beside them, with their outputs (minutes)
 # make bench-gpu   benchmarks on a GPU; before it: make setup, then .venv/bin/pip install -e '.[cuda]'
 # Every target sets up .venv by itself. PYTHON chooses the interpreter (3.11 or later).
@@ -17,7 +18,8 @@ READY := .venv/ready-test
 READY_DEV := .venv/ready-dev
 READY_DOCS := .venv/ready-docs
 
-.PHONY: attack attack-sample demo test check lint types coverage docs notebooks page report bench bench-gpu setup site test-site test-web clean
+.PHONY: attack attack-sample demo test check lint types coverage docs notebooks page report bench bench-gpu setup \
+	site test-site test-web verdicts-web clean
 
 setup: $(READY)
 	@echo "ready: . $(BIN)/activate, then grpo-ref init and grpo-ref watch"
@@ -57,7 +59,11 @@ page:
 
 test-web: $(READY) page
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt playwright
-	$(BIN)/python -m pytest tests/web
+	$(BIN)/python -m pytest -n 2 tests/web
+
+verdicts-web: $(READY) page
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt playwright
+	$(BIN)/python -m pytest tests/web/test_page.py -k wrong_answers --every-answer
 
 test-site: $(READY) $(READY_DOCS)
 	$(BIN)/python -m pytest tests/site

@@ -8,6 +8,18 @@ from in_page import CHROMIUM, LOADED, MINUTE, MISSING, OPTIONS
 from grpo_ref.frontends.web import build, serve
 
 
+def pytest_addoption(parser):
+    parser.addoption(
+        "--every-answer", action="store_true", help="try every collected wrong answer in the page"
+    )
+
+
+@pytest.fixture
+def every_answer(request):
+    """Whether all wrong answers are tried, which takes a quarter of an hour."""
+    return request.config.getoption("--every-answer", default=False)
+
+
 @pytest.fixture(scope="session")
 def course(tmp_path_factory):
     """The folder of the course and the other pages, written once."""

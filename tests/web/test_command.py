@@ -43,6 +43,7 @@ def test_build_writes_all_that_the_page_loads(tmp_path, programs):
     assert "def grade(" in files["grpo_ref/course/grading/grade.py"]
     assert "def safe_load(" in files["yaml/__init__.py"]
     assert "def is_array_api_obj(" in files["array_api_compat/common/_helpers.py"]
+    assert not [name for name in files if "/recorded" in name]
     assert "marina" in files["grpo_ref/data/census_1990_first_names.csv"]
     assert files["grpo_ref/course/solutions/04_kl/03_k3.py"] == model_answer("kl/k3")
     assert gzip.decompress((out / "python.wasm.gz").read_bytes())[:4] == b"\0asm"

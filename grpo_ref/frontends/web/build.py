@@ -24,6 +24,8 @@ BUILT = HERE / "built"
 PACKAGE = HERE.parents[1]
 KINDS = frozenset((".py", ".pyi", ".json", ".csv"))
 """Files of the package that are imported or read in a page."""
+RECORDED = "recorded"
+"""How the names of the trainers' recorded numbers begin, which no page reads."""
 BESIDE = ("lazy_loader", "yaml", "array_api_compat", "array_api_compat.common")
 """The packages that ours needs there; NumPy is in the library of the interpreter."""
 VERSION = b"@VERSION@"
@@ -91,7 +93,8 @@ def _exercise(name: str) -> dict[str, Any]:
 def package_files() -> Iterator[tuple[str, str]]:
     """Path and text of every file that a page imports or reads, in the places of an installed package."""
     for path in sorted(PACKAGE.rglob("*")):
-        if path.suffix in KINDS and path.is_file() and (path.suffix != ".json" or HERE not in path.parents):
+        is_unread = path.suffix == ".json" and (HERE in path.parents or path.name.startswith(RECORDED))
+        if path.suffix in KINDS and path.is_file() and not is_unread:
             yield path.relative_to(PACKAGE.parent).as_posix(), path.read_text(encoding="utf-8")
     for name in EXERCISES:
         yield f"grpo_ref/course/{SOLUTIONS.name}/{file_of(name).as_posix()}", model_answer(name)

@@ -1,0 +1,56 @@
+"""Every page of the site in a real browser: no rule of accessibility broken, no page wider than a phone."""
+
+import os
+
+import pytest
+from in_page import CHROMIUM, MISSING, OPTIONS, SCHEMES, WIDTHS, faults
+
+USUAL, PHONE = WIDTHS[1], WIDTHS[-1]
+
+
+@pytest.fixture(scope="module")
+def page():
+    """A page of Chromium, which keeps no console."""
+    if MISSING:
+        pytest.skip(f"the site in a browser needs {', '.join(MISSING)}")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
+        yield browser.new_page()
+        browser.close()
+
+
+def kinds(site):
+    """The first page of each folder, and the start page: one of every kind."""
+    return {file.parent: file for file in reversed(site.pages)}.values()
+
+
+def test_no_page_breaks_a_rule(site, page):
+    broken = {}
+    for file in site.pages:
+        page.goto(file.as_uri())
+        if found := faults(page, USUAL, "light"):
+            broken[file.relative_to(site.folder).as_posix()] = found
+    assert not broken
+
+
+def test_one_page_of_every_kind_at_every_width_in_every_scheme(site, page):
+    broken = {}
+    for file in kinds(site):
+        for width in WIDTHS:
+            for scheme in SCHEMES:
+                page.goto(file.as_uri())
+                if found := faults(page, width, scheme):
+                    broken[file.relative_to(site.folder).as_posix(), width, scheme] = found
+    assert not broken
+
+
+def test_no_page_is_wider_than_a_phone(site, page):
+    page.set_viewport_size({"width": PHONE, "height": 800})
+    wide = []
+    for file in site.pages:
+        page.goto(file.as_uri())
+        if page.evaluate("document.documentElement.scrollWidth") > PHONE:
+            wide.append(os.fspath(file.relative_to(site.folder)))
+    assert not wide
