@@ -55,7 +55,7 @@ def verbalized_sample(
       ValueError: if n is less than 1, a number is out of range, or the model's text cannot be read.
 
     >>> def model(text):
-    ...     return text + "\n1. tea (probability: 0.75)\n2. coffee (probability: 0.25)"    # it repeats the prompt
+    ...     return text + "\n1. tea (probability: 0.75)\n2. coffee (probability: 0.25)"  # repeats the prompt
     >>> verbalized_sample(model, "Name a drink.", uniforms=[0.2, 0.7, 0.9], n=2)
     ('tea', 'tea', 'coffee')
     """
