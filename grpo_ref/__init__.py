@@ -41,11 +41,12 @@ Advantages: how much better than its siblings was each completion?   (grpo_ref.k
   leave_one_out             Reward minus the mean of the *other* completions: an unbiased baseline.
   raw_rewards               No baseline at all: the advantage is the reward, as in plain REINFORCE.
   best_of_group             Only the best completion is rewarded, by its lead over the second best: trains pass@k.
+  normal_scores             Ranks as quantiles of a normal distribution: the order counts, and most of all at the ends.
   ranked                    Only the order counts: ranks instead of rewards, so no monotone distortion of the reward matters.
   length_weighted           Reward minus the group's mean weighted by length, the baseline of least variance: OPO.
   batch_normalized          Reward standardized over the whole batch, mean and spread alike: the form of textbooks, not of TRL.
   batch_scaled              Reward centered on its group, but scaled by the spread of the whole batch.
-  gpg                       Reward minus the group's mean, scaled up by the share of completions that were rewarded: GPG.
+  gpg                       Reward minus the group's mean, scaled up for the groups that teach nothing: GPG.
   normalized_then_summed    Each criterion is normalized in its group before the weighted sum, so none drowns the others: GDPO.
   normalized_then_whitened  GDPO as verl has it: the last normalization is over tokens, so long completions count more.
   whitened                  REINFORCE++ with a baseline: centered in the group, then standardized over all tokens of the batch.
@@ -81,6 +82,7 @@ Surrogates: what each token contributes to the objective, and how it pushes the 
   binary_kl               KL from the old policy's token-or-not to the new one's, in nats.
   symmetric_kl            A textbook's binary KL mask: one term of the divergence, and no direction.
   symmetric_tv            A textbook's binary TV mask: tokens that moved back are left out as well.
+  top_kl_movers           A textbook's top-k mask by KL: of each completion the k tokens with the largest term of a KL.
   top_movers              A textbook's top-k mask: of each completion the k tokens that moved most.
 
 Penalties: how far is the policy from its reference, estimated from the sampled tokens?   (grpo_ref.kernels.penalties)

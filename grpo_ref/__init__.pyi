@@ -29,6 +29,7 @@ from .kernels.advantages import (
     leave_one_out as leave_one_out,
     raw_rewards as raw_rewards,
     best_of_group as best_of_group,
+    normal_scores as normal_scores,
     ranked as ranked,
     length_weighted as length_weighted,
     batch_normalized as batch_normalized,
@@ -69,6 +70,7 @@ from .kernels.surrogates import (
     binary_kl as binary_kl,
     symmetric_kl as symmetric_kl,
     symmetric_tv as symmetric_tv,
+    top_kl_movers as top_kl_movers,
     top_movers as top_movers,
 )
 from .kernels.penalties import (

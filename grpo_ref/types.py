@@ -80,6 +80,9 @@ class Completions:
       rewards: (..., P, G) the weighted sum of the components.
       weights: (K,) of the components.
       max_length: the generation budget in tokens.
+      step_rewards: (..., P, G, T) the reward of the step that ends at a token, for process supervision; None
+        unless it was asked for.
+      step_ends: (..., P, G, T) True where a step ends.
     """
 
     prompts: Array
@@ -91,6 +94,8 @@ class Completions:
     rewards: Array
     weights: Array
     max_length: int
+    step_rewards: Array | None = None
+    step_ends: Array | None = None
 
     @property
     def lengths(self) -> Array:

@@ -7,13 +7,15 @@
     print(check_slope(my_surrogate))      # is the slope that of the value?
 
 The arrays are (N, T) and advantages (N,), the completions of all groups one after another; a parameter
-`rollout_log_probs` is filled in too if the function has it. The function returns the loss, a number to be
+`rollout_log_probs` is filled in too if the function has it. With packed=True all completions are one row of
+L tokens: (1, L) arrays, advantages too, with `sequence_ids`. The function returns the loss, a number to be
 minimized, or the loss and its gradient with respect to log_probs. With framework="torch" or "jax" it is given
 tensors of that library in double precision and differentiated by it.
 
 | file | its one job |
 |---|---|
 | batches | generate batches that tell implementations apart |
+| packing | the same batches as one row without padding |
 | frameworks | ask a function, in NumPy, PyTorch or JAX, for its loss and gradient |
 | reference | what the recipe answers, and in what two answers differ |
 | diagnosis | what would have to be different about the recipe for the answers to agree |

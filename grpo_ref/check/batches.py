@@ -1,4 +1,4 @@
-"""Generated batches: ragged, with empty completions, extreme ratios, dead groups and strange padding."""
+"""Generated batches: ragged, with empty completions, holes, extreme ratios, dead groups, strange padding."""
 
 import itertools
 from collections.abc import Iterator
@@ -6,10 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from grpo_ref.arrays import Floats
+from grpo_ref.arrays import Floats, Integers
 from grpo_ref.recipes import GRPO, Recipe
 
-KINDS = ("ragged", "an empty completion", "extreme ratios", "a group without contrast", "on policy")
+KINDS = (
+    *("ragged", "an empty completion", "extreme ratios", "a group without contrast", "on policy"),
+    "a tool's answer left out",
+)
 PADDINGS = {"zeros in the padding": 0.0, "garbage in the padding": -7.5, "NaN in the padding": np.nan}
 """In words -> what the padding holds."""
 
@@ -22,8 +25,11 @@ class Trial:
       kind: what is special about it, in words.
       log_probs, old_log_probs, ref_log_probs, rollout_log_probs: (N, T) in nats.
       advantages: (N,).
-      mask: (N, T) 1 on completion tokens.
+      mask: (N, T) 1 on completion tokens; what a tool wrote in their midst has 0, as padding has.
       clean: whether the padding holds numbers that do no harm.
+      sequence_ids: (1, L) the completion of each token, where all are packed into one row of L tokens; then
+        the arrays above are (1, L), the advantages too.
+      completions: how many are in that row, those without a token too.
     """
 
     kind: str
@@ -34,6 +40,8 @@ class Trial:
     advantages: Floats
     mask: Floats
     clean: bool = True
+    sequence_ids: Integers | None = None
+    completions: int | None = None
 
 
 def trials(recipe: Recipe, seed: int, *, prompts: int = 2, group_size: int = 3) -> Iterator[Trial]:
@@ -70,13 +78,17 @@ def _trial(
 
 
 def _mask(rng: np.random.Generator, kind: str, rows: int) -> Floats:
-    """(N, T) ragged completions, the first of full length."""
+    """(N, T) ragged completions, the first of full length; with a tool, without a stretch of its middle."""
     tokens = int(rng.integers(2, 7))
     lengths = rng.integers(1, tokens + 1, rows)
     lengths[0] = tokens
     if kind == "an empty completion":
         lengths[-1] = 0
-    return (np.arange(tokens) < lengths[:, None]).astype(float)
+    places = np.arange(tokens)
+    mask = places < lengths[:, None]
+    if kind == "a tool's answer left out":
+        mask &= (places == 0) | (places == lengths[:, None] - 1) | (rng.random((rows, 1)) < 0.3)
+    return mask.astype(float)
 
 
 def _log_probs(rng: np.random.Generator, kind: str, mask: Floats) -> list[Floats]:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from grpo_ref.check import packing
 from grpo_ref.check.batches import Trial, trials
 from grpo_ref.check.diagnosis import Evidence, diagnosis
-from grpo_ref.check.frameworks import FRAMEWORKS, Loss, ask
+from grpo_ref.check.frameworks import FRAMEWORKS, Answer, Loss, ask
 from grpo_ref.check.reference import difference, has_derivative, reference
 from grpo_ref.recipes import Recipe
 
@@ -56,6 +57,7 @@ def assert_matches(
     rtol: float = 1e-6,
     max_length: int | None = None,
     nan_in_padding: bool = True,
+    packed: bool = False,
 ) -> None:
     """Raise an AssertionError that says what is different, unless the function computes the recipe.
 
@@ -68,6 +70,8 @@ def assert_matches(
       rtol: tolerance relative to the loss, and to the largest entry of the gradient.
       max_length: the generation budget, for recipes that divide by it.
       nan_in_padding: whether batches with NaN in the padding are among them.
+      packed: whether the function takes all completions in one row: (1, L) arrays and advantages, with
+        sequence_ids (1, L), and completions, their number, if it has that parameter.
 
     Raises:
       AssertionError: with the first difference, and the slips that would match.
@@ -88,6 +92,7 @@ def assert_matches(
         rtol=rtol,
         max_length=max_length,
         nan_in_padding=nan_in_padding,
+        packed=packed,
     )
     assert found.agrees, str(found)
 
@@ -102,6 +107,7 @@ def compare(
     rtol: float = 1e-6,
     max_length: int | None = None,
     nan_in_padding: bool = True,
+    packed: bool = False,
     track: Callable[[list[Trial]], Iterable[Trial]] = iter,
 ) -> LossComparison:
     """Run a loss function and a recipe on the same batches; see `assert_matches` for the arguments.
@@ -121,7 +127,7 @@ def compare(
         if nan_in_padding or not np.isnan(trial.log_probs).any()
     ]
     numerical = has_derivative(recipe, made[0], max_length)
-    answers = [ask(loss, trial, framework, numerical and trial.clean) for trial in track(made)]
+    answers = [_answer(loss, trial, framework, numerical and trial.clean, packed) for trial in track(made)]
     differences = [
         difference(reference(recipe, trial, max_length), answer, rtol)
         for trial, answer in zip(made, answers, strict=True)
@@ -130,3 +136,10 @@ def compare(
     matches = diagnosis(recipe, Evidence(made, answers, rtol, max_length)) if first else ()
     gradients = any(answer.gradient is not None for answer in answers)
     return LossComparison(len(made), differences.count(""), first, matches, gradients)
+
+
+def _answer(loss: Loss, trial: Trial, framework: str, differences: bool, packed: bool) -> Answer:
+    """What the function says of a batch, as it is or packed."""
+    if packed:
+        return packing.unpacked(ask(loss, packing.packed(trial), framework, differences), trial)
+    return ask(loss, trial, framework, differences)

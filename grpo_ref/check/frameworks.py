@@ -92,7 +92,7 @@ def _numpy(loss: Loss, trial: Trial, *, differences: bool) -> Answer:
 def _torch(loss: Loss, trial: Trial) -> Answer:
     import torch
 
-    arguments = _arguments(loss, trial, lambda array: torch.tensor(array, dtype=torch.float64))
+    arguments = _arguments(loss, trial, torch.tensor)
     arguments["log_probs"].requires_grad_()
     value = loss(**arguments)
     number = _number(None if value is None else value.detach().numpy())
@@ -111,11 +111,15 @@ def _jax(loss: Loss, trial: Trial) -> Answer:
 
 
 def _arguments(loss: Loss, trial: Trial, make: Callable[[Floats], Any] = np.copy) -> dict[str, Any]:
-    """The five arrays by name, and the sampler's log-probabilities if the function has that parameter."""
+    """The five arrays by name, and what else the function has a parameter for."""
     names = ["log_probs", "old_log_probs", "ref_log_probs", "advantages", "mask"]
-    if "rollout_log_probs" in inspect.signature(loss).parameters:
+    if trial.sequence_ids is not None:
+        names.append("sequence_ids")
+    asked = inspect.signature(loss).parameters
+    if "rollout_log_probs" in asked:
         names.append("rollout_log_probs")
-    return {name: make(getattr(trial, name)) for name in names}
+    number = {"completions": trial.completions} if "completions" in asked else {}
+    return {name: make(getattr(trial, name)) for name in names} | number
 
 
 def _number(value: Any) -> float:

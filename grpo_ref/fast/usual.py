@@ -48,7 +48,7 @@ def _usual_parts(recipe: Recipe) -> dict[str, bool]:
         "keep": recipe.keep.kernel is all_groups,
         "admit": recipe.admit.kernel is all_completions,
         "reward": "states" not in recipe.reward.reads,
-        "advantage": "states" not in recipe.advantage.reads,
+        "advantage": not {"states", "step_rewards"} & {*recipe.advantage.reads},
         "level": recipe.level is token_level,
         "surrogate": recipe.surrogate.kernel is clipped,
         "penalty": recipe.kl_coef == 0.0 or plain_k3,

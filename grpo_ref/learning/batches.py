@@ -11,7 +11,7 @@ from grpo_ref.arrays import Bools, Floats
 from grpo_ref.kernels.filters import all_groups
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.policies.table import Policy, gather
-from grpo_ref.learning.rollout import draw, redraw
+from grpo_ref.learning.rollout import draw, redraw, with_steps
 from grpo_ref.learning.tasks.task import Task
 from grpo_ref.recipes import Recipe
 from grpo_ref.types import Completions
@@ -70,10 +70,13 @@ def resampled(
     return batch, kept
 
 
-def prepared(recipe: Recipe, batch: Completions, kept: Bools, old: Policy, ref: Floats) -> Prepared:
+def prepared(
+    task: Task, recipe: Recipe, batch: Completions, kept: Bools, old: Policy, ref: Floats
+) -> Prepared:
     """The batch with its advantages, its mask, and what the old policy and the reference say of its tokens.
 
     Args:
+      task: says how its steps are judged.
       recipe: shapes the rewards, gives the advantages, and admits completions.
       batch: (S, P, G, T) completions.
       kept: (S, P) groups that take part.
@@ -81,9 +84,12 @@ def prepared(recipe: Recipe, batch: Completions, kept: Bools, old: Policy, ref: 
       ref: (S, N, V) log-probabilities of the references.
     """
     taking_part = kept[..., None] & recipe.admit(batch)
+    judged = replace(batch, rewards=recipe.reward(batch))
+    if "step_rewards" in recipe.advantage.reads:
+        judged = with_steps(task, judged)
     return Prepared(
         completions=batch,
-        advantages=recipe.advantage(replace(batch, rewards=recipe.reward(batch))),
+        advantages=recipe.advantage(judged),
         mask=(batch.mask & taking_part[..., None]).astype(np.float64),
         old_log_probs=gather(old.log_probs, batch.states, batch.tokens),
         ref_log_probs=gather(ref, batch.states, batch.tokens),

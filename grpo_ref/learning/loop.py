@@ -85,7 +85,7 @@ def _update(training: Training, state: TrainState, ref: Floats) -> tuple[Metrics
     batch, kept = resampled(training, old.probs, first, to_draw)
     metrics = curves.of_batch(task, first, old, ref) | {"kept_groups": kept.mean(-1)}
     bonus = entropy.applied_weight(config, state.entropy_coef, metrics["entropy"])
-    ready = prepared(recipe, batch, kept, old, ref)
+    ready = prepared(task, recipe, batch, kept, old, ref)
     steps, logits, moments = _steps(training, state, ready, old, bonus)
     following = TrainState(
         update=state.update + 1,

@@ -47,6 +47,21 @@ def rollout(task: Task, probs: Floats, prompts: Integers, uniforms: Floats) -> C
     )
 
 
+def with_steps(task: Task, batch: Completions) -> Completions:
+    """The batch with the rewards and ends of its steps, which process supervision reads.
+
+    A task without a verdict on steps has one step a completion, which ends with it and has its reward.
+    """
+    if task.verify_steps is not None:
+        rewards, ends = task.verify_steps(batch.prompts, batch.tokens, batch.mask)
+    else:
+        xp = array_namespace(batch.mask)
+        ends = batch.mask & ~xp.roll(batch.mask, -1, axis=-1)
+        ends[..., -1] = batch.mask[..., -1]
+        rewards = ends * batch.rewards[..., None]
+    return replace(batch, step_rewards=rewards, step_ends=ends)
+
+
 def _check_shapes(task: Task, probs: Floats, prompts: Integers, uniforms: Floats) -> None:
     runs = probs.shape[:-2]
     if uniforms.shape[: len(runs) + 1] != prompts.shape or prompts.shape[:-1] != runs:

@@ -11,9 +11,12 @@ Zhang et al. 2025, Verbalized sampling (arXiv:2510.01171).
 
 import math
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+FORM = "[response] (probability: 0.00)"
+"""How an answer is to be written, as the prompt says it; nobody gives this answer."""
 NUMBER = r"(?P<number>[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:[eE][+-]?\d+)?)\s*(?P<percent>%?)"
 PROBABILITY = re.compile(r"\(\s*prob(?:ability)?\s*[:=]\s*" + NUMBER + r"\s*\)", re.IGNORECASE)
 MENTION = re.compile(r"\(\s*prob(?:ability)?\b[^)]*\)?", re.IGNORECASE)
@@ -52,7 +55,7 @@ def verbalized_sample(
       ValueError: if n is less than 1, a number is out of range, or the model's text cannot be read.
 
     >>> def model(text):
-    ...     return "1. tea (probability: 0.75)\n2. coffee (probability: 0.25)"
+    ...     return text + "\n1. tea (probability: 0.75)\n2. coffee (probability: 0.25)"  # repeats the prompt
     >>> verbalized_sample(model, "Name a drink.", uniforms=[0.2, 0.7, 0.9], n=2)
     ('tea', 'tea', 'coffee')
     """
@@ -80,7 +83,7 @@ def verbalized_prompt(task: str, n: int = 5) -> str:
         raise ValueError(f"n: expected at least 1 response, got {n}")
     return (
         f"{task}\n\nGive {n} different responses, each with the probability with which you would give it."
-        " The probabilities sum to 1.\nOne response per line, in the form: [response] (probability: 0.00)"
+        f" The probabilities sum to 1.\nOne response per line, in the form: {FORM}"
     )
 
 
@@ -89,19 +92,24 @@ def parse_answers(text: str, *, tolerance: float = 0.05) -> Answers:
 
     An answer ends with its probability in parentheses; it may be numbered, bulleted, in brackets or quotes,
     and run over several lines; a probability may be in per cent. What stands after the last probability is
-    ignored, and so is a line before the first answer that ends with a colon.
+    ignored, and so is a line before the first answer that ends with a colon, and the prompt where the text
+    begins with it. The probabilities are divided by their sum.
 
     Args:
       text: what the model wrote.
-      tolerance: how far the sum of the probabilities may be from 1; they are divided by it.
+      tolerance: how far the sum of the probabilities may be from 1 without a warning.
 
     Raises:
       ValueError: if there is no answer, an answer is empty, a probability is unreadable, negative or above 1,
-        or their sum is not 1.
+        or all are 0.
+
+    Warns:
+      UserWarning: if the sum is further from 1 than the tolerance.
 
     >>> parse_answers("1. tea (probability: 0.75)\n2. coffee (probability: 0.25)")
     Answers(responses=('tea', 'coffee'), probs=(0.75, 0.25))
     """
+    text = text.rpartition(FORM)[2]
     found = list(PROBABILITY.finditer(text))
     strange = [match.group() for match in MENTION.finditer(text) if not PROBABILITY.fullmatch(match.group())]
     if strange:
@@ -115,8 +123,10 @@ def parse_answers(text: str, *, tolerance: float = 0.05) -> Answers:
         if not response:
             raise ValueError(f"answer {number} is empty")
     total = math.fsum(probs)
+    if total == 0.0:
+        raise ValueError("expected probabilities that sum to 1, got a sum of 0")
     if abs(total - 1.0) > tolerance:
-        raise ValueError(f"expected probabilities that sum to 1, got a sum of {total:g}")
+        warnings.warn(f"the probabilities sum to {total:g}, not to 1, and were divided by it", stacklevel=2)
     return Answers(tuple(responses), tuple(prob / total for prob in probs))
 
 

@@ -18,6 +18,7 @@ from grpo_ref.kernels.advantages import (
     normalized_then_summed,
     ranked,
     raw_rewards,
+    step_suffix_sums,
     whitened,
 )
 from grpo_ref.kernels.aggregation import (
@@ -213,6 +214,11 @@ DRO = replace(
 
 # ---- advantages ----------------------------------------------------------------------------------
 
+PROCESS_GRPO = replace(
+    GRPO,
+    advantage=slot(step_suffix_sums),
+    source="Shao et al. 2024, DeepSeekMath, sec. 4.1.3, process supervision (arXiv:2402.03300)",
+)
 GDPO = replace(GRPO, advantage=slot(normalized_then_summed), kl_coef=0.0, source="GDPO (arXiv:2601.05242)")
 GOPO = replace(GRPO, advantage=slot(ranked), source="Group ordinal policy optimization (arXiv:2602.03876)")
 PASS_AT_K = replace(GRPO, advantage=slot(best_of_group), source="Tang et al. 2025, pass@k (arXiv:2503.19595)")

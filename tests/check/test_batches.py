@@ -7,10 +7,12 @@ from grpo_ref.check.batches import trials
 
 
 def test_the_batches_are_what_they_say():
-    batches = [batch for batch, _ in zip(trials(GRPO, 0), range(15), strict=False)]
+    batches = [batch for batch, _ in zip(trials(GRPO, 0), range(18), strict=False)]
     by_kind = {batch.kind: batch for batch in batches}
-    assert len(by_kind) == 15
+    assert len(by_kind) == 18
     assert np.isnan(by_kind["ragged, NaN in the padding"].log_probs).any()
+    holed = by_kind["a tool's answer left out, zeros in the padding"].mask
+    assert (np.diff(holed) > 0).any()
     assert (by_kind["an empty completion, zeros in the padding"].mask.sum(-1) == 0).any()
     dead = by_kind["a group without contrast, zeros in the padding"]
     assert (dead.advantages[:3] == 0.0).all()

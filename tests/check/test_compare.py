@@ -1,11 +1,13 @@
 """Comparing somebody else's loss with a recipe."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 from losses import loss_with, sequence_mean, surrogate, token_mean, with_gradient
 
-from grpo_ref import DAPO, DR_GRPO, GRPO, RECIPES, masked, slot
+from grpo_ref import DAPO, DR_GRPO, GRPO, RECIPES, REINFORCE, masked, slot
+from grpo_ref import token_mean as token_mean_kernel
 from grpo_ref.check import assert_matches, compare
 
 
@@ -61,3 +63,37 @@ def test_penalty_budget_and_sampler_reach_the_function():
         return -token_mean(gain, mask)
 
     assert_matches(corrected, replace(DAPO, corrections=(slot(masked, max_ratio=3.0),)))
+
+
+def packed_dapo(log_probs, old_log_probs, ref_log_probs, advantages, mask, sequence_ids):
+    """The token mean needs no boundaries."""
+    assert log_probs.shape == advantages.shape == mask.shape == sequence_ids.shape == (1, mask.size)
+    return -surrogate(log_probs.T, old_log_probs.T, advantages[0], mask.T).sum() / mask.sum()
+
+
+def packed_grpo(log_probs, old_log_probs, ref_log_probs, advantages, mask, sequence_ids, completions):
+    """The mean of each completion first, so boundaries matter."""
+    gain = surrogate(log_probs.T, old_log_probs.T, advantages[0], mask.T, high=0.2)[:, 0]
+    sums, lengths = (
+        np.bincount(sequence_ids[0], weights, minlength=completions) for weights in (gain, mask[0])
+    )
+    return -(sums / np.maximum(lengths, 1)).mean()
+
+
+def test_a_packed_loss_is_compared():
+    assert_matches(packed_dapo, DAPO, packed=True)
+    assert_matches(packed_grpo, replace(GRPO, kl_coef=0.0), packed=True)
+    assert not compare(packed_dapo, replace(GRPO, kl_coef=0.0), packed=True, batches=12).agrees
+
+
+def test_the_gradient_of_a_packed_loss_is_compared_token_by_token():
+    """REINFORCE over the tokens: the gradient is -A / tokens, first right, then shifted by a token."""
+    recipe = replace(REINFORCE, aggregate=slot(token_mean_kernel))
+
+    def loss(log_probs, old_log_probs, ref_log_probs, advantages, mask, sequence_ids, shift=0):
+        weights = np.where(mask > 0, advantages, 0.0) / np.maximum(mask.sum(), 1.0)
+        return -(weights * np.where(mask > 0, log_probs, 0.0)).sum(), -np.roll(weights, shift, axis=1)
+
+    assert_matches(loss, recipe, packed=True)
+    shifted = compare(partial(loss, shift=1), recipe, packed=True, batches=12)
+    assert "the loss agrees, the gradient does not" in shifted.first

@@ -25,6 +25,7 @@ UNUSUAL = {
     "keep: train_many cannot do mixed_groups": (DAPO, {}),
     "admit: train_many cannot do ended_completions": (RECIPES["book_cispo"], {}),
     "level: train_many cannot do sequence_mean_level": (RECIPES["gspo"], {}),
+    "advantage: train_many cannot do step_suffix_sums": (RECIPES["process_grpo"], {}),
     "surrogate: train_many cannot do cispo": (RECIPES["cispo"], {}),
     "penalty: train_many cannot do k2": (replace(GRPO, penalty=slot(k2)), {}),
     "penalty: train_many cannot do k3(max_value=10.0)": (

@@ -5,7 +5,7 @@ import pytest
 
 from grpo_ref import DAPO, sample
 from grpo_ref.learning.policies.table import policy_of
-from grpo_ref.learning.rollout import draw, draw_prompts, redraw, rollout
+from grpo_ref.learning.rollout import draw, draw_prompts, redraw, rollout, with_steps
 from grpo_ref.learning.tasks.arithmetic import arithmetic
 from grpo_ref.learning.tasks.bandit import bandit, bandit_with
 from grpo_ref.learning.tasks.names import names
@@ -65,3 +65,27 @@ def test_a_prompt_of_probability_zero_is_never_drawn():
     weights[0, 1] = 1.0
     batch = draw(task, probs, [np.random.default_rng(0)], prompts=200, group_size=1, prompt_probs=weights)
     assert set(batch.prompts.reshape(-1).tolist()) == {1}
+
+
+def test_a_task_judges_the_steps_of_its_completions():
+    """3+9=12, and 13 was written: its 1 is right, and so is the end in third place."""
+    task = arithmetic()
+    prompts = np.array([task.prompts.index("3+9=")])
+    certain = np.full((400, 11), 0.0)
+    for place, token in enumerate((1, 3, 10, 0)):
+        certain[task.starts[prompts[0]] + place, token] = 1.0
+    batch = with_steps(task, rollout(task, certain, prompts, np.zeros((1, 1, 4))))
+    assert batch.tokens[0, 0].tolist() == [1, 3, 10, 0]
+    assert batch.step_ends[0, 0].tolist() == [True, True, True, False]
+    assert batch.step_rewards[0, 0].tolist() == [1.0, 0.0, 1.0, 0.0]
+
+
+def test_without_a_verdict_on_steps_a_completion_is_one_step():
+    task = names()
+    batch = rollout(
+        task, policy_of(task.ref_logits).probs, np.array([0]), np.linspace(0, 0.99, 4 * 12).reshape(1, 4, 12)
+    )
+    stepped = with_steps(task, batch)
+    assert (stepped.step_ends.sum(-1) == 1).all()
+    assert (stepped.step_ends.argmax(-1) == batch.lengths - 1).all()
+    np.testing.assert_array_equal(stepped.step_rewards.sum(-1), batch.rewards)

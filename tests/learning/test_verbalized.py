@@ -47,7 +47,6 @@ MALFORMED = {
     "one of two without a number": ("a (probability: 0.5)\nb (probability: )", "got '.probability: .'"),
     "negative": ("a (probability: -0.5)\nb (probability: 1.5)", "between 0 and 1, got '.probability: -0.5.'"),
     "above 1": ("a (probability: 1.5)", "between 0 and 1, got"),
-    "a sum of 2": ("a (probability: 1)\nb (probability: 1)", "sum to 1, got a sum of 2"),
     "a sum of 0": ("a (probability: 0)", "sum to 1, got a sum of 0"),
     "an empty answer": ("1. (probability: 0.5)\n2. b (probability: 0.5)", "answer 1 is empty"),
 }
@@ -57,6 +56,22 @@ MALFORMED = {
 def test_malformed_lists_are_refused(text, message):
     with pytest.raises(ValueError, match=message):
         parse_answers(text)
+
+
+def test_what_does_not_sum_to_1_is_divided_by_its_sum_with_a_warning():
+    """As `random.choices` divides its weights: 0.2 and 0.6 are a quarter and three quarters."""
+    with pytest.warns(UserWarning, match=r"the probabilities sum to 0\.8, not to 1"):
+        answers = parse_answers("a (probability: 0.2)\nb (probability: 0.6)")
+    np.testing.assert_allclose(answers.probs, [0.25, 0.75], rtol=1e-12)
+
+
+@pytest.mark.parametrize("before", ["{}\n", "<s> {}\n\n", "{}\nHere they are:\n"])
+def test_a_prompt_that_the_model_repeats_is_no_answer(before):
+    prompt = before.format(verbalized_prompt("Name a drink.", 2))
+    answers = parse_answers(f"{prompt}1. tea (probability: 0.7)\n2. coffee (probability: 0.3)")
+    assert answers.responses == ("tea", "coffee")
+    with pytest.raises(ValueError, match="found none"):
+        parse_answers(prompt)
 
 
 WORD = st.text("abcdefghij", min_size=1, max_size=8)

@@ -40,6 +40,9 @@ from grpo_ref.trainers import DIALECTS
     "--rtol", type=click.FloatRange(min=0), default=1e-6, show_default=True, help="Relative tolerance."
 )
 @click.option("--max-length", type=click.IntRange(min=1), help="Generation budget, where it is divided by.")
+@click.option(
+    "--packed", is_flag=True, help="All completions in one row: (1, L) arrays, with sequence_ids (1, L)."
+)
 @click.option("--no-nan", is_flag=True, help="Leave out batches with NaN in the padding.")
 def command(
     function: str,
@@ -51,6 +54,7 @@ def command(
     seed: int,
     rtol: float,
     max_length: int | None,
+    packed: bool,
     no_nan: bool,
 ) -> None:
     """Run FUNCTION of MODULE (found from here) and a reference on the same generated batches.
@@ -58,8 +62,10 @@ def command(
     It is called with log_probs, old_log_probs, ref_log_probs (N, T), advantages (N,), mask (N, T), and
     rollout_log_probs if it has that parameter, by name; it returns the loss, or the loss and its gradient.
     A loss alone is differentiated here, which with numpy takes a few dozen calls per batch.
-    The batches are ragged, with empty completions, extreme ratios, groups without contrast, garbage and NaN
-    in the padding. Exit status 0 if all agree, 1 if one does not, 2 if nothing could be run.
+    With --packed these are all one row, and completions is their number, if it has that parameter.
+    The batches are ragged, with empty completions, a tool's answer that the mask leaves out, extreme ratios,
+    groups without contrast, garbage and NaN in the padding.
+    Exit status 0 if all agree, 1 if one does not, 2 if nothing could be run.
     """
     reference = _reference(dialect, settings, recipe)
     loss = _load(function)
@@ -75,6 +81,7 @@ def command(
             rtol=rtol,
             max_length=max_length,
             nan_in_padding=not no_nan,
+            packed=packed,
             track=_with_progress,
         )
     except grpo_ref.check.LossError as error:

@@ -23,6 +23,7 @@ from grpo_ref.kernels.advantages.group import (
     group_normalized,
     leave_one_out,
     length_weighted,
+    normal_scores,
     ranked,
     raw_rewards,
 )

@@ -52,22 +52,38 @@ def batch_normalized(rewards: Array, *, ddof: int = 0, eps: float = 1e-4) -> Arr
     return (rewards - mean) / divisor(reward_std(rewards, axis=COMPLETIONS, ddof=ddof), eps)
 
 
-def gpg(rewards: Array) -> Array:
-    """Reward minus the group's mean, scaled up by the share of completions that were rewarded: GPG.
+def gpg(rewards: Array, *, count_rewarded: bool = False) -> Array:
+    """Reward minus the group's mean, scaled up for the groups that teach nothing: GPG.
 
-        Aᵢ = α (rᵢ - mean(r)),   α = completions of the batch / those of them with r ≠ 0
+        Aᵢ = α (rᵢ - mean(r)),   α = B / (B - M)
 
-    It counts rewards that are not 0, so with rewards of -1 and 1 nothing is ever scaled.
+    B is the number of completions of the batch, and M that of the completions in groups of equal rewards, so
+    the groups with contrast get the weight of the others. verl counts those completions as M whose reward is
+    0: a group of ones is not made up for, and with rewards of -1 and 1 nothing is ever scaled.
 
     Args:
       rewards: (P, G), one row per prompt.
+      count_rewarded: whether M counts rewards of 0, as in verl, in place of groups without contrast.
 
     Returns:
       (P, G); each row sums to zero.
 
     Chu et al. 2025, GPG (arXiv:2504.02546); verl `compute_gpg_outcome_advantage`.
+
+    >>> import numpy as np
+    >>> rewards = np.array([[1.0, 1.0], [1.0, 0.0]])
+    >>> gpg(rewards)
+    array([[ 0.,  0.],
+           [ 1., -1.]])
+    >>> gpg(rewards, count_rewarded=True).round(3)
+    array([[ 0.   ,  0.   ],
+           [ 0.667, -0.667]])
     """
     xp = array_namespace(rewards)
-    rewarded = xp.sum(xp.astype(rewards != 0.0, rewards.dtype), axis=COMPLETIONS, keepdims=True)
-    size = rewards.shape[GROUPS] * rewards.shape[MEMBERS]
-    return group_centered(rewards) * (size / at_least(rewarded, 1.0))
+    if count_rewarded:
+        counted, size = rewards != 0.0, rewards.shape[GROUPS] * rewards.shape[MEMBERS]
+    else:
+        lowest = xp.min(rewards, axis=MEMBERS, keepdims=True)
+        counted, size = xp.max(rewards, axis=MEMBERS, keepdims=True) > lowest, rewards.shape[GROUPS]
+    number = xp.sum(xp.astype(counted, rewards.dtype), axis=COMPLETIONS, keepdims=True)
+    return group_centered(rewards) * (size / at_least(number, 1.0))

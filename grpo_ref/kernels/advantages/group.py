@@ -3,6 +3,8 @@
 Aᵢ = function of the rewards r of the G completions of one prompt,    rewards (..., P, G) -> (..., P, G)
 """
 
+from statistics import NormalDist
+
 from grpo_ref.arrays import MEMBERS, Array, array_namespace, at_least
 from grpo_ref.kernels.advantages.moments import divisor, group_mean, reward_std, standardized, zero_if_equal
 
@@ -124,29 +126,65 @@ def length_weighted(rewards: Array, lengths: Array, *, keep_singletons: bool = T
     return rewards - xp.sum(lengths * rewards, axis=MEMBERS, keepdims=True) / at_least(total, 1.0)
 
 
-def ranked(rewards: Array) -> Array:
+def ranked(rewards: Array, *, largest: float = 2.0) -> Array:
     """Only the order counts: ranks instead of rewards, so no monotone distortion of the reward matters.
 
-        Aᵢ = 2 - 4 (rankᵢ - 1) / (G - 1),   rank 1 the best; equal rewards share the mean of their ranks
+        Aᵢ = a (1 - 2 (rankᵢ - 1) / (G - 1)),   rank 1 the best; equal rewards share the mean of their ranks
 
     How ties are ranked is our choice: the mean rank keeps the sum at 0, and gives a group of equal rewards 0.
 
     Args:
       rewards: (P, G), one row per prompt.
+      largest: a, the advantage of the best, > 0. The paper's is 2, a textbook's 1.
 
     Returns:
-      (P, G) between -2 and 2; each row sums to zero, a one-member group gets 0.
+      (P, G) between -a and a; each row sums to zero, a one-member group gets 0.
 
-    GOPO (arXiv:2602.03876), the affine map of its abstract page; no trainer has it.
+    Raises:
+      ValueError: if largest is not positive.
+
+    GOPO (arXiv:2602.03876), the affine map of its abstract page; none of the trainers that are compared here
+    has it, the authors' own code does.
 
     >>> import numpy as np
     >>> ranked(np.array([[0.1, 30.0, 0.2]]))
     array([[-2.,  2.,  0.]])
     """
+    if not largest > 0.0:
+        raise ValueError(f"largest: expected a number > 0, got {largest}")
+    return largest * _lead(rewards) / max(rewards.shape[MEMBERS] - 1, 1)
+
+
+def normal_scores(rewards: Array) -> Array:
+    """Ranks as quantiles of a normal distribution: the order counts, and most of all at the ends.
+
+        Aᵢ = Φ⁻¹(1 - (rankᵢ - 1/2) / G),   rank 1 the best; equal rewards share the mean of their ranks
+
+    Args:
+      rewards: (P, G), one row per prompt.
+
+    Returns:
+      (P, G), in standard deviations; a group of equal rewards gets 0, and a row without ties sums to zero.
+
+    A book chapter on GRPO (2026, not public), sec. 7.5.12, "quantile normalization"; van der Waerden 1952.
+
+    >>> import numpy as np
+    >>> normal_scores(np.array([[0.1, 30.0, 0.2]])).round(3)
+    array([[-0.967,  0.967,  0.   ]])
+    """
+    xp = array_namespace(rewards)
+    size = rewards.shape[MEMBERS]
+    quantiles = [NormalDist().inv_cdf((place + 1.0) / (2.0 * size)) for place in range(2 * size - 1)]
+    table = xp.stack([xp.full_like(rewards[..., 0], quantile) for quantile in quantiles], axis=-1)
+    place = xp.astype(_lead(rewards) + (size - 1.0), xp.int64)
+    return xp.take_along_axis(table, place, axis=-1)
+
+
+def _lead(rewards: Array) -> Array:
+    """(P, G) how many of its group a completion beats, less how many beat it."""
     xp = array_namespace(rewards)
     ours, theirs = rewards[..., :, None], rewards[..., None, :]
-    lead = xp.sum(xp.astype(ours > theirs, rewards.dtype) - xp.astype(ours < theirs, rewards.dtype), axis=-1)
-    return 2.0 * lead / max(rewards.shape[MEMBERS] - 1, 1)
+    return xp.sum(xp.astype(ours > theirs, rewards.dtype) - xp.astype(ours < theirs, rewards.dtype), axis=-1)
 
 
 def best_of_group(rewards: Array, *, ddof: int = 1, eps: float = 1e-6) -> Array:

@@ -3,7 +3,13 @@
 Every kernel returns a `Term`, to be maximized.
 """
 
-from grpo_ref.kernels.surrogates.chapter import gated_ratio, symmetric_kl, symmetric_tv, top_movers
+from grpo_ref.kernels.surrogates.chapter import (
+    gated_ratio,
+    symmetric_kl,
+    symmetric_tv,
+    top_kl_movers,
+    top_movers,
+)
 from grpo_ref.kernels.surrogates.clip import clipped, dual_clipped, geometric_mean_clipped, two_sided_clipped
 from grpo_ref.kernels.surrogates.covariance import clip_cov, clip_cov_eligible, kl_cov
 from grpo_ref.kernels.surrogates.detached import cispo, gspo_token, vespo

@@ -48,7 +48,8 @@ def symmetric_tv(log_ratio: Array, log_probs: Array, advantages: Array, *, delta
         sₜ = rₜ A [ |πθ(t) - πold(t)| <= δ ]
 
     Where the policy has moved too far against the advantage, the paper's mask lets the token pull it back;
-    this one does not.
+    this one does not. The chapter first prints πθ(o|q), the probability of a whole completion, where rₜ
+    stands here, and D(πθ ‖ πold) of whole distributions, which no mask of single tokens computes.
 
     Args:
       log_ratio, log_probs, advantages: as in `dppo_tv`.
@@ -68,7 +69,7 @@ def symmetric_kl(log_ratio: Array, log_probs: Array, advantages: Array, *, delta
         sₜ = rₜ A [ πθ(t) log rₜ <= δ ]
 
     πθ log(πθ/πold) is half of a Bernoulli KL and negative for tokens that became rarer, which are never left
-    out.
+    out. For πθ(o|q) in place of rₜ, see `symmetric_tv`.
 
     Args:
       log_ratio, log_probs, advantages: as in `dppo_tv`.
@@ -103,13 +104,39 @@ def top_movers(log_ratio: Array, log_probs: Array, advantages: Array, mask: Arra
 
     A book chapter on GRPO (2026, not public), sec. 7.5.9, "topk_tv".
     """
+    return _kept(log_ratio, advantages, _top(abs(probability_change(log_ratio, log_probs)), mask, k))
+
+
+def top_kl_movers(log_ratio: Array, log_probs: Array, advantages: Array, mask: Array, *, k: int = 20) -> Term:
+    """A textbook's top-k mask by KL: of each completion the k tokens with the largest term of a KL.
+
+        sₜ = rₜ A [ πθ(t) log rₜ among the k largest of its completion ]
+
+    A token that became rarer adds less than nothing, so it is kept only where there are few others. The
+    paper's top-k is about the vocabulary, see `dppo_top_kl`.
+
+    Args:
+      log_ratio, log_probs, advantages, mask, k: as in `top_movers`.
+
+    Returns:
+      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ, the mask held constant.
+
+    Raises:
+      ValueError: if k < 1.
+
+    A book chapter on GRPO (2026, not public), sec. 7.5.9, "topk_kl".
+    """
+    return _kept(log_ratio, advantages, _top(array_namespace(log_probs).exp(log_probs) * log_ratio, mask, k))
+
+
+def _top(values: Array, mask: Array, k: int) -> Array:
+    """Where a token's value is among the k largest of its completion."""
     if k < 1:
         raise ValueError(f"k: expected at least 1 token, got {k}")
-    xp = array_namespace(log_ratio, log_probs, mask)
-    moved = xp.where(is_set(mask), abs(probability_change(log_ratio, log_probs)), -xp.inf)
-    place = max(moved.shape[TOKENS] - k, 0)
-    threshold = xp.sort(moved, axis=TOKENS)[..., place : place + 1]
-    return _kept(log_ratio, advantages, moved >= threshold)
+    xp = array_namespace(values, mask)
+    values = xp.where(is_set(mask), values, -xp.inf)
+    place = max(values.shape[TOKENS] - k, 0)
+    return values >= xp.sort(values, axis=TOKENS)[..., place : place + 1]
 
 
 def _kept(log_ratio: Array, advantages: Array, keep: Array) -> Term:

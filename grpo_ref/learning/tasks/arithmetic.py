@@ -25,7 +25,8 @@ def arithmetic(*, largest: int = 9, max_length: int = 4, format_weight: float = 
         right one.
 
     Returns:
-      A task with criteria "format" and "correct".
+      A task with criteria "format" and "correct"; for process supervision every token is a step, and its
+      reward is 1 if the sum has this token in this place.
     """
     pairs = [(a, b) for a in range(largest + 1) for b in range(largest + 1)]
     answers = np.stack([_spell(a + b, max_length) for a, b in pairs])
@@ -39,6 +40,7 @@ def arithmetic(*, largest: int = 9, max_length: int = 4, format_weight: float = 
         max_length=max_length,
         ref_logits=np.zeros((len(pairs) * max_length, 11)),
         verify=partial(_judge, answers),
+        verify_steps=partial(_judge_steps, answers),
         criteria=("format", "correct"),
         weights=np.array([format_weight, 1.0]),
         settings={"updates": 250, "prompts": 100, "group_size": 16, "learning_rate": 0.3},
@@ -74,3 +76,9 @@ def _judge(answers: Integers, prompts: Integers, tokens: Integers, mask: Bools) 
     well_formed = ended & (length >= 2) & ~leading_zero
     judged: Floats = xp.stack([well_formed, correct], axis=-1).astype(xp.float64)
     return judged
+
+
+def _judge_steps(answers: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> tuple[Floats, Bools]:
+    """Two (..., P, G, T): is the token the one that the sum has there, and every token as a step."""
+    right = tokens == answers[prompts][..., None, :]
+    return (right & mask).astype(array_namespace(tokens).float64), mask

@@ -28,6 +28,8 @@ class Task:
         functools.partial.
       criteria: K names.
       weights: (K,) weight of each criterion in the reward; one of weight 0 is only watched.
+      verify_steps: (prompts, tokens, mask) as in verify -> rewards and ends of the steps, two (..., P, G, T),
+        for process supervision. Left out, a completion is one step, with its reward.
       settings: training settings that suit the task, by the name of the `TrainConfig` field.
     """
 
@@ -43,6 +45,7 @@ class Task:
     criteria: tuple[str, ...]
     weights: Floats
     settings: Mapping[str, Any] = field(default_factory=dict)
+    verify_steps: Callable[[Integers, Integers, Bools], tuple[Floats, Bools]] | None = None
 
     def render(self, prompt: int, tokens: Integers, mask: Bools) -> str:
         """One completion as text, after its prompt.

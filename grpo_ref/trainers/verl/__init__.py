@@ -87,7 +87,7 @@ ESTIMATORS = {
     "rloo": slot(leave_one_out, keep_singletons=True),
     "rloo_vectorized": slot(leave_one_out),
     "opo": slot(length_weighted),
-    "gpg": slot(gpg),
+    "gpg": slot(gpg, count_rewarded=True),
     "gdpo": slot(normalized_then_whitened, ddof=1, eps=1e-6),
 }
 NO_DUAL_CLIP = 1e6

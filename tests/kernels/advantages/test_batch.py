@@ -47,9 +47,17 @@ ADVANTAGES = {
         [[-1, -1], [1, 1]],
     ),
     "over the batch: equal rewards": (batch_normalized, [[3, 3]], {"eps": 0.0}, [[0, 0]]),
-    "gpg: one of four is rewarded, so twice two": (gpg, [[1, 0], [0, 0]], {}, [[2, -2], [0, 0]]),
-    "gpg: none is rewarded": (gpg, [[0, 0]], {}, [[0, 0]]),
-    "gpg: -1 counts as a reward": (gpg, [[1, -1]], {}, [[1, -1]]),
+    "gpg: one of two groups has contrast, so twice": (gpg, [[1, 1], [1, 0]], {}, [[0, 0], [1, -1]]),
+    "gpg: no group has contrast": (gpg, [[1, 1], [0, 0]], {}, [[0, 0], [0, 0]]),
+    "gpg: every group has contrast": (gpg, [[1, -1], [3, 1]], {}, [[1, -1], [1, -1]]),
+    "verl's gpg: one of four is rewarded, so twice two": (
+        gpg,
+        [[1, 0], [0, 0]],
+        {"count_rewarded": True},
+        [[2, -2], [0, 0]],
+    ),
+    "verl's gpg: none is rewarded": (gpg, [[0, 0]], {"count_rewarded": True}, [[0, 0]]),
+    "verl's gpg: -1 counts as a reward": (gpg, [[1, -1]], {"count_rewarded": True}, [[1, -1]]),
 }
 
 

@@ -16,6 +16,7 @@ from grpo_ref import (
     group_normalized,
     leave_one_out,
     length_weighted,
+    normal_scores,
     normalized_then_summed,
     ranked,
     raw_rewards,
@@ -80,6 +81,20 @@ OTHERS = {
         {},
         [[4 / 3, -2 / 3, 4 / 3, -2]],
     ),
+    "ranked: between -1 and 1": (ranked, [[0.1, 30.0, 0.2]], {"largest": 1.0}, [[-1, 1, 0]]),
+    "normal scores: a quartile is 0.674 standard deviations off": (
+        normal_scores,
+        [[5.0, 1.0]],
+        {},
+        [[0.6744897501960817, -0.6744897501960817]],
+    ),
+    "normal scores: the two best share ranks 1 and 2 of four, quantile 3/4": (
+        normal_scores,
+        [[7.0, 7.0, 1.0, 0.0]],
+        {},
+        [[0.6744897501960817, 0.6744897501960817, -0.3186393639643752, -1.1503493803760083]],
+    ),
+    "normal scores: everyone agrees": (normal_scores, [[0.1, 0.1]], {}, [[0, 0]]),
     "ranked: everyone agrees": (ranked, [[0.1, 0.1]], {}, [[0, 0]]),
     "ranked: alone": (ranked, [[3.0]], {}, [[0]]),
     "best of group: the lead 3 - 1 over the std (ddof 0) of 3 1": (

@@ -5,7 +5,7 @@ from math import log
 import numpy as np
 import pytest
 
-from grpo_ref import gated_ratio, symmetric_kl, symmetric_tv, top_movers
+from grpo_ref import gated_ratio, symmetric_kl, symmetric_tv, top_kl_movers, top_movers
 
 
 def test_the_books_gate(asarray):
@@ -39,3 +39,20 @@ def test_top_movers(asarray):
     asarray.check(top_movers(*arrays, k=2).slope, [[[0.0, 2.5, 5 / 3, 0.0]]])
     with pytest.raises(ValueError, match="k: expected at least 1 token, got 0"):
         top_movers(*arrays, k=0)
+
+
+def test_top_kl_movers(asarray):
+    """p log(p/q) is 0.8 log 1.25 = 0.179, 0.3 log 3 = 0.330 and 0.1 log 0.2 = -0.161.
+
+    The moves are 0.16, 0.2 and 0.4: the last one is the largest, and the least by this measure.
+    """
+    p, q = np.array([[[0.8, 0.3, 0.1, 0.9]]]), np.array([[[0.64, 0.1, 0.5, 0.1]]])
+    arrays = (
+        asarray(np.log(p / q)),
+        asarray(np.log(p)),
+        asarray(np.ones((1, 1, 4))),
+        asarray([[[1, 1, 1, 0]]]),
+    )
+    asarray.check(top_kl_movers(*arrays, k=1).slope, [[[0.0, 3.0, 0.0, 0.0]]])
+    asarray.check(top_kl_movers(*arrays, k=2).slope, [[[1.25, 3.0, 0.0, 0.0]]])
+    asarray.check(top_movers(*arrays, k=1).slope, [[[0.0, 0.0, 0.2, 0.0]]])
