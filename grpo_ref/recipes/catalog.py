@@ -220,7 +220,11 @@ PROCESS_GRPO = replace(
     source="Shao et al. 2024, DeepSeekMath, sec. 4.1.3, process supervision (arXiv:2402.03300)",
 )
 GDPO = replace(GRPO, advantage=slot(normalized_then_summed), kl_coef=0.0, source="GDPO (arXiv:2601.05242)")
-GOPO = replace(GRPO, advantage=slot(ranked), source="Group ordinal policy optimization (arXiv:2602.03876)")
+GOPO = replace(
+    GRPO,
+    advantage=slot(ranked),
+    source="Choi et al. 2026, GOPO: Policy optimization using ranked rewards (arXiv:2602.03876)",
+)
 PASS_AT_K = replace(GRPO, advantage=slot(best_of_group), source="Tang et al. 2025, pass@k (arXiv:2503.19595)")
 
 # ---- a sampler that is not quite the learner -----------------------------------------------------

@@ -143,8 +143,8 @@ def ranked(rewards: Array, *, largest: float = 2.0) -> Array:
     Raises:
       ValueError: if largest is not positive.
 
-    GOPO (arXiv:2602.03876), the affine map of its abstract page; none of the trainers that are compared here
-    has it, the authors' own code does.
+    Choi et al. 2026, GOPO (arXiv:2602.03876), its rank-based advantage; none of the trainers compared here
+    has it, the code of the authors does.
 
     >>> import numpy as np
     >>> ranked(np.array([[0.1, 30.0, 0.2]]))
