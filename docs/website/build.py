@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from grpo_ref.frontends.web import build as web
+from website.access import mend
 from website.house_map import with_floors
 from website.kernel_map import write_map
 from website.laboratory import write_laboratory
@@ -83,6 +84,7 @@ def make(site: Path) -> int:
     options = ["-q", "-W", "--keep-going", "-E", "-d", str(site.with_name("site-doctrees")), "-c", str(HERE)]
     done = subprocess.run([sys.executable, "-m", "sphinx", *options, str(SOURCES), str(site)])
     prune(site)
+    mend(site)
     if has_course():
         web.write(site / "course")
     return done.returncode
