@@ -75,8 +75,8 @@ of the second.
 
 The paper says neither which divisor the standard deviation has nor whether anything is added to it;
 both are chosen here as in the exercise on GDPO. No trainer has this built in. It can be trained:
-compare `grpo-ref train arithmetic --recipe process_grpo`, where every token of a sum is a step,
-with `--recipe grpo`, where the whole answer is judged at once.
+compare `grpo-ref train arithmetic --recipe process_grpo`, where every token of the answer is a step
+with a reward of its own, with `--recipe grpo`, where the answer as a whole has one reward.
 
 ## Grading
 

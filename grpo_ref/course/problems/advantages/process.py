@@ -209,8 +209,8 @@ PROBLEM = Problem(
     notes=(
         "The paper says neither which divisor the standard deviation has nor whether anything is added to it; both"
         " are chosen here as in the exercise on GDPO. No trainer has this built in. It can be trained: compare"
-        " `grpo-ref train arithmetic --recipe process_grpo`, where every token of a sum is a step, with `--recipe"
-        " grpo`, where the whole answer is judged at once."
+        " `grpo-ref train arithmetic --recipe process_grpo`, where every token of the answer is a step with a reward"
+        " of its own, with `--recipe grpo`, where the answer as a whole has one reward."
     ),
     kernel="grpo_ref.step_suffix_sums",
     source="DeepSeekMath, sec. 4.1.3, process supervision (arXiv:2402.03300).",
@@ -284,9 +284,9 @@ PROBLEM = Problem(
         ),
         Case(
             "Groups do not mix",
-            ([[[0, 2]], [[50, 10]]], [[[1, 1]], [[1, 1]]], 1),
-            np.array([[[0.0, 0.5]], [[0.0, -20 / 21]]]),
-            why="mean 1 and std 1 in the first group, 30 and 20 in the second",
+            ([[[0, 2]], [[8, 2]]], [[[1, 1]], [[1, 1]]], 1),
+            np.array([[[0.0, 0.5]], [[0.0, -0.75]]]),
+            why="mean 1 and std 1 in the first group, 5 and 3 in the second: 1 / (1 + 1) and -3 / (3 + 1)",
         ),
         Case(
             "Truth values as a mask",
