@@ -53,6 +53,7 @@ _LISTED = (
     Exercise("advantages/mixed_groups", "easy", 1),
     Exercise("advantages/gdpo", "medium", 2),
     Exercise("advantages/ranks", "medium", 2),
+    Exercise("advantages/process", "medium", 2),
     Exercise("ratios/token_ratio", "easy", 1),
     Exercise("ratios/scenarios", "medium", 2),
     Exercise("ratios/clipped", "medium", 2),
