@@ -1,4 +1,4 @@
-"""What Open Instruct alone does: numbered KL estimators, ρ where the sampler knows nothing, VACO's mask, packs."""
+"""What Open Instruct alone does: numbered KL estimators, its correction for the sampler, and packs."""
 
 from collections.abc import Callable, Mapping
 from math import inf
