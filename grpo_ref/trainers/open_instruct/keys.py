@@ -79,8 +79,10 @@ ABOUT = {
     "async_steps": "This is how many steps the sampler's policy may lie behind.",
     "beta": "This is the weight of the KL penalty.",
     "inflight_updates": "With this, one completion may be sampled from more than one policy.",
+    "load_ref_policy": "Without a reference there is no penalty, and beta has to be 0.",
     "mask_tool_use": "This leaves what tools have written out of the mask.",
     "no_resampling_pass_rate": "Prompts that are solved this often are not drawn again.",
+    "num_mini_batches": "Into so many updates a batch is cut. From the second one on there are ratios to clip.",
     "per_device_train_batch_size": "This is the number of packs in a micro-batch. It changes what is logged, not"
     " the gradient.",
     "ref_policy_update_freq": "This is how often the reference follows the policy.",

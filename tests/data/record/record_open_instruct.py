@@ -8,8 +8,9 @@ Losses, gradients and metrics come from `PolicyTrainerRayProcess.step`, the whol
 `grpo_fast.py`, on a CPU, as one process of a gloo group. Stubs: the forward pass, which returns the
 log-probabilities of the inputs, and DeepSpeed's engine, which only calls `backward`. A ratio other than 1
 comes from a second epoch (`num_epochs`: the policy moves between the two) or from mini-batches. Each
-completion is a pack of its own, except in the call that says otherwise. Advantages are computed by the lines
-of `DataPreparationActor` that compute them, cut out of the file; groups are dropped by `process_group`.
+completion is a pack of its own, except in the call that says otherwise. A few losses come from the other
+training step, `GRPOTrainModule.train_batch`, which `grpo.py` takes. Advantages are computed by the lines of
+`DataPreparationActor` that compute them, cut out of the file; groups are dropped by `process_group`.
 
 What is refused only in settings without effect on the objective is left out, and so is a gradient that is
 NaN because autograd multiplies 0 by infinity.
@@ -119,11 +120,29 @@ def load(sources: Path) -> SimpleNamespace:
     sys.path.insert(0, str(sources))
     sys.meta_path.append(Missing(sources))  # type: ignore[arg-type]
     sys.modules["open_instruct.vllm_utils"] = Empty("open_instruct.vllm_utils")
-    from open_instruct import data_loader, data_types, grpo_fast, grpo_utils, model_utils, rl_utils, utils
+    from open_instruct import (
+        data_loader,
+        data_types,
+        grpo_fast,
+        grpo_utils,
+        model_utils,
+        olmo_core_train_modules,
+        rl_utils,
+        utils,
+    )
 
     logging.disable(logging.CRITICAL)
     dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
-    modules = (data_loader, data_types, grpo_fast, grpo_utils, model_utils, rl_utils, utils)
+    modules = (
+        data_loader,
+        data_types,
+        grpo_fast,
+        grpo_utils,
+        model_utils,
+        olmo_core_train_modules,
+        rl_utils,
+        utils,
+    )
     return SimpleNamespace(**{module.__name__.split(".")[-1]: module for module in modules})
 
 
@@ -261,6 +280,40 @@ def trained(
         return numbers
     logged = {name: value for name, value in sorted(metrics.items()) if name not in NOT_OF_THE_LOSS}
     return numbers | {"metrics": logged}
+
+
+def trained_by_olmo_core(
+    oi: SimpleNamespace, config: dict[str, Any], arrays: dict[str, Any]
+) -> dict[str, Any]:
+    """Loss and gradient of the other training step; the loss of a micro-batch is seen where it is logged."""
+    args, streaming = settings(oi, config)
+    made = tensors(arrays, torch.float64)
+    for name in ("logp", "old"):
+        made[name].requires_grad_()
+    batch = collated(oi, made, args.per_device_train_batch_size)
+    oi.grpo_utils.forward_for_logprobs = Forward(made, len(batch), args.num_epochs)
+    log, losses = oi.grpo_utils.populate_sample_loss_stats, []
+
+    def seen(*given: Any, **named: Any) -> None:
+        losses.append(float(given[5].detach()))
+        log(*given, **named)
+
+    oi.grpo_utils.populate_sample_loss_stats = seen
+    module = SimpleNamespace(
+        model=SimpleNamespace(train=lambda: None),
+        ref_policy="reference",
+        device=torch.device("cpu"),
+        grpo_config=args,
+        pad_token_id=-1,
+        temperature=streaming.temperature,
+        rank_microbatch_size=1,
+        trainer=SimpleNamespace(dp_process_group=None, global_step=0),
+        optim=SimpleNamespace(zero_grad=lambda set_to_none: None),
+        record_metric=lambda *given, **named: None,
+    )
+    oi.olmo_core_train_modules.GRPOTrainModule.train_batch(module, {"batch": batch}, dry_run=True)
+    oi.grpo_utils.populate_sample_loss_stats = log
+    return {"loss": sum(losses[-len(batch) :]), "grad_logp": made["logp"].grad.tolist()}
 
 
 # ---- advantages and groups --------------------------------------------------------------------------
@@ -658,6 +711,23 @@ def precisions(record: Recorder) -> None:
         record.loss(f"float32_ref_far_kl{number}", config, {**ALL, "ref_log_probs": "ref_logp_far"}, **single)
 
 
+def olmo_core(record: Recorder) -> None:
+    """The other training step."""
+    window = {"rho_mask_lower_bound": 0.7, "rho_mask_upper_bound": 1.3}
+    unknown = {"rollout_log_probs": "sampler_logp_nan", "mask": "mask_holes"}
+    for name, (config, which) in {
+        "dapo": ({}, {}),
+        "cispo": ({"loss_fn": "cispo", "kl_estimator": 3}, {}),
+        "number": ({"loss_denominator": "40", "per_device_train_batch_size": 5}, {}),
+        "window": (window, unknown),
+        "sequence": ({**window, "rho_mask_sequence_level": True, "loss_fn": "cispo"}, unknown),
+        "vaco": ({"rho_mask_lower_bound": 0.2, "rho_mask_tv_divergence": True}, unknown),
+        "empty": ({"kl_estimator": 1}, {"mask": "mask_empty"}),
+    }.items():
+        case = {**EPOCHS, **config}
+        record.value(f"olmo_core_{name}", "loss", case, {**ALL, **which}, trained_by_olmo_core)
+
+
 def rewards(record: Recorder) -> None:
     """Advantages, and groups that are dropped."""
     kinds = ("rewards", "rewards_some_equal", "rewards_all_equal", "rewards_tied", "rewards_huge")
@@ -794,7 +864,18 @@ def in_packs(oi: SimpleNamespace, arrays: dict[str, Any]) -> tuple[dict[str, Any
 
 def main(sources: Path) -> None:
     record = Recorder(load(sources))
-    for cases in (losses, clips, correlations, divergences, others, precisions, rewards, refusals, packs):
+    for cases in (
+        losses,
+        clips,
+        correlations,
+        divergences,
+        others,
+        precisions,
+        olmo_core,
+        rewards,
+        refusals,
+        packs,
+    ):
         cases(record)
     for case in record.cases:
         _tame(case)
