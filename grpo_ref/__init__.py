@@ -97,7 +97,7 @@ Penalties: how far is the policy from its reference, estimated from the sampled 
   weighted_k3       k3 times the importance ratio, both differentiated: unbiased in value and gradient, off-policy too.
   exact_kl          The divergence itself, summed over the whole vocabulary.
 
-What Open Instruct alone does: its KL estimators have numbers.   (grpo_ref.trainers.open_instruct.quirks)
+What Open Instruct alone does: numbered KL estimators, its correction for the sampler, and packs.   (grpo_ref.trainers.open_instruct.quirks)
   open_instruct_kl  Open Instruct's numbered estimators: 0 is k1, 1 is k2, 2 is k3 (its default), 3 is weighted_k1.
 
 Aggregation: how much does each token count?   (grpo_ref.kernels.aggregation)

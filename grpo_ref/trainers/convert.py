@@ -42,9 +42,11 @@ FAMILIES: tuple[set[Any], ...] = (
     {k1, weighted_k1},
     {truncated, masked, indicator},
     {group_normalized, normalized_then_summed},
-    *({own, common} for dialect in DIALECTS.values() for own, common in dialect.forms.items()),
 )
-"""Kernels that say nearly the same, with one bound or one weight more; a trainer's own among them."""
+"""Kernels that say nearly the same, with one bound or one weight more."""
+
+FORMS = {own: common for dialect in DIALECTS.values() for own, common in dialect.forms.items()}
+"""A trainer's own kernel, and the common one whose family it is of."""
 
 
 class Conversion(NamedTuple):
@@ -180,7 +182,8 @@ def _apart(ours: Any, theirs: Any) -> float:
     if ours.kernel is theirs.kernel:
         return 0.5 * _unequal(_telling(ours, theirs), theirs.settings)
     unequal = _unequal(ours.settings, theirs.settings)
-    if any({ours.kernel, theirs.kernel} <= family for family in FAMILIES):
+    kernels = {FORMS.get(part.kernel, part.kernel) for part in (ours, theirs)}
+    if len(kernels) == 1 or any(kernels <= family for family in FAMILIES):
         return RELATED + (0.75 - RELATED) * unequal
     return STRANGER + (1.0 - STRANGER) * unequal
 

@@ -141,9 +141,7 @@ def test_9_three_trainers_mean_three_caps():
     """SkyRL #1928, tinker-cookbook #763: 0.28 is a cap of 0.28, of 1.28, or a band of 0.8 to 1.28."""
     recipes = [
         trl.recipe(loss_type="cispo", epsilon_high=0.28),
-        open_instruct.recipe(
-            loss_fn="cispo", clip_higher=0.28, load_ref_policy=False, use_rho_correction=False
-        ),
+        open_instruct.recipe(loss_fn="cispo", clip_higher=0.28, beta=0.0, use_rho_correction=False),
         verl.recipe(loss_mode="cispo", clip_ratio_high=0.28),
     ]
     new = OLD[:1, :1] + np.log([[[0.5, 1.0, 1.1, 2.0]]])

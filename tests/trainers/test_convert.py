@@ -44,7 +44,7 @@ PAIRS = {
     "dynamic sampling is lost": (
         ("open_instruct", "trl"),
         {"beta": 0.0},
-        {"scale_rewards": "none"},
+        {"scale_rewards": "none", "vllm_importance_sampling_mode": "token_truncate"},
         {"keep", "corrections"},
     ),
     "verl's floor is trl's delta": (

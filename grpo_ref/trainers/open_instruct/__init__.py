@@ -12,12 +12,23 @@ from grpo_ref.kernels.levels import sequence_mean_level, token_level
 from grpo_ref.kernels.rewards import task_reward
 from grpo_ref.kernels.surrogates import cispo, clipped
 from grpo_ref.recipes import Recipe, Slot, slot
-from grpo_ref.trainers.dialect import Dialect, counted, one_of
+from grpo_ref.trainers.dialect import Dialect, one_of
 from grpo_ref.trainers.open_instruct.keys import ABOUT, CONCEPTS, DEFAULTS, OTHERS
-from grpo_ref.trainers.open_instruct.quirks import CALLS, KL_ESTIMATORS
+from grpo_ref.trainers.open_instruct.metrics import METRICS
+from grpo_ref.trainers.open_instruct.quirks import (
+    CALLS,
+    KL_ESTIMATORS,
+    groups_with_std,
+    rho_clamp,
+    rho_window,
+    vaco_mask,
+)
+from grpo_ref.trainers.open_instruct.refusals import check
 from grpo_ref.trainers.open_instruct.traps import TRAPS
 
 ADVANTAGES = {"centered": slot(group_centered), "standard": slot(group_normalized, ddof=0, eps=1e-8)}
+NO_LOWER_CLIP = 1.0 - 2.0**-53
+"""The widest clip_low of the kernel; in Open Instruct it may be 1 or more, and then no ratio is too low."""
 
 
 def recipe(**config: Any) -> Recipe:
@@ -36,14 +47,15 @@ def recipe(**config: Any) -> Recipe:
 
 
 def _build(s: SimpleNamespace) -> Recipe:
+    check(s)
     surrogates = {
-        "dapo": slot(clipped, clip_low=s.clip_lower, clip_high=s.clip_higher),
+        "dapo": slot(clipped, clip_low=min(s.clip_lower, NO_LOWER_CLIP), clip_high=s.clip_higher),
         "cispo": slot(cispo, max_ratio=1.0 + s.clip_higher),
     }
     whole = s.loss_denominator == "token"
     return Recipe(
         reward=slot(task_reward),
-        keep=slot(mixed_groups if s.filter_zero_std_samples else all_groups),
+        keep=slot(groups_with_std if s.filter_zero_std_samples else all_groups),
         advantage=one_of("advantage_normalization_type", s.advantage_normalization_type, ADVANTAGES),
         level=token_level,
         surrogate=one_of("loss_fn", s.loss_fn, surrogates),
@@ -57,17 +69,23 @@ def _build(s: SimpleNamespace) -> Recipe:
 
 
 def _corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
-    """The ratio of learner to sampler, limited, and a window outside which nothing counts; 0 is no bound."""
+    """The ratio of learner to sampler, limited, and a window outside which nothing counts."""
     if not s.use_rho_correction:
         return ()
     level = sequence_mean_level if s.rho_mask_sequence_level else token_level
-    upper = s.rho_clamp_upper_bound or inf
-    ten = {"level": level, "max_token_log_ratio": 10.0}
-    parts = [slot(truncated, min_ratio=s.rho_clamp_lower_bound, max_ratio=upper, **ten)]
-    if s.rho_mask_lower_bound or s.rho_mask_upper_bound:
-        window = {"min_ratio": s.rho_mask_lower_bound, "max_ratio": s.rho_mask_upper_bound or inf}
-        parts.append(slot(indicator, **window, **ten))
-    return tuple(parts)
+    low, high = _bounds(s.rho_clamp_lower_bound, s.rho_clamp_upper_bound)
+    clamp = slot(rho_clamp, min_ratio=low, max_ratio=high, level=level)
+    low, high = _bounds(s.rho_mask_lower_bound, s.rho_mask_upper_bound)
+    if (low, high) == (0.0, inf):
+        return (clamp,)
+    if s.rho_mask_tv_divergence:
+        return clamp, slot(vaco_mask, min_divergence=low, max_divergence=high)
+    return clamp, slot(rho_window, min_ratio=low, max_ratio=high, level=level)
+
+
+def _bounds(lower: float, upper: float) -> tuple[float, float]:
+    """What is not above 0 is no bound."""
+    return max(lower, 0.0), upper if upper > 0.0 else inf
 
 
 DIALECT = Dialect(
@@ -83,11 +101,13 @@ DIALECT = Dialect(
         "mask_truncated_completions": (True, False),
         "use_rho_correction": (True, False),
         "rho_mask_sequence_level": (True, False),
+        "rho_mask_tv_divergence": (True, False),
     },
     others=OTHERS,
     concepts=CONCEPTS,
     about=ABOUT,
     traps=TRAPS,
-    metrics={"clipfrac": counted("clip_low", "clip_high")},
+    forms={groups_with_std: mixed_groups, rho_clamp: truncated, rho_window: indicator},
+    metrics=METRICS,
     calls=CALLS,
 )
