@@ -23,9 +23,10 @@ from grpo_ref.trainers.rlinf.keys import (
     BEYOND,
     CONCEPTS,
     DEFAULTS,
-    EMBODIED,
     GROUPS,
     IGNORED,
+    OF_OTHER_ACTORS,
+    OTHER_TASK,
     OTHERS,
     SWITCHES,
 )
@@ -63,7 +64,6 @@ SYMMETRIC = (absolute, k2)
 """Penalties that say the same with their arguments swapped."""
 TASKS = ("reasoning", "coding_online_rl")
 DECOUPLED = "decoupled_actor_critic"
-NO_RECIPE = "no recipe here can express it"
 
 
 def recipe(**config: Any) -> Recipe:
@@ -84,8 +84,9 @@ def recipe(**config: Any) -> Recipe:
 def _build(s: SimpleNamespace) -> Recipe:
     backend = vars(s)["actor.training_backend"]
     one_of("actor.training_backend", backend, {"megatron": 0, "fsdp": 0})
-    one_of("loss_type", s.loss_type, {"actor": 0, DECOUPLED: 0})
     _check_task(vars(s)["runner.task_type"], backend)
+    _check_type("loss_type", s.loss_type, ("actor", DECOUPLED))
+    _check_type("adv_type", s.adv_type, ("grpo", "raw", "gae", "reinpp"))
     decoupled = s.loss_type == DECOUPLED
     corrections = _corrections(s, backend)
     return Recipe(
@@ -107,9 +108,16 @@ def _build(s: SimpleNamespace) -> Recipe:
 def _check_task(task: str, backend: str) -> None:
     """Raise a ValueError for tasks whose actors are others."""
     if task not in TASKS:
-        raise ValueError(f"runner.task_type: {task!r} cannot be expressed here. {EMBODIED}")
+        raise ValueError(f"runner.task_type: {task!r} cannot be expressed here. {OTHER_TASK}")
     if task == "coding_online_rl" and backend != "megatron":
         raise ValueError("actor.training_backend: coding_online_rl must use megatron")
+
+
+def _check_type(key: str, value: str, known: tuple[str, ...]) -> None:
+    """Raise a ValueError for losses and advantages that RLinf does not have or no recipe can express."""
+    if value in OF_OTHER_ACTORS:
+        raise ValueError(f"{key}: {value!r} cannot be expressed here. {OF_OTHER_ACTORS[value]}")
+    one_of(key, value, dict.fromkeys(known))
 
 
 def _surrogate(s: SimpleNamespace) -> Slot:
@@ -137,13 +145,14 @@ def _penalty(s: SimpleNamespace, backend: str) -> Slot:
 def _advantage(s: SimpleNamespace, backend: str) -> Slot:
     """The estimator, and over the tokens what `normalize_advantages` adds: once with FSDP, twice with Megatron."""
     again = {"fsdp": (0,), "megatron": (1, 0)}[backend] if s.normalize_advantages else ()
-    one_of("adv_type", s.adv_type, dict.fromkeys(("grpo", "raw", "gae", "reinpp"), 0))
     if s.adv_type == "reinpp":
         return _reinpp(s, again)
     if s.adv_type == "grpo":
         return _grpo(s, len(again))
     if s.adv_type == "gae" and vars(s)["critic.use_critic_model"]:
-        raise ValueError(f"critic.use_critic_model: advantages from a critic's values: {NO_RECIPE}")
+        raise ValueError(
+            "critic.use_critic_model: advantages from a critic's values cannot be expressed here"
+        )
     if s.adv_type == "gae" and backend == "fsdp":
         again = (1, *again)
     return slot(standardized_tokens, again=again) if again else slot(raw_rewards)

@@ -38,10 +38,19 @@ DEFAULTS: dict[str, Any] = {
 }
 ALIASES = {"training_backend": "actor.training_backend", "task_type": "runner.task_type"}
 SWITCHES = {"entropy_bonus": "calculate_entropy"}
-EMBODIED = (
-    "Only the actors of embodied tasks read it, which follow other rules: log-probabilities of actions or of chunks of"
-    " them, advantages per chunk, averages over episodes, and groups that are left out for their mean reward."
+RULES = (
+    "other rules than those for language models: log-probabilities of actions or of chunks of them, advantages per"
+    " chunk, averages over episodes, and groups that are left out for their mean reward."
 )
+EMBODIED = f"Only the actors of embodied tasks read it, which follow {RULES}"
+OTHER_TASK = f"Its actors follow {RULES}"
+OF_OTHER_ACTORS = {
+    "actor_critic": "It trains a critic as well.",
+    "opd": "It follows the log-probabilities of a teacher.",
+    "grpo_dynamic": "It compares the turns of several agents.",
+    "grpo_video": "It compares the frames of videos.",
+}
+"""Losses and advantages of other actors, each with what no recipe has."""
 BEYOND: dict[str, tuple[Any, str]] = {
     **dict.fromkeys(("logprob_type", "reward_type", "entropy_type"), (None, EMBODIED)),
     "filter_rewards": (False, EMBODIED),
@@ -70,7 +79,7 @@ OF_OTHER_LOSSES = frozenset(
 OF_THE_RUN = frozenset(
     """logprob_forward_micro_batch_size n_minibatches recompute_logprobs shuffle_rollout
     max_num_gen_batches rollout_batch_size_per_gpu val_rollout_batch_size_per_gpu rollout_store_size_per_rank
-    staleness_threshold entropy_op_type reward_fillna_value""".split()
+    staleness_threshold entropy_op_type reward_fillna_value on_policy_min_ratio""".split()
 )
 OTHERS = OF_EMBODIED | OF_A_CRITIC | OF_OTHER_LOSSES | OF_THE_RUN
 GROUPS = frozenset({"algorithm", "down_sampling"})
