@@ -1,8 +1,8 @@
 """RLinf's keys: `python tests/data/record/keys_rlinf.py SOURCES`, a checkout of RLinf at a3816b596.
 
 Reads the `algorithm` group of every YAML file under `examples`, and what the actors for language models read
-of it. Prints each key that the dialect does not know, and each file for language models that is refused; those
-of other tasks may be. Exits 1 if there is anything.
+of it. Prints each key that the dialect does not know, and each file for language models that is refused;
+those of other tasks may be. Exits 1 if there is anything.
 """
 
 import re
