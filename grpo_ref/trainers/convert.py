@@ -79,9 +79,11 @@ def convert(source: Dialect, target: Dialect, config: Mapping[str, Any]) -> Conv
     if "max_length" in recipe.aggregate.reads:
         given = source.budget(config) | given
     beside = {concept: key for concept, key in source.concepts.items() if key in given}
-    kept = {target.concepts[name]: given[key] for name, key in beside.items() if name in target.concepts}
+    counts = {name: source.concept(name, config) for name in beside if name in target.concepts}
+    kept = {target.concepts[name]: value for name, value in counts.items()}
+    switched = {target.switches[key]: True for key, value in kept.items() if value and key in target.switches}
     dropped = {key: given[key] for name, key in beside.items() if name not in target.concepts}
-    return found._replace(config=found.config | kept, dropped=dropped)
+    return found._replace(config=found.config | kept | switched, dropped=dropped)
 
 
 def nearest(target: Dialect, recipe: Recipe) -> Conversion:
@@ -174,9 +176,8 @@ def _apart(ours: Any, theirs: Any) -> float:
     """0 for equal parts, up to 1/2 for other settings of the same kernel, 3/4 for a related one, 1 for others."""
     if ours == theirs:
         return 0.0
-    if isinstance(ours, tuple) and isinstance(theirs, tuple) and len(ours) == len(theirs):
-        apart = [_apart(one, other) for one, other in zip(ours, theirs, strict=True)]
-        return sum(apart) / len(apart) if max(apart) < STRANGER else 1.0
+    if isinstance(ours, tuple) and isinstance(theirs, tuple):
+        return _all_apart(ours, theirs)
     if not isinstance(ours, Slot) or not isinstance(theirs, Slot):
         return 1.0
     if ours.kernel is theirs.kernel:
@@ -186,6 +187,14 @@ def _apart(ours: Any, theirs: Any) -> float:
     if len(kernels) == 1 or any(kernels <= family for family in FAMILIES):
         return RELATED + (0.75 - RELATED) * unequal
     return STRANGER + (1.0 - STRANGER) * unequal
+
+
+def _all_apart(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> float:
+    """The mean of the parts, if none is a stranger; to leave out a lone part is nearer than a stranger for it."""
+    if len(ours) != len(theirs):
+        return 1.0 if ours or len(theirs) > 1 else STRANGER
+    apart = [_apart(one, other) for one, other in zip(ours, theirs, strict=True)]
+    return sum(apart) / len(apart) if max(apart) < STRANGER else 1.0
 
 
 def _telling(ours: Slot, theirs: Slot) -> dict[str, Any]:

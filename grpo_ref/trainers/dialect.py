@@ -78,6 +78,7 @@ class Dialect:
     | `ignored`  | The names of groups of which no key touches the objective.                                   |
     | `always`   | The keys that `convert` has to spell out, as the default of the trainer itself is another.   |
     | `concepts` | The keys for what no recipe holds: one of `CONCEPTS`, with the trainer's key for it.         |
+    | `switches` | Each key that does nothing unless another key is true, with that key.                        |
     | `about`    | Each key whose effect no part of a recipe shows, with a sentence on what it does.            |
     | `traps`    | The configurations that do something else than their author is likely to think.              |
     | `forms`    | Each kernel of the trainer's own, with the common kernel that it is a form of.               |
@@ -99,6 +100,7 @@ class Dialect:
     ignored: frozenset[str] = frozenset()
     always: tuple[str, ...] = ()
     concepts: Mapping[str, str] = field(default_factory=dict)
+    switches: Mapping[str, str] = field(default_factory=dict)
     about: Mapping[str, str] = field(default_factory=dict)
     traps: tuple[Trap, ...] = ()
     forms: Mapping[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict)
@@ -147,8 +149,10 @@ class Dialect:
         return {str(self.key(key)) for key in flat(config)} | set(flat(config))
 
     def concept(self, name: str, config: Mapping[str, Any], default: Any = None) -> Any:
-        """The value of the key for a concept; the default where the trainer has no such key."""
-        return getattr(self.settings(config), self.concepts.get(name, ""), default)
+        """The value of the key for a concept, as it counts; the default where the trainer has no such key."""
+        key, settings = self.concepts.get(name, ""), vars(self.settings(config))
+        is_off = key in self.switches and not settings[self.switches[key]]
+        return self.defaults[key] if is_off else settings.get(key, default)
 
     def _suspects(self, config: Mapping[str, Any]) -> str:
         """The keys whose value is of another kind than the default, so that its kind could not be told."""
@@ -225,6 +229,8 @@ def _try_out(recipe: Recipe) -> None:
         weights=np.ones(1),
         mask=np.ones((2, 2, 1)),
         lengths=np.ones((2, 2)),
+        old_log_probs=-np.ones((2, 2, 1)),
+        ref_log_probs=-np.ones((2, 2, 1)),
     )
     with np.errstate(all="ignore"):
         recipe.advantage(record)

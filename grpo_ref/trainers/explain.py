@@ -68,6 +68,7 @@ def _parts(recipe: Recipe) -> list[Part]:
         *(("correction", part) for part in recipe.corrections),
         *([("penalty", recipe.penalty)] if recipe.kl_coef else []),
         ("aggregate", recipe.aggregate),
+        *([("average KL", recipe.penalty_aggregate)] if recipe.kl_coef and recipe.penalty_aggregate else []),
         ("keep", recipe.keep),
         ("admit", recipe.admit),
         ("reward", recipe.reward),

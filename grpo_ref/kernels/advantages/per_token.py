@@ -21,7 +21,7 @@ def whitened(
       rewards: (P, G), one row per prompt.
       mask: (P, G, T) 1 on completion tokens.
       baseline: whether the group's mean is taken off first; without it, it is REINFORCE++ with γ = 1.
-      ddof: the divisor of the variance is the number of tokens minus this; 1 in verl, 0 in RLinf.
+      ddof: the divisor of the variance is the number of tokens minus this; 1 in verl.
       eps: added to the variance, 1e-8 in verl.
 
     Returns:
@@ -60,7 +60,7 @@ def normalized_twice(
     Returns:
       (P, G, T), 0 on padding.
 
-    RLinf `compute_grpo_advantages` with `normalize_advantages: True`.
+    RLinf's FSDP actor with `normalize_advantages: True`; its Megatron actor does it over the tokens twice.
     """
     xp = array_namespace(rewards, mask)
     scores = group_normalized(rewards, ddof=ddof, eps=eps)[..., None]
