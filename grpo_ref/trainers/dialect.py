@@ -225,6 +225,8 @@ def _try_out(recipe: Recipe) -> None:
         weights=np.ones(1),
         mask=np.ones((2, 2, 1)),
         lengths=np.ones((2, 2)),
+        old_log_probs=-np.ones((2, 2, 1)),
+        ref_log_probs=-np.ones((2, 2, 1)),
     )
     with np.errstate(all="ignore"):
         recipe.advantage(record)
