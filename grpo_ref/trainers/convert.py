@@ -121,7 +121,10 @@ def _trials(target: Dialect, config: dict[str, Any], recipe: Recipe) -> Iterator
     found = {number for value in _numbers(recipe) for number in (value, value - 1.0, 1.0 - value)}
     numbers = sorted(number for number in found if number >= 0.0)
     switches = [
-        {key: value} for key in target.choices if key.startswith("use_") for value in target.choices[key]
+        {key: value}
+        for key in target.choices
+        if key.split(".")[-1].startswith("use_")
+        for value in target.choices[key]
     ]
     for key, values in target.choices.items():
         for value in values:
@@ -173,13 +176,19 @@ def _accepted(target: Dialect, config: dict[str, Any]) -> bool:
 
 
 def _apart(ours: Any, theirs: Any) -> float:
-    """0 for equal parts, up to 1/2 for other settings of the same kernel, 3/4 for a related one, 1 for others."""
+    """0 for equal parts, up to 1/2 for other settings of the same kernel, 3/4 for a related one, 1 for others.
+
+    What is wrapped around a part counts as little as a bound more.
+    """
     if ours == theirs:
         return 0.0
     if isinstance(ours, tuple) and isinstance(theirs, tuple):
         return _all_apart(ours, theirs)
     if not isinstance(ours, Slot) or not isinstance(theirs, Slot):
         return 1.0
+    inner = [_inner(part) for part in (ours, theirs)]
+    if ours.kernel is not theirs.kernel and inner != [ours, theirs]:
+        return RELATED + (1.0 - RELATED) * _apart(*inner)
     if ours.kernel is theirs.kernel:
         return 0.5 * _unequal(_telling(ours, theirs), theirs.settings)
     unequal = _unequal(ours.settings, theirs.settings)
@@ -195,6 +204,11 @@ def _all_apart(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> float:
         return 1.0 if ours or len(theirs) > 1 else STRANGER
     apart = [_apart(one, other) for one, other in zip(ours, theirs, strict=True)]
     return sum(apart) / len(apart) if max(apart) < STRANGER else 1.0
+
+
+def _inner(part: Slot) -> Slot:
+    """The part that a part is wrapped around, the first one in its settings; itself if there is none."""
+    return next((value for value in part.settings.values() if isinstance(value, Slot)), part)
 
 
 def _telling(ours: Slot, theirs: Slot) -> dict[str, Any]:

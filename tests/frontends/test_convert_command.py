@@ -23,8 +23,8 @@ def test_the_command_converts():
 
 
 def test_what_has_no_counterpart_is_told():
-    result = run("convert", "--from", "trl", "--to", "openrlhf", "num_iterations=2")
-    assert "This key has no counterpart in openrlhf: num_iterations = 2\n" in result.stderr
+    result = run("convert", "--from", "trl", "--to", "openrlhf", "max_completion_length=64")
+    assert "This key has no counterpart in openrlhf: max_completion_length = 64\n" in result.stderr
 
 
 MISTAKES = {

@@ -50,8 +50,8 @@ PAIRS = {
     "verl's floor is trl's delta": (
         ("verl", "openrlhf"),
         {"clip_ratio_c": 2.5},
-        {"dual_clip": 2.5},
-        {"advantage", "aggregate"},
+        {"actor.dual_clip": 2.5, "algo.kl.init_coef": 0.0},
+        {"advantage"},
     ),
 }
 
@@ -121,8 +121,9 @@ def test_what_no_recipe_holds_is_carried_over_or_told():
     found = convert(trl.DIALECT, verl.DIALECT, {"loss_type": "dr_grpo"})
     assert found.config["loss_scale_factor"] == 512, "TRL divides by its default too"
     found = convert(trl.DIALECT, openrlhf.DIALECT, config)
-    assert found.config["n_samples_per_prompt"] == 16
-    assert found.dropped == {"num_iterations": 2, "max_completion_length": 512}
+    counts = {"rollout.n_samples_per_prompt": 16, "train.max_epochs": 2}
+    assert found.config == found.config | counts
+    assert found.dropped == {"max_completion_length": 512}
 
 
 @pytest.mark.parametrize("name", RECIPES)

@@ -107,4 +107,4 @@ def test_the_keys_that_a_configuration_gives_are_known_by_both_names():
 def test_a_concept_is_the_trainers_key_for_it():
     assert trl.DIALECT.concept(COMPLETIONS, {"num_generations": 4}) == 4
     assert verl.DIALECT.concept(COMPLETIONS, {}) == 1
-    assert openrlhf.DIALECT.concept(BONUS, {}, 0.0) == 0.0
+    assert openrlhf.DIALECT.concept(BONUS, {}, 0.0) is None

@@ -1,91 +1,174 @@
 """OpenRLHF at 3c3be623 (August 2026), `PolicyLoss` and the experience maker."""
 
-from math import inf
+from math import inf, nan, sqrt
 from types import SimpleNamespace
 from typing import Any
 
-from grpo_ref.kernels.advantages import group_centered, group_normalized, leave_one_out, whitened
+from grpo_ref.kernels.advantages import group_centered, group_normalized, leave_one_out, raw_rewards
 from grpo_ref.kernels.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.kernels.corrections import indicator, masked, truncated
 from grpo_ref.kernels.filters import all_groups, mixed_groups
 from grpo_ref.kernels.levels import sequence_mean_level, token_level
 from grpo_ref.kernels.penalties import k1, k2, k3
-from grpo_ref.kernels.rewards import task_reward
+from grpo_ref.kernels.rewards import soft_overlong, task_reward
 from grpo_ref.kernels.surrogates import clipped, dual_clipped
 from grpo_ref.recipes import Recipe, Slot, slot
-from grpo_ref.trainers.dialect import Dialect, counted, one_of
-from grpo_ref.trainers.openrlhf.keys import ABOUT, CONCEPTS, DEFAULTS, OTHERS
+from grpo_ref.trainers.dialect import Dialect, one_of
+from grpo_ref.trainers.openrlhf.keys import (
+    ABOUT,
+    ALIASES,
+    BEYOND,
+    CONCEPTS,
+    DEFAULTS,
+    GROUPS,
+    NOT_SET,
+    OTHERS,
+)
+from grpo_ref.trainers.openrlhf.metrics import METRICS
+from grpo_ref.trainers.openrlhf.quirks import (
+    CALLS,
+    clipped_against_sampler,
+    limited,
+    mean_between,
+    returned,
+    returned_with_penalty,
+    shaped_reward,
+    window_times_ratio,
+)
+from grpo_ref.trainers.openrlhf.refusals import check
 from grpo_ref.trainers.openrlhf.traps import TRAPS
 
-ADVANTAGES = {
+SCORES = {
     "group_norm": slot(group_normalized, ddof=1, eps=1e-9),
     "dr_grpo": slot(group_centered),
     "rloo": slot(leave_one_out),
-    "reinforce_baseline": slot(whitened),
+    "reinforce_baseline": slot(group_centered),
+    "reinforce": slot(raw_rewards),
 }
+"""What is taken off the reward, by estimator."""
+WHITENED = ("reinforce_baseline", "reinforce")
+"""The estimators whose advantages are whitened over the tokens of the batch."""
 PENALTIES = {
     "k1": slot(k1, max_log_ratio=10.0),
-    "k2": slot(k2),
+    "k2": slot(k2, max_log_ratio=sqrt(20.0)),
     "k3": slot(k3, max_value=10.0),
 }
+"""Each value is limited to 10; for k2 that is a limit of its log-ratio."""
 
 
 def recipe(**config: Any) -> Recipe:
     """The recipe that OpenRLHF computes.
 
     Args:
-      config: arguments of `PolicyLoss` and of the experience maker, or their command-line names.
+      config: flags of `train_ppo_ray`, in groups or not, or those from before April 2026; OpenRLHF's own default
+        of algo.advantage.estimator is "gae", here it is "group_norm", and that of rollout.n_samples_per_prompt
+        is 1, here it is 8.
 
     Raises:
       ValueError: if a key is unknown, or a value is one that OpenRLHF would refuse.
 
-    >>> recipe(policy_loss_type="gspo").level.__name__
+    >>> recipe(actor={"policy_loss_type": "gspo"}).level.__name__
     'sequence_mean_level'
     """
     return DIALECT.recipe(**config)
 
 
 def _build(s: SimpleNamespace) -> Recipe:
-    sequence = one_of("policy_loss_type", s.policy_loss_type, {"ppo": False, "gspo": True})
-    low, high = s.eps_clip_low_high or (s.eps_clip, s.eps_clip)
-    clips = {
-        "clip_low": low if s.clip_eps_low is None else s.clip_eps_low,
-        "clip_high": high if s.clip_eps_high is None else s.clip_eps_high,
-    }
-    per_completion = slot(sequence_mean_token_mean, count_empty=False, eps=1e-8)
-    by_token = s.token_level_loss and not sequence
+    settings = vars(s)
+    check(settings)
+    sequence = settings["actor.policy_loss_type"] == "gspo"
+    by_token = settings["token_level_loss"] and not sequence
+    per_completion = slot(sequence_mean_token_mean, count_empty=False)
+    in_loss = settings["algo.kl.use_loss"] and settings["algo.kl.init_coef"] > 0.0
     return Recipe(
-        reward=slot(task_reward),
-        keep=slot(mixed_groups if s.dynamic_filtering else all_groups),
-        advantage=one_of("advantage_estimator", s.advantage_estimator, ADVANTAGES),
+        reward=_reward(settings),
+        keep=_keep(settings),
+        advantage=_advantage(settings),
         level=sequence_mean_level if sequence else token_level,
-        surrogate=slot(clipped, **clips)
-        if s.dual_clip is None
-        else slot(dual_clipped, **clips, max_ratio=s.dual_clip),
-        penalty=one_of("kl_estimator", s.kl_estimator, PENALTIES),
-        kl_coef=s.init_kl_coef if s.use_kl_loss else 0.0,
-        aggregate=slot(token_mean, eps=1e-8) if by_token else per_completion,
+        surrogate=_surrogate(settings),
+        penalty=one_of("algo.kl.estimator", settings["algo.kl.estimator"], PENALTIES),
+        kl_coef=settings["algo.kl.init_coef"] if in_loss else 0.0,
+        aggregate=slot(token_mean) if by_token else per_completion,
         source=DIALECT.version,
-        corrections=_corrections(s),
+        corrections=() if sequence else _corrections(settings),
         log_ratio_limits=(-inf, inf) if sequence else (-20.0, 20.0),
+        penalty_aggregate=slot(token_mean) if in_loss and not by_token else None,
     )
 
 
-def _corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
-    if not s.enable_vllm_is_correction:
-        return ()
-    low, high = s.vllm_is_truncated_threshold
+def _reward(settings: dict[str, Any]) -> Slot:
+    stop, factor = settings["reward.stop_properly_penalty_coef"], settings["reward.overlong_penalty_factor"]
+    budget = settings["rollout.max_new_tokens"] or settings["data.max_len"]
+    buffer = (settings["reward.overlong_buffer_len"] or 0.0) / budget
+    if stop is not None or (buffer and factor != 1.0):
+        return slot(shaped_reward, buffer=buffer or None, factor=factor, stop=stop)
+    return slot(soft_overlong, buffer=buffer) if buffer else slot(task_reward)
+
+
+def _keep(settings: dict[str, Any]) -> Slot:
+    if not settings["algo.dynamic_filtering_enable"]:
+        return slot(all_groups)
+    low, high = settings["algo.dynamic_filtering_range"]
+    return slot(mean_between, low=low, high=high)
+
+
+def _advantage(settings: dict[str, Any]) -> Slot:
+    """The baseline, and around it what is done to the result: limits, penalty, discount, whitening."""
+    estimator = settings["algo.advantage.estimator"]
+    scores: Slot = one_of("algo.advantage.estimator", estimator, SCORES)
+    low, high = settings["reward.clip_range"]
+    limits = {"low": low, "high": high}
+    alone = settings["algo.kl.use_loss"] or settings["algo.kl.init_coef"] <= 0.0
+    whitens = estimator in WHITENED
+    tokens = {
+        "gamma": settings["algo.advantage.gamma"] if estimator == "reinforce" else 1.0,
+        "centered": whitens,
+        "divided": whitens and not settings["algo.advantage.no_std_norm"],
+    }
+    if not alone:
+        penalty = PENALTIES[settings["algo.kl.estimator"]]
+        coef = settings["algo.kl.init_coef"]
+        return slot(returned_with_penalty, scores=scores, penalty=penalty, kl_coef=coef, **limits, **tokens)
+    if whitens:
+        return slot(returned, scores=scores, **limits, **tokens)
+    return slot(limited, scores=scores, **limits) if _binds(settings, estimator) else scores
+
+
+def _binds(settings: dict[str, Any], estimator: str) -> bool:
+    """Whether the limits can touch an advantage; standardized ones are at most (n - 1) / √n."""
+    low, high = settings["reward.clip_range"]
+    count = settings["rollout.n_samples_per_prompt"]
+    largest = (count - 1) / sqrt(count) if estimator == "group_norm" else inf
+    return bool(min(-low, high) < largest)
+
+
+def _surrogate(settings: dict[str, Any]) -> Slot:
+    eps, both = settings["actor.eps_clip"], settings["actor.eps_clip_low_high"]
+    low, high = both or (eps, eps)
+    clips = {
+        "clip_low": low if settings["clip_eps_low"] == NOT_SET else settings["clip_eps_low"],
+        "clip_high": high if settings["clip_eps_high"] == NOT_SET else settings["clip_eps_high"],
+    }
+    dual = {} if settings["actor.dual_clip"] is None else {"max_ratio": settings["actor.dual_clip"]}
+    corrected = settings["algo.advantage.is_correction_enable"]
+    if corrected and settings["actor.policy_loss_type"] == "gspo":
+        return slot(clipped_against_sampler, **clips, **dual)
+    return slot(dual_clipped if dual else clipped, **clips, **dual)
+
+
+def _corrections(settings: dict[str, Any]) -> tuple[Slot, ...]:
+    low, high = settings["algo.advantage.is_correction_threshold"]
     window = {"min_ratio": low, "max_ratio": high}
     kinds = {
-        "tis": (slot(truncated, **window),),
-        "icepop": (slot(masked, **window),),
+        "tis": (slot(truncated, **window, unknown=nan),),
+        "icepop": (slot(window_times_ratio, **window),),
         "seq-mask-tis": (
-            slot(indicator, level=sequence_mean_level, **window),
-            slot(truncated, max_ratio=inf),
+            slot(indicator, level=sequence_mean_level, **window, unknown=nan),
+            slot(truncated, max_ratio=inf, unknown=nan),
         ),
     }
-    corrections: tuple[Slot, ...] = one_of("vllm_is_correction_type", s.vllm_is_correction_type, kinds)
-    return corrections
+    kind: tuple[Slot, ...] = kinds[settings["algo.advantage.is_correction_type"]]
+    return kind if settings["algo.advantage.is_correction_enable"] else ()
 
 
 DIALECT = Dialect(
@@ -94,18 +177,24 @@ DIALECT = Dialect(
     defaults=DEFAULTS,
     build=_build,
     choices={
-        "advantage_estimator": tuple(ADVANTAGES),
-        "policy_loss_type": ("ppo", "gspo"),
-        "token_level_loss": (True, False),
-        "use_kl_loss": (True, False),
-        "kl_estimator": tuple(PENALTIES),
-        "enable_vllm_is_correction": (True, False),
-        "vllm_is_correction_type": ("tis", "icepop", "seq-mask-tis"),
-        "dynamic_filtering": (True, False),
+        "algo.advantage.estimator": tuple(SCORES),
+        "algo.advantage.no_std_norm": (True, False),
+        "actor.policy_loss_type": ("ppo", "gspo"),
+        "algo.kl.use_loss": (True, False),
+        "algo.kl.estimator": tuple(PENALTIES),
+        "algo.advantage.is_correction_enable": (True, False),
+        "algo.advantage.is_correction_type": ("tis", "icepop", "seq-mask-tis"),
+        "algo.dynamic_filtering_enable": (True, False),
     },
     others=OTHERS,
+    beyond=BEYOND,
+    aliases=ALIASES,
+    groups=GROUPS,
+    always=("algo.advantage.estimator", "rollout.n_samples_per_prompt"),
     concepts=CONCEPTS,
     about=ABOUT,
     traps=TRAPS,
-    metrics={"clip_ratio": counted("clip_low", "clip_high")},
+    forms={window_times_ratio: masked, mean_between: mixed_groups, clipped_against_sampler: clipped},
+    metrics=METRICS,
+    calls=CALLS,
 )

@@ -1,42 +1,171 @@
-"""The arguments of `PolicyLoss` and of the experience maker, OpenRLHF 3c3be623 (August 2026)."""
+"""The flags of `train_ppo_ray`, OpenRLHF 3c3be623 (August 2026), and the flat ones from before April 2026."""
 
+import re
 from typing import Any
 
-from grpo_ref.trainers.dialect import COMPLETIONS
+from grpo_ref.trainers.dialect import BONUS, COMPLETIONS, PASSES
 
-DEFAULTS: dict[str, Any] = {
-    "advantage_estimator": "group_norm",
-    "policy_loss_type": "ppo",
-    "eps_clip": 0.2,
-    "eps_clip_low_high": None,
-    "clip_eps_low": None,
-    "clip_eps_high": None,
-    "dual_clip": None,
+NOT_SET = ""
+"""In place of None, which `convert` would try numbers for: no flag sets these."""
+OBJECTIVE: dict[str, Any] = {
+    "algo.advantage.estimator": "group_norm",
+    "algo.advantage.no_std_norm": False,
+    "algo.advantage.gamma": 1.0,
+    "actor.policy_loss_type": "ppo",
+    "actor.eps_clip": 0.2,
+    "actor.eps_clip_low_high": [],
+    "clip_eps_low": NOT_SET,
+    "clip_eps_high": NOT_SET,
+    "actor.dual_clip": None,
     "token_level_loss": True,
-    "use_kl_loss": False,
-    "init_kl_coef": 0.01,
-    "kl_estimator": "k1",
-    "enable_vllm_is_correction": False,
-    "vllm_is_truncated_threshold": [0.5, 5.0],
-    "vllm_is_correction_type": "tis",
-    "dynamic_filtering": False,
-    "n_samples_per_prompt": 1,
+    "actor.entropy_coef": None,
+    "algo.kl.use_loss": False,
+    "algo.kl.init_coef": 0.01,
+    "algo.kl.estimator": "k1",
+    "algo.advantage.is_correction_enable": False,
+    "algo.advantage.is_correction_threshold": [0.5, 5.0],
+    "algo.advantage.is_correction_type": "tis",
+    "algo.dynamic_filtering_enable": False,
+    "algo.dynamic_filtering_range": [0.0, 1.0],
+    "reward.clip_range": [-10.0, 10.0],
+    "reward.overlong_buffer_len": None,
+    "reward.overlong_penalty_factor": 1.0,
+    "reward.stop_properly_penalty_coef": None,
+    "rollout.n_samples_per_prompt": 8,
+    "rollout.max_new_tokens": None,
+    "data.max_len": 2048,
+    "train.max_epochs": 1,
+}
+CHECKED: dict[str, Any] = {
+    "actor.num_nodes": 1,
+    "actor.num_gpus_per_node": 8,
+    "ds.ring_attn_size": 1,
+    "ds.tensor_parallel_size": 1,
+    "ds.packing_samples": False,
+    "rollout.batch_size": 1024,
+    "rollout.micro_batch_size": 1,
+    "rollout.vllm_generate_batch_size": None,
+    "train.async_enable": False,
+    "train.colocate_all": False,
+    "train.partial_rollout_enable": False,
+    "vllm.enable_sleep": False,
+    "vllm.num_engines": None,
+    "data.max_images_per_prompt": 0,
+}
+"""What does not touch the objective, but is refused in some combinations."""
+DEFAULTS = OBJECTIVE | CHECKED
+_OPTIMIZERS = {
+    f"{model}.{key}"
+    for model in ("actor", "critic")
+    for key in """adam.betas adam.eps adam.lr adam.weight_decay lr_scheduler lr_warmup_ratio max_norm min_lr_ratio
+    muon.lr muon.momentum muon.nesterov muon.no_nesterov muon.ns_steps optim""".split()
 }
 OTHERS = frozenset(
-    """actor_learning_rate actor_num_gpus_per_node actor_num_nodes adam_offload apply_chat_template async_train
-    attn_implementation bf16 ckpt_path colocate_all_models critic_learning_rate critic_num_gpus_per_node
-    dynamic_filtering_reward_range enable_prefix_caching entropy_loss_coef eval_steps flash_attn
-    freezing_actor_steps gamma generate_max_len gradient_checkpointing input_key l2 label_key lambd
-    load_checkpoint logging_steps lr_warmup_ratio max_ckpt_num max_epochs max_len max_norm max_samples
-    micro_rollout_batch_size micro_train_batch_size normalize_reward num_episodes packing_samples param_dtype
-    pretrain prompt_data prompt_max_len reward_pretrain ref_num_gpus_per_node ref_num_nodes remote_rm_url
-    ring_attn_size rollout_batch_size save_hf_ckpt save_path save_steps seed temperature top_p
-    train_batch_size use_wandb value_clip vllm_enable_sleep vllm_gpu_memory_utilization vllm_num_engines
-    vllm_sync_backend vllm_tensor_parallel_size wandb_project zero_stage""".split()
+    """actor.freeze_visual_encoder actor.gradient_checkpointing_enable actor.gradient_checkpointing_reentrant
+    actor.model_name_or_path algo.advantage.lambd algo.kl.horizon ckpt.best_metric_key ckpt.disable_ds
+    ckpt.load_enable ckpt.max_mem ckpt.max_num ckpt.output_dir ckpt.path ckpt.save_hf ckpt.save_steps
+    critic.freezing_steps critic.model_name_or_path critic.num_gpus_per_node critic.num_nodes
+    critic.save_value_network critic.value_clip data.apply_chat_template data.dataloader_num_workers
+    data.disable_fast_tokenizer data.image_key data.input_key data.input_template data.label_key data.max_samples
+    data.prompt_dataset data.prompt_probs data.prompt_split ds.adam_offload ds.attn_implementation ds.deepcompile
+    ds.enable_sleep ds.experts_implementation ds.grad_accum_dtype ds.load_in_4bit ds.lora.alpha ds.lora.dropout
+    ds.lora.rank ds.lora.target_modules ds.overlap_comm ds.param_dtype ds.ring_attn_head_stride
+    ds.use_liger_kernel ds.use_universal_ckpt ds.value_head_prefix ds.zero_stage ds.zpg eval.dataset
+    eval.n_samples_per_prompt eval.split eval.steps eval.temperature local_rank logger.logging_steps
+    logger.tensorboard_dir logger.wandb.group logger.wandb.key logger.wandb.org logger.wandb.project
+    logger.wandb.run_name ref.num_gpus_per_node ref.num_nodes ref.offload reward.model_name_or_path
+    reward.normalize_enable reward.num_gpus_per_node reward.num_nodes reward.offload reward.remote_url
+    rollout.max_tokens_per_gpu rollout.temperature rollout.top_p train.agent_func_path train.async_queue_size
+    train.batch_size train.colocate_actor_ref train.colocate_critic_reward train.dynamic_batch_enable
+    train.ema_beta train.enable_ema train.full_determinism_enable train.max_tokens_per_gpu
+    train.micro_batch_size train.num_episodes train.seed use_ms vllm.enable_prefix_caching vllm.enforce_eager
+    vllm.gpu_memory_utilization vllm.sync_backend vllm.sync_with_ray vllm.tensor_parallel_size
+    actor_init_on_gpu actor_learning_rate adam_betas bf16 critic_learning_rate flash_attn generate_max_len l2
+    lr_scheduler lr_warmup_ratio max_norm perf prompt_max_len ref_reward_offload""".split()
+) | frozenset(_OPTIMIZERS)
+BEYOND = {
+    "algo.kl.target": (
+        None,
+        "The weight of the penalty would follow the KL while the policy trains; here it is a constant.",
+    ),
+    "actor.aux_loss_coef": (
+        0,
+        "A loss that balances the experts of the model is added; it is not of the tokens.",
+    ),
+    "ptx_coef": (
+        0.05,
+        "This weighed a loss on other data, which was taken out; no version with groups has it.",
+    ),
+}
+_RENAMED = """advantage_estimator=algo.advantage.estimator no_advantage_std_norm=algo.advantage.no_std_norm
+gamma=algo.advantage.gamma lambd=algo.advantage.lambd entropy_loss_coef=actor.entropy_coef
+use_kl_loss=algo.kl.use_loss init_kl_coef=algo.kl.init_coef
+enable_vllm_is_correction=algo.advantage.is_correction_enable
+vllm_is_truncated_threshold=algo.advantage.is_correction_threshold
+vllm_is_correction_type=algo.advantage.is_correction_type dynamic_filtering=algo.dynamic_filtering_enable
+dynamic_filtering_reward_range=algo.dynamic_filtering_range async_train=train.async_enable
+partial_rollout=train.partial_rollout_enable colocate_all_models=train.colocate_all
+rollout_batch_size=rollout.batch_size micro_rollout_batch_size=rollout.micro_batch_size
+rollout_max_tokens_per_gpu=rollout.max_tokens_per_gpu train_batch_size=train.batch_size
+micro_train_batch_size=train.micro_batch_size train_max_tokens_per_gpu=train.max_tokens_per_gpu
+use_dynamic_batch=train.dynamic_batch_enable full_determinism=train.full_determinism_enable
+deepspeed_enable_sleep=ds.enable_sleep ds_tensor_parallel_size=ds.tensor_parallel_size
+ring_head_stride=ds.ring_attn_head_stride target_modules=ds.lora.target_modules
+use_ds_universal_ckpt=ds.use_universal_ckpt enable_prefix_caching=vllm.enable_prefix_caching
+enforce_eager=vllm.enforce_eager pretrain=actor.model_name_or_path
+critic_pretrain=critic.model_name_or_path reward_pretrain=reward.model_name_or_path
+remote_rm_url=reward.remote_url normalize_reward=reward.normalize_enable
+freezing_actor_steps=critic.freezing_steps save_value_network=critic.save_value_network
+value_clip=critic.value_clip gradient_checkpointing=actor.gradient_checkpointing_enable
+gradient_checkpointing_use_reentrant=actor.gradient_checkpointing_reentrant
+prompt_data=data.prompt_dataset prompt_data_probs=data.prompt_probs best_metric_key=ckpt.best_metric_key
+disable_ds_ckpt=ckpt.disable_ds load_checkpoint=ckpt.load_enable max_ckpt_mem=ckpt.max_mem
+max_ckpt_num=ckpt.max_num save_path=ckpt.output_dir save_hf_ckpt=ckpt.save_hf save_steps=ckpt.save_steps
+logging_steps=logger.logging_steps use_tensorboard=logger.tensorboard_dir use_wandb=logger.wandb.key"""
+_JOINED = """actor.num_gpus_per_node actor.num_nodes critic.num_gpus_per_node critic.num_nodes ckpt.path
+eval.dataset eval.n_samples_per_prompt eval.split eval.steps eval.temperature algo.kl.estimator algo.kl.horizon
+algo.kl.target ref.num_gpus_per_node ref.num_nodes reward.clip_range reward.num_gpus_per_node reward.num_nodes
+ds.lora.alpha ds.lora.dropout ds.lora.rank logger.wandb.group logger.wandb.org logger.wandb.project
+logger.wandb.run_name vllm.enable_sleep vllm.gpu_memory_utilization vllm.num_engines vllm.sync_backend
+vllm.sync_with_ray vllm.tensor_parallel_size"""
+"""Their dot was an underscore, and what comes before "kl", "lora" and "wandb" was not there."""
+_SHORTER = """actor.aux_loss_coef actor.dual_clip actor.eps_clip actor.eps_clip_low_high actor.freeze_visual_encoder
+actor.policy_loss_type data.apply_chat_template data.dataloader_num_workers data.disable_fast_tokenizer
+data.image_key data.input_key data.input_template data.label_key data.max_images_per_prompt data.max_len
+data.max_samples data.prompt_split ds.adam_offload ds.attn_implementation ds.deepcompile ds.grad_accum_dtype
+ds.load_in_4bit ds.overlap_comm ds.packing_samples ds.param_dtype ds.ring_attn_size ds.use_liger_kernel
+ds.value_head_prefix ds.zero_stage ds.zpg reward.overlong_buffer_len reward.overlong_penalty_factor
+reward.stop_properly_penalty_coef rollout.max_new_tokens rollout.n_samples_per_prompt rollout.temperature
+rollout.top_p rollout.vllm_generate_batch_size train.agent_func_path train.async_queue_size
+train.colocate_actor_ref train.colocate_critic_reward train.ema_beta train.enable_ema train.max_epochs
+train.num_episodes train.seed"""
+"""They were the last word alone."""
+ALIASES = (
+    dict(pair.split("=") for pair in _RENAMED.split())
+    | {re.sub(r"^(algo|ds|logger)\.", "", key).replace(".", "_"): key for key in _JOINED.split()}
+    | {key.rpartition(".")[2]: key for key in _SHORTER.split()}
 )
-CONCEPTS = {COMPLETIONS: "n_samples_per_prompt"}
+"""The flag before April 2026 -> the one that does the same."""
+GROUPS = frozenset(part for key in [*DEFAULTS, *OTHERS, *BEYOND] for part in key.split(".")[:-1])
+CONCEPTS = {
+    COMPLETIONS: "rollout.n_samples_per_prompt",
+    PASSES: "train.max_epochs",
+    BONUS: "actor.entropy_coef",
+}
+_HARDWARE = "This does not touch the objective; OpenRLHF refuses some combinations."
 ABOUT = {
-    "entropy_loss_coef": "The entropy of the policy, times this number, is added to what is maximized.",
-    "gamma": "This is the discount of rewards along the tokens.",
-    "temperature": "This is the temperature of the policy, for sampling and for the log-probabilities alike.",
+    **dict.fromkeys(CHECKED, _HARDWARE),
+    "algo.advantage.estimator": "This is the baseline; OpenRLHF's own default is gae, which needs a critic.",
+    "algo.advantage.gamma": "This is the discount along the tokens; estimators with a group take 1.0 instead.",
+    "algo.advantage.lambd": "This is of gae alone, which needs a critic.",
+    "rollout.n_samples_per_prompt": "This is the number of completions per prompt; OpenRLHF's own default is 1, which"
+    " it refuses for every estimator with a group.",
+    "rollout.temperature": "This is the temperature of the policy, for sampling and for the log-probabilities alike.",
+    "reward.clip_range": "The reward is limited to this range after the baseline was taken off.",
+    "reward.normalize_enable": "The reward model's output is normalized; rewards are what comes of it here.",
+    "rollout.max_new_tokens": "This is the budget in tokens; data.max_len counts where it is not set.",
+    "data.max_len": "This is the budget of prompt and completion; it counts where rollout.max_new_tokens is not set.",
+    "token_level_loss": "This is an argument of PolicyLoss, which no flag sets.",
+    "clip_eps_low": "This is an argument of PolicyLoss; the flag is actor.eps_clip_low_high.",
+    "clip_eps_high": "This is an argument of PolicyLoss; the flag is actor.eps_clip_low_high.",
 }

@@ -1,0 +1,257 @@
+"""What OpenRLHF alone does: rewards that are limited after the baseline and become returns per token, and others."""
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from grpo_ref.arrays import BATCH, MEMBERS, TOKENS, Array, array_namespace, at_least, is_set, where_mask
+from grpo_ref.kernels.advantages.moments import masked_moments
+from grpo_ref.kernels.levels import sequence_mean_level
+from grpo_ref.kernels.rewards import soft_overlong_punishment
+from grpo_ref.kernels.surrogates import clipped, dual_clipped
+from grpo_ref.recipes import Slot
+from grpo_ref.trainers.dialect import Call, Dialect
+from grpo_ref.types import Term
+
+LEAST_VARIANCE = 1e-8
+"""The variance of the advantages is not taken to be less."""
+
+
+def limited(rewards: Array, *, scores: Slot, low: float = -10.0, high: float = 10.0) -> Array:
+    """Rewards are limited after the baseline was taken off, not before.
+
+        A = clip(scores(r), low, high)
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      scores: the part that takes the baseline off, (P, G) -> (P, G).
+      low, high: reward.clip_range.
+
+    Returns:
+      (P, G) advantages.
+
+    OpenRLHF `compute_reward`.
+    """
+    return array_namespace(rewards).clip(scores(rewards=rewards), low, high)
+
+
+def returned(
+    rewards: Array,
+    mask: Array,
+    *,
+    scores: Slot,
+    low: float = -10.0,
+    high: float = 10.0,
+    gamma: float = 1.0,
+    centered: bool = True,
+    divided: bool = True,
+) -> Array:
+    """The reward stands at the last token and is discounted back; then the tokens of the batch are whitened.
+
+        Gₜ = γ^(last - t) clip(scores(r), low, high),   A = (G - mean) / √max(var, 1e-8)    over the tokens
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      mask: (P, G, T) 1 on completion tokens.
+      scores, low, high: as in `limited`.
+      gamma: the discount per position, holes in the mask included.
+      centered, divided: whether the mean over the tokens is taken off, and whether the result is divided by the
+        standard deviation over them, which has divisor N.
+
+    Returns:
+      (P, G, T), 0 on padding.
+
+    OpenRLHF `compute_advantages_and_returns` with "reinforce" or "reinforce_baseline".
+    """
+    costs = array_namespace(rewards, mask).zeros_like(mask, dtype=rewards.dtype)
+    shaped = limited(rewards, scores=scores, low=low, high=high)
+    return _normalized(_returns(shaped, costs, mask, gamma), mask, centered=centered, divided=divided)
+
+
+def returned_with_penalty(
+    rewards: Array,
+    mask: Array,
+    old_log_probs: Array,
+    ref_log_probs: Array,
+    *,
+    scores: Slot,
+    penalty: Slot,
+    kl_coef: float,
+    low: float = -10.0,
+    high: float = 10.0,
+    gamma: float = 1.0,
+    centered: bool = False,
+    divided: bool = False,
+) -> Array:
+    """The KL to the reference is taken off the reward token by token; an advantage counts all that is to come.
+
+        Gₜ = Σₛ₌ₜ γ^(s - t) (clip(scores(r), low, high) [s is the last] - kl_coef penaltyₛ)
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      mask: (P, G, T) 1 on completion tokens.
+      old_log_probs, ref_log_probs: (P, G, T) of the learner when the batch was drawn, and of the reference.
+      penalty: the estimate of the KL, from these two.
+      kl_coef: its weight, algo.kl.init_coef.
+      scores, low, high, gamma, centered, divided: as in `returned`.
+
+    Returns:
+      (P, G, T), 0 on padding.
+
+    OpenRLHF `make_experience` and `compute_reward` without algo.kl.use_loss.
+    """
+    estimate = penalty(log_probs=old_log_probs, ref_log_probs=ref_log_probs).value
+    shaped = limited(rewards, scores=scores, low=low, high=high)
+    returns = _returns(shaped, kl_coef * where_mask(mask, estimate), mask, gamma)
+    return _normalized(returns, mask, centered=centered, divided=divided)
+
+
+def _returns(shaped: Array, costs: Array, mask: Array, gamma: float) -> Array:
+    """(P, G, T) discounted sums of what is to come: the reward at the last token, minus the costs."""
+    xp = array_namespace(shaped, mask)
+    places = xp.arange(mask.shape[TOKENS])
+    last = xp.max(xp.where(is_set(mask), places, -1), axis=TOKENS, keepdims=True)
+    gains = xp.where(places == last, shaped[..., None], 0.0) - costs
+    apart = places[:, None] - places[None, :]
+    discounts = xp.where(apart >= 0, gamma ** xp.astype(at_least(apart, 0), gains.dtype), 0.0)
+    return where_mask(mask, xp.matmul(gains, discounts))
+
+
+def _normalized(values: Array, mask: Array, *, centered: bool, divided: bool) -> Array:
+    """Values per token minus their mean over the batch, and over their standard deviation, where asked for."""
+    xp = array_namespace(values, mask)
+    mean, variance = masked_moments(values, mask, axis=BATCH, ddof=0)
+    if centered:
+        values = values - mean
+    if divided:
+        values = values / xp.sqrt(at_least(variance, LEAST_VARIANCE))
+    return where_mask(mask, values)
+
+
+def shaped_reward(
+    rewards: Array,
+    lengths: Array,
+    ended: Array,
+    max_length: int,
+    *,
+    buffer: float | None = None,
+    factor: float = 1.0,
+    stop: float | None = None,
+) -> Array:
+    """The reward after two punishments: for the last stretch of the budget, then for being cut off.
+
+        r + factor soft_overlong_punishment,   then of what was cut off: stop r if stop >= 0, else stop itself
+
+    Args:
+      rewards: (P, G).
+      lengths: (P, G) tokens of each completion.
+      ended: (P, G) True where the completion ended by itself.
+      max_length: the generation budget in tokens.
+      buffer: as in `soft_overlong_punishment`, as a share of the budget; None is no such punishment.
+      factor: its largest size, reward.overlong_penalty_factor.
+      stop: reward.stop_properly_penalty_coef; None is no such punishment.
+
+    Returns:
+      (P, G) shaped rewards.
+
+    OpenRLHF `apply_length_penalties`.
+    """
+    if buffer:
+        rewards = rewards + factor * soft_overlong_punishment(lengths, max_length, buffer=buffer)
+    if stop is None:
+        return rewards
+    cut_off = stop * rewards if stop >= 0.0 else stop
+    return array_namespace(rewards, ended).where(is_set(ended), rewards, cut_off)
+
+
+def mean_between(rewards: Array, *, low: float = 0.0, high: float = 1.0) -> Array:
+    """Only groups whose mean reward is strictly inside a range; whether they are mixed is not asked.
+
+        keep = low < mean(r) < high
+
+    With rewards of 0 and 1 and the default range it is `mixed_groups`; with -1 and 1 it is not.
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      low, high: algo.dynamic_filtering_range.
+
+    Returns:
+      (P,) True where the group is kept.
+
+    OpenRLHF `SamplesGenerator._generate_vllm`, which reads the scores.
+    """
+    mean = array_namespace(rewards).mean(rewards, axis=MEMBERS)
+    return (mean > low) & (mean < high)
+
+
+def window_times_ratio(
+    old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, min_ratio: float, max_ratio: float
+) -> Array:
+    """`masked` as a product, so that what is no number outside the window stays none.
+
+        w = c · [min_ratio <= c <= max_ratio],   c = exp(log πold - log πrollout)
+
+    Args:
+      old_log_probs, rollout_log_probs: (P, G, T) in nats; NaN where the sampler reported nothing.
+      mask: (P, G, T) 1 on completion tokens.
+      min_ratio, max_ratio: algo.advantage.is_correction_threshold.
+
+    Returns:
+      (P, G, T) weights; NaN where c is NaN or infinite, as 0 · ∞ is.
+
+    OpenRLHF `PolicyLoss`, "icepop".
+    """
+    xp = array_namespace(old_log_probs, rollout_log_probs, mask)
+    ratio = xp.exp(where_mask(mask, old_log_probs - rollout_log_probs))
+    outside = xp.where(xp.isfinite(ratio), 0.0, xp.nan)
+    return xp.where((ratio >= min_ratio) & (ratio <= max_ratio), ratio, outside)
+
+
+def clipped_against_sampler(
+    log_probs: Array,
+    rollout_log_probs: Array,
+    advantages: Array,
+    mask: Array,
+    *,
+    clip_low: float = 0.2,
+    clip_high: float = 0.2,
+    max_ratio: float | None = None,
+) -> Term:
+    """GSPO with a rollout correction: the completion's ratio is the learner's to the sampler's, without weights.
+
+        s = clipped(z, A),   z = (1/|o|) Σₜ (log πθ - log πrollout)
+
+    Args:
+      log_probs, rollout_log_probs: (P, G, T) in nats.
+      advantages: broadcastable to (P, G, T); constant with respect to θ.
+      mask: (P, G, T) 1 on completion tokens.
+      clip_low, clip_high: as in `clipped`.
+      max_ratio: as in `dual_clipped`; None is `clipped`.
+
+    Returns:
+      Term of two (P, G, T) arrays: s, and its slope in z.
+
+    OpenRLHF `PolicyLoss`, "gspo" with enable_vllm_is_correction.
+    """
+    log_ratio = sequence_mean_level(log_probs - rollout_log_probs, mask)
+    clips = {"clip_low": clip_low, "clip_high": clip_high}
+    if max_ratio is None:
+        return clipped(log_ratio, advantages, **clips)
+    return dual_clipped(log_ratio, advantages, **clips, max_ratio=max_ratio)
+
+
+def _shaped_rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """The rewards after the punishments for length."""
+    settings = vars(dialect.settings(config))
+    budget = settings["rollout.max_new_tokens"] or settings["data.max_len"]
+    fields = {"lengths": record.mask.sum(-1), "max_length": budget}
+    return {"value": dialect.recipe(**config).reward(SimpleNamespace(**vars(record) | fields))}
+
+
+def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """Which groups are trained on, 1 or 0 each."""
+    return {"value": dialect.recipe(**config).keep(record).astype(float)}
+
+
+CALLS: dict[str, Call] = {"shaped rewards": _shaped_rewards, "kept groups": _kept_groups}
+"""What only OpenRLHF's recorded cases hold."""

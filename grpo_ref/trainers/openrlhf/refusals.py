@@ -1,0 +1,90 @@
+"""What OpenRLHF's parser, its checks and the first steps refuse."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from grpo_ref.trainers.dialect import one_of
+
+ALLOWED = {
+    "algo.advantage.estimator": ("group_norm", "dr_grpo", "rloo", "reinforce_baseline", "reinforce"),
+    "actor.policy_loss_type": ("ppo", "gspo"),
+    "algo.kl.estimator": ("k1", "k2", "k3"),
+    "algo.advantage.is_correction_type": ("tis", "icepop", "seq-mask-tis"),
+}
+"""gae, which needs a critic, is the one value that OpenRLHF takes and no recipe here can express."""
+PAIRS = ("algo.advantage.is_correction_threshold", "algo.dynamic_filtering_range", "reward.clip_range")
+
+
+def check(settings: Mapping[str, Any]) -> None:
+    """Raise a ValueError for what OpenRLHF refuses.
+
+    Args:
+      settings: every key with its value.
+
+    OpenRLHF `train_ppo_ray`, main block; `PolicyLoss`; `length_penalty.py`.
+    """
+    for key, values in ALLOWED.items():
+        one_of(key, settings[key], dict.fromkeys(values))
+    for key in PAIRS:
+        _expect(len(settings[key]) == 2, f"{key}: expected a low and a high number, got {settings[key]}")
+    both = settings["actor.eps_clip_low_high"]
+    _expect(len(both) in (0, 2), f"actor.eps_clip_low_high: expected a low and a high number, got {both}")
+    _check_groups(settings)
+    _check_punishments(settings)
+    _check_hardware(settings)
+
+
+def _check_groups(settings: Mapping[str, Any]) -> None:
+    count, estimator = settings["rollout.n_samples_per_prompt"], settings["algo.advantage.estimator"]
+    _expect(
+        count > 1 or estimator == "reinforce",
+        f"rollout.n_samples_per_prompt: {estimator} compares a group, which has to have at least 2; got {count}",
+    )
+    if settings["algo.dynamic_filtering_enable"]:
+        low, high = settings["algo.dynamic_filtering_range"]
+        _expect(low < high, f"algo.dynamic_filtering_range: expected low < high, got {low} and {high}")
+        _expect(count > 1, "rollout.n_samples_per_prompt: to filter groups, each has to have at least 2")
+
+
+def _check_punishments(settings: Mapping[str, Any]) -> None:
+    stop, buffer = settings["reward.stop_properly_penalty_coef"], settings["reward.overlong_buffer_len"]
+    _expect(
+        stop is None or stop <= 1.0,
+        f"reward.stop_properly_penalty_coef: expected a number between 0 and 1, or a negative one, got {stop}",
+    )
+    budget = settings["rollout.max_new_tokens"] or settings["data.max_len"]
+    _expect(
+        buffer is None or buffer <= budget,
+        f"reward.overlong_buffer_len: expected at most the budget of {budget} tokens, got {buffer}",
+    )
+
+
+def _check_hardware(settings: Mapping[str, Any]) -> None:
+    """What has nothing to do with the objective, and stops a run all the same."""
+    is_async, packed = settings["train.async_enable"], settings["ds.packing_samples"]
+    asleep = settings["vllm.enable_sleep"] and settings["train.colocate_all"]
+    _expect(not (is_async and asleep), "vllm.enable_sleep: not with train.async_enable")
+    _expect(
+        is_async or not settings["train.partial_rollout_enable"],
+        "train.partial_rollout_enable: only with train.async_enable",
+    )
+    generated = settings["rollout.vllm_generate_batch_size"] or 0
+    _expect(
+        is_async or generated <= settings["rollout.batch_size"],
+        "rollout.vllm_generate_batch_size: above rollout.batch_size only with train.async_enable",
+    )
+    _expect(not packed or settings["vllm.num_engines"] != 0, "ds.packing_samples: only with vLLM engines")
+    _expect(
+        not packed or settings["data.max_images_per_prompt"] <= 0,
+        "ds.packing_samples: not with images, data.max_images_per_prompt",
+    )
+    completions = settings["rollout.n_samples_per_prompt"] * settings["rollout.batch_size"]
+    batches = completions // settings["rollout.micro_batch_size"]
+    gpus = settings["actor.num_nodes"] * settings["actor.num_gpus_per_node"]
+    actors = gpus // settings["ds.ring_attn_size"] // settings["ds.tensor_parallel_size"]
+    _expect(batches >= actors, f"rollout.batch_size: {batches} batches are too few for {actors} actors")
+
+
+def _expect(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise ValueError(otherwise)
