@@ -728,6 +728,51 @@ def olmo_core(record: Recorder) -> None:
         record.value(f"olmo_core_{name}", "loss", case, {**ALL, **which}, trained_by_olmo_core)
 
 
+FACTORS: dict[str, tuple[Any, ...]] = {
+    "loss_fn": LOSSES,
+    "kl_estimator": (0, 1, 2, 3),
+    "beta": (0.0, 0.05, 0.5),
+    "clip_lower": (0.2, 0.1, 1.0),
+    "clip_higher": (0.272, 0.05, 4.0),
+    "loss_denominator": ("token", "24"),
+    "use_rho_correction": (True, True, False),
+    "rho_clamp_lower_bound": (0.0, 0.9),
+    "rho_clamp_upper_bound": (2.0, 0.0, 1.1),
+    "rho_mask_lower_bound": (0.0, 0.2, 0.9),
+    "rho_mask_upper_bound": (0.0, 1.15),
+    "rho_mask_sequence_level": (False, True),
+    "rho_mask_tv_divergence": (False, True),
+    "per_device_train_batch_size": (1, 3, 12),
+}
+"""Keys of the loss, each with values to draw from."""
+DRAWN = {
+    "mask": ("mask", "mask_holes", "mask_empty"),
+    "advantages": ("advantages", "token_advantages"),
+    "rollout_log_probs": ("sampler_logp", "sampler_logp_nan"),
+    "log_probs": ("logp", "logp_at_bounds"),
+}
+"""Inputs to draw from."""
+
+
+def combinations(record: Recorder, count: int = 48) -> None:
+    """Everything with everything, drawn.
+
+    In float32 a loss may be the small difference of large numbers, hence the tolerance; and no ratio is at a
+    bound, since which side it falls on is a matter of the last bit of exp.
+    """
+    chance = np.random.default_rng(7)
+    for number in range(count):
+        config, which = (
+            {name: values[int(chance.integers(len(values)))] for name, values in table.items()}
+            for table in (FACTORS, DRAWN)
+        )
+        if number % 4:
+            record.loss(f"drawn_{number}", {**EPOCHS, **config}, {**ALL, **which}, rtol=1e-5)
+        else:
+            single = {**ALL, **which, "log_probs": "logp"}
+            record.loss(f"drawn_{number}", {**EPOCHS, **config}, single, dtype="float32", rtol=2e-4)
+
+
 def rewards(record: Recorder) -> None:
     """Advantages, and groups that are dropped."""
     kinds = ("rewards", "rewards_some_equal", "rewards_all_equal", "rewards_tied", "rewards_huge")
@@ -872,6 +917,7 @@ def main(sources: Path) -> None:
         others,
         precisions,
         olmo_core,
+        combinations,
         rewards,
         refusals,
         packs,
