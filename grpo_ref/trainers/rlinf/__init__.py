@@ -25,8 +25,9 @@ from grpo_ref.trainers.rlinf.keys import (
     DEFAULTS,
     GROUPS,
     IGNORED,
+    NO_OBJECTIVE,
     OF_OTHER_ACTORS,
-    OTHER_TASK,
+    OTHER_TASKS,
     OTHERS,
     SWITCHES,
 )
@@ -110,7 +111,8 @@ def _build(s: SimpleNamespace) -> Recipe:
 def _check_task(task: str, backend: str) -> None:
     """Raise a ValueError for tasks whose actors are others."""
     if task not in TASKS:
-        raise ValueError(f"runner.task_type: {task!r} cannot be expressed here. {OTHER_TASK}")
+        told = OTHER_TASKS.get(task, NO_OBJECTIVE)
+        raise ValueError(f"runner.task_type: {task!r} cannot be expressed here. {told}")
     if task == "coding_online_rl" and backend != "megatron":
         raise ValueError("actor.training_backend: coding_online_rl must use megatron")
 

@@ -43,7 +43,8 @@ RULES = (
     " chunk, averages over episodes, and groups that are left out for their mean reward."
 )
 EMBODIED = f"Only the actors of embodied tasks read it, which follow {RULES}"
-OTHER_TASK = f"Its actors follow {RULES}"
+OTHER_TASKS = {"embodied": f"Its actors follow {RULES}"}
+NO_OBJECTIVE = "It is no reinforcement learning of a language model."
 OF_OTHER_ACTORS = {
     "actor_critic": "It trains a critic as well.",
     "opd": "It follows the log-probabilities of a teacher.",
