@@ -40,7 +40,7 @@ PARTS = {
     ),
     "REINFORCE++ has no baseline": (
         {"adv_type": "reinpp", "normalize_advantages": False},
-        {"advantage": "reinpp(again=())"},
+        {"advantage": "reinpp"},
     ),
     "a penalty in its rewards": (
         {"adv_type": "reinpp", "reinpp_kl_beta": 0.001, "kl_penalty_type": "k2", **FSDP},
@@ -267,6 +267,15 @@ def test_equal_rewards_are_divided_by_a_floor():
     recipe = rlinf.recipe(adv_type="reinpp", normalize_advantages=False)
     record = SimpleNamespace(rewards=np.array([[1.0, 0.0]]), mask=np.ones((1, 2, 1)))
     assert recipe.advantage(record).tolist() == [[[1.0], [-1.0]]]
+
+
+def test_the_first_time_counts_what_stands_between_the_tokens():
+    """3, 0 and a hole, divisor 3 - 1: mean 1, std √3; then 2/√3 and -1/√3: mean 1/(2√3), std √3/2."""
+    record = SimpleNamespace(rewards=np.array([[3.0, 0.0]]), mask=np.array([[[0, 1], [1, 0]]]))
+    found = rlinf.recipe(adv_type="raw").advantage(record)
+    first = 3**0.5 / (3**0.5 + 1e-5)
+    std = first * 3**0.5 / 2
+    np.testing.assert_allclose(found, [[[0, std / (std + 1e-5)], [-std / (std + 1e-5), 0]]], rtol=1e-12)
 
 
 def test_a_single_token_has_no_standard_deviation():

@@ -25,8 +25,9 @@ from grpo_ref.trainers.rlinf.keys import (
     DEFAULTS,
     GROUPS,
     IGNORED,
+    NO_OBJECTIVE,
     OF_OTHER_ACTORS,
-    OTHER_TASK,
+    OTHER_TASKS,
     OTHERS,
     SWITCHES,
 )
@@ -60,6 +61,8 @@ PENALTIES = {
     "low_var_kl": slot(k3, max_log_ratio=20.0, max_value=10.0),
     "k3": slot(k3, max_log_ratio=20.0, max_value=10.0),
 }
+AGAIN: dict[str, dict[str, Any]] = {"fsdp": {"again": (0,)}, "megatron": {"again": (1, 0), "holes": True}}
+"""What `normalize_advantages` adds over the tokens."""
 SYMMETRIC = (absolute, k2)
 """Penalties that say the same with their arguments swapped."""
 TASKS = ("reasoning", "coding_online_rl")
@@ -108,7 +111,8 @@ def _build(s: SimpleNamespace) -> Recipe:
 def _check_task(task: str, backend: str) -> None:
     """Raise a ValueError for tasks whose actors are others."""
     if task not in TASKS:
-        raise ValueError(f"runner.task_type: {task!r} cannot be expressed here. {OTHER_TASK}")
+        told = OTHER_TASKS.get(task, NO_OBJECTIVE)
+        raise ValueError(f"runner.task_type: {task!r} cannot be expressed here. {told}")
     if task == "coding_online_rl" and backend != "megatron":
         raise ValueError("actor.training_backend: coding_online_rl must use megatron")
 
@@ -144,18 +148,18 @@ def _penalty(s: SimpleNamespace, backend: str) -> Slot:
 
 def _advantage(s: SimpleNamespace, backend: str) -> Slot:
     """The estimator, and over the tokens what `normalize_advantages` adds: once with FSDP, twice with Megatron."""
-    again = {"fsdp": (0,), "megatron": (1, 0)}[backend] if s.normalize_advantages else ()
+    again: dict[str, Any] = AGAIN[backend] if s.normalize_advantages else {}
     if s.adv_type == "reinpp":
         return _reinpp(s, again)
     if s.adv_type == "grpo":
-        return _grpo(s, len(again))
+        return _grpo(s, len(again.get("again", ())))
     if s.adv_type == "gae" and vars(s)["critic.use_critic_model"]:
         raise ValueError(
             "critic.use_critic_model: advantages from a critic's values cannot be expressed here"
         )
     if s.adv_type == "gae" and backend == "fsdp":
-        again = (1, *again)
-    return slot(standardized_tokens, again=again) if again else slot(raw_rewards)
+        again = {"again": (1, *again.get("again", ()))}
+    return slot(standardized_tokens, **again) if again else slot(raw_rewards)
 
 
 def _grpo(s: SimpleNamespace, times: int) -> Slot:
@@ -169,13 +173,13 @@ def _grpo(s: SimpleNamespace, times: int) -> Slot:
     return kernels[times]
 
 
-def _reinpp(s: SimpleNamespace, again: tuple[int, ...]) -> Slot:
+def _reinpp(s: SimpleNamespace, again: dict[str, Any]) -> Slot:
     if s.use_reinpp_baseline:
         raise ValueError("use_reinpp_baseline: True ends in an IndexError: its rewards lose an axis")
     if not s.reinpp_kl_beta > 0.0:
-        return slot(reinpp, again=again)
+        return slot(reinpp, **again)
     estimator = one_of("kl_penalty_type", s.kl_penalty_type, PENALTIES)
-    return slot(reinpp_with_kl, kl_coef=s.reinpp_kl_beta, estimator=estimator, again=again)
+    return slot(reinpp_with_kl, kl_coef=s.reinpp_kl_beta, estimator=estimator, **again)
 
 
 def _aggregate(s: SimpleNamespace) -> Slot:

@@ -43,7 +43,8 @@ RULES = (
     " chunk, averages over episodes, and groups that are left out for their mean reward."
 )
 EMBODIED = f"Only the actors of embodied tasks read it, which follow {RULES}"
-OTHER_TASK = f"Its actors follow {RULES}"
+OTHER_TASKS = {"embodied": f"Its actors follow {RULES}"}
+NO_OBJECTIVE = "It is no reinforcement learning of a language model."
 OF_OTHER_ACTORS = {
     "actor_critic": "It trains a critic as well.",
     "opd": "It follows the log-probabilities of a teacher.",
@@ -77,16 +78,17 @@ OF_OTHER_LOSSES = frozenset(
 )
 """Of SAC, TD3, IQL, NFT and DAgger, whose types of loss are refused."""
 OF_THE_RUN = frozenset(
-    """logprob_forward_micro_batch_size n_minibatches recompute_logprobs shuffle_rollout
+    """defaults eval logprob_forward_micro_batch_size n_minibatches recompute_logprobs shuffle_rollout
     max_num_gen_batches rollout_batch_size_per_gpu val_rollout_batch_size_per_gpu rollout_store_size_per_rank
     staleness_threshold entropy_op_type reward_fillna_value on_policy_min_ratio""".split()
 )
 OTHERS = OF_EMBODIED | OF_A_CRITIC | OF_OTHER_LOSSES | OF_THE_RUN
 GROUPS = frozenset({"algorithm", "down_sampling"})
 IGNORED = frozenset(
-    """actor cluster critic data env hydra inference reward rollout runner sampling_params length_params
-    down_sampling_config replay_buffer demo_buffer entropy_tuning dagger rlt_schedule
-    actor_weight_schedule""".split()
+    """actor agentlightning agentloop cluster critic data env eval hydra inference reward rollout
+    rollout_fixed_worker rollout_judge rollout_server router_server_args runner tools weight_syncer
+    sampling_params length_params down_sampling_config replay_buffer demo_buffer entropy_tuning dagger
+    rlt_schedule actor_weight_schedule""".split()
 )
 CONCEPTS = {COMPLETIONS: "group_size", BONUS: "entropy_bonus"}
 ABOUT = {

@@ -175,7 +175,8 @@ def normalized_thrice(
 
         aᵢₜ = (rᵢ - mean(r)) / (std(r) + eps),   twice: aᵢₜ <- (aᵢₜ - mean) / (std + token_eps)
 
-    The first std over the tokens has the divisor n - 1, the second one n.
+    The first std over the tokens has the divisor n - 1, and counts the holes of the mask with a = 0; the second
+    one has n.
 
     Args:
       rewards: (P, G), one row per prompt.
@@ -186,13 +187,15 @@ def normalized_thrice(
     Returns:
       (P, G, T), 0 on padding; NaN if the batch has one token only.
 
-    RLinf `megatron_worker.py`, `run_training`; its FSDP actor's is `normalized_twice`.
+    RLinf `megatron_worker.py`, `run_training`; its FSDP actor's is `normalized_twice`, and so is Megatron's own
+    in pipeline mode.
     """
-    return _again(group_normalized(rewards, ddof=ddof, eps=eps)[..., None], mask, (1, 0), token_eps)
+    scores = group_normalized(rewards, ddof=ddof, eps=eps)[..., None]
+    return _again(scores, mask, (1, 0), token_eps, holes=True)
 
 
 def standardized_tokens(
-    rewards: Array, mask: Array, *, again: tuple[int, ...] = (0,), eps: float = 1e-5
+    rewards: Array, mask: Array, *, again: tuple[int, ...] = (0,), holes: bool = False, eps: float = 1e-5
 ) -> Array:
     """The reward at every token, standardized over all tokens of the batch.
 
@@ -202,6 +205,7 @@ def standardized_tokens(
       rewards: (P, G).
       mask: (P, G, T) 1 on completion tokens.
       again: the ddof of each standardization, one after another.
+      holes: whether the last but one counts the holes of the mask with a = 0, as in `normalized_thrice`.
       eps: added to the standard deviation.
 
     Returns:
@@ -209,7 +213,7 @@ def standardized_tokens(
 
     RLinf "raw", and "gae" without a critic, where the discount is 1.
     """
-    return _again(rewards[..., None], mask, again, eps)
+    return _again(rewards[..., None], mask, again, eps, holes=holes)
 
 
 def reinpp(
@@ -218,6 +222,7 @@ def reinpp(
     *,
     min_variance: float = 1e-8,
     again: tuple[int, ...] = (),
+    holes: bool = False,
     eps: float = 1e-5,
 ) -> Array:
     """RLinf's REINFORCE++: the reward standardized over all tokens, without a baseline of the group.
@@ -232,14 +237,14 @@ def reinpp(
       rewards: (P, G).
       mask: (P, G, T) 1 on completion tokens.
       min_variance: what the variance is at least.
-      again, eps: as in `standardized_tokens`, afterwards.
+      again, holes, eps: as in `standardized_tokens`, afterwards.
 
     Returns:
       (P, G, T), 0 on padding.
 
     RLinf `compute_reinpp_advantages`, whose `fliplr` mirrors completions, not tokens.
     """
-    return _again(_reinpp(_placed(rewards, mask), mask, min_variance), mask, again, eps)
+    return _again(_reinpp(_placed(rewards, mask), mask, min_variance), mask, again, eps, holes=holes)
 
 
 def reinpp_with_kl(
@@ -252,6 +257,7 @@ def reinpp_with_kl(
     estimator: Slot,
     min_variance: float = 1e-8,
     again: tuple[int, ...] = (),
+    holes: bool = False,
     eps: float = 1e-5,
 ) -> Array:
     """`reinpp` with a penalty in the reward of each token, which all tokens up to it have to bear.
@@ -259,7 +265,7 @@ def reinpp_with_kl(
         aᵢₜ = rᵢ - kl_coef Σ estimate from t to the end,   Aᵢₜ = (aᵢₜ - mean) / √max(var, min_variance)
 
     Args:
-      rewards, mask, min_variance, again, eps: as in `reinpp`.
+      rewards, mask, min_variance, again, holes, eps: as in `reinpp`.
       old_log_probs, ref_log_probs: (P, G, T) in nats.
       kl_coef: `reinpp_kl_beta`.
       estimator: the penalty.
@@ -274,7 +280,7 @@ def reinpp_with_kl(
     costs = estimator(log_probs=old, ref_log_probs=ref).value
     to_come = xp.flip(xp.cumulative_sum(xp.flip(costs, axis=TOKENS), axis=TOKENS), axis=TOKENS)
     returns = _placed(rewards, mask) - kl_coef * to_come
-    return _again(_reinpp(returns, mask, min_variance), mask, again, eps)
+    return _again(_reinpp(returns, mask, min_variance), mask, again, eps, holes=holes)
 
 
 def _placed(rewards: Array, mask: Array) -> Array:
@@ -291,16 +297,24 @@ def _reinpp(returns: Array, mask: Array, min_variance: float) -> Array:
     return where_mask(mask, (returns - mean) / xp.sqrt(at_least(variance, min_variance)))
 
 
-def _again(values: Array, mask: Array, ddofs: tuple[int, ...], eps: float) -> Array:
-    """Standardized over all tokens for each ddof; NaN where there are too few tokens for it."""
+def _again(values: Array, mask: Array, ddofs: tuple[int, ...], eps: float, *, holes: bool) -> Array:
+    """Standardized over all tokens for each ddof, the last but one over the holes too if they count."""
     xp = array_namespace(values, mask)
-    values = where_mask(mask, values + xp.zeros_like(xp.astype(mask, values.dtype)))
-    tokens = batch_sum(xp.astype(is_set(mask), values.dtype), keepdims=True)
-    for ddof in ddofs:
-        mean, variance = masked_moments(values, mask, axis=BATCH, ddof=ddof)
-        std = xp.where(tokens > ddof, xp.sqrt(variance), nan)
-        values = where_mask(mask, (values - mean) / (std + eps))
+    present = xp.astype(is_set(mask), values.dtype)
+    to_the_end = xp.flip(xp.cumulative_sum(xp.flip(present, axis=TOKENS), axis=TOKENS), axis=TOKENS)
+    values = where_mask(mask, values + xp.zeros_like(present))
+    for left, ddof in reversed(list(enumerate(reversed(ddofs)))):
+        counted = to_the_end if holes and left == 1 else present
+        values = where_mask(mask, _standardized(values, counted, ddof, eps))
     return values
+
+
+def _standardized(values: Array, mask: Array, ddof: int, eps: float) -> Array:
+    """Over all tokens of the mask; NaN where there are too few for the ddof."""
+    xp = array_namespace(values, mask)
+    mean, variance = masked_moments(values, mask, axis=BATCH, ddof=ddof)
+    tokens = batch_sum(xp.astype(is_set(mask), values.dtype), keepdims=True)
+    return (values - mean) / (xp.where(tokens > ddof, xp.sqrt(variance), nan) + eps)
 
 
 # ---- recorded calls ------------------------------------------------------------------------------

@@ -1,8 +1,8 @@
 """RLinf's keys: `python tests/data/record/keys_rlinf.py SOURCES`, a checkout of RLinf at a3816b596.
 
-Reads the `algorithm` group of every YAML file under `examples`, and what the actors for language models read
-of it. Prints each key that the dialect does not know, and each file for language models that is refused;
-those of other tasks may be. Exits 1 if there is anything.
+Reads every YAML file under `examples` with an objective, and what the actors for language models read of its
+group `algorithm`. Prints each key that the dialect does not know, and each file for language models that is
+refused; those of other tasks may be. Exits 1 if there is anything.
 """
 
 import re
@@ -24,23 +24,21 @@ ACTORS = (
     "megatron_worker.py",
 )
 READ = re.compile(r"cfg\.algorithm\.(?:get\(\s*\"(\w+)\"|(\w+))")
-GROUPS = ("algorithm", "actor.training_backend", "runner.task_type", "critic.use_critic_model")
-"""What of a file the dialect is given."""
 EXPRESSED = ("grpo", "raw", "reinpp")
 """Advantages that need no critic and no other agent."""
 
 
 def files(sources: Path) -> dict[str, dict[str, Any]]:
-    """The parts of each example that say the objective, as dotted keys."""
-    found = {}
-    for path in sorted((sources / "examples").rglob("*.yaml")):
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-        if isinstance(content, dict) and isinstance(content.get("algorithm"), dict):
-            keys = flat(content)
-            found[path.stem] = {
-                key: value for key, value in keys.items() if key.startswith(("algorithm.", *GROUPS[1:]))
-            }
-    return found
+    """The examples that have an objective, as dotted keys."""
+    contents = {
+        path.stem: yaml.safe_load(path.read_text(encoding="utf-8"))
+        for path in sorted((sources / "examples").rglob("*.yaml"))
+    }
+    return {
+        name: flat(content)
+        for name, content in contents.items()
+        if isinstance(content, dict) and isinstance(content.get("algorithm"), dict)
+    }
 
 
 def read_in_code(sources: Path) -> set[str]:

@@ -216,7 +216,10 @@ def micro_batch(
 
 
 def advantages(self: SimpleNamespace, batch: dict[str, Any]) -> Any:
-    """The advantages as they reach the loss: computed, and normalized once more if the file says so."""
+    """The advantages as they reach the loss: computed, and normalized once more if the file says so.
+
+    What the policy attends to are all tokens up to the last one, those of others between them too.
+    """
     if self.kind == "fsdp":
         training = function("fsdp", "run_training")
         again = [each for each in training.body if ast.unparse(each).startswith("if self.cfg.algorithm.norm")]
@@ -231,7 +234,7 @@ def advantages(self: SimpleNamespace, batch: dict[str, Any]) -> Any:
         for each in training
         if ast.unparse(each).startswith(("if 'advantages' not in", "if self.cfg.algorithm.norm"))
     ]
-    batch["attention_mask"] = batch["response_mask"]
+    batch["attention_mask"] = batch["response_mask"].flip(1).cumsum(1).flip(1) > 0
     return execute(lines, self=self, batch=batch, output_channel=None)["batch"]["advantages"]
 
 
