@@ -1,7 +1,6 @@
 """Right answers to advantages/process in other styles."""
 
 import math
-import statistics
 
 import numpy as np
 
@@ -92,9 +91,10 @@ def step_by_step(step_rewards, step_ends, eps=1e-4):
     groups = {}
     for p, i, t in ends:
         groups.setdefault(p, []).append(rewards[p, i, t])
+    means = {p: sum(steps) / len(steps) for p, steps in groups.items()}
+    scales = {p: math.dist(steps, [means[p]] * len(steps)) / len(steps) ** 0.5 for p, steps in groups.items()}
     for p, i, t in ends:
-        scale = statistics.pstdev(groups[p]) + eps
-        out[p, i, : t + 1] += (rewards[p, i, t] - statistics.fmean(groups[p])) / scale
+        out[p, i, : t + 1] += (rewards[p, i, t] - means[p]) / (scales[p] + eps)
     return out
 
 
