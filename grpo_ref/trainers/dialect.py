@@ -80,6 +80,7 @@ class Dialect:
     | `concepts` | The keys for what no recipe holds: one of `CONCEPTS`, with the trainer's key for it.         |
     | `about`    | Each key whose effect no part of a recipe shows, with a sentence on what it does.            |
     | `traps`    | The configurations that do something else than their author is likely to think.              |
+    | `variants` | A key with one of its values, as a pair -> the defaults that are others with it.              |
     | `forms`    | Each kernel of the trainer's own, with the common kernel that it is a form of.               |
     | `metrics`  | Each metric that the trainer logs, with the function that computes it.                       |
     | `calls`    | What only this trainer's recorded cases hold, by name, beside `grpo_ref.trainers.calls`.     |
@@ -101,6 +102,7 @@ class Dialect:
     concepts: Mapping[str, str] = field(default_factory=dict)
     about: Mapping[str, str] = field(default_factory=dict)
     traps: tuple[Trap, ...] = ()
+    variants: Mapping[tuple[str, Any], Mapping[str, Any]] = field(default_factory=dict)
     forms: Mapping[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict)
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     calls: Mapping[str, Call] = field(default_factory=dict)
@@ -140,7 +142,10 @@ class Dialect:
                 raise ValueError(
                     f"{self.name}: {key} = {value!r} cannot be expressed here. {self.beyond[name][1]}"
                 )
-        return SimpleNamespace(**{**self.defaults, **given})
+        others = [changed for (key, value), changed in self.variants.items() if given.get(key) == value]
+        return SimpleNamespace(
+            **{**self.defaults, **{k: v for each in others for k, v in each.items()}, **given}
+        )
 
     def given(self, config: Mapping[str, Any]) -> set[str]:
         """The keys that a configuration spells out, by the names it gives them and by those in the defaults."""

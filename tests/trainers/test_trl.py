@@ -4,7 +4,7 @@ import pytest
 
 from grpo_ref import sequence_mean_level, sequence_sum_level
 from grpo_ref.trainers import trl
-from grpo_ref.trainers.trl.quirks import scored_normalized, scored_sum
+from grpo_ref.trainers.trl.scores import scored_normalized, scored_sum
 
 # configuration -> parts of the recipe, as text
 PARTS = {
