@@ -376,7 +376,7 @@ WEIGHED = (
     ("mask", "sampler_logp"),
     ("mask_empty", "sampler_logp_nan"),
     ("mask_holes", "sampler_logp_far"),
-    ("mask_none", "sampler_logp"),
+    ("mask_single", "sampler_logp"),
 )
 
 
