@@ -90,12 +90,17 @@ NEAREST = {
     "a related kernel is nearer than a wrong bound": (
         "trl",
         "intellect_2",
-        {"loss_type": "grpo", "delta": 4.0},
+        {"loss_type": "grpo", "delta": 4.0, "beta": 0.001, "use_bias_correction_kl": False},
     ),
     "a number is tried where there are choices too": (
         "verl",
         "intellect_2",
-        {"clip_ratio_c": 4.0, "loss_agg_mode": "seq-mean-token-mean", "adv_estimator": "grpo_vectorized"},
+        {
+            "clip_ratio_c": 4.0,
+            "loss_agg_mode": "seq-mean-token-mean",
+            "adv_estimator": "grpo_vectorized",
+            "use_kl_loss": True,
+        },
     ),
 }
 

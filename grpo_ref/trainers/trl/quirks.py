@@ -65,16 +65,21 @@ def top_entropy_in_float32(entropies: Array, mask: Array, *, share: float = 0.2)
     last = at_least(xp.sum(xp.astype(flat < xp.inf, xp.float32), axis=-1, keepdims=True) - 1.0, 0.0)
     place = (1.0 - share) * last
     places = (xp.astype(at, xp.int64) for at in (xp.floor(place), xp.ceil(place)))
-    below, above = (xp.take_along_axis(ordered, at, axis=-1) for at in places)
+    below, above = (_found(xp.take_along_axis(ordered, at, axis=-1)) for at in places)
     threshold = _between(below, above, place - xp.floor(place))[..., None, None]
     return xp.astype(present & (entropies >= threshold), entropies.dtype)
 
 
+def _found(entropy: Array) -> Array:
+    """The entropy, or 0 where there is no token."""
+    xp = array_namespace(entropy)
+    return xp.where(entropy < xp.inf, entropy, 0.0)
+
+
 def _between(below: Array, above: Array, part: Array) -> Array:
-    """Linear interpolation as `torch.lerp` rounds it; the number itself where the two are one."""
-    xp = array_namespace(below, above)
-    width = xp.where(above > below, above - below, 0.0)
-    return xp.where(part < 0.5, below + part * width, above - width * (1.0 - part))
+    """Linear interpolation as `torch.lerp` rounds it."""
+    width = above - below
+    return array_namespace(part).where(part < 0.5, below + part * width, above - width * (1.0 - part))
 
 
 def vespo_in_limits(
