@@ -142,10 +142,12 @@ class Dialect:
                 raise ValueError(
                     f"{self.name}: {key} = {value!r} cannot be expressed here. {self.beyond[name][1]}"
                 )
-        others = [changed for (key, value), changed in self.variants.items() if given.get(key) == value]
-        return SimpleNamespace(
-            **{**self.defaults, **{k: v for each in others for k, v in each.items()}, **given}
-        )
+        return SimpleNamespace(**{**self.defaults_beside(given), **given})
+
+    def defaults_beside(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """The defaults of all keys, with those that a value in this configuration makes others."""
+        chosen = [others for (key, value), others in self.variants.items() if config.get(key) == value]
+        return {**self.defaults, **{name: value for others in chosen for name, value in others.items()}}
 
     def given(self, config: Mapping[str, Any]) -> set[str]:
         """The keys that a configuration spells out, by the names it gives them and by those in the defaults."""

@@ -144,6 +144,14 @@ def test_a_trainers_own_form_of_a_kernel_is_near_to_the_common_one():
     assert found.lost["aggregate"] == ("sequence_mean_token_mean", "nan_where_empty")
 
 
+def test_a_default_that_a_choice_changes_is_spelt_out():
+    """GMPOConfig's epsilon is 0.4 where GRPOConfig's is 0.2, so that 0.2 has to be given."""
+    found = convert(verl.DIALECT, trl.DIALECT, {"loss_mode": "geo_mean", "clip_ratio_low": 0.2})
+    assert found.config == {"trainer": "GMPOTrainer", "epsilon": 0.2}
+    assert trl.recipe(**found.config).surrogate.settings == {"clip_low": 0.2, "clip_high": 0.2}
+    assert nearest(trl.DIALECT, RECIPES["gmpo"]).config == {"trainer": "GMPOTrainer"}
+
+
 def test_a_penalty_that_has_a_number_elsewhere_is_found():
     found = convert(DIALECTS["open_instruct"], verl.DIALECT, {"kl_estimator": 1})
     assert (found.config["kl_loss_type"], found.config["kl_loss_coef"]) == ("k2", 0.05)

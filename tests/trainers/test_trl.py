@@ -9,6 +9,7 @@ import pytest
 
 from grpo_ref import policy_loss, sequence_mean_level, sequence_sum_level, slot, truncated
 from grpo_ref.trainers import trl
+from grpo_ref.trainers.trap import sprung
 from grpo_ref.trainers.trl.calls import CALLS
 from grpo_ref.trainers.trl.quirks import (
     geometric_mean_of_kept,
@@ -172,6 +173,13 @@ def test_what_trl_refuses_is_refused(config, message):
 def test_what_has_no_effect_is_no_reason_to_refuse():
     trl.recipe(generation_batch_size=16, loss_type="grpo")
     trl.recipe(router_aux_loss_coef=0.0)
+
+
+def test_gmpo_does_not_fall_into_the_traps_of_another_loss():
+    config = {"trainer": "GMPOTrainer", "use_vllm": True, "beta": 0.04, "loss_type": "dr_grpo"}
+    settings, given = trl.DIALECT.settings(config), trl.DIALECT.given(config)
+    told = [trap.name for trap in sprung(trl.DIALECT.traps, settings, given)]
+    assert told == ["Keys that GMPOTrainer does not read"]
 
 
 # ---- quirks ---------------------------------------------------------------------------------------

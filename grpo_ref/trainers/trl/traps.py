@@ -1,6 +1,7 @@
 """Configurations of TRL that do something else than their author is likely to think."""
 
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 from grpo_ref.trainers.trap import Trap
@@ -30,7 +31,25 @@ def _cap(s: SimpleNamespace) -> float:
     return math.inf if high is None else high
 
 
-TRAPS = (
+GMPO_TOO = {
+    "Batch scaling that keeps the group's mean",
+    "Two completions are not plus and minus one",
+    "Truncated completions stay in the denominator",
+    "A reference model that is not taken",
+    "Settings of a reference that is not there",
+    "An entropy threshold in float32",
+    "Keys that GMPOTrainer does not read",
+    "A clip that cannot act",
+}
+"""Traps that GMPOTrainer has as well; the others are about what only the loss of GRPOTrainer reads."""
+
+
+def _of_grpo(trap: Trap) -> Trap:
+    """The trap, into which GMPOTrainer does not fall."""
+    return replace(trap, sprung=lambda s, given: s.trainer != GMPO and trap.sprung(s, given))
+
+
+_ALL = (
     Trap(
         "Dr. GRPO that still divides by the std",
         lambda s, given: s.loss_type == "dr_grpo" and s.scale_rewards not in ("none", False),
@@ -137,9 +156,7 @@ TRAPS = (
     ),
     Trap(
         "Truncated completions leave the denominator",
-        lambda s, given: (
-            bool(s.mask_truncated_completions) and s.loss_type not in ("grpo", "sapo") and s.trainer != GMPO
-        ),
+        lambda s, given: bool(s.mask_truncated_completions) and s.loss_type not in ("grpo", "sapo"),
         "mask_truncated_completions takes the tokens of truncated completions out of the number of tokens too, so the"
         " more completions are truncated, the more the others count.",
         "TRL PR #6439",
@@ -263,7 +280,7 @@ TRAPS = (
     ),
     Trap(
         "A mean over tokens of each micro-batch",
-        lambda s, given: s.loss_type == "bnpo" and s.gradient_accumulation_steps > 1 and s.trainer != GMPO,
+        lambda s, given: s.loss_type == "bnpo" and s.gradient_accumulation_steps > 1,
         'loss_type="bnpo" divides by the tokens of each micro-batch, and the step is the mean over those: a token counts'
         ' more among short completions. "dapo" divides by all tokens.',
         "TRL GRPOTrainer._compute_loss",
@@ -294,4 +311,5 @@ TRAPS = (
         {"use_vllm": True, "vllm_importance_sampling_clip_max": 3.0},
     ),
 )
+TRAPS = tuple(trap if trap.name in GMPO_TOO else _of_grpo(trap) for trap in _ALL)
 """In the order in which they are told."""
