@@ -9,6 +9,7 @@ import pytest
 
 from grpo_ref import policy_loss, sequence_mean_level, sequence_sum_level, slot, truncated
 from grpo_ref.trainers import trl
+from grpo_ref.trainers.dialect import Measured
 from grpo_ref.trainers.trap import sprung
 from grpo_ref.trainers.trl.calls import CALLS
 from grpo_ref.trainers.trl.quirks import (
@@ -335,3 +336,69 @@ def test_functions_without_a_score_are_left_out_of_every_mean():
     np.testing.assert_allclose(found["value"], [[-1.0, 1.0, 0.0]])
     scaled = CALLS["advantages"](trl.DIALECT, {"num_generations": 3}, record)
     np.testing.assert_allclose(scaled["value"], np.array([[-1.0, 1.0, 0.0]]) / (2**0.5 + 1e-4))
+
+
+# ---- what is logged ---------------------------------------------------------------------------------
+
+LOGGED = SimpleNamespace(
+    log_probs=np.log([[[0.6, 0.6, 0.6], [0.2, 0.8, 0.5], [0.9, 0.5, 0.5]]]),
+    old_log_probs=np.log([[[0.4, 0.4, 0.4], [0.4, 0.4, 0.5], [0.5, 0.5, 0.5]]]),
+    advantages=np.array([[1.0, -1.0, 1.0]]),
+    mask=np.array([[[1.0, 1.0, 1.0], [1.0, 1.0, 0.0], [0.0, 0.0, 0.0]]]),
+    entropies=np.array([[[1.0, 2.0, 3.0], [0.0, 4.0, 9.0], [9.0, 9.0, 9.0]]]),
+)
+"""Ratios 3/2 three times, then 1/2 and 2, then a completion without tokens; the means are 3/2, 1 and 1."""
+# keys, metric -> value
+METRIC_ROWS = {
+    "of five tokens three are too high": ({}, "clip_ratio/high_mean", 0.6),
+    "one is too low": ({}, "clip_ratio/low_mean", 0.2),
+    "four are clipped at all": ({}, "clip_ratio/region_mean", 0.8),
+    "the completion with most of them": ({}, "clip_ratio/high_max", 1.0),
+    "the completion with the fewest": ({}, "clip_ratio/low_min", 0.0),
+    "of three completions one is too high, and the empty one counts": (
+        {"importance_sampling_level": "sequence"},
+        "clip_ratio/high_mean",
+        1 / 3,
+    ),
+    "delta comes first, and 1.1 is not too high": ({"delta": 1.1}, "clip_ratio/high_mean", 0.0),
+    "delta is not CISPO's": (
+        {"loss_type": "cispo", "epsilon_high": 1.4, "delta": 1.1},
+        "cispo_clip_ratio",
+        0.6,
+    ),
+    "GMPO's bounds are in log space": ({"trainer": "GMPOTrainer"}, "clip_ratio/high_mean", 0.6),
+    "GMPO's lower bound": ({"trainer": "GMPOTrainer", "epsilon": 0.7}, "clip_ratio/low_mean", 0.0),
+    "the entropy of all tokens": ({"top_entropy_quantile": 0.2}, "entropy", 2.0),
+    "the coefficient as it is": ({"entropy_coef": 0.25}, "entropy_coef", 0.25),
+    "VESPO's weight of each completion": (
+        {"loss_type": "vespo"},
+        "vespo/phi_seq_mean",
+        (3.375**2 * math.exp(3 * (1 - 3.375)) + 1 + 1) / 3,
+    ),
+}
+
+
+@pytest.mark.parametrize(("keys", "metric", "value"), METRIC_ROWS.values(), ids=METRIC_ROWS)
+def test_what_is_logged(keys, metric, value):
+    config = {"loss_type": "grpo", **keys}
+    settings, recipe = trl.DIALECT.settings(config), trl.recipe(**config)
+    numbers = CALLS["loss"](trl.DIALECT, config, LOGGED)
+    measured = Measured(settings, recipe, LOGGED, numbers)
+    assert trl.DIALECT.metrics[metric](measured) == pytest.approx(value)
+
+
+# rewards, keys -> share
+ZERO_STD = {
+    "one group of two agrees": ([[1, 1], [0, 1]], {}, 0.5),
+    "within 1e-8": ([[1, 1 + 1e-9], [0, 1]], {}, 0.5),
+    "the batch does not": ([[1, 1], [0, 1]], {"scale_rewards": "batch"}, 0.0),
+    "the batch agrees": ([[1, 1], [1, 1]], {"scale_rewards": "batch"}, 1.0),
+    "of one score nothing is known": ([[1, float("nan")], [1, 1]], {}, 0.5),
+}
+
+
+@pytest.mark.parametrize(("rewards", "keys", "share"), ZERO_STD.values(), ids=ZERO_STD)
+def test_completions_without_contrast_are_counted(rewards, keys, share):
+    record = SimpleNamespace(rewards=np.array(rewards, dtype=float), mask=np.ones((2, 2, 1)))
+    measured = Measured(trl.DIALECT.settings(keys), trl.recipe(**keys), record, {})
+    assert trl.DIALECT.metrics["frac_reward_zero_std"](measured) == share

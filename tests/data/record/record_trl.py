@@ -12,6 +12,7 @@ and gradients are added up, as the optimizer sees them; TRL itself shuffles them
 
 import ast
 import inspect
+import itertools
 import math
 import sys
 import tempfile
@@ -455,6 +456,28 @@ def of_bounds() -> list[dict[str, Any]]:
     return cases
 
 
+def of_pairs() -> list[dict[str, Any]]:
+    """The level of the sequence with what is decided token by token, and corrections in pairs."""
+    cases = []
+    parts = {
+        "entropy": ({"top_entropy_quantile": 0.4}, ENTROPIES),
+        "off_policy": ({"off_policy_mask_threshold": 0.02}, SAMPLED),
+        "sampler": (sampling("token_truncate", 1.2, 0.8), SAMPLED),
+        "bonus": ({"entropy_coef": 0.02}, ENTROPIES),
+        "kl": ({"beta": 0.04}, REF),
+    }
+    for kind in LOSSES:
+        for name, (keys, fields) in parts.items():
+            config = {**clips(kind, "sequence"), **keys}
+            cases.append(loss(f"{kind}_sequence_with_{name}", config, OFF | fields | {"mask": "mask_holes"}))
+    for one, other in itertools.combinations(parts, 2):
+        for level in LEVELS:
+            config = {**clips("grpo", level), **parts[one][0], **parts[other][0]}
+            fields = parts[one][1] | parts[other][1]
+            cases.append(loss(f"{level}_{one}_and_{other}", config, OFF | fields | {"mask": "mask_empty"}))
+    return cases
+
+
 def of_bonuses() -> list[dict[str, Any]]:
     """The entropy bonus, constant and adaptive, with and without an entropy mask."""
     cases = []
@@ -593,6 +616,7 @@ FAMILIES = (
     of_samplers,
     of_filters,
     of_bounds,
+    of_pairs,
     of_bonuses,
     of_accumulation,
     of_gmpo,
