@@ -43,6 +43,14 @@ PARTS = {
         {"use_vllm": True, "vllm_importance_sampling_cap": 5.0},
         {"corrections": "(masked(level=sequence_sum_level, min_ratio=0.0, max_ratio=5.0))"},
     ),
+    "an old name that is not set": (
+        {"use_vllm": True, "vllm_importance_sampling_cap": None},
+        {"corrections": "(masked(level=sequence_sum_level, min_ratio=0.0, max_ratio=3.0))"},
+    ),
+    "an old name goes before the new one": (
+        {"use_vllm": True, "vllm_importance_sampling_cap": 5.0, "vllm_importance_sampling_clip_max": 2.0},
+        {"corrections": "(masked(level=sequence_sum_level, min_ratio=0.0, max_ratio=5.0))"},
+    ),
     "no correction without vLLM": ({"vllm_importance_sampling_correction": True}, {"corrections": "()"}),
     "an epsilon from which on nothing is too low": (
         {"epsilon": 10.0, "loss_type": "grpo"},
@@ -155,6 +163,10 @@ REFUSED = {
     "two sizes of the generation batch": (
         {"generation_batch_size": 16, "steps_per_generation": 2},
         "generation_batch_size: TRL refuses it together with steps_per_generation",
+    ),
+    "a generation batch that cuts a group in two": (
+        {"generation_batch_size": 12},
+        "generation_batch_size: TRL refuses 12, which is no whole number of groups of 8",
     ),
     "a size that needs the number of processes": (
         {"generation_batch_size": 16},

@@ -28,7 +28,7 @@ from grpo_ref.kernels.surrogates import (
 from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.trainers.dialect import Dialect, one_of
 from grpo_ref.trainers.trl.calls import CALLS
-from grpo_ref.trainers.trl.keys import ABOUT, ALIASES, CONCEPTS, DEFAULTS, GMPO, GRPO, OTHERS, VARIANTS
+from grpo_ref.trainers.trl.keys import ABOUT, CONCEPTS, DEFAULTS, GMPO, GRPO, OTHERS, VARIANTS
 from grpo_ref.trainers.trl.metrics import METRICS
 from grpo_ref.trainers.trl.quirks import (
     LEVELS,
@@ -197,7 +197,6 @@ DIALECT = Dialect(
         "vllm_importance_sampling_mode": tuple(MODES),
     },
     others=OTHERS,
-    aliases=ALIASES,
     variants=VARIANTS,
     concepts=CONCEPTS,
     about=ABOUT,

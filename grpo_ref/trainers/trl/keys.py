@@ -35,6 +35,7 @@ DEFAULTS: dict[str, Any] = {
     "vllm_importance_sampling_mode": "sequence_mask",
     "vllm_importance_sampling_clip_max": 3.0,
     "vllm_importance_sampling_clip_min": None,
+    "vllm_importance_sampling_cap": None,
     "num_generations": 8,
     "num_iterations": 1,
     "gradient_accumulation_steps": 1,
@@ -55,9 +56,6 @@ DEFAULTS: dict[str, Any] = {
 }
 VARIANTS = {("trainer", GMPO): {"epsilon": 0.4}}
 """GMPOConfig clips in log space, and wider."""
-ALIASES = {
-    "vllm_importance_sampling_cap": "vllm_importance_sampling_clip_max",
-}
 OTHERS = frozenset(
     """accelerator_config activation_checkpointing activation_checkpointing_kwargs adam_beta1 adam_beta2
     adam_epsilon args attn_implementation average_tokens_across_devices batch_eval_metrics bf16
@@ -131,5 +129,5 @@ ABOUT = {
     "use_adaptive_entropy": "This steers the weight of the entropy bonus: it grows while the mean entropy of a token is"
     " at or below entropy_target, and falls otherwise. The bonus is added only where the step before was at or below"
     " it, so never in the first step.",
-    "vllm_importance_sampling_cap": "This is an old name of vllm_importance_sampling_clip_max.",
+    "vllm_importance_sampling_cap": "This is an old name of vllm_importance_sampling_clip_max, which it overrides.",
 }

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from grpo_ref.trainers.trl.keys import GRPO
-from grpo_ref.trainers.trl.sampler import is_corrected
+from grpo_ref.trainers.trl.sampler import is_corrected, upper_bound
 
 PER_STEP = ("dapo", "cispo", "vespo")
 """Loss types for which it matters into how many steps a generation batch is cut."""
@@ -35,6 +35,11 @@ def _check_steps(s: SimpleNamespace) -> None:
         return
     if s.steps_per_generation is not None:
         raise ValueError("generation_batch_size: TRL refuses it together with steps_per_generation")
+    if s.generation_batch_size % s.num_generations:
+        raise ValueError(
+            f"generation_batch_size: TRL refuses {s.generation_batch_size}, which is no whole number of groups of"
+            f" {s.num_generations}"
+        )
     if s.trainer == GRPO and s.loss_type in PER_STEP:
         raise ValueError(
             "generation_batch_size: it sets steps_per_generation by way of the number of processes, which is not known"
@@ -44,7 +49,7 @@ def _check_steps(s: SimpleNamespace) -> None:
 
 def _check_window(s: SimpleNamespace) -> None:
     mode = s.vllm_importance_sampling_mode
-    low, high = s.vllm_importance_sampling_clip_min, s.vllm_importance_sampling_clip_max
+    low, high = s.vllm_importance_sampling_clip_min, upper_bound(s)
     if low is not None and high is not None and low >= high:
         raise ValueError(
             f"vllm_importance_sampling_clip_min: TRL refuses a window of {low} to {high}; it has to be the smaller one"

@@ -22,6 +22,13 @@ def is_corrected(s: SimpleNamespace) -> bool:
     return bool(s.use_vllm and s.vllm_importance_sampling_correction)
 
 
+def upper_bound(s: SimpleNamespace) -> float | None:
+    """The largest weight, or None; under its old name it goes before the new one."""
+    old: float | None = s.vllm_importance_sampling_cap
+    new: float | None = s.vllm_importance_sampling_clip_max
+    return new if old is None else old
+
+
 def sampler_weights(s: SimpleNamespace) -> tuple[Slot, ...]:
     """The correction as a part of a recipe, or none.
 
@@ -31,5 +38,5 @@ def sampler_weights(s: SimpleNamespace) -> tuple[Slot, ...]:
     if not is_corrected(s):
         return ()
     kernel, level = one_of("vllm_importance_sampling_mode", s.vllm_importance_sampling_mode, MODES)
-    low, high = s.vllm_importance_sampling_clip_min, s.vllm_importance_sampling_clip_max
+    low, high = s.vllm_importance_sampling_clip_min, upper_bound(s)
     return (slot(kernel, level=level, min_ratio=low or 0.0, max_ratio=math.inf if high is None else high),)

@@ -1,12 +1,11 @@
 """Configurations of TRL that do something else than their author is likely to think."""
 
-import math
 from dataclasses import replace
 from types import SimpleNamespace
 
 from grpo_ref.trainers.trap import Trap
 from grpo_ref.trainers.trl.keys import GMPO
-from grpo_ref.trainers.trl.sampler import is_corrected
+from grpo_ref.trainers.trl.sampler import is_corrected, upper_bound
 
 GMPO_READS_NOT = {
     *(
@@ -25,10 +24,10 @@ PPO_LOSSES = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo")
 VESPO_VLLM = {"loss_type": "vespo", "use_vllm": True, "vllm_importance_sampling_mode": "token_truncate"}
 
 
-def _cap(s: SimpleNamespace) -> float:
-    """The upper bound of the sampler's weights."""
-    high: float | None = s.vllm_importance_sampling_clip_max
-    return math.inf if high is None else high
+def _leaves_out_1(s: SimpleNamespace) -> bool:
+    """Whether the window of the sampler's weights does not hold 1."""
+    low, high = s.vllm_importance_sampling_clip_min, upper_bound(s)
+    return (low is not None and low > 1.0) or (high is not None and high < 1.0)
 
 
 GMPO_TOO = {
@@ -248,11 +247,7 @@ _ALL = (
     ),
     Trap(
         "VESPO with a window that leaves out 1",
-        lambda s, given: (
-            s.loss_type == "vespo"
-            and is_corrected(s)
-            and not (s.vllm_importance_sampling_clip_min or 0.0) <= 1.0 <= _cap(s)
-        ),
+        lambda s, given: s.loss_type == "vespo" and is_corrected(s) and _leaves_out_1(s),
         "VESPO multiplies the sampler's weights over the padding too, where the ratio is 1. A window without 1 changes"
         " that, and the weight of a completion depends on the longest one of its batch.",
         "TRL get_gamma_weights, importance_sampling_ratio",

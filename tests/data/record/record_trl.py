@@ -360,6 +360,8 @@ def of_samplers() -> list[dict[str, Any]]:
             **sampling(mode, 1.2),
         }
         cases.append(loss(f"gspo_{mode}_kl", both, OFF | REF | SAMPLED))
+    old = {**sampling("token_mask", 3.0), "vllm_importance_sampling_cap": 1.1}
+    cases.append(loss("cap_by_its_old_name", {"loss_type": "grpo", **old}, OFF | SAMPLED))
     for most, least in ((0.8, None), (5.0, 1.1)):
         for mode in MODES[:2]:
             config = {"loss_type": "vespo", **sampling(mode, most, least)}
@@ -587,6 +589,7 @@ REFUSED = {
     "vespo_sequence_truncate": {"loss_type": "vespo", **sampling("sequence_truncate", 2.0)},
     "sync_without_reference": {"sync_ref_model": True},
     "both_sizes": {"generation_batch_size": 24, "steps_per_generation": 2},
+    "parts_of_groups": {"generation_batch_size": 6, "per_device_train_batch_size": 3, "loss_type": "grpo"},
     "auto_batch_size": {"auto_find_batch_size": True},
     "hub_without_log": {"log_completions_hub_repo": "user/name"},
     "entropy_share": {"top_entropy_quantile": -0.5},
