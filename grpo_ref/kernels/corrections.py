@@ -13,6 +13,9 @@ from collections.abc import Callable
 from grpo_ref.arrays import BATCH, TOKENS, Array, array_namespace, is_set, masked_mean, where_mask
 from grpo_ref.kernels.levels import token_level
 
+ROUNDING = 4.0
+"""The place of a quantile is off by this many units of the last digit at most, for each token."""
+
 
 def truncated(
     old_log_probs: Array,
@@ -128,7 +131,13 @@ def indicator(
 
 
 def off_policy_mask(
-    log_probs: Array, rollout_log_probs: Array, advantages: Array, mask: Array, *, threshold: float
+    log_probs: Array,
+    rollout_log_probs: Array,
+    advantages: Array,
+    mask: Array,
+    *,
+    threshold: float,
+    unknown: float = 0.0,
 ) -> Array:
     """Bad completions that the policy has moved away from already are left out.
 
@@ -139,6 +148,7 @@ def off_policy_mask(
       advantages: broadcastable to (P, G, T).
       mask: (P, G, T) 1 on completion tokens.
       threshold: in nats per token; TRL's off_policy_mask_threshold, None there by default.
+      unknown: the token's log-ratio where the sampler reported NaN; 0, TRL's, is no evidence of a move.
 
     Returns:
       (P, G, T) of 0 and 1.
@@ -146,7 +156,9 @@ def off_policy_mask(
     DeepSeek-V3.2 (arXiv:2512.02556); TRL `get_off_policy_mask`.
     """
     xp = array_namespace(log_probs, rollout_log_probs, advantages, mask)
-    moved = masked_mean(rollout_log_probs - log_probs, mask, axis=TOKENS, keepdims=True)
+    apart = rollout_log_probs - log_probs
+    apart = xp.where(xp.isnan(apart), unknown, apart)
+    moved = masked_mean(apart, mask, axis=TOKENS, keepdims=True)
     keep = (advantages >= 0.0) | (moved <= threshold)
     return xp.astype(keep, log_probs.dtype)
 
@@ -155,6 +167,9 @@ def top_entropy(entropies: Array, mask: Array, *, share: float = 0.2) -> Array:
     """Only the tokens at which the policy was most undecided.
 
         w = [H >= the (1 - share) quantile of the batch's token entropies]
+
+    The quantile of n tokens lies at (1 - share)(n - 1) in their order, between two of them if that is no
+    whole number. Where it is one but for rounding, as 0.3 · 20 in floating point, the token there is kept.
 
     Args:
       entropies: (P, G, T) entropy of the distribution each token was drawn from, in nats.
@@ -177,6 +192,8 @@ def top_entropy(entropies: Array, mask: Array, *, share: float = 0.2) -> Array:
     ordered = xp.sort(flat, axis=-1)
     tokens = xp.sum(xp.astype(present, entropies.dtype), axis=BATCH)[..., None]
     place = (1.0 - share) * xp.clip(tokens - 1.0, 0.0, None)
+    is_whole = abs(place - xp.round(place)) <= ROUNDING * xp.finfo(entropies.dtype).eps * tokens
+    place = xp.where(is_whole, xp.round(place), place)
     below = xp.floor(place)
     above = xp.clip(below + 1.0, None, xp.clip(tokens - 1.0, 0.0, None))
     low, high = (

@@ -35,7 +35,8 @@ def clip_fractions(term: Term, log_ratio: Array, advantages: Array, mask: Array)
     Returns:
       Two (...,) shares between 0 and 1.
 
-    TRL `clip_ratio/low_mean` and `clip_ratio/high_mean`.
+    TRL `clip_ratio/low_mean` and `clip_ratio/high_mean`, at the level of the token; for a sequence TRL counts
+    completions, and what `delta` limits does not count as clipped.
     """
     xp = array_namespace(log_ratio, advantages, mask)
     held = (term.slope + term.direct + xp.zeros_like(log_ratio) == 0.0) & (advantages != 0.0)
@@ -103,7 +104,7 @@ def dead_group_fraction(rewards: Array) -> Array:
     Returns:
       (...,) share between 0 and 1.
 
-    TRL `frac_reward_zero_std`.
+    TRL `frac_reward_zero_std`, where a std of up to 1e-8 is zero.
     """
     xp = array_namespace(rewards)
     dead = xp.max(rewards, axis=MEMBERS) == xp.min(rewards, axis=MEMBERS)

@@ -100,7 +100,7 @@ TWO_GRPO = replace(
 INTELLECT_2 = replace(
     GRPO,
     surrogate=slot(two_sided_clipped, clip_low=0.2, clip_high=0.2, max_ratio=4.0),
-    kl_coef=0.0,
+    kl_coef=0.001,
     source="Prime Intellect 2025, INTELLECT-2 (arXiv:2505.07291)",
 )
 
@@ -125,6 +125,7 @@ GSPO_TOKEN = replace(GSPO, surrogate=slot(gspo_token, clip_low=3e-4, clip_high=4
 
 LUSPO = replace(
     GSPO,
+    surrogate=slot(clipped, clip_low=2e-3, clip_high=2.5e-3),
     aggregate=slot(sequence_mean_token_sum),
     source="Length-unbiased sequence policy optimization (arXiv:2602.05261)",
 )

@@ -104,9 +104,10 @@ def nearest(target: Dialect, recipe: Recipe) -> Conversion:
     ours = target.recipe(**config)
     wanted, got = recipe.differences(ours), ours.differences(recipe)
     apart = _distances(ours, recipe)
-    told = {**target.defaults, **config}
+    usual = target.defaults_beside(config)
+    told = {**usual, **config}
     return Conversion(
-        config={key: told[key] for key in told if key in target.always or told[key] != target.defaults[key]},
+        config={key: told[key] for key in told if key in target.always or told[key] != usual[key]},
         lost={
             part: (wanted[part], got[part])
             for part in sorted(apart, key=lambda part: -apart[part])

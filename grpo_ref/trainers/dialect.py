@@ -81,6 +81,7 @@ class Dialect:
     | `switches` | Each key that does nothing unless another key is true, with that key.                        |
     | `about`    | Each key whose effect no part of a recipe shows, with a sentence on what it does.            |
     | `traps`    | The configurations that do something else than their author is likely to think.              |
+    | `variants` | A key with one of its values, as a pair -> the defaults that are others with it.              |
     | `forms`    | Each kernel of the trainer's own, with the common kernel that it is a form of.               |
     | `metrics`  | Each metric that the trainer logs, with the function that computes it.                       |
     | `calls`    | What only this trainer's recorded cases hold, by name, beside `grpo_ref.trainers.calls`.     |
@@ -103,6 +104,7 @@ class Dialect:
     switches: Mapping[str, str] = field(default_factory=dict)
     about: Mapping[str, str] = field(default_factory=dict)
     traps: tuple[Trap, ...] = ()
+    variants: Mapping[tuple[str, Any], Mapping[str, Any]] = field(default_factory=dict)
     forms: Mapping[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict)
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     calls: Mapping[str, Call] = field(default_factory=dict)
@@ -142,7 +144,12 @@ class Dialect:
                 raise ValueError(
                     f"{self.name}: {key} = {value!r} cannot be expressed here. {self.beyond[name][1]}"
                 )
-        return SimpleNamespace(**{**self.defaults, **given})
+        return SimpleNamespace(**{**self.defaults_beside(given), **given})
+
+    def defaults_beside(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """The defaults of all keys, with those that a value in this configuration makes others."""
+        chosen = [others for (key, value), others in self.variants.items() if config.get(key) == value]
+        return {**self.defaults, **{name: value for others in chosen for name, value in others.items()}}
 
     def given(self, config: Mapping[str, Any]) -> set[str]:
         """The keys that a configuration spells out, by the names it gives them and by those in the defaults."""

@@ -63,6 +63,25 @@ def test_stale_bad_completions_are_left_out(asarray):
     asarray.check(off_policy_mask(new, rollout, advantages, mask, threshold=0.35), [[[1, 1], [1, 1]]])
 
 
+def test_a_token_that_the_sampler_did_not_score_is_no_evidence_of_a_move(asarray):
+    """One token of two moved by 0.3 and nothing is known of the other: 0.15 on average."""
+    new, rollout = asarray([[[-1.3, -1.0]]]), asarray([[[-1.0, np.nan]]])
+    advantages, mask = asarray([[[-1, -1]]]), asarray([[[1, 1]]])
+    asarray.check(off_policy_mask(new, rollout, advantages, mask, threshold=0.2), [[[1, 1]]])
+    asarray.check(off_policy_mask(new, rollout, advantages, mask, threshold=0.1), [[[0, 0]]])
+    got = off_policy_mask(new, rollout, advantages, mask, threshold=0.2, unknown=1.0)
+    asarray.check(got, [[[0, 0]]])
+
+
+def test_a_place_that_is_a_whole_number_is_one(asarray):
+    """Of n tokens the 0.3 quantile is at 0.3 (n - 1) in their order: 3, 6, 9, ... for 11, 21, 31, ..."""
+    for place in range(3, 16, 3):
+        tokens = 10 * place // 3 + 1
+        entropies = asarray(np.arange(float(tokens)).reshape(1, 1, tokens))
+        kept = top_entropy(entropies, asarray(np.ones((1, 1, tokens))), share=0.7)
+        asarray.check(kept, (np.arange(tokens) >= place).astype(float).reshape(1, 1, tokens))
+
+
 def test_the_most_undecided_tokens(asarray):
     """Entropies 1 2 3 4: the median is 2.5, the 0.8 quantile 3.4."""
     entropies, mask = asarray([[[1, 3, 99], [4, 2, 99]]]), asarray([[[1, 1, 0], [1, 1, 0]]])

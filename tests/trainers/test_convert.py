@@ -90,12 +90,17 @@ NEAREST = {
     "a related kernel is nearer than a wrong bound": (
         "trl",
         "intellect_2",
-        {"loss_type": "grpo", "delta": 4.0},
+        {"loss_type": "grpo", "delta": 4.0, "beta": 0.001, "use_bias_correction_kl": False},
     ),
     "a number is tried where there are choices too": (
         "verl",
         "intellect_2",
-        {"clip_ratio_c": 4.0, "loss_agg_mode": "seq-mean-token-mean", "adv_estimator": "grpo_vectorized"},
+        {
+            "clip_ratio_c": 4.0,
+            "loss_agg_mode": "seq-mean-token-mean",
+            "adv_estimator": "grpo_vectorized",
+            "use_kl_loss": True,
+        },
     ),
 }
 
@@ -138,6 +143,14 @@ def test_a_trainers_own_form_of_a_kernel_is_near_to_the_common_one():
     found = convert(trl.DIALECT, DIALECTS["rlinf"], {"loss_type": "grpo"})
     assert found.config["loss_agg_func"] == "seq-mean-token-mean"
     assert found.lost["aggregate"] == ("sequence_mean_token_mean", "nan_where_empty")
+
+
+def test_a_default_that_a_choice_changes_is_spelt_out():
+    """GMPOConfig's epsilon is 0.4 where GRPOConfig's is 0.2, so that 0.2 has to be given."""
+    found = convert(verl.DIALECT, trl.DIALECT, {"loss_mode": "geo_mean", "clip_ratio_low": 0.2})
+    assert found.config == {"trainer": "GMPOTrainer", "epsilon": 0.2}
+    assert trl.recipe(**found.config).surrogate.settings == {"clip_low": 0.2, "clip_high": 0.2}
+    assert nearest(trl.DIALECT, RECIPES["gmpo"]).config == {"trainer": "GMPOTrainer"}
 
 
 def test_a_penalty_that_has_a_number_elsewhere_is_found():

@@ -7,7 +7,8 @@ from grpo_ref.kernels.surrogates.clip import clipped
 from grpo_ref.types import Term
 
 LOG_SMALLEST, LOG_LARGEST = math.log(1e-8), 20.0
-"""TRL's limits of VESPO's log-weight, in nats."""
+"""TRL's limits of VESPO's log-weight, and of the logarithm of each token's correction, in nats."""
+SMALLEST, LARGEST = 1e-8, math.exp(LOG_LARGEST)
 
 
 def cispo(
@@ -107,7 +108,8 @@ def vespo(
       log_ratio: (P, G, T) after `sequence_sum_level`, in nats.
       log_probs: (P, G, T) log πθ, in nats.
       advantages: broadcastable to (P, G, T); constant with respect to θ.
-      correction: (P, G, T) c, the weights for the sampler's mismatch; they belong inside w here.
+      correction: (P, G, T) c, the weights for the sampler's mismatch; they belong inside w here. The
+        logarithm of each is limited as that of w is, so that one token with c = 0 does not decide alone.
       mask: (P, G, T) 1 on completion tokens.
       k_positive, lambda_positive: of the bump where A >= 0; 2 and 3 in TRL.
       k_negative, lambda_negative: where A < 0; 3 and 2 in TRL.
@@ -129,7 +131,7 @@ def vespo(
     good = advantages + xp.zeros_like(log_ratio) >= 0.0
     k = xp.where(good, xp.full_like(log_ratio, k_positive), k_negative)
     rate = xp.where(good, xp.full_like(log_ratio, lambda_positive), lambda_negative)
-    log_correction = xp.log(xp.where(is_set(mask), correction, 1.0))
+    log_correction = xp.log(xp.clip(xp.where(is_set(mask), correction, 1.0), SMALLEST, LARGEST))
     log_weight = log_ratio + xp.sum(log_correction, axis=TOKENS, keepdims=True)
     log_weight = xp.clip(log_weight, LOG_SMALLEST, LOG_LARGEST)
     weight = xp.exp(k * log_weight + rate * (1.0 - xp.exp(log_weight))) * advantages

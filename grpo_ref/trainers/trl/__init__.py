@@ -1,5 +1,6 @@
-"""TRL 1.16.0, `GRPOConfig` and `GRPOTrainer`."""
+"""TRL 1.16.0, `GRPOConfig` and `GRPOTrainer`, and the experimental `GMPOTrainer`."""
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,9 +11,9 @@ from grpo_ref.kernels.aggregation import (
     sequence_mean_token_sum,
     token_mean,
 )
-from grpo_ref.kernels.corrections import masked, off_policy_mask, top_entropy, truncated
+from grpo_ref.kernels.corrections import off_policy_mask, top_entropy
 from grpo_ref.kernels.filters import all_completions, all_groups, ended_completions
-from grpo_ref.kernels.levels import sequence_mean_level, sequence_sum_level, token_level
+from grpo_ref.kernels.levels import sequence_sum_level, token_level
 from grpo_ref.kernels.penalties import k3, weighted_k3
 from grpo_ref.kernels.rewards import task_reward
 from grpo_ref.kernels.surrogates import (
@@ -20,25 +21,32 @@ from grpo_ref.kernels.surrogates import (
     clipped,
     dual_clipped,
     geometric_mean_clipped,
-    gspo_token,
     sapo,
     two_sided_clipped,
     vespo,
 )
 from grpo_ref.recipes import Recipe, Slot, slot
-from grpo_ref.trainers.dialect import Dialect, counted, one_of
-from grpo_ref.trainers.trl.keys import ABOUT, ALIASES, CONCEPTS, DEFAULTS, OTHERS
-from grpo_ref.trainers.trl.quirks import CALLS, generation_mean
+from grpo_ref.trainers.dialect import Dialect, one_of
+from grpo_ref.trainers.trl.calls import CALLS
+from grpo_ref.trainers.trl.keys import ABOUT, CONCEPTS, DEFAULTS, GMPO, GRPO, OTHERS, VARIANTS
+from grpo_ref.trainers.trl.metrics import METRICS
+from grpo_ref.trainers.trl.quirks import (
+    LEVELS,
+    generation_mean,
+    geometric_mean_of_kept,
+    top_entropy_in_float32,
+    vespo_in_limits,
+    weighted_k3_beside,
+)
+from grpo_ref.trainers.trl.refusals import check
+from grpo_ref.trainers.trl.sampler import MODES, sampler_weights
 from grpo_ref.trainers.trl.traps import TRAPS
 
-LOSS_TYPES = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo", "cispo", "sapo", "vespo", "gmpo")
-LEVELS = {"token": token_level, "sequence": sequence_mean_level, "sequence_token": sequence_mean_level}
-MODES = {
-    "token_truncate": (truncated, token_level),
-    "token_mask": (masked, token_level),
-    "sequence_truncate": (truncated, sequence_sum_level),
-    "sequence_mask": (masked, sequence_sum_level),
-}
+LOSS_TYPES = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo", "cispo", "sapo", "vespo")
+WINDOW_LOSSES = ("dapo", "cispo", "vespo")
+"""Loss types that divide by the tokens of the generation batch, and make up for the steps it is trained in."""
+NO_BOUND = math.nextafter(1.0, 0.0)
+"""A clip_low from which on no ratio is too low; TRL's paper index has an epsilon of 10."""
 SCALES = {True: "group", False: "none", "group": "group", "batch": "batch", "none": "none"}
 
 
@@ -59,23 +67,47 @@ def recipe(**config: Any) -> Recipe:
 
 
 def _build(s: SimpleNamespace) -> Recipe:
-    if s.num_generations < 2:
-        raise ValueError(f"num_generations: TRL refuses groups of fewer than 2, got {s.num_generations}")
-    loss_type = one_of("loss_type", s.loss_type, dict(zip(LOSS_TYPES, LOSS_TYPES, strict=True)))
+    check(s)
+    common = {
+        "reward": slot(task_reward),
+        "keep": slot(all_groups),
+        "advantage": _advantage(s),
+        "kl_coef": s.beta,
+        "source": DIALECT.version,
+        "admit": slot(ended_completions if s.mask_truncated_completions else all_completions),
+    }
+    trainer = one_of("trainer", s.trainer, {GRPO: _grpo, GMPO: _gmpo})
+    return Recipe(**common, **trainer(s))
+
+
+def _grpo(s: SimpleNamespace) -> dict[str, Any]:
+    """The parts of `GRPOTrainer._compute_loss`."""
+    if s.loss_type == "gmpo":
+        raise ValueError(
+            f"loss_type: TRL refuses 'gmpo'; GMPO is a trainer of its own, trl.experimental.gmpo.{GMPO} with its"
+            f" GMPOConfig. Here that is trainer={GMPO}"
+        )
+    one_of("loss_type", s.loss_type, dict.fromkeys(LOSS_TYPES))
     level = one_of("importance_sampling_level", s.importance_sampling_level, LEVELS)
-    return Recipe(
-        reward=slot(task_reward),
-        keep=slot(all_groups),
-        advantage=_advantage(s),
-        level=sequence_sum_level if loss_type == "vespo" else level,
-        surrogate=_surrogate(s, loss_type),
-        penalty=slot(weighted_k3 if s.use_bias_correction_kl else k3),
-        kl_coef=s.beta,
-        aggregate=_aggregate(s, loss_type),
-        source=DIALECT.version,
-        admit=slot(ended_completions if s.mask_truncated_completions else all_completions),
-        corrections=_corrections(s),
-    )
+    return {
+        "level": sequence_sum_level if s.loss_type == "vespo" else level,
+        "surrogate": _surrogate(s),
+        "penalty": _penalty(s),
+        "aggregate": _aggregate(s),
+        "corrections": (*(() if s.loss_type == "vespo" else sampler_weights(s)), *_masks(s)),
+    }
+
+
+def _gmpo(s: SimpleNamespace) -> dict[str, Any]:
+    """The parts of `GMPOTrainer._compute_loss`, which reads no other key of the loss than these."""
+    kernel = geometric_mean_of_kept if s.top_entropy_quantile < 1.0 else geometric_mean_clipped
+    return {
+        "level": token_level,
+        "surrogate": slot(kernel, clip_low=s.epsilon, clip_high=_high(s)),
+        "penalty": slot(k3),
+        "aggregate": slot(sequence_mean_token_mean),
+        "corrections": _entropy_mask(s),
+    }
 
 
 def _advantage(s: SimpleNamespace) -> Slot:
@@ -90,61 +122,61 @@ def _advantage(s: SimpleNamespace) -> Slot:
     return kernels[one_of("scale_rewards", s.scale_rewards, SCALES)]
 
 
-def _surrogate(s: SimpleNamespace, loss_type: str) -> Slot:
-    high = s.epsilon if s.epsilon_high is None else s.epsilon_high
-    if loss_type == "gmpo":  # experimental.gmpo, a trainer of its own
-        return slot(geometric_mean_clipped, clip_low=s.epsilon, clip_high=high)
-    if loss_type == "cispo":
-        return slot(cispo, max_ratio=high)
-    if loss_type == "sapo":
+def _high(s: SimpleNamespace) -> float:
+    high: float = s.epsilon if s.epsilon_high is None else s.epsilon_high
+    return high
+
+
+def _surrogate(s: SimpleNamespace) -> Slot:
+    if s.loss_type == "cispo":
+        return slot(cispo, max_ratio=_high(s))
+    if s.loss_type == "sapo":
         return slot(sapo, tau_positive=s.sapo_temperature_pos, tau_negative=s.sapo_temperature_neg)
-    if loss_type == "vespo":
+    if s.loss_type == "vespo":
         return slot(
-            vespo,
+            vespo_in_limits,
             k_positive=s.vespo_k_pos,
             lambda_positive=s.vespo_lambda_pos,
             k_negative=s.vespo_k_neg,
             lambda_negative=s.vespo_lambda_neg,
+            sampler=sampler_weights(s),
         )
-    if s.importance_sampling_level == "sequence_token":
-        return slot(gspo_token, clip_low=s.epsilon, clip_high=high)
-    if s.delta is not None and s.delta >= 1.0 + high:
-        return slot(dual_clipped, clip_low=s.epsilon, clip_high=high, max_ratio=s.delta)
-    if s.delta is not None:
-        return slot(two_sided_clipped, clip_low=s.epsilon, clip_high=high, max_ratio=s.delta)
-    return slot(clipped, clip_low=s.epsilon, clip_high=high)
+    clips = {"clip_low": min(s.epsilon, NO_BOUND), "clip_high": _high(s)}
+    if s.delta is None:
+        return slot(clipped, **clips)
+    return slot(dual_clipped if s.delta >= 1.0 + _high(s) else two_sided_clipped, max_ratio=s.delta, **clips)
 
 
-def _aggregate(s: SimpleNamespace, loss_type: str) -> Slot:
+def _penalty(s: SimpleNamespace) -> Slot:
+    if not s.use_bias_correction_kl:
+        return slot(k3)
+    if s.loss_type == "vespo":
+        return slot(weighted_k3_beside, level=s.importance_sampling_level)
+    return slot(weighted_k3)
+
+
+def _aggregate(s: SimpleNamespace) -> Slot:
     steps = s.gradient_accumulation_steps if s.steps_per_generation is None else s.steps_per_generation
     scale = steps / s.gradient_accumulation_steps
     generation = slot(generation_mean, scale=scale) if scale != 1.0 else slot(token_mean)
     return {
         "grpo": slot(sequence_mean_token_mean),
         "sapo": slot(sequence_mean_token_mean),
-        "gmpo": slot(sequence_mean_token_mean),
         "bnpo": slot(token_mean),
         "dr_grpo": slot(fixed_length),
         "luspo": slot(sequence_mean_token_sum),
-    }.get(loss_type, generation)
+    }.get(s.loss_type, generation)
 
 
-def _corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
-    parts = []
-    if s.use_vllm and s.vllm_importance_sampling_correction:
-        kernel, level = one_of("vllm_importance_sampling_mode", s.vllm_importance_sampling_mode, MODES)
-        bounds = {
-            "min_ratio": s.vllm_importance_sampling_clip_min or 0.0,
-            "max_ratio": float("inf")
-            if s.vllm_importance_sampling_clip_max is None
-            else s.vllm_importance_sampling_clip_max,
-        }
-        parts.append(slot(kernel, level=level, **bounds))
-    if s.off_policy_mask_threshold is not None:
-        parts.append(slot(off_policy_mask, threshold=s.off_policy_mask_threshold))
-    if s.top_entropy_quantile < 1.0:
-        parts.append(slot(top_entropy, share=s.top_entropy_quantile))
-    return tuple(parts)
+def _masks(s: SimpleNamespace) -> tuple[Slot, ...]:
+    if s.off_policy_mask_threshold is None:
+        return _entropy_mask(s)
+    return (slot(off_policy_mask, threshold=s.off_policy_mask_threshold), *_entropy_mask(s))
+
+
+def _entropy_mask(s: SimpleNamespace) -> tuple[Slot, ...]:
+    share = s.top_entropy_quantile
+    return (slot(top_entropy_in_float32, share=share),) if share < 1.0 else ()
 
 
 DIALECT = Dialect(
@@ -153,6 +185,7 @@ DIALECT = Dialect(
     defaults=DEFAULTS,
     build=_build,
     choices={
+        "trainer": (GRPO, GMPO),
         "loss_type": LOSS_TYPES,
         "importance_sampling_level": tuple(LEVELS),
         "scale_rewards": ("group", "batch", "none"),
@@ -160,19 +193,21 @@ DIALECT = Dialect(
         "use_bias_correction_kl": (True, False),
         "mask_truncated_completions": (True, False),
         "use_vllm": (True, False),
+        "use_adaptive_entropy": (True, False),
         "vllm_importance_sampling_mode": tuple(MODES),
     },
     others=OTHERS,
-    aliases=ALIASES,
+    variants=VARIANTS,
     concepts=CONCEPTS,
     about=ABOUT,
     traps=TRAPS,
-    forms={generation_mean: token_mean},
-    metrics={
-        "clip_ratio/low_mean": counted("clip_low"),
-        "clip_ratio/high_mean": counted("clip_high"),
-        "clip_ratio/region_mean": counted("clip_low", "clip_high"),
-        "kl": counted("kl"),
+    forms={
+        generation_mean: token_mean,
+        top_entropy_in_float32: top_entropy,
+        vespo_in_limits: vespo,
+        weighted_k3_beside: weighted_k3,
+        geometric_mean_of_kept: geometric_mean_clipped,
     },
+    metrics=METRICS,
     calls=CALLS,
 )

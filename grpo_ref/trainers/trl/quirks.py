@@ -1,17 +1,21 @@
-"""What TRL alone does: a scale for gradient accumulation, rewards of None, DPPO's mask, and two mended bugs."""
+"""What TRL alone does to the loss: masks, weights and averages of its own."""
 
-from collections.abc import Callable, Mapping
+import math
 from types import SimpleNamespace
-from typing import Any
 
-from grpo_ref.arrays import MEMBERS, Array, array_namespace, masked_sum, where_mask
-from grpo_ref.kernels.advantages.moments import divisor, masked_moments
+from grpo_ref.arrays import TOKENS, Array, array_namespace, at_least, is_set, masked_sum
 from grpo_ref.kernels.aggregation import token_mean
-from grpo_ref.kernels.surrogates import dppo_kl, dppo_top_kl, dppo_top_tv, dppo_tv
-from grpo_ref.mistakes.released import luspo_before_6654
-from grpo_ref.trainers.calls import loss
-from grpo_ref.trainers.dialect import Call, Dialect
+from grpo_ref.kernels.levels import sequence_mean_level, token_level
+from grpo_ref.kernels.penalties import k3
+from grpo_ref.recipes import Slot
 from grpo_ref.types import Term
+
+LEVELS = {"token": token_level, "sequence": sequence_mean_level}
+"""The values of `importance_sampling_level`."""
+LOG_SMALLEST, LOG_LARGEST = math.log(1e-8), 20.0
+"""VESPO's limits of the logarithm of its weight, and of each part that it is the sum of, in nats."""
+MIN_RATE = 1e-4
+"""VESPO's λ is no smaller than this."""
 
 
 def generation_mean(mask: Array, *, scale: float) -> Array:
@@ -31,85 +35,159 @@ def generation_mean(mask: Array, *, scale: float) -> Array:
     return scale * token_mean(mask)
 
 
-def scored_normalized(rewards: Array, *, ddof: int = 1, eps: float = 1e-4) -> Array:
-    """`group_normalized` for groups of which some completions could not be scored: NaN marks those.
+def top_entropy_in_float32(entropies: Array, mask: Array, *, share: float = 0.2) -> Array:
+    """`top_entropy` whose threshold is computed in float32, and compared with entropies of any precision.
 
-        Aᵢ = (rᵢ - mean(r)) / (std(r) + eps)    over the scored completions of the group, 0 for the others
+        w = [H >= the (1 - share) quantile of the batch's token entropies, rounded]
 
-    Args:
-      rewards: (P, G), one row per prompt; NaN where no reward function had anything to say.
-      ddof, eps: as in `group_normalized`.
-
-    Returns:
-      (P, G); a group of which fewer than two are scored gets 0.
-
-    TRL `GRPOTrainer._generate_and_score_completions`, rewards of None.
-    """
-    xp = array_namespace(rewards)
-    scored = ~xp.isnan(rewards)
-    mean, variance = masked_moments(rewards, scored, axis=MEMBERS, ddof=ddof)
-    enough = xp.count_nonzero(scored, axis=MEMBERS, keepdims=True) > 1
-    return where_mask(scored & enough, (rewards - mean) / divisor(xp.sqrt(variance), eps))
-
-
-def scored_sum(components: Array) -> Array:
-    """The sum of what the reward functions say, without those that have nothing to say.
+    A token whose entropy is the threshold is dropped where that was rounded up; in float32 all through, only the
+    place of the quantile can be off.
 
     Args:
-      components: (P, G, K) one reward per function, NaN for None.
+      entropies: (P, G, T) entropy of the distribution each token was drawn from, in nats.
+      mask: (P, G, T) 1 on completion tokens.
+      share: of the tokens, 0 <= share < 1; at 0 the tokens of the highest entropy are left.
 
     Returns:
-      (P, G), NaN where no function has anything to say.
+      (P, G, T) of 0 and 1.
+
+    Raises:
+      ValueError: if share is below 0.
+
+    TRL `get_high_entropy_mask`, `torch.quantile`.
     """
-    xp = array_namespace(components)
-    scored = ~xp.isnan(components)
-    total = masked_sum(components, scored, axis=-1)
-    return xp.where(xp.any(scored, axis=-1), total, xp.nan)
+    if not share >= 0.0:
+        raise ValueError(f"top_entropy_quantile: TRL refuses a share below 0, got {share}")
+    xp = array_namespace(entropies, mask)
+    present = is_set(mask)
+    flat = xp.reshape(xp.where(present, xp.astype(entropies, xp.float32), xp.inf), (*mask.shape[:-3], -1))
+    ordered = xp.sort(flat, axis=-1)
+    last = at_least(xp.sum(xp.astype(flat < xp.inf, xp.float32), axis=-1, keepdims=True) - 1.0, 0.0)
+    place = (1.0 - share) * last
+    places = (xp.astype(at, xp.int64) for at in (xp.floor(place), xp.ceil(place)))
+    below, above = (_found(xp.take_along_axis(ordered, at, axis=-1)) for at in places)
+    threshold = _between(below, above, place - xp.floor(place))[..., None, None]
+    return xp.astype(present & (entropies >= threshold), entropies.dtype)
 
 
-def _advantages_of_some(
-    dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
-) -> dict[str, Any]:
-    settings = dialect.recipe(**config).advantage.settings
-    return {"value": scored_normalized(scored_sum(record.components * record.weights), **settings)}
+def _found(entropy: Array) -> Array:
+    """The entropy, or 0 where there is no token."""
+    xp = array_namespace(entropy)
+    return xp.where(entropy < xp.inf, entropy, 0.0)
 
 
-DIVERGENCES: dict[str, Callable[..., Term]] = {
-    "binary_tv": dppo_tv,
-    "binary_kl": dppo_kl,
-    "topk_tv": dppo_top_tv,
-    "topk_kl": dppo_top_kl,
-}
-"""The values of `divergence_type` in TRL's experimental DPPO trainer."""
+def _between(below: Array, above: Array, part: Array) -> Array:
+    """Linear interpolation as `torch.lerp` rounds it."""
+    width = above - below
+    return array_namespace(part).where(part < 0.5, below + part * width, above - width * (1.0 - part))
 
 
-def _divergence_mask(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """1 where DPPO keeps a token; the configuration is that of the experimental DPPO trainer."""
-    kernel = DIVERGENCES[config["divergence_type"]]
-    tops = (record.top_log_probs, record.top_old_log_probs) if "topk" in config["divergence_type"] else ()
-    arrays = (record.log_probs - record.old_log_probs, record.log_probs, *tops, record.advantages[..., None])
-    kept = kernel(*arrays, low=config["epsilon_low"], high=config["epsilon_high"]).direct != 0.0
-    return {"value": kept * record.mask}
+def vespo_in_limits(
+    log_probs: Array,
+    old_log_probs: Array,
+    rollout_log_probs: Array,
+    advantages: Array,
+    mask: Array,
+    *,
+    k_positive: float = 2.0,
+    lambda_positive: float = 3.0,
+    k_negative: float = 3.0,
+    lambda_negative: float = 2.0,
+    sampler: tuple[Slot, ...] = (),
+) -> Term:
+    """`vespo` with a limit on each token: the sampler's weights are inside w, other corrections are outside.
+
+        sₜ = sg[φ(w)] A log πθ(t),   log w = Σₜ clip(log rₜ, ±20) + Σₜ clip(log cₜ, log 1e-8, 20)
+
+    The second sum runs over the padding too, whose c is 1, or the nearest bound of a window without 1.
+
+    Args:
+      log_probs, old_log_probs, rollout_log_probs: (P, G, T) in nats.
+      advantages: broadcastable to (P, G, T); constant with respect to θ.
+      mask: (P, G, T) 1 on completion tokens.
+      k_positive, lambda_positive, k_negative, lambda_negative: as in `vespo`; a λ below 1e-4 is 1e-4.
+      sampler: the weights c for the sampler's mismatch; none if it is empty.
+
+    Returns:
+      Term of (P, G, T) arrays; the slope is direct, with respect to log_probs.
+
+    TRL `get_gamma_weights` and `loss_type="vespo"`.
+    """
+    xp = array_namespace(log_probs, advantages)
+    log_ratio = xp.clip(log_probs - old_log_probs, -LOG_LARGEST, LOG_LARGEST)
+    log_weight = masked_sum(log_ratio, mask, axis=TOKENS, keepdims=True)
+    fields = SimpleNamespace(old_log_probs=old_log_probs, rollout_log_probs=rollout_log_probs, mask=mask)
+    for part in sampler:
+        limited = xp.clip(part(fields), math.exp(LOG_SMALLEST), math.exp(LOG_LARGEST))
+        log_weight = log_weight + xp.sum(xp.log(limited), axis=TOKENS, keepdims=True)
+    log_weight = xp.clip(log_weight, LOG_SMALLEST, LOG_LARGEST)
+    good = advantages + xp.zeros_like(log_probs) >= 0.0
+    k = xp.where(good, xp.full_like(log_probs, k_positive), k_negative)
+    rate = xp.where(
+        good, xp.full_like(log_probs, max(lambda_positive, MIN_RATE)), max(lambda_negative, MIN_RATE)
+    )
+    weight = xp.exp(k * log_weight + rate * (1.0 - xp.exp(log_weight))) * advantages
+    return Term(value=weight * log_probs, direct=weight)
 
 
-def _luspo_before_6654(
-    dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
-) -> dict[str, Any]:
-    clips = dialect.recipe(**config).surrogate.settings
-    arrays = (record.log_probs, record.old_log_probs, record.advantages[..., None], record.mask)
-    return dict(zip(("loss", "grad_logp"), luspo_before_6654(*arrays, **clips), strict=True))
+def weighted_k3_beside(
+    log_probs: Array, ref_log_probs: Array, old_log_probs: Array, mask: Array, *, level: str = "token"
+) -> Term:
+    """`weighted_k3` whose ratio is not that of the surrogate: the token's, or the geometric mean's.
+
+        r (e⁻ᵛ - 1 + v),   r = exp(level(log πθ - log πold)),  v = log πθ - log πref
+
+    Its slope is written for weights that are the same for all tokens of a completion, as TRL's are.
+
+    Args:
+      log_probs, ref_log_probs, old_log_probs: (P, G, T) in nats.
+      mask: (P, G, T) 1 on completion tokens.
+      level: "token" or "sequence", TRL's importance_sampling_level.
+
+    Returns:
+      Term with (P, G, T) value and direct slope with respect to log_probs.
+
+    TRL `use_bias_correction_kl` with `loss_type="vespo"`.
+    """
+    term = k3(log_probs, ref_log_probs)
+    ratio = array_namespace(log_probs).exp(LEVELS[level](log_probs - old_log_probs, mask))
+    return Term(
+        value=ratio * term.value, direct=LEVELS[level](ratio * term.value, mask) + ratio * term.direct
+    )
 
 
-def _loss_before_6024(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Gradient accumulation was not made up for."""
-    forgotten = ("gradient_accumulation_steps", "steps_per_generation")
-    return loss(dialect, {key: value for key, value in config.items() if key not in forgotten}, record)
+def geometric_mean_of_kept(
+    log_ratio: Array,
+    advantages: Array,
+    mask: Array,
+    correction: Array,
+    *,
+    clip_low: float = 0.4,
+    clip_high: float = 0.4,
+) -> Term:
+    """`geometric_mean_clipped` over those tokens alone that the entropy mask keeps.
 
+        s = A exp(1/n Σₜ cₜ zₜ),   n = Σₜ cₜ,   zₜ the clipped log-ratio of `geometric_mean_clipped`
 
-CALLS: dict[str, Call] = {
-    "advantages of partly scored groups": _advantages_of_some,
-    "divergence mask": _divergence_mask,
-    "loss before PR #6024": _loss_before_6024,
-    "loss before PR #6654": _luspo_before_6654,
-}
-"""What only TRL's recorded cases hold."""
+    Args:
+      log_ratio: (P, G, T) log πθ - log πold, token by token, in nats.
+      advantages: broadcastable to (P, G, T), one per completion; constant with respect to θ.
+      mask: (P, G, T) 1 on completion tokens.
+      correction: (P, G, T) of 0 and 1.
+      clip_low, clip_high: half-widths in log space.
+
+    Returns:
+      Term of two (P, G, T) arrays, for weights that are the mean over a completion of all its tokens.
+
+    TRL `experimental.gmpo` with `top_entropy_quantile`.
+    """
+    xp = array_namespace(log_ratio, advantages, mask)
+    good, bad = advantages > 0.0, advantages < 0.0
+    stopped = (good & (log_ratio > clip_high)) | (bad & (log_ratio < -clip_low))
+    near = xp.where(stopped, xp.clip(log_ratio, -clip_low, clip_high), log_ratio)
+    kept = mask * correction
+    count = at_least(xp.sum(kept, axis=TOKENS, keepdims=True), 1.0)
+    mean = masked_sum(near, kept, axis=TOKENS, keepdims=True) / count
+    value = xp.exp(mean) * advantages + xp.zeros_like(log_ratio)
+    share = kept * xp.sum(mask, axis=TOKENS, keepdims=True) / count
+    return Term(value=value, slope=xp.where(stopped, 0.0, value * share))

@@ -1,11 +1,54 @@
 """Configurations of TRL that do something else than their author is likely to think."""
 
-from grpo_ref.trainers.trap import Trap
+from dataclasses import replace
+from types import SimpleNamespace
 
+from grpo_ref.trainers.trap import Trap
+from grpo_ref.trainers.trl.keys import GMPO
+from grpo_ref.trainers.trl.sampler import is_corrected, upper_bound
+
+GMPO_READS_NOT = {
+    *(
+        "loss_type",
+        "importance_sampling_level",
+        "delta",
+        "use_bias_correction_kl",
+        "off_policy_mask_threshold",
+    ),
+    *("use_vllm", "vllm_importance_sampling_mode", "vllm_importance_sampling_clip_max"),
+    *("vllm_importance_sampling_clip_min", "entropy_coef", "use_adaptive_entropy"),
+}
+"""Keys of GRPOConfig that change the loss of GRPOTrainer alone."""
 PPO_LOSSES = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo")
 """Loss types that clip the ratio as PPO does."""
+VESPO_VLLM = {"loss_type": "vespo", "use_vllm": True, "vllm_importance_sampling_mode": "token_truncate"}
 
-TRAPS = (
+
+def _leaves_out_1(s: SimpleNamespace) -> bool:
+    """Whether the window of the sampler's weights does not hold 1."""
+    low, high = s.vllm_importance_sampling_clip_min, upper_bound(s)
+    return (low is not None and low > 1.0) or (high is not None and high < 1.0)
+
+
+GMPO_TOO = {
+    "Batch scaling that keeps the group's mean",
+    "Two completions are not plus and minus one",
+    "Truncated completions stay in the denominator",
+    "A reference model that is not taken",
+    "Settings of a reference that is not there",
+    "An entropy threshold in float32",
+    "Keys that GMPOTrainer does not read",
+    "A clip that cannot act",
+}
+"""Traps that GMPOTrainer has as well; the others are about what only the loss of GRPOTrainer reads."""
+
+
+def _of_grpo(trap: Trap) -> Trap:
+    """The trap, into which GMPOTrainer does not fall."""
+    return replace(trap, sprung=lambda s, given: s.trainer != GMPO and trap.sprung(s, given))
+
+
+_ALL = (
     Trap(
         "Dr. GRPO that still divides by the std",
         lambda s, given: s.loss_type == "dr_grpo" and s.scale_rewards not in ("none", False),
@@ -112,7 +155,7 @@ TRAPS = (
     ),
     Trap(
         "Truncated completions leave the denominator",
-        lambda s, given: bool(s.mask_truncated_completions) and s.loss_type not in ("grpo", "sapo", "gmpo"),
+        lambda s, given: bool(s.mask_truncated_completions) and s.loss_type not in ("grpo", "sapo"),
         "mask_truncated_completions takes the tokens of truncated completions out of the number of tokens too, so the"
         " more completions are truncated, the more the others count.",
         "TRL PR #6439",
@@ -121,7 +164,9 @@ TRAPS = (
     ),
     Trap(
         "Truncated completions stay in the denominator",
-        lambda s, given: bool(s.mask_truncated_completions) and s.loss_type in ("grpo", "sapo", "gmpo"),
+        lambda s, given: (
+            bool(s.mask_truncated_completions) and (s.loss_type in ("grpo", "sapo") or s.trainer == GMPO)
+        ),
         "Averages per completion still count truncated completions, as zeros: the more of them there are, the smaller the step.",
         "TRL GRPOTrainer._compute_loss",
         {"mask_truncated_completions": True, "loss_type": "grpo"},
@@ -174,15 +219,12 @@ TRAPS = (
         "Settings of a reference that is not there",
         lambda s, given: (
             s.beta == 0.0
-            and bool(
-                {"sync_ref_model", "ref_model_mixup_alpha", "ref_model_sync_steps", "use_bias_correction_kl"}
-                & given
-            )
+            and bool({"ref_model_mixup_alpha", "ref_model_sync_steps", "use_bias_correction_kl"} & given)
         ),
         "beta is 0 (the default), so no reference model is loaded and nothing of it has an effect.",
         "TRL GRPOConfig.beta",
-        {"sync_ref_model": True},
-        {"sync_ref_model": True, "beta": 0.04},
+        {"ref_model_mixup_alpha": 0.9},
+        {"ref_model_mixup_alpha": 0.9, "sync_ref_model": True, "beta": 0.04},
     ),
     Trap(
         "A mask that keeps its denominator",
@@ -192,6 +234,53 @@ TRAPS = (
         "TRL get_high_entropy_mask; Wang et al. 2025 (arXiv:2506.01939)",
         {"top_entropy_quantile": 0.2},
         {"top_entropy_quantile": 1.0},
+    ),
+    Trap(
+        "An entropy threshold in float32",
+        lambda s, given: s.top_entropy_quantile < 1.0,
+        "The threshold of top_entropy_quantile is computed in float32. The token at the threshold itself is dropped"
+        " where entropies in a higher precision lie just below the rounded one: of 19 tokens, a share of 0.5 keeps 9"
+        " or 10.",
+        "TRL get_high_entropy_mask, torch.quantile",
+        {"top_entropy_quantile": 0.5},
+        {"top_entropy_quantile": 1.0},
+    ),
+    Trap(
+        "VESPO with a window that leaves out 1",
+        lambda s, given: s.loss_type == "vespo" and is_corrected(s) and _leaves_out_1(s),
+        "VESPO multiplies the sampler's weights over the padding too, where the ratio is 1. A window without 1 changes"
+        " that, and the weight of a completion depends on the longest one of its batch.",
+        "TRL get_gamma_weights, importance_sampling_ratio",
+        VESPO_VLLM | {"vllm_importance_sampling_clip_max": 0.9},
+        VESPO_VLLM,
+    ),
+    Trap(
+        "A bonus for entropy that never comes",
+        lambda s, given: s.use_adaptive_entropy and "entropy_target" not in given,
+        "use_adaptive_entropy adds the bonus only where the mean entropy is at or below entropy_target, whose default"
+        " is 0.2 nats per token; most policies stay above it. Set it near the entropy at the beginning.",
+        "TRL GRPOConfig.entropy_target",
+        {"use_adaptive_entropy": True},
+        {"use_adaptive_entropy": True, "entropy_target": 5.0},
+    ),
+    Trap(
+        "Keys that GMPOTrainer does not read",
+        lambda s, given: s.trainer == GMPO and bool(GMPO_READS_NOT & given),
+        "GMPOTrainer has a loss of its own, which reads epsilon, epsilon_high, beta and top_entropy_quantile. It takes"
+        " all other keys of the loss and ignores them: the weights for vLLM, the bonus, delta, the off-policy mask;"
+        " and its KL is never weighted.",
+        "TRL experimental GMPOTrainer._compute_loss",
+        {"trainer": GMPO, "use_vllm": True},
+        {"trainer": GMPO, "beta": 0.04},
+    ),
+    Trap(
+        "A mean over tokens of each micro-batch",
+        lambda s, given: s.loss_type == "bnpo" and s.gradient_accumulation_steps > 1,
+        'loss_type="bnpo" divides by the tokens of each micro-batch, and the step is the mean over those: a token counts'
+        ' more among short completions. "dapo" divides by all tokens.',
+        "TRL GRPOTrainer._compute_loss",
+        {"loss_type": "bnpo", "gradient_accumulation_steps": 4},
+        {"loss_type": "dapo", "gradient_accumulation_steps": 4},
     ),
     Trap(
         "A clip that cannot act",
@@ -217,4 +306,5 @@ TRAPS = (
         {"use_vllm": True, "vllm_importance_sampling_clip_max": 3.0},
     ),
 )
+TRAPS = tuple(trap if trap.name in GMPO_TOO else _of_grpo(trap) for trap in _ALL)
 """In the order in which they are told."""

@@ -59,6 +59,13 @@ def test_vespo_is_a_bump_with_a_sign(asarray):
     asarray.check(corrected.direct, [[[4 / exp(3), 4 / exp(3)]]])
 
 
+def test_one_masked_token_does_not_decide_vespos_weight_alone(asarray):
+    """Its correction counts as 1e-8; a sequence ratio of 1e8 makes up for it, and w = 1."""
+    log_ratio, ones = asarray([[[log(1e8), log(1e8)]]]), asarray([[[1, 1]]])
+    term = vespo(log_ratio, asarray([[[-1.0, -1.0]]]), ones, asarray([[[0.0, 1.0]]]), ones)
+    asarray.check(term.direct, [[[1, 1]]])
+
+
 def test_vespo_is_limited_far_away(asarray):
     """w = e^-100 counts as 1e-8: k = 2 gives 1e-16 e^(3 (1 - 1e-8))."""
     ones = asarray([[[1]]])
