@@ -52,7 +52,7 @@ def batch_normalized(rewards: Array, *, ddof: int = 0, eps: float = 1e-4) -> Arr
     return (rewards - mean) / divisor(reward_std(rewards, axis=COMPLETIONS, ddof=ddof), eps)
 
 
-def gpg(rewards: Array) -> Array:
+def gpg(rewards: Array, *, keep_singletons: bool = False) -> Array:
     """Reward minus the group's mean, scaled up by the share of completions that were rewarded: GPG.
 
         Aᵢ = α (rᵢ - mean(r)),   α = completions of the batch / those of them with r ≠ 0
@@ -61,13 +61,14 @@ def gpg(rewards: Array) -> Array:
 
     Args:
       rewards: (P, G), one row per prompt.
+      keep_singletons: as in `group_centered`.
 
     Returns:
-      (P, G); each row sums to zero.
+      (P, G); each row of two or more sums to zero.
 
     Chu et al. 2025, GPG (arXiv:2504.02546); verl `compute_gpg_outcome_advantage`.
     """
     xp = array_namespace(rewards)
     rewarded = xp.sum(xp.astype(rewards != 0.0, rewards.dtype), axis=COMPLETIONS, keepdims=True)
     size = rewards.shape[GROUPS] * rewards.shape[MEMBERS]
-    return group_centered(rewards) * (size / at_least(rewarded, 1.0))
+    return group_centered(rewards, keep_singletons=keep_singletons) * (size / at_least(rewarded, 1.0))
