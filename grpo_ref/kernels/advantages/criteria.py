@@ -5,7 +5,7 @@ components (..., P, G, K), one reward per criterion -> (..., P, G), or (..., P, 
 
 from grpo_ref.arrays import Array, array_namespace
 from grpo_ref.kernels.advantages.batch import batch_normalized
-from grpo_ref.kernels.advantages.group import group_centered, group_normalized
+from grpo_ref.kernels.advantages.group import group_normalized
 from grpo_ref.kernels.advantages.per_token import whitened
 
 
@@ -47,7 +47,6 @@ def normalized_then_whitened(
     *,
     ddof: int = 1,
     eps: float = 1e-6,
-    scale: bool = True,
     keep_singletons: bool = False,
 ) -> Array:
     """GDPO as verl has it: the last normalization is over tokens, so long completions count more.
@@ -59,7 +58,6 @@ def normalized_then_whitened(
       weights: (K,) of the criteria.
       mask: (P, G, T) 1 on completion tokens.
       ddof, eps: of the normalization in the group; 1 and 1e-6 in verl, which computes in float32.
-      scale: whether the criteria are divided by their standard deviations, or only centered.
       keep_singletons: as in `group_normalized`, for each criterion.
 
     Returns:
@@ -69,9 +67,6 @@ def normalized_then_whitened(
     """
     xp = array_namespace(components, weights)
     each = xp.moveaxis(components, -1, 0)
-    if scale:
-        each = group_normalized(each, ddof=ddof, eps=eps, keep_singletons=keep_singletons)
-    else:
-        each = group_centered(each, keep_singletons=keep_singletons)
-    total = xp.sum(xp.moveaxis(each, 0, -1) * weights, axis=-1)
+    normalized = group_normalized(each, ddof=ddof, eps=eps, keep_singletons=keep_singletons)
+    total = xp.sum(xp.moveaxis(normalized, 0, -1) * weights, axis=-1)
     return whitened(total, mask, baseline=False, ddof=1, eps=1e-8)

@@ -72,10 +72,11 @@ AGGREGATES = {
     "token-mean": slot(token_mean),
     "token-sum": slot(token_sum),
     "seq-mean-token-sum": slot(sequence_mean_token_sum),
-    "seq-mean-token-mean": slot(sequence_mean_token_mean, eps=1e-8),
+    "seq-mean-token-mean": slot(sequence_mean_token_mean),
     "seq-mean-token-sum-norm": slot(fixed_length),
 }
-"""The actor divides by the size of the batch, empty completions included; `agg_loss` alone leaves them out."""
+"""The actor divides by the size of the batch, empty completions included; `agg_loss` alone leaves them out. The
+1e-8 that it adds to the lengths is lost: they are whole numbers, and the sum is float32."""
 PENALTIES = {
     "kl": slot(k1),
     "k1": slot(k1),
@@ -106,11 +107,9 @@ ESTIMATORS = {
 }
 WITHOUT_STD = {
     "grpo": slot(group_centered, keep_singletons=True),
-    "grpo_vectorized": slot(group_centered, keep_singletons=True),
     "grpo_passk": slot(best_of_group, scale=False),
-    "gdpo": slot(normalized_then_whitened, scale=False, keep_singletons=True),
 }
-"""The estimators that norm_adv_by_std_in_grpo=False changes."""
+"""The estimators that norm_adv_by_std_in_grpo=False changes; grpo_vectorized and gdpo are not told of it."""
 NO_DUAL_CLIP = 1e6
 """A bound of the ratio that nothing reaches; the dual clip has no switch."""
 NO_CLIP_LOW = math.nextafter(1.0, 0.0)
@@ -158,9 +157,11 @@ def _dro(s: SimpleNamespace) -> Slot:
 
 
 def _dppo(s: SimpleNamespace, kernel: Callable[..., Term], **settings: float) -> Slot:
+    """The limit of ± 20 nats is the weight's alone; the probabilities are not limited."""
     clips = _clips(s)
     bounds = {"low": clips["clip_low"], "high": clips["clip_high"]}
-    return slot(kernel, **bounds, max_ratio=s.clip_ratio_c, **settings)
+    limits = {"max_ratio": min(s.clip_ratio_c, math.exp(20.0)), "min_ratio": math.exp(-20.0)}
+    return slot(kernel, **bounds, **limits, **settings)
 
 
 def _clip_cov(s: SimpleNamespace) -> Slot:
@@ -226,8 +227,8 @@ MODES = {
         lambda s: slot(geometric_mean_per_token, **_clips(s)), aggregate=PER_COMPLETION, limits=FREE
     ),
     "dro": Mode(_dro, limits=FREE),
-    "dppo_tv": Mode(lambda s: _dppo(s, dppo_tv)),
-    "dppo_kl": Mode(lambda s: _dppo(s, dppo_kl, eps=1e-8)),
+    "dppo_tv": Mode(lambda s: _dppo(s, dppo_tv), limits=FREE),
+    "dppo_kl": Mode(lambda s: _dppo(s, dppo_kl, eps=1e-8), limits=FREE),
     "clip_cov": Mode(_clip_cov, limits=FREE),
     "kl_cov": Mode(_kl_cov, limits=FREE),
     "bypass_mode": Mode(_bypass),
