@@ -15,14 +15,15 @@ from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.calls import CALLS
 from grpo_ref.trainers.replay import NUMBERS, read, rebuild, record_of, shipped, verdict, verdicts
 
-FILES = {path.parent.name: read(path) for path in shipped()}
+FILES = {path: read(path) for path in shipped()}
 CASES = {case["id"]: (case, inputs) for inputs, cases in FILES.values() for case in cases}
+RECORDED = [name for name, (case, _) in CASES.items() if "refused" not in case]
 
 
 def test_every_case_stands_in_the_folder_of_its_trainer_under_a_name_of_its_own():
     assert len(CASES) == sum(len(cases) for _, cases in FILES.values())
-    for trainer, (_, cases) in FILES.items():
-        assert {case["trainer"] for case in cases} == {trainer}
+    for path, (_, cases) in FILES.items():
+        assert {case["trainer"] for case in cases} == {path.parent.name}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -31,28 +32,30 @@ def test_a_case_is_reproduced(name):
     assert found.passed, found
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", RECORDED)
+@np.errstate(all="ignore")
 def test_a_case_is_rebuilt_without_its_numbers_and_a_changed_number_is_noticed(name):
     case, inputs = deepcopy(CASES[name])
     numbers = {key: case.pop(key) for key in NUMBERS if key in case}
     assert set(rebuild(case, inputs)) & set(NUMBERS) == set(numbers)
     key = "value" if "value" in numbers else "grad_logp"
-    changed = np.array(numbers[key], dtype=float) + 1e-3
+    changed = np.array(numbers[key], dtype=float)
+    changed = changed + 1e-3 * max(1.0, np.max(np.abs(changed[np.isfinite(changed)]), initial=0.0))
     assert not verdict({**CASES[name][0], key: changed.tolist()}, inputs).passed
 
 
 COUNTED = {
     name: metric
     for name, (case, _) in CASES.items()
-    for metric in case.get("metrics", {})
-    if metric in DIALECTS[case["trainer"]].metrics
+    for metric, value in case.get("metrics", {}).items()
+    if metric in DIALECTS[case["trainer"]].metrics and not isinstance(value, str)
 }
 
 
 @pytest.mark.parametrize(("name", "metric"), COUNTED.items())
 def test_a_changed_metric_is_noticed(name, metric):
     case, inputs = deepcopy(CASES[name])
-    case["metrics"][metric] += 1e-3
+    case["metrics"][metric] += 1e-3 * max(1.0, abs(case["metrics"][metric]))
     assert not verdict(case, inputs).passed
 
 
@@ -62,12 +65,13 @@ def test_every_counterpart_of_a_metric_is_compared_somewhere(dialect):
     assert set(dialect.metrics) <= recorded
 
 
+@np.errstate(all="ignore")
 def test_padding_is_read_by_the_released_bug_alone():
     """All padding of the inputs holds random values, so code that reads it gives itself away."""
     reading = set()
     for case, inputs in CASES.values():
         if "grad_logp" in case:
-            padding = record_of(case, inputs).mask == 0
+            padding = record_of(case, {**inputs, **case.get("inputs", {})}).mask == 0
             if np.any(rebuild(case, inputs)["grad_logp"][padding] != 0.0):
                 reading.add(case["call"])
     assert reading == {"loss before PR #6654"}

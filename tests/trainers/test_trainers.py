@@ -23,4 +23,4 @@ def test_a_trainer_is_a_module_of_its_name_with_a_dialect_and_a_recipe(name):
 
 
 def test_the_recorded_cases_of_every_folder_are_shipped():
-    assert set(shipped()) == set(FOLDER.glob("*/recorded.json"))
+    assert set(shipped()) == set(FOLDER.glob("*/recorded*.json"))

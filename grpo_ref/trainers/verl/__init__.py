@@ -53,7 +53,7 @@ from grpo_ref.trainers.verl.keys import (
     DEFAULTS,
     GROUPS,
     IGNORED,
-    OF_ROLLOUT,
+    OF_GROUPS,
     OTHERS,
     PLACES,
 )
@@ -262,7 +262,9 @@ def _reward(s: SimpleNamespace) -> Slot:
     if s.reward_manager != "dapo" or not settings["overlong_buffer_cfg.enable"]:
         return slot(task_reward)
     if s.max_resp_len is None:
-        raise ValueError("reward_kwargs.max_resp_len: the overlong punishment needs it, and it has no default")
+        raise ValueError(
+            "reward_kwargs.max_resp_len: the overlong punishment needs it, and it has no default"
+        )
     buffer, factor = settings["overlong_buffer_cfg.len"], settings["overlong_buffer_cfg.penalty_factor"]
     if not 0 < buffer <= s.max_resp_len:
         raise ValueError(f"overlong_buffer_cfg.len: expected 0 < len <= max_resp_len, got {buffer}")
@@ -297,7 +299,7 @@ DIALECT = Dialect(
         "rollout_is_batch_normalize": (True, False),
         "filter_groups.enable": (True, False),
     },
-    others=OTHERS | OF_ROLLOUT,
+    others=OTHERS | OF_GROUPS,
     beyond=BEYOND,
     aliases=ALIASES,
     groups=GROUPS,

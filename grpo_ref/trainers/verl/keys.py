@@ -78,9 +78,9 @@ PLACES = {key: place for place, group in BY_PLACE.items() for key in group} | {
 OTHERS = frozenset(
     """calculate_entropy calculate_sum_pi_squared clip_grad data_loader_seed entropy_checkpointing
     entropy_from_logits_chunk_size entropy_from_logits_with_chunking enable_gradient_checkpointing experiment_name
-    freeze_vision_tower global_batch_info grad_clip horizon kl_coef kl_penalty lam load_weight log
+    freeze_vision_tower global_batch_info grad_clip engine horizon kl_coef kl_penalty lam load_weight log
     log_prob_max_token_len_per_gpu log_prob_micro_batch_size log_prob_micro_batch_size_per_gpu
-    log_prob_use_dynamic_bsz loss_type lr max_inflight_gen_batches max_num_gen_batches metric
+    log_prob_use_dynamic_bsz loss_type lr max_inflight_gen_batches max_num_gen_batches metric model_engine optim
     overlong_buffer_cfg.log pad_to_length pf_ppo ppo_infer_max_token_len_per_gpu
     ppo_infer_micro_batch_size_per_gpu ppo_max_token_len_per_gpu ppo_micro_batch_size
     ppo_micro_batch_size_per_gpu ppo_mini_batch_size project_name reweight_method rollout_n shuffle strategy
@@ -88,25 +88,41 @@ OTHERS = frozenset(
     use_prefix_grouper use_remove_padding use_rollout_log_probs use_torch_compile weight_pow""".split()
 )
 GROUPS = frozenset(
-    """actor actor_rollout_ref algorithm distillation filter_groups kl_ctrl overlong_buffer_cfg pf_ppo policy_loss
-    reward reward_kwargs reward_manager reward_model rollout rollout_correction trainer""".split()
+    """actor actor_rollout_ref algorithm distillation filter_groups kl_ctrl overlong_buffer_cfg pf_ppo
+    policy_loss reward reward_kwargs reward_manager reward_model rollout rollout_correction trainer""".split()
 )
 IGNORED = frozenset(
-    """agent automodel checkpoint critic custom custom_reward_function data engine engine_kwargs fsdp_config
-    global_profiler hybrid_engine megatron model model_config model_engine module mtp multi_turn nccl_timeout
-    npu_profile optim profile profiler qat ray_init ray_kwargs ref router_replay sandbox_fusion torchtitan trace
-    trainer transfer_queue transformer_config val_kwargs update_weights_bucket_megabytes veomni""".split()
+    """actor@actor_rollout_ref agent async_training automodel checkpoint checkpoint_engine critic custom
+    custom_reward_function data disaggregation distillation_loss engine engine_kwargs fsdp_config global_profiler
+    hydra megatron model model_config module mtp multi_turn npu_profile optim profile profiler prometheus qat ray_init
+    ray_kwargs ref router_replay sandbox_fusion skip teacher_models torchtitan trace trainer transfer_queue
+    transformer_config val_kwargs update_weights_bucket_megabytes veomni""".split()
 )
-OF_ROLLOUT = frozenset(
-    f"rollout.{key}"
-    for key in """calculate_log_probs disable_log_stats do_sample dtype enable_chunked_prefill
-    enable_prefix_caching enforce_eager free_cache_engine gpu_memory_utilization ignore_eos load_format
-    log_prob_max_token_len_per_gpu log_prob_micro_batch_size log_prob_micro_batch_size_per_gpu
-    log_prob_use_dynamic_bsz max_model_len max_num_batched_tokens max_num_seqs mode name prompt_length
-    response_length skip_tokenizer_init temperature tensor_model_parallel_size top_k top_p""".split()
-) | frozenset(
-    f"reward_model.{key}" for key in "enable launch_reward_fn_async num_workers path".split()
+"""Groups of which no key touches the objective, but those that stand above with their place."""
+OF_GROUPS = (
+    frozenset(
+        """actor.profile actor_rollout_ref.hybrid_engine actor_rollout_ref.nccl_timeout distillation.n_gpus_per_node
+    distillation.nnodes distillation.teacher_key reward.num_workers reward_manager.source""".split()
+    )
+    | frozenset(
+        f"rollout.{key}"
+        for key in """calculate_log_probs cudagraph_capture_sizes data_parallel_size disable_log_stats do_sample dtype
+    enable_chunked_prefill enable_prefix_caching enable_rollout_routing_replay enable_sleep_mode enforce_eager
+    engine_kwargs expert_parallel_size free_cache_engine full_determinism gpu_memory_utilization ignore_eos
+    layered_summon limit_images load_format log_prob_max_token_len_per_gpu log_prob_micro_batch_size
+    log_prob_micro_batch_size_per_gpu log_prob_use_dynamic_bsz logprobs_mode max_model_len
+    max_num_batched_tokens max_num_seqs mode moe_load_balance_metrics_interval mtp multi_stage_wake_up
+    n_gpus_per_node name nnodes over_sample_rate pipeline_model_parallel_size prompt_length qat quantization
+    quantization_config_file response_length scheduling_policy seed single_turn_response_length
+    skip_tokenizer_init temperature tensor_model_parallel_size top_k top_p total_rollout_steps""".split()
+    )
+    | frozenset(
+        f"reward_model.{key}"
+        for key in """enable enable_resource_pool launch_reward_fn_async model_path n_gpus_per_node nnodes num_workers
+    path reward_loop_class_name reward_loop_module_path reward_loop_source rollout.n""".split()
+    )
 )
+"""Keys that exist in these groups and do not touch the objective."""
 BEYOND = {
     "use_kl_in_reward": (False, "The penalty is subtracted from the reward of every token."),
     "distillation.enabled": (False, "A loss towards a teacher's distribution is added."),

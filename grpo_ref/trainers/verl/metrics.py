@@ -43,12 +43,16 @@ def _seen(m: Measured) -> SimpleNamespace:
     is_limited = m.settings.loss_mode in LIMITED or _clips_in_bypass(m.settings)
     bound = SAFETY_BOUND if is_limited else np.inf
     log_ratio = np.clip(log_ratio, -bound, bound)
-    fields = {"log_ratio": log_ratio, "ratio": np.exp(log_ratio), "advantages": advantages + np.zeros(mask.shape)}
+    fields = {
+        "log_ratio": log_ratio,
+        "ratio": np.exp(log_ratio),
+        "advantages": advantages + np.zeros(mask.shape),
+    }
     return SimpleNamespace(**fields, recipe=recipe, record=record, mask=mask, settings=m.settings)
 
 
 def _clips_in_bypass(settings: SimpleNamespace) -> bool:
-    return settings.loss_mode == "bypass_mode" and inner(settings)["loss_type"] == "ppo_clip"
+    return bool(settings.loss_mode == "bypass_mode" and inner(settings)["loss_type"] == "ppo_clip")
 
 
 def _share(seen: SimpleNamespace, where: Any) -> float:
@@ -304,7 +308,8 @@ def _norm(batch: Mismatch, weights: Floats) -> float:
 def rejection_statistics(batch: Mismatch) -> dict[str, float]:
     """What the statistic of each option is, and how much it rejects."""
     arrays = (batch.learner, batch.sampler, batch.mask)
-    numbers, kept = {}, batch.mask
+    numbers: dict[str, float] = {}
+    kept = batch.mask
     for bound in rejection(batch.settings["rollout_rs"], batch.settings["rollout_rs_threshold"]):
         far = divergence(*arrays, option=bound.option)
         numbers |= {
@@ -378,7 +383,9 @@ def _correction_metrics(prefix: str, of: Callable[..., float]) -> dict[str, Metr
         ([f"rollout_is_{name}" for name in OF_WEIGHTS], weight_statistics),
         (sorted(rejected), rejection_statistics),
     )
-    return {prefix + name: partial(of, name=name, numbers=numbers) for names, numbers in groups for name in names}
+    return {
+        prefix + name: partial(of, name=name, numbers=numbers) for names, numbers in groups for name in names
+    }
 
 
 METRICS: dict[str, Metric] = {

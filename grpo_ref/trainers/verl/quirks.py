@@ -87,7 +87,9 @@ def overlong_in_tokens(
     """
     if not 0 < buffer <= budget:
         raise ValueError(f"overlong_buffer: expected 0 < len <= max_resp_len, got {buffer} and {budget}")
-    return rewards + array_namespace(rewards, lengths).clip((budget - buffer - lengths) / buffer * factor, None, 0.0)
+    return rewards + array_namespace(rewards, lengths).clip(
+        (budget - buffer - lengths) / buffer * factor, None, 0.0
+    )
 
 
 class Bound(NamedTuple):
@@ -256,7 +258,9 @@ FORMS: dict[Callable[..., Any], Callable[..., Any]] = {
 # ---- the actor -------------------------------------------------------------------------------------
 
 
-def as_actor(settings: SimpleNamespace, recipe: Recipe, record: SimpleNamespace) -> tuple[Recipe, SimpleNamespace]:
+def as_actor(
+    settings: SimpleNamespace, recipe: Recipe, record: SimpleNamespace
+) -> tuple[Recipe, SimpleNamespace]:
     """What verl's actor is given: after bypass mode, weights and rejection.
 
     The weights are of the tokens that were drawn; rejected tokens are masked out after that, for the penalty and
@@ -301,9 +305,11 @@ def _known(part: Slot, drawn: SimpleNamespace) -> Slot:
 def _over(recipe: Recipe, tokens: float) -> Recipe:
     """The recipe with means over this number of tokens, in place of those that are left."""
     fixed = slot(token_sum_over, tokens=float(tokens))
-    parts = {"aggregate": recipe.aggregate, "penalty_aggregate": recipe.penalty_aggregate}
-    means = {name: fixed for name, part in parts.items() if part is not None and part.kernel is token_mean}
-    return replace(recipe, **means)
+    if recipe.aggregate.kernel is token_mean:
+        recipe = replace(recipe, aggregate=fixed)
+    if recipe.penalty_aggregate is not None and recipe.penalty_aggregate.kernel is token_mean:
+        recipe = replace(recipe, penalty_aggregate=fixed)
+    return recipe
 
 
 def _loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:

@@ -1,10 +1,11 @@
 """Cases of verl 1dda039b9: `python tests/data/record/record_verl.py CHECKOUT`, with PyTorch 2.13 on the CPU.
 
-verl's own modules are imported from the checkout; packages that it imports and a loss does not need (ray, hydra,
-...) are replaced by empty ones. A loss is what its actor computes: the rollout correction of the trainer
-(`compute_rollout_correction_and_add_to_batch`; in bypass mode nothing, but that the sampler's log-probabilities
-are the old ones), then `ppo_loss` with the counts that its engine passes on. In the default trainer (V1) the tokens of the batch are counted before the rejection of tokens, in the
-legacy one (`trainer.use_v1=False`) after it; both divide completions by the size of the batch.
+verl's own modules are imported from the checkout; packages that it imports and a loss does not need (ray,
+hydra, ...) are replaced by empty ones. A loss is what its actor computes: the rollout correction of the
+trainer (`compute_rollout_correction_and_add_to_batch`; in bypass mode nothing, but that the sampler's
+log-probabilities are the old ones), then `ppo_loss` with the counts that its engine passes on. In the default
+trainer (V1) the tokens of the batch are counted before the rejection of tokens, in the legacy one
+(`trainer.use_v1=False`) after it; both divide completions by the size of the batch.
 """
 
 import dataclasses
@@ -102,7 +103,7 @@ def actor_of(config):
 
 
 def within_policy_loss(config):
-    """The correction inside policy_loss, which loss_mode=bypass_mode alone reads; without a class's defaults."""
+    """The correction inside policy_loss, which loss_mode=bypass_mode alone reads, as it is given."""
     begin = "policy_loss.rollout_correction."
     given = {key.removeprefix(begin): value for key, value in config.items() if key.startswith(begin)}
     return {"rollout_correction": given} if given else {}
@@ -114,7 +115,11 @@ def corrected(config, arrays):
     Returns: the arrays of the batch, the metrics, and the number of tokens that the engine counts.
     """
     correction, is_v1 = correction_of(config), config.get("trainer.use_v1", True)
-    names = {"mask": "response_mask", "old_log_probs": "old_log_probs", "rollout_log_probs": "rollout_log_probs"}
+    names = {
+        "mask": "response_mask",
+        "old_log_probs": "old_log_probs",
+        "rollout_log_probs": "rollout_log_probs",
+    }
     batch = DataProto.from_dict({names[key]: value for key, value in arrays.items() if key in names})
     tokens, metrics = batch.batch["response_mask"].sum().item(), {}
     if correction.bypass_mode:
@@ -130,9 +135,15 @@ def computed(config, arrays, seed=None):
     actor = actor_of(config)
     batch, logged, tokens = corrected(config, arrays)
     rows, length = arrays["mask"].shape
-    data = {name: batch[name] for name in ("response_mask", "old_log_probs", "rollout_is_weights") if name in batch}
+    data = {
+        name: batch[name]
+        for name in ("response_mask", "old_log_probs", "rollout_is_weights")
+        if name in batch
+    }
     advantages = arrays["advantages"]
-    data["advantages"] = advantages if advantages.ndim == 2 else advantages[:, None].expand(rows, length).clone()
+    data["advantages"] = (
+        advantages if advantages.ndim == 2 else advantages[:, None].expand(rows, length).clone()
+    )
     if "ref_log_probs" in arrays:
         data["ref_log_prob"] = arrays["ref_log_probs"]
     data |= {"prompts": torch.zeros(rows, 1), "responses": torch.zeros(rows, length)}
@@ -158,7 +169,7 @@ def packed(array):
 
 
 def record(name, call, config, given, make, **others):
-    """Add a case; what verl refuses is one too. Where no weight is left, its metrics divide by 0, and it stops."""
+    """Add a case; what verl refuses is one too. Where no weight is left its metrics divide by 0: it stops."""
     case = {"id": f"verl_grid {name}", "call": call, "config": config, "given": given, **others}
     try:
         case |= make()
@@ -194,7 +205,7 @@ def loss(name, config, dtype="float64", seed=None, possible=False, **given):
 
 
 def set_aside(case):
-    """Metrics without meaning: standard deviations of rounding, and weights that only the class's default asks for."""
+    """Metrics without meaning: deviations of rounding, and weights that only a class's default asks for."""
     inside = any(key.startswith("policy_loss.") for key in case["config"])
     metrics = case.pop("metrics", {})
     odd = {
@@ -203,7 +214,10 @@ def set_aside(case):
         if (name.endswith("_std") and 0.0 <= value < 1e-6)
         or (name.startswith("actor/rollout_corr/rollout_is") and not inside)
     }
-    kept = {"metrics": {k: v for k, v in metrics.items() if k not in odd}, "other_metrics": {k: metrics[k] for k in odd}}
+    kept = {
+        "metrics": {k: v for k, v in metrics.items() if k not in odd},
+        "other_metrics": {k: metrics[k] for k in odd},
+    }
     case |= {key: value for key, value in kept.items() if value}
 
 
@@ -220,9 +234,11 @@ def weights(name, config, **given):
 
 
 def advantages(name, config, group_size=GROUP, mask="mask", rewards="rewards", dtype="float64", **others):
-    """What `compute_advantage` gives; the reward stands at the last token of a completion, as reward managers put it."""
+    """What `compute_advantage` gives; the reward stands at the last token of its completion."""
     keys = config.get("gdpo_reward_keys")
-    given = {"mask": mask} | ({"components": rewards, "weights": "reward_weights"} if keys else {"rewards": rewards})
+    given = {"mask": mask} | (
+        {"components": rewards, "weights": "reward_weights"} if keys else {"rewards": rewards}
+    )
     counted = torch.tensor(writing.given(mask), dtype=torch.int64)
     values = np.array(writing.given(rewards))
     if keys:
@@ -248,7 +264,10 @@ def advantages(name, config, group_size=GROUP, mask="mask", rewards="rewards", d
         return {"value": made.batch["advantages"].tolist()}
 
     if "all_equal" in rewards:
-        others |= {"rtol": 1e-3, "note": "nothing but rounding, some 1e-13, of which 1e-9 is taken for the scale"}
+        others |= {
+            "rtol": 1e-3,
+            "note": "nothing but rounding, some 1e-13, of which 1e-9 is taken for the scale",
+        }
     if keys or dtype == "float32":
         others |= {"rtol": 1e-5, "dtype": "float32"}
     record(f"advantages: {name}", "advantages", config, given, make, axes=["completion", "token"], **others)
@@ -272,7 +291,9 @@ def rewards(name, config, mask="mask", values="rewards"):
     """What the reward manager "dapo" makes of the rewards."""
     lengths = np.array(writing.given(mask)).sum(1)
     scores = writing.given(values)
-    buffer = {key.split(".")[1]: value for key, value in config.items() if key.startswith("overlong_buffer_cfg.")}
+    buffer = {
+        key.split(".")[1]: value for key, value in config.items() if key.startswith("overlong_buffer_cfg.")
+    }
     buffer = SimpleNamespace(**{"enable": False, "log": False, "penalty_factor": 1.0, "len": 0} | buffer)
 
     def make():
@@ -286,7 +307,11 @@ def rewards(name, config, mask="mask", values="rewards"):
         rows, length = len(scores), max(lengths)
         attention = torch.tensor([[1] + [1] * n + [0] * (length - n) for n in lengths])
         data = DataProto.from_dict(
-            {"responses": torch.zeros(rows, length), "prompts": torch.zeros(rows, 1), "attention_mask": attention},
+            {
+                "responses": torch.zeros(rows, length),
+                "prompts": torch.zeros(rows, 1),
+                "attention_mask": attention,
+            },
             non_tensors={
                 "reward_model": np.array([{"ground_truth": score} for score in scores], dtype=object),
                 "data_source": np.array(["a"] * rows, dtype=object),
@@ -326,7 +351,22 @@ MODES = {
 MODES = {mode: {"loss_mode": mode} | settings for mode, settings in MODES.items()}
 MASKS = ("mask", "mask_holes", "mask_empty", "mask_first_empty", "mask_single")
 AVERAGES = ("token-mean", "token-sum", "seq-mean-token-sum", "seq-mean-token-mean", "seq-mean-token-sum-norm")
-KINDS = ("kl", "k1", "abs", "mse", "k2", "low_var_kl", "k3", "kl+", "k1+", "abs+", "mse+", "k2+", "low_var_kl+", "k3+")
+KINDS = (
+    "kl",
+    "k1",
+    "abs",
+    "mse",
+    "k2",
+    "low_var_kl",
+    "k3",
+    "kl+",
+    "k1+",
+    "abs+",
+    "mse+",
+    "k2+",
+    "low_var_kl+",
+    "k3+",
+)
 REJECTIONS = {
     "token_k1": ("0.8_1.25", 1.5),
     "token_k2": (0.02, 0.1),
@@ -355,7 +395,9 @@ def losses():
         kl = {"use_kl_loss": True, "kl_loss_coef": 0.3}
         loss(f"{mode} with a KL penalty", config | kl, mask="mask_holes", **REFERENCE, **seed)
         other = {"loss_agg_mode": "seq-mean-token-sum", "kl_loss_type": "k2"}
-        loss(f"{mode} with another average and k2", config | kl | other, mask="mask_empty", **REFERENCE, **seed)
+        loss(
+            f"{mode} with another average and k2", config | kl | other, mask="mask_empty", **REFERENCE, **seed
+        )
         bonus = {"entropy_coeff": 0.05, "loss_agg_mode": "seq-mean-token-mean"}
         loss(f"{mode} with an entropy bonus", config | bonus, mask="mask_holes", entropies="entropy", **seed)
 
@@ -374,7 +416,13 @@ def averages():
 
 
 def clips():
-    for low, high, c in ((0.1, 0.3, 3.0), (0.2, 0.28, 1.2), (0.2, 0.28, 10.0), (0.0, 0.0, 2.0), (1.0, 1.0, 3.0)):
+    for low, high, c in (
+        (0.1, 0.3, 3.0),
+        (0.2, 0.28, 1.2),
+        (0.2, 0.28, 10.0),
+        (0.0, 0.0, 2.0),
+        (1.0, 1.0, 3.0),
+    ):
         config = {"clip_ratio_low": low, "clip_ratio_high": high, "clip_ratio_c": c}
         for policy in ("logp", "logp_limited"):
             loss(f"clip {low} {high} {c} at {policy}", config, log_probs=policy)
@@ -383,14 +431,31 @@ def clips():
     for mode in ("vanilla", "gspo", "cispo", "geo_mean", "dppo_tv", "dppo_kl"):
         loss(f"{mode}, clip_ratio for both", {"loss_mode": mode, "clip_ratio": 0.1} | unset)
     loss("cispo, low 10", {"loss_mode": "cispo", "clip_ratio_low": 10, "clip_ratio_high": 0.2})
-    loss("cispo, low 10 at logp_limited", {"loss_mode": "cispo", "clip_ratio_low": 10, "clip_ratio_high": 4.0},
-         log_probs="logp_limited")
+    loss(
+        "cispo, low 10 at logp_limited",
+        {"loss_mode": "cispo", "clip_ratio_low": 10, "clip_ratio_high": 4.0},
+        log_probs="logp_limited",
+    )
     loss("vanilla, low 1", {"clip_ratio_low": 1, "clip_ratio_high": 1.0}, log_probs="logp_limited")
     loss("vanilla, low 2", {"clip_ratio_low": 2.0, "clip_ratio_high": 1.0}, log_probs="logp_limited")
-    loss("clip_cov, low and high 1", MODES["clip_cov"] | {"clip_ratio_low": 1.0, "clip_ratio_high": 1.0}, seed=0)
+    loss(
+        "clip_cov, low and high 1",
+        MODES["clip_cov"] | {"clip_ratio_low": 1.0, "clip_ratio_high": 1.0},
+        seed=0,
+    )
     for c in (20.0, 1.1):
-        loss(f"dppo_tv capped at {c}", MODES["dppo_tv"] | {"clip_ratio_c": c}, log_probs="logp_limited", possible=True)
-        loss(f"dppo_kl capped at {c}", MODES["dppo_kl"] | {"clip_ratio_c": c}, log_probs="logp_limited", possible=True)
+        loss(
+            f"dppo_tv capped at {c}",
+            MODES["dppo_tv"] | {"clip_ratio_c": c},
+            log_probs="logp_limited",
+            possible=True,
+        )
+        loss(
+            f"dppo_kl capped at {c}",
+            MODES["dppo_kl"] | {"clip_ratio_c": c},
+            log_probs="logp_limited",
+            possible=True,
+        )
     for positive, negative in ((2.0, 0.5), (0.3, 4.0)):
         loss(f"sapo {positive} {negative}", {"loss_mode": "sapo", "tau_pos": positive, "tau_neg": negative})
     for low, high in ((-0.5, 0.5), (1.0, 5.0), (0.2, 2.0)):
@@ -430,14 +495,23 @@ def sampler_weights():
             batch = config | {"rollout_is_batch_normalize": True}
             for mask in ("mask", "mask_holes", "mask_empty"):
                 loss(f"{level} weights {threshold!r} with mean 1 on {mask}", batch, mask=mask, **SAMPLER)
-            loss(f"{level} weights {threshold!r}, the token of mask_single", config, mask="mask_single", **SAMPLER)
+            loss(
+                f"{level} weights {threshold!r}, the token of mask_single",
+                config,
+                mask="mask_single",
+                **SAMPLER,
+            )
         for mode in MODES:
             seed = {"seed": 5} if mode == "clip_cov" else {}
             config = MODES[mode] | {"rollout_is": level, "rollout_is_threshold": 1.3}
             loss(f"{mode} with {level} weights", config, mask="mask_holes", **SAMPLER, **seed)
         geo = MODES["geo_mean"] | {"rollout_is": level}
-        loss(f"geo_mean with a window of {level} weights", geo | {"rollout_is_threshold": "0.8_1.2"}, **SAMPLER)
-        loss(f"geo_mean with {level} weights of mean 1", geo | {"rollout_is_batch_normalize": True}, **SAMPLER)
+        loss(
+            f"geo_mean with a window of {level} weights", geo | {"rollout_is_threshold": "0.8_1.2"}, **SAMPLER
+        )
+        loss(
+            f"geo_mean with {level} weights of mean 1", geo | {"rollout_is_batch_normalize": True}, **SAMPLER
+        )
         loss(f"{level} weights in float32", {"rollout_is": level}, dtype="float32", **SAMPLER)
     kl = {"rollout_is": "token", "use_kl_loss": True, "kl_loss_coef": 0.3}
     loss("weights and a penalty", kl, **SAMPLER, **REFERENCE)
@@ -457,17 +531,33 @@ def rejections():
         loss(f"{option}, NaN", config, rollout_log_probs="sampler_logp_nan")
     pair = {"rollout_rs": "token_k1,seq_mean_k3", "rollout_rs_threshold": "0.7_1.4,0.1"}
     loss("two rejections", pair, **SAMPLER)
-    loss("two rejections, doubled and spaced", pair | {"rollout_rs": "seq_max_k3, token_k2,token_k2 ",
-         "rollout_rs_threshold": 0.2}, **SAMPLER)
+    loss(
+        "two rejections, doubled and spaced",
+        pair | {"rollout_rs": "seq_max_k3, token_k2,token_k2 ", "rollout_rs_threshold": 0.2},
+        **SAMPLER,
+    )
     for mode in MODES:
         seed = {"seed": 5} if mode == "clip_cov" else {}
         config = MODES[mode] | pair | {"use_kl_loss": True, "kl_loss_coef": 0.3, "entropy_coeff": 0.01}
-        loss(f"{mode} with two rejections, penalty and bonus", config, entropies="entropy", **SAMPLER, **REFERENCE, **seed)
+        loss(
+            f"{mode} with two rejections, penalty and bonus",
+            config,
+            entropies="entropy",
+            **SAMPLER,
+            **REFERENCE,
+            **seed,
+        )
     for average in AVERAGES:
         for v1 in (True, False):
             config = pair | {"loss_agg_mode": average, "trainer.use_v1": v1, "rollout_is": "sequence"}
             config |= {"use_kl_loss": True, "kl_loss_coef": 0.3}
-            loss(f"{average} with rejections and weights, V1 {v1}", config, mask="mask_holes", **SAMPLER, **REFERENCE)
+            loss(
+                f"{average} with rejections and weights, V1 {v1}",
+                config,
+                mask="mask_holes",
+                **SAMPLER,
+                **REFERENCE,
+            )
     norm = {"rollout_is": "token", "rollout_is_batch_normalize": True}
     loss("rejections and weights of mean 1", pair | norm, **SAMPLER)
     nothing = {"rollout_rs": "seq_max_k2", "rollout_rs_threshold": 1e-9}
@@ -483,7 +573,12 @@ def bypasses():
     loss("bypass", clip, **SAMPLER)
     for mode in ("gspo", "cispo", "kl_cov"):
         loss(f"bypass with {mode}", MODES[mode] | {"bypass_mode": True}, mask="mask_empty", **SAMPLER)
-    ignored = {"rollout_is": "token", "loss_type": "reinforce", "rollout_rs": "token_k1", "rollout_rs_threshold": 1.1}
+    ignored = {
+        "rollout_is": "token",
+        "loss_type": "reinforce",
+        "rollout_rs": "token_k1",
+        "rollout_rs_threshold": 1.1,
+    }
     loss("bypass ignores the other keys", clip | ignored, **SAMPLER)
     old = clip | {"loss_mode": "bypass_mode"}
     loss("loss_mode bypass_mode", old, **SAMPLER)
@@ -492,8 +587,12 @@ def bypasses():
     rejecting = within(rollout_rs="token_k1,seq_mean_k3", rollout_rs_threshold="0.7_1.4,0.1")
     for option in REJECTIONS:
         threshold = "0.5_2.0" if option.endswith("k1") else 0.3
-        loss(f"loss_mode bypass_mode, {option}", old | within(rollout_rs=option, rollout_rs_threshold=threshold),
-             mask="mask_empty", **SAMPLER)
+        loss(
+            f"loss_mode bypass_mode, {option}",
+            old | within(rollout_rs=option, rollout_rs_threshold=threshold),
+            mask="mask_empty",
+            **SAMPLER,
+        )
     for average in AVERAGES:
         kl = {"loss_agg_mode": average, "use_kl_loss": True, "kl_loss_coef": 0.3}
         given = {"mask": "mask_holes"} | SAMPLER | REFERENCE
@@ -515,15 +614,17 @@ def within(**settings):
     return {f"policy_loss.rollout_correction.{key}": value for key, value in settings.items()}
 
 
-ESTIMATORS = """grpo grpo_vectorized grpo_passk reinforce_plus_plus reinforce_plus_plus_baseline rloo rloo_vectorized
-opo gpg gdpo""".split()
+ESTIMATORS = """grpo grpo_vectorized grpo_passk reinforce_plus_plus reinforce_plus_plus_baseline rloo
+rloo_vectorized opo gpg gdpo""".split()
 
 
 def estimators():
     for estimator in ESTIMATORS:
         config = {"adv_estimator": estimator}
         dtype = "float32" if estimator == "grpo_vectorized" else "float64"
-        keys = {"gdpo_reward_keys": ["a", "b"], "gdpo_reward_weights": [1.0, 0.5]} if estimator == "gdpo" else {}
+        keys = (
+            {"gdpo_reward_keys": ["a", "b"], "gdpo_reward_weights": [1.0, 0.5]} if estimator == "gdpo" else {}
+        )
         if keys:
             config |= keys
             kinds = ("rewards_per_func",)
@@ -537,10 +638,16 @@ def estimators():
         advantages(f"{estimator} without the std", without, rewards=kinds[0], dtype=dtype)
         advantages(f"{estimator} in pairs", config, group_size=2, rewards=kinds[0], dtype=dtype)
         advantages(f"{estimator} of single completions", config, group_size=1, rewards=kinds[0], dtype=dtype)
-    advantages("gdpo of three, equal weights", {"adv_estimator": "gdpo", "gdpo_reward_keys": ["a", "b", "c"]},
-               rewards="rewards_per_func")
-    advantages("grpo of single completions, without the std",
-               {"adv_estimator": "grpo", "norm_adv_by_std_in_grpo": False}, group_size=1)
+    advantages(
+        "gdpo of three, equal weights",
+        {"adv_estimator": "gdpo", "gdpo_reward_keys": ["a", "b", "c"]},
+        rewards="rewards_per_func",
+    )
+    advantages(
+        "grpo of single completions, without the std",
+        {"adv_estimator": "grpo", "norm_adv_by_std_in_grpo": False},
+        group_size=1,
+    )
     for gamma in (0.9, 0.5, 0.0):
         for mask in ("mask", "mask_holes", "mask_empty"):
             config = {"adv_estimator": "reinforce_plus_plus", "gamma": gamma}
@@ -548,14 +655,32 @@ def estimators():
 
 
 def overlong():
-    for length, most, factor in ((2, 7, 1.0), (4, 7, 0.5), (7, 7, 1.0), (3, 6, 1.0), (3, 5, 2.0), (1, 4, 1.0)):
-        config = {"reward_manager.name": "dapo", "overlong_buffer_cfg.enable": True, "overlong_buffer_cfg.len": length}
+    for length, most, factor in (
+        (2, 7, 1.0),
+        (4, 7, 0.5),
+        (7, 7, 1.0),
+        (3, 6, 1.0),
+        (3, 5, 2.0),
+        (1, 4, 1.0),
+    ):
+        config = {
+            "reward_manager.name": "dapo",
+            "overlong_buffer_cfg.enable": True,
+            "overlong_buffer_cfg.len": length,
+        }
         config |= {"reward_kwargs.max_resp_len": most, "overlong_buffer_cfg.penalty_factor": factor}
         rewards(f"overlong {length} of {most}, factor {factor}", config)
     rewards("overlong off", {"overlong_buffer_cfg.len": 2, "reward_kwargs.max_resp_len": 7})
-    on = {"reward_manager.name": "dapo", "overlong_buffer_cfg.enable": True, "overlong_buffer_cfg.penalty_factor": 1.0}
+    on = {
+        "reward_manager.name": "dapo",
+        "overlong_buffer_cfg.enable": True,
+        "overlong_buffer_cfg.penalty_factor": 1.0,
+    }
     rewards("overlong without a buffer", on | {"overlong_buffer_cfg.len": 0, "reward_kwargs.max_resp_len": 7})
-    rewards("overlong longer than the budget", on | {"overlong_buffer_cfg.len": 9, "reward_kwargs.max_resp_len": 7})
+    rewards(
+        "overlong longer than the budget",
+        on | {"overlong_buffer_cfg.len": 9, "reward_kwargs.max_resp_len": 7},
+    )
     rewards("overlong without a budget", on | {"overlong_buffer_cfg.len": 2})
 
 
@@ -578,7 +703,11 @@ def refusals():
         config = {"use_kl_loss": True, "kl_loss_type": kind}
         loss(f"penalty {kind}", config, **REFERENCE)
     for threshold in (0.0, -1.0, "0.0_3.0", "3.0_2.0", "-0.5_2.0", "", "high", "0.5_high", True, "1_2_3"):
-        loss(f"weights up to {threshold!r}", {"rollout_is": "token", "rollout_is_threshold": threshold}, **SAMPLER)
+        loss(
+            f"weights up to {threshold!r}",
+            {"rollout_is": "token", "rollout_is_threshold": threshold},
+            **SAMPLER,
+        )
     loss("weights per group", {"rollout_is": "group"}, **SAMPLER)
     for option, threshold in (
         ("token_k1", None),
@@ -597,8 +726,11 @@ def refusals():
         ("token_k1", ""),
         (",", 1.0),
     ):
-        loss(f"rejection {option!r} at {threshold!r}", {"rollout_rs": option, "rollout_rs_threshold": threshold},
-             **SAMPLER)
+        loss(
+            f"rejection {option!r} at {threshold!r}",
+            {"rollout_rs": option, "rollout_rs_threshold": threshold},
+            **SAMPLER,
+        )
     loss("nothing to correct", {"rollout_is": "token"}, mask="mask_none", **SAMPLER)
     loss("loss_mode bypass_mode of an unknown type", {"loss_mode": "bypass_mode"} | within(loss_type="ppo"))
     advantages("an unknown estimator", {"adv_estimator": "ppo"})
@@ -608,7 +740,18 @@ def refusals():
 
 
 if __name__ == "__main__":
-    for part in (losses, averages, clips, penalties, sampler_weights, rejections, bypasses, estimators, overlong, refusals):
+    for part in (
+        losses,
+        averages,
+        clips,
+        penalties,
+        sampler_weights,
+        rejections,
+        bypasses,
+        estimators,
+        overlong,
+        refusals,
+    ):
         part()
     about = {"trainer": "verl 1dda039b9 (2026-08-22)", "torch": torch.__version__, "device": "CPU"}
     path = writing.write("verl", CASES, about)
