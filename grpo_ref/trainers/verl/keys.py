@@ -56,7 +56,7 @@ BY_PLACE: dict[str, dict[str, Any]] = {
         f"{INNER}.loss_type": "ppo_clip",
     },
     "algorithm.filter_groups": {"filter_groups.enable": False},
-    "actor_rollout_ref.rollout": {"rollout.n": 1},
+    "actor_rollout_ref.rollout": {"rollout.n": 1, "rollout.calculate_log_probs": False},
     "trainer": {"trainer.use_v1": True},
 }
 """The path of a group -> its keys that change the objective, with verl's defaults; adv_estimator's is "gae"."""
@@ -106,7 +106,7 @@ OF_GROUPS = (
     )
     | frozenset(
         f"rollout.{key}"
-        for key in """calculate_log_probs cudagraph_capture_sizes data_parallel_size disable_log_stats do_sample dtype
+        for key in """cudagraph_capture_sizes data_parallel_size disable_log_stats do_sample dtype
     enable_chunked_prefill enable_prefix_caching enable_rollout_routing_replay enable_sleep_mode enforce_eager
     engine_kwargs expert_parallel_size free_cache_engine full_determinism gpu_memory_utilization ignore_eos
     layered_summon limit_images load_format log_prob_max_token_len_per_gpu log_prob_micro_batch_size
@@ -152,5 +152,6 @@ ABOUT = {
     "loss_type": "No actor reads it here: it counts in actor.policy_loss.rollout_correction.",
     "trainer.use_v1": "The default trainer counts the tokens of a batch before tokens are rejected.",
     "max_resp_len": "This is the budget of the overlong punishment, whatever data.max_response_length is.",
+    "rollout.calculate_log_probs": "The sampler reports its log-probabilities, which every rollout correction needs.",
     "rollout.temperature": "This is the temperature of the policy, for sampling and for the log-probabilities alike.",
 }
