@@ -48,6 +48,7 @@ ADVANTAGES = {
     ),
     "over the batch: equal rewards": (batch_normalized, [[3, 3]], {"eps": 0.0}, [[0, 0]]),
     "gpg: one of four is rewarded, so twice two": (gpg, [[1, 0], [0, 0]], {}, [[2, -2], [0, 0]]),
+    "gpg: a group of one has mean 0": (gpg, [[2], [0]], {"keep_singletons": True}, [[4], [0]]),
     "gpg: none is rewarded": (gpg, [[0, 0]], {}, [[0, 0]]),
     "gpg: -1 counts as a reward": (gpg, [[1, -1]], {}, [[1, -1]]),
 }
