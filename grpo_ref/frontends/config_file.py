@@ -17,6 +17,8 @@ SCIENTIFIC = re.compile(r"[+-]?\d+(\.\d*)?[eE][+-]?\d+")
 def read_config(parts: Sequence[str]) -> dict[str, Any]:
     """Files and KEY=VALUE pairs as one configuration with dotted keys; later ones win.
 
+    A key may begin with Hydra's + or ++.
+
     Raises:
       ValueError: if a part is neither, or a file is no mapping of keys.
     """
@@ -24,7 +26,7 @@ def read_config(parts: Sequence[str]) -> dict[str, Any]:
     for part in parts:
         if "=" in part:
             key, value = part.split("=", 1)
-            config |= flat({key: _parsed(value)})
+            config |= flat({key.lstrip("+"): _parsed(value)})
         else:
             config |= flat(_read(Path(part)))
     return config

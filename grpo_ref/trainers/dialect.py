@@ -76,6 +76,7 @@ class Dialect:
     | `aliases`  | Each old or longer name of a key, with the key.                                              |
     | `groups`   | The names of groups that keys may be given in; without any, a grouped key is unknown.        |
     | `ignored`  | The names of groups of which no key touches the objective.                                   |
+    | `places`   | Each key that counts in one group alone, with the dotted path of that group.                 |
     | `always`   | The keys that `convert` has to spell out, as the default of the trainer itself is another.   |
     | `concepts` | The keys for what no recipe holds: one of `CONCEPTS`, with the trainer's key for it.         |
     | `switches` | Each key that does nothing unless another key is true, with that key.                        |
@@ -86,7 +87,8 @@ class Dialect:
     | `metrics`  | Each metric that the trainer logs, with the function that computes it.                       |
     | `calls`    | What only this trainer's recorded cases hold, by name, beside `grpo_ref.trainers.calls`.     |
 
-    A key with a dot in its name, as in "rollout.n", counts in that group alone.
+    A key with a dot in its name, as in "rollout.n", counts in that group alone; it may be one of an ignored
+    group.
     """
 
     name: str
@@ -99,6 +101,7 @@ class Dialect:
     aliases: Mapping[str, str] = field(default_factory=dict)
     groups: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
+    places: Mapping[str, str] = field(default_factory=dict)
     always: tuple[str, ...] = ()
     concepts: Mapping[str, str] = field(default_factory=dict)
     switches: Mapping[str, str] = field(default_factory=dict)
@@ -197,25 +200,31 @@ class Dialect:
     def key(self, key: str) -> str | None:
         """The key by its name in the defaults, whatever groups or alias it was given with; None if unknown."""
         *groups, short = key.split(".")
-        if self.ignored & set(groups):
-            return key
+        is_ignored = bool(self.ignored & set(groups))
         for begin in range(len(groups) + 1):
-            name = ".".join([*groups[begin:], short])
-            name = self.aliases.get(name, name)
-            if name in self.defaults or name in self.others or name in self.beyond:
-                return name if set(groups) <= self.groups else None
-        return None
+            given = ".".join([*groups[begin:], short])
+            name = self.aliases.get(given, given)
+            known = name in self.defaults or name in self.others or name in self.beyond
+            if known and ("." in given or not is_ignored) and self._stands_right(name, groups):
+                return name
+        return key if is_ignored else None
+
+    def _stands_right(self, name: str, groups: list[str]) -> bool:
+        """Whether a key may be given in these groups: the last ones of the path to its place, if it has one."""
+        if name in self.places and groups:
+            return f".{self.places[name]}".endswith(f".{'.'.join(groups)}")
+        return set(groups) - self.ignored <= self.groups
 
 
 def _same_kind(key: str, value: Any, default: Any) -> Any:
     """The value, if it is a number where the default is one, and a truth value where that is.
 
-    Numbers may be None, for "not set", and two of them may be written as a window, as in "0.5_5.0".
+    Numbers may be None, for "not set", or text, and two of them may be a window, as in "0.5_5.0".
     """
     kinds = {bool: "True or False", int: "a number", float: "a number", list: "a list"}
     expected = kinds.get(type(default), "")
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    window = isinstance(value, str) and re.fullmatch(r"[\d.]+_[\d.]+", value)
+    window = isinstance(value, str) and re.fullmatch(r"[\d.]+(_[\d.]+)*", value)
     fits = {"a number": number or value is None or window, "": True}.get(
         expected, isinstance(value, type(default))
     )

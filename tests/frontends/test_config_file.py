@@ -27,6 +27,10 @@ def test_values_are_read_as_meant():
     assert config == {"a": 3e-4, "b": None, "c": True, "d": [1e-2, 2], "e": "text", "f": "0.5_5.0"}
 
 
+def test_a_key_that_hydra_adds_is_the_key():
+    assert read_config(["+reward.a=1", "++b=2"]) == {"reward.a": 1, "b": 2}
+
+
 def test_keys_that_a_dialect_does_not_have_are_left_out_and_named(capsys):
     assert without_unknown(trl.DIALECT, {"epsilonn": 0.1, "beta": 0.0}) == {"beta": 0.0}
     told = "skipped: trl has no key 'epsilonn' (did you mean 'epsilon'?)\n"

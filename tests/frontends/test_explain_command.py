@@ -21,7 +21,7 @@ def test_the_command_explains(tmp_path):
     data.write_text(json.dumps({"loss_type": "grpo", "epsilon": 0.1}))
     shown = run("explain", "verl", yaml)
     assert shown.exit_code == 0
-    assert "surrogate  gspo_token(clip_low=0.0003, clip_high=0.2)" in shown.output
+    assert "surrogate  gspo_token(clip_low=0.0003, clip_high=0.2, max_log_ratio=10.0)" in shown.output
     assert "! The estimator is GAE unless it is set" in shown.output
     assert run("explain", "verl", yaml, "--strict").exit_code == 1
     assert "clipped(clip_low=0.1, clip_high=0.1)" in run("explain", "trl", data).output

@@ -80,6 +80,11 @@ UNKNOWN = {
         {"epsilon": -0.2},
         "expected 0 <= clip_low < 1 and clip_high >= 0, got -0.2 and -0.2",
     ),
+    "a key in a group that is another key's": (
+        verl,
+        {"algorithm.clip_ratio_low": 0.1},
+        "verl has no key 'algorithm.clip_ratio_low'",
+    ),
     "a group that is none": (verl, {"critic_of_mine.clip_ratio": 0.2}, "no key 'critic_of_mine.clip_ratio'"),
 }
 
@@ -102,7 +107,7 @@ def test_the_keys_that_a_configuration_gives_are_known_by_both_names():
         "actor.clip_ratio_low",
         "clip_ratio_low",
         "reward_kwargs.max_resp_len",
-        "max_response_length",
+        "max_resp_len",
     }
 
 

@@ -1,11 +1,29 @@
 """verl: what its keys compute, and what it alone does."""
 
-from math import inf
+import re
+from math import inf, log
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
+from grpo_ref import policy_loss
+from grpo_ref.kernels.corrections import truncated
+from grpo_ref.recipes import slot
 from grpo_ref.trainers import verl
-from grpo_ref.trainers.verl.quirks import torch_permutation
+from grpo_ref.trainers.explain import explain
+from grpo_ref.trainers.trap import sprung
+from grpo_ref.trainers.verl.correction import rejection, window
+from grpo_ref.trainers.verl.quirks import (
+    Bound,
+    as_actor,
+    close_to_sampler,
+    geometric_mean_weight,
+    mean_one,
+    overlong_in_tokens,
+    share_of_kept,
+    torch_permutation,
+)
 
 # configuration -> parts of the recipe, as text
 PARTS = {
@@ -29,24 +47,72 @@ PARTS = {
     ),
     "gspo forces its average": (
         {"loss_mode": "gspo", "loss_agg_mode": "token-mean"},
-        {"aggregate": "sequence_mean_token_mean(count_empty=False, eps=1e-08)"},
+        {"aggregate": "sequence_mean_token_mean", "penalty_aggregate": "token_mean"},
+    ),
+    "where the forced average is the same, there is one": (
+        {"loss_mode": "sapo", "loss_agg_mode": "seq-mean-token-mean"},
+        {"aggregate": "sequence_mean_token_mean", "penalty_aggregate": "the same"},
+    ),
+    "cispo without a lower bound, as in its example": (
+        {"loss_mode": "cispo", "clip_ratio_low": 10, "clip_ratio_high": 0.2},
+        {"surrogate": "cispo(min_ratio=0.0, max_ratio=1.2)"},
+    ),
+    "the value of k3 is limited below its straight-through gradient too": (
+        {"use_kl_loss": True, "kl_loss_type": "low_var_kl+"},
+        {"penalty": "straight_through(estimator=limited_k3)"},
+    ),
+    "passk without the std": (
+        {"adv_estimator": "grpo_passk", "norm_adv_by_std_in_grpo": False},
+        {"advantage": "best_of_group(scale=False)"},
+    ),
+    "in bypass mode nothing is corrected": (
+        {"bypass_mode": True, "rollout_is": "token", "rollout_rs": "token_k2", "rollout_rs_threshold": 0.1},
+        {"corrections": "()", "admit": "all_completions"},
+    ),
+    "the punishment is the reward manager's": (
+        {
+            "reward_model.reward_kwargs.max_resp_len": 2048,
+            "reward.reward_kwargs.overlong_buffer_cfg": {"enable": True, "len": 512, "penalty_factor": 0.5},
+            "reward.reward_manager.name": "dapo",
+            "data.max_response_length": 4096,
+        },
+        {"reward": "overlong_in_tokens(buffer=512, budget=2048, factor=0.5)"},
     ),
     "a window is written low_high": (
         {"rollout_is": "token", "rollout_is_threshold": "0.5_5.0"},
-        {"corrections": "(masked(level=token_level, min_ratio=0.5, max_ratio=5.0, max_log_ratio=20.0))"},
+        {
+            "corrections": "(masked(min_ratio=0.5, level=token_level, max_ratio=5.0, max_log_ratio=20.0,"
+            " unknown=nan))"
+        },
     ),
 }
 
 
 @pytest.mark.parametrize(("config", "parts"), PARTS.values(), ids=PARTS)
 def test_a_configuration_becomes_a_recipe(config, parts):
-    ours = {"corrections": "()"} | verl.recipe(**config).parts()
+    ours = {"corrections": "()", "penalty_aggregate": "the same", "admit": "all_completions"} | verl.recipe(
+        **config
+    ).parts()
     assert {name: ours[name] for name in parts} == parts
 
 
 def test_limits():
-    assert verl.recipe(loss_mode="gspo").log_ratio_limits == (-inf, 10.0)
+    assert verl.recipe(loss_mode="gspo").log_ratio_limits == (-inf, inf), "its kernel's, where the slope ends"
+    assert verl.recipe(loss_mode="geo_mean").log_ratio_limits == (-inf, inf)
     assert verl.recipe().log_ratio_limits == (-20.0, 20.0)
+
+
+def test_beyond_a_log_ratio_of_10_gspo_has_no_gradient():
+    log_probs, old = np.full((1, 1, 2), -1.0), np.array([[[-12.0, -12.0]]])
+    loss = policy_loss(
+        log_probs,
+        np.array([[-1.0]]),
+        np.ones((1, 1, 2)),
+        recipe=verl.recipe(loss_mode="gspo"),
+        old_log_probs=old,
+    )
+    assert loss.loss == pytest.approx(np.exp(10.0))
+    assert not loss.gradient.any()
 
 
 def test_groups_without_effect_are_passed_over_whatever_they_hold():
@@ -62,8 +128,122 @@ def test_a_key_that_is_beyond_may_be_given_its_idle_value():
     assert verl.recipe(use_kl_in_reward=False, rollout_rs=None) == verl.recipe()
 
 
-def test_every_loss_mode_is_tried_by_convert_but_the_one_that_needs_a_number():
-    assert set(verl.MODES) - set(verl.DIALECT.choices["loss_mode"]) == {"dro"}
+BEYOND = {
+    "a critic": ({"adv_estimator": "gae"}, "gae cannot be expressed here, it needs a critic's values"),
+    "a greedy completion": (
+        {"adv_estimator": "remax"},
+        "remax cannot be expressed here, it needs the reward",
+    ),
+    "a teacher": ({"distillation.enabled": True}, "distillation.enabled = True cannot be expressed here"),
+    "a window from 0": (
+        {"rollout_is": "token", "rollout_is_threshold": "0.0_3.0"},
+        "rollout_is_threshold: expected 0 < low <= high",
+    ),
+    "a punishment without a budget": (
+        {"overlong_buffer_cfg.enable": True, "reward_manager.name": "dapo"},
+        "reward_kwargs.max_resp_len: the overlong punishment needs it",
+    ),
+    "an older name of the punishment": (
+        {"reward_model.overlong_buffer.enable": True},
+        "verl has no key 'reward_model.overlong_buffer.enable'",
+    ),
+}
+
+
+@pytest.mark.parametrize(("config", "message"), BEYOND.values(), ids=BEYOND)
+def test_what_cannot_be_is_refused_with_a_reason(config, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        verl.recipe(**config)
+
+
+def test_a_key_of_an_ignored_group_may_count():
+    assert verl.DIALECT.settings({"trainer": {"use_v1": False, "logger": "console"}})
+    assert not vars(verl.DIALECT.settings({"trainer.use_v1": False}))["trainer.use_v1"]
+    assert verl.recipe(**{"critic.ppo_epochs": 7}) == verl.recipe()
+
+
+# ---- the rollout correction ------------------------------------------------------------------------
+
+OLD = np.log(np.array([[[0.5, 0.5], [0.4, 0.8]]]))
+SAMPLER = np.log(np.array([[[0.25, 0.5], [0.8, 0.4]]]))
+"""Ratios of learner to sampler: 2 and 1; 1/2 and 2."""
+ONES = np.ones((1, 2, 2))
+
+# options and thresholds -> kept, worked by hand; k1 is the log of the sampler's ratio to the learner
+KEPT = {
+    "token_k1 from 2/3 to 3/2": ("token_k1", 1.5, [[0, 1], [0, 0]]),
+    "token_k1, 1/2 included": ("token_k1", "0.5_1.0", [[1, 1], [0, 1]]),
+    "token_k2 up to log(2)²/2": ("token_k2", 0.25, [[1, 1], [1, 1]]),
+    "token_k3: 2 - 1 - log 2 is more than 1/2 - 1 + log 2": ("token_k3", 0.25, [[0, 1], [1, 0]]),
+    "seq_sum_k1: 1/2 and 1": ("seq_sum_k1", "0.9_1.1", [[0, 0], [1, 1]]),
+    "seq_mean_k1: 1/√2 and 1": ("seq_mean_k1", "0.7_1.1", [[1, 1], [1, 1]]),
+    "seq_max_k2: equal": ("seq_max_k2", 0.2, [[0, 0], [0, 0]]),
+    "seq_mean_k3": ("seq_mean_k3", 0.2, [[1, 1], [0, 0]]),
+    "both have to hold": ("token_k3,seq_sum_k1", "0.25,0.9_1.1", [[0, 0], [1, 0]]),
+}
+
+
+@pytest.mark.parametrize(("options", "thresholds", "kept"), KEPT.values(), ids=KEPT)
+def test_a_rejection_keeps(options, thresholds, kept):
+    found = close_to_sampler(OLD, SAMPLER, ONES, bounds=rejection(options, thresholds))
+    assert found.astype(int).tolist() == [kept]
+
+
+def test_bounds_of_ratios_are_in_nats():
+    assert rejection(" token_k1, token_k1", "0.5_2.0") == (Bound("token_k1", log(0.5), log(2.0)),)
+    assert window(3) == (None, 3.0)
+    assert window("2.0") == (None, 2.0)
+
+
+def test_weights_of_mean_one():
+    weights = slot(truncated, max_ratio=2.0)
+    found = mean_one(OLD, SAMPLER, ONES, weights=weights)
+    np.testing.assert_allclose(found, [[[16 / 11, 8 / 11], [4 / 11, 16 / 11]]])
+
+
+def test_a_geometric_mean_of_weights():
+    found = geometric_mean_weight(OLD, SAMPLER, ONES, weights=slot(truncated, max_ratio=2.0))
+    np.testing.assert_allclose(found, [[[2**0.5, 2**0.5], [1.0, 1.0]]], rtol=1e-8)
+
+
+def test_an_average_per_completion_is_over_the_tokens_that_are_kept():
+    bounds = rejection("token_k1", 1.5)
+    assert share_of_kept(OLD, SAMPLER, ONES, bounds=bounds).tolist() == [[[0.0, 1.0], [0.0, 0.0]]]
+    assert share_of_kept(OLD, SAMPLER, ONES, bounds=bounds, per_length=True).tolist() == [
+        [[0.0, 2.0], [0.0, 0.0]]
+    ]
+
+
+@pytest.mark.parametrize(("is_v1", "weight"), [(True, 0.25), (False, 1.0)])
+def test_v1_counts_tokens_before_the_rejection(is_v1, weight):
+    """One token of four is left."""
+    config = {"rollout_rs": "token_k1", "rollout_rs_threshold": 1.5, "trainer.use_v1": is_v1}
+    record = {"log_probs": OLD, "old_log_probs": OLD, "rollout_log_probs": SAMPLER, "mask": ONES}
+    settings = verl.DIALECT.settings(config)
+    recipe, left = as_actor(settings, verl.recipe(**config), SimpleNamespace(**record))
+    assert left.mask.tolist() == [[[0.0, 1.0], [0.0, 0.0]]]
+    assert recipe.weights(left.mask).tolist() == [[[0.0, weight], [0.0, 0.0]]]
+
+
+def test_the_overlong_punishment_is_in_tokens_and_goes_on_beyond_the_budget():
+    """Of 100 tokens the last 20 are punished, up to 1/2, and 110 tokens with 3/4."""
+    lengths = np.array([[80.0, 90.0, 100.0, 110.0]])
+    found = overlong_in_tokens(np.zeros((1, 4)), lengths, buffer=20, budget=100, factor=0.5)
+    assert found.tolist() == [[0.0, -0.25, -0.5, -0.75]]
+
+
+def test_its_example_of_reinforce_in_bypass_mode_is_ppos_clip():
+    """examples/rollout_correction/run_qwen2_5_7b_fsdp.sh; a trap says so."""
+    correction = {"rollout_is": "sequence", "rollout_is_batch_normalize": True, "bypass_mode": True}
+    config = {"algorithm.rollout_correction": correction | {"loss_type": "reinforce"}}
+    assert explain(verl.DIALECT, config).recipe.surrogate == verl.recipe().surrogate
+    dialect = verl.DIALECT
+    told = sprung(dialect.traps, dialect.settings(config), dialect.given(config))
+    assert "Bypass mode without its loss" in {trap.name for trap in told}
+
+
+def test_every_loss_mode_is_tried_by_convert_but_the_two_that_need_more():
+    assert set(verl.MODES) - set(verl.DIALECT.choices["loss_mode"]) == {"dro", "bypass_mode"}
 
 
 def test_a_shuffle_holds_each_number_once_and_depends_on_the_seed():

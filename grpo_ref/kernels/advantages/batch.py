@@ -52,7 +52,7 @@ def batch_normalized(rewards: Array, *, ddof: int = 0, eps: float = 1e-4) -> Arr
     return (rewards - mean) / divisor(reward_std(rewards, axis=COMPLETIONS, ddof=ddof), eps)
 
 
-def gpg(rewards: Array, *, count_rewarded: bool = False) -> Array:
+def gpg(rewards: Array, *, count_rewarded: bool = False, keep_singletons: bool = False) -> Array:
     """Reward minus the group's mean, scaled up for the groups that teach nothing: GPG.
 
         Aᵢ = α (rᵢ - mean(r)),   α = B / (B - M)
@@ -64,9 +64,10 @@ def gpg(rewards: Array, *, count_rewarded: bool = False) -> Array:
     Args:
       rewards: (P, G), one row per prompt.
       count_rewarded: whether M counts rewards of 0, as in verl, in place of groups without contrast.
+      keep_singletons: as in `group_centered`.
 
     Returns:
-      (P, G); each row sums to zero.
+      (P, G); each row of two or more sums to zero.
 
     Chu et al. 2025, GPG (arXiv:2504.02546); verl `compute_gpg_outcome_advantage`.
 
@@ -86,4 +87,4 @@ def gpg(rewards: Array, *, count_rewarded: bool = False) -> Array:
         lowest = xp.min(rewards, axis=MEMBERS, keepdims=True)
         counted, size = xp.max(rewards, axis=MEMBERS, keepdims=True) > lowest, rewards.shape[GROUPS]
     number = xp.sum(xp.astype(counted, rewards.dtype), axis=COMPLETIONS, keepdims=True)
-    return group_centered(rewards) * (size / at_least(number, 1.0))
+    return group_centered(rewards, keep_singletons=keep_singletons) * (size / at_least(number, 1.0))

@@ -41,7 +41,13 @@ def normalized_then_summed(
 
 
 def normalized_then_whitened(
-    components: Array, weights: Array, mask: Array, *, ddof: int = 1, eps: float = 1e-6
+    components: Array,
+    weights: Array,
+    mask: Array,
+    *,
+    ddof: int = 1,
+    eps: float = 1e-6,
+    keep_singletons: bool = False,
 ) -> Array:
     """GDPO as verl has it: the last normalization is over tokens, so long completions count more.
 
@@ -52,11 +58,15 @@ def normalized_then_whitened(
       weights: (K,) of the criteria.
       mask: (P, G, T) 1 on completion tokens.
       ddof, eps: of the normalization in the group; 1 and 1e-6 in verl, which computes in float32.
+      keep_singletons: as in `group_normalized`, for each criterion.
 
     Returns:
       (P, G, T), 0 on padding.
 
     GDPO (arXiv:2601.05242); verl `compute_gdpo_outcome_advantage`.
     """
-    total = normalized_then_summed(components, weights, ddof=ddof, eps=eps, whiten=False)
+    xp = array_namespace(components, weights)
+    each = xp.moveaxis(components, -1, 0)
+    normalized = group_normalized(each, ddof=ddof, eps=eps, keep_singletons=keep_singletons)
+    total = xp.sum(xp.moveaxis(normalized, 0, -1) * weights, axis=-1)
     return whitened(total, mask, baseline=False, ddof=1, eps=1e-8)

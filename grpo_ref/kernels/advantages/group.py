@@ -19,16 +19,17 @@ def raw_rewards(rewards: Array) -> Array:
     return rewards
 
 
-def group_centered(rewards: Array) -> Array:
+def group_centered(rewards: Array, *, keep_singletons: bool = False) -> Array:
     """Reward minus the group's mean: keeps the scale of the reward, as in Dr. GRPO.
 
         Aᵢ = rᵢ - mean(r)
 
     Args:
       rewards: (P, G), one row per prompt.
+      keep_singletons: whether a group of one keeps its reward, as in verl, where its mean is 0.
 
     Returns:
-      (P, G); each row sums to zero, a one-member group gets 0.
+      (P, G); each row of two or more sums to zero, a one-member group gets 0.
 
     Liu et al. 2025, Dr. GRPO (arXiv:2503.20783); TRL `scale_rewards="none"`; Open Instruct's default
     "centered".
@@ -37,6 +38,8 @@ def group_centered(rewards: Array) -> Array:
     >>> group_centered(np.array([[0.0, 1.0, 1.0, 0.0]]))
     array([[-0.5,  0.5,  0.5, -0.5]])
     """
+    if keep_singletons and rewards.shape[MEMBERS] == 1:
+        return rewards
     return zero_if_equal(rewards, rewards - group_mean(rewards))
 
 
@@ -187,7 +190,7 @@ def _lead(rewards: Array) -> Array:
     return xp.sum(xp.astype(ours > theirs, rewards.dtype) - xp.astype(ours < theirs, rewards.dtype), axis=-1)
 
 
-def best_of_group(rewards: Array, *, ddof: int = 1, eps: float = 1e-6) -> Array:
+def best_of_group(rewards: Array, *, ddof: int = 1, eps: float = 1e-6, scale: bool = True) -> Array:
     """Only the best completion is rewarded, by its lead over the second best: trains pass@k.
 
         A_best = (r_max - r_second) / (std(r) + eps),    A = 0 for all others
@@ -196,6 +199,7 @@ def best_of_group(rewards: Array, *, ddof: int = 1, eps: float = 1e-6) -> Array:
       rewards: (P, G), one row per prompt, G >= 2.
       ddof: as in `group_normalized`.
       eps: added to the standard deviation, in units of reward.
+      scale: whether the lead is divided by the standard deviation.
 
     Returns:
       (P, G), not negative; a tie for the best gives 0 everywhere.
@@ -212,5 +216,5 @@ def best_of_group(rewards: Array, *, ddof: int = 1, eps: float = 1e-6) -> Array:
     xp = array_namespace(rewards)
     ordered = xp.sort(rewards, axis=MEMBERS)
     lead = ordered[..., -1:] - ordered[..., -2:-1]
-    scores = lead / divisor(reward_std(rewards, axis=MEMBERS, ddof=ddof), eps)
+    scores = lead / divisor(reward_std(rewards, axis=MEMBERS, ddof=ddof), eps) if scale else lead
     return xp.where(rewards == ordered[..., -1:], scores, 0.0)

@@ -9,7 +9,13 @@ from grpo_ref.kernels.advantages.moments import divisor, masked_moments, whiten
 
 
 def whitened(
-    rewards: Array, mask: Array, *, baseline: bool = True, ddof: int = 1, eps: float = 1e-8
+    rewards: Array,
+    mask: Array,
+    *,
+    baseline: bool = True,
+    ddof: int = 1,
+    eps: float = 1e-8,
+    keep_singletons: bool = False,
 ) -> Array:
     """REINFORCE++ with a baseline: centered in the group, then standardized over all tokens of the batch.
 
@@ -23,6 +29,7 @@ def whitened(
       baseline: whether the group's mean is taken off first; without it, it is REINFORCE++ with γ = 1.
       ddof: the divisor of the variance is the number of tokens minus this; 1 in verl.
       eps: added to the variance, 1e-8 in verl.
+      keep_singletons: as in `group_centered`, for the baseline.
 
     Returns:
       (P, G, T), 0 on padding.
@@ -33,7 +40,7 @@ def whitened(
     Hu 2025, REINFORCE++ (arXiv:2501.03262); verl `compute_reinforce_plus_plus_baseline_outcome_advantage`.
     """
     xp = array_namespace(rewards, mask)
-    scores = group_centered(rewards) if baseline else rewards
+    scores = group_centered(rewards, keep_singletons=keep_singletons) if baseline else rewards
     tokens = scores[..., None] + xp.zeros_like(xp.astype(mask, rewards.dtype))
     return whiten(tokens, mask, ddof=ddof, eps=eps)
 

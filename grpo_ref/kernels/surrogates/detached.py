@@ -58,7 +58,12 @@ def cispo(
 
 
 def gspo_token(
-    log_ratio: Array, advantages: Array, *, clip_low: float = 3e-4, clip_high: float = 4e-4
+    log_ratio: Array,
+    advantages: Array,
+    *,
+    clip_low: float = 3e-4,
+    clip_high: float = 4e-4,
+    max_log_ratio: float = math.inf,
 ) -> Term:
     """GSPO with a gradient of its own for each token, so that advantages may differ along a completion.
 
@@ -72,6 +77,7 @@ def gspo_token(
       log_ratio: (P, G, T) after `sequence_mean_level`, in nats.
       advantages: broadcastable to (P, G, T), one per completion or per token; constant with respect to θ.
       clip_low, clip_high: as in `clipped`; 3e-4 and 4e-4 are the paper's, for a ratio that is a mean.
+      max_log_ratio: the log-ratio is limited to this, in nats, and the slope is 0 beyond it; 10 in verl.
 
     Returns:
       Term of (P, G, T) arrays; the slope is direct, with respect to log_probs.
@@ -81,8 +87,10 @@ def gspo_token(
 
     Zheng et al. 2025, GSPO (arXiv:2507.18071); verl `compute_policy_loss_gspo`, which is this form.
     """
-    term = clipped(log_ratio, advantages, clip_low=clip_low, clip_high=clip_high)
-    return Term(value=term.value, direct=term.slope)
+    xp = array_namespace(log_ratio, advantages)
+    near = log_ratio if math.isinf(max_log_ratio) else xp.clip(log_ratio, None, max_log_ratio)
+    term = clipped(near, advantages, clip_low=clip_low, clip_high=clip_high)
+    return Term(value=term.value, direct=xp.where(log_ratio <= max_log_ratio, term.slope, 0.0))
 
 
 def vespo(

@@ -26,6 +26,7 @@ def dppo_tv(
     low: float = 0.15,
     high: float = 0.15,
     max_ratio: float = 20.0,
+    min_ratio: float = 0.0,
 ) -> Term:
     """Total variation of token against not-token: |πθ(t) - πold(t)|, with a threshold for each direction.
 
@@ -38,6 +39,7 @@ def dppo_tv(
       low, high: thresholds in probability, >= 0; 0.15 in TRL. verl reads clip_ratio_low and clip_ratio_high,
         0.2.
       max_ratio: cap of the weight; 20 in TRL. verl's clip_ratio_c is 3.0 unless it is set.
+      min_ratio: floor of the weight; exp(-20) in verl.
 
     Returns:
       Term of (P, G, T) arrays; the slope is direct, with respect to log_probs.
@@ -48,7 +50,7 @@ def dppo_tv(
     DPPO (arXiv:2602.04879), binary TV; verl `compute_policy_loss_dppo_tv`.
     """
     far = abs(probability_change(log_ratio, log_probs))
-    return _masked(log_ratio, log_probs, advantages, far, low, high, max_ratio)
+    return _masked(log_ratio, log_probs, advantages, far, low, high, max_ratio, min_ratio)
 
 
 def dppo_kl(
@@ -59,6 +61,7 @@ def dppo_kl(
     low: float = 0.05,
     high: float = 0.05,
     max_ratio: float = 20.0,
+    min_ratio: float = 0.0,
     eps: float = 0.0,
 ) -> Term:
     """KL of token against not-token, from the old policy q to the new one p, a threshold for each direction.
@@ -67,7 +70,7 @@ def dppo_kl(
         left out:  A > 0, p > q and D > high,    A <= 0, p < q and D > low
 
     Args:
-      log_ratio, log_probs, advantages, max_ratio: as in `dppo_tv`.
+      log_ratio, log_probs, advantages, max_ratio, min_ratio: as in `dppo_tv`.
       low, high: thresholds in nats, >= 0; 0.05 is recommended.
       eps: added to 1 - q and 1 - p; 1e-8 in verl. TRL limits p and q to 1 - 1e-7 instead.
 
@@ -80,7 +83,7 @@ def dppo_kl(
     DPPO (arXiv:2602.04879), binary KL; verl `compute_policy_loss_dppo_kl`.
     """
     far = binary_kl(log_ratio, log_probs, eps=eps)
-    return _masked(log_ratio, log_probs, advantages, far, low, high, max_ratio)
+    return _masked(log_ratio, log_probs, advantages, far, low, high, max_ratio, min_ratio)
 
 
 def dppo_top_tv(
@@ -186,13 +189,14 @@ def _masked(
     low: float,
     high: float,
     max_ratio: float,
+    min_ratio: float = 0.0,
 ) -> Term:
     """The capped ratio, held constant; 0 for tokens too far off in the direction of their advantage."""
     if not (low >= 0.0 and high >= 0.0 and max_ratio > 0.0):
         raise ValueError(f"expected low, high >= 0 and max_ratio > 0, got {low}, {high} and {max_ratio}")
     xp = array_namespace(log_ratio, log_probs, advantages)
     ratio, moved = xp.exp(log_ratio), probability_change(log_ratio, log_probs)
-    capped = ratio if math.isinf(max_ratio) else xp.clip(ratio, None, max_ratio)
+    capped = ratio if math.isinf(max_ratio) else xp.clip(ratio, min_ratio, max_ratio)
     too_high = (advantages > 0.0) & (moved > 0.0) & (far > high)
     too_low = (advantages <= 0.0) & (moved < 0.0) & (far > low)
     weight = xp.where(too_high | too_low, 0.0, capped * advantages)

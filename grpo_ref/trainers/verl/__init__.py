@@ -1,5 +1,6 @@
 """verl at 1dda039b (August 2026), actor, algorithm and rollout-correction settings."""
 
+import math
 from collections.abc import Callable
 from math import inf
 from types import SimpleNamespace
@@ -24,18 +25,16 @@ from grpo_ref.kernels.aggregation import (
     token_mean,
     token_sum,
 )
-from grpo_ref.kernels.corrections import masked, truncated
 from grpo_ref.kernels.filters import all_groups, mixed_groups
-from grpo_ref.kernels.levels import sequence_mean_level, sequence_sum_level, token_level
+from grpo_ref.kernels.levels import sequence_mean_level, token_level
 from grpo_ref.kernels.penalties import absolute, k1, k2, k3, straight_through
-from grpo_ref.kernels.rewards import soft_overlong, task_reward
+from grpo_ref.kernels.rewards import task_reward
 from grpo_ref.kernels.surrogates import (
     cispo,
     clip_cov,
     dppo_kl,
     dppo_tv,
     dual_clipped,
-    geometric_mean_clipped,
     gspo_token,
     kl_cov,
     reinforce,
@@ -44,28 +43,40 @@ from grpo_ref.kernels.surrogates import (
 )
 from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.trainers.dialect import Dialect, one_of
+from grpo_ref.trainers.verl.correction import admitted, corrections, inner
 from grpo_ref.trainers.verl.keys import (
     ABOUT,
     ALIASES,
     BEYOND,
+    BEYOND_ESTIMATORS,
     CONCEPTS,
     DEFAULTS,
     GROUPS,
     IGNORED,
-    OF_ROLLOUT,
+    OF_GROUPS,
     OTHERS,
+    PLACES,
 )
-from grpo_ref.trainers.verl.quirks import CALLS
+from grpo_ref.trainers.verl.metrics import METRICS
+from grpo_ref.trainers.verl.quirks import (
+    CALLS,
+    FORMS,
+    geometric_mean_per_token,
+    limited_k3,
+    overlong_in_tokens,
+)
 from grpo_ref.trainers.verl.traps import TRAPS
 from grpo_ref.types import Term
 
 AGGREGATES = {
     "token-mean": slot(token_mean),
     "token-sum": slot(token_sum),
-    "seq-mean-token-sum": slot(sequence_mean_token_sum, count_empty=False),
-    "seq-mean-token-mean": slot(sequence_mean_token_mean, count_empty=False, eps=1e-8),
-    "seq-mean-token-sum-norm": slot(fixed_length, count_empty=False),
+    "seq-mean-token-sum": slot(sequence_mean_token_sum),
+    "seq-mean-token-mean": slot(sequence_mean_token_mean),
+    "seq-mean-token-sum-norm": slot(fixed_length),
 }
+"""The actor divides by the size of the batch, empty completions included; `agg_loss` alone leaves them out. The
+1e-8 that it adds to the lengths is lost: they are whole numbers, and the sum is float32."""
 PENALTIES = {
     "kl": slot(k1),
     "k1": slot(k1),
@@ -74,24 +85,35 @@ PENALTIES = {
     "k2": slot(k2),
     "low_var_kl": slot(k3, max_log_ratio=20.0, max_value=10.0),
     "k3": slot(k3, max_log_ratio=20.0, max_value=10.0),
+    "kl+": slot(straight_through, estimator=k1),
     "k1+": slot(straight_through, estimator=k1),
     "abs+": slot(straight_through, estimator=absolute),
-    "k3+": slot(straight_through, estimator=k3),
+    "mse+": slot(straight_through, estimator=k2),
+    "k2+": slot(straight_through, estimator=k2),
+    "low_var_kl+": slot(straight_through, estimator=limited_k3),
+    "k3+": slot(straight_through, estimator=limited_k3),
 }
 ESTIMATORS = {
     "grpo": slot(group_normalized, ddof=1, eps=1e-6, keep_singletons=True),
-    "grpo_vectorized": slot(group_normalized, ddof=1, eps=1e-6),
+    "grpo_vectorized": slot(group_normalized, ddof=1, eps=1e-6, keep_singletons=True),
     "grpo_passk": slot(best_of_group, ddof=1, eps=1e-6),
     "reinforce_plus_plus": slot(discounted, gamma=1.0),
-    "reinforce_plus_plus_baseline": slot(whitened),
+    "reinforce_plus_plus_baseline": slot(whitened, keep_singletons=True),
     "rloo": slot(leave_one_out, keep_singletons=True),
     "rloo_vectorized": slot(leave_one_out),
     "opo": slot(length_weighted),
-    "gpg": slot(gpg, count_rewarded=True),
-    "gdpo": slot(normalized_then_whitened, ddof=1, eps=1e-6),
+    "gpg": slot(gpg, count_rewarded=True, keep_singletons=True),
+    "gdpo": slot(normalized_then_whitened, ddof=1, eps=1e-6, keep_singletons=True),
 }
+WITHOUT_STD = {
+    "grpo": slot(group_centered, keep_singletons=True),
+    "grpo_passk": slot(best_of_group, scale=False),
+}
+"""The estimators that norm_adv_by_std_in_grpo=False changes; grpo_vectorized and gdpo are not told of it."""
 NO_DUAL_CLIP = 1e6
 """A bound of the ratio that nothing reaches; the dual clip has no switch."""
+NO_CLIP_LOW = math.nextafter(1.0, 0.0)
+"""What a clip_ratio_low of 1 or more is: the lower bound is one that no ratio reaches."""
 
 
 def recipe(**config: Any) -> Recipe:
@@ -112,32 +134,67 @@ def recipe(**config: Any) -> Recipe:
 
 def _clips(s: SimpleNamespace) -> dict[str, float]:
     """The bounds below and above 1; clip_ratio counts where one of the two is None."""
-    return {
-        "clip_low": s.clip_ratio if s.clip_ratio_low is None else s.clip_ratio_low,
-        "clip_high": s.clip_ratio if s.clip_ratio_high is None else s.clip_ratio_high,
-    }
+    low = s.clip_ratio if s.clip_ratio_low is None else s.clip_ratio_low
+    high = s.clip_ratio if s.clip_ratio_high is None else s.clip_ratio_high
+    return {"clip_low": low, "clip_high": high}
+
+
+def _ratio_clips(s: SimpleNamespace) -> dict[str, float]:
+    """The same for a clip of the ratio, which no lower bound below 0 touches."""
+    clips = _clips(s)
+    return clips | {"clip_low": min(clips["clip_low"], NO_CLIP_LOW)}
 
 
 def _cispo(s: SimpleNamespace) -> Slot:
     clips = _clips(s)
-    return slot(cispo, min_ratio=1.0 - clips["clip_low"], max_ratio=1.0 + clips["clip_high"])
+    return slot(cispo, min_ratio=max(0.0, 1.0 - clips["clip_low"]), max_ratio=1.0 + clips["clip_high"])
 
 
 def _dro(s: SimpleNamespace) -> Slot:
-    if s.dro_beta is None:
-        raise ValueError("dro_beta: verl has no default for it; give a number")
+    if s.dro_beta is None or s.dro_beta <= 0.0:
+        raise ValueError(f"dro_beta: verl has no default for it; give a number > 0, got {s.dro_beta}")
     return slot(squared_ratio, beta=s.dro_beta)
 
 
 def _dppo(s: SimpleNamespace, kernel: Callable[..., Term], **settings: float) -> Slot:
+    """The limit of ± 20 nats is the weight's alone; the probabilities are not limited."""
     clips = _clips(s)
     bounds = {"low": clips["clip_low"], "high": clips["clip_high"]}
-    return slot(kernel, **bounds, max_ratio=s.clip_ratio_c, **settings)
+    limits = {"max_ratio": min(s.clip_ratio_c, math.exp(20.0)), "min_ratio": math.exp(-20.0)}
+    return slot(kernel, **bounds, **limits, **settings)
 
 
 def _clip_cov(s: SimpleNamespace) -> Slot:
-    covariance = {"share": s.clip_cov_ratio, "cov_low": s.clip_cov_lb, "cov_high": s.clip_cov_ub}
-    return slot(clip_cov, **covariance, **_clips(s))
+    given = {"share": s.clip_cov_ratio, "cov_low": s.clip_cov_lb, "cov_high": s.clip_cov_ub}
+    unset = {"share": 0.0002, "cov_low": 1.0, "cov_high": 5.0}
+    covariance = {name: unset[name] if value is None else value for name, value in given.items()}
+    _check_share("clip_cov_ratio", covariance["share"])
+    return slot(clip_cov, **covariance, **_ratio_clips(s))
+
+
+def _kl_cov(s: SimpleNamespace) -> Slot:
+    share = 0.0002 if s.kl_cov_ratio is None else s.kl_cov_ratio
+    _check_share("kl_cov_ratio", share)
+    return slot(kl_cov, share=share, coef=1.0 if s.ppo_kl_coef is None else s.ppo_kl_coef)
+
+
+def _check_share(key: str, share: float) -> None:
+    if not share > 0.0:
+        raise ValueError(f"{key}: expected a number > 0, got {share}")
+
+
+def _dual_clip(s: SimpleNamespace) -> Slot:
+    return slot(dual_clipped, **_ratio_clips(s), max_ratio=s.clip_ratio_c)
+
+
+def _gspo(s: SimpleNamespace) -> Slot:
+    return slot(gspo_token, **_ratio_clips(s), max_log_ratio=10.0)
+
+
+def _bypass(s: SimpleNamespace) -> Slot:
+    kinds = {"ppo_clip": _dual_clip(s), "reinforce": slot(reinforce)}
+    surrogate: Slot = one_of("loss_type", inner(s)["loss_type"], kinds)
+    return surrogate
 
 
 class Mode(NamedTuple):
@@ -157,61 +214,72 @@ class Mode(NamedTuple):
 
 
 PER_COMPLETION = AGGREGATES["seq-mean-token-mean"]
-EVERY_COMPLETION = slot(sequence_mean_token_mean, eps=1e-8)
 FREE = (-inf, inf)
 MODES = {
-    "vanilla": Mode(lambda s: slot(dual_clipped, **_clips(s), max_ratio=s.clip_ratio_c)),
-    "gspo": Mode(
-        lambda s: slot(gspo_token, **_clips(s)), sequence_mean_level, PER_COMPLETION, limits=(-inf, 10.0)
-    ),
+    "vanilla": Mode(_dual_clip),
+    "gspo": Mode(_gspo, sequence_mean_level, PER_COMPLETION, limits=FREE),
     "sapo": Mode(
         lambda s: slot(sapo, tau_positive=s.tau_pos, tau_negative=s.tau_neg), aggregate=PER_COMPLETION
     ),
     "cispo": Mode(_cispo),
     "gpg": Mode(lambda s: slot(reinforce), limits=FREE),
-    "geo_mean": Mode(lambda s: slot(geometric_mean_clipped, **_clips(s)), aggregate=EVERY_COMPLETION),
+    "geo_mean": Mode(
+        lambda s: slot(geometric_mean_per_token, **_clips(s)), aggregate=PER_COMPLETION, limits=FREE
+    ),
     "dro": Mode(_dro, limits=FREE),
-    "dppo_tv": Mode(lambda s: _dppo(s, dppo_tv)),
-    "dppo_kl": Mode(lambda s: _dppo(s, dppo_kl, eps=1e-8)),
+    "dppo_tv": Mode(lambda s: _dppo(s, dppo_tv), limits=FREE),
+    "dppo_kl": Mode(lambda s: _dppo(s, dppo_kl, eps=1e-8), limits=FREE),
     "clip_cov": Mode(_clip_cov, limits=FREE),
-    "kl_cov": Mode(lambda s: slot(kl_cov, share=s.kl_cov_ratio, coef=s.ppo_kl_coef), limits=FREE),
+    "kl_cov": Mode(_kl_cov, limits=FREE),
+    "bypass_mode": Mode(_bypass),
 }
 
 
 def _build(s: SimpleNamespace) -> Recipe:
     mode: Mode = one_of("loss_mode", s.loss_mode, MODES)
     settings = vars(s)
-    overlong = slot(soft_overlong, buffer=settings["overlong_buffer_cfg.len"] / s.max_response_length)
+    average = one_of("loss_agg_mode", s.loss_agg_mode, AGGREGATES)
     return Recipe(
-        reward=overlong if settings["overlong_buffer_cfg.enable"] else slot(task_reward),
+        reward=_reward(s),
         keep=slot(mixed_groups if settings["filter_groups.enable"] else all_groups),
         advantage=_advantage(s),
         level=mode.level,
         surrogate=mode.surrogate(s),
         penalty=one_of("kl_loss_type", s.kl_loss_type, PENALTIES),
         kl_coef=s.kl_loss_coef if s.use_kl_loss else 0.0,
-        aggregate=mode.aggregate or one_of("loss_agg_mode", s.loss_agg_mode, AGGREGATES),
+        aggregate=mode.aggregate or average,
         source=DIALECT.version,
-        corrections=_corrections(s),
+        admit=admitted(s),
+        corrections=corrections(s),
         log_ratio_limits=mode.limits,
+        penalty_aggregate=None if mode.aggregate in (None, average) else average,
     )
 
 
+def _reward(s: SimpleNamespace) -> Slot:
+    """The overlong punishment is the reward manager's "dapo"; the others do not know its keys."""
+    settings = vars(s)
+    if s.reward_manager != "dapo" or not settings["overlong_buffer_cfg.enable"]:
+        return slot(task_reward)
+    if s.max_resp_len is None:
+        raise ValueError(
+            "reward_kwargs.max_resp_len: the overlong punishment needs it, and it has no default"
+        )
+    buffer, factor = settings["overlong_buffer_cfg.len"], settings["overlong_buffer_cfg.penalty_factor"]
+    if not 0 < buffer <= s.max_resp_len:
+        raise ValueError(f"overlong_buffer_cfg.len: expected 0 < len <= max_resp_len, got {buffer}")
+    return slot(overlong_in_tokens, buffer=buffer, budget=s.max_resp_len, factor=factor)
+
+
 def _advantage(s: SimpleNamespace) -> Slot:
+    if s.adv_estimator in BEYOND_ESTIMATORS:
+        raise ValueError(
+            f"adv_estimator: {s.adv_estimator} cannot be expressed here, {BEYOND_ESTIMATORS[s.adv_estimator]}"
+        )
     estimators = ESTIMATORS | {"reinforce_plus_plus": slot(discounted, gamma=s.gamma)}
+    estimators |= {} if s.norm_adv_by_std_in_grpo else WITHOUT_STD
     advantage: Slot = one_of("adv_estimator", s.adv_estimator, estimators)
-    without_std = not s.norm_adv_by_std_in_grpo and s.adv_estimator in ("grpo", "grpo_vectorized")
-    return slot(group_centered) if without_std else advantage
-
-
-def _corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
-    if s.rollout_is is None:
-        return ()
-    level = one_of("rollout_is", s.rollout_is, {"token": token_level, "sequence": sequence_sum_level})
-    if isinstance(s.rollout_is_threshold, str):
-        low, high = map(float, s.rollout_is_threshold.split("_"))
-        return (slot(masked, level=level, min_ratio=low, max_ratio=high, max_log_ratio=20.0),)
-    return (slot(truncated, level=level, max_ratio=s.rollout_is_threshold, max_log_ratio=20.0),)
+    return advantage
 
 
 DIALECT = Dialect(
@@ -223,21 +291,25 @@ DIALECT = Dialect(
         "adv_estimator": tuple(ESTIMATORS),
         "norm_adv_by_std_in_grpo": (True, False),
         "clip_ratio_c": (3.0, NO_DUAL_CLIP),
-        "loss_mode": tuple(mode for mode in MODES if mode != "dro"),  # whose beta has no default
+        "loss_mode": tuple(mode for mode in MODES if mode not in ("dro", "bypass_mode")),
         "loss_agg_mode": tuple(AGGREGATES),
         "use_kl_loss": (True, False),
         "kl_loss_type": ("k1", "abs", "k2", "low_var_kl", "k1+", "abs+", "k3+"),
         "rollout_is": (None, "token", "sequence"),
+        "rollout_is_batch_normalize": (True, False),
         "filter_groups.enable": (True, False),
     },
-    others=OTHERS | OF_ROLLOUT,
+    others=OTHERS | OF_GROUPS,
     beyond=BEYOND,
     aliases=ALIASES,
     groups=GROUPS,
     ignored=IGNORED,
+    places=PLACES,
     always=("adv_estimator",),
     concepts=CONCEPTS,
     about=ABOUT,
     traps=TRAPS,
+    forms=FORMS,
+    metrics=METRICS,
     calls=CALLS,
 )

@@ -58,6 +58,12 @@ ADVANTAGES = {
     ),
     "verl's gpg: none is rewarded": (gpg, [[0, 0]], {"count_rewarded": True}, [[0, 0]]),
     "verl's gpg: -1 counts as a reward": (gpg, [[1, -1]], {"count_rewarded": True}, [[1, -1]]),
+    "verl's gpg: a group of one has mean 0": (
+        gpg,
+        [[2], [0]],
+        {"count_rewarded": True, "keep_singletons": True},
+        [[4], [0]],
+    ),
 }
 
 

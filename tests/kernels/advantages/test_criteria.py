@@ -51,3 +51,11 @@ def test_gdpo_over_tokens(asarray):
     components = asarray([[[1, 10], [0, 0]]])
     got = normalized_then_whitened(components, asarray([1, 1]), asarray(THREE_AND_ONE), ddof=0, eps=0.0)
     np.testing.assert_allclose(asarray.to_numpy(got), [[[0.5] * 3, [-1.5, 0, 0]]], rtol=1e-5)
+
+
+def test_criteria_of_groups_of_one_may_be_kept():
+    """Two single completions of 1 and 0, one token each: mean 1/2 and variance 1/2 over the tokens."""
+    components, weights, mask = np.array([[[1.0]], [[0.0]]]), np.ones(1), np.ones((2, 1, 1))
+    assert not normalized_then_whitened(components, weights, mask).any()
+    kept = normalized_then_whitened(components, weights, mask, keep_singletons=True)
+    np.testing.assert_allclose(kept, [[[0.5**0.5]], [[-(0.5**0.5)]]], rtol=1e-6)

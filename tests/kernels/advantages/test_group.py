@@ -115,6 +115,8 @@ OTHERS = {
         {},
         [[0, 1 / 1.000001, 0]],
     ),
+    "best of group: the lead itself": (best_of_group, [[1, 4, 2]], {"scale": False}, [[0, 2, 0]]),
+    "centered: a group of one has mean 0": (group_centered, [[3]], {"keep_singletons": True}, [[3]]),
     "best of group: a tie leads by nothing": (best_of_group, [[1, 1, 0]], {}, [[0, 0, 0]]),
     "best of group: everyone agrees, and no 0/0": (best_of_group, [[1, 1]], {"eps": 0.0}, [[0, 0]]),
 }

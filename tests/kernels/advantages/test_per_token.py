@@ -19,6 +19,14 @@ def test_whitening_counts_tokens(asarray):
     asarray.check(whitened(asarray([[1, 1]]), asarray(THREE_AND_ONE), eps=0.0), [[[0] * 3, [0] * 3]])
 
 
+def test_whitening_may_keep_groups_of_one(asarray):
+    """Without a baseline, 1 and 0 on one token each: mean 1/2, variance (ddof 0) 1/4."""
+    one_each = asarray([[[1]], [[1]]])
+    asarray.check(whitened(asarray([[1], [0]]), one_each, ddof=0, eps=0.0), [[[0]], [[0]]])
+    kept = whitened(asarray([[1], [0]]), one_each, ddof=0, eps=0.0, keep_singletons=True)
+    asarray.check(kept, [[[1]], [[-1]]])
+
+
 def test_discounting_runs_back_from_the_last_token(asarray):
     """Rewards 4 and 2, gamma 1/2: tokens 1 2 4 and 2; mean 9/4, variance (ddof 0) 25/4 - 81/16 = 19/16."""
     got = discounted(asarray([[4, 2]]), asarray(THREE_AND_ONE), gamma=0.5, ddof=0, eps=0.0)

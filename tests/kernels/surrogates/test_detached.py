@@ -40,6 +40,13 @@ def test_gspo_token_has_the_value_of_the_clip_and_a_slope_of_the_token(asarray):
     assert term.slope == 0.0
 
 
+def test_a_limited_sequence_ratio_has_no_slope_beyond_its_limit(asarray):
+    ratios, bad = asarray([LOG2, 2.0 * LOG2, 3.0 * LOG2]), asarray([-1.0, -1.0, -1.0])
+    term = gspo_token(ratios, bad, max_log_ratio=2.0 * LOG2)
+    asarray.check(term.value, [-2.0, -4.0, -4.0])
+    asarray.check(term.direct, [-2.0, -4.0, 0.0])
+
+
 def test_vespo_is_a_bump_with_a_sign(asarray):
     """At w = 2: A > 0 gives 2² e^(3(1-2)) = 4/e³; A < 0 gives 2³ e^(2(1-2)) = 8/e²; corrections are in w."""
     log_ratio, log_probs = asarray([[[0.0, 0.0]], [[LOG2, LOG2]]]), asarray([[[-1.0, -1.0]], [[-1.0, -1.0]]])

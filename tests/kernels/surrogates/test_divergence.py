@@ -44,6 +44,11 @@ def test_dppos_weight_is_capped(asarray):
     asarray.check(term.direct, [20.0])
 
 
+def test_a_weight_may_have_a_floor(asarray):
+    term = dppo_tv(asarray([log(0.02)]), asarray([log(0.01)]), asarray([1.0]), min_ratio=0.1)
+    asarray.check(term.direct, [0.1])
+
+
 def test_top_k_divergences_have_a_bucket_for_the_rest(asarray):
     """p = 1/2 1/4 and rest 1/4, q = 1/4 1/4 and rest 1/2: TV 1/4, KL 1/4 log 1/2 + 1/2 log 2 = 1/4 log 2."""
     p, q = asarray([[log(0.5), log(0.25)]]), asarray([[log(0.25), log(0.25)]])
