@@ -122,7 +122,8 @@ class Recipe:
       kl_coef: weight of the penalty, >= 0; at 0 no reference is needed.
       aggregate: the weight of each token, mask -> W.
       source: the paper that the recipe follows.
-      admit: which completions take part, -> (P, G) bool; the tokens of the others are masked out.
+      admit: which completions take part, -> (P, G) bool, or which tokens, -> (P, G, T); the tokens of the
+        others are masked out, before the advantages and the loss.
       corrections: constant weights on the surrogate, each -> (P, G, T); their product is used. A surrogate
         that reads `correction` does so itself.
       log_ratio_limits: the levelled log-ratio is limited to these two, in nats; the slope is 0 outside.

@@ -43,7 +43,7 @@ PARTS = {
             "actor_rollout_ref": {"actor": {"policy_loss": {"loss_mode": "cispo"}}},
             "algorithm.filter_groups.enable": True,
         },
-        {"surrogate": "cispo(min_ratio=0.8, max_ratio=1.2)", "keep": "mixed_groups"},
+        {"surrogate": "cispo(min_ratio=0.8, max_ratio=1.2)", "keep": "groups_with_a_std"},
     ),
     "gspo forces its average": (
         {"loss_mode": "gspo", "loss_agg_mode": "token-mean"},
@@ -113,6 +113,12 @@ def test_beyond_a_log_ratio_of_10_gspo_has_no_gradient():
     )
     assert loss.loss == pytest.approx(np.exp(10.0))
     assert not loss.gradient.any()
+
+
+def test_rounding_may_keep_a_group_of_equal_rewards():
+    keep = verl.recipe(**{"filter_groups.enable": True}).keep
+    rewards = np.array([[1.0, 1.0, 1.0], [0.1, 0.1, 0.1], [1.0, 0.0, 0.0]])
+    assert [np.std([0.1] * 3) == 0.0, *keep(rewards=rewards)] == [False, False, True, True]
 
 
 def test_groups_without_effect_are_passed_over_whatever_they_hold():

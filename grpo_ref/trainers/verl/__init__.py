@@ -25,7 +25,7 @@ from grpo_ref.kernels.aggregation import (
     token_mean,
     token_sum,
 )
-from grpo_ref.kernels.filters import all_groups, mixed_groups
+from grpo_ref.kernels.filters import all_groups
 from grpo_ref.kernels.levels import sequence_mean_level, token_level
 from grpo_ref.kernels.penalties import absolute, k1, k2, k3, straight_through
 from grpo_ref.kernels.rewards import task_reward
@@ -62,6 +62,7 @@ from grpo_ref.trainers.verl.quirks import (
     CALLS,
     FORMS,
     geometric_mean_per_token,
+    groups_with_a_std,
     limited_k3,
     overlong_in_tokens,
 )
@@ -241,7 +242,7 @@ def _build(s: SimpleNamespace) -> Recipe:
     average = one_of("loss_agg_mode", s.loss_agg_mode, AGGREGATES)
     return Recipe(
         reward=_reward(s),
-        keep=slot(mixed_groups if settings["filter_groups.enable"] else all_groups),
+        keep=slot(groups_with_a_std if settings["filter_groups.enable"] else all_groups),
         advantage=_advantage(s),
         level=mode.level,
         surrogate=mode.surrogate(s),

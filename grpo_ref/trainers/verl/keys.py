@@ -148,7 +148,7 @@ ABOUT = {
     "gamma": "This is the discount of rewards along the tokens.",
     "gdpo_reward_keys": "These are the names of the rewards that gdpo normalizes one by one.",
     "gdpo_reward_weights": "These are the weights of the rewards in gdpo, 1 where there are none.",
-    "bypass_mode": "The sampler's log-probabilities take the place of the old ones: they are to be given as such.",
+    "bypass_mode": "With True the sampler's log-probabilities are the old ones: they are to be given as such.",
     "loss_type": "No actor reads it here: it counts in actor.policy_loss.rollout_correction.",
     "trainer.use_v1": "The default trainer counts the tokens of a batch before tokens are rejected.",
     "max_resp_len": "This is the budget of the overlong punishment, whatever data.max_response_length is.",

@@ -7,10 +7,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grpo_ref.arrays import BATCH, TOKENS, Array, Floats, array_namespace, is_set, masked_mean, where_mask
+from grpo_ref.arrays import (
+    BATCH,
+    MEMBERS,
+    TOKENS,
+    Array,
+    Floats,
+    array_namespace,
+    is_set,
+    masked_mean,
+    where_mask,
+)
 from grpo_ref.kernels.advantages import discounted, normalized_then_whitened, whitened
 from grpo_ref.kernels.aggregation import token_mean, token_sum_over
-from grpo_ref.kernels.filters import all_completions
+from grpo_ref.kernels.filters import all_completions, mixed_groups
 from grpo_ref.kernels.levels import token_level
 from grpo_ref.kernels.penalties import k3
 from grpo_ref.kernels.rewards import soft_overlong
@@ -90,6 +100,24 @@ def overlong_in_tokens(
     return rewards + array_namespace(rewards, lengths).clip(
         (budget - buffer - lengths) / buffer * factor, None, 0.0
     )
+
+
+def groups_with_a_std(rewards: Array) -> Array:
+    """Only groups whose standard deviation is not 0, as NumPy computes it: of three times 0.1 it is 1e-17.
+
+        keep = std(r) ≠ 0
+
+    Args:
+      rewards: (P, G), one row per prompt.
+
+    Returns:
+      (P,) True where the group takes part; where rounding leaves nothing, it is `mixed_groups`.
+
+    verl `replay_buffer.py`.
+    """
+    xp = array_namespace(rewards)
+    deviation: Array = xp.std(rewards, axis=MEMBERS)
+    return deviation != 0.0
 
 
 class Bound(NamedTuple):
@@ -251,6 +279,7 @@ def known(mask: Array, *, weights: Array) -> Array:
 FORMS: dict[Callable[..., Any], Callable[..., Any]] = {
     geometric_mean_per_token: geometric_mean_clipped,
     overlong_in_tokens: soft_overlong,
+    groups_with_a_std: mixed_groups,
 }
 """verl's own kernels, with the common ones that they are forms of."""
 

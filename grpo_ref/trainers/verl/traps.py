@@ -174,6 +174,15 @@ TRAPS = (
         {"adv_estimator": "grpo", "norm_adv_by_std_in_grpo": False},
     ),
     Trap(
+        "Equal rewards whose std is not 0",
+        lambda s, given: vars(s)["filter_groups.enable"],
+        "A group is dropped where np.std of its rewards is exactly 0, which rounding may prevent: the std of three times 0.1"
+        " is 1e-17, and that group stays. 0 and 1 are exact.",
+        "verl v1/replay_buffer.py",
+        {"filter_groups": {"enable": True, "metric": "score"}},
+        {"filter_groups": {"enable": False, "metric": "score"}},
+    ),
+    Trap(
         "An overlong punishment that nobody gives",
         lambda s, given: vars(s)["overlong_buffer_cfg.enable"] and s.reward_manager != "dapo",
         'Only the reward manager "dapo" reads overlong_buffer_cfg; the default, "naive", does not.',

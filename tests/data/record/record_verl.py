@@ -216,7 +216,7 @@ def set_aside(case):
     }
     kept = {
         "metrics": {k: v for k, v in metrics.items() if k not in odd},
-        "other_metrics": {k: metrics[k] for k in odd},
+        "other_metrics": {k: metrics[k] for k in sorted(odd)},
     }
     case |= {key: value for key, value in kept.items() if value}
 
