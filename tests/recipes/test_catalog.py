@@ -1,5 +1,6 @@
 """The recipes as values: they print, compare, travel, and differ from GRPO in a few parts."""
 
+import inspect
 import pickle
 from dataclasses import replace
 
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from grpo_ref import DAPO, GRPO, RECIPES, gspo_token, policy_loss, sequence_mean_level
+from grpo_ref.trainers import DIALECTS
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
@@ -55,6 +57,44 @@ def test_gspo_token_is_gspo_for_one_advantage_per_completion(log_ratio, advantag
 
 def partial_slot(kernel):
     return replace(GRPO.surrogate, kernel=kernel)
+
+
+# recipe -> its keys in TRL's paper index (f2cd57710, docs/source/paper_index.md), with our loss type if none
+INDEX = {
+    "intellect_2": {"delta": 4.0, "epsilon": 0.2, "beta": 0.001, "loss_type": "grpo"},
+    "luspo": {
+        "loss_type": "luspo",
+        "importance_sampling_level": "sequence",
+        "epsilon": 2e-3,
+        "epsilon_high": 2.5e-3,
+    },
+    "gspo": {
+        "loss_type": "grpo",
+        "importance_sampling_level": "sequence",
+        "beta": 0.0,
+        "epsilon": 3e-4,
+        "epsilon_high": 4e-4,
+    },
+    "gmpo": {"trainer": "GMPOTrainer", "epsilon": 0.4, "beta": 0.0},
+    "dapo": {"loss_type": "dapo", "epsilon": 0.2, "epsilon_high": 0.28, "beta": 0.0},
+    "lite_ppo": {"scale_rewards": "batch", "loss_type": "dapo", "beta": 0.0},
+    "sapo": {"loss_type": "sapo", "sapo_temperature_pos": 1.0, "sapo_temperature_neg": 1.05},
+    "gdpo": {"multi_objective_aggregation": "normalize_then_sum", "loss_type": "grpo"},
+}
+
+
+@pytest.mark.parametrize(("name", "keys"), INDEX.items(), ids=INDEX)
+def test_constants_are_those_of_trls_paper_index(name, keys):
+    ours, theirs = RECIPES[name], DIALECTS["trl"].recipe(**keys)
+    assert (ours.level, ours.kl_coef, ours.aggregate) == (theirs.level, theirs.kl_coef, theirs.aggregate)
+    assert theirs.surrogate.settings.items() <= default_settings(ours.surrogate).items()
+    assert theirs.advantage.settings.items() <= default_settings(ours.advantage).items()
+
+
+def default_settings(part):
+    """All settings of a part, those that have their default included."""
+    parameters = inspect.signature(part.kernel).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY} | part.settings
 
 
 def test_a_difference_from_grpo_is_one_line():
