@@ -5,7 +5,7 @@ What runs is theirs: the argument parser and its checks (the main block of `cli/
 `SamplesGenerator._generate_vllm`, and `ActorPPOTrainer.training_step` with the loss, the KL and the
 normalizers of one optimizer step. Stubs take the place of ray, DeepSpeed and the models. The policy's stub
 returns the log-probabilities of the case, 0 where the mask is, as `Actor.forward` does; the sampler's are
-padded with 0. Torch 2.13.0 on the CPU; what they cast to float32 (the KL, the advantages) is float32 here too.
+padded with 0. Torch 2.13.0 on the CPU; what they cast to float32 (the KL, advantages) is float32 here too.
 """
 
 import ast
