@@ -35,5 +35,5 @@ def test_without_keys_there_is_no_heading_for_them():
 def test_numbers_beside_the_parts_are_told_where_they_do_something():
     told = {piece.name: piece.text for piece in report("verl", **{"actor.entropy_coeff": 0.01})}
     assert told["bonus"] == "0.01 times the entropy of the policy is added"
-    assert told["kl_coef"] == "0, so there is no penalty"
+    assert told["kl_coef"] == "0, so the loss has no penalty"
     assert "bonus" not in {piece.name for piece in report("verl")}

@@ -1,7 +1,7 @@
 """Record understand-r1-zero dfca49d: `python tests/data/record/record_understand_r1_zero.py SOURCES OAT`.
 
 SOURCES is a checkout; OAT is the folder of its framework, the unpacked wheel of oat-llm 0.1.3.post1. What is
-run is theirs: the arguments with their parser and checks, `ZeroMathActor.step`, which makes rewards of verdicts,
+run is theirs: the arguments, their parser and checks; `ZeroMathActor.step`, which makes rewards of verdicts;
 and `PPOLearner.learning_step` with `ZeroMathLearner.compute_monte_carlo_advantages`. Stubs take the place of
 vLLM, the verifier, DeepSpeed and the model, whose log-probabilities are those of the case. Torch 2.13.0, CPU;
 tyro is needed beside it.
