@@ -4,7 +4,13 @@ from math import inf, nan, sqrt
 from types import SimpleNamespace
 from typing import Any
 
-from grpo_ref.kernels.advantages import group_centered, group_normalized, leave_one_out, raw_rewards
+from grpo_ref.kernels.advantages import (
+    group_centered,
+    group_normalized,
+    leave_one_out,
+    raw_rewards,
+    whitened,
+)
 from grpo_ref.kernels.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.kernels.corrections import indicator, masked, truncated
 from grpo_ref.kernels.filters import all_groups, mixed_groups
@@ -109,7 +115,7 @@ def _keep(settings: dict[str, Any]) -> Slot:
     if not settings["algo.dynamic_filtering_enable"]:
         return slot(all_groups)
     low, high = settings["algo.dynamic_filtering_range"]
-    return slot(mean_between, low=low, high=high)
+    return slot(mean_between) if (low, high) == (0.0, 1.0) else slot(mean_between, low=low, high=high)
 
 
 def _advantage(settings: dict[str, Any]) -> Slot:
@@ -118,19 +124,16 @@ def _advantage(settings: dict[str, Any]) -> Slot:
     scores: Slot = one_of("algo.advantage.estimator", estimator, SCORES)
     low, high = settings["reward.clip_range"]
     limits = {"low": low, "high": high}
-    alone = settings["algo.kl.use_loss"] or settings["algo.kl.init_coef"] <= 0.0
+    gamma = settings["algo.advantage.gamma"] if estimator == "reinforce" else 1.0
     whitens = estimator in WHITENED
-    tokens = {
-        "gamma": settings["algo.advantage.gamma"] if estimator == "reinforce" else 1.0,
-        "centered": whitens,
-        "divided": whitens and not settings["algo.advantage.no_std_norm"],
-    }
-    if not alone:
+    tokens = {"gamma": gamma, "divided": whitens and not settings["algo.advantage.no_std_norm"]}
+    coef = settings["algo.kl.init_coef"]
+    if coef > 0.0 and not settings["algo.kl.use_loss"]:
         penalty = PENALTIES[settings["algo.kl.estimator"]]
-        coef = settings["algo.kl.init_coef"]
-        return slot(returned_with_penalty, scores=scores, penalty=penalty, kl_coef=coef, **limits, **tokens)
+        kl = {"scores": scores, "penalty": penalty, "kl_coef": coef}
+        return slot(returned_with_penalty, **kl, **limits, centered=whitens, **tokens)
     if whitens:
-        return slot(returned, scores=scores, **limits, **tokens)
+        return slot(returned, baseline=estimator != "reinforce", **limits, **tokens)
     return slot(limited, scores=scores, **limits) if _binds(settings, estimator) else scores
 
 
@@ -194,7 +197,12 @@ DIALECT = Dialect(
     concepts=CONCEPTS,
     about=ABOUT,
     traps=TRAPS,
-    forms={window_times_ratio: masked, mean_between: mixed_groups, clipped_against_sampler: clipped},
+    forms={
+        returned: whitened,
+        mean_between: mixed_groups,
+        clipped_against_sampler: clipped,
+        window_times_ratio: masked,
+    },
     metrics=METRICS,
     calls=CALLS,
 )

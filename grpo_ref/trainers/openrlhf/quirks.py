@@ -5,16 +5,18 @@ from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.arrays import BATCH, MEMBERS, TOKENS, Array, array_namespace, at_least, is_set, where_mask
+from grpo_ref.kernels.advantages import group_centered, raw_rewards
 from grpo_ref.kernels.advantages.moments import masked_moments
 from grpo_ref.kernels.levels import sequence_mean_level
 from grpo_ref.kernels.rewards import soft_overlong_punishment
 from grpo_ref.kernels.surrogates import clipped, dual_clipped
-from grpo_ref.recipes import Slot
+from grpo_ref.recipes import Slot, slot
 from grpo_ref.trainers.dialect import Call, Dialect
 from grpo_ref.types import Term
 
 LEAST_VARIANCE = 1e-8
 """The variance of the advantages is not taken to be less."""
+WITH_BASELINE, WITHOUT = slot(group_centered), slot(raw_rewards)
 
 
 def limited(rewards: Array, *, scores: Slot, low: float = -10.0, high: float = 10.0) -> Array:
@@ -39,33 +41,32 @@ def returned(
     rewards: Array,
     mask: Array,
     *,
-    scores: Slot,
+    baseline: bool = True,
     low: float = -10.0,
     high: float = 10.0,
     gamma: float = 1.0,
-    centered: bool = True,
     divided: bool = True,
 ) -> Array:
     """The reward stands at the last token and is discounted back; then the tokens of the batch are whitened.
 
-        Gₜ = γ^(last - t) clip(scores(r), low, high),   A = (G - mean) / √max(var, 1e-8)    over the tokens
+        Gₜ = γ^(last - t) clip(r - mean(r), low, high),   A = (G - mean) / √max(var, 1e-8)    over the tokens
 
     Args:
       rewards: (P, G), one row per prompt.
       mask: (P, G, T) 1 on completion tokens.
-      scores, low, high: as in `limited`.
+      baseline: whether the group's mean is taken off the reward first.
+      low, high: as in `limited`.
       gamma: the discount per position, holes in the mask included.
-      centered, divided: whether the mean over the tokens is taken off, and whether the result is divided by the
-        standard deviation over them, which has divisor N.
+      divided: whether the result is divided by the standard deviation over the tokens, which has divisor N.
 
     Returns:
       (P, G, T), 0 on padding.
 
-    OpenRLHF `compute_advantages_and_returns` with "reinforce" or "reinforce_baseline".
+    OpenRLHF `compute_advantages_and_returns` with "reinforce_baseline", and with "reinforce".
     """
     costs = array_namespace(rewards, mask).zeros_like(mask, dtype=rewards.dtype)
-    shaped = limited(rewards, scores=scores, low=low, high=high)
-    return _normalized(_returns(shaped, costs, mask, gamma), mask, centered=centered, divided=divided)
+    shaped = limited(rewards, scores=WITH_BASELINE if baseline else WITHOUT, low=low, high=high)
+    return _normalized(_returns(shaped, costs, mask, gamma), mask, centered=True, divided=divided)
 
 
 def returned_with_penalty(
@@ -93,7 +94,9 @@ def returned_with_penalty(
       old_log_probs, ref_log_probs: (P, G, T) of the learner when the batch was drawn, and of the reference.
       penalty: the estimate of the KL, from these two.
       kl_coef: its weight, algo.kl.init_coef.
-      scores, low, high, gamma, centered, divided: as in `returned`.
+      scores, low, high: as in `limited`.
+      gamma, divided: as in `returned`.
+      centered: whether the mean over the tokens of the batch is taken off.
 
     Returns:
       (P, G, T), 0 on padding.
@@ -104,6 +107,14 @@ def returned_with_penalty(
     shaped = limited(rewards, scores=scores, low=low, high=high)
     returns = _returns(shaped, kl_coef * where_mask(mask, estimate), mask, gamma)
     return _normalized(returns, mask, centered=centered, divided=divided)
+
+
+def scores_of(advantage: Slot) -> Slot:
+    """The part that takes the baseline off, without what is done to its result."""
+    if advantage.kernel is returned:
+        return WITH_BASELINE if advantage.settings["baseline"] else WITHOUT
+    scores: Slot = advantage.settings.get("scores", advantage)
+    return scores
 
 
 def _returns(shaped: Array, costs: Array, mask: Array, gamma: float) -> Array:
