@@ -6,6 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from grpo_ref.kernels.advantages import raw_rewards
+from grpo_ref.recipes import slot
 from grpo_ref.trainers import openrlhf
 from grpo_ref.trainers.openrlhf.keys import ALIASES
 from grpo_ref.trainers.openrlhf.quirks import (
@@ -41,9 +43,8 @@ PARTS = {
         {"algo.kl.init_coef": 0.05, "algo.kl.estimator": "k3"},
         {
             "kl_coef": "0.0",
-            "advantage": "returned_with_penalty(scores=group_normalized(ddof=1, eps=1e-09),"
-            " penalty=k3(max_value=10.0), kl_coef=0.05, low=-10.0, high=10.0, centered=False, gamma=1.0,"
-            " divided=False)",
+            "advantage": "returned_with_penalty(alone=group_normalized(ddof=1, eps=1e-09),"
+            " penalty=k3(max_value=10.0), kl_coef=0.05)",
         },
     ),
     "a weight of 0 is no penalty anywhere": (
@@ -52,16 +53,16 @@ PARTS = {
     ),
     "standardized rewards of a large group may meet the limit": (
         {"algo.kl.init_coef": 0.0, "rollout.n_samples_per_prompt": 103},
-        {"advantage": "limited(scores=group_normalized(ddof=1, eps=1e-09), low=-10.0, high=10.0)"},
+        {"advantage": "limited(scores=group_normalized(ddof=1, eps=1e-09), limits=(-10.0, 10.0))"},
     ),
     "a negative weight is none": ({"algo.kl.init_coef": -1.0, "algo.kl.use_loss": True}, {"kl_coef": "0.0"}),
     "no std": (
         PENALIZED | {"algo.advantage.estimator": "reinforce_baseline", "algo.advantage.no_std_norm": True},
-        {"advantage": "returned(baseline=True, low=-10.0, high=10.0, gamma=1.0, divided=False)"},
+        {"advantage": "returned(baseline=True, limits=(-10.0, 10.0), gamma=1.0, divided=False)"},
     ),
     "the discount is of reinforce alone": (
         PENALIZED | {"algo.advantage.estimator": "rloo", "algo.advantage.gamma": 0.5},
-        {"advantage": "limited(scores=leave_one_out, low=-10.0, high=10.0)"},
+        {"advantage": "limited(scores=leave_one_out, limits=(-10.0, 10.0))"},
     ),
     "k2 is limited to 10, which is a log-ratio of √20": (
         PENALIZED | {"algo.kl.estimator": "k2"},
@@ -142,13 +143,13 @@ def test_the_default_is_warned_of():
 REWARDS = np.array([[3.0, 1.0]])
 MASK = np.array([[[1, 1], [1, 0]]])
 """Two completions of one prompt, of two tokens and of one."""
-RAW = openrlhf.SCORES["reinforce"]
+RAW = slot(raw_rewards)
 CENTERED = openrlhf.SCORES["dr_grpo"]
 
 
 def test_the_limits_are_of_what_the_baseline_leaves():
     """3 and 1 around their mean are 1 and -1; -1 is limited to -0.5."""
-    assert limited(REWARDS, scores=CENTERED, low=-0.5, high=10.0).tolist() == [[1.0, -0.5]]
+    assert limited(REWARDS, scores=CENTERED, limits=(-0.5, 10.0)).tolist() == [[1.0, -0.5]]
 
 
 def test_a_return_is_discounted_to_the_last_token_and_centered_over_all():
@@ -173,7 +174,7 @@ def test_a_penalty_in_the_reward_is_summed_from_each_token_on():
     """k1 is 1 at each token: the first completion has 3 - 0.1 and 3 - 2 * 0.1."""
     old, ref = -np.ones((1, 2, 2)), -2.0 * np.ones((1, 2, 2))
     penalty = openrlhf.PENALTIES["k1"]
-    found = returned_with_penalty(REWARDS, MASK, old, ref, scores=RAW, penalty=penalty, kl_coef=0.1)
+    found = returned_with_penalty(REWARDS, MASK, old, ref, alone=RAW, penalty=penalty, kl_coef=0.1)
     np.testing.assert_allclose(found, [[[2.8, 2.9], [0.9, 0.0]]], rtol=1e-14)
 
 

@@ -8,7 +8,6 @@ from grpo_ref.kernels.advantages import (
     group_centered,
     group_normalized,
     leave_one_out,
-    raw_rewards,
     whitened,
 )
 from grpo_ref.kernels.aggregation import sequence_mean_token_mean, token_mean
@@ -48,8 +47,6 @@ SCORES = {
     "group_norm": slot(group_normalized, ddof=1, eps=1e-9),
     "dr_grpo": slot(group_centered),
     "rloo": slot(leave_one_out),
-    "reinforce_baseline": slot(group_centered),
-    "reinforce": slot(raw_rewards),
 }
 """What is taken off the reward, by estimator."""
 WHITENED = ("reinforce_baseline", "reinforce")
@@ -119,22 +116,25 @@ def _keep(settings: dict[str, Any]) -> Slot:
 
 
 def _advantage(settings: dict[str, Any]) -> Slot:
-    """The baseline, and around it what is done to the result: limits, penalty, discount, whitening."""
+    """What is done with the reward alone, and around it the penalty if it is not in the loss."""
+    alone, coef = _alone(settings), settings["algo.kl.init_coef"]
+    if settings["algo.kl.use_loss"] or not coef > 0.0:
+        return alone
+    penalty = PENALTIES[settings["algo.kl.estimator"]]
+    return slot(returned_with_penalty, alone=alone, penalty=penalty, kl_coef=coef)
+
+
+def _alone(settings: dict[str, Any]) -> Slot:
+    """The baseline, its limits, and for some estimators the whitening."""
     estimator = settings["algo.advantage.estimator"]
-    scores: Slot = one_of("algo.advantage.estimator", estimator, SCORES)
     low, high = settings["reward.clip_range"]
-    limits = {"low": low, "high": high}
-    gamma = settings["algo.advantage.gamma"] if estimator == "reinforce" else 1.0
-    whitens = estimator in WHITENED
-    tokens = {"gamma": gamma, "divided": whitens and not settings["algo.advantage.no_std_norm"]}
-    coef = settings["algo.kl.init_coef"]
-    if coef > 0.0 and not settings["algo.kl.use_loss"]:
-        penalty = PENALTIES[settings["algo.kl.estimator"]]
-        kl = {"scores": scores, "penalty": penalty, "kl_coef": coef}
-        return slot(returned_with_penalty, **kl, **limits, centered=whitens, **tokens)
-    if whitens:
-        return slot(returned, baseline=estimator != "reinforce", **limits, **tokens)
-    return slot(limited, scores=scores, **limits) if _binds(settings, estimator) else scores
+    if estimator in WHITENED:
+        group = estimator != "reinforce"
+        gamma = 1.0 if group else settings["algo.advantage.gamma"]
+        divided = not settings["algo.advantage.no_std_norm"]
+        return slot(returned, baseline=group, limits=(low, high), gamma=gamma, divided=divided)
+    scores: Slot = one_of("algo.advantage.estimator", estimator, SCORES)
+    return slot(limited, scores=scores, limits=(low, high)) if _binds(settings, estimator) else scores
 
 
 def _binds(settings: dict[str, Any], estimator: str) -> bool:
@@ -180,7 +180,7 @@ DIALECT = Dialect(
     defaults=DEFAULTS,
     build=_build,
     choices={
-        "algo.advantage.estimator": tuple(SCORES),
+        "algo.advantage.estimator": (*SCORES, *WHITENED),
         "algo.advantage.no_std_norm": (True, False),
         "actor.policy_loss_type": ("ppo", "gspo"),
         "algo.kl.use_loss": (True, False),

@@ -116,7 +116,7 @@ def mean_return(measured: Measured) -> Floats:
     low, high = settings["reward.clip_range"]
     advantage = measured.recipe.advantage
     costs = advantage.settings.get("kl_coef", 0.0) * masked_sum(_cost(measured), record.mask, axis=TOKENS)
-    mean: Floats = np.mean(limited(record.rewards, scores=scores_of(advantage), low=low, high=high) - costs)
+    mean: Floats = np.mean(limited(record.rewards, scores=scores_of(advantage), limits=(low, high)) - costs)
     return mean
 
 
