@@ -48,7 +48,7 @@ def _build(s: SimpleNamespace) -> Recipe:
     _check(s)
     advantage, aggregate = one_of("critic_type", s.critic_type, CRITICS)
     return Recipe(
-        reward=slot(zero_if_cut_off, scale=s.reward_scale),
+        reward=slot(zero_if_cut_off, **({} if s.reward_scale == 1.0 else {"scale": s.reward_scale})),
         keep=slot(all_groups),
         advantage=_advantage(s, advantage),
         level=token_level,
