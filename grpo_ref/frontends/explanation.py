@@ -50,7 +50,7 @@ def pieces(version: str, explanation: Explanation) -> Iterator[Piece]:
 def _numbers(explanation: Explanation) -> Iterator[Piece]:
     recipe = explanation.recipe
     yield Piece(
-        "part", f"{recipe.kl_coef:g}{'' if recipe.kl_coef else ', so there is no penalty'}", "kl_coef"
+        "part", f"{recipe.kl_coef:g}{'' if recipe.kl_coef else ', so the loss has no penalty'}", "kl_coef"
     )
     if explanation.entropy_coef:
         yield Piece("part", f"{explanation.entropy_coef:g} times the entropy of the policy is added", "bonus")

@@ -118,6 +118,18 @@ def test_a_correction_that_says_something_else_is_no_counterpart():
     assert next(iter(found.lost)) == "corrections"
 
 
+def test_a_part_is_near_to_what_is_wrapped_around_it():
+    """OpenRLHF limits the advantage and puts a penalty into it; without both it is TRL's and verl's."""
+    found = convert(openrlhf.DIALECT, trl.DIALECT, {"algo.advantage.estimator": "dr_grpo"})
+    assert found.config["scale_rewards"] == "none"
+    assert found.lost["advantage"][1] == "group_centered"
+    whitened = {"algo.advantage.estimator": "reinforce_baseline"}
+    found = convert(openrlhf.DIALECT, verl.DIALECT, whitened)
+    assert found.config["adv_estimator"] == "reinforce_plus_plus_baseline"
+    back = convert(verl.DIALECT, openrlhf.DIALECT, {"adv_estimator": "reinforce_plus_plus_baseline"})
+    assert back.config == back.config | whitened | {"algo.kl.init_coef": 0.0}
+
+
 def test_what_no_recipe_holds_is_carried_over_or_told():
     config = {"num_generations": 16, "num_iterations": 2, "max_completion_length": 512}
     found = convert(trl.DIALECT, verl.DIALECT, config)

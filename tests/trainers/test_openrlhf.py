@@ -6,6 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from grpo_ref.kernels.advantages import raw_rewards
+from grpo_ref.recipes import slot
 from grpo_ref.trainers import openrlhf
 from grpo_ref.trainers.openrlhf.keys import ALIASES
 from grpo_ref.trainers.openrlhf.quirks import (
@@ -41,9 +43,8 @@ PARTS = {
         {"algo.kl.init_coef": 0.05, "algo.kl.estimator": "k3"},
         {
             "kl_coef": "0.0",
-            "advantage": "returned_with_penalty(scores=group_normalized(ddof=1, eps=1e-09),"
-            " penalty=k3(max_value=10.0), kl_coef=0.05, low=-10.0, high=10.0, gamma=1.0, centered=False,"
-            " divided=False)",
+            "advantage": "returned_with_penalty(alone=group_normalized(ddof=1, eps=1e-09),"
+            " penalty=k3(max_value=10.0), kl_coef=0.05)",
         },
     ),
     "a weight of 0 is no penalty anywhere": (
@@ -52,19 +53,16 @@ PARTS = {
     ),
     "standardized rewards of a large group may meet the limit": (
         {"algo.kl.init_coef": 0.0, "rollout.n_samples_per_prompt": 103},
-        {"advantage": "limited(scores=group_normalized(ddof=1, eps=1e-09), low=-10.0, high=10.0)"},
+        {"advantage": "limited(scores=group_normalized(ddof=1, eps=1e-09), limits=(-10.0, 10.0))"},
     ),
     "a negative weight is none": ({"algo.kl.init_coef": -1.0, "algo.kl.use_loss": True}, {"kl_coef": "0.0"}),
     "no std": (
         PENALIZED | {"algo.advantage.estimator": "reinforce_baseline", "algo.advantage.no_std_norm": True},
-        {
-            "advantage": "returned(scores=group_centered, low=-10.0, high=10.0, gamma=1.0, centered=True,"
-            " divided=False)"
-        },
+        {"advantage": "returned(baseline=True, limits=(-10.0, 10.0), gamma=1.0, divided=False)"},
     ),
     "the discount is of reinforce alone": (
         PENALIZED | {"algo.advantage.estimator": "rloo", "algo.advantage.gamma": 0.5},
-        {"advantage": "limited(scores=leave_one_out, low=-10.0, high=10.0)"},
+        {"advantage": "limited(scores=leave_one_out, limits=(-10.0, 10.0))"},
     ),
     "k2 is limited to 10, which is a log-ratio of √20": (
         PENALIZED | {"algo.kl.estimator": "k2"},
@@ -130,7 +128,7 @@ def test_what_is_refused_is_told(config, message):
 
 def test_reinforce_may_have_a_group_of_one():
     config = {"algo.advantage.estimator": "reinforce", "rollout.n_samples_per_prompt": 1}
-    assert openrlhf.recipe(**config).advantage.settings["scores"].kernel.__name__ == "raw_rewards"
+    assert openrlhf.recipe(**PENALIZED | config).advantage.settings["baseline"] is False
 
 
 def test_the_default_is_warned_of():
@@ -145,30 +143,30 @@ def test_the_default_is_warned_of():
 REWARDS = np.array([[3.0, 1.0]])
 MASK = np.array([[[1, 1], [1, 0]]])
 """Two completions of one prompt, of two tokens and of one."""
-RAW = openrlhf.SCORES["reinforce"]
+RAW = slot(raw_rewards)
 CENTERED = openrlhf.SCORES["dr_grpo"]
 
 
 def test_the_limits_are_of_what_the_baseline_leaves():
     """3 and 1 around their mean are 1 and -1; -1 is limited to -0.5."""
-    assert limited(REWARDS, scores=CENTERED, low=-0.5, high=10.0).tolist() == [[1.0, -0.5]]
+    assert limited(REWARDS, scores=CENTERED, limits=(-0.5, 10.0)).tolist() == [[1.0, -0.5]]
 
 
 def test_a_return_is_discounted_to_the_last_token_and_centered_over_all():
     """Returns are 1.5 and 3 for the first, 1 for the second; their mean is 11/6."""
-    found = returned(REWARDS, MASK, scores=RAW, gamma=0.5, divided=False)
+    found = returned(REWARDS, MASK, baseline=False, gamma=0.5, divided=False)
     np.testing.assert_allclose(found, [[[1.5 - 11 / 6, 3 - 11 / 6], [1 - 11 / 6, 0.0]]], rtol=1e-14)
 
 
 def test_the_variance_over_the_tokens_has_divisor_n():
     """Of 3, 3 and 1 the mean is 7/3 and the variance (4 + 4 + 16)/27 = 8/9."""
-    found = returned(REWARDS, MASK, scores=RAW)
+    found = returned(REWARDS, MASK, baseline=False)
     by_hand = np.array([[[2 / 3, 2 / 3], [-4 / 3, 0.0]]]) / np.sqrt(8 / 9)
     np.testing.assert_allclose(found, by_hand, rtol=1e-14)
 
 
 def test_equal_returns_are_not_divided_by_less_than_a_variance_of_1e_8():
-    found = returned(np.array([[0.5, 0.5]]), MASK, scores=RAW)
+    found = returned(np.array([[0.5, 0.5]]), MASK)
     assert found.tolist() == [[[0.0, 0.0], [0.0, 0.0]]]
 
 
@@ -176,15 +174,15 @@ def test_a_penalty_in_the_reward_is_summed_from_each_token_on():
     """k1 is 1 at each token: the first completion has 3 - 0.1 and 3 - 2 * 0.1."""
     old, ref = -np.ones((1, 2, 2)), -2.0 * np.ones((1, 2, 2))
     penalty = openrlhf.PENALTIES["k1"]
-    found = returned_with_penalty(REWARDS, MASK, old, ref, scores=RAW, penalty=penalty, kl_coef=0.1)
+    found = returned_with_penalty(REWARDS, MASK, old, ref, alone=RAW, penalty=penalty, kl_coef=0.1)
     np.testing.assert_allclose(found, [[[2.8, 2.9], [0.9, 0.0]]], rtol=1e-14)
 
 
 def test_a_hole_in_the_mask_discounts_too():
-    found = returned(
-        np.array([[4.0]]), np.array([[[1, 0, 1]]]), scores=RAW, gamma=0.5, centered=False, divided=False
-    )
-    assert found.tolist() == [[[1.0, 0.0, 4.0]]]
+    """4 at the last place is 1 two places before; around their mean of 2.5 that is ∓1.5."""
+    rewards, mask = np.array([[4.0]]), np.array([[[1, 0, 1]]])
+    found = returned(rewards, mask, baseline=False, gamma=0.5, divided=False)
+    assert found.tolist() == [[[-1.5, 0.0, 1.5]]]
 
 
 def test_punishments_for_length_come_one_after_the_other():

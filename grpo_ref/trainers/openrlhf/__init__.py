@@ -4,7 +4,12 @@ from math import inf, nan, sqrt
 from types import SimpleNamespace
 from typing import Any
 
-from grpo_ref.kernels.advantages import group_centered, group_normalized, leave_one_out, raw_rewards
+from grpo_ref.kernels.advantages import (
+    group_centered,
+    group_normalized,
+    leave_one_out,
+    whitened,
+)
 from grpo_ref.kernels.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.kernels.corrections import indicator, masked, truncated
 from grpo_ref.kernels.filters import all_groups, mixed_groups
@@ -42,8 +47,6 @@ SCORES = {
     "group_norm": slot(group_normalized, ddof=1, eps=1e-9),
     "dr_grpo": slot(group_centered),
     "rloo": slot(leave_one_out),
-    "reinforce_baseline": slot(group_centered),
-    "reinforce": slot(raw_rewards),
 }
 """What is taken off the reward, by estimator."""
 WHITENED = ("reinforce_baseline", "reinforce")
@@ -109,29 +112,29 @@ def _keep(settings: dict[str, Any]) -> Slot:
     if not settings["algo.dynamic_filtering_enable"]:
         return slot(all_groups)
     low, high = settings["algo.dynamic_filtering_range"]
-    return slot(mean_between, low=low, high=high)
+    return slot(mean_between) if (low, high) == (0.0, 1.0) else slot(mean_between, low=low, high=high)
 
 
 def _advantage(settings: dict[str, Any]) -> Slot:
-    """The baseline, and around it what is done to the result: limits, penalty, discount, whitening."""
+    """What is done with the reward alone, and around it the penalty if it is not in the loss."""
+    alone, coef = _alone(settings), settings["algo.kl.init_coef"]
+    if settings["algo.kl.use_loss"] or not coef > 0.0:
+        return alone
+    penalty = PENALTIES[settings["algo.kl.estimator"]]
+    return slot(returned_with_penalty, alone=alone, penalty=penalty, kl_coef=coef)
+
+
+def _alone(settings: dict[str, Any]) -> Slot:
+    """The baseline, its limits, and for some estimators the whitening."""
     estimator = settings["algo.advantage.estimator"]
-    scores: Slot = one_of("algo.advantage.estimator", estimator, SCORES)
     low, high = settings["reward.clip_range"]
-    limits = {"low": low, "high": high}
-    alone = settings["algo.kl.use_loss"] or settings["algo.kl.init_coef"] <= 0.0
-    whitens = estimator in WHITENED
-    tokens = {
-        "gamma": settings["algo.advantage.gamma"] if estimator == "reinforce" else 1.0,
-        "centered": whitens,
-        "divided": whitens and not settings["algo.advantage.no_std_norm"],
-    }
-    if not alone:
-        penalty = PENALTIES[settings["algo.kl.estimator"]]
-        coef = settings["algo.kl.init_coef"]
-        return slot(returned_with_penalty, scores=scores, penalty=penalty, kl_coef=coef, **limits, **tokens)
-    if whitens:
-        return slot(returned, scores=scores, **limits, **tokens)
-    return slot(limited, scores=scores, **limits) if _binds(settings, estimator) else scores
+    if estimator in WHITENED:
+        group = estimator != "reinforce"
+        gamma = 1.0 if group else settings["algo.advantage.gamma"]
+        divided = not settings["algo.advantage.no_std_norm"]
+        return slot(returned, baseline=group, limits=(low, high), gamma=gamma, divided=divided)
+    scores: Slot = one_of("algo.advantage.estimator", estimator, SCORES)
+    return slot(limited, scores=scores, limits=(low, high)) if _binds(settings, estimator) else scores
 
 
 def _binds(settings: dict[str, Any], estimator: str) -> bool:
@@ -177,7 +180,7 @@ DIALECT = Dialect(
     defaults=DEFAULTS,
     build=_build,
     choices={
-        "algo.advantage.estimator": tuple(SCORES),
+        "algo.advantage.estimator": (*SCORES, *WHITENED),
         "algo.advantage.no_std_norm": (True, False),
         "actor.policy_loss_type": ("ppo", "gspo"),
         "algo.kl.use_loss": (True, False),
@@ -194,7 +197,12 @@ DIALECT = Dialect(
     concepts=CONCEPTS,
     about=ABOUT,
     traps=TRAPS,
-    forms={window_times_ratio: masked, mean_between: mixed_groups, clipped_against_sampler: clipped},
+    forms={
+        returned: whitened,
+        mean_between: mixed_groups,
+        clipped_against_sampler: clipped,
+        window_times_ratio: masked,
+    },
     metrics=METRICS,
     calls=CALLS,
 )

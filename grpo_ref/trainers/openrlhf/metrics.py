@@ -13,7 +13,7 @@ from grpo_ref.kernels.levels import sequence_mean_level
 from grpo_ref.loss import policy_loss
 from grpo_ref.trainers.calls import OPTIONAL
 from grpo_ref.trainers.dialect import Measured, Metric
-from grpo_ref.trainers.openrlhf.quirks import limited, returned_with_penalty
+from grpo_ref.trainers.openrlhf.quirks import limited, returned_with_penalty, scores_of
 
 
 def policy_loss_alone(measured: Measured) -> Array:
@@ -115,9 +115,8 @@ def mean_return(measured: Measured) -> Floats:
     settings, record = vars(measured.settings), measured.record
     low, high = settings["reward.clip_range"]
     advantage = measured.recipe.advantage
-    scores = advantage.settings.get("scores", advantage)
     costs = advantage.settings.get("kl_coef", 0.0) * masked_sum(_cost(measured), record.mask, axis=TOKENS)
-    mean: Floats = np.mean(limited(record.rewards, scores=scores, low=low, high=high) - costs)
+    mean: Floats = np.mean(limited(record.rewards, scores=scores_of(advantage), limits=(low, high)) - costs)
     return mean
 
 

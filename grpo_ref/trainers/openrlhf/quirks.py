@@ -5,67 +5,68 @@ from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.arrays import BATCH, MEMBERS, TOKENS, Array, array_namespace, at_least, is_set, where_mask
+from grpo_ref.kernels.advantages import group_centered, raw_rewards
 from grpo_ref.kernels.advantages.moments import masked_moments
 from grpo_ref.kernels.levels import sequence_mean_level
 from grpo_ref.kernels.rewards import soft_overlong_punishment
 from grpo_ref.kernels.surrogates import clipped, dual_clipped
-from grpo_ref.recipes import Slot
+from grpo_ref.recipes import Slot, slot
 from grpo_ref.trainers.dialect import Call, Dialect
 from grpo_ref.types import Term
 
+LIMITS = (-10.0, 10.0)
+"""The default of reward.clip_range."""
 LEAST_VARIANCE = 1e-8
 """The variance of the advantages is not taken to be less."""
+WITH_BASELINE, WITHOUT = slot(group_centered), slot(raw_rewards)
 
 
-def limited(rewards: Array, *, scores: Slot, low: float = -10.0, high: float = 10.0) -> Array:
+def limited(rewards: Array, *, scores: Slot, limits: tuple[float, float] = LIMITS) -> Array:
     """Rewards are limited after the baseline was taken off, not before.
 
-        A = clip(scores(r), low, high)
+        A = clip(scores(r), *limits)
 
     Args:
       rewards: (P, G), one row per prompt.
       scores: the part that takes the baseline off, (P, G) -> (P, G).
-      low, high: reward.clip_range.
+      limits: reward.clip_range.
 
     Returns:
       (P, G) advantages.
 
     OpenRLHF `compute_reward`.
     """
-    return array_namespace(rewards).clip(scores(rewards=rewards), low, high)
+    return array_namespace(rewards).clip(scores(rewards=rewards), *limits)
 
 
 def returned(
     rewards: Array,
     mask: Array,
     *,
-    scores: Slot,
-    low: float = -10.0,
-    high: float = 10.0,
+    baseline: bool = True,
+    limits: tuple[float, float] = LIMITS,
     gamma: float = 1.0,
-    centered: bool = True,
     divided: bool = True,
 ) -> Array:
     """The reward stands at the last token and is discounted back; then the tokens of the batch are whitened.
 
-        Gₜ = γ^(last - t) clip(scores(r), low, high),   A = (G - mean) / √max(var, 1e-8)    over the tokens
+        Gₜ = γ^(last - t) clip(r - mean(r), *limits),   A = (G - mean) / √max(var, 1e-8)    over the tokens
 
     Args:
       rewards: (P, G), one row per prompt.
       mask: (P, G, T) 1 on completion tokens.
-      scores, low, high: as in `limited`.
+      baseline: whether the group's mean is taken off the reward first.
+      limits: as in `limited`.
       gamma: the discount per position, holes in the mask included.
-      centered, divided: whether the mean over the tokens is taken off, and whether the result is divided by the
-        standard deviation over them, which has divisor N.
+      divided: whether the result is divided by the standard deviation over the tokens, which has divisor N.
 
     Returns:
       (P, G, T), 0 on padding.
 
-    OpenRLHF `compute_advantages_and_returns` with "reinforce" or "reinforce_baseline".
+    OpenRLHF `compute_advantages_and_returns` with "reinforce_baseline", and with "reinforce".
     """
     costs = array_namespace(rewards, mask).zeros_like(mask, dtype=rewards.dtype)
-    shaped = limited(rewards, scores=scores, low=low, high=high)
-    return _normalized(_returns(shaped, costs, mask, gamma), mask, centered=centered, divided=divided)
+    return _returned(rewards, mask, costs, baseline=baseline, limits=limits, gamma=gamma, divided=divided)
 
 
 def returned_with_penalty(
@@ -74,26 +75,22 @@ def returned_with_penalty(
     old_log_probs: Array,
     ref_log_probs: Array,
     *,
-    scores: Slot,
+    alone: Slot,
     penalty: Slot,
     kl_coef: float,
-    low: float = -10.0,
-    high: float = 10.0,
-    gamma: float = 1.0,
-    centered: bool = False,
-    divided: bool = False,
 ) -> Array:
     """The KL to the reference is taken off the reward token by token; an advantage counts all that is to come.
 
-        Gₜ = Σₛ₌ₜ γ^(s - t) (clip(scores(r), low, high) [s is the last] - kl_coef penaltyₛ)
+        Gₜ = Σₛ₌ₜ γ^(s - t) (alone(r) [s is the last] - kl_coef penaltyₛ)
 
     Args:
       rewards: (P, G), one row per prompt.
       mask: (P, G, T) 1 on completion tokens.
       old_log_probs, ref_log_probs: (P, G, T) of the learner when the batch was drawn, and of the reference.
-      penalty: the estimate of the KL, from these two.
+      alone: the advantage without a penalty. One per completion stands at its last token, and γ is 1;
+        `returned` discounts by its own γ, and whitens what comes of it.
+      penalty: the estimate of the KL, from the two log-probabilities.
       kl_coef: its weight, algo.kl.init_coef.
-      scores, low, high, gamma, centered, divided: as in `returned`.
 
     Returns:
       (P, G, T), 0 on padding.
@@ -101,9 +98,37 @@ def returned_with_penalty(
     OpenRLHF `make_experience` and `compute_reward` without algo.kl.use_loss.
     """
     estimate = penalty(log_probs=old_log_probs, ref_log_probs=ref_log_probs).value
-    shaped = limited(rewards, scores=scores, low=low, high=high)
-    returns = _returns(shaped, kl_coef * where_mask(mask, estimate), mask, gamma)
-    return _normalized(returns, mask, centered=centered, divided=divided)
+    costs = kl_coef * where_mask(mask, estimate)
+    if alone.kernel is returned:
+        return _returned(rewards, mask, costs, **alone.settings)
+    return _returns(alone(rewards=rewards), costs, mask, gamma=1.0)
+
+
+def scores_of(advantage: Slot) -> Slot:
+    """The part that takes the baseline off, without what is done to its result."""
+    alone: Slot = advantage.settings.get("alone", advantage)
+    if alone.kernel is returned:
+        return WITH_BASELINE if alone.settings["baseline"] else WITHOUT
+    scores: Slot = alone.settings.get("scores", alone)
+    return scores
+
+
+def _returned(
+    rewards: Array,
+    mask: Array,
+    costs: Array,
+    *,
+    baseline: bool,
+    limits: tuple[float, float],
+    gamma: float,
+    divided: bool,
+) -> Array:
+    """Returns of the limited reward minus the costs, whitened over the tokens of the batch."""
+    shaped = limited(rewards, scores=WITH_BASELINE if baseline else WITHOUT, limits=limits)
+    returns = _returns(shaped, costs, mask, gamma)
+    mean, variance = masked_moments(returns, mask, axis=BATCH, ddof=0)
+    scale = array_namespace(returns).sqrt(at_least(variance, LEAST_VARIANCE)) if divided else 1.0
+    return where_mask(mask, (returns - mean) / scale)
 
 
 def _returns(shaped: Array, costs: Array, mask: Array, gamma: float) -> Array:
@@ -115,17 +140,6 @@ def _returns(shaped: Array, costs: Array, mask: Array, gamma: float) -> Array:
     apart = places[:, None] - places[None, :]
     discounts = xp.where(apart >= 0, gamma ** xp.astype(at_least(apart, 0), gains.dtype), 0.0)
     return where_mask(mask, xp.matmul(gains, discounts))
-
-
-def _normalized(values: Array, mask: Array, *, centered: bool, divided: bool) -> Array:
-    """Values per token minus their mean over the batch, and over their standard deviation, where asked for."""
-    xp = array_namespace(values, mask)
-    mean, variance = masked_moments(values, mask, axis=BATCH, ddof=0)
-    if centered:
-        values = values - mean
-    if divided:
-        values = values / xp.sqrt(at_least(variance, LEAST_VARIANCE))
-    return where_mask(mask, values)
 
 
 def shaped_reward(

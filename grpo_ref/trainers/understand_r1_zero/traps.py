@@ -1,0 +1,34 @@
+"""Configurations of understand-r1-zero that do something else than their author is likely to think."""
+
+from grpo_ref.trainers.trap import Trap
+
+TRAPS = (
+    Trap(
+        "The policy's loss is logged with the penalty",
+        lambda s, given: s.beta > 0.0,
+        "beta is 0.1 where it is left out, so there is a penalty, and it is added in place: what is logged as pg_loss"
+        " is the whole loss. The released scripts set beta to 0.",
+        "oat 0.1.3.post1 ppo.py, learning_step",
+        {"beta": 0.04},
+        {"beta": 0.0},
+    ),
+    Trap(
+        "A punishment that is not read",
+        lambda s, given: bool({"non_stop_fixed_reward", "non_stop_penalty"} & given),
+        "The actor of understand-r1-zero does not read non_stop_fixed_reward and non_stop_penalty: what does not end"
+        " within the budget gets the reward 0.",
+        "understand-r1-zero train_zero_math.py, ZeroMathActor.step",
+        {"non_stop_fixed_reward": -0.5},
+        {"beta": 0.0},
+    ),
+    Trap(
+        "A penalty in the reward that is none",
+        lambda s, given: s.kl_penalty_coef < 0.0,
+        "A negative kl_penalty_coef is a bonus for moving away from the reference if beta is above 0, and does nothing"
+        " if it is not, since no reference is loaded then.",
+        "oat 0.1.3.post1 rl.py and ppo.py",
+        {"kl_penalty_coef": -0.1},
+        {"kl_penalty_coef": 0.1},
+    ),
+)
+"""In the order in which they are told."""
