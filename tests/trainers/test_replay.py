@@ -50,7 +50,13 @@ def test_a_case_is_rebuilt_without_its_numbers_and_a_changed_number_is_noticed(n
     assert not verdict({**CASES[name][0], key: changed(numbers[key])}, inputs).passed
 
 
-@pytest.mark.parametrize("name", [name for name, (case, _) in CASES.items() if "refused" in case])
+REFUSED_FOR_DATA = {"verl_grid nothing to correct"}
+"""What a trainer refuses whatever the configuration is."""
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, (case, _) in CASES.items() if "refused" in case and name not in REFUSED_FOR_DATA]
+)
 def test_what_is_refused_would_be_noticed_if_it_were_not(name):
     """The same case with a configuration that every trainer takes, its defaults."""
     case, inputs = deepcopy(CASES[name])
