@@ -1,6 +1,7 @@
 """What a dialect is: a trainer's keys, their defaults, and how they become a recipe."""
 
 import difflib
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ CONCEPTS = {
     DIVISOR: "This is the length in tokens that a constant denominator divides by, `max_length` elsewhere here.",
 }
 """What trainers say in different words and no recipe holds -> what a key of that meaning does."""
+NO_CLIP_LOW = math.nextafter(1.0, 0.0)
+"""What a width of 1 or more is below the ratio 1, which trainers accept: a bound that no ratio reaches."""
 COUNTS = (COMPLETIONS, PASSES)
 """Concepts of which there is at least one."""
 

@@ -20,6 +20,7 @@ from grpo_ref.trainers.openrlhf.quirks import (
     window_times_ratio,
 )
 from grpo_ref.trainers.openrlhf.traps import TRAPS
+from grpo_ref.trainers.replay import verdict
 from grpo_ref.trainers.trap import sprung
 
 PENALIZED = {"algo.kl.use_loss": True, "algo.kl.init_coef": 0.1}
@@ -226,3 +227,26 @@ def test_a_token_that_the_sampler_does_not_know_makes_the_weight_none():
         recipe = openrlhf.recipe(**CORRECTED, **{"algo.advantage.is_correction_type": kind})
         weights = np.prod([part(record) for part in recipe.corrections], axis=0)
         assert np.isnan(weights[0, 0, 0])
+
+
+def test_without_a_weight_of_the_penalty_there_is_no_reference_to_be_away_from():
+    """The trainer loads none then, and logs 0."""
+    ones = [[-1.0, -2.0]]
+    case = {
+        "id": "mine",
+        "trainer": "openrlhf",
+        "call": "loss",
+        "config": {"algo.kl.use_loss": True, "algo.kl.init_coef": 0.0},
+        "given": {"log_probs": "ones", "old_log_probs": "ones", "advantages": "good", "mask": "tokens"},
+        "loss": -1.0,
+        "grad_logp": [[-0.5, -0.5]],
+        "metrics": {"kl": 0.0, "logprobs_diff": 0.0},
+    }
+    inputs = {"group_size": 1, "ones": ones, "good": [1.0], "tokens": [[1, 1]]}
+    assert verdict(case, inputs).passed
+
+
+def test_a_lower_width_above_1_is_no_lower_bound():
+    clips = openrlhf.recipe(**{"actor.eps_clip": 1.5}).surrogate.settings
+    assert 1.0 - clips["clip_low"] < 1e-15
+    assert clips["clip_high"] == 1.5

@@ -44,7 +44,7 @@ PARTS = {
     ),
     "a penalty in its rewards": (
         {"adv_type": "reinpp", "reinpp_kl_beta": 0.001, "kl_penalty_type": "k2", **FSDP},
-        {"advantage": "reinpp_with_kl(kl_coef=0.001, estimator=k2, again=(0))"},
+        {"advantage": "reinpp_with_kl(kl_coef=0.001, estimator=k2, tokens_only=False, again=(0))"},
     ),
     "a dual clip by default": (
         {},
@@ -282,3 +282,50 @@ def test_a_single_token_has_no_standard_deviation():
     record = SimpleNamespace(rewards=np.array([[1.0, 0.0]]), mask=np.array([[[1], [0]]]))
     assert np.isnan(rlinf.recipe().advantage(record)[0, 0, 0])
     assert rlinf.recipe(**FSDP).advantage(record)[0, 0, 0] == 0.0
+
+
+SMALL = {
+    "group_size": 2,
+    "policy": [[-1.0, -2.0], [-1.5, -0.5]],
+    "old": [[-1.1, -2.0], [-1.2, -0.5]],
+    "cost": [[-1.1, -2.0], [-1.4, -0.5]],
+    "ref": [[-1.0, -1.0], [-1.0, -1.0]],
+    "tokens": [[1, 0], [1, 1]],
+    "better": [1.0, -1.0],
+    "rewards": [1.0, 0.0],
+}
+"""Two completions, of one token and of two; the numbers that are expected of it were recorded from RLinf."""
+
+
+def test_a_lower_width_of_1_is_no_lower_bound():
+    given = {"log_probs": "policy", "old_log_probs": "old", "advantages": "better", "mask": "tokens"}
+    config = {"clip_ratio_low": 1.0, "ratio_clip_eps": 0.2, "clip_ratio_c": None}
+    case = {"trainer": "rlinf", "call": "loss", "config": config, "given": given}
+    assert rebuild(case, SMALL)["loss"] == pytest.approx(0.211882, abs=1e-6)
+    wider = rebuild({**case, "config": {**config, "clip_ratio_low": 1.5}}, SMALL)
+    assert wider["loss"] == rebuild(case, SMALL)["loss"]
+
+
+def test_in_the_fsdp_actor_what_is_no_token_costs_too():
+    config = {
+        "adv_type": "reinpp",
+        "reinpp_kl_beta": 0.5,
+        "kl_penalty_type": "k1",
+        "normalize_advantages": False,
+    }
+    given = {"rewards": "rewards", "mask": "tokens", "old_log_probs": "cost", "ref_log_probs": "ref"}
+    case = {"trainer": "rlinf", "call": "advantages", "given": given, "axes": ["completion", "token"]}
+    ours = rebuild({**case, "config": {"algorithm": config, **FSDP}}, SMALL)["value"]
+    np.testing.assert_allclose(ours, [[1.40693, 0.0], [-0.57932, -0.82761]], atol=1e-5)
+    other = rebuild({**case, "config": config}, SMALL)["value"]
+    assert other[0, 0] == pytest.approx(1.39971, abs=1e-5)
+
+
+def test_a_negative_entropy_bonus_is_not_read():
+    given = {"log_probs": "policy", "old_log_probs": "old", "advantages": "better", "mask": "tokens"}
+    case = {"trainer": "rlinf", "call": "loss", "given": given | {"entropies": "cost"}}
+    losses = [
+        rebuild({**case, "config": {"calculate_entropy": True, "entropy_bonus": bonus}}, SMALL)["loss"]
+        for bonus in (0.0, -0.1, 0.1)
+    ]
+    assert losses[0] == losses[1] != losses[2]

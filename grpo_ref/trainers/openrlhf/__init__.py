@@ -18,7 +18,7 @@ from grpo_ref.kernels.penalties import k1, k2, k3
 from grpo_ref.kernels.rewards import soft_overlong, task_reward
 from grpo_ref.kernels.surrogates import clipped, dual_clipped
 from grpo_ref.recipes import Recipe, Slot, slot
-from grpo_ref.trainers.dialect import Dialect, one_of
+from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect, one_of
 from grpo_ref.trainers.openrlhf.keys import (
     ABOUT,
     ALIASES,
@@ -152,6 +152,7 @@ def _surrogate(settings: dict[str, Any]) -> Slot:
         "clip_low": low if settings["clip_eps_low"] == NOT_SET else settings["clip_eps_low"],
         "clip_high": high if settings["clip_eps_high"] == NOT_SET else settings["clip_eps_high"],
     }
+    clips["clip_low"] = min(clips["clip_low"], NO_CLIP_LOW)
     dual = {} if settings["actor.dual_clip"] is None else {"max_ratio": settings["actor.dual_clip"]}
     corrected = settings["algo.advantage.is_correction_enable"]
     if corrected and settings["actor.policy_loss_type"] == "gspo":

@@ -80,8 +80,9 @@ def logprobs_diff(measured: Measured) -> Array:
     """The same of log πθ - log πref, which no estimator bends, `logprobs_diff`."""
     record = measured.record
     if _in_loss(measured):
-        apart = record.log_probs - record.ref_log_probs
-        return masked_mean(apart if measured.recipe.kl_coef else 0.0 * apart, record.mask, axis=BATCH)
+        no_reference = measured.recipe.kl_coef == 0.0
+        ref = record.log_probs if no_reference else record.ref_log_probs
+        return masked_mean(record.log_probs - ref, record.mask, axis=BATCH)
     penalized = measured.recipe.advantage.kernel is returned_with_penalty
     apart = record.old_log_probs - record.ref_log_probs if penalized else np.zeros(record.mask.shape)
     return _mean_of_means(measured, apart)

@@ -16,7 +16,7 @@ from grpo_ref.kernels.penalties import absolute, k1, k2, k3
 from grpo_ref.kernels.rewards import task_reward
 from grpo_ref.kernels.surrogates import clipped, dual_clipped
 from grpo_ref.recipes import Recipe, Slot, slot
-from grpo_ref.trainers.dialect import Dialect, one_of
+from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect, one_of
 from grpo_ref.trainers.rlinf.keys import (
     ABOUT,
     ALIASES,
@@ -128,6 +128,7 @@ def _surrogate(s: SimpleNamespace) -> Slot:
     """A clip on both sides, and for bad tokens a second one unless `clip_ratio_c` says None."""
     low = s.ratio_clip_eps if s.clip_ratio_low is None else s.clip_ratio_low
     high = s.ratio_clip_eps if s.clip_ratio_high is None else s.clip_ratio_high
+    low = min(low, NO_CLIP_LOW)
     if s.clip_ratio_c is None:
         return slot(clipped, clip_low=low, clip_high=high)
     return slot(dual_clipped, clip_low=low, clip_high=high, max_ratio=s.clip_ratio_c)
@@ -150,7 +151,7 @@ def _advantage(s: SimpleNamespace, backend: str) -> Slot:
     """The estimator, and over the tokens what `normalize_advantages` adds: once with FSDP, twice with Megatron."""
     again: dict[str, Any] = AGAIN[backend] if s.normalize_advantages else {}
     if s.adv_type == "reinpp":
-        return _reinpp(s, again)
+        return _reinpp(s, again, backend)
     if s.adv_type == "grpo":
         return _grpo(s, len(again.get("again", ())))
     if s.adv_type == "gae" and vars(s)["critic.use_critic_model"]:
@@ -173,13 +174,14 @@ def _grpo(s: SimpleNamespace, times: int) -> Slot:
     return kernels[times]
 
 
-def _reinpp(s: SimpleNamespace, again: dict[str, Any]) -> Slot:
+def _reinpp(s: SimpleNamespace, again: dict[str, Any], backend: str) -> Slot:
     if s.use_reinpp_baseline:
         raise ValueError("use_reinpp_baseline: True ends in an IndexError: its rewards lose an axis")
     if not s.reinpp_kl_beta > 0.0:
         return slot(reinpp, **again)
     estimator = one_of("kl_penalty_type", s.kl_penalty_type, PENALTIES)
-    return slot(reinpp_with_kl, kl_coef=s.reinpp_kl_beta, estimator=estimator, **again)
+    costs = {} if backend == "megatron" else {"tokens_only": False}
+    return slot(reinpp_with_kl, kl_coef=s.reinpp_kl_beta, estimator=estimator, **costs, **again)
 
 
 def _aggregate(s: SimpleNamespace) -> Slot:

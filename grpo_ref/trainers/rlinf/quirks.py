@@ -259,6 +259,7 @@ def reinpp_with_kl(
     again: tuple[int, ...] = (),
     holes: bool = False,
     eps: float = 1e-5,
+    tokens_only: bool = True,
 ) -> Array:
     """`reinpp` with a penalty in the reward of each token, which all tokens up to it have to bear.
 
@@ -269,6 +270,8 @@ def reinpp_with_kl(
       old_log_probs, ref_log_probs: (P, G, T) in nats.
       kl_coef: `reinpp_kl_beta`.
       estimator: the penalty.
+      tokens_only: whether only tokens of the mask cost something, as with Megatron, which clears the rest; with
+        FSDP what a tool wrote and the padding cost too.
 
     Returns:
       (P, G, T), 0 on padding.
@@ -276,7 +279,8 @@ def reinpp_with_kl(
     RLinf `compute_reinpp_advantages`.
     """
     xp = array_namespace(rewards, mask)
-    old, ref = where_mask(mask, old_log_probs), where_mask(mask, ref_log_probs)
+    counted = mask if tokens_only else xp.ones_like(as_floating(mask))
+    old, ref = where_mask(counted, old_log_probs), where_mask(counted, ref_log_probs)
     costs = estimator(log_probs=old, ref_log_probs=ref).value
     to_come = xp.flip(xp.cumulative_sum(xp.flip(costs, axis=TOKENS), axis=TOKENS), axis=TOKENS)
     returns = _placed(rewards, mask) - kl_coef * to_come
@@ -351,7 +355,7 @@ def _micro_batch(dialect: Dialect, config: Mapping[str, Any], record: SimpleName
         raise ValueError("importance_sampling_fix: it needs the log-probabilities that the sampler reported")
     result = policy_loss(record.log_probs, record.advantages, record.mask, recipe=recipe, **_given(record))
     value, bonus = result.loss, dialect.concept(BONUS, config, 0.0)
-    if bonus:
+    if bonus > 0.0:  # a negative one is not read
         average = recipe.penalty_aggregate or recipe.aggregate
         weights = average(judged(recipe, record).batch)
         value = value - bonus * batch_sum(weights * where_mask(record.mask, record.entropies))

@@ -42,7 +42,7 @@ from grpo_ref.kernels.surrogates import (
     squared_ratio,
 )
 from grpo_ref.recipes import Recipe, Slot, slot
-from grpo_ref.trainers.dialect import Dialect, one_of
+from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect, one_of
 from grpo_ref.trainers.verl.correction import admitted, corrections, inner
 from grpo_ref.trainers.verl.keys import (
     ABOUT,
@@ -113,8 +113,6 @@ WITHOUT_STD = {
 """The estimators that norm_adv_by_std_in_grpo=False changes; grpo_vectorized and gdpo are not told of it."""
 NO_DUAL_CLIP = 1e6
 """A bound of the ratio that nothing reaches; the dual clip has no switch."""
-NO_CLIP_LOW = math.nextafter(1.0, 0.0)
-"""What a clip_ratio_low of 1 or more is: the lower bound is one that no ratio reaches."""
 
 
 def recipe(**config: Any) -> Recipe:

@@ -7,7 +7,8 @@ stand, and so are those that compute and normalize the advantages. The decoupled
 actor does, with one action per token and a critic that is right. Only what surrounds them is replaced: the
 configuration is OmegaConf's, of one rank without others, and `.cuda()` stays where it is.
 
-The sampler's, the recomputed and the reference's log-probabilities are 0 on padding, as they arrive there.
+The sampler's, the recomputed and the reference's log-probabilities are 0 on padding, as they arrive there; in
+FSDP's advantages they are what its model computes, on padding too.
 The gradient is that with respect to log-probabilities that the actor fills with 0 on padding, as Megatron's
 does; FSDP's does not, and there a completion without tokens makes the gradient of its padding NaN too. What
 is left out is told at the end: cases in which a ratio beyond the numbers makes autograd's gradient NaN.
@@ -249,6 +250,11 @@ def tensor(name: str, dtype: Any = torch.float32) -> Any:
 def padded(name: str, mask: Any, dtype: Any = torch.float32) -> Any:
     """An input that is 0 on padding."""
     return tensor(name, dtype).masked_fill(~mask, 0.0)
+
+
+def computed(kind: str, name: str, mask: Any) -> Any:
+    """Log-probabilities that an actor computes before the step: FSDP's are not cleared where no token is."""
+    return padded(name, mask) if kind == "megatron" else tensor(name)
 
 
 def plain(metrics: dict[str, Any]) -> dict[str, float]:
@@ -563,10 +569,10 @@ def valued(kind: str, config: dict[str, Any], rewards: str, mask: str, **names: 
     batch = {
         "rewards": torch.tensor(EQUAL) if numbers else tensor(rewards),
         "response_mask": present,
-        "recomputed_logprobs": padded("old_logp", present),
+        "recomputed_logprobs": computed(kind, "old_logp", present),
     }
     if "ref_log_probs" in names:
-        batch["ref_logprobs"] = padded(names["ref_log_probs"], present)
+        batch["ref_logprobs"] = computed(kind, names["ref_log_probs"], present)
     told = config["adv_type"] + " normalized" * config["normalize_advantages"]
     more = "".join(
         f", {name} {config[name]}"
