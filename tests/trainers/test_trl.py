@@ -414,3 +414,9 @@ def test_completions_without_contrast_are_counted(rewards, keys, share):
     record = SimpleNamespace(rewards=np.array(rewards, dtype=float), mask=np.ones((2, 2, 1)))
     measured = Measured(trl.DIALECT.settings(keys), trl.recipe(**keys), record, {})
     assert trl.DIALECT.metrics["frac_reward_zero_std"](measured) == share
+
+
+def test_dr_grpo_needs_the_length_that_it_divides_by():
+    with pytest.raises(ValueError, match="max_completion_length: TRL divides by it"):
+        trl.recipe(loss_type="dr_grpo", max_completion_length=None)
+    assert trl.recipe(max_completion_length=None)

@@ -256,3 +256,14 @@ def test_a_shuffle_holds_each_number_once_and_depends_on_the_seed():
     assert sorted(torch_permutation(9, 0)) == list(range(9))
     assert torch_permutation(9, 0) != torch_permutation(9, 1)
     assert torch_permutation(0, 0) == []
+
+
+def test_an_estimator_is_looked_at_only_where_the_loss_has_a_penalty():
+    assert verl.recipe(kl_loss_type="k4").kl_coef == 0.0
+    with pytest.raises(ValueError, match="kl_loss_type: expected one of"):
+        verl.recipe(kl_loss_type="k4", use_kl_loss=True)
+
+
+def test_without_a_threshold_there_are_no_weights():
+    assert verl.recipe(rollout_is="sequence", rollout_is_threshold=None).corrections == ()
+    assert len(verl.recipe(rollout_is="sequence").corrections) == 1

@@ -26,6 +26,10 @@ def check(s: SimpleNamespace) -> None:
             "router_aux_loss_coef: the load balancing of a mixture of experts cannot be expressed here;"
             f" it is off at 0, got {s.router_aux_loss_coef}"
         )
+    if s.loss_type == "dr_grpo" and s.max_completion_length is None:
+        raise ValueError(
+            "max_completion_length: TRL divides by it with loss_type='dr_grpo', and stops at None"
+        )
     _check_steps(s)
     _check_window(s)
 

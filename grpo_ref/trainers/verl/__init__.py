@@ -244,7 +244,7 @@ def _build(s: SimpleNamespace) -> Recipe:
         advantage=_advantage(s),
         level=mode.level,
         surrogate=mode.surrogate(s),
-        penalty=one_of("kl_loss_type", s.kl_loss_type, PENALTIES),
+        penalty=_penalty(s),
         kl_coef=s.kl_loss_coef if s.use_kl_loss else 0.0,
         aggregate=mode.aggregate or average,
         source=DIALECT.version,
@@ -268,6 +268,14 @@ def _reward(s: SimpleNamespace) -> Slot:
     if not 0 < buffer <= s.max_resp_len:
         raise ValueError(f"overlong_buffer_cfg.len: expected 0 < len <= max_resp_len, got {buffer}")
     return slot(overlong_in_tokens, buffer=buffer, budget=s.max_resp_len, factor=factor)
+
+
+def _penalty(s: SimpleNamespace) -> Slot:
+    """Verl looks at kl_loss_type only where the loss has a penalty."""
+    if not s.use_kl_loss:
+        return PENALTIES.get(s.kl_loss_type, PENALTIES["low_var_kl"])
+    estimator: Slot = one_of("kl_loss_type", s.kl_loss_type, PENALTIES)
+    return estimator
 
 
 def _advantage(s: SimpleNamespace) -> Slot:

@@ -31,7 +31,7 @@ def corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
     """The weights for the sampler's mismatch; in bypass mode there are none."""
     if s.loss_mode == "bypass_mode":
         return _at_each_step(SimpleNamespace(**vars(s) | inner(s)))
-    if s.rollout_is is None or s.bypass_mode:
+    if not _weighs(s) or s.bypass_mode:
         return ()
     weights = _weights(s)
     return (slot(geometric_mean_weight, weights=weights) if s.loss_mode == "geo_mean" else weights,)
@@ -53,13 +53,18 @@ def inner(s: SimpleNamespace) -> dict[str, Any]:
 def _at_each_step(s: SimpleNamespace) -> tuple[Slot, ...]:
     """The weights of loss_mode=bypass_mode: ppo_clip has its ratio instead, the rejection counts in both."""
     parts = []
-    if s.rollout_is is not None and s.loss_type == "reinforce":
+    if _weighs(s) and s.loss_type == "reinforce":
         parts.append(_weights(s))
     if s.rollout_rs is not None:
         bounds = rejection(s.rollout_rs, s.rollout_rs_threshold)
         per_length = s.loss_agg_mode == "seq-mean-token-mean"
         parts.append(slot(share_of_kept, bounds=bounds, per_length=per_length))
     return tuple(slot(afresh, part=part) for part in parts)
+
+
+def _weighs(s: SimpleNamespace) -> bool:
+    """Whether there are weights at all: without a threshold verl computes none."""
+    return s.rollout_is is not None and s.rollout_is_threshold is not None
 
 
 def _weights(s: SimpleNamespace) -> Slot:
