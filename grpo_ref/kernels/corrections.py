@@ -13,8 +13,8 @@ from collections.abc import Callable
 from grpo_ref.arrays import BATCH, TOKENS, Array, array_namespace, is_set, masked_mean, where_mask
 from grpo_ref.kernels.levels import token_level
 
-ROUNDING = 4.0
-"""The place of a quantile is off by this many units of the last digit at most, for each token."""
+ROUNDING = 1e-15
+"""The place of a quantile, computed in float64, is off by this much at most for each token."""
 
 
 def truncated(
@@ -190,17 +190,19 @@ def top_entropy(entropies: Array, mask: Array, *, share: float = 0.2) -> Array:
     present = is_set(mask)
     flat = xp.reshape(xp.where(present, entropies, xp.inf), (*entropies.shape[:-3], -1))
     ordered = xp.sort(flat, axis=-1)
-    tokens = xp.sum(xp.astype(present, entropies.dtype), axis=BATCH)[..., None]
+    tokens = xp.sum(xp.astype(present, xp.float64), axis=BATCH)[..., None]
     place = (1.0 - share) * xp.clip(tokens - 1.0, 0.0, None)
-    is_whole = abs(place - xp.round(place)) <= ROUNDING * xp.finfo(entropies.dtype).eps * tokens
-    place = xp.where(is_whole, xp.round(place), place)
+    nearest = xp.floor(place + 0.5)
+    is_whole = abs(place - nearest) <= ROUNDING * tokens
+    place = xp.where(is_whole, nearest, place)
     below = xp.floor(place)
     above = xp.clip(below + 1.0, None, xp.clip(tokens - 1.0, 0.0, None))
     low, high = (
         xp.where(tokens > 0.0, xp.take_along_axis(ordered, xp.astype(at, xp.int64), axis=-1), 0.0)
         for at in (below, above)
     )
-    threshold = (low + (place - below) * (high - low))[..., None, None]
+    between = xp.astype(place - below, entropies.dtype)
+    threshold = (low + between * (high - low))[..., None, None]
     return xp.astype((entropies >= threshold) & present, entropies.dtype)
 
 

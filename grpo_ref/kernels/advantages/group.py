@@ -161,13 +161,14 @@ def ranked(rewards: Array, *, largest: float = 2.0) -> Array:
 def normal_scores(rewards: Array) -> Array:
     """Ranks as quantiles of a normal distribution: the order counts, and most of all at the ends.
 
-        Aᵢ = Φ⁻¹(1 - (rankᵢ - 1/2) / G),   rank 1 the best; equal rewards share the mean of their ranks
+        Aᵢ = quantile(1 - (rankᵢ - 1/2) / G),   rank 1 the best; equal rewards share the mean of their ranks
 
     Args:
       rewards: (P, G), one row per prompt.
 
     Returns:
-      (P, G), in standard deviations; a group of equal rewards gets 0, and a row without ties sums to zero.
+      (P, G), quantiles of the standard normal distribution; a group of equal rewards gets 0, and a row
+      without ties sums to zero.
 
     A book chapter on GRPO (2026, not public), sec. 7.5.12, "quantile normalization"; van der Waerden 1952.
 
