@@ -44,14 +44,24 @@ def soft_overlong_punishment(lengths: Array, max_length: int, *, buffer: float =
     return array_namespace(lengths).clip((max_length - width - lengths) / width, -1.0, 0.0)
 
 
-def soft_overlong(rewards: Array, lengths: Array, max_length: int, *, buffer: float = 0.2) -> Array:
+def soft_overlong(
+    rewards: Array, lengths: Array, max_length: int, *, buffer: float = 0.2, weight: float = 1.0
+) -> Array:
     """The task's reward plus `soft_overlong_punishment`: DAPO's overlong reward shaping.
+
+        r + λ punishment,    λ = weight
 
     Args:
       rewards: (P, G).
       lengths, max_length, buffer: as in `soft_overlong_punishment`.
+      weight: λ, >= 0; 1 in DAPO and TRL, `penalty_factor` in verl.
 
     Returns:
       (P, G) shaped rewards.
+
+    Raises:
+      ValueError: if weight is negative, or buffer or max_length is out of range.
     """
-    return rewards + soft_overlong_punishment(lengths, max_length, buffer=buffer)
+    if not weight >= 0.0:
+        raise ValueError(f"weight: expected a number >= 0, got {weight}")
+    return rewards + weight * soft_overlong_punishment(lengths, max_length, buffer=buffer)

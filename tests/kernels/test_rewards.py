@@ -42,3 +42,12 @@ def test_soft_overlong_settings_are_named(buffer, max_length):
 def test_task_reward_is_left_alone():
     rewards = np.array([[1.0, 0.5]])
     assert task_reward(rewards) is rewards
+
+
+def test_the_punishment_has_a_weight(asarray):
+    """Half way it is a half, times 3; with no weight nothing is left of it."""
+    rewards, lengths = asarray([[0.25]]), asarray([[9]])
+    asarray.check(soft_overlong(rewards, lengths, 10, weight=3.0), [[-1.25]])
+    asarray.check(soft_overlong(rewards, lengths, 10, weight=0.0), [[0.25]])
+    with pytest.raises(ValueError, match="weight: expected a number >= 0, got -1"):
+        soft_overlong(rewards, lengths, 10, weight=-1.0)
