@@ -164,8 +164,9 @@ def rebuild(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any
     numbers: dict[str, Any] = call(dialect, case["config"], record)
     if known := [name for name in case.get("metrics", {}) if name in dialect.metrics]:
         settings, recipe = dialect.settings(case["config"]), dialect.recipe(**case["config"])
-        measured = Measured(settings, recipe, record, numbers)
-        numbers = numbers | {"logged": {name: dialect.metrics[name](measured) for name in known}}
+        parts = [Measured(settings, recipe, *part) for part in numbers.get("parts", [(record, numbers)])]
+        logged = {name: np.mean([dialect.metrics[name](part) for part in parts], axis=0) for name in known}
+        numbers = numbers | {"logged": logged}
     if "axes" in case:
         numbers["value"] = _laid_out(numbers["value"], case["axes"], record)
     return numbers

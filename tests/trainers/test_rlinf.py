@@ -329,3 +329,13 @@ def test_a_negative_entropy_bonus_is_not_read():
         for bonus in (0.0, -0.1, 0.1)
     ]
     assert losses[0] == losses[1] != losses[2]
+
+
+def test_what_a_step_logs_is_the_mean_over_its_micro_batches():
+    """Ratios e^0.1, and e^-0.3 with 1: their means are 1.10517 and 0.87041, and the mean of these 0.98779."""
+    given = {"log_probs": "policy", "old_log_probs": "old", "advantages": "better", "mask": "tokens"}
+    config = {"ratio_clip_eps": 0.2, "clip_ratio_c": None, "training_batch_size_per_gpu": 1}
+    case = {"trainer": "rlinf", "call": "loss of a step", "config": config, "given": given}
+    logged = rebuild({**case, "metrics": {"actor/ratio": 0.0, "actor/approx_kl": 0.0}}, SMALL)["logged"]
+    assert logged["actor/ratio"] == pytest.approx((np.exp(0.1) + (np.exp(-0.3) + 1.0) / 2.0) / 2.0)
+    assert logged["actor/approx_kl"] == pytest.approx(0.025)

@@ -363,7 +363,10 @@ def _micro_batch(dialect: Dialect, config: Mapping[str, Any], record: SimpleName
 
 
 def _step(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The mean over the micro-batches of a step; with `use_valid_token_scale` by their share of the tokens."""
+    """The mean over the micro-batches of a step; with `use_valid_token_scale` by their share of the tokens.
+
+    What is logged is the mean of what each of them, in "parts", would log.
+    """
     settings, shape = dialect.settings(config), record.mask.shape
     size = settings.training_batch_size_per_gpu
     parts = {
@@ -372,11 +375,16 @@ def _step(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) 
         if hasattr(array, "shape")
     }
     found = _micro_batch(dialect, config, SimpleNamespace(**parts))
+    records = [
+        SimpleNamespace(**{name: array[i] for name, array in parts.items()})
+        for i in range(len(parts["mask"]))
+    ]
     shares = parts["mask"].sum(BATCH) / record.mask.sum()
     if not (settings.use_valid_token_scale and vars(settings)["actor.training_backend"] == "megatron"):
         shares = 0.0 * shares + 1.0 / len(shares)
     gradient = shares[:, None, None, None] * found["grad_logp"]
-    return {"loss": (shares * found["loss"]).sum(), "grad_logp": gradient.reshape(shape)}
+    each = [(one, _micro_batch(dialect, config, one)) for one in records]
+    return {"loss": (shares * found["loss"]).sum(), "grad_logp": gradient.reshape(shape), "parts": each}
 
 
 def _swapped_penalty(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
