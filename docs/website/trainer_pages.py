@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from joblib import Memory, Parallel, delayed
@@ -11,10 +12,9 @@ from grpo_ref.frontends.config_file import as_yaml
 from grpo_ref.recipes import Slot
 from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.dialect import Dialect, flat
-from grpo_ref.trainers.replay import Verdict, shipped, verdicts
+from grpo_ref.trainers.replay import Verdict, read, shipped, verdicts
 from grpo_ref.trainers.trap import Trap
 from website.docstrings import cited
-from website.key_effects import recorded
 from website.key_table import aliases, key_table, keys_beyond
 from website.places import to_kernel
 from website.trainer_keys import Everywhere, differing, keys, title
@@ -132,11 +132,13 @@ def _difference(recipe: str, dialect: str, found: Everywhere) -> str:
 
 
 def _recorded(dialect: Dialect) -> str:
-    cases = {case["id"]: (case["call"], case["commit"]) for case in recorded(dialect)}
-    [file] = [file for file in shipped() if file.parent.name == dialect.name]
     found: dict[tuple[str, str], list[Verdict]] = {}
-    for verdict in verdicts(file):
-        found.setdefault(cases[verdict.id], []).append(verdict)
+    for file in _files(dialect):
+        cases = {case["id"]: case for case in read(file)[1]}
+        for verdict in verdicts(file):
+            case = cases[verdict.id]
+            what = f"{case['call']}, refused" if "refused" in case else case["call"]
+            found.setdefault((what, case.get("commit", dialect.version)), []).append(verdict)
     rows = (_record(call, commit, group) for (call, commit), group in found.items())
     head = ["| what | recorded from | cases | that agree | off by at most |", "|---|---|---|---|---|"]
     return f"## Its recorded numbers\n\n{RECORDED}\n\n" + "\n".join([*head, *rows])
@@ -147,6 +149,10 @@ RECORDED = (
     " `grpo-ref parity` does it. Errors are relative to the largest recorded magnitude."
     " [How they were recorded](../more/trainers.md)."
 )
+
+
+def _files(dialect: Dialect) -> list[Path]:
+    return [file for file in shipped() if file.parent.name == dialect.name]
 
 
 def _record(call: str, commit: str, group: list[Verdict]) -> str:
@@ -218,7 +224,7 @@ COMPARED = (
 def _trainers() -> str:
     rows = (
         f"| [{title(each)}]({name}.md) | {each.version} | {len(each.defaults)} | {len(each.traps)}"
-        f" | {len(recorded(each))} |"
+        f" | {sum(len(read(file)[1]) for file in _files(each))} |"
         for name, each in DIALECTS.items()
     )
     return "\n".join(

@@ -78,8 +78,8 @@ def masked(
         w = c [min_ratio <= c <= max_ratio],   c = exp(level(log πold - log πrollout))
 
     Args:
-      old_log_probs, rollout_log_probs, mask, level, min_ratio, max_ratio, max_log_ratio, max_token_log_ratio,
-        unknown: as in `truncated`. An unknown that is NaN is in no window.
+      old_log_probs, rollout_log_probs, mask, level, min_ratio, max_ratio, max_log_ratio: as in `truncated`.
+      max_token_log_ratio, unknown: as in `truncated`. An unknown that is NaN is in no window.
 
     Returns:
       (P, G, T) weights; the ratio keeps its value inside, as in TRL. A weight of 1 there is `indicator`.
@@ -113,8 +113,8 @@ def indicator(
         w = [min_ratio <= c <= max_ratio],   c = exp(level(log πold - log πrollout))
 
     Args:
-      old_log_probs, rollout_log_probs, mask, level, min_ratio, max_ratio, max_log_ratio, max_token_log_ratio,
-        unknown: as in `truncated`. With `sequence_mean_level` it is the geometric-mean filter.
+      old_log_probs, rollout_log_probs, mask, level, min_ratio, max_ratio, max_log_ratio: as in `truncated`.
+      max_token_log_ratio, unknown: as in `truncated`. With `sequence_mean_level` it is the geometric-mean filter.
 
     Returns:
       (P, G, T) of 0 and 1.
