@@ -114,7 +114,8 @@ def indicator(
 
     Args:
       old_log_probs, rollout_log_probs, mask, level, min_ratio, max_ratio, max_log_ratio: as in `truncated`.
-      max_token_log_ratio, unknown: as in `truncated`. With `sequence_mean_level` it is the geometric-mean filter.
+      max_token_log_ratio, unknown: as in `truncated`.
+        With `sequence_mean_level` it is the geometric-mean filter.
 
     Returns:
       (P, G, T) of 0 and 1.
