@@ -184,8 +184,8 @@ def test_what_trl_refuses_is_refused(config, message):
 
 
 def test_what_has_no_effect_is_no_reason_to_refuse():
-    trl.recipe(generation_batch_size=16, loss_type="grpo")
-    trl.recipe(router_aux_loss_coef=0.0)
+    assert trl.recipe(generation_batch_size=16, loss_type="grpo") == trl.recipe(loss_type="grpo")
+    assert trl.recipe(router_aux_loss_coef=0.0) == trl.recipe()
 
 
 def test_gmpo_does_not_fall_into_the_traps_of_another_loss():

@@ -10,8 +10,6 @@ padded with 0. Torch 2.13.0 on the CPU; what they cast to float32 (the KL, advan
 
 import ast
 import contextlib
-import importlib.abc
-import importlib.machinery
 import io
 import itertools
 import math
@@ -23,6 +21,7 @@ from unittest.mock import MagicMock
 
 import torch
 import writing
+from absent import stand_in_for
 
 ABSENT = (
     *(
@@ -41,21 +40,6 @@ ABSENT = (
 )
 GROUP = 4
 COMMIT = "OpenRLHF 3c3be623 (2026-08-13)"
-
-
-class Absent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Whatever is not installed can be imported, and does nothing."""
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name.split(".")[0] not in ABSENT:
-            return None
-        return importlib.machinery.ModuleSpec(name, self, is_package=True)
-
-    def create_module(self, spec: Any) -> Any:
-        return MagicMock(name=spec.name)
-
-    def exec_module(self, module: Any) -> None:
-        module.__path__ = []
 
 
 def main_block(sources: Path) -> Any:
@@ -511,7 +495,7 @@ def finite(case: dict[str, Any]) -> bool:
 
 if __name__ == "__main__":
     SOURCES = Path(sys.argv[1]).resolve()
-    sys.meta_path.append(Absent())
+    stand_in_for(ABSENT)
     sys.path.insert(0, str(SOURCES))
     from datetime import datetime as DATETIME
 

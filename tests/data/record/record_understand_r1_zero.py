@@ -8,8 +8,6 @@ tyro is needed beside it.
 """
 
 import contextlib
-import importlib.abc
-import importlib.machinery
 import io
 import itertools
 import sys
@@ -20,6 +18,7 @@ from unittest.mock import MagicMock
 
 import torch
 import writing
+from absent import stand_in_for
 
 ABSENT = (
     *(
@@ -48,21 +47,6 @@ ABSENT = (
 )
 GROUP = 4
 COMMIT = "understand-r1-zero dfca49d (2025-08-27), oat-llm 0.1.3.post1"
-
-
-class Absent(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Whatever is not installed can be imported, and does nothing."""
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        if name.split(".")[0] not in ABSENT:
-            return None
-        return importlib.machinery.ModuleSpec(name, self, is_package=True)
-
-    def create_module(self, spec: Any) -> Any:
-        return MagicMock(name=spec.name)
-
-    def exec_module(self, module: Any) -> None:
-        module.__path__ = []
 
 
 def parsed(config: dict[str, Any]) -> Any:
@@ -314,7 +298,7 @@ def recorded(case: dict[str, Any]) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.meta_path.append(Absent())
+    stand_in_for(ABSENT)
     sys.path[1:1] = [str(Path(folder).resolve()) for folder in sys.argv[1:3]]
     import pyarrow
 
