@@ -1,0 +1,1 @@
+"""What a launch file says, read without running it."""
