@@ -8,6 +8,8 @@ from . import (
     config_file as config_file,
     explanation as explanation,
     in_process as in_process,
+    latex as latex,
+    launched as launched,
     progress as progress,
     report_json as report_json,
     sweeping as sweeping,

@@ -1,20 +1,28 @@
-"""The report of `grpo-ref explain` piece by piece, for the terminal and for a page."""
+"""The report of `grpo-ref explain` piece by piece, for the terminal, for a page and for a paper."""
 
 import math
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any, NamedTuple
 
-from grpo_ref.trainers import Explanation
+from grpo_ref.trainers import DIALECTS, Dialect, Explanation, Understood, explain, understood
+from grpo_ref.trainers.launch import Launch
+
+LOSS = "loss = -Σ W (c s(r, A) - β d)"
+"""The four lines of `grpo_ref.loss` as one."""
+SIGNS = {"surrogate": "s", "advantage": "A", "aggregate": "W", "penalty": "d", "correction": "c"}
+NEGLIGIBLE = 0.005
+"""A change of the gradient that is not told as a number."""
 
 
 class Piece(NamedTuple):
     """A piece of the report.
 
     Attributes:
-      kind: "heading", "part", "sentence" or "equation" (both of the part before), "key", "trap", "about" or
-        "source" (both of the trap before).
+      kind: "heading", "paragraph", "note", "formula", "part", "sentence" or "equation" (both of the part
+        before), "key", "trap", "about" or "source" (both of the trap before).
       text: what it says.
-      name: of a part, or "".
+      name: of a part, or what a formula is of, or "".
     """
 
     kind: str
@@ -22,14 +30,73 @@ class Piece(NamedTuple):
     name: str = ""
 
 
-def pieces(version: str, explanation: Explanation) -> Iterator[Piece]:
-    """The parts, the keys and the warnings.
+class Report(NamedTuple):
+    """What is told of one launch.
+
+    Attributes:
+      dialect: of the trainer, in the version that is launched.
+      launch: what was read.
+      found: its keys, sorted.
+      explanation: what they compute.
+    """
+
+    dialect: Dialect
+    launch: Launch
+    found: Understood
+    explanation: Explanation
+
+
+def dialect_of(launch: Launch) -> tuple[Dialect, Launch]:
+    """The dialect of a launch in the version that its file asks for, or else in that described here.
 
     Args:
-      version: of the trainer, as its dialect names it.
-      explanation: what is told.
+      launch: what was read; a note is added where its version is not described.
     """
-    yield Piece("heading", f"{version} computes")
+    dialect = DIALECTS[launch.trainer]
+    try:
+        return dialect.at(launch.version), launch
+    except ValueError:
+        note = (
+            f"It asks for version {launch.version}, which is not described here; {dialect.version} is told."
+        )
+        return dialect, replace(launch, notes=[note, *launch.notes])
+
+
+def report(dialect: Dialect, launch: Launch, *, strict: bool = True) -> Report:
+    """Explain what was launched.
+
+    Args:
+      dialect: of its trainer, in its version.
+      launch: what was read.
+      strict: whether a key that looks like a slip in one that matters is an error.
+
+    Raises:
+      ValueError: for such a slip, for a value that the trainer would refuse, for a key without which the
+        objective is of another family, or if no key that matters was understood.
+    """
+    found = understood(dialect, launch.keys, strict=strict)
+    matters = {dialect.key(key) for key in [*found.config, *(each.key for each in found.unsure)]}
+    if launch.keys and not matters and (found.strangers or not launch.is_sure):
+        named = ", ".join([*launch.keys][:5])
+        raise ValueError(f"{dialect.version}: none of its keys that matter is there, but {named}")
+    missing = [about for key, about in dialect.needed.items() if key not in matters]
+    if launch.is_whole and missing:
+        raise ValueError(f"{dialect.name}: {missing[0]}")
+    return Report(dialect, launch, found, explain(dialect, found.config))
+
+
+def pieces(told: Report, *, everything: bool = False) -> Iterator[Piece]:
+    """The report from the sentence on: formula, warnings, parts, keys.
+
+    Args:
+      told: the report.
+      everything: whether keys without effect are listed, and not only counted.
+    """
+    found, explanation = told.found, told.explanation
+    yield from _first(told)
+    yield from _formula(explanation)
+    yield from _warnings(explanation)
+    yield Piece("heading", "part by part")
     for part in explanation.parts:
         yield Piece("part", part.value, part.name)
         yield Piece("sentence", part.sentence)
@@ -40,11 +107,60 @@ def pieces(version: str, explanation: Explanation) -> Iterator[Piece]:
         yield Piece("heading", "the keys")
     for key, value, about in explanation.keys:
         yield Piece("key", f"{key} = {value!r}: {about}")
-    yield Piece("heading", f"{len(explanation.traps)} warning{'s' * (len(explanation.traps) != 1)}")
-    for trap in explanation.traps:
-        yield Piece("trap", f"! {trap.name}")
+    yield from _others(told.dialect, found, everything)
+    if told.launch.notes:
+        yield Piece("heading", "how it was read")
+    for note in told.launch.notes:
+        yield Piece("note", note)
+
+
+def _first(told: Report) -> Iterator[Piece]:
+    """Whose objective it is, what it is in a sentence, and what is not known of it."""
+    yield Piece("heading", f"{told.dialect.version} computes")
+    if told.launch.why:
+        yield Piece("note", f"The trainer is {told.dialect.name}: {told.launch.why}.")
+    yield Piece("paragraph", told.explanation.paragraph)
+    for key, value, parts in told.found.unsure:
+        depends = f" {', '.join(parts)} may be other than told here." if parts else ""
+        yield Piece("note", f"Not known: {key} = {value.text}, because {value.why}.{depends}")
+    for key, near in told.found.strangers.items():
+        nearest = f" The nearest key is {near}." if near else ""
+        yield Piece(
+            "note", f"{told.dialect.version} has no key {key}; what it does is not told here.{nearest}"
+        )
+
+
+def _formula(explanation: Explanation) -> Iterator[Piece]:
+    yield Piece("heading", "the formula")
+    yield Piece("formula", LOSS if explanation.recipe.kl_coef else LOSS.replace(" - β d", ""))
+    for part in explanation.parts:
+        if part.name in SIGNS and part.equation:
+            yield Piece("formula", part.equation, f"{part.name} {SIGNS[part.name]}")
+
+
+def _warnings(explanation: Explanation) -> Iterator[Piece]:
+    count = len(explanation.traps)
+    yield Piece("heading", f"{count} warning{'s' * (count != 1)}")
+    for trap, change in zip(explanation.traps, explanation.changes, strict=True):
+        seen = (
+            f"; without it the gradient on a typical batch differs by {change:.0%}"
+            if change > NEGLIGIBLE
+            else ""
+        )
+        yield Piece("trap", f"! {trap.name}{seen}")
         yield Piece("about", trap.text)
         yield Piece("source", f"[{trap.source}]")
+
+
+def _others(dialect: Dialect, found: Understood, everything: bool) -> Iterator[Piece]:
+    """The keys that do not touch the objective: how many, or all of them."""
+    count = len(found.without_effect)
+    if everything:
+        for key, value in found.without_effect.items():
+            yield Piece("key", f"{key} = {value!r}: This key does not touch the objective.")
+    elif count:
+        keys = "1 other key of it does" if count == 1 else f"{count} other keys of it do"
+        yield Piece("note", f"{keys} not touch the objective.")
 
 
 def _numbers(explanation: Explanation) -> Iterator[Piece]:
@@ -58,3 +174,29 @@ def _numbers(explanation: Explanation) -> Iterator[Piece]:
     if (low, high) != (-math.inf, math.inf):
         limits = f"the log-ratio is limited to [{low:g}, {high:g}], with no slope outside"
         yield Piece("part", limits, "limits")
+
+
+def as_data(told: Report) -> Mapping[str, Any]:
+    """The report as what JSON can hold."""
+    explanation, found = told.explanation, told.found
+    return {
+        "trainer": told.dialect.name,
+        "version": told.dialect.version,
+        "found_by": told.launch.why,
+        "sentence": explanation.paragraph,
+        "parts": [part._asdict() for part in explanation.parts],
+        "kl_coef": explanation.recipe.kl_coef,
+        "entropy_coef": explanation.entropy_coef,
+        "warnings": [
+            {"name": trap.name, "text": trap.text, "source": trap.source, "change": change}
+            for trap, change in zip(explanation.traps, explanation.changes, strict=True)
+        ],
+        "keys": [{"key": key, "value": value, "about": about} for key, value, about in explanation.keys],
+        "unknown": [
+            {"key": key, "text": value.text, "why": value.why, "parts": parts}
+            for key, value, parts in found.unsure
+        ],
+        "strangers": found.strangers,
+        "without_effect": {key: str(value) for key, value in found.without_effect.items()},
+        "notes": told.launch.notes,
+    }

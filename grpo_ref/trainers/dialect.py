@@ -4,8 +4,8 @@ import difflib
 import math
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from types import SimpleNamespace
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -59,6 +59,24 @@ def counted(*names: str) -> Metric:
     return lambda measured: sum(measured.numbers["metrics"][name] for name in names)
 
 
+class Version(NamedTuple):
+    """What is different in another version of a trainer than the one that its dialect describes.
+
+    Attributes:
+      title: as it is shown, "TRL 0.14.0".
+      defaults: of its keys, where they are others; and of keys that it does not have, what it does.
+      absent: the keys that it does not have.
+      aliases: names that keys had in it.
+      others: keys that only it has, and that do not touch the objective.
+    """
+
+    title: str
+    defaults: Mapping[str, Any] = MappingProxyType({})
+    absent: frozenset[str] = frozenset()
+    aliases: Mapping[str, str] = MappingProxyType({})
+    others: frozenset[str] = frozenset()
+
+
 @dataclass(frozen=True)
 class Dialect:
     """One trainer's way to say which objective it optimizes.
@@ -89,6 +107,13 @@ class Dialect:
     | `forms`    | Each kernel of the trainer's own, with the common kernel that it is a form of.               |
     | `metrics`  | Each metric that the trainer logs, with the function that computes it.                       |
     | `calls`    | What only this trainer's recorded cases hold, by name, beside `grpo_ref.trainers.calls`.     |
+    | `starts`   | Patterns of what starts the trainer: `-m module`, a script's path, or two words.             |
+    | `files`    | Names of the configuration files of its own, which hold its defaults.                        |
+    | `package`  | The name under which it is installed and imported.                                           |
+    | `needed`   | Keys without which the trainer does something of another family, and what it does then.      |
+    | `words`    | What its own kernels are called in a sentence, with their settings in braces.                |
+    | `versions` | Other versions by number, each with what is different in it.                                 |
+    | `absent`   | Keys of a newer version, which count with their value in `defaults` and cannot be given.     |
 
     A key with a dot in its name, as in "rollout.n", counts in that group alone; it may be one of an ignored
     group.
@@ -114,6 +139,13 @@ class Dialect:
     forms: Mapping[Callable[..., Any], Callable[..., Any]] = field(default_factory=dict)
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     calls: Mapping[str, Call] = field(default_factory=dict)
+    starts: tuple[str, ...] = ()
+    files: frozenset[str] = frozenset()
+    package: str = ""
+    needed: Mapping[str, str] = field(default_factory=dict)
+    words: Mapping[Callable[..., Any], str] = field(default_factory=dict)
+    versions: Mapping[str, Version] = field(default_factory=dict)
+    absent: frozenset[str] = frozenset()
 
     def recipe(self, **config: Any) -> Recipe:
         """The recipe that the trainer computes with this configuration.
@@ -151,6 +183,43 @@ class Dialect:
                     f"{self.name}: {key} = {value!r} cannot be expressed here. {self.beyond[name][1]}"
                 )
         return SimpleNamespace(**{**self.defaults_beside(given), **given})
+
+    def at(self, version: str) -> "Dialect":
+        """The dialect of another version: the newest one described that is not newer than it.
+
+        Args:
+          version: a number such as "0.14.0", or a name in `versions`; "" is the version described here.
+
+        Raises:
+          ValueError: if it is older than all that are described, or neither a number nor a name.
+        """
+        if not version or version in self.version.split():
+            return self
+        name = version if version in self.versions else self._not_newer(version)
+        if not name:
+            return self
+        other = self.versions[name]
+        return replace(
+            self,
+            version=other.title,
+            defaults={**self.defaults, **other.defaults},
+            aliases={**self.aliases, **other.aliases},
+            others=self.others | other.others,
+            absent=other.absent,
+            versions={},
+        )
+
+    def _not_newer(self, version: str) -> str:
+        """The newest of the versions that are not newer than this one; "" if that is the one described."""
+        ours = next((word for word in self.version.split() if numbered(word)), "")
+        described = sorted((parts, name) for name in [*self.versions, ours] if (parts := numbered(name)))
+        fitting = [name for parts, name in described if parts <= numbered(version)]
+        if not numbered(version) or not fitting:
+            known = ", ".join([*self.versions, ours])
+            raise ValueError(
+                f"{self.name}: version {version!r} is not described here; expected one of {known}"
+            )
+        return "" if fitting[-1] == ours else fitting[-1]
 
     def defaults_beside(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """The defaults of all keys, with those that a value in this configuration makes others."""
@@ -192,7 +261,8 @@ class Dialect:
 
     def unknown(self, config: Mapping[str, Any]) -> list[str]:
         """The keys that the trainer does not have, each with the nearest one that it has."""
-        known = [*self.defaults, *self.aliases, *self.others, *self.beyond]
+        names = [*self.defaults, *self.aliases, *self.others, *self.beyond]
+        known = [name for name in names if name not in self.absent]
         told = []
         for key in flat(config):
             if self.key(key) is None:
@@ -208,7 +278,12 @@ class Dialect:
             given = ".".join([*groups[begin:], short])
             name = self.aliases.get(given, given)
             known = name in self.defaults or name in self.others or name in self.beyond
-            if known and ("." in given or not is_ignored) and self._stands_right(name, groups):
+            if (
+                known
+                and name not in self.absent
+                and ("." in given or not is_ignored)
+                and self._stands_right(name, groups)
+            ):
                 return name
         return key if is_ignored else None
 
@@ -217,6 +292,11 @@ class Dialect:
         if name in self.places and groups:
             return f".{self.places[name]}".endswith(f".{'.'.join(groups)}")
         return set(groups) - self.ignored <= self.groups
+
+
+def numbered(version: str) -> tuple[int, ...]:
+    """The parts of a version's number, "0.14.1" as (0, 14, 1); empty for a name."""
+    return tuple(map(int, version.split("."))) if re.fullmatch(r"\d+(\.\d+)+", version) else ()
 
 
 def _same_kind(key: str, value: Any, default: Any) -> Any:

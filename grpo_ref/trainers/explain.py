@@ -1,13 +1,16 @@
 """What a configuration really optimizes: part by part, key by key, with the traps it falls into."""
 
 import inspect
+import math
 import textwrap
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from grpo_ref.recipes import Recipe, Slot
-from grpo_ref.trainers.dialect import BONUS, CONCEPTS, Dialect, flat
+from grpo_ref.trainers.dialect import BONUS, COMPLETIONS, CONCEPTS, Dialect, flat
+from grpo_ref.trainers.effect import change
 from grpo_ref.trainers.trap import Trap, sprung
+from grpo_ref.trainers.words import paragraph
 
 
 class Part(NamedTuple):
@@ -31,16 +34,21 @@ class Explanation(NamedTuple):
 
     Attributes:
       recipe: what it computes.
+      paragraph: the same in one sentence.
       parts: its parts in order.
       keys: each given key with its value and a sentence on what it does here.
-      traps: those that it falls into.
+      traps: those that it falls into, those that change the gradient most first.
+      changes: for each of these, how far the gradient on a typical batch would be another without it (see
+        `change`); 0 if it is not seen there.
       entropy_coef: the weight of the entropy bonus, which is no part of a recipe.
     """
 
     recipe: Recipe
+    paragraph: str
     parts: list[Part]
     keys: list[tuple[str, Any, str]]
     traps: list[Trap]
+    changes: list[float]
     entropy_coef: float
 
 
@@ -57,7 +65,53 @@ def explain(dialect: Dialect, config: Mapping[str, Any]) -> Explanation:
     recipe = dialect.recipe(**config)
     keys = [(key, value, _about(dialect, config, key)) for key, value in flat(config).items()]
     traps = sprung(dialect.traps, dialect.settings(config), dialect.given(config))
-    return Explanation(recipe, _parts(recipe), keys, traps, dialect.concept(BONUS, config, 0.0))
+    changes = {trap.name: _change(dialect, config, trap) for trap in traps}
+    by_change = sorted(traps, key=lambda trap: -changes[trap.name])
+    return Explanation(
+        recipe=recipe,
+        paragraph=in_words(dialect, config),
+        parts=_parts(recipe),
+        keys=keys,
+        traps=by_change,
+        changes=[changes[trap.name] for trap in by_change],
+        entropy_coef=dialect.concept(BONUS, config, 0.0),
+    )
+
+
+def in_words(dialect: Dialect, config: Mapping[str, Any]) -> str:
+    """What a configuration computes, in one sentence.
+
+    Args:
+      dialect: the trainer's.
+      config: its keys, in groups or not.
+    """
+    return paragraph(
+        dialect.recipe(**config),
+        group_size=dialect.concept(COMPLETIONS, config),
+        budget=next(iter(dialect.budget(config).values()), None),
+        entropy_coef=dialect.concept(BONUS, config, 0.0),
+        words=dialect.words,
+        forms=dialect.forms,
+    )
+
+
+def _change(dialect: Dialect, config: Mapping[str, Any], trap: Trap) -> float:
+    """How far the gradient is another where the keys that the trap is about are those of its way out."""
+    try:
+        recipes = (dialect.recipe(**config), dialect.recipe(**_outside(dialect, config, trap)))
+        measured = change(*recipes, group_size=int(dialect.concept(COMPLETIONS, config) or 8))
+    except ValueError:
+        return 0.0
+    return measured if math.isfinite(measured) else 1.0
+
+
+def _outside(dialect: Dialect, config: Mapping[str, Any], trap: Trap) -> dict[str, Any]:
+    """The configuration with what the trap's two examples differ in as it is in the one that is no trap."""
+    inside, near = flat(trap.example), flat(trap.near)
+    differing = [key for key in {**inside, **near} if inside.get(key, trap) != near.get(key, trap)]
+    names = {dialect.key(key) for key in differing}
+    kept = {key: value for key, value in flat(config).items() if dialect.key(key) not in names}
+    return kept | {key: near[key] for key in differing if key in near}
 
 
 def _parts(recipe: Recipe) -> list[Part]:

@@ -1,39 +1,112 @@
 """The report of `grpo-ref explain`, piece by piece."""
 
-from grpo_ref.frontends.explanation import Piece, pieces
-from grpo_ref.trainers import DIALECTS, explain
+import json
+
+import pytest
+
+from grpo_ref.frontends.explanation import Piece, as_data, dialect_of, pieces, report
+from grpo_ref.frontends.latex import document, equation, prose
+from grpo_ref.trainers import DIALECTS
+from grpo_ref.trainers.launch import Launch, Unknown
+
+HOLE = Unknown("$CLIP", "$CLIP is not set in this file")
 
 
-def report(trainer, **config):
-    dialect = DIALECTS[trainer]
-    return list(pieces(dialect.version, explain(dialect, config)))
+def told(trainer, **config):
+    return report(DIALECTS[trainer], Launch(trainer, "", config, is_sure=True))
 
 
-def test_a_warning_has_its_text_and_its_source():
-    *_, heading, trap, about, source = report("trl", loss_type="grpo", epsilon=0.1)
-    assert heading == Piece("heading", "1 warning")
-    assert (trap.kind, about.kind, source.kind) == ("trap", "about", "source")
-    assert trap.text.startswith("! ")
-    assert source.text.startswith("[TRL ")
-    assert source.text.endswith("]")
+def found(trainer, **config):
+    return list(pieces(told(trainer, **config)))
 
 
-def test_the_parts_come_first_and_the_given_keys_after_them():
-    found = report("trl", loss_type="dr_grpo", beta=0.04)
-    kinds = [piece.kind for piece in found]
-    assert found[0] == Piece("heading", "TRL 1.16.0 computes")
-    assert Piece("part", "0.04", "kl_coef") in found
-    assert found[kinds.index("key") - 1] == Piece("heading", "the keys")
-    assert Piece("key", "beta = 0.04: This sets kl_coef = 0.04.") in found
-    assert kinds.index("equation") == kinds.index("part") + 2
+def test_the_sentence_comes_first_then_the_formula_then_the_warnings():
+    shown = found("trl", loss_type="dr_grpo", beta=0.04)
+    assert [piece.text for piece in shown if piece.kind == "heading"] == [
+        "TRL 1.16.0 computes",
+        "the formula",
+        "2 warnings",
+        "part by part",
+        "the keys",
+    ]
+    assert shown[1].kind == "paragraph"
+    assert shown[3] == Piece("formula", "loss = -Σ W (c s(r, A) - β d)")
+    assert {piece.name for piece in shown if piece.kind == "formula"} == {
+        *("", "surrogate s", "advantage A", "aggregate W", "penalty d"),
+    }
+    assert Piece("part", "0.04", "kl_coef") in shown
+    assert Piece("key", "beta = 0.04: This sets kl_coef = 0.04.") in shown
 
 
-def test_without_keys_there_is_no_heading_for_them():
-    assert [piece.text for piece in report("openrlhf") if piece.kind == "heading"][1:] == ["1 warning"]
+def test_warnings_come_by_how_much_they_change_the_gradient():
+    shown = found("trl", loss_type="dr_grpo")
+    first, second = [piece.text for piece in shown if piece.kind == "trap"]
+    assert first.startswith(
+        "! Dr. GRPO that still divides by the std; without it the gradient on a typical batch differs"
+    )
+    assert second == "! A constant that nobody chose"
+    place = [piece.kind for piece in shown].index("trap")
+    assert [piece.kind for piece in shown[place : place + 3]] == ["trap", "about", "source"]
+    assert shown[place + 2].text.startswith("[TRL ")
+
+
+def test_without_a_penalty_the_formula_has_none():
+    assert Piece("formula", "loss = -Σ W (c s(r, A))") in found("trl")
+
+
+def test_what_is_not_known_is_said_at_once():
+    shown = found("trl", epsilon=HOLE, my_reward="x", bf16=True)
+    notes = [piece.text for piece in shown if piece.kind == "note"]
+    assert notes[:2] == [
+        "Not known: epsilon = $CLIP, because $CLIP is not set in this file."
+        " surrogate may be other than told here.",
+        "TRL 1.16.0 has no key my_reward; what it does is not told here.",
+    ]
+    assert notes[2] == "1 other key of it does not touch the objective."
+    everything = [piece.text for piece in pieces(told("trl", beta=0.0, bf16=True), everything=True)]
+    assert "bf16 = True: This key does not touch the objective." in everything
 
 
 def test_numbers_beside_the_parts_are_told_where_they_do_something():
-    told = {piece.name: piece.text for piece in report("verl", **{"actor.entropy_coeff": 0.01})}
-    assert told["bonus"] == "0.01 times the entropy of the policy is added"
-    assert told["kl_coef"] == "0, so the loss has no penalty"
-    assert "bonus" not in {piece.name for piece in report("verl")}
+    named = {piece.name: piece.text for piece in found("verl", **{"actor.entropy_coeff": 0.01})}
+    assert named["bonus"] == "0.01 times the entropy of the policy is added"
+    assert named["kl_coef"] == "0, so the loss has no penalty"
+    assert "bonus" not in {piece.name for piece in found("verl")}
+
+
+def test_where_no_key_that_matters_was_understood_it_fails():
+    with pytest.raises(ValueError, match=r"none of its keys that matter is there, but lr, warmup"):
+        report(DIALECTS["trl"], Launch("trl", "", {"lr": 1, "warmup": 2}, is_sure=True))
+    assert told("trl", output_dir="x").found.without_effect == {"output_dir": "x"}
+
+
+def test_a_whole_launch_without_the_estimator_is_of_another_family():
+    launch = Launch("verl", "", {"actor_rollout_ref.actor.clip_ratio": 0.2}, is_sure=True, is_whole=True)
+    with pytest.raises(ValueError, match="it trains PPO with a critic"):
+        report(DIALECTS["verl"], launch)
+
+
+def test_a_version_that_is_not_described_is_told():
+    dialect, launch = dialect_of(Launch("verl", "", {}, version="0.1"))
+    assert dialect is DIALECTS["verl"]
+    assert launch.notes[0].startswith("It asks for version 0.1, which is not described here")
+    assert dialect_of(Launch("trl", "", {}, version="0.18.1"))[0].version == "TRL 0.18"
+
+
+def test_the_data_is_json():
+    data = json.loads(json.dumps(as_data(told("trl", loss_type="dr_grpo", epsilon=HOLE))))
+    assert data["trainer"] == "trl"
+    assert data["warnings"][0]["change"] > 0.5
+    assert data["unknown"] == [
+        {"key": "epsilon", "text": "$CLIP", "why": "$CLIP is not set in this file", "parts": ["surrogate"]}
+    ]
+
+
+def test_latex_is_balanced_and_escaped():
+    text = document(told("trl", loss_type="dr_grpo", beta=0.04))
+    assert text.count("{") == text.count("}")
+    assert text.count(r"\begin{gather*}") == text.count(r"\end{gather*}") == 5
+    assert text.isascii()
+    assert prose("50 % of a_b") == r"50 \% of a\_b"
+    assert equation("w = a / b") == "\\begin{gather*}\n  w = \\frac{a}{b}\n\\end{gather*}"
+    assert equation("¿no formula?").startswith(r"\begin{verbatim}")

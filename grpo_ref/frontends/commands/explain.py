@@ -1,7 +1,9 @@
 """`grpo-ref explain`: which objective does this configuration really optimize?"""
 
+import json
+import math
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -9,42 +11,128 @@ import click
 import grpo_ref
 from grpo_ref import frontends
 from grpo_ref.frontends.cli import Name
-from grpo_ref.frontends.config_options import config_argument, skip_option, without_unknown
 from grpo_ref.frontends.output import columns, is_plain, plain_option
 from grpo_ref.trainers import DIALECTS
 
 if TYPE_CHECKING:
-    from grpo_ref.frontends.explanation import Piece
+    from grpo_ref.frontends.explanation import Piece, Report
 
 WIDTH, UNBROKEN = 100, 10_000
 SENTENCE, EQUATION = " " * 13, " " * 15
 
 HELP = f"""Say in words and equations what a trainer's configuration optimizes, and warn of traps.
 
-DIALECT is {", ".join([*DIALECTS][:-1])} or {[*DIALECTS][-1]}. CONFIG is a YAML or JSON file, or KEY=VALUE, or
-several of both, of which the later ones win. Exit status 2 for an unknown key or value.
+CONFIG is a file as it was launched, or - for standard input: a shell script, YAML, JSON, TOML, a Python
+script or a notebook with GRPOConfig(...), or what the trainer logged. It may be a launch line, too, or flags
+(--beta 0.04) and overrides (actor.clip_ratio=0.2), alone or behind a file that they change. Nothing is run.
+
+The trainer is found from the content; or put its name first: {", ".join([*DIALECTS][:-1])} or
+{[*DIALECTS][-1]}. Two configurations are compared, difference by difference.
+
+Exit status 2 if it cannot be read, if a key looks like a slip in one that matters, or if the trainer would
+refuse it.
 """
 
 
-@click.command("explain", help=HELP, epilog="Example:  grpo-ref explain trl loss_type=dr_grpo beta=0.04")
-@click.argument("dialect", type=Name("dialect", lambda: DIALECTS))
-@config_argument
+@click.command(
+    "explain",
+    help=HELP,
+    epilog="Example:  grpo-ref explain train.sh   grpo-ref explain trl loss_type=dr_grpo beta=0.04",
+    context_settings={"ignore_unknown_options": True},
+)
+@click.argument("config", nargs=-1, type=click.UNPROCESSED)
+@click.option(
+    "--trainer", type=Name("dialect", lambda: DIALECTS), help="The dialect, if it is not to be found."
+)
+@click.option("--version", "version", default="", help="The trainer's version, such as 0.14.0 for TRL.")
+@click.option("--diff", nargs=2, metavar="OLD NEW", help="What changes for this file between two versions.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "markdown", "latex"]),
+    default="text",
+    help="How it is written; text if left out.",
+)
+@click.option("--all", "everything", is_flag=True, help="List the keys that do not touch the objective, too.")
 @click.option("--strict", is_flag=True, help="Exit with status 1 if there is a warning, for a check in CI.")
-@skip_option
+@click.option("--skip-unknown", is_flag=True, help="Go on where a key looks like a slip in one that matters.")
 @plain_option
-def command(dialect: str, config: tuple[str, ...], strict: bool, skip_unknown: bool, plain: bool) -> None:
-    """Print the parts, the keys and the warnings."""
+def command(
+    config: tuple[str, ...],
+    trainer: str | None,
+    version: str,
+    diff: tuple[str, str] | None,
+    form: str,
+    everything: bool,
+    strict: bool,
+    skip_unknown: bool,
+    plain: bool,
+) -> None:
+    """Print what one configuration computes, or in what two differ."""
     try:
-        given = frontends.config_file.read_config(config)
-        if skip_unknown:
-            given = without_unknown(DIALECTS[dialect], given)
-        explanation = grpo_ref.trainers.explain(DIALECTS[dialect], given)
+        reports = _reports(config, trainer or "", version, diff, not skip_unknown)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
-    found = frontends.explanation.pieces(DIALECTS[dialect].version, explanation)
-    told = "\n".join(LOOKS[piece.kind](piece) for piece in found).lstrip("\n")
+    if len(reports) == 1:
+        told = WRITTEN[form](reports[0], everything)
+    else:
+        told = "\n".join(_compared(*reports))
     click.echo(_without_columns(told) if plain else told)
-    raise click.exceptions.Exit(1 if strict and explanation.traps else 0)
+    raise click.exceptions.Exit(1 if strict and any(each.explanation.traps for each in reports) else 0)
+
+
+def _reports(
+    config: tuple[str, ...], trainer: str, version: str, diff: tuple[str, str] | None, strict: bool
+) -> list["Report"]:
+    """A report on each configuration; or two on one, in two versions."""
+    found = [launch for _, launch in frontends.launched.launched(config, trainer)]
+    if len(found) > 2 or (diff and len(found) > 1):
+        raise ValueError(f"expected one configuration, or two to compare, got {len(found)}")
+    asked = diff or ((version,) if version else None)
+    if asked:
+        pairs = [(DIALECTS[launch.trainer].at(each), launch) for each in asked for launch in found]
+    else:
+        pairs = [frontends.explanation.dialect_of(launch) for launch in found]
+    return [frontends.explanation.report(dialect, launch, strict=strict) for dialect, launch in pairs]
+
+
+def _compared(ours: "Report", theirs: "Report") -> Iterator[str]:
+    """Both sentences, and each difference with what it does to the gradient."""
+    for name, each in (("A", ours), ("B", theirs)):
+        yield _filled(f"{name} ({each.dialect.version}): {each.explanation.paragraph}", "     ")
+    recipes = ours.explanation.recipe, theirs.explanation.recipe
+    differences = grpo_ref.trainers.contrast(*recipes)
+    whole = grpo_ref.trainers.change(*recipes)
+    told = (
+        f"together the gradient on a typical batch differs by {whole:.0%}"
+        if differences
+        else "the same objective"
+    )
+    yield "\n" + click.style(f"{len(differences)} differences: {told}", bold=True)
+    for each_difference in differences:
+        share = each_difference.change
+        seen = "not by itself" if math.isnan(share) else f"{share:.0%} of the gradient"
+        yield click.style(f"{each_difference.part} ({seen})", bold=True)
+        yield _filled(f"A  {each_difference.ours}", "     ")
+        yield _filled(f"B  {each_difference.theirs}", "     ")
+
+
+def _text(told: "Report", everything: bool) -> str:
+    found = frontends.explanation.pieces(told, everything=everything)
+    return "\n".join(LOOKS[piece.kind](piece) for piece in found).lstrip("\n")
+
+
+def _json(told: "Report", everything: bool) -> str:
+    return json.dumps(frontends.explanation.as_data(told), indent=2, ensure_ascii=False, default=str)
+
+
+def _markdown(told: "Report", everything: bool) -> str:
+    found = frontends.explanation.pieces(told, everything=everything)
+    return "\n".join(MARKDOWN[piece.kind](piece) for piece in found).strip()
+
+
+def _latex(told: "Report", everything: bool) -> str:
+    return frontends.latex.document(told)
 
 
 def _without_columns(text: str) -> str:
@@ -63,8 +151,15 @@ def _width() -> int:
     return UNBROKEN if is_plain() else min(WIDTH, columns())
 
 
+def _formula(piece: "Piece") -> str:
+    return f"  {piece.name:13}" + textwrap.indent(piece.text, EQUATION).lstrip()
+
+
 LOOKS: "Mapping[str, Callable[[Piece], str]]" = {
     "heading": lambda piece: "\n" + click.style(piece.text, bold=True),
+    "paragraph": lambda piece: _filled(piece.text, "  "),
+    "note": lambda piece: _filled(piece.text, "  "),
+    "formula": _formula,
     "part": lambda piece: f"  {piece.name:10} {piece.text}",
     "sentence": lambda piece: textwrap.indent(textwrap.fill(piece.text, _width() - len(SENTENCE)), SENTENCE),
     "equation": lambda piece: textwrap.indent(piece.text, EQUATION),
@@ -74,3 +169,23 @@ LOOKS: "Mapping[str, Callable[[Piece], str]]" = {
     "source": lambda piece: f"  {piece.text}",
 }
 """How each kind of piece looks in a terminal."""
+MARKDOWN: "Mapping[str, Callable[[Piece], str]]" = {
+    "heading": lambda piece: f"\n## {piece.text}\n",
+    "paragraph": lambda piece: f"{piece.text}\n",
+    "note": lambda piece: f"{piece.text}\n",
+    "formula": lambda piece: f"{piece.name}\n\n```text\n{piece.text}\n```\n",
+    "part": lambda piece: f"**{piece.name}** `{piece.text}`\n",
+    "sentence": lambda piece: f"{piece.text}\n",
+    "equation": lambda piece: f"```text\n{piece.text}\n```\n",
+    "key": lambda piece: f"* {piece.text}",
+    "trap": lambda piece: f"**{piece.text.removeprefix('! ')}**\n",
+    "about": lambda piece: f"{piece.text}\n",
+    "source": lambda piece: f"{piece.text}\n",
+}
+"""How each kind of piece looks in Markdown."""
+WRITTEN: "Mapping[str, Callable[[Report, bool], str]]" = {
+    "text": _text,
+    "json": _json,
+    "markdown": _markdown,
+    "latex": _latex,
+}

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from grpo_ref.frontends.config_file import known, pasted
-from grpo_ref.frontends.explanation import pieces
-from grpo_ref.trainers import DIALECTS, explain
+from grpo_ref.frontends.explanation import dialect_of, pieces, report
+from grpo_ref.trainers import DIALECTS
+from grpo_ref.trainers.launch import Launch, launches
 
 
 def trainers() -> dict[str, str]:
@@ -17,19 +17,18 @@ def explained(trainer: str, text: str, skips: bool) -> dict[str, Any]:
 
     Args:
       trainer: name of the dialect.
-      text: YAML, JSON or KEY=VALUE pairs.
-      skips: whether to go on without unknown keys, as --skip-unknown does.
+      text: a configuration or a script; without any keys, the trainer's defaults are meant.
+      skips: whether to go on where a key looks like a slip in one that matters, as --skip-unknown does.
 
     Returns:
-      "pieces", each with kind, text and name (see `explanation.Piece`), and "skipped", a text for each key;
-      or "error", a sentence.
+      "pieces", each with kind, text and name (see `explanation.Piece`), and "warnings", how many; or "error",
+      a sentence.
     """
-    dialect = DIALECTS[trainer]
     try:
-        given = pasted(text)
-        skipped = dialect.unknown(given) if skips else []
-        explanation = explain(dialect, known(dialect, given) if skips else given)
+        launch = launches(text, trainer=trainer)[0] if text.strip() else Launch(trainer, "", {}, is_sure=True)
+        dialect, launch = dialect_of(launch)
+        found = list(pieces(report(dialect, launch, strict=not skips)))
     except ValueError as error:
         return {"error": str(error)}
-    found = [piece._asdict() for piece in pieces(dialect.version, explanation)]
-    return {"pieces": found, "skipped": [f"{trainer} has no key {name}" for name in skipped]}
+    warnings = next(piece.text for piece in found if piece.kind == "heading" and "warning" in piece.text)
+    return {"pieces": [piece._asdict() for piece in found], "warnings": warnings}

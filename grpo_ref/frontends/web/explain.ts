@@ -5,14 +5,31 @@ import type { Python } from "./python";
 
 /** See `explanation.Piece`. */
 interface Piece {
-  kind: "heading" | "part" | "sentence" | "equation" | "key" | "trap" | "about" | "source";
+  kind:
+    | "heading"
+    | "paragraph"
+    | "note"
+    | "formula"
+    | "part"
+    | "sentence"
+    | "equation"
+    | "key"
+    | "trap"
+    | "about"
+    | "source";
   text: string;
   name: string;
 }
 
-type Explained = { error: string } | { pieces: Piece[]; skipped: string[] };
+type Explained = { error: string } | { pieces: Piece[]; warnings: string };
 
-const TAGS: Partial<Record<Piece["kind"], string>> = { heading: "h2", part: "h3", equation: "pre", trap: "h3" };
+const TAGS: Partial<Record<Piece["kind"], string>> = {
+  heading: "h2",
+  formula: "pre",
+  part: "h3",
+  equation: "pre",
+  trap: "h3",
+};
 
 function shown({ kind, text, name }: Piece): HTMLElement {
   const made = element(TAGS[kind] ?? "p", text, kind);
@@ -28,9 +45,8 @@ async function explain(python: Python): Promise<void> {
     tell("This configuration cannot be explained.");
     return;
   }
-  const skipped = report.skipped.map((text) => element("p", `skipped: ${text}`));
-  place("report").replaceChildren(...skipped, ...report.pieces.map(shown));
-  tell(`Explained, with ${report.pieces.findLast(({ kind }) => kind === "heading")?.text}.`);
+  place("report").replaceChildren(...report.pieces.map(shown));
+  tell(`Explained, with ${report.warnings}.`);
 }
 
 async function begin(python: Python): Promise<void> {

@@ -110,4 +110,9 @@ DIALECT = Dialect(
     forms={groups_with_std: mixed_groups, rho_clamp: truncated, rho_window: indicator},
     metrics=METRICS,
     calls=CALLS,
+    starts=(
+        r"(.*/)?open_instruct/grpo(_fast|_vllm_thread_ray_gtrl|_olmo_core_train)?\w*\.py",
+        r"-m open_instruct\.grpo\w*",
+    ),
+    package="open-instruct",
 )

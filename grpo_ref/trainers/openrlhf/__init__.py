@@ -206,4 +206,10 @@ DIALECT = Dialect(
     },
     metrics=METRICS,
     calls=CALLS,
+    starts=(r"-m openrlhf\.cli\.train_ppo\w*", r"(.*/)?openrlhf/cli/train_ppo\w*\.py"),
+    package="openrlhf",
+    needed={
+        "algo.advantage.estimator": "without --algo.advantage.estimator (--advantage_estimator in earlier versions) it"
+        " trains PPO with a critic (GAE), which is not of this family"
+    },
 )

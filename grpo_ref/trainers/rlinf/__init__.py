@@ -257,4 +257,6 @@ DIALECT = Dialect(
     },
     metrics=METRICS,
     calls=CALLS,
+    starts=(r"(.*/)?(main_grpo|train_embodied_agent\w*|main_embodied_\w+|train_async)\.py",),
+    package="rlinf",
 )

@@ -21,6 +21,7 @@ from grpo_ref.kernels.surrogates import (
     clipped,
     dual_clipped,
     geometric_mean_clipped,
+    importance_weighted,
     sapo,
     two_sided_clipped,
     vespo,
@@ -41,6 +42,7 @@ from grpo_ref.trainers.trl.quirks import (
 from grpo_ref.trainers.trl.refusals import check
 from grpo_ref.trainers.trl.sampler import MODES, sampler_weights
 from grpo_ref.trainers.trl.traps import TRAPS
+from grpo_ref.trainers.trl.versions import VERSIONS
 
 LOSS_TYPES = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo", "cispo", "sapo", "vespo")
 WINDOW_LOSSES = ("dapo", "cispo", "vespo")
@@ -141,6 +143,8 @@ def _surrogate(s: SimpleNamespace) -> Slot:
             lambda_negative=s.vespo_lambda_neg,
             sampler=sampler_weights(s),
         )
+    if s.epsilon is None:
+        return slot(importance_weighted)
     clips = {"clip_low": min(s.epsilon, NO_BOUND), "clip_high": _high(s)}
     if s.delta is None:
         return slot(clipped, **clips)
@@ -210,4 +214,7 @@ DIALECT = Dialect(
     },
     metrics=METRICS,
     calls=CALLS,
+    starts=(r"trl grpo", r"(.*/)?trl/scripts/grpo\.py", r"-m trl\.scripts\.grpo"),
+    package="trl",
+    versions=VERSIONS,
 )

@@ -101,4 +101,6 @@ DIALECT = Dialect(
     forms={zero_if_cut_off: task_reward},
     metrics=METRICS,
     calls=CALLS,
+    starts=(r"(.*/)?train_zero_math\.py",),
+    package="oat-llm",
 )

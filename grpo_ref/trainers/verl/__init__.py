@@ -319,4 +319,13 @@ DIALECT = Dialect(
     forms=FORMS,
     metrics=METRICS,
     calls=CALLS,
+    starts=(
+        r"-m (verl\.trainer\.main_(?!eval|generation)\w+|verl\.experimental\.\S+|(recipe|verl_recipe)\.\S+)",
+        r"(.*/)?verl/trainer/main_(?!eval|generation)\w+\.py",
+    ),
+    files=frozenset(("ppo_trainer", "ppo_megatron_trainer", "_generated_ppo_trainer", "config")),
+    package="verl",
+    needed={
+        "adv_estimator": "without algorithm.adv_estimator it trains PPO with a critic (GAE), which is not of this family"
+    },
 )

@@ -1,0 +1,103 @@
+"""How much a change of the configuration changes the gradient on a typical batch: measured, not guessed.
+
+The batch is made up, the same every time: 16 prompts of which some are always solved and some never, completions of
+one to 64 tokens of which some are cut off, a policy that has taken a few steps since it sampled, a sampler that
+computes a little differently, and a reference further off.
+"""
+
+from functools import cache
+from types import SimpleNamespace
+
+import numpy as np
+
+from grpo_ref.arrays import Floats
+from grpo_ref.loss import policy_loss
+from grpo_ref.recipes import Recipe
+
+PROMPTS, TOKENS, TOPS = 16, 64, 4
+LARGEST_GROUP = 16
+STEPS, NOISE, DRIFT = 0.1, 0.03, 0.3
+"""Standard deviations of the log-ratios in nats: to the old policy, to the sampler, to the reference."""
+
+
+def change(recipe: Recipe, other: Recipe, group_size: int = 8) -> float:
+    """How far apart two recipes' gradients are.
+
+        |g - g'| / max(|g|, |g'|)        over all tokens of the typical batch
+
+    Args:
+      recipe, other: the two.
+      group_size: completions per prompt, at least 2; above 16 the batch has 16.
+
+    Returns:
+      0 if they are the same, 1 if one of them has no gradient, 2 at most; NaN if one is not finite.
+    """
+    ours, theirs = (gradient(each, group_size) for each in (recipe, other))
+    size = max(np.linalg.norm(ours), np.linalg.norm(theirs))
+    return float(np.linalg.norm(ours - theirs) / size) if size else 0.0
+
+
+def gradient(recipe: Recipe, group_size: int = 8) -> Floats:
+    """(P, G, T) the gradient of the loss on the typical batch, from its rewards on.
+
+    Groups that the recipe would draw anew are left out, as are completions that it does not admit.
+    """
+    record = _typical(min(max(group_size, 2), LARGEST_GROUP))
+    admitted = np.asarray(recipe.admit(record), dtype=float)
+    kept = np.asarray(recipe.keep(record), dtype=float)[:, None, None]
+    mask = record.mask * kept * (admitted if admitted.ndim == record.mask.ndim else admitted[..., None])
+    judged = SimpleNamespace(**{**vars(record), "rewards": recipe.reward(record), "mask": mask})
+    others = {
+        name: getattr(record, name) for name in ("entropies", "noise", "top_log_probs", "top_old_log_probs")
+    }
+    result = policy_loss(
+        record.log_probs,
+        recipe.advantage(judged),
+        mask,
+        recipe=recipe,
+        old_log_probs=record.old_log_probs,
+        ref_log_probs=record.ref_log_probs,
+        rollout_log_probs=record.rollout_log_probs,
+        max_length=TOKENS,
+        **others,
+    )
+    found: Floats = np.asarray(result.gradient)
+    return found
+
+
+@cache
+def _typical(group_size: int) -> SimpleNamespace:
+    """Everything that a recipe may read of a batch."""
+    rng = np.random.default_rng(2503)
+    shape = (PROMPTS, group_size)
+    solved = np.linspace(0.0, 1.0, PROMPTS)[:, None]
+    rewards = (rng.random(shape) < solved).astype(float)
+    lengths = np.clip(rng.lognormal(3.3, 0.6, shape), 1, TOKENS).astype(int)
+    mask = (np.arange(TOKENS) < lengths[..., None]).astype(float)
+    old = np.log(rng.beta(2.0, 0.7, mask.shape).clip(1e-3, 1 - 1e-6))
+
+    def near(spread: float) -> Floats:
+        others: Floats = np.minimum(old + spread * rng.standard_t(4, mask.shape), -1e-9)
+        return others
+
+    tops = np.log(rng.dirichlet(np.ones(TOPS + 1), mask.shape)[..., :TOPS].clip(1e-6))
+    components = np.stack([rewards, lengths < TOKENS], axis=-1).astype(float)
+    return SimpleNamespace(
+        rewards=rewards,
+        components=components,
+        weights=np.array([1.0, 0.0]),
+        step_rewards=mask * rewards[..., None],
+        step_ends=mask,
+        lengths=lengths.astype(float),
+        ended=lengths < TOKENS,
+        max_length=TOKENS,
+        mask=mask,
+        old_log_probs=old,
+        log_probs=near(STEPS),
+        rollout_log_probs=near(NOISE),
+        ref_log_probs=near(DRIFT),
+        entropies=rng.gamma(1.0, 0.5, mask.shape),
+        noise=rng.random(mask.shape),
+        top_log_probs=tops,
+        top_old_log_probs=tops + STEPS * rng.normal(size=tops.shape),
+    )

@@ -1,0 +1,105 @@
+"""Whose keys these are: by what is started, and else by the keys themselves; never by a file's name."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from grpo_ref.trainers import DIALECTS
+from grpo_ref.trainers.dialect import Dialect
+
+ENOUGH = 2
+"""How many keys that change the objective a trainer has to know, to be taken for the one that they are of."""
+PIN = r"(?<![\w-]){name}(?:\[[\w,-]*\])?\s*(?:==|@v?)\s*[\"']?v?(\d+\.\d+(?:\.\d+)?)"
+ELSEWHERE = {
+    r"-m tunix\.cli\.\w+": "Tunix",
+    r"tune run": "torchtune",
+    r"llamafactory-cli train": "LLaMA-Factory",
+    r"-m realhf\.\S+": "ReaLHF",
+}
+"""What starts trainers that have no dialect here -> their names."""
+
+
+class Start(NamedTuple):
+    """A command that starts a trainer.
+
+    Attributes:
+      trainer: name of its dialect; "" if nobody knows the program.
+      shown: the words that say so.
+      behind: how many words there are up to these; the arguments follow.
+    """
+
+    trainer: str
+    shown: str
+    behind: int
+
+
+def started(words: Sequence[str]) -> Start | None:
+    """The trainer that a command starts: the last word that some dialect knows.
+
+    >>> started(["torchrun", "-m", "verl.trainer.main_ppo", "trainer.nnodes=1"])
+    Start(trainer='verl', shown='-m verl.trainer.main_ppo', behind=3)
+    """
+    for place in reversed(range(len(words))):
+        for shown in _names(words, place):
+            for dialect in DIALECTS.values():
+                if any(re.fullmatch(pattern, shown) for pattern in dialect.starts):
+                    return Start(dialect.name, shown, place + 1)
+    return None
+
+
+def elsewhere(words: Sequence[str]) -> str:
+    """The name of a trainer that a command starts and that has no dialect here; else ""."""
+    shown = [name for place in range(len(words)) for name in _names(words, place)]
+    return next(
+        (name for pattern, name in ELSEWHERE.items() for it in shown if re.fullmatch(pattern, it)), ""
+    )
+
+
+def program(words: Sequence[str]) -> Start | None:
+    """Any Python program in a command, of a trainer that nobody knows yet, with what follows it."""
+    for place in reversed(range(len(words))):
+        is_module = place > 0 and words[place - 1] == "-m"
+        if is_module or words[place].endswith(".py"):
+            return Start("", words[place], place + 1)
+    return None
+
+
+def _names(words: Sequence[str], place: int) -> Iterator[str]:
+    """What may be started at this word: the word without its folders, or two words such as `trl grpo`."""
+    word = words[place]
+    if place:
+        yield f"{words[place - 1].rsplit('/', 1)[-1]} {word}"
+    yield word
+
+
+def of_keys(keys: Mapping[str, Any]) -> tuple[str, int]:
+    """The trainer whose keys these most likely are, with how many of them change its objective.
+
+    The name is "" if none or several know as many.
+    """
+    scores = {dialect.name: _score(dialect, keys) for dialect in DIALECTS.values()}
+    best = max(scores.values())
+    first = [name for name, score in scores.items() if score == best]
+    effective = _effective(DIALECTS[first[0]], keys)
+    return (first[0] if len(first) == 1 and effective >= ENOUGH else "", effective)
+
+
+def _score(dialect: Dialect, keys: Iterable[str]) -> float:
+    """Keys that change the objective count most, then others that are known; unknown ones count against it."""
+    known = [key for key in keys if dialect.key(key) is not None]
+    return 3.0 * _effective(dialect, known) + len(known)
+
+
+def _effective(dialect: Dialect, keys: Iterable[str]) -> int:
+    names = {dialect.key(key) for key in keys}
+    return sum(name in dialect.defaults or name in dialect.beyond for name in names if name is not None)
+
+
+def pinned(text: str, package: str) -> str:
+    """The version of a package that a text asks for, as in `pip install trl==0.14.0`; else "".
+
+    >>> pinned("pip install vllm==0.7.2 'trl[vllm]==0.18.1'", "trl")
+    '0.18.1'
+    """
+    found = re.findall(PIN.format(name=re.escape(package)), text)
+    return str(found[-1]) if found else ""

@@ -1,0 +1,52 @@
+"""Flags and overrides."""
+
+from grpo_ref.trainers.launch.arguments import read_arguments
+from grpo_ref.trainers.launch.text import Hole, Text
+from grpo_ref.trainers.launch.values import Unknown
+
+
+def read(line):
+    return read_arguments([Text.of(word) for word in line.split()])
+
+
+def test_every_way_to_give_a_key():
+    found = read("--a 1 --b=2 --c d e --f -n 3 g.h=4 +i=5 ++j.k=6 --l-m -1 --x.y-z 1e-3")
+    assert found.keys == {
+        "a": 1,
+        "b": 2,
+        "c": ["d", "e"],
+        "f": True,
+        "n": 3,
+        "g.h": 4,
+        "i": 5,
+        "j.k": 6,
+        "l_m": -1,
+        "x.y_z": 1e-3,
+    }
+
+
+def test_the_last_value_counts_and_that_is_told():
+    found = read("a.b=1 a.b=2 --c 1 --c 1")
+    assert found.keys == {"a.b": 2, "c": 1}
+    assert found.notes == ["a.b is given twice, 1 and 2; the last one counts."]
+
+
+def test_files_are_named_and_not_taken_for_keys():
+    assert read("--config a.yaml --beta 1").files == ["a.yaml"]
+    assert read("--config-path=conf --config-name=ppo").files == ["conf/ppo.yaml"]
+    assert read("--config-name ppo.yaml").files == ["ppo.yaml"]
+
+
+def test_words_that_are_neither_are_kept():
+    found = read("train.yaml ~a.b x=1")
+    assert (found.rest, found.keys) == (["train.yaml", "~a.b"], {"x": 1})
+
+
+def test_a_hole_makes_a_value_unknown_and_nothing_else():
+    words = [Text.of("clip="), Text.of("--n"), Text.of(Hole("$N", "is not set in this file")), Text.of("x=1")]
+    words[0] = words[0] + Hole("$CLIP", "is not set in this file")
+    assert read_arguments(words).keys == {
+        "clip": Unknown("$CLIP", "$CLIP is not set in this file"),
+        "n": Unknown("$N", "$N is not set in this file"),
+        "x": 1,
+    }
