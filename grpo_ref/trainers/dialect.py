@@ -51,7 +51,7 @@ class Measured(NamedTuple):
 
 
 Metric = Callable[[Measured], Any]
-"""What a trainer logs under some name: one number."""
+"""What a trainer logs under some name: one number, or None where it logs none of this part of a step."""
 
 
 def counted(*names: str) -> Metric:
