@@ -115,8 +115,8 @@ def _check_task(s: SimpleNamespace, task: str, backend: str) -> None:
     if s.loss_type == DECOUPLED:
         if (task, backend) != ("embodied", "fsdp"):
             raise ValueError(
-                f"loss_type: {DECOUPLED} is of the asynchronous actor, runner.task_type embodied with FSDP; the"
-                " actors for language models do not give it a critic's values, and end in a TypeError"
+                f"loss_type: {DECOUPLED} is of the asynchronous actor, runner.task_type embodied with FSDP; RLinf"
+                " refuses it in the actors for language models, which do not give it a critic's values"
             )
     elif task not in TASKS:
         told = OTHER_TASKS.get(task, NO_OBJECTIVE)
