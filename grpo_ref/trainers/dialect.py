@@ -2,7 +2,6 @@
 
 import difflib
 import math
-import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType, SimpleNamespace
@@ -51,7 +50,7 @@ class Measured(NamedTuple):
 
 
 Metric = Callable[[Measured], Any]
-"""What a trainer logs under some name: one number."""
+"""What a trainer logs under some name: one number, or None where it logs none of this part of a step."""
 
 
 def counted(*names: str) -> Metric:
@@ -302,18 +301,27 @@ def numbered(version: str) -> tuple[int, ...]:
 def _same_kind(key: str, value: Any, default: Any) -> Any:
     """The value, if it is a number where the default is one, and a truth value where that is.
 
-    Numbers may be None, for "not set", or text, and two of them may be a window, as in "0.5_5.0".
+    Numbers may be None, for "not set", or text, and two of them may be a window, as in "0.5_5.0" or "1e-1_1e1".
     """
     kinds = {bool: "True or False", int: "a number", float: "a number", list: "a list"}
     expected = kinds.get(type(default), "")
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    window = isinstance(value, str) and re.fullmatch(r"[\d.]+(_[\d.]+)*", value)
+    window = isinstance(value, str) and all(_is_number(part) for part in value.split("_"))
     fits = {"a number": number or value is None or window, "": True}.get(
         expected, isinstance(value, type(default))
     )
     if not fits:
         raise ValueError(f"{key}: expected {expected}, got {value!r}")
     return value
+
+
+def _is_number(text: str) -> bool:
+    """Whether Python reads a number in it."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _try_out(recipe: Recipe) -> None:

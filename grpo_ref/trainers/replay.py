@@ -165,11 +165,17 @@ def rebuild(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any
     if known := [name for name in case.get("metrics", {}) if name in dialect.metrics]:
         settings, recipe = dialect.settings(case["config"]), dialect.recipe(**case["config"])
         parts = [Measured(settings, recipe, *part) for part in numbers.get("parts", [(record, numbers)])]
-        logged = {name: np.mean([dialect.metrics[name](part) for part in parts], axis=0) for name in known}
+        logged = {name: _over_parts([dialect.metrics[name](part) for part in parts]) for name in known}
         numbers = numbers | {"logged": logged}
     if "axes" in case:
         numbers["value"] = _laid_out(numbers["value"], case["axes"], record)
     return numbers
+
+
+def _over_parts(values: list[Any]) -> Any:
+    """The mean over the parts of a step that log a metric; the others say None, and NaN is what none of them logs."""
+    told = [value for value in values if value is not None]
+    return np.mean(told, axis=0) if told else float("nan")
 
 
 def record_of(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> SimpleNamespace:

@@ -50,7 +50,10 @@ def test_a_case_is_rebuilt_without_its_numbers_and_a_changed_number_is_noticed(n
     assert not verdict({**CASES[name][0], key: changed(numbers[key])}, inputs).passed
 
 
-REFUSED_FOR_DATA = {"verl_grid nothing to correct"}
+REFUSED_FOR_DATA = {
+    "verl_grid nothing to correct",
+    "verl_grid loss_mode bypass_mode, its defaults measured on mask_none",
+}
 """What a trainer refuses whatever the configuration is."""
 
 

@@ -79,6 +79,14 @@ PARTS = {
         {"behave_weight_threshold": 2.0, **DECOUPLED},
         {"corrections": "(behaviour_weight(max_ratio=2.0))", "aggregate": "mean_below(max_ratio=2.0)"},
     ),
+    "a kind of penalty that is not read": (
+        {"kl_penalty_type": "full", "kl_beta": -0.1},
+        {"kl_coef": "0.0"},
+    ),
+    "the decoupled loss names its actor itself": (
+        {**DECOUPLED, "runner": {"task_type": "embodied"}, **FSDP},
+        {"corrections": "(behaviour_weight(max_ratio=inf))"},
+    ),
     "a weight without a threshold": (
         DECOUPLED,
         {"corrections": "(behaviour_weight(max_ratio=inf))", "aggregate": "token_mean"},
@@ -98,6 +106,15 @@ REFUSED = {
     "a name that is not registered": ({"loss_type": "decoupled_actor"}, "expected one of"),
     "a function's name": ({"loss_agg_func": "masked_mean"}, "expected one of"),
     "a group of one": ({"group_size": 1}, "more than 1"),
+    "a decoupled loss of a language model": (
+        {**DECOUPLED, "runner": {"task_type": "reasoning"}},
+        "do not give it a critic's values",
+    ),
+    "a decoupled loss with Megatron": (
+        {**DECOUPLED, "actor": {"training_backend": "megatron"}},
+        "asynchronous actor",
+    ),
+    "an unknown penalty that is read": ({"kl_penalty_type": "full", "kl_beta": 0.1}, "expected one of"),
     "a third actor": ({"actor": {"training_backend": "fsdp2"}}, "expected one of"),
 }
 
@@ -339,3 +356,49 @@ def test_what_a_step_logs_is_the_mean_over_its_micro_batches():
     logged = rebuild({**case, "metrics": {"actor/ratio": 0.0, "actor/approx_kl": 0.0}}, SMALL)["logged"]
     assert logged["actor/ratio"] == pytest.approx((np.exp(0.1) + (np.exp(-0.3) + 1.0) / 2.0) / 2.0)
     assert logged["actor/approx_kl"] == pytest.approx(0.025)
+
+
+def logged_of_a_step(names, config, mask):
+    """What a step of two micro-batches of one completion logs; the sampler is 0.1 off, and 0.2 and 0.4."""
+    inputs = SMALL | {"sampler": [[-1.2, -2.0], [-1.0, -0.9]], "present": mask}
+    given = {"log_probs": "policy", "old_log_probs": "old", "advantages": "better", "mask": "present"}
+    given |= {"rollout_log_probs": "sampler", "entropies": "cost"}
+    config = {"clip_ratio_c": None, "training_batch_size_per_gpu": 1, "calculate_entropy": True} | config
+    case = {"trainer": "rlinf", "call": "loss of a step", "config": config, "given": given}
+    return rebuild({**case, "metrics": dict.fromkeys(names, 0.0)}, inputs)["logged"]
+
+
+def test_the_sampler_is_compared_with_the_last_micro_batch_alone():
+    """The mean of 0.2 and 0.4; the first micro-batch is 0.1 off."""
+    name = "actor/rollout_train_kl"
+    assert logged_of_a_step([name], FSDP, SMALL["tokens"])[name] == pytest.approx(0.3)
+
+
+def test_a_micro_batch_that_is_left_out_does_not_log_how_far_its_ratios_are_from_1():
+    """The other one's are e^-0.3 and 1; its mean ratio counts half, since 0 is logged for the first one."""
+    logged = logged_of_a_step(["actor/ratio", "actor/ratio_abs"], FSDP, [[0, 0], [1, 1]])
+    assert logged["actor/ratio_abs"] == pytest.approx((1.0 - np.exp(-0.3)) / 2.0)
+    assert logged["actor/ratio"] == pytest.approx((np.exp(-0.3) + 1.0) / 4.0)
+
+
+def test_the_mean_entropy_of_an_empty_completion_is_no_number_even_where_the_loss_is_one():
+    """The loss is half the mean of the other one's ratios, e^-0.3 and 1."""
+    means = {"loss_agg_func": "seq-mean-token-mean", "ratio_clip_eps": 1.0, **FSDP}
+    names = ["actor/entropy_loss", "actor/policy_loss"]
+    logged = logged_of_a_step(names, means, [[0, 0], [1, 1]])
+    assert np.isnan(logged["actor/entropy_loss"])
+    assert logged["actor/policy_loss"] == pytest.approx((np.exp(-0.3) + 1.0) / 4.0)
+
+
+def test_megatrons_scale_is_on_what_is_logged_of_the_surrogate_too():
+    """Losses -e^0.1 of one token and (e^-0.3 + 1)/2 of two; their weights are 1/3 and 2/3 in place of 1/2."""
+    names = ["actor/policy_loss", "actor/final_loss"]
+    plain = {"use_valid_token_scale": False, "ratio_clip_eps": 1.0}
+    low = (np.exp(-0.3) + 1.0) / 2.0
+    logged = logged_of_a_step(names, plain, SMALL["tokens"])
+    assert logged["actor/policy_loss"] == pytest.approx((-np.exp(0.1) + low) / 2.0)
+    scaled = logged_of_a_step(names, plain | {"use_valid_token_scale": True}, SMALL["tokens"])
+    assert scaled["actor/policy_loss"] == pytest.approx((-np.exp(0.1) + 2.0 * low) / 3.0)
+    assert scaled["actor/final_loss"] == scaled["actor/policy_loss"]
+    bonus = plain | {"use_valid_token_scale": True, "entropy_bonus": 0.1}
+    assert logged_of_a_step(names, bonus, SMALL["tokens"])["actor/policy_loss"] == logged["actor/policy_loss"]

@@ -12,17 +12,17 @@ from grpo_ref.kernels.corrections import truncated
 from grpo_ref.recipes import slot
 from grpo_ref.trainers import verl
 from grpo_ref.trainers.explain import explain
+from grpo_ref.trainers.replay import rebuild
 from grpo_ref.trainers.trap import sprung
+from grpo_ref.trainers.verl.calls import as_actor, torch_permutation
 from grpo_ref.trainers.verl.correction import rejection, window
 from grpo_ref.trainers.verl.quirks import (
     Bound,
-    as_actor,
     close_to_sampler,
     geometric_mean_weight,
     mean_one,
     overlong_in_tokens,
     share_of_kept,
-    torch_permutation,
 )
 
 # configuration -> parts of the recipe, as text
@@ -145,6 +145,18 @@ BEYOND = {
         {"rollout_is": "token", "rollout_is_threshold": "0.0_3.0"},
         "rollout_is_threshold: expected 0 < low <= high",
     ),
+    "a window in words": (
+        {"rollout_is": "token", "rollout_is_threshold": "0.5_high"},
+        "rollout_is_threshold: expected a number, got '0.5_high'",
+    ),
+    "twice as many tokens as there are": (
+        {"loss_mode": "kl_cov", "kl_cov_ratio": 2.0},
+        "kl_cov_ratio: expected a number > 0 and < 2.0, got 2.0",
+    ),
+    "weights per group, which are measured only": (
+        {"loss_mode": "bypass_mode", "policy_loss.rollout_correction.rollout_is": "group"},
+        "rollout_is: expected one of 'token', 'sequence', got 'group'",
+    ),
     "a punishment without a budget": (
         {"overlong_buffer_cfg.enable": True, "reward_manager.name": "dapo"},
         "reward_kwargs.max_resp_len: the overlong punishment needs it",
@@ -199,6 +211,10 @@ def test_bounds_of_ratios_are_in_nats():
     assert rejection(" token_k1, token_k1", "0.5_2.0") == (Bound("token_k1", log(0.5), log(2.0)),)
     assert window(3) == (None, 3.0)
     assert window("2.0") == (None, 2.0)
+    assert window(" 2e0 ") == (None, 2.0)
+    assert window("1e-1_inf") == (0.1, inf)
+    powers = verl.recipe(rollout_is="token", rollout_is_threshold="5e-1_5e0")
+    assert powers == verl.recipe(rollout_is="token", rollout_is_threshold="0.5_5.0")
 
 
 def test_weights_of_mean_one():
@@ -229,6 +245,72 @@ def test_v1_counts_tokens_before_the_rejection(is_v1, weight):
     recipe, left = as_actor(settings, verl.recipe(**config), SimpleNamespace(**record))
     assert left.mask.tolist() == [[[0.0, 1.0], [0.0, 0.0]]]
     assert recipe.weights(left.mask).tolist() == [[[0.0, weight], [0.0, 0.0]]]
+
+
+CASE = {
+    "trainer": "verl",
+    "call": "loss",
+    "given": {
+        "log_probs": "learner",
+        "old_log_probs": "learner",
+        "rollout_log_probs": "sampler",
+        "advantages": "a",
+        "mask": "m",
+    },
+    "inputs": {
+        "group_size": 2,
+        "learner": OLD[0].tolist(),
+        "sampler": SAMPLER[0].tolist(),
+        "a": [1.0, -1.0],
+        "m": [[1, 1], [1, 1]],
+    },
+}
+"""Ratios of 2, 1, 1/2 and 2, whose products per completion are 2 and 1."""
+
+
+def test_a_window_without_a_token_ends_in_a_division_by_zero_as_it_does_there():
+    outside = {"rollout_is": "token", "rollout_is_threshold": "3.0_4.0"}
+    with pytest.raises(ValueError, match=r"no token is inside '3\.0_4\.0'; .* divides by 0"):
+        rebuild(CASE | {"config": outside}, {})
+    rebuild(CASE | {"config": outside | {"rollout_is_threshold": "2.0_4.0"}}, {})
+
+
+def test_in_bypass_mode_weights_that_are_only_measured_may_stop_it():
+    inside = "policy_loss.rollout_correction"
+    measured = {"rollout_is": "sequence", "rollout_is_threshold": "3.0_4.0"}
+    config = {"loss_mode": "bypass_mode", "bypass_mode": True}
+    with pytest.raises(ValueError, match="no token is inside"):
+        rebuild(CASE | {"config": config | {inside: measured}}, {})
+    rebuild(CASE | {"config": config | {inside: measured | {"rollout_is_threshold": None}}}, {})
+
+
+def test_in_bypass_mode_a_correction_that_is_not_given_measures_the_weights_of_sequences():
+    """They are 2 and 1, of two tokens each: their mean is 3/2; per token it would be (2 + 1 + 1/2 + 2)/4."""
+    mean = "actor/rollout_corr/rollout_is_mean"
+    config = {"loss_mode": "bypass_mode", "bypass_mode": True}
+    logged = rebuild(CASE | {"config": config, "metrics": {mean: 1.5}}, {})["logged"]
+    assert logged[mean] == pytest.approx(1.5)
+
+
+@pytest.mark.parametrize(("share", "is_refused"), [(1.0, False), (1.2, False), (1.25, True), (1.9, True)])
+def test_kl_cov_chooses_no_more_tokens_than_there_are(share, is_refused):
+    """int(share · 4) of 4 tokens."""
+    case = CASE | {"config": {"loss_mode": "kl_cov", "kl_cov_ratio": share}}
+    if is_refused:
+        with pytest.raises(ValueError, match="of 4 tokens are more than there are"):
+            rebuild(case, {})
+    else:
+        assert np.isfinite(rebuild(case, {})["loss"])
+
+
+def test_perplexities_overflow_in_the_precision_of_the_log_probabilities():
+    """exp(90) is 1.2e39, which is infinite in float32."""
+    rare = {**CASE["inputs"], "learner": [[-90.0, -90.0], [-90.0, -90.0]]}
+    case = CASE | {"config": {}, "inputs": rare, "metrics": {"rollout_corr/training_ppl": 0.0}}
+    found = rebuild(case, {})["logged"]["rollout_corr/training_ppl"]
+    assert found == pytest.approx(np.exp(90.0))
+    with np.errstate(over="ignore"):
+        assert rebuild(case | {"dtype": "float32"}, {})["logged"]["rollout_corr/training_ppl"] == inf
 
 
 def test_the_overlong_punishment_is_in_tokens_and_goes_on_beyond_the_budget():

@@ -67,6 +67,8 @@ SYMMETRIC = (absolute, k2)
 """Penalties that say the same with their arguments swapped."""
 TASKS = ("reasoning", "coding_online_rl")
 DECOUPLED = "decoupled_actor_critic"
+OF_DECOUPLED = {"runner.task_type": "embodied", "actor.training_backend": "fsdp"}
+"""The one actor that has this loss."""
 
 
 def recipe(**config: Any) -> Recipe:
@@ -87,8 +89,8 @@ def recipe(**config: Any) -> Recipe:
 def _build(s: SimpleNamespace) -> Recipe:
     backend = vars(s)["actor.training_backend"]
     one_of("actor.training_backend", backend, {"megatron": 0, "fsdp": 0})
-    _check_task(vars(s)["runner.task_type"], backend)
     _check_type("loss_type", s.loss_type, ("actor", DECOUPLED))
+    _check_task(s, vars(s)["runner.task_type"], backend)
     _check_type("adv_type", s.adv_type, ("grpo", "raw", "gae", "reinpp"))
     decoupled = s.loss_type == DECOUPLED
     corrections = _corrections(s, backend)
@@ -99,7 +101,7 @@ def _build(s: SimpleNamespace) -> Recipe:
         level=token_level,
         surrogate=_surrogate(s),
         penalty=_penalty(s, backend),
-        kl_coef=0.0 if decoupled else s.kl_beta,
+        kl_coef=0.0 if decoupled else max(s.kl_beta, 0.0),
         aggregate=_aggregate(s),
         source=DIALECT.version,
         corrections=corrections,
@@ -108,9 +110,15 @@ def _build(s: SimpleNamespace) -> Recipe:
     )
 
 
-def _check_task(task: str, backend: str) -> None:
-    """Raise a ValueError for tasks whose actors are others."""
-    if task not in TASKS:
+def _check_task(s: SimpleNamespace, task: str, backend: str) -> None:
+    """Raise a ValueError for tasks whose actors are others, and for the decoupled loss in any actor but its own."""
+    if s.loss_type == DECOUPLED:
+        if (task, backend) != ("embodied", "fsdp"):
+            raise ValueError(
+                f"loss_type: {DECOUPLED} is of the asynchronous actor, runner.task_type embodied with FSDP; RLinf"
+                " refuses it in the actors for language models, which do not give it a critic's values"
+            )
+    elif task not in TASKS:
         told = OTHER_TASKS.get(task, NO_OBJECTIVE)
         raise ValueError(f"runner.task_type: {task!r} cannot be expressed here. {told}")
     if task == "coding_online_rl" and backend != "megatron":
@@ -140,8 +148,9 @@ def _limits(s: SimpleNamespace) -> tuple[float, float]:
 
 
 def _penalty(s: SimpleNamespace, backend: str) -> Slot:
-    """The FSDP actor calls it with its arguments swapped."""
-    estimator: Slot = one_of("kl_penalty_type", s.kl_penalty_type, PENALTIES)
+    """The FSDP actor calls it with its arguments swapped; without a weight above 0 nobody reads its kind."""
+    kinds = PENALTIES if s.kl_beta > 0.0 else {s.kl_penalty_type: PENALTIES["low_var_kl"]} | PENALTIES
+    estimator: Slot = one_of("kl_penalty_type", s.kl_penalty_type, kinds)
     if backend == "megatron" or estimator.kernel in SYMMETRIC:
         return estimator
     return slot(swapped, estimator=estimator)
@@ -187,11 +196,10 @@ def _reinpp(s: SimpleNamespace, again: dict[str, Any], backend: str) -> Slot:
 def _aggregate(s: SimpleNamespace) -> Slot:
     """The decoupled loss has one average, and a threshold on its weights takes tokens out of the denominator."""
     kernel: Slot = one_of("loss_agg_func", s.loss_agg_func, AGGREGATES)
+    threshold = s.behave_weight_threshold
     if s.loss_type == DECOUPLED:
-        threshold = s.behave_weight_threshold
         return slot(token_mean) if threshold is None else slot(mean_below, max_ratio=threshold)
-    first_counts = kernel.kernel is nan_where_empty and s.training_batch_size_per_gpu > 1
-    return slot(nan_where_empty, first_counts=True) if first_counts else kernel
+    return kernel
 
 
 def _corrections(s: SimpleNamespace, backend: str) -> tuple[Slot, ...]:
@@ -212,13 +220,14 @@ def _corrections(s: SimpleNamespace, backend: str) -> tuple[Slot, ...]:
 def _penalty_aggregate(s: SimpleNamespace, corrections: tuple[Slot, ...]) -> Slot | None:
     """What the penalty and the bonus are averaged with: an early stop is for them too, an empty one is not."""
     kernels = [part.kernel for part in corrections]
-    plain, after_empty = AGGREGATES[s.loss_agg_func], unless_first_is_empty in kernels
-    if not (s.kl_beta or s.entropy_bonus):
+    average, after_empty = AGGREGATES[s.loss_agg_func], unless_first_is_empty in kernels
+    plain = slot(nan_where_empty, first_counts=False) if average.kernel is nan_where_empty else average
+    if not (s.kl_beta > 0.0 or s.entropy_bonus > 0.0):
         return None
     if early_stop in kernels:
         more = {"after_empty": True} if after_empty else {}
         return slot(unless_stopped, aggregate=plain, max_ratio=s.early_stop_imp_ratio, **more)
-    return plain if after_empty and plain.kernel is nan_where_empty else None
+    return None if plain is average else plain
 
 
 DIALECT = Dialect(
@@ -246,6 +255,7 @@ DIALECT = Dialect(
     switches=SWITCHES,
     about=ABOUT,
     traps=TRAPS,
+    variants={("loss_type", DECOUPLED): OF_DECOUPLED},
     forms={
         nan_where_empty: sequence_mean_token_mean,
         mean_below: token_mean,

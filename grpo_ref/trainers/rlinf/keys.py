@@ -1,7 +1,8 @@
 """The keys of the group `algorithm`, RLinf a3816b59 (August 2026), and the groups beside it.
 
 RLinf has no default for most of its keys: a file without them is refused. The values here are then those of
-most of its files for language models, and where it reads a key with a default in some actor, that one.
+most of its files for language models, and where it reads a key with a default in some actor, that one: that
+of FSDP's for `clip_ratio_c`, without which Megatron's ends in an error.
 """
 
 from typing import Any
@@ -98,5 +99,6 @@ ABOUT = {
     "n_minibatches": "This is the number of updates per batch, each with a part of it.",
     "actor.training_backend": "The two actors differ in their penalty, in what normalize_advantages does, and in the"
     " keys that they read.",
+    "runner.task_type": "The decoupled loss is of embodied tasks, all the rest here of language models.",
     "calculate_entropy": "Without it there is no entropy and so no bonus for it.",
 }

@@ -1,7 +1,7 @@
 """What RLinf's actors log of the loss, by the names they log it under, as a single micro-batch gives it.
 
 Everything is averaged over tokens but the losses, which have the average of `loss_agg_func`. Where the first
-completion of a micro-batch is empty, and there are others, all metrics of the surrogate are 0.
+completion of a micro-batch is empty, all metrics of the surrogate are 0, and `actor/ratio_abs` is not logged.
 """
 
 from collections.abc import Callable
@@ -21,9 +21,14 @@ def _mean(values: OfTokens) -> Metric:
     def metric(measured: Measured) -> Array:
         found = judged(measured.recipe, measured.record, stops=False)
         mean = masked_mean(values(found, measured), found.batch.mask, axis=BATCH)
-        return mean * _counts(found, measured)
+        return 0.0 * mean if _is_left_out(measured) else mean
 
     return metric
+
+
+def _unless_left_out(metric: Metric) -> Metric:
+    """The metric of the micro-batches that are not left out; the others do not log it."""
+    return lambda measured: None if _is_left_out(measured) else metric(measured)
 
 
 def _summed(values: OfTokens) -> Metric:
@@ -42,10 +47,12 @@ def _averaged(values: Array, found: Differentiated, measured: Measured) -> Array
     return batch_sum(averages(measured.recipe)(found.batch) * where_mask(found.batch.mask, values))
 
 
-def _counts(found: Differentiated, measured: Measured) -> Array | float:
-    """0 if the micro-batch is left out for its first completion, else 1."""
-    left_out = any(part.kernel is unless_first_is_empty for part in measured.recipe.corrections)
-    return unless_first_is_empty(found.batch.mask)[..., 0, 0, 0] if left_out else 1.0
+def _is_left_out(measured: Measured) -> bool:
+    """Whether the first completion of the micro-batch is empty, which the decoupled loss does not look at."""
+    mask = measured.record.mask
+    whole = measured.settings.training_batch_size_per_gpu > 1 or mask.shape[-3:-1] == (1, 1)
+    is_empty = not unless_first_is_empty(mask)[..., 0, 0, 0].any()
+    return measured.settings.loss_type == "actor" and whole and is_empty
 
 
 def _ratio(found: Differentiated, measured: Measured) -> Array:
@@ -57,9 +64,10 @@ def _off_one(found: Differentiated, measured: Measured) -> Array:
 
 
 def _clipped(found: Differentiated, measured: Measured) -> Array:
-    bounds = measured.recipe.surrogate.settings
-    ratio = _ratio(found, measured)
-    return array_namespace(ratio).clip(ratio, 1.0 - bounds["clip_low"], 1.0 + bounds["clip_high"])
+    s, ratio = measured.settings, _ratio(found, measured)
+    low = s.ratio_clip_eps if s.clip_ratio_low is None else s.clip_ratio_low
+    high = s.ratio_clip_eps if s.clip_ratio_high is None else s.clip_ratio_high
+    return array_namespace(ratio).clip(ratio, 1.0 - low, 1.0 + high)
 
 
 def _advantages(found: Differentiated, measured: Measured) -> Array:
@@ -104,6 +112,19 @@ def _policy_loss_abs(found: Differentiated, measured: Measured) -> Array:
     return abs(_policy_loss(found, measured))
 
 
+def _policy_loss_logged(measured: Measured) -> Array:
+    """The average of the surrogate; Megatron's scale changes it too where the loss is nothing but the surrogate.
+
+    `loss *= loss_scale` works in place, on the number that is logged.
+    """
+    s, value = measured.settings, _summed(_policy_loss)(measured)
+    has_bonus = s.calculate_entropy and s.entropy_bonus > 0.0
+    stopped = s.early_stop_imp_ratio is not None and _mean(_ratio)(measured) > s.early_stop_imp_ratio
+    is_alone = not (measured.recipe.kl_coef or has_bonus or stopped)
+    scaled: Array = value * measured.numbers.get("scale", 1.0) if is_alone else value
+    return scaled
+
+
 def _kl_loss(measured: Measured) -> Array | float:
     """The penalty without its weight; 0 where it has none."""
     found = judged(measured.recipe, measured.record, stops=False)
@@ -118,8 +139,10 @@ def _entropy_loss(measured: Measured) -> Array | float:
     )
 
 
-def _sampler_mismatch(measured: Measured) -> Array:
-    """How far the sampler is off, in nats per token; an empty completion changes nothing here."""
+def _sampler_mismatch(measured: Measured) -> Array | None:
+    """How far the sampler is off, in nats per token; of the last micro-batch of a step, empty ones included."""
+    if not measured.numbers.get("is_last", True):
+        return None
     batch = judged(measured.recipe, measured.record).batch
     return masked_mean(abs(batch.old_log_probs - batch.rollout_log_probs), batch.mask, axis=BATCH)
 
@@ -151,16 +174,16 @@ def _final_loss(measured: Measured) -> Array:
     return measured.numbers["loss"]
 
 
-def _nothing(measured: Measured) -> float:
+def _nothing(measured: Measured) -> float | None:
     """What is logged only where a micro-batch is left out."""
-    return 0.0
+    return 0.0 if _is_left_out(measured) else None
 
 
 METRICS: dict[str, Metric] = {
-    "actor/policy_loss": _summed(_policy_loss),
+    "actor/policy_loss": _policy_loss_logged,
     "actor/policy_loss_abs": _summed(_policy_loss_abs),
     "actor/ratio": _mean(_ratio),
-    "actor/ratio_abs": _mean(_off_one),
+    "actor/ratio_abs": _unless_left_out(_mean(_off_one)),
     "actor/clipped_ratio": _mean(_clipped),
     "actor/dual_cliped_ratio": _mean(_floored_ratio),
     "actor/approx_kl": _mean(_moved),

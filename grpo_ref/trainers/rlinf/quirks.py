@@ -25,7 +25,7 @@ from grpo_ref.kernels.advantages.moments import masked_moments
 from grpo_ref.kernels.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.kernels.corrections import early_stop
 from grpo_ref.loss import Differentiated, batch_of, differentiate, policy_loss
-from grpo_ref.recipes import Recipe, Slot
+from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.trainers.calls import OPTIONAL, penalty
 from grpo_ref.trainers.dialect import BONUS, Call, Dialect
 from grpo_ref.types import Term
@@ -33,15 +33,15 @@ from grpo_ref.types import Term
 # ---- averages and corrections --------------------------------------------------------------------
 
 
-def nan_where_empty(mask: Array, *, first_counts: bool = False) -> Array:
+def nan_where_empty(mask: Array, *, first_counts: bool = True) -> Array:
     """`sequence_mean_token_mean` without a bound on the length: a completion without tokens divides 0 by 0.
 
         W = m / (|o| n),    |o| the tokens of the completion, n the completions
 
     Args:
       mask: (P, G, T) 1 on completion tokens.
-      first_counts: whether all weights are 0 where the first completion is without tokens, see
-        `unless_first_is_empty`.
+      first_counts: whether all weights are 0 where the first completion is without tokens, as those of the
+        surrogate are, see `unless_first_is_empty`; those of the penalty and of the entropy are not.
 
     Returns:
       (P, G, T) weights; NaN for completions without tokens, so that the loss is NaN.
@@ -95,7 +95,8 @@ def unless_first_is_empty(mask: Array) -> Array:
     RLinf `compute_ppo_actor_loss`, `fast_path_zero_loss_mask`, which looks at `loss_mask[0]` only.
     """
     mask = as_floating(mask)
-    return mask[..., :1, :1, :].max(axis=TOKENS, keepdims=True) + array_namespace(mask).zeros_like(mask)
+    xp = array_namespace(mask)
+    return xp.max(mask[..., :1, :1, :], axis=TOKENS, keepdims=True) + xp.zeros_like(mask)
 
 
 def behaviour_weight(
@@ -338,10 +339,10 @@ def judged(recipe: Recipe, record: SimpleNamespace, *, stops: bool = True) -> Di
 
 
 def averages(recipe: Recipe) -> Slot:
-    """How the penalty and the entropy are averaged, before anything is stopped."""
+    """How the penalty and the entropy are averaged, before anything is stopped or left out."""
     average = recipe.penalty_aggregate or recipe.aggregate
     found: Slot = average.settings.get("aggregate", average)
-    return found
+    return slot(nan_where_empty, first_counts=False) if found.kernel is nan_where_empty else found
 
 
 def _given(record: SimpleNamespace) -> dict[str, Array]:
@@ -365,7 +366,7 @@ def _micro_batch(dialect: Dialect, config: Mapping[str, Any], record: SimpleName
 def _step(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
     """The mean over the micro-batches of a step; with `use_valid_token_scale` by their share of the tokens.
 
-    What is logged is the mean of what each of them, in "parts", would log.
+    What is logged is the mean of what each of them, in "parts", logs; of the sampler only the last one does.
     """
     settings, shape = dialect.settings(config), record.mask.shape
     size = settings.training_batch_size_per_gpu
@@ -383,8 +384,16 @@ def _step(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) 
     if not (settings.use_valid_token_scale and vars(settings)["actor.training_backend"] == "megatron"):
         shares = 0.0 * shares + 1.0 / len(shares)
     gradient = shares[:, None, None, None] * found["grad_logp"]
-    each = [(one, _micro_batch(dialect, config, one)) for one in records]
+    each = [
+        (one, _part_of_step(_micro_batch(dialect, config, one), share * len(shares), one is records[-1]))
+        for one, share in zip(records, shares, strict=True)
+    ]
     return {"loss": (shares * found["loss"]).sum(), "grad_logp": gradient.reshape(shape), "parts": each}
+
+
+def _part_of_step(numbers: dict[str, Any], scale: Array, is_last: bool) -> dict[str, Any]:
+    """The numbers of a micro-batch as they are logged, with its loss scaled."""
+    return numbers | {"loss": scale * numbers["loss"], "scale": scale, "is_last": is_last}
 
 
 def _swapped_penalty(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:

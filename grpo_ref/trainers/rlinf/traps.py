@@ -86,18 +86,24 @@ TRAPS = (
         "A batch without a loss for one empty completion",
         lambda s, given: s.training_batch_size_per_gpu > 1 and s.loss_type == "actor",
         "If the first completion of a micro-batch has no token, the surrogate of the whole micro-batch is 0 and so are its"
-        " metrics; the penalty stays. It was meant for a micro-batch without any token.",
+        " metrics; the penalty stays. It was meant for a micro-batch without any token. With Megatron a step that has such"
+        " micro-batches and others ends in a KeyError, as they log different metrics.",
         "RLinf losses.py, fast_path_zero_loss_mask",
         {"training_batch_size_per_gpu": 8},
         {"training_batch_size_per_gpu": 1},
     ),
     Trap(
         "NaN from one empty completion",
-        lambda s, given: s.loss_agg_func == "seq-mean-token-mean" and s.loss_type == "actor",
-        "Lengths are not bounded below: one completion without tokens makes the loss 0/0.",
+        lambda s, given: (
+            s.loss_agg_func == "seq-mean-token-mean"
+            and s.loss_type == "actor"
+            and (s.training_batch_size_per_gpu > 1 or s.kl_beta > 0.0 or s.entropy_bonus > 0.0)
+        ),
+        "Lengths are not bounded below: one completion without tokens makes the loss 0/0. In a micro-batch of its own it is"
+        " left out, but its penalty and its bonus are 0/0 there too.",
         "RLinf utils.py",
-        {"loss_agg_func": "seq-mean-token-mean"},
-        {"loss_agg_func": "seq-mean-token-sum"},
+        {"loss_agg_func": "seq-mean-token-mean", "training_batch_size_per_gpu": 8},
+        {"loss_agg_func": "seq-mean-token-mean", "training_batch_size_per_gpu": 1},
     ),
     Trap(
         "NaN from the sampler",

@@ -43,6 +43,7 @@ from grpo_ref.kernels.surrogates import (
 )
 from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect, one_of
+from grpo_ref.trainers.verl.calls import CALLS
 from grpo_ref.trainers.verl.correction import admitted, corrections, inner
 from grpo_ref.trainers.verl.keys import (
     ABOUT,
@@ -59,7 +60,6 @@ from grpo_ref.trainers.verl.keys import (
 )
 from grpo_ref.trainers.verl.metrics import METRICS
 from grpo_ref.trainers.verl.quirks import (
-    CALLS,
     FORMS,
     geometric_mean_per_token,
     groups_with_a_std,
@@ -173,13 +173,14 @@ def _clip_cov(s: SimpleNamespace) -> Slot:
 
 def _kl_cov(s: SimpleNamespace) -> Slot:
     share = 0.0002 if s.kl_cov_ratio is None else s.kl_cov_ratio
-    _check_share("kl_cov_ratio", share)
+    _check_share("kl_cov_ratio", share, below=2.0)
     return slot(kl_cov, share=share, coef=1.0 if s.ppo_kl_coef is None else s.ppo_kl_coef)
 
 
-def _check_share(key: str, share: float) -> None:
-    if not share > 0.0:
-        raise ValueError(f"{key}: expected a number > 0, got {share}")
+def _check_share(key: str, share: float, below: float = math.inf) -> None:
+    """Raise a ValueError for a share of no token, and for one of more tokens than there are in any batch."""
+    if not 0.0 < share < below:
+        raise ValueError(f"{key}: expected a number > 0 and < {below}, got {share}")
 
 
 def _dual_clip(s: SimpleNamespace) -> Slot:

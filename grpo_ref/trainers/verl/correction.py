@@ -31,9 +31,9 @@ def corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
     """The weights for the sampler's mismatch; in bypass mode there are none."""
     if s.loss_mode == "bypass_mode":
         return _at_each_step(SimpleNamespace(**vars(s) | inner(s)))
-    if not _weighs(s) or s.bypass_mode:
+    if not weighs(s) or s.bypass_mode:
         return ()
-    weights = _weights(s)
+    weights = weights_of(s)
     return (slot(geometric_mean_weight, weights=weights) if s.loss_mode == "geo_mean" else weights,)
 
 
@@ -51,10 +51,9 @@ def inner(s: SimpleNamespace) -> dict[str, Any]:
 
 
 def _at_each_step(s: SimpleNamespace) -> tuple[Slot, ...]:
-    """The weights of loss_mode=bypass_mode: ppo_clip has its ratio instead, the rejection counts in both."""
-    parts = []
-    if _weighs(s) and s.loss_type == "reinforce":
-        parts.append(_weights(s))
+    """The weights of loss_mode=bypass_mode: ppo_clip measures them only, the rejection counts in both."""
+    weights = [weights_of(s)] if weighs(s) else []
+    parts = weights if s.loss_type == "reinforce" else []
     if s.rollout_rs is not None:
         bounds = rejection(s.rollout_rs, s.rollout_rs_threshold)
         per_length = s.loss_agg_mode == "seq-mean-token-mean"
@@ -62,12 +61,13 @@ def _at_each_step(s: SimpleNamespace) -> tuple[Slot, ...]:
     return tuple(slot(afresh, part=part) for part in parts)
 
 
-def _weighs(s: SimpleNamespace) -> bool:
+def weighs(s: SimpleNamespace) -> bool:
     """Whether there are weights at all: without a threshold verl computes none."""
     return s.rollout_is is not None and s.rollout_is_threshold is not None
 
 
-def _weights(s: SimpleNamespace) -> Slot:
+def weights_of(s: SimpleNamespace) -> Slot:
+    """The weights that `rollout_is`, its threshold and rollout_is_batch_normalize mean."""
     levels = {"token": token_level, "sequence": sequence_sum_level}
     level = one_of("rollout_is", s.rollout_is, levels)
     low, high = window(s.rollout_is_threshold)

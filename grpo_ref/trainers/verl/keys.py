@@ -5,7 +5,11 @@ from typing import Any
 from grpo_ref.trainers.dialect import BONUS, COMPLETIONS, DIVISOR, PASSES
 
 INNER = "policy_loss.rollout_correction"
-"""The group of the correction that loss_mode=bypass_mode reads, in place of algorithm.rollout_correction."""
+"""The group of the correction that loss_mode=bypass_mode reads, in place of algorithm.rollout_correction.
+
+Its `rollout_is` is None where another of its keys is given. Without the group it is "sequence" in verl, which
+ppo_clip, the loss_type then, measures and does not use.
+"""
 ACTOR = "actor_rollout_ref.actor"
 BY_PLACE: dict[str, dict[str, Any]] = {
     "algorithm": {

@@ -15,15 +15,9 @@ from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Slot
 from grpo_ref.trainers.calls import OPTIONAL
 from grpo_ref.trainers.dialect import Measured, Metric
+from grpo_ref.trainers.verl.calls import as_actor, average
 from grpo_ref.trainers.verl.correction import OPTIONS, inner, rejection, window
-from grpo_ref.trainers.verl.quirks import (
-    SAFETY_BOUND,
-    SMALLEST_MEAN,
-    as_actor,
-    average,
-    close_to_sampler,
-    divergence,
-)
+from grpo_ref.trainers.verl.quirks import SAFETY_BOUND, SMALLEST_MEAN, close_to_sampler, divergence
 
 # ---- the actor -------------------------------------------------------------------------------------
 
@@ -217,12 +211,14 @@ class Mismatch:
         self.settings = settings
 
     def over_tokens(self, values: Any) -> float:
-        """The mean over the tokens of the batch."""
-        return float(np.where(self.mask, values, 0.0).sum() / max(self.mask.sum(), 1))
+        """The mean over the tokens of the batch, in the precision of the values."""
+        values = np.where(self.mask, values, 0.0)
+        return float(values.sum() / values.dtype.type(max(self.mask.sum(), 1)))
 
     def per_row(self, values: Any) -> Floats:
-        """(B,) the mean over the tokens of each completion, 0 where it is empty."""
-        rows: Floats = np.where(self.mask, values, 0.0).sum(-1) / np.maximum(self.mask.sum(-1), 1)
+        """(B,) the mean over the tokens of each completion, in their precision; 0 where it is empty."""
+        values = np.where(self.mask, values, 0.0)
+        rows: Floats = values.sum(-1) / np.maximum(self.mask.sum(-1), 1).astype(values.dtype)
         return rows
 
 
@@ -262,7 +258,7 @@ def weight_statistics(batch: Mismatch) -> dict[str, float]:
     numbers = _extremes(batch, raw, weights, floor, high) | {
         "rollout_is_mean": batch.over_tokens(weights),
         "rollout_is_std": float(np.sqrt(max(square - mean**2, 0.0))) if batch.mask.sum() > 1 else 0.0,
-        "rollout_is_eff_sample_size": scale**2 / square if square else np.inf,
+        "rollout_is_eff_sample_size": scale**2 / square,
         "rollout_is_seq_mean": rows.mean(),
         "rollout_is_seq_std": rows.std(ddof=1),
         "rollout_is_seq_max": rows.max(),
@@ -359,9 +355,15 @@ def _of_trainer(m: Measured, name: str, numbers: Callable[[Mismatch], dict[str, 
 
 
 def _of_actor(m: Measured, name: str, numbers: Callable[[Mismatch], dict[str, float]]) -> float:
-    """Of the policy at hand and the old one, at each step of loss_mode=bypass_mode."""
+    """Of the policy at hand and the old one, at each step of loss_mode=bypass_mode.
+
+    A correction inside policy_loss of which nothing is given weighs sequences, if only to measure them: that is
+    the default of verl's class, while what is left out of a group that is given is None.
+    """
     record = as_actor(m.settings, m.recipe, m.record)[1]
-    batch = Mismatch(record.log_probs, record.old_log_probs, record.mask, inner(m.settings))
+    settings = inner(m.settings)
+    settings |= {"rollout_is": settings["rollout_is"] or "sequence"}
+    batch = Mismatch(record.log_probs, record.old_log_probs, record.mask, settings)
     return numbers(batch)[name]
 
 

@@ -1,44 +1,30 @@
-"""What verl alone does: how its actor calls a loss, which tokens it rejects, and kernels of its own."""
+"""What verl alone does: which tokens it rejects, how it weighs the others, and kernels of its own."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
-from types import SimpleNamespace
+from collections.abc import Callable
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from grpo_ref.arrays import (
     BATCH,
     MEMBERS,
     TOKENS,
     Array,
-    Floats,
     array_namespace,
     is_set,
     masked_mean,
     where_mask,
 )
-from grpo_ref.kernels.advantages import discounted, normalized_then_whitened, whitened
-from grpo_ref.kernels.aggregation import token_mean, token_sum_over
-from grpo_ref.kernels.filters import all_completions, mixed_groups
+from grpo_ref.kernels.filters import mixed_groups
 from grpo_ref.kernels.levels import token_level
 from grpo_ref.kernels.penalties import k3
 from grpo_ref.kernels.rewards import soft_overlong
-from grpo_ref.kernels.surrogates import clip_cov_eligible, geometric_mean_clipped
-from grpo_ref.loss import policy_loss
-from grpo_ref.recipes import Recipe, Slot, slot
-from grpo_ref.trainers.calls import OPTIONAL
-from grpo_ref.trainers.calls import advantages as advantages_of
-from grpo_ref.trainers.dialect import BONUS, Call, Dialect
+from grpo_ref.kernels.surrogates import geometric_mean_clipped
+from grpo_ref.recipes import Slot
 from grpo_ref.types import Term
 
 SAFETY_BOUND = 20.0
 """Log-ratios of learner to sampler are limited to this, in nats."""
 SMALLEST_MEAN = 1e-8
 """Weights whose mean is smaller are not divided by it."""
-
-
-# ---- kernels ---------------------------------------------------------------------------------------
 
 
 def limited_k3(log_probs: Array, ref_log_probs: Array) -> Term:
@@ -282,144 +268,3 @@ FORMS: dict[Callable[..., Any], Callable[..., Any]] = {
     groups_with_a_std: mixed_groups,
 }
 """verl's own kernels, with the common ones that they are forms of."""
-
-
-# ---- the actor -------------------------------------------------------------------------------------
-
-
-def as_actor(
-    settings: SimpleNamespace, recipe: Recipe, record: SimpleNamespace
-) -> tuple[Recipe, SimpleNamespace]:
-    """What verl's actor is given: after bypass mode, weights and rejection.
-
-    The weights are of the tokens that were drawn; rejected tokens are masked out after that, for the penalty and
-    the advantages too. verl's V1 trainer counts the tokens for token-mean before the rejection, its legacy trainer
-    after it.
-
-    Args:
-      settings: every key with its value.
-      recipe: the configuration's.
-      record: the arrays of a recorded case.
-
-    Returns:
-      The recipe with weights that are known, and the record with the mask that is left.
-
-    Raises:
-      ValueError: if there is no token to correct.
-    """
-    if not hasattr(record, "rollout_log_probs"):
-        return recipe, record
-    if settings.bypass_mode:
-        bypassed = {name: value for name, value in vars(record).items() if name != "rollout_log_probs"}
-        return recipe, SimpleNamespace(**bypassed | {"old_log_probs": record.rollout_log_probs})
-    if not np.any(record.mask):
-        raise ValueError("mask: verl's rollout correction needs at least one token")
-    drawn, tokens = record, record.mask.sum()
-    if recipe.admit.kernel is not all_completions:
-        record = SimpleNamespace(**vars(record) | {"mask": record.mask * recipe.admit(record)})
-        if vars(settings)["trainer.use_v1"]:
-            recipe = _over(recipe, tokens)
-    anew = settings.loss_mode == "bypass_mode"
-    weights = recipe.corrections if anew else tuple(_known(part, drawn) for part in recipe.corrections)
-    return replace(recipe, corrections=weights), record
-
-
-def _known(part: Slot, drawn: SimpleNamespace) -> Slot:
-    """The weights that a part gives the tokens that were drawn; GMPO's mean is over those that are left."""
-    if part.kernel is geometric_mean_weight:
-        return slot(geometric_mean_weight, weights=_known(part.settings["weights"], drawn))
-    return slot(known, weights=part(drawn))
-
-
-def _over(recipe: Recipe, tokens: float) -> Recipe:
-    """The recipe with means over this number of tokens, in place of those that are left."""
-    fixed = slot(token_sum_over, tokens=float(tokens))
-    if recipe.aggregate.kernel is token_mean:
-        recipe = replace(recipe, aggregate=fixed)
-    if recipe.penalty_aggregate is not None and recipe.penalty_aggregate.kernel is token_mean:
-        recipe = replace(recipe, penalty_aggregate=fixed)
-    return recipe
-
-
-def _loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The loss, its gradient and its metrics; the entropy bonus is averaged as the penalty is."""
-    recipe, record = as_actor(dialect.settings(config), dialect.recipe(**config), record)
-    length = next(iter(dialect.budget(config).values()), None)
-    given = {name: value for name, value in vars(record).items() if name in OPTIONAL}
-    result = policy_loss(
-        record.log_probs, record.advantages, record.mask, recipe=recipe, max_length=length, **given
-    )
-    loss, bonus = result.loss, dialect.concept(BONUS, config, 0.0)
-    if bonus:
-        loss = loss - bonus * average(recipe, record.entropies, record.mask, length)
-    return {"loss": loss, "grad_logp": result.gradient, "metrics": result.metrics}
-
-
-def average(recipe: Recipe, values: Floats, mask: Floats, length: int | None) -> Any:
-    """The sum of values with the weights of the penalty: the average that loss_agg_mode says."""
-    weighing = replace(recipe, aggregate=recipe.penalty_aggregate or recipe.aggregate)
-    return (weighing.weights(mask, max_length=length) * where_mask(mask, values)).sum()
-
-
-def _alone(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The loss of `agg_loss` without a batch size, as no actor calls it: empty completions are not counted."""
-    recipe = dialect.recipe(**config)
-    present = record.mask.max(-1, initial=0.0)
-    scale = present.size / present.sum() if "seq-mean" in dialect.settings(config).loss_agg_mode else 1.0
-    numbers = _loss(dialect, config, record)
-    assert recipe.corrections == ()
-    return numbers | {name: numbers[name] * scale for name in ("loss", "grad_logp")}
-
-
-def _shuffled_loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The loss after torch.manual_seed(record.seed)."""
-    recipe = dialect.recipe(**config)
-    _, left = as_actor(dialect.settings(config), recipe, record)
-    return _loss(dialect, config, SimpleNamespace(**vars(record) | {"noise": _torch_noise(recipe, left)}))
-
-
-def _torch_noise(recipe: Recipe, record: SimpleNamespace) -> Floats:
-    """Noise that lets clip-cov choose what torch.randperm chooses: the first of the shuffle have the least."""
-    settings = {name: value for name, value in recipe.surrogate.settings.items() if name != "share"}
-    log_ratio = record.log_probs - record.old_log_probs
-    advantages = np.broadcast_to(record.advantages.reshape(*record.mask.shape[:2], -1), record.mask.shape)
-    places = np.flatnonzero(
-        clip_cov_eligible(log_ratio, record.log_probs, advantages, record.mask, **settings)
-    )
-    noise = np.ones(record.mask.size)
-    noise[places[torch_permutation(len(places), record.seed)]] = np.arange(len(places)) / max(len(places), 1)
-    return noise.reshape(record.mask.shape)
-
-
-def torch_permutation(size: int, seed: int) -> list[int]:
-    """torch.randperm(size) on the CPU: a shuffle by the raw 32-bit numbers of a Mersenne twister."""
-    draws = np.random.RandomState(seed).randint(0, 2**32, size=size, dtype=np.uint32)
-    order = list(range(size))
-    for place in range(size - 1):
-        other = place + int(draws[place]) % (size - place)
-        order[place], order[other] = order[other], order[place]
-    return order
-
-
-def _advantages(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The advantages; verl refuses to whiten fewer than two tokens."""
-    kernel = dialect.recipe(**config).advantage.kernel
-    if kernel in (whitened, discounted, normalized_then_whitened) and record.mask.sum() < 2:
-        raise ValueError("mask: verl's masked_whiten needs at least two tokens")
-    return advantages_of(dialect, config, record)
-
-
-def _rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The rewards after the reward manager, from rewards (P, G) and mask (P, G, T), as "value"."""
-    shaped = SimpleNamespace(rewards=record.rewards, lengths=record.mask.sum(-1))
-    return {"value": dialect.recipe(**config).reward(shaped)}
-
-
-CALLS: dict[str, Call] = {
-    "loss": _loss,
-    "loss with torch's shuffle": _shuffled_loss,
-    "loss of agg_loss alone": _alone,
-    "advantages": _advantages,
-    "rewards": _rewards,
-}
-"""What verl's recorded cases hold, in place of the common calls of these names or beside them."""

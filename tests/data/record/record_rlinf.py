@@ -73,11 +73,13 @@ def prepare(sources: Path) -> None:
     torch.Tensor.cuda = lambda self, *_args, **_kwargs: self
     import rlinf.algorithms.registry as registry
     from rlinf.algorithms.utils import kl_penalty
-    from rlinf.utils import utils
+    from rlinf.utils import metric_utils, utils
     from rlinf.utils.distributed import masked_normalization
 
     distributed = SimpleNamespace(
-        all_reduce=lambda *_args, **_kwargs: None, ReduceOp=SimpleNamespace(AVG=None)
+        all_reduce=lambda *_args, **_kwargs: None,
+        broadcast_object_list=lambda *_args: None,
+        ReduceOp=SimpleNamespace(AVG=None),
     )
     HERE.names = {
         **{name: getattr(utils, name) for name in vars(utils)},
@@ -91,6 +93,10 @@ def prepare(sources: Path) -> None:
             get_data_parallel_group=lambda: None, get_data_parallel_world_size=lambda: 1
         ),
         "average_losses_across_data_parallel_group": lambda losses: losses[0],
+        "append_to_dict": metric_utils.append_to_dict,
+        "pop_critic_explained_variance_stats": metric_utils.pop_critic_explained_variance_stats,
+        "get_last_rank": lambda: 0,
+        "CRITIC_EXPLAINED_VARIANCE_KEY": "critic",
         "CRITIC_EXPLAINED_VARIANCE_STAT_KEYS": (),
     }
     workers = sources / "rlinf" / "workers"
@@ -214,6 +220,22 @@ def micro_batch(
     mismatch = execute([function("fsdp", "compute_rollout_train_kl")], Optional=Optional)
     far = mismatch["compute_rollout_train_kl"](batch, found["loss_mask"])
     return found["loss"], found["mbs_metrics_data"] | ({} if far is None else {"actor/rollout_train_kl": far})
+
+
+def over_step(self: SimpleNamespace, parts: list[tuple[dict[str, Any], dict[str, Any]]]) -> dict[str, Any]:
+    """What an actor logs of a step, from the batch and the metrics of each micro-batch, by its lines."""
+    if self.kind == "megatron":
+        whole = execute([function("worker", "_process_fwd_bwd_outputs")], self=self)
+        return whole["_process_fwd_bwd_outputs"](self, [metrics for _, metrics in parts], False)
+    collected: dict[str, list[Any]] = {}
+    for _, metrics in parts:
+        own = {name: value for name, value in metrics.items() if name != "actor/rollout_train_kl"}
+        HERE.names["append_to_dict"](collected, own)
+    lines = between(function("fsdp", "training_step").body, "rollout_train_kl =", "if rollout_train_kl")
+    mismatch = execute([function("fsdp", "compute_rollout_train_kl")], Optional=Optional)
+    last = parts[-1][0]
+    space = {"m_batch": last, "loss_mask": last["response_mask"], "mbs_metrics_list": collected}
+    return execute(lines, **mismatch, **space)["mean_metric_dict"]
 
 
 def advantages(self: SimpleNamespace, batch: dict[str, Any]) -> Any:
@@ -344,6 +366,24 @@ def losses(kind: str) -> list[dict[str, Any] | None]:
     cases.append(loss("a bonus without an entropy", by | {"entropy_bonus": 0.05}, entropies="entropy"))
     cases.append(loss("an entropy without a bonus", by | {"calculate_entropy": True}, entropies="entropy"))
     cases.append(loss("on policy", by, log_probs="old_logp"))
+    cases += unread(by)
+    return cases
+
+
+def unread(by: dict[str, str]) -> list[dict[str, Any] | None]:
+    """Weights that are not above 0, the kind of a penalty without one, and what is logged of an entropy."""
+    cases = [loss("a penalty of less than nothing", by | {"kl_beta": -0.1}, ref_log_probs="ref_logp")]
+    cases.append(loss("a kind of no penalty", by | {"kl_penalty_type": "full"}, ref_log_probs="ref_logp"))
+    rewarded = {"calculate_entropy": True, "entropy_bonus": -0.05}
+    cases.append(loss("a bonus of less than nothing", by | rewarded, entropies="entropy"))
+    for average in AGGREGATES:
+        entropy = by | {"loss_agg_func": average, "calculate_entropy": True}
+        for mask in ("mask_empty", "mask_first_empty"):
+            cases.append(loss(f"{average}, an entropy on {mask}", entropy, entropies="entropy", mask=mask))
+    lower = by | {"clip_ratio_low": 1.0, "clip_ratio_high": 0.28}
+    cases.append(loss("clip: a lower width of 1", lower, log_probs="logp_limited"))
+    low = lower | {"clip_log_ratio_min": -60.0, "clip_log_ratio_max": 20.0}
+    cases.append(loss("clip: a lower width of 1, far below", low, log_probs="logp_extreme"))
     return cases
 
 
@@ -436,10 +476,39 @@ def steps(kind: str) -> list[dict[str, Any]]:
             cases += [step(kind, average, size, scaled) for scaled in (False, True)]
     cases.append(step(kind, "token-mean", 4, False, mask="mask_empty", kl_beta=0.1))
     cases.append(step(kind, "token-mean", 1, True, mask="mask_empty", kl_beta=0.1))
+    return cases + measured_steps(kind)
+
+
+def measured_steps(kind: str) -> list[dict[str, Any]]:
+    """Steps with what is logged of them; with Megatron none of their micro-batches begins empty."""
+    fix = {"importance_sampling_fix": True, "importance_sampling_clip": 2.0}
+    bonus = {"calculate_entropy": True, "entropy_bonus": 0.05}
+    mask = "mask_first_empty" if kind == "fsdp" else "mask_holes"
+    cases = []
+    for name, more in {"": {}, " and k3": {"kl_beta": 0.1}, " and a bonus": bonus}.items():
+        for size in (1, 4):
+            told, steps = f", measured{name}", {"average": "token-mean", "size": size, "scaled": True}
+            cases.append(step(kind, **steps, mask=mask, told=told, measured=True, **fix, **more))
+    early = {"early_stop_imp_ratio": 1.05}
+    cases.append(step(kind, "token-mean", 4, True, told=", measured, stopped", measured=True, **early))
+    if kind == "fsdp":
+        for average in AGGREGATES:
+            entropy = {"calculate_entropy": True, "mask": "mask_empty", "measured": True}
+            cases.append(step(kind, average, 1, False, told=", measured", **entropy))
     return cases
 
 
-def step(kind: str, average: str, size: int, scaled: bool, mask: str = "mask", **more: Any) -> dict[str, Any]:
+def step(
+    kind: str,
+    average: str,
+    size: int,
+    scaled: bool,
+    mask: str = "mask",
+    told: str = "",
+    measured: bool = False,
+    **more: Any,
+) -> dict[str, Any]:
+    """A case of a step, with its metrics if they are wanted; the sampler is there where it is looked at."""
     config = filled(
         {
             "actor.training_backend": kind,
@@ -450,18 +519,22 @@ def step(kind: str, average: str, size: int, scaled: bool, mask: str = "mask", *
         }
     )
     names = LOGPS | {"mask": mask, "ref_log_probs": "ref_logp"}
+    names |= {"rollout_log_probs": "sampler_logp"} if config.get("importance_sampling_fix") else {}
+    names |= {"entropies": "entropy"} if config["calculate_entropy"] else {}
     whole, self, logps = batch_of(names), actor(config), tensor("logp").requires_grad_()
     self.num_microbatches = ROWS // size
     if kind == "megatron" and scaled:
         scale = execute([function("worker", "_setup_valid_token_scale")], Optional=Optional)
         scale["_setup_valid_token_scale"](self, whole)
-    total = torch.tensor(0.0)
+    total, parts = torch.tensor(0.0), []
     for begin in range(0, ROWS, size):
         rows = slice(begin, begin + size)
         part = {name: value[rows] for name, value in whole.items()}
         logp = logps[rows].masked_fill(~part["response_mask"], 0.0)
-        total = total + micro_batch(self, part, logp, tensor("entropy")[rows])[0] / self.num_microbatches
-    told = f"{average}, {'scaled' if scaled else 'not scaled'}" + f" on {mask}" * bool(more)
+        value, metrics = micro_batch(self, part, logp, tensor("entropy")[rows])
+        total = total + value / self.num_microbatches
+        parts.append((part, metrics))
+    told = f"{average}, {'scaled' if scaled else 'not scaled'}" + f" on {mask}" * bool(more) + told
     case = {
         "id": f"{kind} step of {size}, {told}",
         "call": "loss of a step",
@@ -469,7 +542,7 @@ def step(kind: str, average: str, size: int, scaled: bool, mask: str = "mask", *
         "given": names,
         "dtype": "float32",
     }
-    return with_gradient(case, total, {}, logps)
+    return with_gradient(case, total, over_step(self, parts) if measured else {}, logps)
 
 
 # ---- the decoupled loss --------------------------------------------------------------------------
@@ -671,6 +744,10 @@ def refusals() -> list[dict[str, Any]]:
         "the full penalty": {"kl_penalty_type": "full", "kl_beta": 0.1},
         "a loss without a critic": {"loss_type": "decoupled_actor"},
         "a loss of another trainer": {"loss_type": "gspo"},
+        "a loss of the asynchronous actor": {
+            "loss_type": "decoupled_actor_critic",
+            "runner.task_type": "reasoning",
+        },
         "a dual clip inside the range": {"clip_ratio_c": 1.0},
         "a fix without the sampler": {"importance_sampling_fix": True, "importance_sampling_clip": 2.0},
     }

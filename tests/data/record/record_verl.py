@@ -11,6 +11,7 @@ trainer (V1) the tokens of the batch are counted before the rejection of tokens,
 import dataclasses
 import importlib.abc
 import importlib.machinery
+import re
 import sys
 import types
 from types import SimpleNamespace
@@ -169,16 +170,24 @@ def packed(array):
 
 
 def record(name, call, config, given, make, **others):
-    """Add a case; what verl refuses is one too. Where no weight is left its metrics divide by 0: it stops."""
+    """Add a case; what verl refuses is one too, and where its metrics divide by 0 it stops."""
     case = {"id": f"verl_grid {name}", "call": call, "config": config, "given": given, **others}
     try:
         case |= make()
-    except (ValueError, AssertionError, NotImplementedError, TypeError, KeyError) as error:
-        case["refused"] = f"{type(error).__name__}: {error}".split("\n")[0][:200]
-    except ZeroDivisionError as error:
-        print(f"left out, verl stops ({error}): {name}")
-        return
+    except REFUSALS as error:
+        case["refused"] = in_order(f"{type(error).__name__}: {error}".split("\n")[0])[:200]
     CASES.append(case)
+
+
+REFUSALS = (
+    *(ValueError, AssertionError, NotImplementedError, TypeError, KeyError),
+    *(ZeroDivisionError, RuntimeError),
+)
+
+
+def in_order(text):
+    """Sets of names in an error, which Python prints in any order."""
+    return re.sub(r"\{('[^{}]*)\}", lambda found: f"{{{', '.join(sorted(found[1].split(', ')))}}}", text)
 
 
 USUAL = {"log_probs": "logp", "advantages": "advantages", "mask": "mask", "old_log_probs": "old_logp"}
@@ -186,7 +195,7 @@ SAMPLER = {"rollout_log_probs": "sampler_logp"}
 REFERENCE = {"ref_log_probs": "ref_logp"}
 
 
-def loss(name, config, dtype="float64", seed=None, possible=False, **given):
+def loss(name, config, dtype="float64", seed=None, possible=False, defaults=False, **given):
     given = USUAL | given
     arrays = {key: tensor(source, "float64" if key == "mask" else dtype) for key, source in given.items()}
     arrays["mask"] = arrays["mask"].long()
@@ -199,14 +208,14 @@ def loss(name, config, dtype="float64", seed=None, possible=False, **given):
     call = "loss" if seed is None else "loss with torch's shuffle"
     record(name, call, config, given, lambda: computed(config, arrays, seed), **others)
     case = CASES[-1]
-    set_aside(case)
+    set_aside(case, defaults)
     if not np.isfinite(case.get("grad_logp", 0.0)).all() and "nan" not in str(given):
         print("left out, its gradient is not finite:", CASES.pop()["id"])
 
 
-def set_aside(case):
-    """Metrics without meaning: deviations of rounding, and weights that only a class's default asks for."""
-    inside = any(key.startswith("policy_loss.") for key in case["config"])
+def set_aside(case, defaults):
+    """Metrics without meaning: deviations of rounding, and unless wanted weights by a class's default."""
+    inside = defaults or any(key.startswith("policy_loss.") for key in case["config"])
     metrics = case.pop("metrics", {})
     odd = {
         name
@@ -461,7 +470,7 @@ def clips():
     for low, high in ((-0.5, 0.5), (1.0, 5.0), (0.2, 2.0)):
         config = {"loss_mode": "clip_cov", "clip_cov_ratio": 0.1, "clip_cov_lb": low, "clip_cov_ub": high}
         loss(f"clip_cov between {low} and {high}", config, seed=1, mask="mask_empty")
-    for share, coef in ((0.05, 1.0), (0.5, 0.2), (0.0002, 0.1)):
+    for share, coef in ((0.05, 1.0), (0.5, 0.2), (0.0002, 0.1), (1.0, 0.1), (1.015, 0.1)):
         loss(f"kl_cov {share} {coef}", {"loss_mode": "kl_cov", "kl_cov_ratio": share, "ppo_kl_coef": coef})
     loss("dro at 2", {"loss_mode": "dro", "dro_beta": 2.0}, mask="mask_holes")
     loss("on-policy", {}, old_log_probs="logp")
@@ -515,6 +524,10 @@ def sampler_weights():
         loss(f"{level} weights in float32", {"rollout_is": level}, dtype="float32", **SAMPLER)
     kl = {"rollout_is": "token", "use_kl_loss": True, "kl_loss_coef": 0.3}
     loss("weights and a penalty", kl, **SAMPLER, **REFERENCE)
+    for threshold in (" 2.0 ", "1e-1_1e1", "inf", "8e-1_inf", "1_1.5"):
+        config = {"rollout_is": "token", "rollout_is_threshold": threshold}
+        loss(f"weights written {threshold!r}", config, **SAMPLER)
+        weights(f"written {threshold!r}", config)
     off = {"rollout_is_batch_normalize": True}
     loss("mean 1 of no weights", off, **SAMPLER)
     none = {"rollout_is": "token", "rollout_is_threshold": "90.0_100.0", "rollout_is_batch_normalize": True}
@@ -531,6 +544,8 @@ def rejections():
         loss(f"{option}, NaN", config, rollout_log_probs="sampler_logp_nan")
     pair = {"rollout_rs": "token_k1,seq_mean_k3", "rollout_rs_threshold": "0.7_1.4,0.1"}
     loss("two rejections", pair, **SAMPLER)
+    written = {"rollout_rs": "token_k1, seq_mean_k3", "rollout_rs_threshold": " 7e-1_14e-1 , 1e-1"}
+    loss("two rejections, written with powers of 10", written, **SAMPLER)
     loss(
         "two rejections, doubled and spaced",
         pair | {"rollout_rs": "seq_max_k3, token_k2,token_k2 ", "rollout_rs_threshold": 0.2},
@@ -566,6 +581,8 @@ def rejections():
     loss("nothing corrected, all measured", {}, **SAMPLER)
     loss("nothing corrected, all measured, far", {}, rollout_log_probs="sampler_logp_far")
     loss("nothing corrected, all measured, on mask_empty", {}, mask="mask_empty", **SAMPLER)
+    far = {"dtype": "float32", "rollout_log_probs": "sampler_logp_far"}
+    loss("nothing corrected, all measured, far in float32", {}, **far)
 
 
 def bypasses():
@@ -584,6 +601,24 @@ def bypasses():
     loss("loss_mode bypass_mode", old, **SAMPLER)
     loss("loss_mode bypass_mode without bypass_mode", old | {"bypass_mode": False})
     loss("loss_mode bypass_mode, weights are not used", old | within(rollout_is="token"), **SAMPLER)
+    for mask in ("mask", "mask_empty", "mask_none"):
+        loss(
+            f"loss_mode bypass_mode, its defaults measured on {mask}",
+            old,
+            mask=mask,
+            defaults=True,
+            **SAMPLER,
+        )
+    apart = {"log_probs": "logp_limited", "rollout_log_probs": "sampler_logp"}
+    loss("loss_mode bypass_mode, its defaults measured, far", old, defaults=True, **apart)
+    window = within(rollout_is="sequence", rollout_is_threshold="0.999_1.001")
+    loss("loss_mode bypass_mode, a window that keeps nothing, measured", old | window, **SAMPLER)
+    loss("loss_mode bypass_mode, weights per group", old | within(rollout_is="group"), **SAMPLER)
+    loss(
+        "loss_mode bypass_mode, weights per group without a threshold",
+        old | within(rollout_is="group", rollout_is_threshold=None),
+        **SAMPLER,
+    )
     rejecting = within(rollout_rs="token_k1,seq_mean_k3", rollout_rs_threshold="0.7_1.4,0.1")
     for option in REJECTIONS:
         threshold = "0.5_2.0" if option.endswith("k1") else 0.3
@@ -696,6 +731,8 @@ def refusals():
         "clip_cov of nothing": {"loss_mode": "clip_cov", "clip_cov_ratio": 0.0},
         "kl_cov of nothing": {"loss_mode": "kl_cov", "kl_cov_ratio": 0.0},
         "kl_cov of less than nothing": {"loss_mode": "kl_cov", "kl_cov_ratio": -0.1},
+        "kl_cov of twice as many": {"loss_mode": "kl_cov", "kl_cov_ratio": 2.0},
+        "kl_cov of a few too many": {"loss_mode": "kl_cov", "kl_cov_ratio": 1.02},
     }
     for name, config in wrong.items():
         loss(name, config, **({"seed": 0} if config.get("loss_mode") == "clip_cov" else {}))
