@@ -1,6 +1,5 @@
 """TRL 1.16.0, `GRPOConfig` and `GRPOTrainer`, and the experimental `GMPOTrainer`."""
 
-import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -26,14 +25,14 @@ from grpo_ref.kernels.surrogates import (
     vespo,
 )
 from grpo_ref.recipes import Recipe, Slot, slot
-from grpo_ref.trainers.dialect import Dialect, one_of
+from grpo_ref.trainers.bounds import clipped_as_given
+from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect, one_of
 from grpo_ref.trainers.trl.calls import CALLS
 from grpo_ref.trainers.trl.keys import ABOUT, CONCEPTS, DEFAULTS, GMPO, GRPO, OTHERS, VARIANTS
 from grpo_ref.trainers.trl.metrics import METRICS
 from grpo_ref.trainers.trl.quirks import (
     LEVELS,
     cispo_with_any_cap,
-    clipped_as_given,
     geometric_mean_of_kept,
     sapo_of_any_sign,
     top_entropy_in_float32,
@@ -45,8 +44,6 @@ from grpo_ref.trainers.trl.sampler import MODES, sampler_weights
 from grpo_ref.trainers.trl.traps import TRAPS
 
 LOSS_TYPES = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo", "cispo", "sapo", "vespo")
-NO_BOUND = math.nextafter(1.0, 0.0)
-"""A clip_low from which on no ratio is too low; TRL's paper index has an epsilon of 10."""
 SCALES = {True: "group", False: "none", "group": "group", "batch": "batch", "none": "none"}
 
 
@@ -144,7 +141,7 @@ def _surrogate(s: SimpleNamespace) -> Slot:
             lambda_negative=s.vespo_lambda_neg,
             sampler=sampler_weights(s),
         )
-    clips = {"clip_low": min(s.epsilon, NO_BOUND), "clip_high": _high(s)}
+    clips = {"clip_low": min(s.epsilon, NO_CLIP_LOW), "clip_high": _high(s)}
     if min(s.epsilon, _high(s)) < 0.0 or (s.delta is not None and s.delta <= 1.0):
         capped = {} if s.delta is None else {"max_ratio": s.delta}
         return slot(clipped_as_given, clip_low=s.epsilon, clip_high=_high(s), **capped)
