@@ -15,7 +15,7 @@ import numpy as np
 from grpo_ref.arrays import Floats
 from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.calls import CALLS
-from grpo_ref.trainers.dialect import Measured, one_of
+from grpo_ref.trainers.dialect import Measured, Metric, one_of
 
 RTOL = 1e-6
 """The relative tolerance of a case that names none."""
@@ -25,6 +25,8 @@ OLD = {"kind", "params"}
 """What only cases of the old format had, whose meaning was in their id."""
 NUMBERS = ("loss", "grad_logp", "value")
 """What is compared, beside the metrics."""
+UNGROUPED = ("weights", "num_items_in_batch")
+"""What a case may be given that is not of completions."""
 PRECISIONS = ("float64", "float32")
 """In which a case may be computed."""
 
@@ -165,16 +167,23 @@ def rebuild(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any
     if known := [name for name in case.get("metrics", {}) if name in dialect.metrics]:
         settings, recipe = dialect.settings(case["config"]), dialect.recipe(**case["config"])
         parts = [Measured(settings, recipe, *part) for part in numbers.get("parts", [(record, numbers)])]
-        logged = {name: _over_parts([dialect.metrics[name](part) for part in parts]) for name in known}
-        numbers = numbers | {"logged": logged}
+        numbers = numbers | {"logged": {name: _logged(name, dialect.metrics[name], parts) for name in known}}
     if "axes" in case:
         numbers["value"] = _laid_out(numbers["value"], case["axes"], record)
     return numbers
 
 
-def _over_parts(values: list[Any]) -> Any:
-    """The mean over the parts of a step that log a metric; the others say None, and NaN is what none of them logs."""
-    told = [value for value in values if value is not None]
+def _logged(name: str, metric: Metric, parts: list[Measured]) -> Any:
+    """The mean over the parts of a call that log a metric; the others say None, and NaN is what none of them logs.
+
+    Raises:
+      ValueError: if the metric needs what the case is not given.
+    """
+    try:
+        told = [value for part in parts if (value := metric(part)) is not None]
+    except (AttributeError, KeyError) as error:
+        missing = getattr(error, "name", None) or error.args[0]
+        raise ValueError(f"metric {name!r}: it needs {missing!r}, which this case does not have") from error
     return np.mean(told, axis=0) if told else float("nan")
 
 
@@ -184,9 +193,12 @@ def record_of(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> SimpleNames
     precision = one_of("dtype", case.get("dtype", "float64"), {name: name for name in PRECISIONS})
     for name, source in case["given"].items():
         array = _numbers(one_of(f"given {name}", source, inputs)).astype(precision)
-        if name != "weights" and array.shape[0] % size:
+        if name in UNGROUPED:
+            fields[name] = array
+            continue
+        if array.shape[0] % size:
             raise ValueError(f"{source}: {array.shape[0]} completions are no groups of {size}")
-        fields[name] = array if name == "weights" else array.reshape(-1, size, *array.shape[1:])
+        fields[name] = array.reshape(-1, size, *array.shape[1:])
     return SimpleNamespace(**fields, seed=case.get("seed"))
 
 

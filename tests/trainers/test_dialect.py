@@ -75,10 +75,10 @@ UNKNOWN = {
         {"max_completion_length": -5},
         "max_completion_length: expected a number > 0, got -5",
     ),
-    "a negative clip": (
+    "a temperature of 0": (
         trl,
-        {"epsilon": -0.2},
-        "expected 0 <= clip_low < 1 and clip_high >= 0, got -0.2 and -0.2",
+        {"loss_type": "sapo", "sapo_temperature_pos": 0.0},
+        "expected tau_positive, tau_negative > 0, got 0.0 and 1.05",
     ),
     "a key in a group that is another key's": (
         verl,

@@ -270,6 +270,10 @@ WRONG = {
     "too few numbers": ({"grad_logp": [[0.0]]}, "grad_logp: 4 numbers, not 1"),
     "no numbers": ({"loss": 0.5, "value": 1.0}, "this call gives grad_logp, loss; look at 'value'"),
     "an array that is missing": ({"given": {"mask": "alive"}}, "log_probs"),
+    "a metric of what is not given": (
+        {"metrics": {"reward": 0.5}},
+        "metric 'reward': it needs 'rewards', which this case does not have",
+    ),
 }
 
 

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from grpo_ref import policy_loss, sequence_mean_level, sequence_sum_level, slot, truncated
+from grpo_ref import policy_loss, sequence_mean_level, sequence_sum_level, slot, token_mean, truncated
 from grpo_ref.trainers import trl
 from grpo_ref.trainers.dialect import Measured
 from grpo_ref.trainers.trap import sprung
@@ -198,12 +198,104 @@ def test_gmpo_does_not_fall_into_the_traps_of_another_loss():
 # ---- quirks ---------------------------------------------------------------------------------------
 
 
-def test_a_generation_batch_that_is_trained_in_steps_counts_more(asarray):
-    """Three tokens, twice as many steps a generation as micro-batches a step: 2/3 each."""
-    recipe = trl.recipe(gradient_accumulation_steps=2, steps_per_generation=4)
-    assert str(recipe.aggregate) == "generation_mean(scale=2.0)"
-    weights = recipe.weights(asarray([[[1, 1], [1, 0]]]))
-    asarray.check(weights, [[[2 / 3, 2 / 3], [2 / 3, 0]]])
+def _recorded_as(call, keys, items=None):
+    """Of tokens with ratio 1 and advantages 1, 1, 1 and 5, the last in a completion of its own."""
+    mask = np.array([[[1.0, 1.0, 1.0], [1.0, 0.0, 0.0]]])
+    record = SimpleNamespace(log_probs=np.zeros(mask.shape), mask=mask, advantages=np.array([[1.0, 5.0]]))
+    if items:
+        record.num_items_in_batch = items
+    return trl.DIALECT.calls[call](trl.DIALECT, {"epsilon_high": 9.0, **keys}, record)
+
+
+WINDOW = {"gradient_accumulation_steps": 1, "steps_per_generation": 2}
+ACCUMULATED = {"gradient_accumulation_steps": 4, "steps_per_generation": 2}
+PIECES = {
+    "a step of all tokens": ("loss", {"loss_type": "dapo"}, None, -8 / 4),
+    "two steps that divide by half the tokens": ("loss", {"loss_type": "dapo"} | WINDOW, None, -2 * 8 / 4),
+    "two steps of one completion each": ("loss", {"loss_type": "grpo"} | WINDOW, None, -(1 + 5)),
+    "half of a step": ("loss", {"loss_type": "grpo"} | ACCUMULATED, None, -(1 + 5) / 4),
+    "means over tokens, in one piece": ("loss", {"loss_type": "bnpo"} | WINDOW, None, -2 * 8 / 4),
+    "means over tokens, cut": ("loss of a generation batch", {"loss_type": "bnpo"} | WINDOW, None, -(1 + 5)),
+    "cut, by the tokens of both": (
+        "loss of a generation batch",
+        {"loss_type": "dapo"} | WINDOW,
+        None,
+        -2 * 8 / 4,
+    ),
+    "one of four": ("loss of a micro-batch", {"loss_type": "grpo"} | ACCUMULATED, None, -3 / 4),
+    "4 of 16 tokens in a step of two": (
+        "loss of a micro-batch",
+        {"loss_type": "dapo"} | WINDOW,
+        16,
+        -8 / 16 * 2,
+    ),
+    "all tokens": ("loss of a micro-batch", {"loss_type": "dapo"} | ACCUMULATED, None, -8 / 4 * 2 / 4),
+    "nothing is accumulated": ("loss in evaluation", {"loss_type": "grpo"} | ACCUMULATED, None, -3),
+    "nothing is cut": ("loss in evaluation", {"loss_type": "dapo"} | WINDOW, None, -8 / 4),
+}
+
+
+@pytest.mark.parametrize(("call", "keys", "items", "loss"), PIECES.values(), ids=PIECES)
+def test_pieces_of_a_generation_batch(call, keys, items, loss):
+    assert _recorded_as(call, keys, items)["loss"] == pytest.approx(loss, rel=1e-14)
+
+
+def test_a_recipe_is_that_of_a_step():
+    assert trl.recipe(**WINDOW).aggregate == trl.recipe().aggregate == slot(token_mean)
+
+
+def test_completions_that_cannot_be_cut_are_told():
+    with pytest.raises(ValueError, match="2 completions are no 3 equal micro-batches"):
+        _recorded_as("loss of a generation batch", {"steps_per_generation": 3})
+
+
+# keys, ratio, advantage -> value, slope
+ODD = {
+    "fresh and good, above delta": ({"delta": 0.9}, 1.0, 2.0, 1.8, 0.0),
+    "fresh and bad, above delta: the other branch is smaller": ({"delta": 0.9}, 1.0, -2.0, -2.0, -2.0),
+    "bad and far, above delta: the upper bound": ({"delta": 0.9}, 3.0, -2.0, -2.4, 0.0),
+    "fresh, on a delta of 1": ({"delta": 1.0}, 1.0, 2.0, 2.0, 2.0),
+    "a delta of 0 leaves nothing of good tokens": ({"delta": 0.0}, 3.0, 2.0, 0.0, 0.0),
+    "fresh and good, above a bound of 0.9": ({"epsilon_high": -0.1}, 1.0, 2.0, 1.8, 0.0),
+    "fresh and bad, above a bound of 0.9": ({"epsilon_high": -0.1}, 1.0, -2.0, -2.0, -2.0),
+    "bounds that change places are the upper one": ({"epsilon": -0.1}, 1.0, 2.0, 1.8, 0.0),
+    "fresh and bad, below a bound of 1.1": ({"epsilon": -0.1, "epsilon_high": 0.3}, 1.0, -2.0, -2.2, 0.0),
+    "half of both where two branches meet": ({"epsilon": -0.1, "epsilon_high": 0.0}, 1.0, 2.0, 2.0, 1.0),
+    "weights of -0.1": ({"loss_type": "cispo", "epsilon_high": -0.1}, 1.0, 2.0, 0.0, -0.2),
+    "a gate that is turned round": ({"loss_type": "sapo", "sapo_temperature_pos": -2.0}, 1.0, 2.0, -2.0, 2.0),
+}
+
+
+@pytest.mark.parametrize(("keys", "ratio", "advantage", "value", "slope"), ODD.values(), ids=ODD)
+def test_bounds_that_trl_takes_as_they_are(keys, ratio, advantage, value, slope, asarray):
+    """At log πθ = 0, so that CISPO's value is 0."""
+    part = trl.recipe(**{"loss_type": "grpo", **keys}).surrogate
+    arrays = {"log_ratio": asarray([np.log(ratio)]), "log_probs": asarray([0.0])}
+    arrays["advantages"] = asarray([advantage])
+    term = part(**{name: arrays[name] for name in part.reads})
+    asarray.check(term.value, [value])
+    asarray.check(term.direct if keys.get("loss_type") == "cispo" else term.slope, [slope])
+
+
+@pytest.mark.parametrize(
+    ("mode", "weight"),
+    [("token_truncate", -1.0), ("sequence_truncate", -1.0), ("token_mask", 0.0), ("sequence_mask", 0.0)],
+)
+def test_a_cap_below_0_is_below_every_ratio(mode, weight, asarray):
+    keys = {"vllm_importance_sampling_mode": mode, "vllm_importance_sampling_clip_max": -1.0}
+    (part,) = trl.recipe(loss_type="grpo", use_vllm=True, **keys).corrections
+    ones = asarray([[[1.0, 1.0]]])
+    weights = part(old_log_probs=-ones, rollout_log_probs=-2.0 * ones, mask=ones)
+    asarray.check(weights, [[[weight, weight]]])
+
+
+@pytest.mark.parametrize("delta", [4.0, 1.1, 0.9])
+@pytest.mark.filterwarnings("ignore:overflow", "ignore:invalid value")
+def test_delta_limits_a_ratio_that_overflows(delta):
+    """TRL multiplies delta, not the infinite ratio, by an advantage of 0."""
+    part = trl.recipe(loss_type="grpo", delta=delta).surrogate
+    term = part(log_ratio=np.array([800.0]), advantages=np.array([0.0]))
+    assert (term.value[0], term.slope[0]) == (0.0, 0.0)
 
 
 def test_completions_without_a_score_are_no_siblings(asarray):

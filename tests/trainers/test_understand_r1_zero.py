@@ -27,6 +27,10 @@ PARTS = {
         {"kl_penalty_coef": 0.05, "beta": 0.0},
         {"advantage": "penalized(scores=group_centered, kl_coef=0.05)"},
     ),
+    "a clip that is wider than 1": (
+        {"cliprange": 1.5},
+        {"surrogate": "clipped(clip_low=0.9999999999999999, clip_high=1.5)"},
+    ),
     "no reference is loaded for a bonus alone": (
         {"kl_penalty_coef": -0.05, "beta": 0.0},
         {"advantage": "group_centered"},
@@ -67,6 +71,20 @@ REFUSED = {
 def test_what_is_refused_is_told(config, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         understand_r1_zero.recipe(**config)
+
+
+def test_a_clip_below_0_leaves_the_upper_bound():
+    """Both bounds are 0.9: a fresh good token is stopped there; a bad one, smaller unclipped, is not."""
+    part = understand_r1_zero.recipe(cliprange=-0.1).surrogate
+    term = part(log_ratio=np.zeros(2), advantages=np.array([2.0, -2.0]))
+    np.testing.assert_allclose(term.value, [1.8, -2.0], rtol=1e-15)
+    assert term.slope.tolist() == [0.0, -2.0]
+
+
+@pytest.mark.parametrize(("critic", "value"), [("grpo", float("nan")), ("drgrpo", 0.0)])
+def test_a_completion_without_a_sibling(critic, value):
+    part = understand_r1_zero.recipe(critic_type=critic, num_samples=1).advantage
+    np.testing.assert_array_equal(part(rewards=np.array([[1.0], [3.0]])), [[value], [value]])
 
 
 def test_what_was_cut_off_gets_nothing():

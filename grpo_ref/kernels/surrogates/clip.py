@@ -60,7 +60,7 @@ def dual_clipped(
         sₜ = max(clipped(rₜ, A), max_ratio A)  where A < 0,    clipped(rₜ, A) elsewhere
 
     A bad token that has become max_ratio times likelier would otherwise dominate the batch; its slope is zero
-    there.
+    there. A token without advantage counts 0 beyond max_ratio, even where its ratio overflows.
 
     Args:
       log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
@@ -81,7 +81,7 @@ def dual_clipped(
         raise ValueError(f"max_ratio: expected a number > 1, got {max_ratio}")
     xp = array_namespace(log_ratio, advantages)
     once = clipped(log_ratio, advantages, clip_low=clip_low, clip_high=clip_high)
-    too_likely = (advantages < 0.0) & (xp.exp(log_ratio) > max_ratio)
+    too_likely = (advantages <= 0.0) & (xp.exp(log_ratio) > max_ratio)
     return Term(
         value=xp.where(too_likely, max_ratio * advantages, once.value),
         slope=xp.where(too_likely, 0.0, once.slope),

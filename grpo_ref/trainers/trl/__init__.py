@@ -1,6 +1,5 @@
 """TRL 1.16.0, `GRPOConfig` and `GRPOTrainer`, and the experimental `GMPOTrainer`."""
 
-import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,14 +26,16 @@ from grpo_ref.kernels.surrogates import (
     vespo,
 )
 from grpo_ref.recipes import Recipe, Slot, slot
-from grpo_ref.trainers.dialect import Dialect, one_of
+from grpo_ref.trainers.bounds import clipped_as_given
+from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect, one_of
 from grpo_ref.trainers.trl.calls import CALLS
 from grpo_ref.trainers.trl.keys import ABOUT, CONCEPTS, DEFAULTS, GMPO, GRPO, OTHERS, VARIANTS
 from grpo_ref.trainers.trl.metrics import METRICS
 from grpo_ref.trainers.trl.quirks import (
     LEVELS,
-    generation_mean,
+    cispo_with_any_cap,
     geometric_mean_of_kept,
+    sapo_of_any_sign,
     top_entropy_in_float32,
     vespo_in_limits,
     weighted_k3_beside,
@@ -45,10 +46,6 @@ from grpo_ref.trainers.trl.traps import TRAPS
 from grpo_ref.trainers.trl.versions import VERSIONS
 
 LOSS_TYPES = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo", "cispo", "sapo", "vespo")
-WINDOW_LOSSES = ("dapo", "cispo", "vespo")
-"""Loss types that divide by the tokens of the generation batch, and make up for the steps it is trained in."""
-NO_BOUND = math.nextafter(1.0, 0.0)
-"""A clip_low from which on no ratio is too low; TRL's paper index has an epsilon of 10."""
 SCALES = {True: "group", False: "none", "group": "group", "batch": "batch", "none": "none"}
 
 
@@ -102,10 +99,11 @@ def _grpo(s: SimpleNamespace) -> dict[str, Any]:
 
 def _gmpo(s: SimpleNamespace) -> dict[str, Any]:
     """The parts of `GMPOTrainer._compute_loss`, which reads no other key of the loss than these."""
-    kernel = geometric_mean_of_kept if s.top_entropy_quantile < 1.0 else geometric_mean_clipped
+    usual = s.top_entropy_quantile >= 1.0 and min(s.epsilon, _high(s)) >= 0.0
+    kernel = geometric_mean_clipped if usual else geometric_mean_of_kept
     return {
         "level": token_level,
-        "surrogate": slot(kernel, clip_low=s.epsilon, clip_high=_high(s)),
+        "surrogate": slot(kernel, clip_low=max(s.epsilon, -_high(s)), clip_high=_high(s)),
         "penalty": slot(k3),
         "aggregate": slot(sequence_mean_token_mean),
         "corrections": _entropy_mask(s),
@@ -131,9 +129,11 @@ def _high(s: SimpleNamespace) -> float:
 
 def _surrogate(s: SimpleNamespace) -> Slot:
     if s.loss_type == "cispo":
-        return slot(cispo, max_ratio=_high(s))
+        return slot(cispo if _high(s) >= 0.0 else cispo_with_any_cap, max_ratio=_high(s))
     if s.loss_type == "sapo":
-        return slot(sapo, tau_positive=s.sapo_temperature_pos, tau_negative=s.sapo_temperature_neg)
+        below = min(s.sapo_temperature_pos, s.sapo_temperature_neg) < 0.0
+        temperatures = {"tau_positive": s.sapo_temperature_pos, "tau_negative": s.sapo_temperature_neg}
+        return slot(sapo_of_any_sign if below else sapo, **temperatures)
     if s.loss_type == "vespo":
         return slot(
             vespo_in_limits,
@@ -145,7 +145,10 @@ def _surrogate(s: SimpleNamespace) -> Slot:
         )
     if s.epsilon is None:
         return slot(importance_weighted)
-    clips = {"clip_low": min(s.epsilon, NO_BOUND), "clip_high": _high(s)}
+    clips = {"clip_low": min(s.epsilon, NO_CLIP_LOW), "clip_high": _high(s)}
+    if min(s.epsilon, _high(s)) < 0.0 or (s.delta is not None and s.delta <= 1.0):
+        capped = {} if s.delta is None else {"max_ratio": s.delta}
+        return slot(clipped_as_given, clip_low=s.epsilon, clip_high=_high(s), **capped)
     if s.delta is None:
         return slot(clipped, **clips)
     return slot(dual_clipped if s.delta >= 1.0 + _high(s) else two_sided_clipped, max_ratio=s.delta, **clips)
@@ -160,16 +163,13 @@ def _penalty(s: SimpleNamespace) -> Slot:
 
 
 def _aggregate(s: SimpleNamespace) -> Slot:
-    steps = s.gradient_accumulation_steps if s.steps_per_generation is None else s.steps_per_generation
-    scale = steps / s.gradient_accumulation_steps
-    generation = slot(generation_mean, scale=scale) if scale != 1.0 else slot(token_mean)
+    """The average of one step; `calls` knows of the micro-batches that make it."""
     return {
         "grpo": slot(sequence_mean_token_mean),
         "sapo": slot(sequence_mean_token_mean),
-        "bnpo": slot(token_mean),
         "dr_grpo": slot(fixed_length),
         "luspo": slot(sequence_mean_token_sum),
-    }.get(s.loss_type, generation)
+    }.get(s.loss_type, slot(token_mean))
 
 
 def _masks(s: SimpleNamespace) -> tuple[Slot, ...]:
@@ -206,7 +206,9 @@ DIALECT = Dialect(
     about=ABOUT,
     traps=TRAPS,
     forms={
-        generation_mean: token_mean,
+        clipped_as_given: two_sided_clipped,
+        cispo_with_any_cap: cispo,
+        sapo_of_any_sign: sapo,
         top_entropy_in_float32: top_entropy,
         vespo_in_limits: vespo,
         weighted_k3_beside: weighted_k3,

@@ -1,4 +1,4 @@
-"""What recorded cases of TRL hold: the entropy bonus, unscored completions, two mended bugs, and DPPO's mask."""
+"""What recorded cases of TRL hold: micro-batches, the bonus, unscored completions, mended bugs, and DPPO's mask."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -15,14 +15,18 @@ from grpo_ref.mistakes.released import luspo_before_6654
 from grpo_ref.recipes import slot
 from grpo_ref.trainers import calls
 from grpo_ref.trainers.dialect import Call, Dialect
-from grpo_ref.trainers.trl.keys import GMPO
+from grpo_ref.trainers.trl.keys import GMPO, WINDOW_LOSSES
 from grpo_ref.trainers.trl.quirks import top_entropy_in_float32
 from grpo_ref.trainers.trl.scores import SCORED, scored_sum, scored_then_summed
 from grpo_ref.types import Term
 
 
 def loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The loss of the first step, with its gradient; the entropy bonus is a constant, which has no gradient here.
+    """The loss of a generation batch before any step, in one piece; the bonus is a constant without gradient.
+
+        (loss - bonus) steps / accumulated
+
+    This is what its micro-batches add up to, but for what depends on how they are cut: a mean over the tokens of each.
 
     Args:
       dialect: TRL's.
@@ -33,8 +37,9 @@ def loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -
       "loss", "grad_logp", "metrics", "policy_loss" without the bonus, and "entropy_coef" after the step.
     """
     settings = dialect.settings(config)
-    coefficient = 0.0 if settings.use_adaptive_entropy else settings.entropy_coef
-    return _with_bonus(dialect, config, record, coefficient) | {"entropy_coef": _next(settings, record)}
+    numbers = _in_one_piece(dialect, config, record, _coefficient(settings))
+    entropy = _entropy(settings, record) if settings.use_adaptive_entropy else 0.0
+    return numbers | {"entropy_coef": _next(settings, entropy)}
 
 
 def loss_of_the_next_step(
@@ -42,22 +47,140 @@ def loss_of_the_next_step(
 ) -> dict[str, Any]:
     """The same after a step on the same batch, which has moved the coefficient of the bonus and nothing else."""
     settings = dialect.settings(config)
-    coefficient = _next(settings, record)
-    applied = coefficient if _entropy(settings, record) <= settings.entropy_target else 0.0
+    entropy = _entropy(settings, record)
+    coefficient = _next(settings, entropy)
+    applied = coefficient if entropy <= settings.entropy_target else 0.0
     later = SimpleNamespace(**vars(settings) | {"entropy_coef": coefficient})
-    return _with_bonus(dialect, config, record, applied) | {"entropy_coef": _next(later, record)}
+    return _in_one_piece(dialect, config, record, applied) | {"entropy_coef": _next(later, entropy)}
 
 
-def _with_bonus(
+def loss_of_a_generation_batch(
+    dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
+) -> dict[str, Any]:
+    """The sum over the micro-batches of a generation batch before any step, cut in the order of the completions.
+
+    Args:
+      dialect: TRL's.
+      config: its keys.
+      record: as in `loss`.
+
+    Returns:
+      "loss", "grad_logp", and "micro_batches", each with its numbers, over which TRL averages what it logs.
+
+    Raises:
+      ValueError: if the completions cannot be cut into micro-batches of equal size.
+    """
+    settings, items = dialect.settings(config), record.mask.sum()
+    parts = _micro_batches(record, _steps(settings))
+    done = [_accumulated(dialect, config, part, items) for part in parts]
+    gradient = np.concatenate([numbers["grad_logp"] for numbers in done])
+    return {
+        "loss": sum(numbers["loss"] for numbers in done),
+        "grad_logp": gradient.reshape(record.log_probs.shape),
+        "micro_batches": list(zip(parts, done, strict=True)),
+    }
+
+
+def loss_of_a_micro_batch(
+    dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
+) -> dict[str, Any]:
+    """What one micro-batch adds to the loss of its step: a call of TRL's `_compute_loss` in training.
+
+    Args:
+      dialect: TRL's.
+      config: its keys.
+      record: as in `loss`, of the micro-batch alone; and num_items_in_batch, the number of tokens of its generation
+        batch over that of the processes. Without it, the generation batch has no other tokens.
+
+    Returns:
+      "loss", "grad_logp", "metrics", "policy_loss".
+    """
+    items = getattr(record, "num_items_in_batch", record.mask.sum())
+    return _accumulated(dialect, config, record, items)
+
+
+def loss_in_evaluation(
+    dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
+) -> dict[str, Any]:
+    """The same of a batch of an evaluation, which is neither cut nor accumulated."""
+    apart = {"gradient_accumulation_steps": 1, "steps_per_generation": None}
+    return loss_of_a_micro_batch(dialect, {**config, **apart}, record)
+
+
+def _coefficient(settings: SimpleNamespace) -> float:
+    """Of the bonus in the first step."""
+    return 0.0 if settings.use_adaptive_entropy else float(settings.entropy_coef)
+
+
+def _in_one_piece(
     dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace, coefficient: Any
 ) -> dict[str, Any]:
     settings = dialect.settings(config)
+    scale = _steps(settings) / settings.gradient_accumulation_steps
+    numbers, bonus = _without_bonus(dialect, config, record), 0.0
+    if coefficient and settings.trainer != GMPO:
+        bonus = coefficient * _entropy(settings, record)
+    value, gradient = numbers["loss"], scale * numbers["grad_logp"]
+    logged = scale * value if settings.loss_type in WINDOW_LOSSES else value
+    return numbers | {"loss": scale * (value - bonus), "grad_logp": gradient, "policy_loss": logged}
+
+
+def _accumulated(
+    dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace, items: Any
+) -> dict[str, Any]:
+    """What a micro-batch adds to the loss of its step.
+
+        (share loss - bonus) / accumulated,    share = steps tokens / items  for the losses of `WINDOW_LOSSES`, else 1
+
+    `accumulated` is gradient_accumulation_steps, `steps` the number of micro-batches of the generation batch, `items`
+    that of its tokens, and `tokens` that of the micro-batch, over which the loss is the mean.
+    """
+    settings = dialect.settings(config)
+    accumulated, windowed = settings.gradient_accumulation_steps, False
+    numbers, bonus = _without_bonus(dialect, config, record), 0.0
+    if settings.trainer != GMPO:
+        windowed = settings.loss_type in WINDOW_LOSSES
+        coefficient = _coefficient(settings)
+        bonus = coefficient * _entropy(settings, record) if coefficient else 0.0
+    share = _steps(settings) * max(record.mask.sum(), 1.0) / max(items, 1.0) if windowed else 1.0
+    value, gradient = share * numbers["loss"], share * numbers["grad_logp"]
+    return numbers | {
+        "loss": (value - bonus) / accumulated,
+        "grad_logp": gradient / accumulated,
+        "policy_loss": value / accumulated if windowed else value,
+    }
+
+
+def _without_bonus(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
     numbers = calls.loss(dialect, {**config, "entropy_coef": 0.0}, record)
-    if settings.trainer == GMPO:
-        return numbers | {"loss": numbers["loss"] - _empty_at_one(record)}
-    value = numbers["loss"]
-    bonus = coefficient * _entropy(settings, record) if coefficient else 0.0
-    return numbers | {"loss": value - bonus, "policy_loss": value}
+    if dialect.settings(config).trainer != GMPO:
+        return numbers
+    return numbers | {"loss": numbers["loss"] - _empty_at_one(record)}
+
+
+def _steps(settings: SimpleNamespace) -> int:
+    """Into how many micro-batches a generation batch is cut."""
+    steps: int | None = settings.steps_per_generation
+    return int(settings.gradient_accumulation_steps if steps is None else steps)
+
+
+def _micro_batches(record: SimpleNamespace, steps: int) -> list[SimpleNamespace]:
+    """The completions in this many parts of equal size, in order; each is one row of (1, size, ...) arrays."""
+    if steps == 1:
+        return [record]
+    completions = record.mask.shape[0] * record.mask.shape[1]
+    if completions % steps:
+        raise ValueError(
+            f"steps_per_generation: {completions} completions are no {steps} equal micro-batches"
+        )
+    parts = {
+        name: array.reshape(steps, 1, completions // steps, *array.shape[2:])
+        for name, array in vars(record).items()
+        if np.ndim(array) > 1
+    }
+    return [
+        SimpleNamespace(**{name: array[place] for name, array in parts.items()}) for place in range(steps)
+    ]
 
 
 def _empty_at_one(record: SimpleNamespace) -> Any:
@@ -74,12 +197,12 @@ def _entropy(settings: SimpleNamespace, record: SimpleNamespace) -> Any:
     return masked_mean(record.entropies, mask, axis=BATCH)
 
 
-def _next(settings: SimpleNamespace, record: SimpleNamespace) -> Any:
-    """The coefficient of the bonus after a step."""
+def _next(settings: SimpleNamespace, entropy: Any) -> Any:
+    """The coefficient of the bonus after a step of this mean entropy."""
     coefficient = settings.entropy_coef
     if not settings.use_adaptive_entropy:
         return coefficient
-    if _entropy(settings, record) <= settings.entropy_target:
+    if entropy <= settings.entropy_target:
         return min(coefficient + settings.entropy_coef_delta, settings.entropy_coef_max)
     return max(coefficient - settings.entropy_coef_delta, settings.entropy_coef_min)
 
@@ -168,6 +291,9 @@ def _loss_before_6024(dialect: Dialect, config: Mapping[str, Any], record: Simpl
 CALLS: dict[str, Call] = {
     "loss": loss,
     "loss of the next step": loss_of_the_next_step,
+    "loss of a generation batch": loss_of_a_generation_batch,
+    "loss of a micro-batch": loss_of_a_micro_batch,
+    "loss in evaluation": loss_in_evaluation,
     "advantages": advantages,
     "advantages of partly scored groups": advantages,
     "divergence mask": _divergence_mask,

@@ -9,6 +9,8 @@ from grpo_ref.trainers.dialect import BONUS, COMPLETIONS, DIVISOR, PASSES
 
 GRPO, GMPO = "GRPOTrainer", "GMPOTrainer"
 """The classes that train; the second one is in `trl.experimental.gmpo`."""
+WINDOW_LOSSES = ("dapo", "cispo", "vespo")
+"""Loss types that divide by the tokens of the generation batch, and make up for the steps it is trained in."""
 DEFAULTS: dict[str, Any] = {
     "trainer": GRPO,
     "loss_type": "dapo",

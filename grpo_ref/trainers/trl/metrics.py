@@ -1,4 +1,6 @@
-"""What TRL logs of its loss and its rewards, for one process and one micro-batch.
+"""What TRL logs of its loss and its rewards, for one process.
+
+What it logs of the loss is the mean over the micro-batches, where there is more than one.
 
 Where the ratio is that of a sequence, TRL averages over completions, the empty ones included, else over tokens.
 """
@@ -187,11 +189,22 @@ def frac_reward_zero_std(measured: Measured) -> Array:
     return np.mean([_moments(group)[1] <= SMALL for group in _total(measured)])
 
 
-METRICS: dict[str, Metric] = {
+def _averaged(metric: Metric) -> Metric:
+    """The mean over the micro-batches that the numbers tell of, without those in which it is NaN."""
+
+    def mean(measured: Measured) -> Array:
+        whole = [(measured.record, measured.numbers)]
+        parts = measured.numbers.get("micro_batches", whole)
+        each = [metric(Measured(measured.settings, measured.recipe, *part)) for part in parts]
+        return _moments(np.array(each))[0]
+
+    return mean
+
+
+OF_LOSS: dict[str, Metric] = {
     "kl": counted("kl"),
     "entropy": entropy,
     "policy_loss": lambda measured: measured.numbers["policy_loss"],
-    "entropy_coef": lambda measured: measured.numbers["entropy_coef"],
     "clip_ratio/low_mean": _share(lambda sides: sides[0]),
     "clip_ratio/high_mean": _share(lambda sides: sides[1]),
     "clip_ratio/region_mean": _share(lambda sides: np.maximum(*sides)),
@@ -199,6 +212,10 @@ METRICS: dict[str, Metric] = {
     "clip_ratio/high_max": _nan_where_empty(high_max),
     "cispo_clip_ratio": cispo_clip_ratio,
     "vespo/phi_seq_mean": phi_seq_mean,
+}
+METRICS: dict[str, Metric] = {
+    **{name: _averaged(metric) for name, metric in OF_LOSS.items()},
+    "entropy_coef": lambda measured: measured.numbers["entropy_coef"],
     "sampling/sampling_logp_difference/mean": _of(_difference, np.mean),
     "sampling/sampling_logp_difference/max": _of(_difference, np.max),
     "sampling/importance_sampling_ratio/min": _of(_weights, np.min),

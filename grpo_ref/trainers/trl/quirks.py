@@ -4,9 +4,9 @@ import math
 from types import SimpleNamespace
 
 from grpo_ref.arrays import TOKENS, Array, array_namespace, at_least, is_set, masked_sum
-from grpo_ref.kernels.aggregation import token_mean
 from grpo_ref.kernels.levels import sequence_mean_level, token_level
 from grpo_ref.kernels.penalties import k3
+from grpo_ref.kernels.surrogates import sapo
 from grpo_ref.recipes import Slot
 from grpo_ref.types import Term
 
@@ -18,21 +18,49 @@ MIN_RATE = 1e-4
 """VESPO's λ is no smaller than this."""
 
 
-def generation_mean(mask: Array, *, scale: float) -> Array:
-    """`token_mean` that makes up for gradient accumulation: a generation batch is trained in several steps.
+def cispo_with_any_cap(log_ratio: Array, log_probs: Array, advantages: Array, *, max_ratio: float) -> Term:
+    """`cispo` whose cap may be below 0, which makes it the weight of every token.
 
-        W = scale m / Σ m,    the sum over all tokens of the batch
+        sₜ = sg[min(rₜ, max_ratio)] A log πθ(t),   rₜ = exp(log_ratio)
 
     Args:
-      mask: (P, G, T) 1 on completion tokens.
-      scale: steps_per_generation over gradient_accumulation_steps.
+      log_ratio, log_probs: (P, G, T) in nats.
+      advantages: broadcastable to (P, G, T); constant with respect to θ.
+      max_ratio: TRL's epsilon_high.
 
     Returns:
-      (P, G, T) weights that sum to the scale, or to 0 if no token is left.
+      Term of (P, G, T) arrays; the slope is direct, with respect to log_probs.
 
-    TRL "dapo", since huggingface/trl PR #6024.
+    TRL `loss_type="cispo"`.
     """
-    return scale * token_mean(mask)
+    xp = array_namespace(log_ratio, log_probs, advantages)
+    ratio = xp.exp(log_ratio)
+    weight = xp.where(ratio > max_ratio, max_ratio, ratio) * advantages
+    return Term(value=weight * log_probs, direct=weight)
+
+
+def sapo_of_any_sign(
+    log_ratio: Array, advantages: Array, *, tau_positive: float, tau_negative: float
+) -> Term:
+    """`sapo` whose temperatures may be below 0, which moves the value by a constant and leaves the slope.
+
+        (4/τ) σ(τ (r - 1)) = (4/|τ|) σ(|τ| (r - 1)) - 4/|τ|    where τ < 0
+
+    Args:
+      log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
+      advantages: broadcastable to (P, G, T); constant with respect to θ.
+      tau_positive, tau_negative: TRL's temperatures, not 0, at which TRL divides by 0.
+
+    Returns:
+      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ.
+
+    TRL `loss_type="sapo"`.
+    """
+    xp = array_namespace(log_ratio, advantages)
+    term = sapo(log_ratio, advantages, tau_positive=abs(tau_positive), tau_negative=abs(tau_negative))
+    below = [min(4.0 / tau, 0.0) for tau in (tau_positive, tau_negative)]
+    moved = xp.where(advantages > 0.0, xp.full_like(log_ratio, below[0]), below[1])
+    return Term(value=term.value + moved * advantages, slope=term.slope)
 
 
 def top_entropy_in_float32(entropies: Array, mask: Array, *, share: float = 0.2) -> Array:

@@ -2,11 +2,8 @@
 
 from types import SimpleNamespace
 
-from grpo_ref.trainers.trl.keys import GRPO
+from grpo_ref.trainers.trl.keys import GRPO, WINDOW_LOSSES
 from grpo_ref.trainers.trl.sampler import is_corrected, upper_bound
-
-PER_STEP = ("dapo", "cispo", "vespo")
-"""Loss types for which it matters into how many steps a generation batch is cut."""
 
 
 def check(s: SimpleNamespace) -> None:
@@ -44,7 +41,7 @@ def _check_steps(s: SimpleNamespace) -> None:
             f"generation_batch_size: TRL refuses {s.generation_batch_size}, which is no whole number of groups of"
             f" {s.num_generations}"
         )
-    if s.trainer == GRPO and s.loss_type in PER_STEP:
+    if s.trainer == GRPO and s.loss_type in WINDOW_LOSSES:
         raise ValueError(
             "generation_batch_size: it sets steps_per_generation by way of the number of processes, which is not known"
             " here; give steps_per_generation = generation_batch_size / (per_device_train_batch_size * processes)"

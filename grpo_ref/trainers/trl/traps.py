@@ -4,7 +4,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 from grpo_ref.trainers.trap import Trap
-from grpo_ref.trainers.trl.keys import GMPO
+from grpo_ref.trainers.trl.keys import GMPO, WINDOW_LOSSES
 from grpo_ref.trainers.trl.sampler import is_corrected, upper_bound
 
 GMPO_READS_NOT = {
@@ -30,7 +30,13 @@ def _leaves_out_1(s: SimpleNamespace) -> bool:
     return (low is not None and low > 1.0) or (high is not None and high < 1.0)
 
 
+def _clips_1(s: SimpleNamespace) -> bool:
+    """Whether a bound of the clip is on the wrong side of 1."""
+    return bool(s.epsilon < 0.0 or (s.epsilon_high is not None and s.epsilon_high < 0.0))
+
+
 GMPO_TOO = {
+    "A clip that leaves out 1",
     "Batch scaling that keeps the group's mean",
     "Two completions are not plus and minus one",
     "Truncated completions stay in the denominator",
@@ -125,6 +131,49 @@ _ALL = (
         "INTELLECT-2 (arXiv:2505.07291); TRL GRPOConfig.delta",
         {"delta": 1.1, "loss_type": "grpo"},
         {"delta": 4.0, "loss_type": "grpo"},
+    ),
+    Trap(
+        "A delta below 1",
+        lambda s, given: s.delta is not None and s.delta < 1.0 and s.loss_type in PPO_LOSSES,
+        "TRL takes a delta of any size. Below 1 it is the upper clip bound of good tokens, and the ratio of fresh data, 1, is"
+        " above it: good tokens have no gradient there, and bad ones keep theirs.",
+        "TRL GRPOTrainer._compute_loss, delta",
+        {"delta": 0.9, "loss_type": "grpo"},
+        {"delta": 1.0, "loss_type": "grpo"},
+    ),
+    Trap(
+        "A clip that leaves out 1",
+        lambda s, given: (s.loss_type in PPO_LOSSES or s.trainer == GMPO) and _clips_1(s),
+        "epsilon and epsilon_high are distances from the ratio 1 and may be any number. A negative epsilon_high clips good"
+        " tokens of fresh data, a negative epsilon bad ones, and epsilon_high is epsilon where it is left out. If the"
+        " bounds change places, both are the upper one.",
+        "TRL GRPOTrainer._compute_loss, torch.clamp",
+        {"epsilon_high": -0.1, "loss_type": "grpo"},
+        {"epsilon_high": 0.0, "loss_type": "grpo"},
+    ),
+    Trap(
+        "A cap below 0",
+        lambda s, given: (
+            (s.loss_type == "cispo" and s.epsilon_high is not None and s.epsilon_high < 0.0)
+            or (is_corrected(s) and (upper_bound(s) or 0.0) < 0.0)
+        ),
+        "Every ratio is above it. In CISPO and in the modes *_truncate the cap itself is then the weight of all tokens: the"
+        " policy moves away from what is good. In the modes *_mask nothing is left.",
+        "TRL GRPOTrainer._compute_loss, torch.clamp",
+        {"loss_type": "cispo", "epsilon_high": -0.1},
+        {"loss_type": "cispo", "epsilon_high": 1.28},
+    ),
+    Trap(
+        "Steps that count by their tokens",
+        lambda s, given: (
+            s.loss_type in WINDOW_LOSSES
+            and s.steps_per_generation not in (None, s.gradient_accumulation_steps)
+        ),
+        "dapo, cispo and vespo divide by the tokens of the whole generation batch. Where it is trained in several steps, the"
+        " tokens of a step are divided by the mean number of tokens of a step: one of long completions is a larger step.",
+        "TRL GRPOTrainer._compute_loss; PR #6024",
+        {"steps_per_generation": 4},
+        {"steps_per_generation": 4, "loss_type": "grpo"},
     ),
     Trap(
         "Batch scaling that keeps the group's mean",

@@ -9,12 +9,13 @@ from grpo_ref.kernels.filters import all_completions, all_groups, ended_completi
 from grpo_ref.kernels.levels import token_level
 from grpo_ref.kernels.penalties import k3
 from grpo_ref.kernels.rewards import task_reward
-from grpo_ref.kernels.surrogates import clipped, reinforce
+from grpo_ref.kernels.surrogates import clipped, reinforce, two_sided_clipped
 from grpo_ref.recipes import Recipe, Slot, slot
-from grpo_ref.trainers.dialect import Dialect, one_of
+from grpo_ref.trainers.bounds import clipped_as_given
+from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect, one_of
 from grpo_ref.trainers.understand_r1_zero.keys import ABOUT, ALIASES, CONCEPTS, DEFAULTS, OTHERS
 from grpo_ref.trainers.understand_r1_zero.metrics import METRICS
-from grpo_ref.trainers.understand_r1_zero.quirks import CALLS, penalized, zero_if_cut_off
+from grpo_ref.trainers.understand_r1_zero.quirks import CALLS, penalized, without_a_sibling, zero_if_cut_off
 from grpo_ref.trainers.understand_r1_zero.traps import TRAPS
 
 CRITICS = {
@@ -52,9 +53,7 @@ def _build(s: SimpleNamespace) -> Recipe:
         keep=slot(all_groups),
         advantage=_advantage(s, advantage),
         level=token_level,
-        surrogate=slot(reinforce)
-        if s.reinforce_update
-        else slot(clipped, clip_low=s.cliprange, clip_high=s.cliprange),
+        surrogate=_surrogate(s),
         penalty=slot(k3, max_log_ratio=40.0),
         kl_coef=max(s.beta, 0.0),
         aggregate=aggregate,
@@ -63,8 +62,18 @@ def _build(s: SimpleNamespace) -> Recipe:
     )
 
 
+def _surrogate(s: SimpleNamespace) -> Slot:
+    if s.reinforce_update:
+        return slot(reinforce)
+    if s.cliprange < 0.0:
+        return slot(clipped_as_given, clip_low=s.cliprange, clip_high=s.cliprange)
+    return slot(clipped, clip_low=min(s.cliprange, NO_CLIP_LOW), clip_high=s.cliprange)
+
+
 def _advantage(s: SimpleNamespace, scores: Slot) -> Slot:
     """A KL in the reward, if a reference is loaded for it or for the loss."""
+    if s.critic_type == "grpo" and s.num_samples == 1:
+        return slot(without_a_sibling)
     loaded = s.beta > 0.0 or s.kl_penalty_coef > 0.0
     if not loaded or s.kl_penalty_coef == 0.0:
         return scores
@@ -98,7 +107,11 @@ DIALECT = Dialect(
     concepts=CONCEPTS,
     about=ABOUT,
     traps=TRAPS,
-    forms={zero_if_cut_off: task_reward},
+    forms={
+        without_a_sibling: group_normalized,
+        zero_if_cut_off: task_reward,
+        clipped_as_given: two_sided_clipped,
+    },
     metrics=METRICS,
     calls=CALLS,
     starts=(r"(.*/)?train_zero_math\.py",),

@@ -22,6 +22,24 @@ TRAPS = (
         {"beta": 0.0},
     ),
     Trap(
+        "A clip that leaves out 1",
+        lambda s, given: s.cliprange < 0.0 and not s.reinforce_update,
+        "cliprange may be any number. Below 0 the bounds change places, and every ratio is clipped to 1 + cliprange: good"
+        " tokens of fresh data have no gradient, and bad ones keep theirs.",
+        "oat 0.1.3.post1 ppo.py, torch.clamp",
+        {"cliprange": -0.1},
+        {"cliprange": 0.0},
+    ),
+    Trap(
+        "A completion without a sibling",
+        lambda s, given: s.num_samples == 1,
+        'With one completion per prompt there is nothing to compare. critic_type="grpo" divides by the std of a single'
+        ' number, which is NaN in PyTorch, and so is the loss; with "drgrpo" all advantages are 0.',
+        "understand-r1-zero train_zero_math.py, compute_monte_carlo_advantages",
+        {"num_samples": 1},
+        {"num_samples": 2},
+    ),
+    Trap(
         "A penalty in the reward that is none",
         lambda s, given: s.kl_penalty_coef < 0.0,
         "A negative kl_penalty_coef is a bonus for moving away from the reference if beta is above 0, and does nothing"

@@ -6,8 +6,9 @@ class with its checks, `_compute_loss` of GRPOTrainer and GMPOTrainer as they ar
 syntax. Stubs stand for one process without an accelerator and for a model that returns the log-probabilities
 and entropies at hand.
 
-With gradient accumulation the completions are cut into as many micro-batches, in their order, and the losses
-and gradients are added up, as the optimizer sees them; TRL itself shuffles them first.
+With gradient accumulation the completions are cut into as many micro-batches as the generation batch has, in
+their order, and the losses and gradients are added up, as the optimizer sees them; TRL itself shuffles them
+first. A case of "loss of a micro-batch" is one call of `_compute_loss`.
 """
 
 import ast
@@ -94,7 +95,8 @@ def trainer(config: dict[str, Any], functions: int = 1) -> Any:
 
     cls, args = configured(config)
     self = cls.__new__(cls)
-    self.__dict__ |= {"args": args, "_metrics": {"train": defaultdict(list)}, "aux_loss_enabled": False}
+    metrics = {"train": defaultdict(list), "eval": defaultdict(list)}
+    self.__dict__ |= {"args": args, "_metrics": metrics, "aux_loss_enabled": False}
     self.model = SimpleNamespace(training=True)
     self.__dict__ |= {"accelerator": one_process(), "add_callback": lambda callback: None}
     self.reward_funcs = [None] * functions
@@ -231,6 +233,37 @@ def record_loss(case: dict[str, Any], steps: int = 1) -> dict[str, Any]:
     return numbers | ({"metrics": logged} if accumulated == 1 and logged else {})
 
 
+def record_generation_batch(case: dict[str, Any]) -> dict[str, Any]:
+    """The sum over the micro-batches of a generation batch, and the means of what they log."""
+    self = trainer(case["config"])
+    arrays = tensors(case["given"], case.get("dtype", "float64"), case.get("inputs", {}))
+    items = arrays["mask"].sum()
+    parts = [computed(self, part, items) for part in batches(arrays, self.args.steps_per_generation)]
+    numbers = {"loss": sum(loss for loss, _ in parts)}
+    numbers |= {"grad_logp": [row for _, part in parts for row in part.tolist()]}
+    return numbers | {"metrics": averages(self, case)}
+
+
+def record_micro_batch(case: dict[str, Any]) -> dict[str, Any]:
+    """One call of `_compute_loss`, in training or in evaluation."""
+    self = trainer(case["config"])
+    self.model.training = case["call"] != "loss in evaluation"
+    arrays = tensors(case["given"], case.get("dtype", "float64"), case.get("inputs", {}))
+    items = arrays.pop("num_items_in_batch", arrays["mask"].sum())
+    found, gradient = computed(self, arrays, items)
+    return {"loss": found, "grad_logp": gradient.tolist(), "metrics": averages(self, case)}
+
+
+def averages(self: Any, case: dict[str, Any]) -> dict[str, float]:
+    """What TRL's `log` makes of the metrics, without the coefficient, and entropies that are not given."""
+    found = {}
+    for name, values in self._metrics["train" if self.model.training else "eval"].items():
+        known = [value for value in values if not math.isnan(value)]
+        found[name] = sum(known) / len(known) if known else math.nan
+    left_out = {"entropy_coef"} | ({"entropy"} if "entropies" not in case["given"] else set())
+    return {name: value for name, value in found.items() if name not in left_out}
+
+
 def record_advantages(case: dict[str, Any]) -> dict[str, Any]:
     """The advantages of a case and what is logged of its rewards."""
     import torch
@@ -261,6 +294,9 @@ def record_correction(case: dict[str, Any]) -> dict[str, Any]:
 
 RECORDERS = {
     "loss": record_loss,
+    "loss of a generation batch": record_generation_batch,
+    "loss of a micro-batch": record_micro_batch,
+    "loss in evaluation": record_micro_batch,
     "loss of the next step": lambda case: record_loss(case, steps=2),
     "advantages": record_advantages,
     "correction": record_correction,
@@ -458,6 +494,44 @@ def of_bounds() -> list[dict[str, Any]]:
     return cases
 
 
+ODD = {
+    "delta_0.9": {"delta": 0.9},
+    "delta_1": {"delta": 1.0},
+    "delta_0": {"delta": 0.0},
+    "delta_below_0": {"delta": -0.5},
+    "high_below_0": {"epsilon_high": -0.1},
+    "low_below_0": {"epsilon": -0.1, "epsilon_high": 0.3},
+    "both_below_0": {"epsilon": -0.1},
+    "high_below_0_with_delta": {"epsilon_high": -0.3, "delta": 0.8},
+}
+"""Bounds and caps on the wrong side of 1 or of 0, which TRL takes as they are."""
+
+
+def of_odd_bounds() -> list[dict[str, Any]]:
+    """What TRL accepts though it makes little sense."""
+    cases = []
+    for name, keys in ODD.items():
+        for kind in ("grpo", "luspo"):
+            for level in LEVELS:
+                config = {"loss_type": kind, "importance_sampling_level": level, **keys}
+                cases.append(
+                    loss(f"odd_{kind}_{level}_{name}", config, OFF | {"log_probs": "logp_at_bounds"})
+                )
+        cases.append(loss(f"odd_dapo_{name}_on_policy", keys, PLAIN))
+        cases.append(loss(f"odd_dapo_{name}_float32", keys, OFF, dtype="float32", rtol=1e-5))
+        if "delta" not in keys:
+            cases.append(loss(f"odd_gmpo_{name}", {"trainer": "GMPOTrainer", **keys}, OFF))
+    cases.append(loss("odd_cispo_cap", {"loss_type": "cispo", "epsilon_high": -0.1}, OFF))
+    for pair in ((-1.0, 1.05), (0.7, -2.0), (-0.5, -3.0)):
+        config = {"loss_type": "sapo", "sapo_temperature_pos": pair[0], "sapo_temperature_neg": pair[1]}
+        cases.append(loss(f"odd_sapo_{pair[0]}_{pair[1]}", config, OFF, **FLOAT32["sapo"]))
+    for mode in MODES:
+        for name, window in {"cap": (-1.0, None), "floor": (3.0, -1.0), "window": (-0.5, -1.0)}.items():
+            config = {"loss_type": "grpo", **sampling(mode, *window)}
+            cases.append(loss(f"odd_{mode}_{name}_below_0", config, OFF | SAMPLED))
+    return cases
+
+
 def of_pairs() -> list[dict[str, Any]]:
     """The level of the sequence with what is decided token by token, and corrections in pairs."""
     cases = []
@@ -518,6 +592,35 @@ def of_accumulation() -> list[dict[str, Any]]:
         if kind != "bnpo"
         for steps, given in ((2, OFF), (3, OFF | {"mask": "mask_holes"}))
     ]
+
+
+WINDOWS = ((1, 3), (4, 2), (2, 2), (3, 1))
+"""Gradient accumulation steps, and steps of a generation."""
+PIECE = {"num_generations": 4, "epsilon_high": 0.28}
+
+
+def of_micro_batches() -> list[dict[str, Any]]:
+    """Every loss as the sum over a generation batch, as one of its micro-batches, and in evaluation."""
+    cases = []
+    for kind in (*LOSSES, "gmpo"):
+        own = {"trainer": "GMPOTrainer"} if kind == "gmpo" else {"loss_type": kind}
+        given = OFF | REF | ENTROPIES | {"mask": "mask_holes"}
+        for accumulated, steps in WINDOWS:
+            config = own | PIECE | {"beta": 0.04, "gradient_accumulation_steps": accumulated}
+            config |= {"steps_per_generation": steps, "entropy_coef": 0.02, "top_entropy_quantile": 0.7}
+            named = f"{kind}_{accumulated}_{steps}"
+            whole = loss(f"generation_batch_{named}", config, given)
+            part = loss(f"micro_batch_{named}", config, given | {"num_items_in_batch": "items"})
+            cases.append(whole | {"call": "loss of a generation batch"})
+            cases.append(part | {"call": "loss of a micro-batch", "inputs": {"items": 101}})
+            alone = loss(f"evaluation_{named}", config, given)
+            cases.append(alone | {"call": "loss in evaluation"})
+    for mask in ("mask_none", "mask_empty"):
+        for kind in LOSSES:
+            config = {"loss_type": kind, **PIECE, "gradient_accumulation_steps": 2}
+            case = loss(f"micro_batch_{kind}_{mask}", config, OFF | {"mask": mask})
+            cases.append(case | {"call": "loss of a micro-batch"})
+    return cases
 
 
 def of_gmpo() -> list[dict[str, Any]]:
@@ -622,6 +725,8 @@ FAMILIES = (
     of_pairs,
     of_bonuses,
     of_accumulation,
+    of_micro_batches,
+    of_odd_bounds,
     of_gmpo,
     of_advantages,
 )

@@ -74,9 +74,9 @@ def tensor(case: dict[str, Any], name: str) -> torch.Tensor:
 
 def trajectories(case: dict[str, Any], args: Any) -> list[Any]:
     """What `ZeroMathActor.step` makes of the verdicts."""
-    rewards, mask = tensor(case, "rewards"), tensor(case, "mask")
+    rewards, mask, size = tensor(case, "rewards"), tensor(case, "mask"), args.num_samples
     ended = tensor(case, "ended") if "ended" in case["given"] else torch.ones(len(rewards))
-    count = len(rewards) // GROUP
+    count = len(rewards) // size
     outputs = [
         SimpleNamespace(
             prompt_token_ids=[0],
@@ -87,14 +87,14 @@ def trajectories(case: dict[str, Any], args: Any) -> list[Any]:
                     token_ids=[1] * int(mask[row].sum()),
                     logprobs=[{1: SimpleNamespace(logprob=0.0)}] * int(mask[row].sum()),
                 )
-                for row in range(group * GROUP, (group + 1) * GROUP)
+                for row in range(group * size, (group + 1) * size)
             ],
         )
         for group in range(count)
     ]
     actor = object.__new__(THEIRS.ZeroMathActor)
     actor.eval_mode, actor.args = False, args
-    actor.sampling_params = SimpleNamespace(n=GROUP, max_tokens=1, temperature=1.0)
+    actor.sampling_params = SimpleNamespace(n=size, max_tokens=1, temperature=1.0)
     actor.generate = lambda *_: outputs
     told = [{"formatted": True}] * len(rewards)
     actor.oracle = SimpleNamespace(get_reward=lambda *_: (rewards, told))
@@ -222,6 +222,12 @@ def losses() -> Any:
         yield case(f"{name}, float32", "loss", c, PLAIN, dtype="float32", rtol=1e-5)
         given = {key: source for key, source in PLAIN.items() if key != "old_log_probs"}
         yield case(f"{name}, on policy", "loss", c, given)
+        for width in (0.0, 1.0, 1.5, -0.1, -1.5):
+            for policy in ("logp", "logp_at_bounds"):
+                given = PLAIN | {"log_probs": policy}
+                yield case(f"{name}, clip {width}, {policy}", "loss", c | {"cliprange": width}, given)
+            given = {key: source for key, source in PLAIN.items() if key != "old_log_probs"}
+            yield case(f"{name}, clip {width}, on policy", "loss", c | {"cliprange": width}, given)
         for length in (7, 3000):
             yield case(f"{name}, budget {length}", "loss", c | {"generate_max_length": length}, PLAIN)
         for ref in ("ref_logp", "ref_logp_far"):
@@ -257,6 +263,11 @@ def advantage_cases() -> Any:
             given = SCORED | {"rewards": rewards}
             yield case(f"advantages: {name}, {rewards}", CALL, c, given, inputs=ended)
         yield case(f"advantages: {name}, cut off", CALL, c, SCORED, inputs=some)
+        single = {"inputs": ended | {"group_size": 1}}
+        yield case(f"advantages: {name}, groups of one", CALL, c | {"num_samples": 1}, SCORED, **single)
+        for scale in (-1.0, 0.0):
+            config = c | {"reward_scale": scale}
+            yield case(f"advantages: {name}, scale {scale}", CALL, config, SCORED, inputs=some)
         for key in ({"reward_scale": 2.5}, {"non_stop_fixed_reward": -0.5}, {"non_stop_penalty": -1.0}):
             yield case(f"advantages: {name}, {key}", CALL, c | key, SCORED, inputs=some)
         for coef in (0.1, -0.1):

@@ -151,6 +151,34 @@ def _raw_if_alone(rewards: Any, ends: Bools, eps: float) -> Any:
     return np.where(alone, rewards, _scored(rewards, ends, eps))
 
 
+def _one_pass_std(rewards: Any, ends: Bools) -> Any:
+    return np.sqrt(np.maximum(_mean(rewards**2, ends) - _mean(rewards, ends) ** 2, 0.0))
+
+
+def _nearly_tied(rewards: Any, ends: Bools, eps: float) -> Any:
+    gaps = np.where(ends, rewards - _mean(rewards, ends), 0.0)
+    tied = abs(gaps).max(GROUP, keepdims=True) <= 1e-9 * abs(rewards).max(GROUP, keepdims=True)
+    return np.where(tied, 0.0, _scored(rewards, ends, eps))
+
+
+def _of_size(places: Any, most: int = 128) -> Function:
+    """Right for as many as this along one axis, 0 for the rest."""
+
+    def answer(step_rewards: Any, step_ends: Any, eps: float = 1e-4) -> Any:
+        whole = _reference(step_rewards, step_ends, eps)
+        left = np.zeros_like(whole)
+        left[places(most)] = whole[places(most)]
+        return left
+
+    return answer
+
+
+def _half(apart: float) -> float:
+    """The size of the scores of two steps that are this far apart."""
+    return 0.5 * apart / (0.5 * apart + 1e-4)
+
+
+WIDE, NARROW = 2.0**-27, 2.0**-40
 REWARDS = np.array(
     [[[3.0, 9.0, 1.0, 0.0], [0.0, 2.0, 5.0, 9.0]], [[0.5, 0.0, 0.0, 2.0], [9.0, 9.0, 9.0, 9.0]]]
 )
@@ -294,6 +322,33 @@ PROBLEM = Problem(
             np.array([[[0.5, 0.0], [-0.5, -0.5]]]),
             why="a mask may be bool; mean and std are 2",
         ),
+        Case(
+            "Two steps a hair apart",
+            ([[[8.0], [8.0 + WIDE]], [[8.0], [8.0 + NARROW]]], [[[1], [1]], [[1], [1]]]),
+            np.array([[[-1.0], [1.0]]]) * [[[_half(WIDE)]], [[_half(NARROW)]]],
+            why=(
+                "the steps of a group are 2⁻²⁷ or 2⁻⁴⁰ apart, d say, and their deviations ±d/2 are exact in floating"
+                " point: ±(d/2) / (d/2 + 1e-4). The squares of the rewards do not hold such a difference any more"
+            ),
+        ),
+        Case(
+            "A completion of 300 steps",
+            (np.tile([1.0, -1.0], 150)[None, None], np.ones((1, 1, 300)), 1),
+            np.tile([0.0, -0.5], 150)[None, None],
+            why="the mean of 1, -1, 1, -1 and so on is 0 and the std 1: ±0.5, which cancel in pairs from the end",
+        ),
+        Case(
+            "A group of 300 completions",
+            (np.tile([[[0.0, 1.0], [0.0, -1.0]]], (1, 150, 1)), np.tile([[[0, 1]]], (1, 300, 1)), 1),
+            np.tile([[[0.5, 0.5], [-0.5, -0.5]]], (1, 150, 1)),
+            why="one step in each, 1 and -1 by turns, at the last token: ±1 / (1 + 1) for both tokens",
+        ),
+        Case(
+            "300 prompts",
+            (np.tile([[[0.0, 2.0]]], (300, 1, 1)), np.ones((300, 1, 2)), 1),
+            np.tile([[[0.0, 0.5]]], (300, 1, 1)),
+            why="in each group mean and std are 1: -0.5 and 0.5, which cancel at the first token",
+        ),
         Holds("The same for every step changes nothing", _shift, why="only differences within a group count"),
         Holds(
             "The first tokens of a group sum to 0",
@@ -422,6 +477,31 @@ PROBLEM = Problem(
             "larger of std and eps",
             _of(lambda r, e, eps: (r - _mean(r, e)) / np.maximum(_std(r, e), eps)),
             "eps is added, not used as a floor.",
+        ),
+        Mutant(
+            "one-pass variance",
+            _of(lambda r, e, eps: (r - _mean(r, e)) / (_one_pass_std(r, e) + eps)),
+            "The variance is the mean of the squares less the square of the mean, which loses small differences.",
+        ),
+        Mutant(
+            "nearly equal taken for equal",
+            _of(_nearly_tied),
+            "Steps that differ by less than some part of their size are taken to be equal.",
+        ),
+        Mutant(
+            "128 tokens at most",
+            _of_size(lambda most: (..., slice(most))),
+            "Tokens from some place on get 0.",
+        ),
+        Mutant(
+            "128 completions at most",
+            _of_size(lambda most: (slice(None), slice(most))),
+            "Completions of a large group get 0 from some place on.",
+        ),
+        Mutant(
+            "128 prompts at most",
+            _of_size(lambda most: (slice(most),)),
+            "Prompts of a large batch get 0 from some place on.",
         ),
     ),
     others={"in the steps of the statement": _of()},
