@@ -99,7 +99,7 @@ def _build(s: SimpleNamespace) -> Recipe:
         level=token_level,
         surrogate=_surrogate(s),
         penalty=_penalty(s, backend),
-        kl_coef=0.0 if decoupled else s.kl_beta,
+        kl_coef=0.0 if decoupled else max(s.kl_beta, 0.0),
         aggregate=_aggregate(s),
         source=DIALECT.version,
         corrections=corrections,
@@ -213,7 +213,7 @@ def _penalty_aggregate(s: SimpleNamespace, corrections: tuple[Slot, ...]) -> Slo
     """What the penalty and the bonus are averaged with: an early stop is for them too, an empty one is not."""
     kernels = [part.kernel for part in corrections]
     plain, after_empty = AGGREGATES[s.loss_agg_func], unless_first_is_empty in kernels
-    if not (s.kl_beta or s.entropy_bonus):
+    if not (s.kl_beta > 0.0 or s.entropy_bonus):
         return None
     if early_stop in kernels:
         more = {"after_empty": True} if after_empty else {}

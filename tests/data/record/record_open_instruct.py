@@ -675,6 +675,7 @@ def others(record: Recorder) -> None:
     record.loss("no_reference_cispo", {**EPOCHS, **alone, "loss_fn": "cispo"}, without)
     record.loss("beta_0_with_reference", {**EPOCHS, **NO_KL}, ALL)
     record.loss("beta_1", {**EPOCHS, "beta": 1.0}, ALL)
+    record.loss("beta_negative", {**EPOCHS, "beta": -0.1}, {**ALL, "mask": "mask_holes"})
     entropy = {**EPOCHS, "record_entropy": True}
     record.loss("entropy", entropy, {**ALL, "entropies": "entropy"})
     record.loss("entropy_holes", entropy, {**ALL, "entropies": "entropy", "mask": "mask_holes"})
