@@ -27,7 +27,7 @@ DEFAULTS: dict[str, Any] = {
     "num_samples_per_prompt_rollout": 4,
     "num_mini_batches": 1,
     "num_epochs": 1,
-    "per_device_train_batch_size": 8,
+    "per_device_train_batch_size": 1,
 }
 OTHERS = frozenset(
     """activation_checkpointing_mode activation_checkpointing_modules activation_memory_budget add_bos

@@ -197,7 +197,7 @@ def settings(oi: SimpleNamespace, config: dict[str, Any]) -> tuple[Any, Any]:
     """The two configurations that a user's keys belong to, as `grpo_fast.py` makes them."""
     streams = {field.name for field in fields(oi.data_loader.StreamingDataLoaderConfig)}
     ours = {name: value for name, value in config.items() if name not in streams}
-    args = oi.grpo_utils.GRPOExperimentConfig(**ours)
+    args = oi.grpo_utils.GRPOExperimentConfig(**{"per_device_train_batch_size": 1, **ours})
     args.world_size = 1
     theirs = {name: value for name, value in config.items() if name in streams}
     return args, oi.data_loader.StreamingDataLoaderConfig(**theirs)
@@ -470,8 +470,6 @@ def all_penalties(oi: SimpleNamespace, config: dict[str, Any], arrays: dict[str,
 
 # ---- cases ------------------------------------------------------------------------------------------
 
-ALONE = {"per_device_train_batch_size": 1}
-"""A micro-batch is one pack, where nothing else is said; their default is 8."""
 EPOCHS = {"num_epochs": 2}
 """The policy moves between the two, so there are ratios."""
 PLAIN = {"use_rho_correction": False}
@@ -504,10 +502,8 @@ class Recorder:
         rtol: float | None = None,
         part: int | None = None,
         rows: slice = slice(None),
-        usual: dict[str, Any] = ALONE,
     ) -> None:
         """A training step; `rows` are those of the mini-batch `part`, which the case holds alone."""
-        config = {**usual, **config}
         arrays = self._arrays(which, own or {})
         precision = getattr(torch, dtype)
         numbers = trained(self.oi, config, arrays, precision, part)
@@ -731,7 +727,6 @@ def cancelling(record: Recorder) -> None:
     for dtype, size in itertools.product(("float32", "float64"), (1, 5)):
         config = {**PLAIN, "per_device_train_batch_size": size}
         record.loss(f"cancelling_{dtype}_{size}", config, which, own=own, dtype=dtype)
-    record.loss("micro_batches_of_the_default", EPOCHS, {**ALL, "mask": "mask_holes"}, usual={})
 
 
 def olmo_core(record: Recorder) -> None:
@@ -747,7 +742,7 @@ def olmo_core(record: Recorder) -> None:
         "vaco": ({"rho_mask_lower_bound": 0.2, "rho_mask_tv_divergence": True}, unknown),
         "empty": ({"kl_estimator": 1}, {"mask": "mask_empty"}),
     }.items():
-        case = {**ALONE, **EPOCHS, **config}
+        case = {**EPOCHS, **config}
         record.value(f"olmo_core_{name}", "loss", case, {**ALL, **which}, trained_by_olmo_core)
 
 
@@ -888,7 +883,7 @@ def packs(record: Recorder) -> None:
         "sequence": {**window, "rho_mask_sequence_level": True},
         "vaco": {"rho_mask_lower_bound": 0.3, "rho_mask_tv_divergence": True},
     }.items():
-        record.cases.append(_in_packs(record, f"packs_{name}", {**ALONE, **EPOCHS, **NO_KL, **config}, ALL))
+        record.cases.append(_in_packs(record, f"packs_{name}", {**EPOCHS, **NO_KL, **config}, ALL))
         for size in (1, 2, 8):
             case = {**EPOCHS, **config, "record_entropy": True, "per_device_train_batch_size": size}
             which = {**ALL, "entropies": "entropy", "mask": "mask_holes"}
