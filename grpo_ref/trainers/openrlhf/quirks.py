@@ -192,9 +192,10 @@ def mean_between(rewards: Array, *, low: float = 0.0, high: float = 1.0) -> Arra
     Returns:
       (P,) True where the group is kept.
 
-    OpenRLHF `SamplesGenerator._generate_vllm`, which reads the scores.
+    OpenRLHF `SamplesGenerator._generate_vllm`, which reads the scores, as Python's numbers.
     """
-    mean = array_namespace(rewards).mean(rewards, axis=MEMBERS)
+    xp = array_namespace(rewards)
+    mean = xp.mean(xp.astype(rewards, xp.float64), axis=MEMBERS)
     return (mean > low) & (mean < high)
 
 

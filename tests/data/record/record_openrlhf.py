@@ -411,6 +411,16 @@ def advantage_cases() -> Any:
         yield case(f"advantages: {name}, default, far, holes", "advantages", e, far, rtol=LOOSE)
         limits = {"reward.clip_range": [-0.5, 0.25]}
         yield case(f"advantages: {name}, limited", "advantages", e | NO_KL | limits, SCORED, rtol=LOOSE)
+    uneven = {
+        "dtype": "float32",
+        "inputs": {"uneven": [round(0.37 * row**1.5 - 3.1, 3) for row in range(12)]},
+        "rtol": LOOSE,
+    }
+    for name in ("group_norm", "dr_grpo", "rloo"):
+        given = SCORED | {"rewards": "uneven"}
+        yield case(
+            f"advantages: {name}, a return of 0", "advantages", ESTIMATORS[name] | NO_KL, given, **uneven
+        )
     for name in ("group_norm", "dr_grpo", "rloo", "reinforce_baseline"):
         given = SCORED | {"rewards": "rewards_all_equal"}
         config = ESTIMATORS[name] | NO_KL
@@ -438,6 +448,11 @@ def shaping() -> Any:
         told = {"inputs": ended, "rtol": LOOSE}
         config = estimator | budget | both
         yield case(f"punished, then {name}", "advantages of shaped rewards", config, given, **told)
+    at = BARE | {"algo.dynamic_filtering_enable": True, "algo.dynamic_filtering_range": [0.1, 0.9]}
+    bounds = {"inputs": {"at the bounds": [0.9] * 4 + [0.1] * 4 + [0.1, 0.9, 0.5, 0.5]}}
+    for precision in ("float32", "float64"):
+        name = f"kept groups: at the bounds, {precision}"
+        yield case(name, "kept groups", at, {"rewards": "at the bounds"}, dtype=precision, **bounds)
     for name, keys in {
         "default range": {},
         "off": {"algo.dynamic_filtering_enable": False},
