@@ -122,6 +122,7 @@ SETTINGS = {
     "kl-cov": replace(GRPO, surrogate=slot(kl_cov, share=0.3)),
     "sapo under a sequence ratio": replace(GRPO, surrogate=slot(sapo), level=sequence_mean_level),
     "k3": replace(GRPO, penalty=slot(k3), kl_coef=0.5),
+    "k3 of negative weight": replace(GRPO, penalty=slot(k3), kl_coef=-0.5),
     "k3 with clamps": replace(GRPO, penalty=slot(k3, max_log_ratio=0.2, max_value=0.01), kl_coef=0.5),
     "weighted k3 under a sequence ratio": replace(
         GRPO, penalty=slot(weighted_k3), kl_coef=0.5, level=sequence_mean_level

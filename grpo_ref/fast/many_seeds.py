@@ -197,7 +197,7 @@ class _Runs:
             gains = weights * advantages[:, :, part]
             total = table(gains)
             good = table(np.maximum(gains, 0.0)) if several else total
-            seen = table(weights * self.recipe.kl_coef) if self.recipe.kl_coef > 0.0 else total
+            seen = table(weights * self.recipe.kl_coef) if self.recipe.kl_coef != 0.0 else total
             found.append(_Sums(total, good, seen))
         return found
 
@@ -227,7 +227,7 @@ class _Runs:
         """
         gradient, extra = self.gradient, self.extra
         self.surrogate(sums, probs)
-        if self.recipe.kl_coef > 0.0:
+        if self.recipe.kl_coef != 0.0:
             np.divide(self.ref, probs, out=extra)
             np.subtract(extra, 1.0, out=extra)
             np.multiply(extra, sums.seen, out=extra)

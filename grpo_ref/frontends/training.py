@@ -60,6 +60,8 @@ def job_of(
     """
     options = task_settings(task_options)
     task, recipe = chosen_task(task_name, options), chosen_recipe(recipe_name)
+    if kl_coef is not None and not kl_coef >= 0.0:
+        raise ValueError(f"kl_coef: expected a number >= 0, got {kl_coef}")
     return TrainingJob(
         task_name=task_name,
         recipe_name=recipe_name,

@@ -119,7 +119,8 @@ class Recipe:
       level: over what stretch the ratio is taken, (log_ratio, mask) -> log_ratio.
       surrogate: what each token contributes, to be maximized, -> Term.
       penalty: the estimate of the KL to the reference, -> Term.
-      kl_coef: weight of the penalty, >= 0; at 0 no reference is needed.
+      kl_coef: weight of the penalty; at 0 no reference is needed, and below it the distance is rewarded, as
+        some trainers have it.
       aggregate: the weight of each token, mask -> W.
       source: the paper that the recipe follows.
       admit: which completions take part, -> (P, G) bool, or which tokens, -> (P, G, T); the tokens of the
@@ -147,8 +148,8 @@ class Recipe:
     def __post_init__(self) -> None:
         for part in fields(self):
             _check_part(part.name, part.type, getattr(self, part.name))
-        if not self.kl_coef >= 0.0:
-            raise ValueError(f"kl_coef: expected a number >= 0, got {self.kl_coef}")
+        if math.isnan(self.kl_coef):
+            raise ValueError(f"kl_coef: expected a number, got {self.kl_coef}")
 
     def __str__(self) -> str:
         return "\n".join(f"{name:10} {text}" for name, text in self.parts().items())

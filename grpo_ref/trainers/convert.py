@@ -120,7 +120,7 @@ def nearest(target: Dialect, recipe: Recipe) -> Conversion:
 def _trials(target: Dialect, config: dict[str, Any], recipe: Recipe) -> Iterator[dict[str, Any]]:
     """The configuration with one key changed, or with a number and a switch that turns it on."""
     found = {number for value in _numbers(recipe) for number in (value, value - 1.0, 1.0 - value)}
-    numbers = sorted(number for number in found if number >= 0.0)
+    numbers = sorted({number for number in found if number >= 0.0} | {recipe.kl_coef})
     switches = [
         {key: value}
         for key in target.choices

@@ -27,6 +27,8 @@ CONCEPTS = {
 """What trainers say in different words and no recipe holds -> what a key of that meaning does."""
 NO_CLIP_LOW = math.nextafter(1.0, 0.0)
 """What a width of 1 or more is below the ratio 1, which trainers accept: a bound that no ratio reaches."""
+FLOAT32 = 2.0**-22
+"""What a few roundings in float32 are, as a share of the terms: four times the half of its last digit."""
 COUNTS = (COMPLETIONS, PASSES)
 """Concepts of which there is at least one."""
 
@@ -50,8 +52,20 @@ class Measured(NamedTuple):
     numbers: Mapping[str, Any]
 
 
+class Rounded(NamedTuple):
+    """A metric that its trainer adds up in float32, whatever the loss is computed in.
+
+    Attributes:
+      value: the metric.
+      size: of its terms. They may cancel; what float32 rounds off is a share of this, not of the value.
+    """
+
+    value: Any
+    size: Any
+
+
 Metric = Callable[[Measured], Any]
-"""What a trainer logs under some name: one number, or None where it logs none of this part of a step."""
+"""What a trainer logs under some name: one number, or `Rounded`; None where it logs none of this part of a step."""
 
 
 def counted(*names: str) -> Metric:

@@ -15,7 +15,7 @@ import numpy as np
 from grpo_ref.arrays import Floats
 from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.calls import CALLS
-from grpo_ref.trainers.dialect import Measured, Metric, one_of
+from grpo_ref.trainers.dialect import FLOAT32, Measured, Metric, Rounded, one_of
 
 RTOL = 1e-6
 """The relative tolerance of a case that names none."""
@@ -155,7 +155,8 @@ def rebuild(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any
       inputs: the arrays of its file.
 
     Returns:
-      "loss" and "grad_logp", or "value", and "logged": the metrics of the case that are known here.
+      "loss" and "grad_logp", or "value"; "logged": the metrics of the case that are known here, and "sizes":
+      of their terms, where float32 adds them up.
 
     Raises:
       ValueError: if the trainer or the call is not known, or an array is missing or has another shape.
@@ -167,14 +168,18 @@ def rebuild(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any
     if known := [name for name in case.get("metrics", {}) if name in dialect.metrics]:
         settings, recipe = dialect.settings(case["config"]), dialect.recipe(**case["config"])
         parts = [Measured(settings, recipe, *part) for part in numbers.get("parts", [(record, numbers)])]
-        numbers = numbers | {"logged": {name: _logged(name, dialect.metrics[name], parts) for name in known}}
+        logged = {name: _logged(name, dialect.metrics[name], parts) for name in known}
+        numbers = numbers | {"logged": {name: value for name, (value, _) in logged.items()}}
+        numbers["sizes"] = {name: size for name, (_, size) in logged.items()}
     if "axes" in case:
         numbers["value"] = _laid_out(numbers["value"], case["axes"], record)
     return numbers
 
 
-def _logged(name: str, metric: Metric, parts: list[Measured]) -> Any:
+def _logged(name: str, metric: Metric, parts: list[Measured]) -> Rounded:
     """The mean over the parts of a call that log a metric; the others say None, and NaN is what none of them logs.
+
+    The terms of a metric that is no `Rounded` have size 0.
 
     Raises:
       ValueError: if the metric needs what the case is not given.
@@ -184,7 +189,9 @@ def _logged(name: str, metric: Metric, parts: list[Measured]) -> Any:
     except (AttributeError, KeyError) as error:
         missing = getattr(error, "name", None) or error.args[0]
         raise ValueError(f"metric {name!r}: it needs {missing!r}, which this case does not have") from error
-    return np.mean(told, axis=0) if told else float("nan")
+    rounded = [each if isinstance(each, Rounded) else Rounded(each, 0.0) for each in told]
+    values, sizes = zip(*rounded, strict=True) if rounded else ([float("nan")], [0.0])
+    return Rounded(np.mean(values, axis=0), np.mean(sizes, axis=0))
 
 
 def record_of(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> SimpleNamespace:
@@ -228,12 +235,13 @@ def _worst(case: Mapping[str, Any], ours: Mapping[str, Any], mask: Floats | None
         if name in ours:
             errors.append(_error(name, ours[name], case[name], mask if name == "value" else None))
     for name, value in ours.get("logged", {}).items():
-        errors.append(_error(name, value, case["metrics"][name]))
+        floor = FLOAT32 * ours["sizes"][name]
+        errors.append(_error(name, value, case["metrics"][name], floor=floor))
     return max(errors)
 
 
-def _error(name: str, value: Any, recorded: Any, mask: Floats | None = None) -> float:
-    """Largest difference relative to the largest magnitude; what is not finite must meet its like."""
+def _error(name: str, value: Any, recorded: Any, mask: Floats | None = None, *, floor: float = 0.0) -> float:
+    """Largest difference beyond the floor, relative to the largest magnitude; what is not finite must meet its like."""
     theirs = _numbers(recorded)
     if np.size(value) != theirs.size:
         raise ValueError(f"{name}: {np.size(value)} numbers, not {theirs.size}")
@@ -247,7 +255,8 @@ def _error(name: str, value: Any, recorded: Any, mask: Floats | None = None) -> 
     ):
         return float("inf")
     scale = np.max(np.abs(theirs[finite]), initial=1e-9)
-    return float(np.max(np.abs(ours[finite] - theirs[finite]), initial=0.0) / scale)
+    apart = np.max(np.abs(ours[finite] - theirs[finite]), initial=0.0)
+    return float(max(apart - floor, 0.0) / scale)
 
 
 def _numbers(value: Any) -> Floats:

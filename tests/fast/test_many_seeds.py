@@ -78,6 +78,7 @@ USUAL = {
         GRPO, reward=slot(soft_overlong, buffer=0.5), surrogate=slot(clipped, clip_high=0.05)
     ),
     "strong kl": replace(GRPO, kl_coef=2.0),
+    "a rewarded distance": replace(GRPO, kl_coef=-0.1),
 }
 
 

@@ -47,6 +47,12 @@ PAIRS = {
         {"scale_rewards": "none", "vllm_importance_sampling_mode": "token_truncate"},
         {"keep", "corrections"},
     ),
+    "a negative weight stays one": (
+        ("open_instruct", "trl"),
+        {"beta": -0.04, "filter_zero_std_samples": False, "use_rho_correction": False},
+        {"scale_rewards": "none", "beta": -0.04},
+        {"penalty"},
+    ),
     "verl's floor is trl's delta": (
         ("verl", "openrlhf"),
         {"clip_ratio_c": 2.5},
@@ -66,7 +72,7 @@ def test_the_nearest_configuration_elsewhere(dialects, config, keys, lost):
             assert given[key] == value, found
     assert set(found.lost) == lost
     if "beta" in keys:
-        assert target.recipe(**found.config).kl_coef == 0.0
+        assert target.recipe(**found.config).kl_coef == keys["beta"]
 
 
 def test_a_related_kernel_is_nearer_than_a_stranger():

@@ -47,7 +47,6 @@ UNKNOWN = {
         {"algorithm.use_kl_in_reward": True},
         "use_kl_in_reward = True cannot be expressed here. The penalty is subtracted from the reward",
     ),
-    "kl_coef below 0": (trl, {"beta": -0.1}, "kl_coef: expected a number >= 0, got -0.1"),
     "two at once": (trl, {"epsilonn": 0.2, "xyz": 1}, "no key 'epsilonn' (did you mean 'epsilon'?), 'xyz'"),
     "a word for a number": (trl, {"beta": "small"}, "beta: expected a number, got 'small'"),
     "a truth value for a number": (trl, {"beta": True}, "beta: expected a number, got True"),
@@ -93,6 +92,22 @@ UNKNOWN = {
 def test_mistakes_are_named(module, config, message):
     with pytest.raises(ValueError, match=re.escape(message)):
         module.recipe(**config)
+
+
+# trainer -> its key, and the weight of the penalty that it makes of -0.5
+NEGATIVE = {
+    "trl": ({"beta": -0.5}, -0.5),
+    "verl": ({"use_kl_loss": True, "kl_loss_coef": -0.5}, -0.5),
+    "open_instruct": ({"beta": -0.5}, -0.5),
+    "rlinf": ({"kl_beta": -0.5}, 0.0),
+    "openrlhf": ({"algo.kl.use_loss": True, "algo.kl.init_coef": -0.5}, 0.0),
+    "understand_r1_zero": ({"beta": -0.5}, 0.0),
+}
+
+
+@pytest.mark.parametrize(("name", "config", "weight"), [(name, *row) for name, row in NEGATIVE.items()])
+def test_a_negative_weight_of_the_penalty_is_that_of_the_trainer(name, config, weight):
+    assert DIALECTS[name].recipe(**config).kl_coef == weight
 
 
 @EACH

@@ -7,6 +7,7 @@ from grpo_ref import open_instruct_kl
 from grpo_ref.kernels.levels import sequence_mean_level
 from grpo_ref.trainers import open_instruct
 from grpo_ref.trainers.open_instruct.quirks import groups_with_std, rho_clamp, rho_window, vaco_mask
+from grpo_ref.trainers.replay import rebuild
 
 # configuration -> parts of the recipe, as text
 PARTS = {
@@ -147,3 +148,54 @@ def test_equal_rewards_may_have_a_std():
     rewards = np.array([[0.1, 0.1, 0.1], [1.0, 1.0, 1.0], [1.0, 0.0, 1.0]])
     np.testing.assert_array_equal(groups_with_std(rewards), [True, False, True])
     np.testing.assert_array_equal(open_instruct.recipe().keep(rewards=rewards), [True, False, True])
+
+
+def case(call, config, **arrays):
+    """A case of the arrays that are given by our names, with groups of two."""
+    given = {name: name for name in arrays}
+    return {"id": "", "trainer": "open_instruct", "call": call, "config": config, "given": given}, {
+        **arrays,
+        "group_size": 2,
+    }
+
+
+def test_what_is_logged_of_advantages_is_of_the_groups_that_are_left():
+    """The second group has no contrast; with it the mean of the scores would be 3/4."""
+    told, arrays = case("advantages", {}, rewards=[1.0, 0.0, 1.0, 1.0], mask=[[1]] * 4)
+    told["metrics"] = {"scores": 0.5, "val/advantages_mean": 0.0, "val/advantages_max": 0.5}
+    found = rebuild(told, arrays)
+    np.testing.assert_array_equal(found["value"], [[0.5, -0.5], [0.0, 0.0]])
+    assert found["logged"] == told["metrics"]
+
+
+def test_groups_without_contrast_go_before_what_was_cut_off():
+    """Of the second and third group, one completion each is left: one group, with scores 1 and 3."""
+    rewards, ended = [1.0, 1.0, 1.0, 0.0, 0.0, 3.0], [1, 0, 1, 0, 0, 1]
+    config = {"mask_truncated_completions": True}
+    told, arrays = case("advantages of ended completions", config, rewards=rewards, ended=ended)
+    np.testing.assert_array_equal(rebuild(told, arrays)["value"], [[0.0, 0.0], [-1.0, 0.0], [0.0, 1.0]])
+    told["config"] = config | {"filter_zero_std_samples": False}
+    with pytest.raises(ValueError, match="reshape"):
+        rebuild(told, arrays)
+
+
+LENGTHS = {"log_probs": [[-1.0, -1.0], [-1.0, -2.0], [-1.0, -2.0]], "mask": [[1, 1], [1, 0], [1, 0]]}
+CONFIG = {"use_rho_correction": False, "beta": 0.0, "loss_denominator": 1}
+
+
+def test_a_micro_batch_of_packs_is_what_a_metric_is_a_mean_of():
+    """Advantages 2, -3, 1: the rows' losses are -4 and 3, or -1 together, and -1; tokens are 3 and 1."""
+    told, arrays = case("loss in packs of two", CONFIG, **LENGTHS, advantages=[2.0, -3.0, 1.0])
+    arrays = {**arrays, "group_size": 3}
+    told["metrics"] = {"loss/total_avg": 0.0}
+    for size, logged in {1: -1.0, 2: -2.0}.items():
+        told["config"] = {**CONFIG, "per_device_train_batch_size": size}
+        assert rebuild(told, arrays)["logged"]["loss/total_avg"] == logged
+
+
+def test_metrics_overflow_in_float32():
+    """A ratio of exp(100), which no number of float32 is."""
+    told, arrays = case("loss", CONFIG, log_probs=[[-1.0], [-1.0]], old_log_probs=[[-101.0], [-1.0]])
+    arrays |= {"advantages": [1.0, -1.0], "mask": [[1], [1]]}
+    told |= {"given": {name: name for name in arrays if name != "group_size"}, "metrics": {"val/ratio": 0.0}}
+    assert rebuild(told, arrays)["logged"]["val/ratio"] == np.inf

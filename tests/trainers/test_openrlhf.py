@@ -12,11 +12,13 @@ from grpo_ref.trainers import openrlhf
 from grpo_ref.trainers.openrlhf.keys import ALIASES
 from grpo_ref.trainers.openrlhf.quirks import (
     clipped_against_sampler,
+    clipped_anywhere,
     limited,
     mean_between,
     returned,
     returned_with_penalty,
     shaped_reward,
+    the_same,
     window_times_ratio,
 )
 from grpo_ref.trainers.openrlhf.traps import TRAPS
@@ -72,6 +74,26 @@ PARTS = {
     "both clips, of which one is read": (
         {"actor.eps_clip": 0.3, "actor.eps_clip_low_high": [0.1, 0.2]},
         {"surrogate": "clipped(clip_low=0.1, clip_high=0.2)"},
+    ),
+    "a clip that does not hold 1": (
+        {"actor.eps_clip": -0.1},
+        {"surrogate": "clipped_anywhere(clip_low=-0.1, clip_high=-0.1)"},
+    ),
+    "limits in the wrong order are one number": (
+        CORRECTED | {"algo.advantage.is_correction_threshold": [5.0, 0.5]},
+        {"corrections": "(the_same(weight=0.5))"},
+    ),
+    "a window in the wrong order holds nothing": (
+        CORRECTED
+        | {
+            "algo.advantage.is_correction_threshold": [5.0, 0.5],
+            "algo.advantage.is_correction_type": "seq-mask-tis",
+        },
+        {"corrections": "(the_same(weight=0.0), truncated(max_ratio=inf, unknown=nan))"},
+    ),
+    "a lower limit below 0 is none": (
+        CORRECTED | {"algo.advantage.is_correction_threshold": [-1.0, 2.0]},
+        {"corrections": "(truncated(min_ratio=0.0, max_ratio=2.0, unknown=nan))"},
     ),
     "the budget is the longest text where it is not set": (
         {"reward.overlong_buffer_len": 512},
@@ -250,3 +272,30 @@ def test_a_lower_width_above_1_is_no_lower_bound():
     clips = openrlhf.recipe(**{"actor.eps_clip": 1.5}).surrogate.settings
     assert 1.0 - clips["clip_low"] < 1e-15
     assert clips["clip_high"] == 1.5
+
+
+# clip_low, clip_high, max_ratio, ratio, advantage -> value, slope
+ANYWHERE = {
+    "bounds 1.1 and 0.9 are 0.9; good": (-0.1, -0.1, None, 1.0, 1.0, 0.9, 0.0),
+    "bounds 1.1 and 0.9 are 0.9; bad": (-0.1, -0.1, None, 1.0, -1.0, -1.0, -1.0),
+    "bounds 1.1 and 0.9 are 0.9; bad, and less likely": (-0.1, -0.1, None, 0.5, -1.0, -0.9, 0.0),
+    "both above 1; bad, on policy": (-0.2, 0.5, None, 1.0, -1.0, -1.2, 0.0),
+    "both above 1; bad, beyond the floor": (-0.2, 0.5, 1.1, 1.0, -1.0, -1.1, 0.0),
+    "both below 1; good, on policy": (0.5, -0.3, None, 1.0, 2.0, 1.4, 0.0),
+    "both below 1; good, between them": (0.5, -0.3, None, 0.6, 2.0, 1.2, 1.2),
+}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "floor", "ratio", "advantage", "value", "slope"), ANYWHERE.values(), ids=ANYWHERE
+)
+def test_bounds_of_the_clip_may_be_anywhere(low, high, floor, ratio, advantage, value, slope):
+    widths = {"clip_low": low, "clip_high": high, "max_ratio": floor}
+    term = clipped_anywhere(np.log([ratio]), np.array([advantage]), **widths)
+    np.testing.assert_allclose([*term.value, *term.slope], [value, slope], rtol=1e-12, atol=1e-15)
+
+
+def test_one_weight_for_every_token_but_an_unknown_one():
+    sampler, zeros = np.array([[[-1.0, np.nan, np.nan]]]), np.zeros((1, 1, 3))
+    weights = the_same(zeros, sampler, np.array([[[1, 1, 0]]]), weight=0.5)
+    np.testing.assert_array_equal(weights, [[[0.5, np.nan, 0.5]]])

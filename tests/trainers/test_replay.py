@@ -74,6 +74,26 @@ COUNTED = {
 }
 
 
+# what was logged for a mean of terms 1 and -1 -> whether that may be 0, summed up in float32
+ROUNDED = {0.0: True, 1e-7: True, -2e-7: True, 3e-7: False, -1e-6: False, 1e-3: False}
+
+
+@pytest.mark.parametrize(("logged", "agrees"), ROUNDED.items())
+def test_what_float32_rounds_off_is_a_small_share_of_the_terms(logged, agrees):
+    arrays = {"log_probs": [[-1.0], [-1.0]], "mask": [[1], [1]], "advantages": [1.0, -1.0]}
+    case = {
+        "id": "terms that cancel",
+        "trainer": "open_instruct",
+        "call": "loss",
+        "config": {"use_rho_correction": False, "beta": 0.0},
+        "given": {name: name for name in arrays},
+        "metrics": {"loss/policy_avg": logged},
+        "loss": 0.0,
+        "grad_logp": [[-0.5], [0.5]],
+    }
+    assert verdict(case, {**arrays, "group_size": 2}).passed == agrees
+
+
 @pytest.mark.parametrize(("name", "metric"), COUNTED.items())
 def test_a_changed_metric_is_noticed(name, metric):
     case, inputs = deepcopy(CASES[name])

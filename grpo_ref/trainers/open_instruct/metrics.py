@@ -1,9 +1,9 @@
 """What Open Instruct logs of its loss, from the arrays of one batch.
 
-Each is a mean over the tokens of a micro-batch, and then over micro-batches, weighted by their tokens. That is
-the mean over all tokens, except where it is said. A micro-batch is `per_device_train_batch_size` packs; here a
-pack is one completion. What is not computed is logged as 0: ρ without `use_rho_correction`, the KL without a
-reference.
+Each is a mean over the tokens of a micro-batch, kept in float32, and then over micro-batches, weighted by their
+tokens. That is the mean over all tokens, except where it is said, and where float32 overflows. A micro-batch is
+`per_device_train_batch_size` packs; here a pack is one completion, unless the call says otherwise. What is not
+computed is logged as 0: ρ without `use_rho_correction`, the KL without a reference.
 """
 
 from collections.abc import Callable
@@ -11,10 +11,10 @@ from math import inf
 
 import numpy as np
 
-from grpo_ref.arrays import BATCH, Floats, masked_mean
+from grpo_ref.arrays import BATCH, Array, Floats, masked_mean
 from grpo_ref.kernels.levels import sequence_mean_level, token_level
 from grpo_ref.loss import Differentiated, batch_of, differentiate
-from grpo_ref.trainers.dialect import Measured, Metric
+from grpo_ref.trainers.dialect import FLOAT32, Measured, Metric, Rounded
 from grpo_ref.trainers.open_instruct.quirks import (
     against_the_sampler,
     divergence,
@@ -36,11 +36,13 @@ def _judged(measured: Measured) -> Differentiated:
 
 
 def _mean(values: Callable[[Measured, Differentiated], Floats]) -> Metric:
-    """The mean over all tokens."""
+    """The mean over all tokens, by way of the micro-batches' means."""
 
-    def metric(measured: Measured) -> float:
+    def metric(measured: Measured) -> Rounded:
         judged = _judged(measured)
-        return float(masked_mean(values(measured, judged), judged.batch.mask, axis=BATCH))
+        found, mask = values(measured, judged), judged.batch.mask
+        means = _means(measured, found, mask)
+        return Rounded(_weighed(measured, mask, means), float(masked_mean(abs(found), mask, axis=BATCH)))
 
     return metric
 
@@ -145,27 +147,41 @@ def _micro_batches(measured: Measured, values: Floats) -> list[Floats]:
     return [rows[begin : begin + size] for begin in range(0, len(rows), size)]
 
 
-def _token_shares(measured: Measured, mask: Floats) -> Floats:
-    """The share of the tokens that each micro-batch has; 0 if there are none."""
+def _means(measured: Measured, values: Floats, mask: Floats) -> Floats:
+    """The mean over the tokens of each micro-batch; 0 if it has none."""
+    parts = zip(_micro_batches(measured, values), _micro_batches(measured, mask), strict=True)
+    return np.array([float(masked_mean(each, counts, axis=(-2, -1))) for each, counts in parts])
+
+
+def _weighed(measured: Measured, mask: Floats, numbers: Array) -> float:
+    """The mean of a number of each micro-batch, weighted by its tokens, in float32; 0 if there are none."""
     tokens = np.array([part.sum() for part in _micro_batches(measured, mask)])
-    shares: Floats = tokens / max(tokens.sum(), 1.0)
-    return shares
+    shares = tokens / max(tokens.sum(), 1.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return float((shares.astype(np.float32) * numbers.astype(np.float32)).sum())
 
 
-def _total(measured: Measured) -> float:
+def _total(measured: Measured) -> Rounded:
     """The losses of the micro-batches, averaged: of n micro-batches alike it is the nth part of the loss."""
     judged = _judged(measured)
-    losses = [part.sum() for part in _micro_batches(measured, judged.losses)]
-    return float(_token_shares(measured, judged.batch.mask) @ losses)
+    parts = (_micro_batches(measured, values) for values in (judged.losses, abs(judged.losses)))
+    sums = (np.array([part.sum() for part in each]) for each in parts)
+    return Rounded(*(_weighed(measured, judged.batch.mask, each) for each in sums))
 
 
-def _ratio_variance(measured: Measured) -> float:
-    """The variance between the micro-batches' mean ratios, not between tokens."""
+def _ratio_variance(measured: Measured) -> Rounded:
+    """The variance between the micro-batches' mean ratios, not between tokens.
+
+    A mean m that is off by δ = ε m, as float32 has it, changes the variance by no more than 2 σ δ + δ².
+    """
     judged = _judged(measured)
-    shares = _token_shares(measured, judged.batch.mask)
-    parts = (_micro_batches(measured, values) for values in (_ratio(measured, judged), judged.batch.mask))
-    means = np.array([float(masked_mean(*pair, axis=(-2, -1))) for pair in zip(*parts, strict=True)])
-    return float(shares @ (means - shares @ means) ** 2)
+    mask = judged.batch.mask
+    means = _means(measured, _ratio(measured, judged), mask).astype(np.float32)
+    center = _weighed(measured, mask, means)
+    with np.errstate(over="ignore", invalid="ignore"):
+        variance = _weighed(measured, mask, (means - np.float32(center)) ** 2)
+    size = center * (2.0 * abs(variance) ** 0.5 + FLOAT32 * center)
+    return Rounded(variance, size if np.isfinite(size) else 0.0)
 
 
 def _mismatch(measure: Callable[[Floats, Floats], float]) -> Metric:

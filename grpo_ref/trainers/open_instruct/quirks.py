@@ -12,7 +12,7 @@ from grpo_ref.kernels.corrections import indicator, truncated
 from grpo_ref.kernels.levels import token_level
 from grpo_ref.kernels.penalties import k1, k2, k3, weighted_k1
 from grpo_ref.recipes import Slot, slot
-from grpo_ref.trainers.calls import advantages, loss
+from grpo_ref.trainers.calls import loss
 from grpo_ref.trainers.dialect import Call, Dialect
 from grpo_ref.types import Term
 
@@ -221,14 +221,27 @@ def _loss_against_the_sampler(
     return loss(dialect, config, against_the_sampler(record))
 
 
-def _loss_in_packs(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The loss where two neighbours are packed into one row, which Open Instruct takes for a sequence."""
+def _packs_of_two(record: SimpleNamespace) -> SimpleNamespace:
+    """(1, N / 2, 2 T) arrays of the record: two neighbours in each row; the last one may be alone."""
     shape = record.mask.shape
     tokens = {name: value for name, value in vars(record).items() if np.shape(value) == shape}
-    tokens["advantages"] = record.advantages[..., None] + np.zeros(shape)
-    packed = {name: value.reshape(shape[0], -1, 2 * shape[-1]) for name, value in tokens.items()}
-    numbers = loss(dialect, config, SimpleNamespace(**packed))
-    return numbers | {"grad_logp": numbers["grad_logp"].reshape(shape)}
+    if record.advantages.ndim < record.mask.ndim:
+        tokens["advantages"] = record.advantages[..., None] + np.zeros(shape)
+    rows = {name: value.reshape(-1, shape[-1]) for name, value in tokens.items()}
+    even = {name: np.pad(value, ((0, len(value) % 2), (0, 0))) for name, value in rows.items()}
+    return SimpleNamespace(**{name: value.reshape(1, -1, 2 * shape[-1]) for name, value in even.items()})
+
+
+def _loss_in_packs(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """The loss where two neighbours are packed into one row, which Open Instruct takes for a sequence.
+
+    A micro-batch is `per_device_train_batch_size` packs, so the metrics are of packs too.
+    """
+    packed = _packs_of_two(record)
+    numbers = loss(dialect, config, packed)
+    size = record.mask.size
+    gradient = numbers["grad_logp"].reshape(-1)[:size].reshape(record.mask.shape)
+    return numbers | {"grad_logp": gradient, "parts": [(packed, numbers)]}
 
 
 def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
@@ -236,21 +249,28 @@ def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleName
     return {"value": np.asarray(dialect.recipe(**config).keep(record), dtype=float)}
 
 
-def _advantages_of_ended(
+def _advantages_of_left(
     dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
 ) -> dict[str, Any]:
-    """With `mask_truncated_completions`: what is left is cut into groups anew; 0 for what was dropped.
+    """The advantages of what the filters leave, 0 for the others; what is logged of them is of those that are left.
+
+    Groups without contrast go first. With `mask_truncated_completions` what was cut off goes next, from groups
+    that were judged with it, and the rest is cut into groups anew.
 
     Raises:
-      ValueError: if it does not come out even, which stops Open Instruct too.
+      ValueError: if that does not come out even, which stops Open Instruct too.
     """
-    if not dialect.settings(config).mask_truncated_completions:
-        return advantages(dialect, config, record)
-    ended, size = record.ended.astype(bool), record.rewards.shape[-1]
-    left = SimpleNamespace(rewards=record.rewards[ended].reshape(-1, size))
+    recipe, size = dialect.recipe(**config), record.rewards.shape[-1]
+    left = np.repeat(np.asarray(recipe.keep(record))[:, None], size, axis=1)
+    if dialect.settings(config).mask_truncated_completions and hasattr(record, "ended"):
+        left &= record.ended.astype(bool)
     value = np.zeros(record.rewards.shape)
-    value[ended] = dialect.recipe(**config).advantage(left).reshape(-1)
-    return {"value": value}
+    if not left.any():
+        return {"value": value}
+    kept = SimpleNamespace(rewards=record.rewards[left].reshape(-1, size))
+    found = recipe.advantage(kept)
+    value[left] = found.reshape(-1)
+    return {"value": value, "parts": [(kept, {"value": found})]}
 
 
 CALLS: dict[str, Call] = {
@@ -258,6 +278,7 @@ CALLS: dict[str, Call] = {
     "loss against the sampler": _loss_against_the_sampler,
     "loss in packs of two": _loss_in_packs,
     "kept groups": _kept_groups,
-    "advantages of ended completions": _advantages_of_ended,
+    "advantages": _advantages_of_left,
+    "advantages of ended completions": _advantages_of_left,
 }
 """What only Open Instruct's recorded cases hold."""

@@ -113,5 +113,14 @@ TRAPS = (
         {"kl_estimator": 0},
         {"kl_estimator": 2},
     ),
+    Trap(
+        "A weight that pushes away",
+        lambda s, given: bool(s.load_ref_policy) and s.beta < 0.0,
+        "A negative weight is taken as it is: the loss falls the farther the policy is from the reference, and nothing"
+        " holds it back.",
+        "Open Instruct grpo_fast.py, step",
+        {"beta": -0.05},
+        {"beta": 0.05},
+    ),
 )
 """In the order in which they are told."""

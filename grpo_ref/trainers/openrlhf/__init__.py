@@ -33,11 +33,13 @@ from grpo_ref.trainers.openrlhf.metrics import METRICS
 from grpo_ref.trainers.openrlhf.quirks import (
     CALLS,
     clipped_against_sampler,
+    clipped_anywhere,
     limited,
     mean_between,
     returned,
     returned_with_penalty,
     shaped_reward,
+    the_same,
     window_times_ratio,
 )
 from grpo_ref.trainers.openrlhf.refusals import check
@@ -157,19 +159,22 @@ def _surrogate(settings: dict[str, Any]) -> Slot:
     corrected = settings["algo.advantage.is_correction_enable"]
     if corrected and settings["actor.policy_loss_type"] == "gspo":
         return slot(clipped_against_sampler, **clips, **dual)
+    if min(clips["clip_low"], clips["clip_high"]) < 0.0:
+        return slot(clipped_anywhere, **clips, **dual)
     return slot(dual_clipped if dual else clipped, **clips, **dual)
 
 
 def _corrections(settings: dict[str, Any]) -> tuple[Slot, ...]:
     low, high = settings["algo.advantage.is_correction_threshold"]
-    window = {"min_ratio": low, "max_ratio": high}
+    window = {"min_ratio": max(low, 0.0), "max_ratio": high}
+    limits = slot(truncated, **window, unknown=nan)
+    inside = slot(indicator, level=sequence_mean_level, **window, unknown=nan)
+    if high < window["min_ratio"]:
+        limits, inside = slot(the_same, weight=high), slot(the_same, weight=0.0)
     kinds = {
-        "tis": (slot(truncated, **window, unknown=nan),),
+        "tis": (limits,),
         "icepop": (slot(window_times_ratio, **window),),
-        "seq-mask-tis": (
-            slot(indicator, level=sequence_mean_level, **window, unknown=nan),
-            slot(truncated, max_ratio=inf, unknown=nan),
-        ),
+        "seq-mask-tis": (inside, slot(truncated, max_ratio=inf, unknown=nan)),
     }
     kind: tuple[Slot, ...] = kinds[settings["algo.advantage.is_correction_type"]]
     return kind if settings["algo.advantage.is_correction_enable"] else ()
@@ -202,6 +207,8 @@ DIALECT = Dialect(
         returned: whitened,
         mean_between: mixed_groups,
         clipped_against_sampler: clipped,
+        clipped_anywhere: clipped,
+        the_same: truncated,
         window_times_ratio: masked,
     },
     metrics=METRICS,

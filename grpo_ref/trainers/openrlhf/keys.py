@@ -49,7 +49,12 @@ CHECKED: dict[str, Any] = {
     "train.colocate_all": False,
     "train.partial_rollout_enable": False,
     "vllm.enable_sleep": False,
+    "train.colocate_actor_ref": False,
+    "train.dynamic_batch_enable": False,
+    "ref.num_nodes": 1,
+    "ref.num_gpus_per_node": 8,
     "vllm.num_engines": None,
+    "vllm.tensor_parallel_size": 1,
     "data.max_images_per_prompt": 0,
 }
 """What does not touch the objective, but is refused in some combinations."""
@@ -73,13 +78,13 @@ OTHERS = frozenset(
     ds.use_liger_kernel ds.use_universal_ckpt ds.value_head_prefix ds.zero_stage ds.zpg eval.dataset
     eval.n_samples_per_prompt eval.split eval.steps eval.temperature local_rank logger.logging_steps
     logger.tensorboard_dir logger.wandb.group logger.wandb.key logger.wandb.org logger.wandb.project
-    logger.wandb.run_name ref.num_gpus_per_node ref.num_nodes ref.offload reward.model_name_or_path
+    logger.wandb.run_name ref.offload reward.model_name_or_path
     reward.normalize_enable reward.num_gpus_per_node reward.num_nodes reward.offload reward.remote_url
     rollout.max_tokens_per_gpu rollout.temperature rollout.top_p train.agent_func_path train.async_queue_size
-    train.batch_size train.colocate_actor_ref train.colocate_critic_reward train.dynamic_batch_enable
+    train.batch_size train.colocate_critic_reward
     train.ema_beta train.enable_ema train.full_determinism_enable train.max_tokens_per_gpu
     train.micro_batch_size train.num_episodes train.seed use_ms vllm.enable_prefix_caching vllm.enforce_eager
-    vllm.gpu_memory_utilization vllm.sync_backend vllm.sync_with_ray vllm.tensor_parallel_size
+    vllm.gpu_memory_utilization vllm.sync_backend vllm.sync_with_ray
     actor_init_on_gpu actor_learning_rate adam_betas bf16 critic_learning_rate flash_attn generate_max_len l2
     lr_scheduler lr_warmup_ratio max_norm perf prompt_max_len ref_reward_offload""".split()
 ) | frozenset(_OPTIMIZERS)

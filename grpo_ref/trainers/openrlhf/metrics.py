@@ -8,20 +8,22 @@ from dataclasses import replace
 
 import numpy as np
 
-from grpo_ref.arrays import BATCH, TOKENS, Array, Floats, masked_mean, masked_sum
+from grpo_ref.arrays import BATCH, TOKENS, Array, Floats, batch_sum, masked_mean, masked_sum
 from grpo_ref.kernels.levels import sequence_mean_level
-from grpo_ref.loss import policy_loss
+from grpo_ref.loss import batch_of, differentiate
 from grpo_ref.trainers.calls import OPTIONAL
-from grpo_ref.trainers.dialect import Measured, Metric
+from grpo_ref.trainers.dialect import Measured, Metric, Rounded
 from grpo_ref.trainers.openrlhf.quirks import limited, returned_with_penalty, scores_of
 
 
-def policy_loss_alone(measured: Measured) -> Array:
-    """The loss without penalty and bonus, `policy_loss`."""
+def policy_loss_alone(measured: Measured) -> Rounded:
+    """The loss without penalty and bonus, `policy_loss`, in the precision of the log-probabilities."""
     record = measured.record
     others = {name: value for name, value in vars(record).items() if name in OPTIONAL}
-    recipe = replace(measured.recipe, kl_coef=0.0)
-    return policy_loss(record.log_probs, record.advantages, record.mask, recipe=recipe, **others).loss
+    batch = batch_of(record.log_probs, record.advantages, record.mask, **others)
+    losses = differentiate(batch, replace(measured.recipe, kl_coef=0.0)).losses
+    size = np.abs(losses).sum() if losses.dtype == np.float32 else 0.0
+    return Rounded(batch_sum(losses), size)
 
 
 def clip_ratio(measured: Measured) -> Array:
@@ -111,14 +113,17 @@ def _mean_of_means(measured: Measured, values: Floats) -> Floats:
     return mean
 
 
-def mean_return(measured: Measured) -> Floats:
-    """Mean over completions of the limited reward minus the whole penalty, `return`; gamma has no part in it."""
+def mean_return(measured: Measured) -> Rounded:
+    """Mean over completions of the limited reward minus the whole penalty, `return`; gamma has no part in it.
+
+    Rewards and penalty are float32, whatever the log-probabilities are.
+    """
     settings, record = vars(measured.settings), measured.record
-    low, high = settings["reward.clip_range"]
     advantage = measured.recipe.advantage
-    costs = advantage.settings.get("kl_coef", 0.0) * masked_sum(_cost(measured), record.mask, axis=TOKENS)
-    mean: Floats = np.mean(limited(record.rewards, scores=scores_of(advantage), limits=(low, high)) - costs)
-    return mean
+    rewards = limited(record.rewards, scores=scores_of(advantage), limits=settings["reward.clip_range"])
+    costs, weight = _cost(measured), advantage.settings.get("kl_coef", 0.0)
+    paid, most = (weight * masked_sum(each, record.mask, axis=TOKENS) for each in (costs, abs(costs)))
+    return Rounded(np.mean(rewards - paid), np.mean(abs(rewards) + most))
 
 
 def group_reward_std(measured: Measured) -> Floats:

@@ -9,8 +9,8 @@ from grpo_ref.kernels.advantages import group_centered, raw_rewards
 from grpo_ref.kernels.advantages.moments import masked_moments
 from grpo_ref.kernels.levels import sequence_mean_level
 from grpo_ref.kernels.rewards import soft_overlong_punishment
-from grpo_ref.kernels.surrogates import clipped, dual_clipped
 from grpo_ref.recipes import Slot, slot
+from grpo_ref.trainers.calls import advantages
 from grpo_ref.trainers.dialect import Call, Dialect
 from grpo_ref.types import Term
 
@@ -192,9 +192,10 @@ def mean_between(rewards: Array, *, low: float = 0.0, high: float = 1.0) -> Arra
     Returns:
       (P,) True where the group is kept.
 
-    OpenRLHF `SamplesGenerator._generate_vllm`, which reads the scores.
+    OpenRLHF `SamplesGenerator._generate_vllm`, which reads the scores, as Python's numbers.
     """
-    mean = array_namespace(rewards).mean(rewards, axis=MEMBERS)
+    xp = array_namespace(rewards)
+    mean = xp.mean(xp.astype(rewards, xp.float64), axis=MEMBERS)
     return (mean > low) & (mean < high)
 
 
@@ -221,6 +222,64 @@ def window_times_ratio(
     return xp.where((ratio >= min_ratio) & (ratio <= max_ratio), ratio, outside)
 
 
+def the_same(old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, weight: float) -> Array:
+    """What comes of a window whose bounds are in the wrong order: one weight, whatever the ratio is.
+
+        w = weight
+
+    Limited from below first and then from above, every ratio becomes the upper bound; and inside the window is none.
+
+    Args:
+      old_log_probs, rollout_log_probs: (P, G, T) in nats; NaN where the sampler reported nothing.
+      mask: (P, G, T) 1 on completion tokens.
+      weight: the upper bound of "tis", or 0.
+
+    Returns:
+      (P, G, T) weights; NaN where the ratio is.
+
+    OpenRLHF `PolicyLoss`, "tis" and "seq-mask-tis" with is_correction_threshold [2.0, 0.5].
+    """
+    xp = array_namespace(old_log_probs, rollout_log_probs, mask)
+    difference = where_mask(mask, old_log_probs - rollout_log_probs)
+    return xp.where(xp.isnan(difference), difference, weight)
+
+
+def clipped_anywhere(
+    log_ratio: Array,
+    advantages: Array,
+    *,
+    clip_low: float,
+    clip_high: float,
+    max_ratio: float | None = None,
+) -> Term:
+    """`clipped` with half-widths of any sign, so that the bounds may be on one side of 1 or in the wrong order.
+
+        s = min(r A, b A),   b = min(max(r, 1 - clip_low), 1 + clip_high);   where A < 0 max(s, max_ratio A)
+
+    With the lower bound above the upper one, b is the upper one, whatever r is.
+
+    Args:
+      log_ratio: (P, G, T) after the level, in nats.
+      advantages: broadcastable to (P, G, T); constant with respect to θ.
+      clip_low, clip_high: any numbers; usual ones give `clipped`.
+      max_ratio: as in `dual_clipped`; None is no floor.
+
+    Returns:
+      Term of two (P, G, T) arrays: s, and its slope in log r.
+
+    OpenRLHF `PolicyLoss`, which looks at no bound, as with actor.eps_clip = -0.1.
+    """
+    xp = array_namespace(log_ratio, advantages)
+    ratio, upper = xp.exp(log_ratio), 1.0 + clip_high
+    free, held = (each * advantages for each in (ratio, xp.clip(ratio, min(1.0 - clip_low, upper), upper)))
+    value = xp.where(held < free, held, free)
+    stopped = held < free
+    if max_ratio is not None:
+        floored = (advantages < 0.0) & (value < max_ratio * advantages)
+        value, stopped = xp.where(floored, max_ratio * advantages, value), stopped | floored
+    return Term(value=value, slope=xp.where(stopped, 0.0, free))
+
+
 def clipped_against_sampler(
     log_probs: Array,
     rollout_log_probs: Array,
@@ -239,8 +298,7 @@ def clipped_against_sampler(
       log_probs, rollout_log_probs: (P, G, T) in nats.
       advantages: broadcastable to (P, G, T); constant with respect to θ.
       mask: (P, G, T) 1 on completion tokens.
-      clip_low, clip_high: as in `clipped`.
-      max_ratio: as in `dual_clipped`; None is `clipped`.
+      clip_low, clip_high, max_ratio: as in `clipped_anywhere`.
 
     Returns:
       Term of two (P, G, T) arrays: s, and its slope in z.
@@ -249,9 +307,7 @@ def clipped_against_sampler(
     """
     log_ratio = sequence_mean_level(log_probs - rollout_log_probs, mask)
     clips = {"clip_low": clip_low, "clip_high": clip_high}
-    if max_ratio is None:
-        return clipped(log_ratio, advantages, **clips)
-    return dual_clipped(log_ratio, advantages, **clips, max_ratio=max_ratio)
+    return clipped_anywhere(log_ratio, advantages, **clips, max_ratio=max_ratio)
 
 
 def _shaped_rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
@@ -262,10 +318,22 @@ def _shaped_rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleN
     return {"value": dialect.recipe(**config).reward(SimpleNamespace(**vars(record) | fields))}
 
 
+def _advantages_of_shaped(
+    dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
+) -> dict[str, Any]:
+    """The advantages from the verifier's rewards on, which are punished for length first."""
+    shaped = _shaped_rewards(dialect, config, record)["value"]
+    return advantages(dialect, config, SimpleNamespace(**vars(record) | {"rewards": shaped}))
+
+
 def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
     """Which groups are trained on, 1 or 0 each."""
     return {"value": dialect.recipe(**config).keep(record).astype(float)}
 
 
-CALLS: dict[str, Call] = {"shaped rewards": _shaped_rewards, "kept groups": _kept_groups}
+CALLS: dict[str, Call] = {
+    "shaped rewards": _shaped_rewards,
+    "advantages of shaped rewards": _advantages_of_shaped,
+    "kept groups": _kept_groups,
+}
 """What only OpenRLHF's recorded cases hold."""

@@ -29,6 +29,8 @@ def check(settings: Mapping[str, Any]) -> None:
         _expect(len(settings[key]) == 2, f"{key}: expected a low and a high number, got {settings[key]}")
     both = settings["actor.eps_clip_low_high"]
     _expect(len(both) in (0, 2), f"actor.eps_clip_low_high: expected a low and a high number, got {both}")
+    dual = settings["actor.dual_clip"]
+    _expect(dual is None or dual > 1.0, f"actor.dual_clip: expected a number > 1, got {dual}")
     _check_groups(settings)
     _check_punishments(settings)
     _check_hardware(settings)
@@ -73,16 +75,34 @@ def _check_hardware(settings: Mapping[str, Any]) -> None:
         is_async or generated <= settings["rollout.batch_size"],
         "rollout.vllm_generate_batch_size: above rollout.batch_size only with train.async_enable",
     )
-    _expect(not packed or settings["vllm.num_engines"] != 0, "ds.packing_samples: only with vLLM engines")
     _expect(
         not packed or settings["data.max_images_per_prompt"] <= 0,
         "ds.packing_samples: not with images, data.max_images_per_prompt",
+    )
+    packs = packed or settings["ds.ring_attn_size"] > 1 or settings["train.dynamic_batch_enable"]
+    _expect(
+        not packs or (settings["vllm.num_engines"] or 0) > 0,
+        "vllm.num_engines: ds.packing_samples needs them, which ds.ring_attn_size > 1 and"
+        " train.dynamic_batch_enable turn on",
     )
     completions = settings["rollout.n_samples_per_prompt"] * settings["rollout.batch_size"]
     batches = completions // settings["rollout.micro_batch_size"]
     gpus = settings["actor.num_nodes"] * settings["actor.num_gpus_per_node"]
     actors = gpus // settings["ds.ring_attn_size"] // settings["ds.tensor_parallel_size"]
     _expect(batches >= actors, f"rollout.batch_size: {batches} batches are too few for {actors} actors")
+    _check_places(settings, gpus)
+
+
+def _check_places(settings: Mapping[str, Any], gpus: int) -> None:
+    """What has to fit together to share the actor's GPUs: the reference, and the engines of the sampler."""
+    together, engines = settings["train.colocate_all"], settings["vllm.num_engines"] or 0
+    if (together or settings["train.colocate_actor_ref"]) and settings["algo.kl.init_coef"] > 0.0:
+        for key in ("num_nodes", "num_gpus_per_node"):
+            ours, theirs = settings[f"actor.{key}"], settings[f"ref.{key}"]
+            _expect(ours == theirs, f"ref.{key}: expected {ours}, as actor.{key}, got {theirs}")
+    if engines > 0 and together and not settings["train.async_enable"]:
+        sampler = engines * settings["vllm.tensor_parallel_size"]
+        _expect(gpus == sampler, f"vllm.num_engines: expected {gpus} GPUs, as the actor has, got {sampler}")
 
 
 def _expect(holds: bool, otherwise: str) -> None:

@@ -19,6 +19,10 @@ def _corrects(s: SimpleNamespace, **others: Any) -> bool:
     return bool(settings["algo.advantage.is_correction_enable"]) and others.items() <= told.items()
 
 
+def _backwards(low: float, high: float) -> bool:
+    return low > high
+
+
 TRAPS = (
     Trap(
         "The penalty is in the reward",
@@ -115,6 +119,34 @@ TRAPS = (
         "OpenRLHF train_ppo_ray.py",
         {"actor.eps_clip": 0.1, "actor.eps_clip_low_high": [0.2, 0.28]},
         {"actor.eps_clip_low_high": [0.2, 0.28]},
+    ),
+    Trap(
+        "A negative weight is none",
+        lambda s, given: vars(s)["algo.kl.init_coef"] < 0.0,
+        "Below 0, algo.kl.init_coef loads no reference and adds nothing to the loss or the reward.",
+        "OpenRLHF train_ppo_ray.py; ppo_actor.py, training_step",
+        {"algo.kl.init_coef": -0.01, "algo.kl.use_loss": True},
+        {"algo.kl.init_coef": 0.01, "algo.kl.use_loss": True},
+    ),
+    Trap(
+        "A window the wrong way round",
+        lambda s, given: (
+            _corrects(s, loss="ppo") and _backwards(*vars(s)["algo.advantage.is_correction_threshold"])
+        ),
+        "With the higher number of algo.advantage.is_correction_threshold first, no ratio is inside: tis takes the second"
+        " number for every token's weight, icepop and seq-mask-tis leave out all of them, so the loss is 0.",
+        "OpenRLHF loss.py, PolicyLoss; torch.clamp",
+        CORRECTED | {"algo.advantage.is_correction_threshold": [5.0, 0.5]},
+        CORRECTED | {"algo.advantage.is_correction_threshold": [0.5, 5.0]},
+    ),
+    Trap(
+        "A clip that does not hold 1",
+        lambda s, given: min(vars(s)["actor.eps_clip_low_high"] or [vars(s)["actor.eps_clip"]]) < 0.0,
+        "actor.eps_clip_low_high are two widths, both positive: of [-0.2, 0.2] the lower bound is 1.2, and where the lower"
+        " bound is above the upper one, the upper one alone counts. On policy some tokens are clipped already.",
+        "OpenRLHF loss.py, PolicyLoss",
+        {"actor.eps_clip_low_high": [-0.2, 0.2]},
+        {"actor.eps_clip_low_high": [0.2, 0.2]},
     ),
 )
 """In the order in which they are told."""

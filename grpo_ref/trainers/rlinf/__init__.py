@@ -222,7 +222,7 @@ def _penalty_aggregate(s: SimpleNamespace, corrections: tuple[Slot, ...]) -> Slo
     kernels = [part.kernel for part in corrections]
     average, after_empty = AGGREGATES[s.loss_agg_func], unless_first_is_empty in kernels
     plain = slot(nan_where_empty, first_counts=False) if average.kernel is nan_where_empty else average
-    if not (s.kl_beta > 0.0 or s.entropy_bonus > 0.0):
+    if not (s.kl_beta > 0.0 or s.entropy_bonus):
         return None
     if early_stop in kernels:
         more = {"after_empty": True} if after_empty else {}

@@ -148,5 +148,13 @@ TRAPS = (
         {"entropy_bonus": 0.01},
         {"calculate_entropy": True, "entropy_bonus": 0.01},
     ),
+    Trap(
+        "A negative weight is none",
+        lambda s, given: s.kl_beta < 0.0 or s.reinpp_kl_beta < 0.0,
+        "Below 0, kl_beta and reinpp_kl_beta load no reference and add nothing to the loss or the reward.",
+        "RLinf fsdp_actor_worker.py, training_step; advantages.py, compute_reinpp_advantages",
+        {"kl_beta": -0.01},
+        {"kl_beta": 0.01},
+    ),
 )
 """In the order in which they are told."""

@@ -45,6 +45,7 @@ GMPO_TOO = {
     "An entropy threshold in float32",
     "Keys that GMPOTrainer does not read",
     "A clip that cannot act",
+    "A weight that pushes away",
 }
 """Traps that GMPOTrainer has as well; the others are about what only the loss of GRPOTrainer reads."""
 
@@ -353,6 +354,15 @@ _ALL = (
         "TRL 1.16.0 GRPOConfig",
         {"use_vllm": True, "vllm_importance_sampling_cap": 3.0},
         {"use_vllm": True, "vllm_importance_sampling_clip_max": 3.0},
+    ),
+    Trap(
+        "A weight that pushes away",
+        lambda s, given: s.beta < 0.0,
+        "A negative weight is taken as it is: the loss falls the farther the policy is from the reference, and nothing"
+        " holds it back.",
+        "TRL GRPOTrainer._compute_loss, self.beta != 0.0",
+        {"beta": -0.04},
+        {"beta": 0.04},
     ),
 )
 TRAPS = tuple(trap if trap.name in GMPO_TOO else _of_grpo(trap) for trap in _ALL)

@@ -48,5 +48,13 @@ TRAPS = (
         {"kl_penalty_coef": -0.1},
         {"kl_penalty_coef": 0.1},
     ),
+    Trap(
+        "A negative weight is none",
+        lambda s, given: s.beta < 0.0,
+        "Below 0, beta loads no reference and adds nothing to the loss.",
+        "oat 0.1.3.post1 ppo.py, learning_step, and rl.py",
+        {"beta": -0.04},
+        {"beta": 0.04},
+    ),
 )
 """In the order in which they are told."""

@@ -194,5 +194,14 @@ TRAPS = (
             "reward_manager.name": "dapo",
         },
     ),
+    Trap(
+        "A weight that pushes away",
+        lambda s, given: bool(s.use_kl_loss) and s.kl_loss_coef < 0.0,
+        "A negative weight is taken as it is: the loss falls the farther the policy is from the reference, and nothing"
+        " holds it back.",
+        "verl workers/utils/losses.py, ppo_loss",
+        {"use_kl_loss": True, "kl_loss_coef": -0.01},
+        {"use_kl_loss": False, "kl_loss_coef": -0.01},
+    ),
 )
 """In the order in which they are told."""

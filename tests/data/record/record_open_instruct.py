@@ -349,9 +349,17 @@ def _is_set(node: ast.Name) -> bool:
 
 
 def advantages(oi: SimpleNamespace, config: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
-    """One per completion; 0 where `mask_truncated_completions` drops it, which leaves no number at all."""
-    rewards = [float(reward) for reward in np.ravel(arrays["rewards"])]
+    """One per completion; 0 where a filter drops it, which leaves no number at all.
+
+    Groups are dropped first, then with `mask_truncated_completions` what was cut off; of what is left, the
+    scores and advantages are logged. If nothing is, the trainer draws again.
+    """
     _, streaming = settings(oi, config)
+    groups = np.reshape(arrays["rewards"], (-1, streaming.num_samples_per_prompt_rollout))
+    passed = np.repeat([_is_kept(oi, streaming, list(group)) for group in groups], groups.shape[-1])
+    if not passed.any():
+        return {"value": np.zeros(groups.size).tolist()}
+    rewards = [float(reward) for reward in groups.ravel()[passed]]
     count = len(rewards)
     blank = {name: [[]] * count for name in ("queries", "ground_truths", "datasets", "raw_queries")}
     batch = oi.model_utils.Batch(
@@ -361,7 +369,7 @@ def advantages(oi: SimpleNamespace, config: dict[str, Any], arrays: dict[str, An
         scores=rewards,
         model_steps=[0] * count,
     )
-    ended = np.array(arrays.get("ended", np.ones(count)), dtype=bool)
+    ended = np.array(arrays.get("ended", np.ones(groups.size)), dtype=bool)[passed]
     result = SimpleNamespace(
         responses=[[]] * count,
         masks=[[]] * count,
@@ -379,11 +387,10 @@ def advantages(oi: SimpleNamespace, config: dict[str, Any], arrays: dict[str, An
         if inspect.isfunction(function) and "mean_grouped_rewards" in function.__code__.co_varnames
     )
     exec(lines_between(loop, "scores", "advantages"), names)
-    value = np.zeros(count)
-    value[ended if streaming.mask_truncated_completions else slice(None)] = names["advantages"]
-    if streaming.mask_truncated_completions:
-        return {"value": value.tolist()}
-    logged = {f"val/advantages_{name}": float(getattr(value, name)()) for name in ("mean", "min", "max")}
+    found, value = names["advantages"], np.zeros(groups.size)
+    left = passed.nonzero()[0]
+    value[left[ended] if streaming.mask_truncated_completions else left] = found
+    logged = {f"val/advantages_{name}": float(getattr(found, name)()) for name in ("mean", "min", "max")}
     return {"value": value.tolist(), "metrics": {**logged, "scores": float(names["scores"].mean())}}
 
 
@@ -675,6 +682,7 @@ def others(record: Recorder) -> None:
     record.loss("no_reference_cispo", {**EPOCHS, **alone, "loss_fn": "cispo"}, without)
     record.loss("beta_0_with_reference", {**EPOCHS, **NO_KL}, ALL)
     record.loss("beta_1", {**EPOCHS, "beta": 1.0}, ALL)
+    record.loss("beta_negative", {**EPOCHS, "beta": -0.1}, {**ALL, "mask": "mask_holes"})
     entropy = {**EPOCHS, "record_entropy": True}
     record.loss("entropy", entropy, {**ALL, "entropies": "entropy"})
     record.loss("entropy_holes", entropy, {**ALL, "entropies": "entropy", "mask": "mask_holes"})
@@ -709,6 +717,16 @@ def precisions(record: Recorder) -> None:
     for number in range(4):
         config = {**EPOCHS, "kl_estimator": number, "beta": 1e-3}
         record.loss(f"float32_ref_far_kl{number}", config, {**ALL, "ref_log_probs": "ref_logp_far"}, **single)
+
+
+def cancelling(record: Recorder) -> None:
+    """Metrics whose terms cancel; all of them are kept in float32."""
+    level = [0.7, 0.3, -0.9, 0.4, -0.7, 0.2, 0.0, 0.0, -0.8, 0.0, -0.3, 0.9]
+    own = {"level": level}
+    which = {**ON_POLICY, "advantages": "level"}
+    for dtype, size in itertools.product(("float32", "float64"), (1, 5)):
+        config = {**PLAIN, "per_device_train_batch_size": size}
+        record.loss(f"cancelling_{dtype}_{size}", config, which, own=own, dtype=dtype)
 
 
 def olmo_core(record: Recorder) -> None:
@@ -788,6 +806,21 @@ def rewards(record: Recorder) -> None:
             which = {"rewards": "rewards", "mask": "mask", "ended": "ended"}
             more = {"axes": ["completion"], "inputs": own}
             record.value(f"{norm}_truncated_{name}", TRUNCATED, config, which, advantages, **more)
+    behind = {"ended": [1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 0]}
+    for norm in ("centered", "standard"):
+        config = {"advantage_normalization_type": norm, "mask_truncated_completions": True}
+        which = {"rewards": "rewards_some_equal", "mask": "mask", "ended": "ended"}
+        more = {"axes": ["completion"], "inputs": behind}
+        record.value(f"{norm}_truncated_in_dropped_groups", TRUNCATED, config, which, advantages, **more)
+        config = {"advantage_normalization_type": norm, "filter_zero_std_samples": False}
+        which = {"rewards": "rewards_some_equal", "mask": "mask"}
+        record.value(f"{norm}_unfiltered", "advantages", config, which, advantages, axes=["completion"])
+    record.refused(
+        "truncated_uneven_unfiltered",
+        {"mask_truncated_completions": True, "filter_zero_std_samples": False},
+        TRUNCATED,
+        inputs={"ended": [1, 1, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1]},
+    )
     record.refused(
         "truncated_uneven",
         {"mask_truncated_completions": True},
@@ -850,23 +883,28 @@ def packs(record: Recorder) -> None:
         "sequence": {**window, "rho_mask_sequence_level": True},
         "vaco": {"rho_mask_lower_bound": 0.3, "rho_mask_tv_divergence": True},
     }.items():
-        case = {**EPOCHS, **NO_KL, **config}
-        arrays = {field: np.array(given(array), dtype=float) for field, array in ALL.items()}
-        packed, places = in_packs(record.oi, arrays)
-        numbers = trained(record.oi, case, packed, torch.float64, None)
-        gradient = np.array(numbers["grad_logp"])
-        unpacked = np.zeros(arrays["mask"].shape)
-        unpacked[places[:, 0], places[:, 1]] = gradient[packed["mask"] != 0]
-        whole = {"loss": numbers["loss"], "grad_logp": unpacked.tolist()}
-        record.cases.append(
-            {
-                "id": f"oi_grid_packs_{name}",
-                "call": "loss in packs of two",
-                "config": case,
-                "given": ALL,
-                **whole,
-            }
-        )
+        record.cases.append(_in_packs(record, f"packs_{name}", {**EPOCHS, **NO_KL, **config}, ALL))
+        for size in (1, 2, 8):
+            case = {**EPOCHS, **config, "record_entropy": True, "per_device_train_batch_size": size}
+            which = {**ALL, "entropies": "entropy", "mask": "mask_holes"}
+            found = _in_packs(record, f"packs_{name}_logged_{size}", case, which, logged=True)
+            record.cases.append(found)
+
+
+def _in_packs(
+    record: Recorder, id: str, case: dict[str, Any], which: dict[str, str], *, logged: bool = False
+) -> dict[str, Any]:
+    """One training step of packs."""
+    arrays = {field: np.array(given(array), dtype=float) for field, array in which.items()}
+    packed, places = in_packs(record.oi, arrays)
+    numbers = trained(record.oi, case, packed, torch.float64, None)
+    gradient = np.array(numbers["grad_logp"])
+    unpacked = np.zeros(arrays["mask"].shape)
+    unpacked[places[:, 0], places[:, 1]] = gradient[packed["mask"] != 0]
+    whole = {"loss": numbers["loss"], "grad_logp": unpacked.tolist()}
+    if logged:
+        whole["metrics"] = numbers["metrics"]
+    return {"id": f"oi_grid_{id}", "call": "loss in packs of two", "config": case, "given": which, **whole}
 
 
 def in_packs(oi: SimpleNamespace, arrays: dict[str, Any]) -> tuple[dict[str, Any], np.ndarray]:
@@ -916,6 +954,7 @@ def main(sources: Path) -> None:
         divergences,
         others,
         precisions,
+        cancelling,
         olmo_core,
         combinations,
         rewards,
@@ -924,16 +963,13 @@ def main(sources: Path) -> None:
     ):
         cases(record)
     for case in record.cases:
-        _tame(case)
+        _check(case)
     path = write("open_instruct", record.cases, ABOUT)
     print(f"wrote {len(record.cases)} cases to {path.name}")
 
 
-def _tame(case: dict[str, Any]) -> None:
-    """Metrics are kept in float32, whatever the loss is computed in; beyond its range they say nothing."""
-    finite = {name: value for name, value in case.get("metrics", {}).items() if math.isfinite(value)}
-    if "metrics" in case:
-        case["metrics"] = finite
+def _check(case: dict[str, Any]) -> None:
+    """A gradient is finite."""
     if "grad_logp" in case and not np.isfinite(np.array(case["grad_logp"])).all():
         raise ValueError(f"{case['id']}: a gradient that is not finite")
 

@@ -163,6 +163,12 @@ def shaped_rewards(case: dict[str, Any]) -> dict[str, Any]:
     return {"value": experiences(case)[0].rewards.tolist()}
 
 
+def advantages_of_shaped(case: dict[str, Any]) -> dict[str, Any]:
+    """The same as `advantages`; its metrics are partly of the rewards before."""
+    numbers = advantages(case)
+    return {name: numbers[name] for name in ("value", "axes")}
+
+
 def kept_groups(case: dict[str, Any]) -> dict[str, Any]:
     """Which groups `_generate_vllm` accepts, as 0 and 1."""
     args = parsed(case["config"])
@@ -188,6 +194,7 @@ CALLS = {
     "loss": loss,
     "advantages": advantages,
     "shaped rewards": shaped_rewards,
+    "advantages of shaped rewards": advantages_of_shaped,
     "kept groups": kept_groups,
 }
 USUAL = {"algo.advantage.estimator": "group_norm", "rollout.n_samples_per_prompt": GROUP}
@@ -206,6 +213,17 @@ def case(
 
 
 LEVELS = {"ppo": {}, "gspo": {"actor.policy_loss_type": "gspo"}}
+ODD_CLIPS = {
+    "eps 1.5": {"actor.eps_clip": 1.5},
+    "eps -0.1": {"actor.eps_clip": -0.1},
+    "both above 1": {"actor.eps_clip_low_high": [-0.2, 0.5]},
+    "both above 1, dual": {"actor.eps_clip_low_high": [-0.2, 0.5], "actor.dual_clip": 1.3},
+    "both below 1": {"actor.eps_clip_low_high": [0.5, -0.3]},
+    "in the wrong order": {"actor.eps_clip_low_high": [-0.2, 0.1]},
+    "in the wrong order, dual": {"actor.eps_clip_low_high": [-0.6, 0.5], "actor.dual_clip": 1.2},
+    "below 0": {"actor.eps_clip_low_high": [3.0, -1.5]},
+}
+"""Bounds that are not on either side of 1."""
 CLIPS = {
     "default": {},
     "eps 0.1": {"actor.eps_clip": 0.1},
@@ -231,6 +249,11 @@ ON = {"algo.advantage.is_correction_enable": True}
 CORRECTIONS = {
     name: ON | {"algo.advantage.is_correction_type": name} for name in ("tis", "icepop", "seq-mask-tis")
 }
+ODD_WINDOWS = {
+    "wrong order": {"algo.advantage.is_correction_threshold": [2.0, 0.5]},
+    "below 0": {"algo.advantage.is_correction_threshold": [-2.0, -0.5]},
+    "from below 0": {"algo.advantage.is_correction_threshold": [-1.0, 1.1]},
+}
 WINDOWS = {"default": {}, "narrow": {"algo.advantage.is_correction_threshold": [0.8, 1.25]}}
 ENTROPY = {"actor.entropy_coef": 0.02}
 
@@ -240,6 +263,8 @@ def losses() -> Any:
     for (level, by), (clip, c) in itertools.product(LEVELS.items(), CLIPS.items()):
         for policy in ("logp", "logp_at_bounds"):
             yield case(f"{level}, {clip}, {policy}", "loss", BARE | by | c, PLAIN | {"log_probs": policy})
+    for (level, by), (clip, c) in itertools.product(LEVELS.items(), ODD_CLIPS.items()):
+        yield case(f"{level}, bounds {clip}", "loss", BARE | by | c, PLAIN)
     for (level, by), mask in itertools.product(LEVELS.items(), MASKS):
         yield case(f"{level}, {mask}", "loss", BARE | by, PLAIN | {"mask": mask})
         tokens = {"advantages": "token_advantages", "mask": mask}
@@ -297,6 +322,13 @@ def corrections() -> Any:
                 yield case(f"{level}, {kind}, {clip}", "loss", BARE | by | c | p, SAMPLER)
     for (kind, c), (kl, k) in itertools.product(CORRECTIONS.items(), KLS.items()):
         yield case(f"ppo, {kind}, {kl}", "loss", USUAL | c | k, EVERY, rtol=2e-6)
+    for (kind, c), (window, w) in itertools.product(CORRECTIONS.items(), ODD_WINDOWS.items()):
+        yield case(f"ppo, {kind}, window {window}", "loss", BARE | c | w, SAMPLER | {"mask": "mask_holes"})
+        unknown = SAMPLER | {"log_probs": "old_logp", "rollout_log_probs": "one NaN"}
+        inputs = {"one NaN": one_nan()}
+        yield case(f"ppo, {kind}, window {window}, one NaN", "loss", BARE | c | w, unknown, inputs=inputs)
+    odd = LEVELS["gspo"] | ODD_CLIPS["in the wrong order"]
+    yield case("gspo, corrected, bounds in the wrong order", "loss", BARE | ON | odd, SAMPLER)
     for kind, c in CORRECTIONS.items():
         config = USUAL | c | LEVELS["gspo"] | KLS["kl k3"]
         yield case(f"gspo, {kind}, kl k3", "loss", config, EVERY, rtol=2e-6)
@@ -379,6 +411,16 @@ def advantage_cases() -> Any:
         yield case(f"advantages: {name}, default, far, holes", "advantages", e, far, rtol=LOOSE)
         limits = {"reward.clip_range": [-0.5, 0.25]}
         yield case(f"advantages: {name}, limited", "advantages", e | NO_KL | limits, SCORED, rtol=LOOSE)
+    uneven = {
+        "dtype": "float32",
+        "inputs": {"uneven": [round(0.37 * row**1.5 - 3.1, 3) for row in range(12)]},
+        "rtol": LOOSE,
+    }
+    for name in ("group_norm", "dr_grpo", "rloo"):
+        given = SCORED | {"rewards": "uneven"}
+        yield case(
+            f"advantages: {name}, a return of 0", "advantages", ESTIMATORS[name] | NO_KL, given, **uneven
+        )
     for name in ("group_norm", "dr_grpo", "rloo", "reinforce_baseline"):
         given = SCORED | {"rewards": "rewards_all_equal"}
         config = ESTIMATORS[name] | NO_KL
@@ -400,6 +442,17 @@ def shaping() -> Any:
         given = SCORED | {"ended": "ended"}
         config = USUAL | budget | keys | NO_KL
         yield case(f"shaped rewards: {name}", "shaped rewards", config, given, inputs=ended)
+    both = {"reward.overlong_buffer_len": 3, "reward.stop_properly_penalty_coef": -0.5}
+    for name, estimator in ESTIMATORS.items():
+        given = JUDGED | {"ended": "ended"}
+        told = {"inputs": ended, "rtol": LOOSE}
+        config = estimator | budget | both
+        yield case(f"punished, then {name}", "advantages of shaped rewards", config, given, **told)
+    at = BARE | {"algo.dynamic_filtering_enable": True, "algo.dynamic_filtering_range": [0.1, 0.9]}
+    bounds = {"inputs": {"at the bounds": [0.9] * 4 + [0.1] * 4 + [0.1, 0.9, 0.5, 0.5]}}
+    for precision in ("float32", "float64"):
+        name = f"kept groups: at the bounds, {precision}"
+        yield case(name, "kept groups", at, {"rewards": "at the bounds"}, dtype=precision, **bounds)
     for name, keys in {
         "default range": {},
         "off": {"algo.dynamic_filtering_enable": False},
@@ -449,6 +502,20 @@ REFUSED = {
         "vllm.num_engines": 1,
     },
     "packed without vllm": {"ds.packing_samples": True, "vllm.num_engines": 0},
+    "packed, engines left out": {"ds.packing_samples": True},
+    "a ring is packed": {"ds.ring_attn_size": 2},
+    "dynamic batches are packed": {"train.dynamic_batch_enable": True},
+    "together with another reference": {
+        "train.colocate_all": True,
+        "actor.num_nodes": 2,
+        "algo.kl.init_coef": 0.1,
+    },
+    "actor with another reference": {
+        "train.colocate_actor_ref": True,
+        "ref.num_gpus_per_node": 4,
+        "algo.kl.init_coef": 0.1,
+    },
+    "together with other engines": {"train.colocate_all": True, "vllm.num_engines": 3},
     "fewer batches than actors": {"rollout.batch_size": 1},
     "stop coefficient above 1": {"reward.stop_properly_penalty_coef": 1.5},
     "buffer above the budget": {"reward.overlong_buffer_len": 64, "rollout.max_new_tokens": 7},
@@ -471,8 +538,10 @@ def refusals() -> Any:
 def recorded(case: dict[str, Any]) -> dict[str, Any]:
     """The case with its numbers, or with the error."""
     try:
+        if "refused" in case:
+            CLI.train(parsed(case["config"]))
         numbers = CALLS[case["call"]](case)
-    except (ValueError, AssertionError) as error:
+    except (ValueError, AssertionError, TypeError) as error:
         if "refused" not in case:
             raise
         return case | {"refused": str(error)}
@@ -499,11 +568,21 @@ if __name__ == "__main__":
     sys.path.insert(0, str(SOURCES))
     from datetime import datetime as DATETIME
 
+    import openrlhf.cli.train_ppo_ray as CLI
     import openrlhf.trainer.ppo_utils.experience_maker as MAKER
     import openrlhf.trainer.ppo_utils.kl_controller as MAKER_KL
     import openrlhf.trainer.ppo_utils.samples_generator as SAMPLES
     import openrlhf.trainer.ray.ppo_actor as ACTOR
 
+    for name in (
+        "get_strategy",
+        "RayActorGroup",
+        "create_vllm_engines",
+        "placement_group",
+        "PolicyModelActor",
+        "ReferenceModelActor",
+    ):
+        setattr(CLI, name, MagicMock())
     torch.cuda.current_device = lambda: 0
     ACTOR.torch_dist_barrier_and_cuda_sync = lambda: None
     BLOCK = main_block(SOURCES)

@@ -361,6 +361,8 @@ def losses(kind: str) -> list[dict[str, Any] | None]:
         setting = by | {"kl_beta": 0.2, "kl_penalty_type": estimator}
         cases.append(loss(f"penalty {estimator}", setting, ref_log_probs="ref_logp"))
         cases.append(loss(f"penalty {estimator}, far", setting, ref_log_probs="ref_logp_far"))
+    negative = by | {"kl_beta": -0.2, "training_batch_size_per_gpu": 3}
+    cases.append(loss("penalty of negative weight", negative, ref_log_probs="ref_logp"))
     cases += clips(by) + sampled(by) + stopped(by)
     cases.append(loss("advantages per token", by, advantages="token_advantages"))
     cases.append(loss("a bonus without an entropy", by | {"entropy_bonus": 0.05}, entropies="entropy"))

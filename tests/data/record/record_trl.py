@@ -371,6 +371,7 @@ def of_penalties() -> list[dict[str, Any]]:
         cases.append(
             loss(f"{kind}_kl_far", {**config, "beta": 1e-3}, OFF | {"ref_log_probs": "ref_logp_far"})
         )
+    cases.append(loss("kl_of_negative_weight", {"beta": -0.1}, OFF | REF | {"mask": "mask_holes"}))
     return cases
 
 

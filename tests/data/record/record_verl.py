@@ -485,6 +485,7 @@ def penalties():
     config = {"use_kl_loss": True, "kl_loss_type": "k3", "kl_loss_coef": 0.5}
     loss("penalty k3 in float32", config, dtype="float32", **REFERENCE)
     loss("penalty in float32, far", config, dtype="float32", ref_log_probs="ref_logp_far")
+    loss("penalty of negative weight", config | {"kl_loss_coef": -0.5}, mask="mask_holes", **REFERENCE)
 
 
 def sampler_weights():
