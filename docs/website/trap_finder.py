@@ -5,8 +5,7 @@ from typing import Any, NamedTuple
 
 from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.dialect import Dialect, flat
-from grpo_ref.trainers.explain import explain
-from grpo_ref.trainers.trap import Trap
+from grpo_ref.trainers.trap import Trap, sprung
 from website.key_effects import REFUSED, values_of
 from website.parts import definitions, own_kernels, parts_of
 from website.trainer_keys import Everywhere, differing
@@ -52,7 +51,9 @@ def anchor(dialect: Dialect, place: int) -> str:
 def _fallen_into(name: str, dialect: Dialect, nearest: Everywhere) -> list[Trap]:
     """What `explain` warns of, where the configuration computes the recipe."""
     found = nearest[dialect.name]
-    return [] if differing(name, dialect.name, found) else explain(dialect, found.config).traps
+    if differing(name, dialect.name, found):
+        return []
+    return sprung(dialect.traps, dialect.settings(found.config), dialect.given(found.config))
 
 
 def concerned(dialect: Dialect, config: Mapping[str, Any]) -> set[str]:

@@ -120,6 +120,8 @@ def _first(told: Report) -> Iterator[Piece]:
     if told.launch.why:
         yield Piece("note", f"The trainer is {told.dialect.name}: {told.launch.why}.")
     yield Piece("paragraph", told.explanation.paragraph)
+    if told.explanation.mean:
+        yield Piece("note", f"Every average is taken over {told.explanation.mean}.")
     for key, value, parts in told.found.unsure:
         depends = f" {', '.join(parts)} may be other than told here." if parts else ""
         yield Piece("note", f"Not known: {key} = {value.text}, because {value.why}.{depends}")
@@ -141,12 +143,9 @@ def _formula(explanation: Explanation) -> Iterator[Piece]:
 def _warnings(explanation: Explanation) -> Iterator[Piece]:
     count = len(explanation.traps)
     yield Piece("heading", f"{count} warning{'s' * (count != 1)}")
-    for trap, change in zip(explanation.traps, explanation.changes, strict=True):
-        seen = (
-            f"; without it the gradient on a typical batch differs by {change:.0%}"
-            if change > NEGLIGIBLE
-            else ""
-        )
+    for trap in explanation.traps:
+        differs = f"; without it the gradient on a typical batch differs by {trap.change:.0%}"
+        seen = differs if trap.change > NEGLIGIBLE else ""
         yield Piece("trap", f"! {trap.name}{seen}")
         yield Piece("about", trap.text)
         yield Piece("source", f"[{trap.source}]")
@@ -184,13 +183,11 @@ def as_data(told: Report) -> Mapping[str, Any]:
         "version": told.dialect.version,
         "found_by": told.launch.why,
         "sentence": explanation.paragraph,
+        "averages_over": explanation.mean,
         "parts": [part._asdict() for part in explanation.parts],
         "kl_coef": explanation.recipe.kl_coef,
         "entropy_coef": explanation.entropy_coef,
-        "warnings": [
-            {"name": trap.name, "text": trap.text, "source": trap.source, "change": change}
-            for trap, change in zip(explanation.traps, explanation.changes, strict=True)
-        ],
+        "warnings": [trap._asdict() for trap in explanation.traps],
         "keys": [{"key": key, "value": value, "about": about} for key, value, about in explanation.keys],
         "unknown": [
             {"key": key, "text": value.text, "why": value.why, "parts": parts}

@@ -91,6 +91,10 @@ class Version(NamedTuple):
     others: frozenset[str] = frozenset()
 
 
+def _nowhere_said(settings: SimpleNamespace) -> str:
+    return ""
+
+
 @dataclass(frozen=True)
 class Dialect:
     """One trainer's way to say which objective it optimizes.
@@ -126,6 +130,7 @@ class Dialect:
     | `package`  | The name under which it is installed and imported.                                           |
     | `needed`   | Keys without which the trainer does something of another family, and what it does then.      |
     | `words`    | What its own kernels are called in a sentence, with their settings in braces.                |
+    | `mean`     | From all settings, over what the trainer averages: "each micro-batch of each rank".          |
     | `versions` | Other versions by number, each with what is different in it.                                 |
     | `absent`   | Keys of a newer version, which count with their value in `defaults` and cannot be given.     |
 
@@ -158,6 +163,7 @@ class Dialect:
     package: str = ""
     needed: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[Callable[..., Any], str] = field(default_factory=dict)
+    mean: Callable[[SimpleNamespace], str] = _nowhere_said
     versions: Mapping[str, Version] = field(default_factory=dict)
     absent: frozenset[str] = frozenset()
 

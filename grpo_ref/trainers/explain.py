@@ -3,10 +3,11 @@
 import inspect
 import math
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from grpo_ref.recipes import Recipe, Slot
+from grpo_ref.trainers.commonplaces import COMMONPLACES
 from grpo_ref.trainers.dialect import BONUS, COMPLETIONS, CONCEPTS, Dialect, flat
 from grpo_ref.trainers.effect import change
 from grpo_ref.trainers.trap import Trap, sprung
@@ -29,26 +30,42 @@ class Part(NamedTuple):
     equation: str
 
 
+class Warned(NamedTuple):
+    """A warning: a trap of the trainer, or what goes wrong with any.
+
+    Attributes:
+      name: in a few words.
+      text: what really happens, and what to do about it.
+      source: where that can be read.
+      change: how far the gradient on a typical batch would be another without it, see `change`; 0 if it is not
+        seen there.
+    """
+
+    name: str
+    text: str
+    source: str
+    change: float
+
+
 class Explanation(NamedTuple):
     """What there is to say about a configuration.
 
     Attributes:
       recipe: what it computes.
       paragraph: the same in one sentence.
+      mean: over what the trainer averages, a sentence; "" if that is not described.
       parts: its parts in order.
       keys: each given key with its value and a sentence on what it does here.
-      traps: those that it falls into, those that change the gradient most first.
-      changes: for each of these, how far the gradient on a typical batch would be another without it (see
-        `change`); 0 if it is not seen there.
+      traps: warnings, of those that it falls into; what changes the gradient most first.
       entropy_coef: the weight of the entropy bonus, which is no part of a recipe.
     """
 
     recipe: Recipe
     paragraph: str
+    mean: str
     parts: list[Part]
     keys: list[tuple[str, Any, str]]
-    traps: list[Trap]
-    changes: list[float]
+    traps: list[Warned]
     entropy_coef: float
 
 
@@ -64,16 +81,13 @@ def explain(dialect: Dialect, config: Mapping[str, Any]) -> Explanation:
     """
     recipe = dialect.recipe(**config)
     keys = [(key, value, _about(dialect, config, key)) for key, value in flat(config).items()]
-    traps = sprung(dialect.traps, dialect.settings(config), dialect.given(config))
-    changes = {trap.name: _change(dialect, config, trap) for trap in traps}
-    by_change = sorted(traps, key=lambda trap: -changes[trap.name])
     return Explanation(
         recipe=recipe,
         paragraph=in_words(dialect, config),
+        mean=dialect.mean(dialect.settings(config)),
         parts=_parts(recipe),
         keys=keys,
-        traps=by_change,
-        changes=[changes[trap.name] for trap in by_change],
+        traps=sorted(_warnings(dialect, config, recipe), key=lambda warned: -warned.change),
         entropy_coef=dialect.concept(BONUS, config, 0.0),
     )
 
@@ -95,11 +109,32 @@ def in_words(dialect: Dialect, config: Mapping[str, Any]) -> str:
     )
 
 
-def _change(dialect: Dialect, config: Mapping[str, Any], trap: Trap) -> float:
-    """How far the gradient is another where the keys that the trap is about are those of its way out."""
+def _warnings(dialect: Dialect, config: Mapping[str, Any], recipe: Recipe) -> Iterator[Warned]:
+    """The traps of the trainer, and what goes wrong with any."""
+    size = dialect.concept(COMPLETIONS, config)
+    for trap in sprung(dialect.traps, dialect.settings(config), dialect.given(config)):
+        outside = _recipe(dialect, _outside(dialect, config, trap))
+        yield Warned(trap.name, trap.text, trap.source, _change(recipe, outside, size))
+    for common in COMMONPLACES:
+        if common.holds(recipe, size):
+            yield Warned(
+                common.name, common.text, common.source, _change(recipe, common.instead(recipe), size)
+            )
+
+
+def _recipe(dialect: Dialect, config: Mapping[str, Any]) -> Recipe | None:
     try:
-        recipes = (dialect.recipe(**config), dialect.recipe(**_outside(dialect, config, trap)))
-        measured = change(*recipes, group_size=int(dialect.concept(COMPLETIONS, config) or 8))
+        return dialect.recipe(**config)
+    except ValueError:
+        return None
+
+
+def _change(recipe: Recipe, other: Recipe | None, size: int | None) -> float:
+    """How far the gradients are apart; all of it where one of them is not finite, 0 where there is no other."""
+    if other is None:
+        return 0.0
+    try:
+        measured = change(recipe, other, group_size=int(size or 8))
     except ValueError:
         return 0.0
     return measured if math.isfinite(measured) else 1.0

@@ -30,7 +30,8 @@ def test_the_sentence_comes_first_then_the_formula_then_the_warnings():
         "the keys",
     ]
     assert shown[1].kind == "paragraph"
-    assert shown[3] == Piece("formula", "loss = -Σ W (c s(r, A) - β d)")
+    assert shown[2].text.startswith("Every average is taken over each micro-batch of each process")
+    assert shown[4] == Piece("formula", "loss = -Σ W (c s(r, A) - β d)")
     assert {piece.name for piece in shown if piece.kind == "formula"} == {
         *("", "surrogate s", "advantage A", "aggregate W", "penalty d"),
     }
@@ -57,12 +58,12 @@ def test_without_a_penalty_the_formula_has_none():
 def test_what_is_not_known_is_said_at_once():
     shown = found("trl", epsilon=HOLE, my_reward="x", bf16=True)
     notes = [piece.text for piece in shown if piece.kind == "note"]
-    assert notes[:2] == [
+    assert notes[1:3] == [
         "Not known: epsilon = $CLIP, because $CLIP is not set in this file."
         " surrogate may be other than told here.",
         "TRL 1.16.0 has no key my_reward; what it does is not told here.",
     ]
-    assert notes[2] == "1 other key of it does not touch the objective."
+    assert notes[3] == "1 other key of it does not touch the objective."
     everything = [piece.text for piece in pieces(told("trl", beta=0.0, bf16=True), everything=True)]
     assert "bf16 = True: This key does not touch the objective." in everything
 

@@ -115,4 +115,5 @@ DIALECT = Dialect(
         r"-m open_instruct\.grpo\w*",
     ),
     package="open-instruct",
+    mean=lambda s: "the mini-batch of a step, all ranks and packs together",
 )

@@ -215,6 +215,7 @@ DIALECT = Dialect(
     calls=CALLS,
     starts=(r"-m openrlhf\.cli\.train_ppo\w*", r"(.*/)?openrlhf/cli/train_ppo\w*\.py"),
     package="openrlhf",
+    mean=lambda s: "the batch of a step, all ranks and micro-batches together",
     needed={
         "algo.advantage.estimator": "without --algo.advantage.estimator (--advantage_estimator in earlier versions) it"
         " trains PPO with a critic (GAE), which is not of this family"

@@ -269,4 +269,9 @@ DIALECT = Dialect(
     calls=CALLS,
     starts=(r"(.*/)?(main_grpo|train_embodied_agent\w*|main_embodied_\w+|train_async)\.py",),
     package="rlinf",
+    mean=lambda s: (
+        "all tokens of the batch, ranks and micro-batches together"
+        if s.use_valid_token_scale
+        else "each micro-batch of each rank, and then over these"
+    ),
 )

@@ -183,6 +183,13 @@ def _entropy_mask(s: SimpleNamespace) -> tuple[Slot, ...]:
     return (slot(top_entropy_in_float32, share=share),) if share < 1.0 else ()
 
 
+def _mean(s: SimpleNamespace) -> str:
+    """Over what it averages: a micro-batch has per_device_train_batch_size completions."""
+    if s.loss_type in ("dapo", "cispo", "vespo"):
+        return "the generation batch, all processes and micro-batches together"
+    return "each micro-batch of each process, and then over these"
+
+
 DIALECT = Dialect(
     name="trl",
     version="TRL 1.16.0",
@@ -218,5 +225,6 @@ DIALECT = Dialect(
     calls=CALLS,
     starts=(r"trl grpo", r"(.*/)?trl/scripts/grpo\.py", r"-m trl\.scripts\.grpo"),
     package="trl",
+    mean=_mean,
     versions=VERSIONS,
 )

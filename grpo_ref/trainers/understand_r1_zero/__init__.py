@@ -116,4 +116,5 @@ DIALECT = Dialect(
     calls=CALLS,
     starts=(r"(.*/)?train_zero_math\.py",),
     package="oat-llm",
+    mean=lambda s: "each micro-batch of each rank, and then over these",
 )

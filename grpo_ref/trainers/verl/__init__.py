@@ -326,6 +326,7 @@ DIALECT = Dialect(
     ),
     files=frozenset(("ppo_trainer", "ppo_megatron_trainer", "_generated_ppo_trainer", "config")),
     package="verl",
+    mean=lambda s: "a mini-batch (ppo_mini_batch_size prompts), all ranks and micro-batches together",
     needed={
         "adv_estimator": "without algorithm.adv_estimator it trains PPO with a critic (GAE), which is not of this family"
     },
