@@ -8,7 +8,7 @@ from typing import Any
 from joblib import Memory, Parallel, delayed
 from public_names import first_line
 
-from grpo_ref.frontends.config_file import as_yaml
+from grpo_ref.frontends.yaml_values import as_yaml
 from grpo_ref.recipes import Slot
 from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.dialect import Dialect, flat

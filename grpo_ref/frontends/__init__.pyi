@@ -5,7 +5,6 @@ from . import (
     class_formats as class_formats,
     class_report as class_report,
     class_work as class_work,
-    config_file as config_file,
     explanation as explanation,
     in_process as in_process,
     latex as latex,
@@ -15,4 +14,5 @@ from . import (
     sweeping as sweeping,
     training as training,
     web as web,
+    yaml_values as yaml_values,
 )

@@ -126,6 +126,9 @@ class Dialect:
     | `metrics`  | Each metric that the trainer logs, with the function that computes it.                       |
     | `calls`    | What only this trainer's recorded cases hold, by name, beside `grpo_ref.trainers.calls`.     |
     | `starts`   | Patterns of what starts the trainer: `-m module`, a script's path, or two words.             |
+    | `started`  | How it is started: a command, and whether it takes "flags" or "overrides".                   |
+    | `homes`    | The full paths of keys that stand in no `places`, as its files have them; "" is the group of |
+    |            | all others. Hydra wants a + before those that its own files do not have.                     |
     | `files`    | Names of the configuration files of its own, which hold its defaults.                        |
     | `package`  | The name under which it is installed and imported.                                           |
     | `needed`   | Keys without which the trainer does something of another family, and what it does then.      |
@@ -159,6 +162,8 @@ class Dialect:
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     calls: Mapping[str, Call] = field(default_factory=dict)
     starts: tuple[str, ...] = ()
+    started: tuple[str, str] = ("", "overrides")
+    homes: Mapping[str, str] = field(default_factory=dict)
     files: frozenset[str] = frozenset()
     package: str = ""
     needed: Mapping[str, str] = field(default_factory=dict)
@@ -289,6 +294,18 @@ class Dialect:
                 close = difflib.get_close_matches(key.split(".")[-1], known, n=1, cutoff=0.75)
                 told.append(f"{key!r}" + (f" (did you mean {close[0]!r}?)" if close else ""))
         return told
+
+    def path(self, name: str) -> str:
+        """The full path of a key, as the trainer's own files and its command line have it.
+
+        Args:
+          name: as in the defaults.
+        """
+        if name in self.homes:
+            return self.homes[name]
+        place = self.places.get(name, self.homes.get("", "") if "." not in name else "")
+        inner = name.rsplit(".", 1)[-1] if place.endswith(name.rpartition(".")[0]) else name
+        return f"{place}.{inner}" if place else name
 
     def key(self, key: str) -> str | None:
         """The key by its name in the defaults, whatever groups or alias it was given with; None if unknown."""

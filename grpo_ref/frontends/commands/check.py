@@ -100,17 +100,23 @@ def _reference(dialect: str | None, settings: tuple[str, ...], recipe: str | Non
             raise click.UsageError("--set changes a dialect; it needs --dialect instead of --recipe")
         return grpo_ref.RECIPES[recipe]
     try:
-        return DIALECTS[str(dialect)].recipe(**frontends.config_file.read_config(settings))
+        return DIALECTS[str(dialect)].recipe(**_keys(str(dialect), settings))
     except ValueError as error:
         raise click.UsageError(str(error)) from error
 
 
 def _budget(dialect: "grpo_ref.trainers.Dialect", settings: tuple[str, ...]) -> int | None:
     """The length that the trainer divides by, told where it is not the padded one."""
-    for key, length in dialect.budget(frontends.config_file.read_config(settings)).items():
+    for key, length in dialect.budget(_keys(dialect.name, settings)).items():
         click.echo(f"divided by {key} = {length}", err=True)
         return length
     return None
+
+
+def _keys(dialect: str, settings: tuple[str, ...]) -> dict[str, Any]:
+    """The keys that --set gives, one by one or as a file."""
+    keys: dict[str, Any] = frontends.launched.launched(settings, dialect)[0][1].keys
+    return keys
 
 
 def _with_progress(batches: "list[grpo_ref.check.Trial]") -> "Iterator[grpo_ref.check.Trial]":

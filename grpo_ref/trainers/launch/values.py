@@ -8,8 +8,8 @@ from typing import Any
 import yaml
 
 MOST_NODES, DEEPEST = 100_000, 60
-NAMED = {"none": None, "null": None, "~": None, "true": True, "false": False}
-"""The words of a command line that are no text, in small letters."""
+NAMED = {"None": None, "null": None, "True": True, "true": True, "False": False, "false": False}
+"""The words of a command line that are no text; none is one, as TRL's scale_rewards has it."""
 DECIMAL = re.compile(r"[-+]?\d+(_\d{3})*")
 
 
@@ -44,8 +44,8 @@ def parsed(text: str) -> Any:
     >>> [parsed(text) for text in ("3e-4", "None", "[0.2, 4]", "0.5_5.0", "010", "off", "a: b: c")]
     [0.0003, None, [0.2, 4], '0.5_5.0', 10, 'off', 'a: b: c']
     """
-    if text.lower() in NAMED:
-        return NAMED[text.lower()]
+    if text in NAMED:
+        return NAMED[text]
     if DECIMAL.fullmatch(text):
         return int(text)
     if text.startswith(("[", "{", "'", '"')):

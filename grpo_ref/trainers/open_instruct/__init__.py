@@ -114,6 +114,7 @@ DIALECT = Dialect(
         r"(.*/)?open_instruct/grpo(_fast|_vllm_thread_ray_gtrl|_olmo_core_train)?\w*\.py",
         r"-m open_instruct\.grpo\w*",
     ),
+    started=("python open_instruct/grpo_fast.py", "flags"),
     package="open-instruct",
     mean=lambda s: "the mini-batch of a step, all ranks and packs together",
 )

@@ -214,6 +214,7 @@ DIALECT = Dialect(
     metrics=METRICS,
     calls=CALLS,
     starts=(r"-m openrlhf\.cli\.train_ppo\w*", r"(.*/)?openrlhf/cli/train_ppo\w*\.py"),
+    started=("python3 -m openrlhf.cli.train_ppo_ray", "flags"),
     package="openrlhf",
     mean=lambda s: "the batch of a step, all ranks and micro-batches together",
     needed={

@@ -268,6 +268,8 @@ DIALECT = Dialect(
     metrics=METRICS,
     calls=CALLS,
     starts=(r"(.*/)?(main_grpo|train_embodied_agent\w*|main_embodied_\w+|train_async)\.py",),
+    started=("python examples/reasoning/main_grpo.py", "overrides"),
+    homes={"": "algorithm"},
     package="rlinf",
     mean=lambda s: (
         "all tokens of the batch, ranks and micro-batches together"

@@ -224,6 +224,7 @@ DIALECT = Dialect(
     metrics=METRICS,
     calls=CALLS,
     starts=(r"trl grpo", r"(.*/)?trl/scripts/grpo\.py", r"-m trl\.scripts\.grpo"),
+    started=("trl grpo", "flags"),
     package="trl",
     mean=_mean,
     versions=VERSIONS,

@@ -115,6 +115,7 @@ DIALECT = Dialect(
     metrics=METRICS,
     calls=CALLS,
     starts=(r"(.*/)?train_zero_math\.py",),
+    started=("python train_zero_math.py", "flags"),
     package="oat-llm",
     mean=lambda s: "each micro-batch of each rank, and then over these",
 )

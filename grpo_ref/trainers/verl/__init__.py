@@ -53,6 +53,7 @@ from grpo_ref.trainers.verl.keys import (
     CONCEPTS,
     DEFAULTS,
     GROUPS,
+    HOMES,
     IGNORED,
     OF_GROUPS,
     OTHERS,
@@ -325,6 +326,8 @@ DIALECT = Dialect(
         r"(.*/)?verl/trainer/main_(?!eval|generation)\w+\.py",
     ),
     files=frozenset(("ppo_trainer", "ppo_megatron_trainer", "_generated_ppo_trainer", "config")),
+    started=("python3 -m verl.trainer.main_ppo", "overrides"),
+    homes=HOMES,
     package="verl",
     mean=lambda s: "a mini-batch (ppo_mini_batch_size prompts), all ranks and micro-batches together",
     needed={

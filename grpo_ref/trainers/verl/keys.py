@@ -79,6 +79,15 @@ PLACES = {key: place for place, group in BY_PLACE.items() for key in group} | {
     "use_kl_in_reward": "algorithm",
     "distillation.enabled": "distillation",
 }
+KWARGS = "+reward.reward_kwargs"
+HOMES = {
+    "reward_manager": "reward.reward_manager.name",
+    "overlong_buffer_cfg.enable": f"{KWARGS}.overlong_buffer_cfg.enable",
+    "overlong_buffer_cfg.len": f"{KWARGS}.overlong_buffer_cfg.len",
+    "overlong_buffer_cfg.penalty_factor": f"{KWARGS}.overlong_buffer_cfg.penalty_factor",
+    "max_resp_len": f"{KWARGS}.max_resp_len",
+}
+"""Where the keys of the reward stand; verl's own files have no reward_kwargs."""
 OTHERS = frozenset(
     """calculate_entropy calculate_sum_pi_squared clip_grad data_loader_seed entropy_checkpointing
     entropy_from_logits_chunk_size entropy_from_logits_with_chunking enable_gradient_checkpointing experiment_name
