@@ -10,6 +10,7 @@ from grpo_ref.trainers.launch import Beside, Launch, launch_of, launches
 from grpo_ref.trainers.launch.arguments import FLAG, OVERRIDE
 
 CONFIGS = (".yaml", ".yml", ".json", ".toml")
+LONGEST_NAME = 250
 UPWARDS = 5
 """In how many folders above a file what it names is looked for: a script is launched from the root."""
 
@@ -42,11 +43,10 @@ def _sources(words: list[str]) -> list[tuple[str, str, list[str]]]:
     """Name, text and the words behind it of each source; words before any source are one of their own."""
     sources: list[tuple[str, str, list[str]]] = []
     for place, word in enumerate(words):
-        text = _text(word, follows_flag=place > 0 and FLAG.fullmatch(words[place - 1]) is not None)
-        if text is not None:
-            sources.append(
-                ("standard input" if word == "-" else word if Path(word).is_file() else "", text, [])
-            )
+        is_value = place > 0 and FLAG.fullmatch(words[place - 1]) is not None
+        source = None if is_value or _is_key(word) else _source(word)
+        if source is not None:
+            sources.append((*source, []))
         elif sources:
             sources[-1][2].append(word)
         else:
@@ -54,22 +54,32 @@ def _sources(words: list[str]) -> list[tuple[str, str, list[str]]]:
     return sources
 
 
-def _text(word: str, *, follows_flag: bool) -> str | None:
-    """The text that a word of the command line stands for; None if it is a flag, an override or a value."""
+def _is_key(word: str) -> bool:
+    """Whether a word is a flag or an override, and not a whole line that begins with one."""
+    return bool(FLAG.fullmatch(word) or OVERRIDE.fullmatch(word)) and "=" in word.split()[0] + "=" * (
+        " " not in word
+    )
+
+
+def _source(word: str) -> tuple[str, str] | None:
+    """Name and text of what a word of the command line stands for; None if it is but a word."""
     if word == "-":
-        return sys.stdin.read()
-    if FLAG.fullmatch(word) or OVERRIDE.fullmatch(word):
-        return None if not any(blank in word for blank in " \n") or "=" in word.split()[0] else word
-    if not follows_flag and len(word) < 4096 and Path(word).is_file():
-        return Path(word).read_text(encoding="utf-8", errors="replace")
-    return word if len(word.split()) > 1 and not follows_flag else None
+        return "standard input", sys.stdin.read()
+    if _is_file(word):
+        return word, Path(word).read_text(encoding="utf-8", errors="replace")
+    return ("", word) if len(word.split()) > 1 else None
+
+
+def _is_file(word: str) -> bool:
+    """Whether there is a file of this name; a launch line may be too long to be one."""
+    return len(word) < LONGEST_NAME and "\n" not in word and Path(word).is_file()
 
 
 def _one(name: str, text: str, changes: list[str], trainer: str) -> Launch:
     """The training of one source; of several the one with the most keys, and a word on the others."""
     if not text:
         return launch_of(changes, _beside(Path()), trainer)
-    folder = Path(name).parent if Path(name).is_file() else Path()
+    folder = Path(name).parent if _is_file(name) else Path()
     try:
         launch = _first(launches(text, name, _beside(folder), trainer))
     except ValueError as error:

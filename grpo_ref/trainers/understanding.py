@@ -64,7 +64,8 @@ def understood(dialect: Dialect, keys: Mapping[str, Any], *, strict: bool = True
     without: dict[str, Any] = {}
     strangers: dict[str, str] = {}
     holes: dict[str, Unknown] = {}
-    for key, value in keys.items():
+    for given, stated in keys.items():
+        key, value = _positive(dialect, given, stated)
         name = dialect.key(key)
         if name is None:
             strangers[key] = _nearest(dialect, key)
@@ -81,6 +82,13 @@ def understood(dialect: Dialect, keys: Mapping[str, Any], *, strict: bool = True
         raise ValueError(f"{dialect.name} has no key {', '.join(slips)}")
     unsure = [Unsure(key, value, _depending(dialect, config, key)) for key, value in holes.items()]
     return Understood(config, unsure, without, strangers)
+
+
+def _positive(dialect: Dialect, key: str, value: Any) -> tuple[str, Any]:
+    """The key without a "no_" that parsers of flags put before those that are on by default."""
+    inner = key.removeprefix("no_")
+    is_negated = inner != key and value is True and dialect.key(key) is None
+    return (inner, False) if is_negated and isinstance(dialect.defaults.get(inner), bool) else (key, value)
 
 
 def _nearest(dialect: Dialect, key: str) -> str:

@@ -42,6 +42,14 @@ def test_a_slip_in_another_key_does_not(key):
     assert key in understood(TRL, {key: 1}).strangers
 
 
+def test_a_flag_may_be_turned_off_by_its_name():
+    dialect = DIALECTS["open_instruct"]
+    assert understood(dialect, {"no_filter_zero_std_samples": True}).config == {
+        "filter_zero_std_samples": False
+    }
+    assert "no_such_key" in understood(dialect, {"no_such_key": True}).strangers
+
+
 def test_a_list_of_which_a_part_is_unknown_is_refused():
     with pytest.raises(ValueError, match=r"reward_weights: a part of \['1.0', '\$X'\] is not known"):
         understood(TRL, {"reward_weights": [1.0, HOLE]})
