@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from grpo_ref.trainers.launch.shell.budget import Budget
-from grpo_ref.trainers.launch.shell.lexer import Literal, Part, Word
+from grpo_ref.trainers.launch.shell.lexer import Expansion, Literal, Part, Word
 
 RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?|([A-Za-z])\.\.([A-Za-z])")
 
@@ -93,12 +94,21 @@ def _places(atoms: Word, character: str) -> Iterator[int]:
 
 
 def _glued(atoms: Word) -> Word:
-    """Neighbouring characters in one literal again."""
+    """Neighbouring characters in one literal again, and letters after $x in its name, as $x{a,b} is $xa $xb."""
     glued: list[Part] = []
     for atom in atoms:
         last = glued[-1] if glued else None
-        if isinstance(atom, Literal) and isinstance(last, Literal) and not atom.quoted and not last.quoted:
+        if not isinstance(atom, Literal) or atom.quoted:
+            glued.append(atom)
+        elif isinstance(last, Literal) and not last.quoted:
             glued[-1] = Literal(last.text + atom.text)
+        elif isinstance(last, Expansion) and _goes_on(last, atom.text):
+            glued[-1] = replace(last, source=last.source + atom.text)
         else:
             glued.append(atom)
     return tuple(glued)
+
+
+def _goes_on(expansion: Expansion, character: str) -> bool:
+    """Whether a character would be read as a part of the name."""
+    return expansion.bare and not expansion.quoted and (expansion.source + character).isidentifier()

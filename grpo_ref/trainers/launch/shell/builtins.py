@@ -143,7 +143,7 @@ class Builtins:
     def _with_element(self, old: Value, assignment: Assignment, text: Text) -> Value:
         array = _as_array(old)
         key = self.expander.key(array, assignment.index or "")
-        if key is None or (not array.keyed and int(key) < 0):
+        if key is None or (not array.keyed and (int(key) < 0 or array.open_before(int(key)))):
             return Array.of([Text.of(Hole(f"${{{assignment.name}[@]}}", RUN, splits=True))])
         before = array.items.get(key, Text()) if assignment.operator == "+=" else Text()
         return array.with_item(key, self._sized(before + text))

@@ -284,7 +284,7 @@ class Expander:
 
     def _element(self, value: Array, index: str, name: str) -> Text:
         key = self.key(value, index)
-        if key is None or (not value.keyed and any(map(_is_open, value.texts_before(int(key))))):
+        if key is None or (not value.keyed and value.open_before(int(key))):
             return Text.of(Hole(f"${{{name}[{index}]}}", RUN))
         if not value.keyed and int(key) < 0:
             return value.texts[int(key)] if -int(key) <= len(value.texts) else Text()
@@ -304,7 +304,7 @@ class Expander:
         if self.shell.scope.arguments is None:
             self.shell.assume("$#", "the file is taken to be run without arguments")
             return Text.of("0")
-        if any(map(_is_open, self.shell.scope.arguments)):
+        if any(text.open for text in self.shell.scope.arguments):
             return Text.of(Hole("$#", RUN))
         return Text.of(str(len(self.shell.scope.arguments)))
 
@@ -314,13 +314,13 @@ class Expander:
             return Text.of(Hole("$0", RUN))
         if arguments is None:
             return Text.of(Hole(f"${number}", ARGUMENT))
-        if any(map(_is_open, arguments[:number])):
+        if any(text.open for text in arguments[:number]):
             return Text.of(Hole(f"${number}", RUN))
         return arguments[number - 1] if number <= len(arguments) else Text()
 
     def _length(self, match: re.Match[str], source: str) -> Text:
         texts = self._many(match[2], match[3])
-        if texts is not None and not any(_is_open(text) for text in texts):
+        if texts is not None and not any(text.open for text in texts):
             return Text.of(str(len(texts)))
         text = self._one(match[2], match[3])
         if texts is None and text.known:
@@ -330,7 +330,7 @@ class Expander:
     def _indirect(self, match: re.Match[str], source: str, quoted: bool) -> Iterator[Piece]:
         """${!name} is the variable that name names; ${!A[@]} are the keys."""
         value = self.shell.scope.variables.get(match[2])
-        if isinstance(value, Array) and match[3] in ("@", "*") and not match[4]:
+        if isinstance(value, Array) and match[3] in ("@", "*") and not match[4] and not value.open_before(-1):
             yield self._row([Text.of(key) for key in value.items], match[3] == "*", quoted)
         elif (
             isinstance(value, Text)
@@ -370,13 +370,13 @@ class Expander:
             word = operand(rest, quoted)
             if operator[-1] == "=":
                 self.shell.assign(match[2], self.text(word))
-            yield from self._pieces(word, splits=not quoted)
+            yield from self._pieces(word or (Literal("", quoted),), splits=not quoted)
 
     def _missing(self, match: re.Match[str], operator: str, rest: str, plain: Piece) -> bool | None:
         """Whether the variable is unset, or empty where that counts; None if that is not known."""
         name, variables = match[2], self.shell.scope.variables
-        if variables.get(name, plain) is None:
-            return True
+        if name in variables and (variables[name] is None or operator[0] != ":"):
+            return variables[name] is None
         whole = joined(plain.texts)
         if not whole.known and not any(isinstance(part, str) for part in whole.parts):
             return self._assumed_missing(whole, match[0])
@@ -451,7 +451,7 @@ class Expander:
         of_arguments = match[2] in ("@", "*")
         texts = [Text.of(Hole("$0", RUN)), *plain.texts] if of_arguments else list(plain.texts)
         bounds = self._bounds(rest, len(texts))
-        if bounds is None or any(_is_open(text) for text in texts):
+        if bounds is None or any(text.open for text in texts):
             return self._unknown(source, plain.quoted)
         return Piece(texts[slice(*bounds)], plain.quoted, plain.splits)
 
@@ -466,11 +466,6 @@ class Expander:
 def is_outside(hole: Hole) -> bool:
     """Whether a hole is a variable or argument from outside, which may be taken as unset."""
     return hole.why in (UNSET, ARGUMENT)
-
-
-def _is_open(text: Text) -> bool:
-    """Whether a text stands for an unknown number of words."""
-    return any(hole.splits for hole in text.holes)
 
 
 def _why(text: Text) -> str:

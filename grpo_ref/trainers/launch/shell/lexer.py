@@ -42,11 +42,13 @@ class Expansion:
       kind: "parameter" for $x and ${x}, "output" for $(x), "arithmetic" for $((x)), "file" for <(x).
       source: what stands between the braces or brackets.
       quoted: whether it stands between double quotes.
+      bare: whether it is a name without braces, as $x.
     """
 
     kind: str
     source: str
     quoted: bool
+    bare: bool = False
 
 
 @dataclass(frozen=True)
@@ -288,13 +290,13 @@ class Lexer:
 
     def _backslash(self, place: int) -> tuple[Word, int]:
         following = self.text[place + 1 : place + 2]
-        if following == "\n":
+        if following in ("\n", ""):
             return (Literal(""),), place + 2
-        if re.compile(r"[ \t]+(\n|$)").match(self.text, place + 1):
+        if re.compile(r"[ \t]+\n").match(self.text, place + 1):
             line = self.line(place)
             ends = f"The backslash of line {line} has a blank after it, which ends the command: "
             self._note(line, ends + "the next line is not passed to it.")
-        return (Literal(following or "\\", quoted=True),), place + 2 if following else place + 1
+        return (Literal(following, quoted=True),), place + 2
 
     def _single(self, place: int) -> tuple[Word, int]:
         end = self.text.find("'", place)
@@ -315,7 +317,7 @@ class Lexer:
         if after in ("'", '"') and not quoted:
             return self._ansi(place + 2) if after == "'" else self._part(place + 1)
         if match := VARIABLE.match(text, place + 1):
-            return (Expansion("parameter", match[0], quoted),), match.end()
+            return (Expansion("parameter", match[0], quoted, bare=True),), match.end()
         return (Literal("$", quoted),), place + 1
 
     def _brackets(self, place: int, quoted: bool) -> tuple[Word, int]:

@@ -40,9 +40,9 @@ class Array:
             items if self.keyed else dict(sorted(items.items(), key=lambda item: int(item[0]))), self.keyed
         )
 
-    def texts_before(self, place: int) -> list[Text]:
-        """The elements up to a place and with it; from the end, all."""
-        return [text for key, text in self.items.items() if place < 0 or int(key) <= place]
+    def open_before(self, place: int) -> bool:
+        """Whether an element up to a place stands for an unknown number; -1 for any place."""
+        return any(text.open for key, text in self.items.items() if place < 0 or int(key) <= place)
 
     @property
     def texts(self) -> list[Text]:

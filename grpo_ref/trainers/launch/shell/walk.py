@@ -180,7 +180,7 @@ class Shell(State):
         def turns() -> Iterator[bool]:
             for text in values:
                 self.assign(variable, text)
-                yield not (len(text.parts) == 1 and text.holes)
+                yield not text.open
 
         self._loop(turns(), lambda: self.statements(body.children))
         self._note_launches(node, variable, values, len(self.commands) - found)
