@@ -196,7 +196,7 @@ def agree(real, commands):
 
 
 def _pattern(texts):
-    """A regular expression for words; a hole may be a part of one, several, or none and no blank beside it."""
+    """A regular expression for words; a hole may be a part of one, several, or none and no blank beside."""
     words = [[re.escape(p) if isinstance(p, str) else ANY for p in text.parts] for text in texts]
     pattern = BETWEEN.join("".join(word) for word in words)
     return re.sub(rf"(?:{BETWEEN}|\\ )*(?:\(\?s:\.\*\)(?:{BETWEEN}|\\ )*)+", lambda _: ANY, pattern)
