@@ -7,6 +7,7 @@ from dataclasses import replace
 from grpo_ref.trainers.launch.shell.budget import Budget
 from grpo_ref.trainers.launch.shell.lexer import Expansion, Literal, Part, Word
 
+ATOMS = 10  # characters whose work is that of an atom
 RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?|([A-Za-z])\.\.([A-Za-z])")
 
 
@@ -33,14 +34,14 @@ def _atoms(word: Word) -> Iterator[Part]:
 def _expanded(atoms: Word, budget: Budget) -> list[Word]:
     """The rows of atoms after the first braces that hold a comma or a range are replaced."""
     for begin in _places(atoms, "{"):
-        budget.spend(len(atoms))
+        budget.spend(ATOMS * len(atoms))
         end, commas = _closing(atoms, begin)
         if end is None:
             continue
         choices = _choices(atoms[begin + 1 : end], [comma - begin - 1 for comma in commas], budget)
         if choices:
             rests = _expanded(atoms[end + 1 :], budget)
-            budget.spend((len(choices) * len(rests)) * len(atoms))
+            budget.spend(ATOMS * len(choices) * len(rests) * len(atoms))
             return [atoms[:begin] + choice + rest for choice in choices for rest in rests]
     return [atoms]
 

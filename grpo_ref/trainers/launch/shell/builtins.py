@@ -13,6 +13,7 @@ from grpo_ref.trainers.launch.shell.scope import Array, Value
 from grpo_ref.trainers.launch.shell.state import Jump, State
 from grpo_ref.trainers.launch.text import Hole, Text, joined
 
+ITEMS = 50  # characters whose work is that of an element of an array
 DECLARATIONS = frozenset({"export", "declare", "typeset", "local", "readonly"})
 KEYED = re.compile(r"\[([^\]]*)\]=(.*)", re.DOTALL)
 
@@ -122,12 +123,20 @@ class Builtins:
 
     def _row(self, old: Value, elements: Elements, extend: bool) -> Array:
         keyed = isinstance(old, Array) and old.keyed
-        begin = _as_array(old) if extend else Array({}, keyed)
+        array = _as_array(old) if extend else Array({}, keyed)
+        self.state.budget.spend(ITEMS * (len(array.items) + len(elements.words)))
+        texts: list[Text] = []
         for word in elements.words:
-            pair = self._key_and_value(begin, word)
-            begin = begin.with_item(*pair) if pair else begin.extended(self.expander.words(word))
-        self._sized(joined(begin.texts))
-        return begin
+            if pair := self._key_and_value(array, word):
+                array, texts = self._with_item(array.extended(texts), *pair), []
+            else:
+                texts += self.expander.words(word)
+        self._sized(joined(texts))
+        return array.extended(texts)
+
+    def _with_item(self, array: Array, key: str, text: Text) -> Array:
+        self.state.budget.spend(ITEMS * len(array.items))
+        return array.with_item(key, self._sized(text))
 
     def _key_and_value(self, array: Array, word: Word) -> tuple[str, Text] | None:
         """[key]=value between the brackets of an array."""
@@ -146,7 +155,7 @@ class Builtins:
         if key is None or (not array.keyed and (int(key) < 0 or array.open_before(int(key)))):
             return Array.of([Text.of(Hole(f"${{{assignment.name}[@]}}", RUN, splits=True))])
         before = array.items.get(key, Text()) if assignment.operator == "+=" else Text()
-        return array.with_item(key, self._sized(before + text))
+        return self._with_item(array, key, before + text)
 
     def _sized(self, text: Text) -> Text:
         self.state.budget.length(len(str(text)))

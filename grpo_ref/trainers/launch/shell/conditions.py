@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from grpo_ref.trainers.launch.shell.arithmetic import NoNumber
-from grpo_ref.trainers.launch.shell.expansion import Expander, is_outside
+from grpo_ref.trainers.launch.shell.expansion import MATCHING, Expander, is_outside
 from grpo_ref.trainers.launch.shell.lexer import Lexer, Word
 from grpo_ref.trainers.launch.shell.patterns import Pattern
 from grpo_ref.trainers.launch.text import Text
@@ -166,7 +166,7 @@ class _Brackets:
         return self.conditions._compared(left, Text.of(operator), self.text(-1))
 
     def fits(self, string: str, pattern: Pattern) -> bool:
-        self.expander.shell.budget.spend(len(string))
+        self.expander.shell.budget.spend(MATCHING * len(string))
         return pattern.matches(string)
 
     def source(self, ahead: int) -> str:

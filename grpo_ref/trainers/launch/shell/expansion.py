@@ -24,6 +24,8 @@ from grpo_ref.trainers.launch.text import UNSET, Hole, Text, joined
 ARGUMENT = "is an argument that the file is given"
 RUN = "is known only when the file runs"
 WHITE = " \t\n"
+BLANKS = re.compile("[ \t\n]+")
+MATCHING = 20  # characters whose work is that of one character in a pattern
 PARAMETER = re.compile(
     r"([#!]?)([A-Za-z_]\w*|\d+|[@*#?$!-])(?:\[((?:[^\[\]]|\[[^\]]*\])*)\])?(.*)", re.DOTALL
 )
@@ -183,6 +185,8 @@ class Expander:
         return [self._sized(text) for text in fields.done]
 
     def _separators(self) -> re.Pattern[str]:
+        if "IFS" not in self.shell.scope.variables:
+            return BLANKS
         characters = self.shell.scope.text("IFS")
         known = str(characters) if characters.known else WHITE
         white = "".join(set(known) & set(WHITE))
@@ -413,7 +417,7 @@ class Expander:
         pattern = self.pattern(operand(rest, quoted=False))
         if pattern is None:
             return None
-        self.shell.budget.spend(len(string))
+        self.shell.budget.spend(MATCHING * len(string))
         return removed(string, pattern, operator)
 
     def _substituted(self, string: str, operator: str, rest: str) -> str | None:
@@ -424,7 +428,7 @@ class Expander:
             return None
         if not pattern.items:
             return string
-        self.shell.budget.spend(len(string) * (len(string) if None in pattern.items else 1))
+        self.shell.budget.spend(MATCHING * len(string) * (len(string) if None in pattern.items else 1))
         changed = replaced(string, pattern, str(replacement), operator)
         self.shell.budget.length(len(changed))
         return changed

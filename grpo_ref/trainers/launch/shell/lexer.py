@@ -23,6 +23,8 @@ TEST_END = re.compile(r"(?<=\s)\]\](?=[\s;&|)]|$)")
 RUN = re.compile(r"[^\"$`\\]+")
 PLAIN = re.compile(r"[^\s\\'\"$`;&|()<>]+")
 ARGUMENT = re.compile(r"\s*[-+~'\"]*[\w@/]*[-.][\w.-]*")
+BRACKETS = re.compile(r"[()]")
+ARITHMETIC = 10_000  # the most characters of an expression
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v"}
 
 
@@ -454,7 +456,7 @@ def _ansi_character(match: re.Match[str]) -> str:
 def _arithmetic_end(text: str, place: int) -> int | None:
     """The place after the )) that closes the (( before a place; None if it is no arithmetic."""
     depth = 0
-    for match in re.compile(r"[()]").finditer(text, place):
+    for match in BRACKETS.finditer(text, place, place + ARITHMETIC):
         if match[0] == "(":
             depth += 1
         elif depth:

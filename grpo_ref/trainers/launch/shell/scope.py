@@ -1,7 +1,7 @@
 """The variables of a script, and what is known of them after a branch that may have run."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from grpo_ref.trainers.launch.text import UNSET, Hole, Text, joined
 
@@ -30,8 +30,8 @@ class Array:
 
     def extended(self, texts: Sequence[Text]) -> "Array":
         """With more elements after the last."""
-        begin = max((int(key) for key in self.items), default=-1) + 1
-        return Array(self.items | {str(begin + i): text for i, text in enumerate(texts)})
+        begin = max((int(key) for key in self.items if key.isdigit()), default=-1) + 1
+        return replace(self, items=self.items | {str(begin + i): text for i, text in enumerate(texts)})
 
     def with_item(self, key: str, text: Text) -> "Array":
         """With one element more, or another one, in the order of the numbers."""

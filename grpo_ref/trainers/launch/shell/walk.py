@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from tree_sitter import Node
 
+from grpo_ref.trainers.launch.shell.braces import braced
 from grpo_ref.trainers.launch.shell.budget import TURNS
 from grpo_ref.trainers.launch.shell.builtins import (
     DECLARATIONS,
@@ -18,7 +19,7 @@ from grpo_ref.trainers.launch.shell.builtins import (
     named_part,
 )
 from grpo_ref.trainers.launch.shell.conditions import Conditions, Truth, negated
-from grpo_ref.trainers.launch.shell.expansion import Expander
+from grpo_ref.trainers.launch.shell.expansion import MATCHING, Expander
 from grpo_ref.trainers.launch.shell.lexer import Lexer, Token
 from grpo_ref.trainers.launch.shell.outline import Outline
 from grpo_ref.trainers.launch.shell.scope import Scope, Value, join
@@ -30,6 +31,7 @@ T = TypeVar("T")
 Run = Callable[[], Truth]
 SHELLS = re.compile(r"(?:.*/)?(?:ba|z|da)?sh")
 TAKES_SCRIPT = re.compile(r"(?:.*/)?(?:(?:ba|z|da)?sh|sbatch)")
+JOINING = 100  # characters whose work is that of a variable in a join
 SILENT = frozenset({"sleep", "mkdir", "rm", "cp", "mv", "touch", "chmod", "source", "."})
 
 
@@ -79,9 +81,11 @@ class Shell(State):
 
     def chain(self, node: Node) -> Truth:
         """Left && right, left || right."""
-        left, operator, right = (
-            child for child in node.children if child.is_named or child.type in ("&&", "||")
-        )
+        sides = [child for child in node.children if child.type in STATEMENTS]
+        operators = [child for child in node.children if child.type in ("&&", "||")]
+        if len(sides) != 2 or len(operators) != 1:
+            return self.statements(node.children)
+        (left, right), (operator,) = sides, operators
         truth, assumed = self.noticing(lambda: self.statement(left))
         wanted = operator.type == "&&"
         if truth is None and wanted and self.ran:
@@ -163,7 +167,7 @@ class Shell(State):
                 pattern = self.expander.pattern(token.word)
                 anything = pattern is not None and set(pattern.items) == {None}
                 known = pattern is not None and text.known
-                self.budget.spend(len(str(text)))
+                self.budget.spend(MATCHING * len(str(text)))
                 fits.append(True if anything else pattern.matches(str(text)) if known and pattern else None)
         return True if True in fits else None if None in fits else False
 
@@ -331,14 +335,17 @@ class Shell(State):
         return True
 
     def _declared(self, token: Token) -> Sequence[Text | Assignment]:
-        assignment = self._assignment(token)
-        return [assignment] if assignment else self.expander.words(token.word)
+        if not self._assignment(token):
+            return self.expander.words(token.word)
+        source = self.outline.lexer.text[token.start : token.end]
+        assignments = [assignment_of(source, word) for word in braced(token.word, self.budget)]
+        return [assignment for assignment in assignments if assignment]
 
     def _command(
         self, assignments: Sequence[Assignment | None], texts: list[Text], redirects: "Redirects"
     ) -> Truth:
         """A command with the variables before it, which hold for it alone."""
-        before = self.scope.copy()
+        before = self.scope.copy() if assignments else self.scope
         for assignment in assignments:
             if assignment:
                 self.builtins.assign(assignment)
@@ -558,7 +565,7 @@ class Shell(State):
         self.maybe = True
         for run in runs:
             self.scope = before.copy()
-            self.budget.spend(len(before.variables))
+            self.budget.spend(JOINING * len(before.variables))
             try:
                 truths.append(run())
                 ends.append(self.scope)
