@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from grpo_ref.trainers.launch.shell.arithmetic import NoNumber
 from grpo_ref.trainers.launch.shell.conditions import Conditions, Truth
 from grpo_ref.trainers.launch.shell.expansion import RUN, Expander
-from grpo_ref.trainers.launch.shell.lexer import ASSIGNMENT, Elements, Literal, Word
+from grpo_ref.trainers.launch.shell.lexer import ASSIGNMENT
+from grpo_ref.trainers.launch.shell.parts import Elements, Literal, Word
 from grpo_ref.trainers.launch.shell.scope import Array, Value
 from grpo_ref.trainers.launch.shell.state import Jump, State
 from grpo_ref.trainers.launch.text import Hole, Text, joined

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 from grpo_ref.trainers.launch.shell.arithmetic import NoNumber
 from grpo_ref.trainers.launch.shell.expansion import MATCHING, Expander, is_outside
-from grpo_ref.trainers.launch.shell.lexer import Lexer, Word
+from grpo_ref.trainers.launch.shell.lexer import Lexer
+from grpo_ref.trainers.launch.shell.parts import Word
 from grpo_ref.trainers.launch.shell.patterns import Pattern
 from grpo_ref.trainers.launch.text import Text
 

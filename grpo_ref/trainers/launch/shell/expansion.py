@@ -2,28 +2,21 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from grpo_ref.trainers.launch.shell.arithmetic import NoNumber, evaluate
 from grpo_ref.trainers.launch.shell.braces import braced
 from grpo_ref.trainers.launch.shell.budget import Budget
-from grpo_ref.trainers.launch.shell.lexer import (
-    ASSIGNMENT,
-    Blank,
-    Elements,
-    Expansion,
-    Literal,
-    Word,
-    operand,
-)
+from grpo_ref.trainers.launch.shell.fields import WHITE, Fields, Piece
+from grpo_ref.trainers.launch.shell.lexer import ASSIGNMENT, operand
+from grpo_ref.trainers.launch.shell.parts import Blank, Elements, Expansion, Literal, Word
 from grpo_ref.trainers.launch.shell.patterns import Pattern, removed, replaced
 from grpo_ref.trainers.launch.shell.scope import GIVEN_BY_SHELL, Array, Scope, Value
 from grpo_ref.trainers.launch.text import UNSET, Hole, Text, joined
 
 ARGUMENT = "is an argument that the file is given"
 RUN = "is known only when the file runs"
-WHITE = " \t\n"
 BLANKS = re.compile("[ \t\n]+")
 MATCHING = 20  # characters whose work is that of one character in a pattern
 PARAMETER = re.compile(
@@ -61,61 +54,6 @@ class Surroundings(Protocol):
 
 
 @dataclass(frozen=True)
-class Piece:
-    """What a part of a word brings.
-
-    Args:
-      texts: one text; of "$@" and "${A[@]}" as many as there are.
-      quoted: whether its characters are no pattern.
-      splits: whether blanks in it part words.
-    """
-
-    texts: Sequence[Text]
-    quoted: bool
-    splits: bool = False
-
-
-@dataclass
-class _Fields:
-    """The words that pieces make."""
-
-    separators: re.Pattern[str]
-    done: list[Text] = field(default_factory=list)
-    current: Text | None = None
-
-    def add(self, piece: Piece) -> None:
-        for i, text in enumerate(piece.texts):
-            if i:
-                self.close(hard=not piece.splits)
-            for part in text.parts if piece.splits else ():
-                self.split(part)
-            if not piece.splits and (piece.quoted or text):
-                self.current = (self.current or Text()) + text
-
-    def split(self, part: str | Hole) -> None:
-        if isinstance(part, Hole):
-            if part.alternatives and all(text[:1] in ("", *WHITE) for text in part.alternatives):
-                self.close(hard=False)
-            self.current = (self.current or Text()) + replace(part, splits=True)
-            return
-        place = 0
-        for match in self.separators.finditer(part):
-            self.extend(part[place : match.start()])
-            self.close(hard=bool(match[0].strip(WHITE)))
-            place = match.end()
-        self.extend(part[place:])
-
-    def extend(self, string: str) -> None:
-        if string:
-            self.current = (self.current or Text()) + string
-
-    def close(self, hard: bool) -> None:
-        if self.current is not None or hard:
-            self.done.append(self.current or Text())
-        self.current = None
-
-
-@dataclass(frozen=True)
 class Expander:
     """Expands words with the variables of a shell."""
 
@@ -137,7 +75,7 @@ class Expander:
 
     def split(self, text: Text) -> list[Text]:
         """The words of a text, as `read -a` makes them."""
-        fields = _Fields(self._separators())
+        fields = Fields(self._separators())
         fields.add(
             Piece([Text.of(*text.parts[:-1], str(text.parts[-1]).rstrip("\n"))] if text else [], False, True)
         )
@@ -178,7 +116,7 @@ class Expander:
         return evaluate(str(expression), self)
 
     def _fields(self, word: Word) -> list[Text]:
-        fields = _Fields(self._separators())
+        fields = Fields(self._separators())
         for piece in self._pieces(word):
             fields.add(piece)
         fields.close(hard=False)

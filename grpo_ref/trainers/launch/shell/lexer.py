@@ -7,6 +7,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
 
+from grpo_ref.trainers.launch.shell.parts import (
+    Blank,
+    Document,
+    Elements,
+    Expansion,
+    Literal,
+    Part,
+    Token,
+    Word,
+)
 from grpo_ref.trainers.launch.shell.script import CannotRead, Note
 
 NAME = re.compile(r"[A-Za-z_]\w*")
@@ -26,76 +36,6 @@ ARGUMENT = re.compile(r"\s*[-+~'\"]*[\w@/]*[-.][\w.-]*")
 BRACKETS = re.compile(r"[()]")
 ARITHMETIC = 10_000  # the most characters of an expression
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v"}
-
-
-@dataclass(frozen=True)
-class Literal:
-    """Characters that stand for themselves; quoted ones are no pattern, brace or blank."""
-
-    text: str
-    quoted: bool = False
-
-
-@dataclass(frozen=True)
-class Expansion:
-    """What a `$` brings.
-
-    Args:
-      kind: "parameter" for $x and ${x}, "output" for $(x), "arithmetic" for $((x)), "file" for <(x).
-      source: what stands between the braces or brackets.
-      quoted: whether it stands between double quotes.
-      bare: whether it is a name without braces, as $x.
-    """
-
-    kind: str
-    source: str
-    quoted: bool
-    bare: bool = False
-
-
-@dataclass(frozen=True)
-class Blank:
-    """A place that the author left to fill in, as <your_model>."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Elements:
-    """The words between the brackets of NAME=(...)."""
-
-    words: "tuple[Word, ...]"
-
-
-Part = Literal | Expansion | Blank | Elements
-Word = tuple[Part, ...]
-
-
-@dataclass(frozen=True)
-class Token:
-    """A token from start to end.
-
-    Args:
-      kind: "word", "reserved", "operator", "redirect", "newline", "comment", "test" for [[ ]] and
-        "arithmetic" for (( )).
-      start, end: its place in the text.
-      word: the parts of a word, or of the target of a redirect.
-      operator: of a redirect, as in >>.
-    """
-
-    kind: str
-    start: int
-    end: int
-    word: Word = ()
-    operator: str = ""
-
-
-@dataclass(frozen=True)
-class Document:
-    """The lines of a here-document; quoted ones are taken as they are."""
-
-    text: str
-    quoted: bool
 
 
 @dataclass

@@ -12,7 +12,8 @@ from functools import cached_property
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
-from grpo_ref.trainers.launch.shell.lexer import Lexer, Token
+from grpo_ref.trainers.launch.shell.lexer import Lexer
+from grpo_ref.trainers.launch.shell.parts import Token
 
 EMPTY_ROW = re.compile(r"\bin ;\s")  # the grammar wants a word here, bash does not
 SHORT = {";;&": ";; ", ";&": ";;", "|&": "| "}
