@@ -66,6 +66,11 @@ def _quoted(parts):
     return st.lists(inside, max_size=3).map(lambda pieces: '"' + "".join(pieces) + '"')
 
 
+def _no_row(word):
+    """Whether no "$@" makes a word vanish."""
+    return "@" not in word
+
+
 OPERAND = _one(PLAIN, st.just(""), st.sampled_from(["a b", "$b", '"a b"', "$a$b", "${c:-q}"]))
 PARTS = _parameter(OPERAND)
 ATOMS = _one(
@@ -83,7 +88,9 @@ BLANKS = st.sampled_from([" ", " \\\n  ", "\t"])
 
 CONDITIONS = _one(
     _format("[ {w} = {v} ]", w=_quoted(PARTS), v=_quoted(PARTS)),
-    _format("[ {o} {w} ]", o=st.sampled_from(["-z", "-n"]), w=_quoted(PARTS)),
+    _format(
+        "[ {o} {w} ]", o=st.sampled_from(["-z", "-n"]), w=_quoted(PARTS).filter(lambda word: "@" not in word)
+    ),
     _format("[[ {w} {o} {p} ]]", w=WORDS, o=st.sampled_from(["==", "!="]), p=PATTERNS),
     _format("[[ -n {w} && ! {v} == x ]]", w=WORDS, v=WORDS),
     _format("(( {e} ))", e=_arithmetic()),

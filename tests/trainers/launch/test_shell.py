@@ -79,6 +79,7 @@ VARIABLES = {
     "from outside": ("t $MODEL", "t|$MODEL"),
     "added to": ("A=a; A+=b; t $A", "t|ab"),
     "exported": ("export A=1 B; t $A", "t|1"),
+    "values before names": ("A=1; export A=2 B=$A; t $A $B", "t|2|1"),
     "taken away": ("A=1; unset A; t a $A", "t|a"),
     "an array": ('A=(1 "b c"); t "${A[@]}" ${A[1]} ${#A[@]} $A', "t|1|b c|b|c|2|1"),
     "an array with lines and comments": ("A=(\n  a # one\n  b\n)\nt ${A[@]}", "t|a|b"),

@@ -78,25 +78,34 @@ class Builtins:
 
     def assign(self, assignment: Assignment) -> None:
         """Carry out an assignment."""
-        before, self.state.assumed = self.state.assumed, False
-        self.state.assign(assignment.name, self._value(assignment))
-        self.state.assumed |= before
+        self._store(assignment.name, *self._evaluated(assignment))
 
     def declare(self, kind: str, arguments: Sequence[Text | Assignment]) -> Truth:
-        """export, declare, local and readonly."""
-        options = "".join(
-            str(item) for item in arguments if isinstance(item, Text) and str(item).startswith("-")
-        )
-        for item in arguments:
-            if isinstance(item, Text) and str(item).startswith("-"):
-                continue
-            name = item.name if isinstance(item, Assignment) else str(item)
+        """Carry out export, declare, local or readonly; all values are made before the first is assigned."""
+        words = [item for item in arguments if isinstance(item, Text)]
+        assignments = [item for item in arguments if isinstance(item, Assignment)]
+        options = "".join(str(word) for word in words if str(word).startswith("-"))
+        names = [str(word) for word in words if not str(word).startswith("-")]
+        for name in [*names, *(assignment.name for assignment in assignments)]:
             self._declare_one(name, kind, options)
-            if isinstance(item, Assignment):
-                self.assign(item)
-            elif kind == "local":
-                self.state.assign(name, None)
+        values = [self._evaluated(assignment) for assignment in assignments]
+        for assignment, value in zip(assignments, values, strict=True):
+            self._store(assignment.name, *value)
+        for name in names if kind == "local" else ():
+            self.state.assign(name, None)
         return True
+
+    def _evaluated(self, assignment: Assignment) -> tuple[Value, bool]:
+        """The value of an assignment, and whether it rests on something taken as unset."""
+        before, self.state.assumed = self.state.assumed, False
+        value = self._value(assignment)
+        assumed, self.state.assumed = self.state.assumed, before
+        return value, assumed
+
+    def _store(self, name: str, value: Value, assumed: bool) -> None:
+        before, self.state.assumed = self.state.assumed, assumed
+        self.state.assign(name, value)
+        self.state.assumed |= before
 
     def _declare_one(self, name: str, kind: str, options: str) -> None:
         scope = self.state.scope

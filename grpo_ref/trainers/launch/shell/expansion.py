@@ -79,7 +79,7 @@ class Expander:
         fields.add(
             Piece([Text.of(*text.parts[:-1], str(text.parts[-1]).rstrip("\n"))] if text else [], False, True)
         )
-        fields.close(hard=False)
+        fields.end()
         return fields.done
 
     def pattern(self, word: Word) -> Pattern | None:
@@ -119,7 +119,7 @@ class Expander:
         fields = Fields(self._separators())
         for piece in self._pieces(word):
             fields.add(piece)
-        fields.close(hard=False)
+        fields.end()
         return [self._sized(text) for text in fields.done]
 
     def _separators(self) -> re.Pattern[str]:

@@ -31,9 +31,11 @@ class Fields:
     separators: re.Pattern[str]
     done: list[Text] = field(default_factory=list)
     current: Text | None = None
+    vanishes: bool = False
 
     def add(self, piece: Piece) -> None:
         """Add what a part of a word brings."""
+        self.vanishes |= piece.quoted and not piece.texts
         for i, text in enumerate(piece.texts):
             if i:
                 self.close(hard=not piece.splits)
@@ -60,6 +62,12 @@ class Fields:
         """Add characters to the last word."""
         if string:
             self.current = (self.current or Text()) + string
+
+    def end(self) -> None:
+        """End the word; "$@$x" without arguments and with an empty x is none."""
+        if self.vanishes and not self.current:
+            self.current = None
+        self.close(hard=False)
 
     def close(self, hard: bool) -> None:
         """End the last word; a hard end makes an empty word where there is none."""

@@ -106,7 +106,7 @@ class Programs(Branches):
         carried_out = self.builtins.find(name)
         self.ran = False
         if name in self.functions:
-            truth = self._call(self.functions[name], tuple(texts[1:]))
+            truth = self._call_or_not(self.functions[name], tuple(texts[1:]))
         elif carried_out:
             truth = self._carry_out(carried_out, texts, redirects)
         else:
@@ -210,6 +210,12 @@ class Programs(Branches):
         if document.quoted:
             return self.literal(document.text)
         return self.expander.text(Lexer(document.text, self.budget.line).quoted(0, stop="")[0])
+
+    def _call_or_not(self, function: Function, arguments: tuple[Text, ...]) -> Truth:
+        """A function, which may not be there if it was defined in a branch that may not have run."""
+        if function.maybe and not self.maybe:
+            return self.possibly(lambda: self._call(function, arguments))
+        return self._call(function, arguments)
 
     def _call(self, function: Function, arguments: tuple[Text, ...]) -> Truth:
         """A function of the script."""

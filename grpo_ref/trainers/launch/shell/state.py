@@ -30,10 +30,17 @@ class Jump(Exception):
 
 @dataclass(frozen=True)
 class Function:
-    """The body of a function, in the outline where it stands."""
+    """A function of the script.
+
+    Args:
+      outline: of the script where it stands.
+      body: its node.
+      maybe: whether it is defined in a branch whose condition is not known.
+    """
 
     outline: Outline
     body: Node
+    maybe: bool
 
 
 @dataclass

@@ -147,7 +147,7 @@ class Shell(Loops):
         """name() { ...; }."""
         name = node.child_by_field_name("name")
         if name is not None:
-            self.functions[self.outline.text(name)] = Function(self.outline, node.children[-1])
+            self.functions[self.outline.text(name)] = Function(self.outline, node.children[-1], self.maybe)
         return True
 
 
