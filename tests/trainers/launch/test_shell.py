@@ -197,6 +197,11 @@ HOLES = {
         "is known only when the file runs",
         (),
     ),
+    "arguments set in a branch": (
+        "if x; then set -- a; fi; t ${1:-b}",
+        "is known only when the file runs",
+        (),
+    ),
     "a case": ("case $1 in a) A=1;; *) A=2;; esac; t $A", "depends on a condition in line 1", ("1", "2")),
     "left by a break": (
         "A=1; while true; do A=2; [ -f x ] && break; A=3; done; t $A",

@@ -108,7 +108,8 @@ def join(scopes: Sequence[Scope], why: str) -> Scope:
         variables[name] = values[0] if same else _either(name, values, why)
     assumed = first.assumed.union(*(scope.assumed for scope in rest))
     exported = first.exported.union(*(scope.exported for scope in rest))
-    arguments = first.arguments if all(scope.arguments == first.arguments for scope in rest) else None
+    same = all(scope.arguments == first.arguments for scope in rest)
+    arguments = first.arguments if same else (Text.of(Hole("$@", why, splits=True)),)
     return Scope(variables, assumed, exported, arguments)
 
 
