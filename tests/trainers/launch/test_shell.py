@@ -156,6 +156,8 @@ NOTES = {
         "for b in 0 1; do t $b; done",
         "The loop of line 1 runs its commands for each b of 0, 1.",
     ),
+    "an output": ("t $(nproc)", "What $(nproc) writes is not known."),
+    "an argument taken as unset": ("t ${1:-a}", "$1 is taken as unset in ${1:-a}."),
     "eval": ('eval "$X"', "What `eval` runs in line 1 is not read."),
     "source": ("source env.sh", "What `source` runs in line 1 is not read."),
     "a syntax error": (

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from grpo_ref.trainers.launch.shell.arithmetic import NoNumber
-from grpo_ref.trainers.launch.shell.expansion import MATCHING, Expander, is_outside
+from grpo_ref.trainers.launch.shell.expansion import MATCHING, Expander, is_outside, outside_name
 from grpo_ref.trainers.launch.shell.lexer import Lexer
 from grpo_ref.trainers.launch.shell.parts import Word
 from grpo_ref.trainers.launch.shell.patterns import Pattern
@@ -88,8 +88,8 @@ class Conditions:
             return False
         if not all(is_outside(hole) for hole in text.holes):
             return None
-        name = text.holes[0].name.strip("${}")
-        self.expander.shell.assume(name, f"{name} is taken as unset in a condition")
+        name = outside_name(text.holes[0])
+        self.expander.shell.assume(f"{name} is taken as unset in a condition.")
         return False
 
     def _unary(self, operator: str, text: Text) -> Truth:

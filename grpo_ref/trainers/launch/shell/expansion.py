@@ -40,8 +40,8 @@ class Surroundings(Protocol):
     def output(self, script: str) -> Text:
         """What a script writes."""
 
-    def assume(self, name: str, what: str) -> None:
-        """Remember that a variable is taken as unset, and what follows from that."""
+    def assume(self, what: str) -> None:
+        """Remember that something is taken as unset, and say so."""
 
     def recall(self, name: str) -> None:
         """Remember that what is read rests on an assumption, if the variable does."""
@@ -244,7 +244,7 @@ class Expander:
 
     def _count(self) -> Text:
         if self.shell.scope.arguments is None:
-            self.shell.assume("$#", "the file is taken to be run without arguments")
+            self.shell.assume("The file is taken to be run without arguments.")
             return Text.of("0")
         if any(text.open for text in self.shell.scope.arguments):
             return Text.of(Hole("$#", RUN))
@@ -330,8 +330,8 @@ class Expander:
         """A variable of the surroundings is taken as unset."""
         if not all(is_outside(hole) for hole in whole.holes):
             return False if any(hole.name[1:] in GIVEN_BY_SHELL for hole in whole.holes) else None
-        name = whole.holes[0].name.strip("${}")
-        self.shell.assume(name, f"{name} is taken as unset in ${{{source}}}")
+        name = outside_name(whole.holes[0])
+        self.shell.assume(f"{name} is taken as unset in ${{{source}}}.")
         return True
 
     def _changed(self, text: Text, operator: str, rest: str, source: str) -> Text:
@@ -403,6 +403,12 @@ class Expander:
 
     def _unknown(self, source: str, quoted: bool) -> Piece:
         return self._piece(Text.of(Hole(f"${{{source}}}", RUN)), quoted)
+
+
+def outside_name(hole: Hole) -> str:
+    """How a variable or argument from outside is called: LR, $1."""
+    name = hole.name.strip("${}")
+    return f"${name}" if name.isdigit() else name
 
 
 def is_outside(hole: Hole) -> bool:

@@ -254,7 +254,10 @@ class Programs(Branches):
             self.apart(lambda: self.statements(outline.root.children))
         written, self.written = self.written, outer
         pieces = [piece for piece in written if piece is not None]
-        return _without_last_lines(Text.of(*pieces)) if len(pieces) == len(written) else hole
+        if len(pieces) == len(written):
+            return _without_last_lines(Text.of(*pieces))
+        self.note(f"What {hole} writes is not known.")
+        return hole
 
     @contextmanager
     def _reading(self, outline: Outline) -> Iterator[None]:
