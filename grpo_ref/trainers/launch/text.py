@@ -69,6 +69,11 @@ class Text:
         """
         return tuple(part for part in self.parts if isinstance(part, Hole))
 
+    @property
+    def open(self) -> bool:
+        """Whether it stands for an unknown number of words."""
+        return any(hole.splits for hole in self.holes)
+
     def splitting(self, splits: bool) -> "Text":
         """The text whose holes may be several words, or may not.
 

@@ -1,6 +1,11 @@
 """What is read of a script; each line of a table was compared with bash."""
 
+import re
+
 import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+from trainers.launch.scripts import BASH, SCRIPTS, agree, run_by_bash
 
 from grpo_ref.trainers.launch.shell import CannotRead, read_shell
 
@@ -74,6 +79,7 @@ VARIABLES = {
     "from outside": ("t $MODEL", "t|$MODEL"),
     "added to": ("A=a; A+=b; t $A", "t|ab"),
     "exported": ("export A=1 B; t $A", "t|1"),
+    "values before names": ("A=1; export A=2 B=$A; t $A $B", "t|2|1"),
     "taken away": ("A=1; unset A; t a $A", "t|a"),
     "an array": ('A=(1 "b c"); t "${A[@]}" ${A[1]} ${#A[@]} $A', "t|1|b c|b|c|2|1"),
     "an array with lines and comments": ("A=(\n  a # one\n  b\n)\nt ${A[@]}", "t|a|b"),
@@ -134,6 +140,186 @@ def test_flow(script, lines):
     assert shown(script) == lines.split("\n")
 
 
-def test_a_quote_that_is_not_closed():
-    with pytest.raises(CannotRead, match="cannot read: line 2 opens a quote"):
-        read_shell("t a\nt 'b")
+NOTES = {
+    "a comment ends the command": (
+        "t --a 1 \\\n# --b 2 \\\n--c 3",
+        "The comment of line 2 ends the command before it; "
+        "what follows the comment is not passed to that command.",
+    ),
+    "a blank after the backslash": (
+        "t --a 1 \\ \n --b 2",
+        "The backslash of line 1 has a blank after it, which ends the command: "
+        "the next line is not passed to it.",
+    ),
+    "taken as unset": ("t ${LR:-1}", "LR is taken as unset in ${LR:-1}."),
+    "several launches": (
+        "for b in 0 1; do t $b; done",
+        "The loop of line 1 runs its commands for each b of 0, 1.",
+    ),
+    "an output": ("t $(nproc)", "What $(nproc) writes is not known."),
+    "an argument taken as unset": ("t ${1:-a}", "$1 is taken as unset in ${1:-a}."),
+    "eval": ('eval "$X"', "What `eval` runs in line 1 is not read."),
+    "source": ("source env.sh", "What `source` runs in line 1 is not read."),
+    "a syntax error": (
+        "t a\nif x; then",
+        "Line 2 has a syntax error, where bash stops; the rest is read as far as possible.",
+    ),
+    "a loop without end": (
+        "while true; do t; done",
+        "Only the first 64 turns of the loop of line 1 are read.",
+    ),
+}
+
+
+@pytest.mark.parametrize(("script", "note"), NOTES.values(), ids=NOTES)
+def test_notes(script, note):
+    assert note in notes(script)
+
+
+def test_a_script_without_surprises_has_no_notes():
+    assert notes("A=1\n# a comment\nt a \\\n  b # another\n\n# the end") == []
+
+
+HOLES = {
+    "from outside": ("t $MODEL", "is not set in this file", ()),
+    "an argument": ("t $1", "is an argument that the file is given", ()),
+    "an output": ("t $(nproc)", "is what a command writes", ()),
+    "one of two values": (
+        'if [ "$RANK" = 0 ]; then A=1; else A=2; fi; t $A',
+        "depends on a condition in line 1",
+        ("1", "2"),
+    ),
+    "more or nothing": (
+        "A=a; [ -f x ] && A+=' --b'; t \"$A\"",
+        "depends on a condition in line 1",
+        (" --b", ""),
+    ),
+    "more elements or none": (
+        'A=(a); if x; then A+=(--b 2); fi; t "${A[@]:1}"',
+        "is known only when the file runs",
+        (),
+    ),
+    "arguments set in a branch": (
+        "if x; then set -- a; fi; t ${1:-b}",
+        "is known only when the file runs",
+        (),
+    ),
+    "a case": ("case $1 in a) A=1;; *) A=2;; esac; t $A", "depends on a condition in line 1", ("1", "2")),
+    "left by a break": (
+        "A=1; while true; do A=2; [ -f x ] && break; A=3; done; t $A",
+        "depends on a condition after line 1",
+        ("3", "2"),
+    ),
+}
+
+
+@pytest.mark.parametrize(("script", "why", "alternatives"), HOLES.values(), ids=HOLES)
+def test_holes(script, why, alternatives):
+    (hole,) = read_shell(script).commands[-1].words[-1].holes
+    assert (hole.why, hole.alternatives) == (why, alternatives)
+
+
+def test_maybe_and_lines():
+    commands = read_shell("t a\nif x; then\n  t b\nfi\nt c").commands
+    assert [(str(c.words[-1]), c.line, c.maybe) for c in commands] == [
+        ("a", 1, False),
+        ("x", 2, False),
+        ("b", 3, True),
+        ("c", 5, False),
+    ]
+
+
+def test_variables_before_a_command():
+    (command,) = read_shell("A=1 B=$X t").commands
+    assert {name: str(text) for name, text in command.variables.items()} == {"A": "1", "B": "$X"}
+    assert shown("A=1 t; t $A") == ["t", "t|$A"]
+
+
+FILES = {
+    "expanded": ("L=1; cat > a.yaml <<EOF\nlr: $L\nm: $M\nEOF", {"a.yaml": "lr: 1\nm: $M\n"}),
+    "quoted": ("cat <<'EOF' > a\n$L\nEOF", {"a": "$L\n"}),
+    "without tabs": ("cat > a <<-EOF\n\t\tx\n\tEOF", {"a": "x\n"}),
+    "added to": ("cat > a <<E\n1\nE\ncat >> a <<E\n2\nE", {"a": "1\n2\n"}),
+    "by tee": ("tee a <<E\n1\nE", {"a": "1\n"}),
+}
+
+
+@pytest.mark.parametrize(("script", "files"), FILES.values(), ids=FILES)
+def test_files(script, files):
+    assert read_shell(script).files == files
+
+
+SAME = {
+    "one line": "python t.py --lr 1e-6 --name 'a b'",
+    "a continuation": "python t.py \\\n  --lr 1e-6 \\\n  --name 'a b'",
+    "a variable": "LR=1e-6; python t.py --lr $LR --name 'a b'",
+    "an array": "A=(--lr 1e-6\n  --name 'a b')\npython t.py \"${A[@]}\"",
+    "an array in steps": "A=(--lr 1e-6); A+=(--name 'a b'); python t.py \"${A[@]}\"",
+    "a function": "run() { python t.py --lr $1 --name \"$2\"; }; run 1e-6 'a b'",
+    "a default": 'python t.py --lr ${LR:-1e-6} --name "${NAME:-a b}"',
+    "a prefix": "LR=1e-6 bash -c 'python t.py --lr $LR --name \"a b\"'",
+    "Windows lines": "python t.py \\\r\n  --lr 1e-6 --name 'a b'\r\n",
+    "a branch": "if true; then B=1e-6; fi; python t.py --lr $B --name a\\ b",
+}
+
+
+@pytest.mark.parametrize("script", SAME.values(), ids=SAME)
+def test_the_same_words_however_they_are_written(script):
+    assert shown(script)[-1] == "python|t.py|--lr|1e-6|--name|a b"
+
+
+REFUSED = {
+    "an open quote": ("t a\nt 'b", "2 opens a quote"),
+    "an open bracket": ("t $(b", "1 opens a bracket"),
+    "an open brace": ("t ${b", "1 opens a brace"),
+    "an open list": ("A=(b", "1 opens a list"),
+    "too many characters": ("#" * 1_000_001, "more than 1,000,000 characters"),
+    "values that double": ("x=ab\n" + "x=$x$x\n" * 30, "a value of more than 100,000 characters"),
+    "loops in loops": ("for a in {1..60}; do " * 3 + "t; done; done; done", "more than 20,000 steps"),
+    "a function that calls itself": ("f() { f; }; f", "nested more than 150 levels"),
+    "brackets in brackets": ("(" * 200 + "t" + ")" * 200, "nested"),
+    "outputs in outputs": ("t " + "$(" * 400 + ")" * 400, "nested too deep"),
+    "braces without end": ("t " + "{a,b}" * 40, "more than 20,000 steps"),
+    "a pattern that is slow elsewhere": (
+        "x=" + "a" * 50_000 + "\ny=${x//*a*a*a*b/}",
+        "more than 20,000 steps",
+    ),
+}
+
+
+@pytest.mark.parametrize(("script", "why"), REFUSED.values(), ids=REFUSED)
+def test_refused(script, why):
+    with pytest.raises(CannotRead, match=f"cannot read: line .*{re.escape(why)}"):
+        read_shell(script)
+
+
+def test_nothing_of_the_surroundings_is_read(monkeypatch):
+    monkeypatch.setenv("MODEL", "secret")
+    assert shown("t $MODEL ${MODEL:-a} $HOME") == ["t|$MODEL|a|$HOME"]
+
+
+@pytest.mark.skipif(BASH is None, reason="there is no bash")
+@settings(derandomize=True, max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(SCRIPTS)
+def test_bash_runs_what_is_read(script):
+    real = run_by_bash(script)
+    assume(real is not None)
+    commands = read_shell(script).commands
+    assert agree(real, [command for command in commands if str(command.words[0]) == "python"])
+
+
+INSERTED = st.sampled_from(
+    ["${", "$((", "$(", "<<EOF\n", "[[ ", "((", '"', "'", "`", "if ", "done", "(", ")", "{a,", "\\"]
+)
+
+
+@settings(derandomize=True, max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(SCRIPTS, st.integers(0, 10**6), st.integers(0, 60), st.integers(0, 3), INSERTED)
+def test_a_broken_script_is_read_or_refused(script, place, length, times, inserted):
+    begin = place % (len(script) + 1)
+    piece = script[begin : begin + length]
+    broken = script[:begin] + piece * times + inserted + script[begin + length :]
+    try:
+        read_shell(broken)
+    except CannotRead as error:
+        assert str(error).startswith("cannot read: line ")  # noqa: PT017

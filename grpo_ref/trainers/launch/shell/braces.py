@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from grpo_ref.trainers.launch.shell.budget import Budget
-from grpo_ref.trainers.launch.shell.lexer import Literal, Part, Word
+from grpo_ref.trainers.launch.shell.parts import Expansion, Literal, Part, Word
 
+ATOMS = 10  # characters whose work is that of an atom
 RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?|([A-Za-z])\.\.([A-Za-z])")
 
 
@@ -32,14 +34,14 @@ def _atoms(word: Word) -> Iterator[Part]:
 def _expanded(atoms: Word, budget: Budget) -> list[Word]:
     """The rows of atoms after the first braces that hold a comma or a range are replaced."""
     for begin in _places(atoms, "{"):
-        budget.spend(len(atoms))
+        budget.spend(ATOMS * len(atoms))
         end, commas = _closing(atoms, begin)
         if end is None:
             continue
         choices = _choices(atoms[begin + 1 : end], [comma - begin - 1 for comma in commas], budget)
         if choices:
             rests = _expanded(atoms[end + 1 :], budget)
-            budget.spend((len(choices) * len(rests)) * len(atoms))
+            budget.spend(ATOMS * len(choices) * len(rests) * len(atoms))
             return [atoms[:begin] + choice + rest for choice in choices for rest in rests]
     return [atoms]
 
@@ -93,12 +95,21 @@ def _places(atoms: Word, character: str) -> Iterator[int]:
 
 
 def _glued(atoms: Word) -> Word:
-    """Neighbouring characters in one literal again."""
+    """Neighbouring characters in one literal again, and letters after $x in its name, as $x{a,b} is $xa $xb."""
     glued: list[Part] = []
     for atom in atoms:
         last = glued[-1] if glued else None
-        if isinstance(atom, Literal) and isinstance(last, Literal) and not atom.quoted and not last.quoted:
+        if not isinstance(atom, Literal) or atom.quoted:
+            glued.append(atom)
+        elif isinstance(last, Literal) and not last.quoted:
             glued[-1] = Literal(last.text + atom.text)
+        elif isinstance(last, Expansion) and _goes_on(last, atom.text):
+            glued[-1] = replace(last, source=last.source + atom.text)
         else:
             glued.append(atom)
     return tuple(glued)
+
+
+def _goes_on(expansion: Expansion, character: str) -> bool:
+    """Whether a character would be read as a part of the name."""
+    return expansion.bare and not expansion.quoted and (expansion.source + character).isidentifier()

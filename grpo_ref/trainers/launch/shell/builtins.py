@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from grpo_ref.trainers.launch.shell.arithmetic import NoNumber
 from grpo_ref.trainers.launch.shell.conditions import Conditions, Truth
 from grpo_ref.trainers.launch.shell.expansion import RUN, Expander
-from grpo_ref.trainers.launch.shell.lexer import ASSIGNMENT, Elements, Literal, Word
+from grpo_ref.trainers.launch.shell.lexer import ASSIGNMENT
+from grpo_ref.trainers.launch.shell.parts import Elements, Literal, Word
 from grpo_ref.trainers.launch.shell.scope import Array, Value
 from grpo_ref.trainers.launch.shell.state import Jump, State
 from grpo_ref.trainers.launch.text import Hole, Text, joined
 
+ITEMS = 50  # characters whose work is that of an element of an array
 DECLARATIONS = frozenset({"export", "declare", "typeset", "local", "readonly"})
 KEYED = re.compile(r"\[([^\]]*)\]=(.*)", re.DOTALL)
 
@@ -76,25 +78,34 @@ class Builtins:
 
     def assign(self, assignment: Assignment) -> None:
         """Carry out an assignment."""
-        before, self.state.assumed = self.state.assumed, False
-        self.state.assign(assignment.name, self._value(assignment))
-        self.state.assumed |= before
+        self._store(assignment.name, *self._evaluated(assignment))
 
     def declare(self, kind: str, arguments: Sequence[Text | Assignment]) -> Truth:
-        """export, declare, local and readonly."""
-        options = "".join(
-            str(item) for item in arguments if isinstance(item, Text) and str(item).startswith("-")
-        )
-        for item in arguments:
-            if isinstance(item, Text) and str(item).startswith("-"):
-                continue
-            name = item.name if isinstance(item, Assignment) else str(item)
+        """Carry out export, declare, local or readonly; all values are made before the first is assigned."""
+        words = [item for item in arguments if isinstance(item, Text)]
+        assignments = [item for item in arguments if isinstance(item, Assignment)]
+        options = "".join(str(word) for word in words if str(word).startswith("-"))
+        names = [str(word) for word in words if not str(word).startswith("-")]
+        for name in [*names, *(assignment.name for assignment in assignments)]:
             self._declare_one(name, kind, options)
-            if isinstance(item, Assignment):
-                self.assign(item)
-            elif kind == "local":
-                self.state.assign(name, None)
+        values = [self._evaluated(assignment) for assignment in assignments]
+        for assignment, value in zip(assignments, values, strict=True):
+            self._store(assignment.name, *value)
+        for name in names if kind == "local" else ():
+            self.state.assign(name, None)
         return True
+
+    def _evaluated(self, assignment: Assignment) -> tuple[Value, bool]:
+        """The value of an assignment, and whether it rests on something taken as unset."""
+        before, self.state.assumed = self.state.assumed, False
+        value = self._value(assignment)
+        assumed, self.state.assumed = self.state.assumed, before
+        return value, assumed
+
+    def _store(self, name: str, value: Value, assumed: bool) -> None:
+        before, self.state.assumed = self.state.assumed, assumed
+        self.state.assign(name, value)
+        self.state.assumed |= before
 
     def _declare_one(self, name: str, kind: str, options: str) -> None:
         scope = self.state.scope
@@ -122,12 +133,20 @@ class Builtins:
 
     def _row(self, old: Value, elements: Elements, extend: bool) -> Array:
         keyed = isinstance(old, Array) and old.keyed
-        begin = _as_array(old) if extend else Array({}, keyed)
+        array = _as_array(old) if extend else Array({}, keyed)
+        self.state.budget.spend(ITEMS * (len(array.items) + len(elements.words)))
+        texts: list[Text] = []
         for word in elements.words:
-            pair = self._key_and_value(begin, word)
-            begin = begin.with_item(*pair) if pair else begin.extended(self.expander.words(word))
-        self._sized(joined(begin.texts))
-        return begin
+            if pair := self._key_and_value(array, word):
+                array, texts = self._with_item(array.extended(texts), *pair), []
+            else:
+                texts += self.expander.words(word)
+        self._sized(joined(texts))
+        return array.extended(texts)
+
+    def _with_item(self, array: Array, key: str, text: Text) -> Array:
+        self.state.budget.spend(ITEMS * len(array.items))
+        return array.with_item(key, self._sized(text))
 
     def _key_and_value(self, array: Array, word: Word) -> tuple[str, Text] | None:
         """[key]=value between the brackets of an array."""
@@ -143,10 +162,10 @@ class Builtins:
     def _with_element(self, old: Value, assignment: Assignment, text: Text) -> Value:
         array = _as_array(old)
         key = self.expander.key(array, assignment.index or "")
-        if key is None or (not array.keyed and int(key) < 0):
+        if key is None or (not array.keyed and (int(key) < 0 or array.open_before(int(key)))):
             return Array.of([Text.of(Hole(f"${{{assignment.name}[@]}}", RUN, splits=True))])
         before = array.items.get(key, Text()) if assignment.operator == "+=" else Text()
-        return array.with_item(key, self._sized(before + text))
+        return self._with_item(array, key, before + text)
 
     def _sized(self, text: Text) -> Text:
         self.state.budget.length(len(str(text)))

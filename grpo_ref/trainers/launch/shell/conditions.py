@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from grpo_ref.trainers.launch.shell.arithmetic import NoNumber
-from grpo_ref.trainers.launch.shell.expansion import Expander, is_outside
-from grpo_ref.trainers.launch.shell.lexer import Lexer, Word
+from grpo_ref.trainers.launch.shell.expansion import MATCHING, Expander, is_outside, outside_name
+from grpo_ref.trainers.launch.shell.lexer import Lexer
+from grpo_ref.trainers.launch.shell.parts import Word
 from grpo_ref.trainers.launch.shell.patterns import Pattern
 from grpo_ref.trainers.launch.text import Text
 
@@ -87,8 +88,8 @@ class Conditions:
             return False
         if not all(is_outside(hole) for hole in text.holes):
             return None
-        name = text.holes[0].name.strip("${}")
-        self.expander.shell.assume(name, f"{name} is taken as unset in a condition")
+        name = outside_name(text.holes[0])
+        self.expander.shell.assume(f"{name} is taken as unset in a condition.")
         return False
 
     def _unary(self, operator: str, text: Text) -> Truth:
@@ -166,7 +167,7 @@ class _Brackets:
         return self.conditions._compared(left, Text.of(operator), self.text(-1))
 
     def fits(self, string: str, pattern: Pattern) -> bool:
-        self.expander.shell.budget.spend(len(string))
+        self.expander.shell.budget.spend(MATCHING * len(string))
         return pattern.matches(string)
 
     def source(self, ahead: int) -> str:

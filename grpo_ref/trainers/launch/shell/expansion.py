@@ -2,28 +2,23 @@
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from grpo_ref.trainers.launch.shell.arithmetic import NoNumber, evaluate
 from grpo_ref.trainers.launch.shell.braces import braced
 from grpo_ref.trainers.launch.shell.budget import Budget
-from grpo_ref.trainers.launch.shell.lexer import (
-    ASSIGNMENT,
-    Blank,
-    Elements,
-    Expansion,
-    Literal,
-    Word,
-    operand,
-)
+from grpo_ref.trainers.launch.shell.fields import WHITE, Fields, Piece
+from grpo_ref.trainers.launch.shell.lexer import ASSIGNMENT, operand
+from grpo_ref.trainers.launch.shell.parts import Blank, Elements, Expansion, Literal, Word
 from grpo_ref.trainers.launch.shell.patterns import Pattern, removed, replaced
 from grpo_ref.trainers.launch.shell.scope import GIVEN_BY_SHELL, Array, Scope, Value
 from grpo_ref.trainers.launch.text import UNSET, Hole, Text, joined
 
 ARGUMENT = "is an argument that the file is given"
 RUN = "is known only when the file runs"
-WHITE = " \t\n"
+BLANKS = re.compile("[ \t\n]+")
+MATCHING = 20  # characters whose work is that of one character in a pattern
 PARAMETER = re.compile(
     r"([#!]?)([A-Za-z_]\w*|\d+|[@*#?$!-])(?:\[((?:[^\[\]]|\[[^\]]*\])*)\])?(.*)", re.DOTALL
 )
@@ -45,8 +40,8 @@ class Surroundings(Protocol):
     def output(self, script: str) -> Text:
         """What a script writes."""
 
-    def assume(self, name: str, what: str) -> None:
-        """Remember that a variable is taken as unset, and what follows from that."""
+    def assume(self, what: str) -> None:
+        """Remember that something is taken as unset, and say so."""
 
     def recall(self, name: str) -> None:
         """Remember that what is read rests on an assumption, if the variable does."""
@@ -56,61 +51,6 @@ class Surroundings(Protocol):
 
     def assign(self, name: str, value: Value) -> None:
         """Give a variable a value."""
-
-
-@dataclass(frozen=True)
-class Piece:
-    """What a part of a word brings.
-
-    Args:
-      texts: one text; of "$@" and "${A[@]}" as many as there are.
-      quoted: whether its characters are no pattern.
-      splits: whether blanks in it part words.
-    """
-
-    texts: Sequence[Text]
-    quoted: bool
-    splits: bool = False
-
-
-@dataclass
-class _Fields:
-    """The words that pieces make."""
-
-    separators: re.Pattern[str]
-    done: list[Text] = field(default_factory=list)
-    current: Text | None = None
-
-    def add(self, piece: Piece) -> None:
-        for i, text in enumerate(piece.texts):
-            if i:
-                self.close(hard=not piece.splits)
-            for part in text.parts if piece.splits else ():
-                self.split(part)
-            if not piece.splits and (piece.quoted or text):
-                self.current = (self.current or Text()) + text
-
-    def split(self, part: str | Hole) -> None:
-        if isinstance(part, Hole):
-            if part.alternatives and all(text[:1] in ("", *WHITE) for text in part.alternatives):
-                self.close(hard=False)
-            self.current = (self.current or Text()) + replace(part, splits=True)
-            return
-        place = 0
-        for match in self.separators.finditer(part):
-            self.extend(part[place : match.start()])
-            self.close(hard=bool(match[0].strip(WHITE)))
-            place = match.end()
-        self.extend(part[place:])
-
-    def extend(self, string: str) -> None:
-        if string:
-            self.current = (self.current or Text()) + string
-
-    def close(self, hard: bool) -> None:
-        if self.current is not None or hard:
-            self.done.append(self.current or Text())
-        self.current = None
 
 
 @dataclass(frozen=True)
@@ -135,11 +75,11 @@ class Expander:
 
     def split(self, text: Text) -> list[Text]:
         """The words of a text, as `read -a` makes them."""
-        fields = _Fields(self._separators())
+        fields = Fields(self._separators())
         fields.add(
             Piece([Text.of(*text.parts[:-1], str(text.parts[-1]).rstrip("\n"))] if text else [], False, True)
         )
-        fields.close(hard=False)
+        fields.end()
         return fields.done
 
     def pattern(self, word: Word) -> Pattern | None:
@@ -176,13 +116,15 @@ class Expander:
         return evaluate(str(expression), self)
 
     def _fields(self, word: Word) -> list[Text]:
-        fields = _Fields(self._separators())
+        fields = Fields(self._separators())
         for piece in self._pieces(word):
             fields.add(piece)
-        fields.close(hard=False)
+        fields.end()
         return [self._sized(text) for text in fields.done]
 
     def _separators(self) -> re.Pattern[str]:
+        if "IFS" not in self.shell.scope.variables:
+            return BLANKS
         characters = self.shell.scope.text("IFS")
         known = str(characters) if characters.known else WHITE
         white = "".join(set(known) & set(WHITE))
@@ -284,7 +226,7 @@ class Expander:
 
     def _element(self, value: Array, index: str, name: str) -> Text:
         key = self.key(value, index)
-        if key is None or (not value.keyed and any(map(_is_open, value.texts_before(int(key))))):
+        if key is None or (not value.keyed and value.open_before(int(key))):
             return Text.of(Hole(f"${{{name}[{index}]}}", RUN))
         if not value.keyed and int(key) < 0:
             return value.texts[int(key)] if -int(key) <= len(value.texts) else Text()
@@ -302,9 +244,9 @@ class Expander:
 
     def _count(self) -> Text:
         if self.shell.scope.arguments is None:
-            self.shell.assume("$#", "the file is taken to be run without arguments")
+            self.shell.assume("The file is taken to be run without arguments.")
             return Text.of("0")
-        if any(map(_is_open, self.shell.scope.arguments)):
+        if any(text.open for text in self.shell.scope.arguments):
             return Text.of(Hole("$#", RUN))
         return Text.of(str(len(self.shell.scope.arguments)))
 
@@ -314,13 +256,13 @@ class Expander:
             return Text.of(Hole("$0", RUN))
         if arguments is None:
             return Text.of(Hole(f"${number}", ARGUMENT))
-        if any(map(_is_open, arguments[:number])):
+        if any(text.open for text in arguments[:number]):
             return Text.of(Hole(f"${number}", RUN))
         return arguments[number - 1] if number <= len(arguments) else Text()
 
     def _length(self, match: re.Match[str], source: str) -> Text:
         texts = self._many(match[2], match[3])
-        if texts is not None and not any(_is_open(text) for text in texts):
+        if texts is not None and not any(text.open for text in texts):
             return Text.of(str(len(texts)))
         text = self._one(match[2], match[3])
         if texts is None and text.known:
@@ -330,7 +272,7 @@ class Expander:
     def _indirect(self, match: re.Match[str], source: str, quoted: bool) -> Iterator[Piece]:
         """${!name} is the variable that name names; ${!A[@]} are the keys."""
         value = self.shell.scope.variables.get(match[2])
-        if isinstance(value, Array) and match[3] in ("@", "*") and not match[4]:
+        if isinstance(value, Array) and match[3] in ("@", "*") and not match[4] and not value.open_before(-1):
             yield self._row([Text.of(key) for key in value.items], match[3] == "*", quoted)
         elif (
             isinstance(value, Text)
@@ -370,13 +312,13 @@ class Expander:
             word = operand(rest, quoted)
             if operator[-1] == "=":
                 self.shell.assign(match[2], self.text(word))
-            yield from self._pieces(word, splits=not quoted)
+            yield from self._pieces(word or (Literal("", quoted),), splits=not quoted)
 
     def _missing(self, match: re.Match[str], operator: str, rest: str, plain: Piece) -> bool | None:
         """Whether the variable is unset, or empty where that counts; None if that is not known."""
         name, variables = match[2], self.shell.scope.variables
-        if variables.get(name, plain) is None:
-            return True
+        if name in variables and (variables[name] is None or operator[0] != ":"):
+            return variables[name] is None
         whole = joined(plain.texts)
         if not whole.known and not any(isinstance(part, str) for part in whole.parts):
             return self._assumed_missing(whole, match[0])
@@ -388,8 +330,8 @@ class Expander:
         """A variable of the surroundings is taken as unset."""
         if not all(is_outside(hole) for hole in whole.holes):
             return False if any(hole.name[1:] in GIVEN_BY_SHELL for hole in whole.holes) else None
-        name = whole.holes[0].name.strip("${}")
-        self.shell.assume(name, f"{name} is taken as unset in ${{{source}}}")
+        name = outside_name(whole.holes[0])
+        self.shell.assume(f"{name} is taken as unset in ${{{source}}}.")
         return True
 
     def _changed(self, text: Text, operator: str, rest: str, source: str) -> Text:
@@ -413,7 +355,7 @@ class Expander:
         pattern = self.pattern(operand(rest, quoted=False))
         if pattern is None:
             return None
-        self.shell.budget.spend(len(string))
+        self.shell.budget.spend(MATCHING * len(string))
         return removed(string, pattern, operator)
 
     def _substituted(self, string: str, operator: str, rest: str) -> str | None:
@@ -424,7 +366,7 @@ class Expander:
             return None
         if not pattern.items:
             return string
-        self.shell.budget.spend(len(string) * (len(string) if None in pattern.items else 1))
+        self.shell.budget.spend(MATCHING * len(string) * (len(string) if None in pattern.items else 1))
         changed = replaced(string, pattern, str(replacement), operator)
         self.shell.budget.length(len(changed))
         return changed
@@ -451,7 +393,7 @@ class Expander:
         of_arguments = match[2] in ("@", "*")
         texts = [Text.of(Hole("$0", RUN)), *plain.texts] if of_arguments else list(plain.texts)
         bounds = self._bounds(rest, len(texts))
-        if bounds is None or any(_is_open(text) for text in texts):
+        if bounds is None or any(text.open for text in texts):
             return self._unknown(source, plain.quoted)
         return Piece(texts[slice(*bounds)], plain.quoted, plain.splits)
 
@@ -463,14 +405,15 @@ class Expander:
         return self._piece(Text.of(Hole(f"${{{source}}}", RUN)), quoted)
 
 
+def outside_name(hole: Hole) -> str:
+    """How a variable or argument from outside is called: LR, $1."""
+    name = hole.name.strip("${}")
+    return f"${name}" if name.isdigit() else name
+
+
 def is_outside(hole: Hole) -> bool:
     """Whether a hole is a variable or argument from outside, which may be taken as unset."""
     return hole.why in (UNSET, ARGUMENT)
-
-
-def _is_open(text: Text) -> bool:
-    """Whether a text stands for an unknown number of words."""
-    return any(hole.splits for hole in text.holes)
 
 
 def _why(text: Text) -> str:

@@ -7,6 +7,16 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import zip_longest
 
+from grpo_ref.trainers.launch.shell.parts import (
+    Blank,
+    Document,
+    Elements,
+    Expansion,
+    Literal,
+    Part,
+    Token,
+    Word,
+)
 from grpo_ref.trainers.launch.shell.script import CannotRead, Note
 
 NAME = re.compile(r"[A-Za-z_]\w*")
@@ -23,75 +33,9 @@ TEST_END = re.compile(r"(?<=\s)\]\](?=[\s;&|)]|$)")
 RUN = re.compile(r"[^\"$`\\]+")
 PLAIN = re.compile(r"[^\s\\'\"$`;&|()<>]+")
 ARGUMENT = re.compile(r"\s*[-+~'\"]*[\w@/]*[-.][\w.-]*")
+BRACKETS = re.compile(r"[()]")
+ARITHMETIC = 10_000  # the most characters of an expression
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v"}
-
-
-@dataclass(frozen=True)
-class Literal:
-    """Characters that stand for themselves; quoted ones are no pattern, brace or blank."""
-
-    text: str
-    quoted: bool = False
-
-
-@dataclass(frozen=True)
-class Expansion:
-    """What a `$` brings.
-
-    Args:
-      kind: "parameter" for $x and ${x}, "output" for $(x), "arithmetic" for $((x)), "file" for <(x).
-      source: what stands between the braces or brackets.
-      quoted: whether it stands between double quotes.
-    """
-
-    kind: str
-    source: str
-    quoted: bool
-
-
-@dataclass(frozen=True)
-class Blank:
-    """A place that the author left to fill in, as <your_model>."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Elements:
-    """The words between the brackets of NAME=(...)."""
-
-    words: "tuple[Word, ...]"
-
-
-Part = Literal | Expansion | Blank | Elements
-Word = tuple[Part, ...]
-
-
-@dataclass(frozen=True)
-class Token:
-    """A token from start to end.
-
-    Args:
-      kind: "word", "reserved", "operator", "redirect", "newline", "comment", "test" for [[ ]] and
-        "arithmetic" for (( )).
-      start, end: its place in the text.
-      word: the parts of a word, or of the target of a redirect.
-      operator: of a redirect, as in >>.
-    """
-
-    kind: str
-    start: int
-    end: int
-    word: Word = ()
-    operator: str = ""
-
-
-@dataclass(frozen=True)
-class Document:
-    """The lines of a here-document; quoted ones are taken as they are."""
-
-    text: str
-    quoted: bool
 
 
 @dataclass
@@ -288,13 +232,13 @@ class Lexer:
 
     def _backslash(self, place: int) -> tuple[Word, int]:
         following = self.text[place + 1 : place + 2]
-        if following == "\n":
+        if following in ("\n", ""):
             return (Literal(""),), place + 2
-        if re.compile(r"[ \t]+(\n|$)").match(self.text, place + 1):
+        if re.compile(r"[ \t]+\n").match(self.text, place + 1):
             line = self.line(place)
             ends = f"The backslash of line {line} has a blank after it, which ends the command: "
             self._note(line, ends + "the next line is not passed to it.")
-        return (Literal(following or "\\", quoted=True),), place + 2 if following else place + 1
+        return (Literal(following, quoted=True),), place + 2
 
     def _single(self, place: int) -> tuple[Word, int]:
         end = self.text.find("'", place)
@@ -315,7 +259,7 @@ class Lexer:
         if after in ("'", '"') and not quoted:
             return self._ansi(place + 2) if after == "'" else self._part(place + 1)
         if match := VARIABLE.match(text, place + 1):
-            return (Expansion("parameter", match[0], quoted),), match.end()
+            return (Expansion("parameter", match[0], quoted, bare=True),), match.end()
         return (Literal("$", quoted),), place + 1
 
     def _brackets(self, place: int, quoted: bool) -> tuple[Word, int]:
@@ -452,7 +396,7 @@ def _ansi_character(match: re.Match[str]) -> str:
 def _arithmetic_end(text: str, place: int) -> int | None:
     """The place after the )) that closes the (( before a place; None if it is no arithmetic."""
     depth = 0
-    for match in re.compile(r"[()]").finditer(text, place):
+    for match in BRACKETS.finditer(text, place, place + ARITHMETIC):
         if match[0] == "(":
             depth += 1
         elif depth:

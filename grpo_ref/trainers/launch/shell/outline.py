@@ -12,8 +12,10 @@ from functools import cached_property
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser
 
-from grpo_ref.trainers.launch.shell.lexer import Lexer, Token
+from grpo_ref.trainers.launch.shell.lexer import Lexer
+from grpo_ref.trainers.launch.shell.parts import Token
 
+EMPTY_ROW = re.compile(r"\bin ;\s")  # the grammar wants a word here, bash does not
 SHORT = {";;&": ";; ", ";&": ";;", "|&": "| "}
 
 
@@ -41,7 +43,8 @@ class Outline:
         for token in lexer.tokens():
             pieces += [_blanks(text[place : token.start]), _seen(token, text[token.start : token.end])]
             place = token.end
-        return cls(lexer, "".join([*pieces, _blanks(text[place:])]))
+        outline = "".join([*pieces, _blanks(text[place:])])
+        return cls(lexer, EMPTY_ROW.sub("in w\n", outline))
 
     @cached_property
     def root(self) -> Node:

@@ -1,7 +1,7 @@
 """The variables of a script, and what is known of them after a branch that may have run."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from grpo_ref.trainers.launch.text import UNSET, Hole, Text, joined
 
@@ -30,8 +30,8 @@ class Array:
 
     def extended(self, texts: Sequence[Text]) -> "Array":
         """With more elements after the last."""
-        begin = max((int(key) for key in self.items), default=-1) + 1
-        return Array(self.items | {str(begin + i): text for i, text in enumerate(texts)})
+        begin = max((int(key) for key in self.items if key.isdigit()), default=-1) + 1
+        return replace(self, items=self.items | {str(begin + i): text for i, text in enumerate(texts)})
 
     def with_item(self, key: str, text: Text) -> "Array":
         """With one element more, or another one, in the order of the numbers."""
@@ -40,9 +40,9 @@ class Array:
             items if self.keyed else dict(sorted(items.items(), key=lambda item: int(item[0]))), self.keyed
         )
 
-    def texts_before(self, place: int) -> list[Text]:
-        """The elements up to a place and with it; from the end, all."""
-        return [text for key, text in self.items.items() if place < 0 or int(key) <= place]
+    def open_before(self, place: int) -> bool:
+        """Whether an element up to a place stands for an unknown number; -1 for any place."""
+        return any(text.open for key, text in self.items.items() if place < 0 or int(key) <= place)
 
     @property
     def texts(self) -> list[Text]:
@@ -108,7 +108,8 @@ def join(scopes: Sequence[Scope], why: str) -> Scope:
         variables[name] = values[0] if same else _either(name, values, why)
     assumed = first.assumed.union(*(scope.assumed for scope in rest))
     exported = first.exported.union(*(scope.exported for scope in rest))
-    arguments = first.arguments if all(scope.arguments == first.arguments for scope in rest) else None
+    same = all(scope.arguments == first.arguments for scope in rest)
+    arguments = first.arguments if same else (Text.of(Hole("$@", why, splits=True)),)
     return Scope(variables, assumed, exported, arguments)
 
 

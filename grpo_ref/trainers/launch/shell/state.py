@@ -30,10 +30,17 @@ class Jump(Exception):
 
 @dataclass(frozen=True)
 class Function:
-    """The body of a function, in the outline where it stands."""
+    """A function of the script.
+
+    Args:
+      outline: of the script where it stands.
+      body: its node.
+      maybe: whether it is defined in a branch whose condition is not known.
+    """
 
     outline: Outline
     body: Node
+    maybe: bool
 
 
 @dataclass
@@ -87,10 +94,10 @@ class State:
         """Add a sentence about the line that is being read, once."""
         self.notes[Note(self.budget.line, text)] = None
 
-    def assume(self, name: str, what: str) -> None:
-        """Remember that a variable is taken as unset."""
+    def assume(self, what: str) -> None:
+        """Remember that something is taken as unset, and say so."""
         self.assumed = True
-        self.note(f"{what[:1].upper() if name.startswith('$') else what[:1]}{what[1:]}.")
+        self.note(what)
 
     def assign(self, name: str, value: Value) -> None:
         """Give a variable a value; it rests on an assumption if one was just made."""
