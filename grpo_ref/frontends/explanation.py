@@ -53,6 +53,11 @@ def dialect_of(launch: Launch) -> tuple[Dialect, Launch]:
       launch: what was read; a note is added where its version is not described.
     """
     dialect = DIALECTS[launch.trainer]
+    clue = next((key for key in launch.keys if key.split(".")[-1] in dialect.clues), "")
+    if clue and not launch.version:
+        version = dialect.clues[clue.split(".")[-1]]
+        note = f"It is taken for version {version} for its key {clue}; --version chooses another."
+        launch = replace(launch, version=version, notes=[note, *launch.notes])
     try:
         return dialect.at(launch.version), launch
     except ValueError:

@@ -82,6 +82,7 @@ class Version(NamedTuple):
       absent: the keys that it does not have.
       aliases: names that keys had in it.
       others: keys that only it has, and that do not touch the objective.
+      mean: over what it averages, where that is another.
     """
 
     title: str
@@ -89,6 +90,7 @@ class Version(NamedTuple):
     absent: frozenset[str] = frozenset()
     aliases: Mapping[str, str] = MappingProxyType({})
     others: frozenset[str] = frozenset()
+    mean: str = ""
 
 
 def _nowhere_said(settings: SimpleNamespace) -> str:
@@ -135,6 +137,7 @@ class Dialect:
     | `words`    | What its own kernels are called in a sentence, with their settings in braces.                |
     | `mean`     | From all settings, over what the trainer averages: "each micro-batch of each rank".          |
     | `versions` | Other versions by number, each with what is different in it.                                 |
+    | `clues`    | Keys that tell a version where nothing else does: each with that version.                    |
     | `absent`   | Keys of a newer version, which count with their value in `defaults` and cannot be given.     |
 
     A key with a dot in its name, as in "rollout.n", counts in that group alone; it may be one of an ignored
@@ -170,6 +173,7 @@ class Dialect:
     words: Mapping[Callable[..., Any], str] = field(default_factory=dict)
     mean: Callable[[SimpleNamespace], str] = _nowhere_said
     versions: Mapping[str, Version] = field(default_factory=dict)
+    clues: Mapping[str, str] = field(default_factory=dict)
     absent: frozenset[str] = frozenset()
 
     def recipe(self, **config: Any) -> Recipe:
@@ -226,7 +230,8 @@ class Dialect:
         other = self.versions[name]
         return replace(
             self,
-            version=other.title,
+            version=f"{other.title.split()[0]} {version}" if numbered(version) else other.title,
+            mean=(lambda settings: other.mean) if other.mean else self.mean,
             defaults={**self.defaults, **other.defaults},
             aliases={**self.aliases, **other.aliases},
             others=self.others | other.others,

@@ -80,6 +80,8 @@ WORDS: Mapping[str, str] = {
     "first_of_equals": "equal completions counted once",
 }
 """Kernel -> what it is called, its settings in braces; `group` and `budget` are sizes, where they are known."""
+NEVER_REACHED = 20.0
+"""Limits of a log-ratio in nats that no sentence speaks of."""
 SILENT = ("task_reward", "all_groups", "all_completions", "no_penalty")
 """Parts that do nothing."""
 
@@ -141,8 +143,9 @@ def _has_ratio(recipe: Recipe) -> bool:
 
 
 def _limits(recipe: Recipe) -> list[str]:
+    """Limits of the log-ratio that a token may reach."""
     low, high = recipe.log_ratio_limits
-    if (low, high) == (-math.inf, math.inf):
+    if min(-low, high) >= NEVER_REACHED:
         return []
     return [f"the log-ratio limited to [{_number(low)}, {_number(high)}] nats"]
 

@@ -67,7 +67,7 @@ def test_files_beside_and_above_are_found(tmp_path):
 
 
 def test_versions_are_told_and_compared():
-    assert "TRL 0.18 computes" in run("trl", "num_generations=4", "--version", "0.18.1").output
+    assert "TRL 0.18.1 computes" in run("trl", "num_generations=4", "--version", "0.18.1").output
     shown = run("trl", "num_generations=4", "--diff", "0.18", "1.16.0").output
     assert "2 differences: together the gradient on a typical batch differs by" in shown
     assert "kl_coef (2% of the gradient)" in shown

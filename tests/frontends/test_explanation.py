@@ -88,10 +88,16 @@ def test_a_whole_launch_without_the_estimator_is_of_another_family():
 
 
 def test_a_version_that_is_not_described_is_told():
-    dialect, launch = dialect_of(Launch("verl", "", {}, version="0.1"))
-    assert dialect is DIALECTS["verl"]
+    dialect, launch = dialect_of(Launch("rlinf", "", {}, version="0.1"))
+    assert dialect is DIALECTS["rlinf"]
     assert launch.notes[0].startswith("It asks for version 0.1, which is not described here")
-    assert dialect_of(Launch("trl", "", {}, version="0.18.1"))[0].version == "TRL 0.18"
+    assert dialect_of(Launch("trl", "", {}, version="0.18.1"))[0].version == "TRL 0.18.1"
+
+
+def test_a_key_that_has_gone_out_of_use_tells_the_version():
+    dialect, launch = dialect_of(Launch("verl", "", {"actor_rollout_ref.actor.ppo_micro_batch_size": 8}))
+    assert dialect.version == "verl 0.2"
+    assert launch.notes[0].startswith("It is taken for version 0.2 for its key")
 
 
 def test_the_data_is_json():

@@ -30,10 +30,10 @@ def test_the_last_change_of_each_key_is_what_it_is_today():
 
 
 ASKED = {
-    "0.14.0": "TRL 0.14",
-    "0.15.2": "TRL 0.15",
-    "0.18.2": "TRL 0.18",
-    "0.21": "TRL 0.20",
+    "0.14.0": "TRL 0.14.0",
+    "0.15.2": "TRL 0.15.2",
+    "0.18": "TRL 0.18",
+    "0.21": "TRL 0.21",
     "1.16.0": "TRL 1.16.0",
     "1.17.3": "TRL 1.16.0",
     "": "TRL 1.16.0",
@@ -80,3 +80,22 @@ def test_unsloth_writes_its_own_defaults_over_those_of_trl():
     assert theirs.recipe().kl_coef == 0.001
     assert theirs.recipe(beta=0.0).kl_coef == 0.0
     assert theirs.key("max_seq_length") == "max_seq_length"
+
+
+VERL = DIALECTS["verl"]
+
+
+def test_early_verl_had_one_width_no_dual_clip_and_a_bonus():
+    early = VERL.at("0.2")
+    assert early.recipe(clip_ratio=0.3).surrogate == slot(clipped, clip_low=0.3, clip_high=0.3)
+    assert early.defaults["entropy_coeff"] == 0.001
+    assert early.key("actor_rollout_ref.actor.clip_ratio_c") is None
+    assert "each micro-batch" in early.mean(early.settings({}))
+    assert "dual_clipped" in str(VERL.at("0.4.1").recipe().surrogate)
+    assert VERL.at("0.9.1").recipe() == VERL.recipe()
+    assert "micro-batches together" in VERL.at("0.9.1").mean(VERL.settings({}))
+
+
+@pytest.mark.parametrize("name", VERL.versions)
+def test_what_a_version_of_verl_does_not_have_counts_with_a_value_that_does_nothing(name):
+    assert VERL.at(name).recipe().level.__name__ == "token_level"

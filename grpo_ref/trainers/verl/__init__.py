@@ -32,6 +32,7 @@ from grpo_ref.kernels.rewards import task_reward
 from grpo_ref.kernels.surrogates import (
     cispo,
     clip_cov,
+    clipped,
     dppo_kl,
     dppo_tv,
     dual_clipped,
@@ -68,6 +69,7 @@ from grpo_ref.trainers.verl.quirks import (
     overlong_in_tokens,
 )
 from grpo_ref.trainers.verl.traps import TRAPS
+from grpo_ref.trainers.verl.versions import CLUES, VERSIONS
 from grpo_ref.types import Term
 
 AGGREGATES = {
@@ -185,6 +187,8 @@ def _check_share(key: str, share: float, below: float = math.inf) -> None:
 
 
 def _dual_clip(s: SimpleNamespace) -> Slot:
+    if s.clip_ratio_c is None:
+        return slot(clipped, **_ratio_clips(s))
     return slot(dual_clipped, **_ratio_clips(s), max_ratio=s.clip_ratio_c)
 
 
@@ -329,6 +333,8 @@ DIALECT = Dialect(
     started=("python3 -m verl.trainer.main_ppo", "overrides"),
     homes=HOMES,
     package="verl",
+    versions=VERSIONS,
+    clues=CLUES,
     mean=lambda s: "a mini-batch (ppo_mini_batch_size prompts), all ranks and micro-batches together",
     needed={
         "adv_estimator": "without algorithm.adv_estimator it trains PPO with a critic (GAE), which is not of this family"

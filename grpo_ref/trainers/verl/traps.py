@@ -25,7 +25,7 @@ TRAPS = (
     ),
     Trap(
         "The dual clip is always on",
-        lambda s, given: s.loss_mode == "vanilla" and "clip_ratio_c" not in given,
+        lambda s, given: s.loss_mode == "vanilla" and s.clip_ratio_c == 3.0 and "clip_ratio_c" not in given,
         "A bad token that has become 3 times likelier loses its gradient (clip_ratio_c = 3.0). For plain PPO make it large.",
         "verl compute_policy_loss_vanilla; Ye et al. 2020 (arXiv:1912.09729)",
         {"loss_mode": "vanilla"},

@@ -1,0 +1,47 @@
+"""verl from its first release on: what each key was, read from `ppo_trainer.yaml` and `core_algos.py` of the releases.
+
+Forks such as TinyZero, Search-R1 and simpleRL-reason carry an early verl with them.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from grpo_ref.trainers.verl.keys import ACTOR, BY_PLACE, INNER
+from grpo_ref.trainers.versions import History, Without, versions
+
+
+def _new(version: str, default: Any, before: Any = None) -> Mapping[str, Any]:
+    """A key that came with a version: its default from then on, and what was done before."""
+    return {"0.1": Without(default if before is None else before), version: default}
+
+
+CORRECTION = "algorithm.rollout_correction"
+HISTORY: History = {
+    "clip_ratio_low": {"0.1": Without(None), "0.4": 0.2},
+    "clip_ratio_high": {"0.1": Without(None), "0.4": 0.2},
+    "clip_ratio_c": {"0.1": Without(None), "0.4": 3.0},
+    "loss_agg_mode": _new("0.4", "token-mean"),
+    "loss_scale_factor": {"0.1": Without(None), "0.7": None},
+    "norm_adv_by_std_in_grpo": _new("0.4", True),
+    "entropy_coeff": {"0.1": 0.001, "0.4": 0.0},
+    "use_kl_loss": {"0.1": Without(False), "0.2": False},
+    "kl_loss_coef": _new("0.2", 0.001),
+    "kl_loss_type": _new("0.2", "low_var_kl"),
+    "loss_mode": _new("0.5", "vanilla"),
+    "tau_pos": _new("0.7", 1.0),
+    "tau_neg": _new("0.7", 1.05),
+    **{
+        key: {"0.1": Without(value), "0.7": value}
+        for place in (CORRECTION, f"{ACTOR}.{INNER}")
+        for key, value in BY_PLACE[place].items()
+    },
+}
+"""Before 0.4 a bad token had no bound: there was no dual clip."""
+EARLY = "each micro-batch of each rank, and then over these"
+"""Over what was averaged until 0.6."""
+VERSIONS = {
+    name: version._replace(mean="" if name == "0.7" else EARLY)
+    for name, version in versions("verl", HISTORY).items()
+}
+CLUES = {"ppo_micro_batch_size": "0.2", "log_prob_micro_batch_size": "0.2"}
+"""Keys that hardly anybody sets since another took their place, each with the last version before that."""
