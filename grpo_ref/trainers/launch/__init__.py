@@ -7,6 +7,7 @@
 | `trees.py`     | YAML, JSON and TOML, with what refers to other keys and files      |
 | `arguments.py` | the words behind a program's name: flags and overrides             |
 | `detection.py` | whose keys these are                                               |
+| `relays.py`    | programs that hand their keys on to a trainer, such as axolotl     |
 | `reading.py`   | all of them together, `read_launch`                                |
 
 Nothing is run or imported, and no environment is read: a value that only a run could tell is `Unknown`.

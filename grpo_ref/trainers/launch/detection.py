@@ -19,6 +19,10 @@ ELSEWHERE = {
 """What starts trainers that have no dialect here -> their names."""
 
 
+HANDING_ON = ("axolotl train", "oumi train")
+"""What starts programs that hand their keys on, see `relays`."""
+
+
 class Start(NamedTuple):
     """A command that starts a trainer.
 
@@ -56,10 +60,11 @@ def elsewhere(words: Sequence[str]) -> str:
 
 
 def program(words: Sequence[str]) -> Start | None:
-    """Any Python program in a command, of a trainer that nobody knows yet, with what follows it."""
+    """Any program in a command that may hand its arguments on to a trainer, with what follows it."""
     for place in reversed(range(len(words))):
         is_module = place > 0 and words[place - 1] == "-m"
-        if is_module or words[place].endswith(".py"):
+        is_relay = any(name in HANDING_ON for name in _names(words, place))
+        if is_module or is_relay or words[place].endswith(".py"):
             return Start("", words[place], place + 1)
     return None
 

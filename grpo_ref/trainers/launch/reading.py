@@ -9,6 +9,7 @@ from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.launch.arguments import FLAG, OVERRIDE, read_arguments
 from grpo_ref.trainers.launch.detection import elsewhere, of_keys, pinned, program, started
 from grpo_ref.trainers.launch.python import Config, PythonScript, read_notebook, read_python
+from grpo_ref.trainers.launch.relays import handed_on, relay_of
 from grpo_ref.trainers.launch.text import Text
 from grpo_ref.trainers.launch.trees import Beside, nowhere, read_tree
 
@@ -119,6 +120,10 @@ def _with_trainer(launch: Launch, trainer: str) -> Launch:
         return replace(launch, trainer=trainer, why=why, is_sure=True)
     if launch.trainer or not launch.keys:
         return launch
+    relay = relay_of(launch.keys)
+    if relay is not None:
+        keys, why = handed_on(relay, launch.keys), f"{relay.title} hands its keys on"
+        return replace(launch, trainer=relay.trainer, keys=keys, why=why, version=relay.version, is_sure=True)
     name, known = of_keys(launch.keys)
     return replace(launch, trainer=name, why=f"{known} keys that change its objective")
 

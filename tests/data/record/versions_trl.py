@@ -1,7 +1,7 @@
 """Compare the history of TRL's keys with the releases themselves: python versions_trl.py FOLDER
 
-FOLDER holds a folder for each version, `0.18.2/trl/trainer/grpo_config.py`, as unpacked from its wheel. It exits
-with 1 and names each key that a version has or lacks, or whose default is another, and the dialect says otherwise.
+FOLDER holds a folder for each version, `0.18.2/trl/trainer/grpo_config.py`, as unpacked from its wheel. It
+exits with 1 and names each key of a version that the dialect says otherwise of: there or not, its default.
 """
 
 import ast

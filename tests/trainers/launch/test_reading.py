@@ -118,3 +118,15 @@ def test_a_word_that_is_no_key_is_refused():
         launch_of(["nowhere.yaml"], trainer="trl")
     with pytest.raises(ValueError, match="no trainer is known by these keys"):
         launch_of(["--lr", "1"])
+
+
+AXOLOTL = "rl: grpo\ntrl:\n  beta: 0.001\n  num_generations: 4\n  reward_funcs: [a.b]\nlearning_rate: 1e-5\n"
+OUMI = "training:\n  trainer_type: TRL_GRPO\n  grpo: {num_generations: 4}\n  trainer_kwargs: {beta: 0.001}\n"
+
+
+@pytest.mark.parametrize("text", [AXOLOTL, OUMI, f"cat > a.yaml <<E\n{AXOLOTL}E\naxolotl train a.yaml"])
+def test_a_program_that_hands_its_keys_on_is_read_as_the_trainer_that_gets_them(text):
+    (launch,) = launches(text)
+    assert (launch.trainer, launch.keys["beta"], launch.keys["num_generations"]) == ("trl", 0.001, 4)
+    assert launch.why.endswith("hands its keys on")
+    assert "learning_rate" not in launch.keys

@@ -1,0 +1,85 @@
+"""Programs that hand their keys on to a trainer that has a dialect: which are theirs, and under which names."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class Relay(NamedTuple):
+    """A program that is no trainer of its own.
+
+    Attributes:
+      title: as it is shown.
+      trainer: the dialect that the keys are handed on to.
+      version: of that trainer.
+      signs: keys that all of its files have, each with the values that it may have there.
+      groups: each group whose keys are handed on, with the group that they get there.
+      renamed: keys that are handed on under another name, or from outside of the groups.
+      defaults: what it hands on where a file says nothing.
+    """
+
+    title: str
+    trainer: str
+    version: str
+    signs: Mapping[str, tuple[Any, ...]]
+    groups: Mapping[str, str]
+    renamed: Mapping[str, str]
+    defaults: Mapping[str, Any]
+
+
+RELAYS = (
+    Relay(
+        title="axolotl 067b021c (July 2026)",
+        trainer="trl",
+        version="1.8.0",
+        signs={"rl": ("grpo",)},
+        groups={"trl.": ""},
+        renamed={
+            "rl_beta": "beta",
+            "gradient_accumulation_steps": "gradient_accumulation_steps",
+            "trl.use_liger_loss": "use_liger_kernel",
+        },
+        defaults={"scale_rewards": True, "mask_truncated_completions": False},
+    ),
+    Relay(
+        title="oumi d8ed0777 (August 2026)",
+        trainer="trl",
+        version="1.0.0",
+        signs={"training.trainer_type": ("TRL_GRPO", "trl_grpo")},
+        groups={"training.grpo.": "", "training.trainer_kwargs.": ""},
+        renamed={"training.gradient_accumulation_steps": "gradient_accumulation_steps"},
+        defaults={"epsilon": 0.2},
+    ),
+    Relay(
+        title="oumi d8ed0777 (August 2026)",
+        trainer="verl",
+        version="",
+        signs={"training.trainer_type": ("VERL_GRPO", "verl_grpo")},
+        groups={"training.verl_config_overrides.": ""},
+        renamed={"training.grpo.num_generations": "actor_rollout_ref.rollout.n"},
+        defaults={"algorithm.adv_estimator": "grpo"},
+    ),
+)
+
+
+def relay_of(keys: Mapping[str, Any]) -> Relay | None:
+    """The program whose keys these are, if it is one that hands them on."""
+    fitting = (
+        relay for relay in RELAYS if all(keys.get(key) in values for key, values in relay.signs.items())
+    )
+    return next(fitting, None)
+
+
+def handed_on(relay: Relay, keys: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys as the trainer gets them; all others are of the program alone.
+
+    >>> handed_on(RELAYS[0], {"rl": "grpo", "trl.beta": 0.1, "trl.num_generations": 4, "learning_rate": 1e-6})
+    {'scale_rewards': True, 'mask_truncated_completions': False, 'beta': 0.1, 'num_generations': 4}
+    """
+    handed = dict(relay.defaults)
+    for key, value in keys.items():
+        group = next((group for group in relay.groups if key.startswith(group)), None)
+        if key in relay.renamed:
+            handed[relay.renamed[key]] = value
+        elif group is not None:
+            handed[relay.groups[group] + key.removeprefix(group)] = value
+    return handed
