@@ -89,7 +89,6 @@ def opsm_clipfrac(measured: Measured) -> Array:
 
 
 METRICS: dict[str, Metric] = {
-    "loss": lambda measured: measured.numbers["loss"],
     "pg_clipfrac": averaged(_clipped),
     "ppo_kl": averaged(lambda m: -_log_ratio(m)),
     "entropy_loss": averaged(lambda m: m.record.entropies),
