@@ -268,7 +268,8 @@ def compared_with_others(rewards: Array, *, leave_one_out: bool = True, normaliz
       normalized: whether it is divided; the divisor of the variance is one less than their number.
 
     Returns:
-      (P, G); a group of one gets 0. The rows do not sum to zero.
+      (P, G); a group of one gets 0, and so does one of equal rewards, of which rounding in float32 leaves NeMo-RL
+      advantages of up to 3e-4 where the reward is no sum of powers of 2. The rows do not sum to zero.
 
     NeMo-RL `GRPOAdvantageEstimator`, `calculate_baseline_and_std_per_prompt`.
 

@@ -44,6 +44,16 @@ TRAPS = (
         {"use_leave_one_out_baseline": False},
     ),
     Trap(
+        "Equal rewards that have a spread",
+        lambda s, given: s.use_dynamic_sampling,
+        "The variance is a difference of two means in float32, and a group of equal rewards is dropped only where it is"
+        " exactly 0: with 0 and 1 it is, with rewards such as 0.3 or 0.9 rounding leaves a spread of 1e-4, and some of"
+        " these groups stay, with advantages of up to 3e-4.",
+        "NeMo-RL utils.py, calculate_baseline_and_std_per_prompt; grpo.py, dynamic_sampling",
+        {"use_dynamic_sampling": True, "use_leave_one_out_baseline": False},
+        {"use_dynamic_sampling": False},
+    ),
+    Trap(
         "A KL that is nowhere",
         lambda s, given: _kl_nowhere(s),
         "use_kl_in_reward takes the penalty out of the loss, whatever the estimator; only reinforce_plus_plus puts it into"
