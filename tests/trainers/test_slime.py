@@ -9,6 +9,8 @@ from grpo_ref.kernels.advantages import raw_rewards
 from grpo_ref.recipes import slot
 from grpo_ref.trainers import slime
 from grpo_ref.trainers.slime.quirks import (
+    mismatch_weights,
+    only_kept,
     spread_above,
     token_mean_of_any,
     unmoved,
@@ -22,6 +24,7 @@ from grpo_ref.trainers.trap import sprung
 
 WHITENED = {"normalize_advantages": True}
 ICEPOP = {"custom_tis_function_path": "slime.backends.megatron_utils.loss.icepop_function"}
+MIS = {"custom_tis_function_path": "examples.train_infer_mismatch_helper.mis.compute_mis_weights_with_cp"}
 # configuration -> parts of the recipe, as text
 PARTS = {
     "as it comes": (
@@ -71,6 +74,18 @@ PARTS = {
         {"get_mismatch_metrics": True} | ICEPOP,
         {"corrections": "(masked(min_ratio=0.0, max_ratio=2.0, unknown=nan))"},
     ),
+    "the function of the examples": (
+        {"use_tis": True, "tis_batch_normalize": False} | MIS,
+        {
+            "corrections": "(mismatch_weights(level=token, mode=truncate, window=(0.5, 2.0),"
+            " reject=(token, 0.5, 2.0), veto=0.0001))",
+            "penalty_aggregate": "only_kept(per_token=False)",
+        },
+    ),
+    "the function of the examples for its metrics": (
+        {"get_mismatch_metrics": True} | MIS,
+        {"corrections": "()"},
+    ),
     "reinforce_plus_plus with a KL": (
         WHITENED | {"advantage_estimator": "reinforce_plus_plus", "kl_coef": 0.1, "gamma": 0.9},
         {"advantage": "whitened_returns_less_penalty(penalty=k1, kl_coef=0.1, gamma=0.9)"},
@@ -97,8 +112,12 @@ REFUSED = {
         "slime refuses this reinforce_plus_plus without normalize_advantages",
     ),
     "a function of somebody": (
-        {"custom_tis_function_path": "examples.train_infer_mismatch_helper.mis.compute_mis_weights_with_cp"},
+        {"custom_tis_function_path": "mine.weights"},
         "cannot be expressed here; known is ('slime.backends.megatron_utils.loss.vanilla_tis_function'",
+    ),
+    "two reasons to leave a token out": (
+        {"use_tis": True, "use_opsm": True} | MIS,
+        "One leaves tokens out of the surrogate alone, the other out of the penalty too.",
     ),
     "a file": ({"custom_config_path": "mis.yaml"}, "give its keys here instead"),
     "a dual clip": ({"eps_clip_c": 1.0}, "eps_clip_c: slime refuses this of at most 1, got 1.0"),
@@ -180,3 +199,40 @@ def test_costs_are_summed_in_a_return_and_stay_alone_in_a_score():
     alone = whitened_scores_less_penalty(*fields, scores=RAW, penalty=k1, kl_coef=0.5)
     np.testing.assert_allclose(ahead, np.array([[[-0.25, 0.25]]]) / np.sqrt(0.125), rtol=1e-7)
     np.testing.assert_allclose(alone, np.array([[[0.25, -0.25]]]) / np.sqrt(0.125), rtol=1e-7)
+
+
+def mismatch(**settings):
+    """The ratios of two completions are 4 and 1/4, and 2."""
+    sampler = -np.log(np.array([[[4.0, 0.25], [2.0, 1.0]]]))
+    return mismatch_weights(np.zeros((1, 2, 2)), sampler, MASK, **settings).tolist()
+
+
+def test_a_ratio_is_limited_or_left_out():
+    assert mismatch(window=(0.5, 3.0)) == [[[3.0, 0.25], [2.0, 1.0]]]
+    assert mismatch(mode="clip", window=(0.5, 3.0)) == [[[3.0, 0.5], [2.0, 1.0]]]
+    np.testing.assert_allclose(
+        mismatch(mode="mask", window=(0.5, 3.0)), [[[0.0, 0.0], [2.0, 1.0]]], rtol=1e-14
+    )
+
+
+def test_a_veto_and_a_second_window_leave_out_what_a_limit_keeps():
+    """Of the first completion the product is 1, and one token is below 1/2; of the second it is 2."""
+    first, second = mismatch(window=(0.5, 3.0), veto=0.5)[0]
+    assert (first, second[0]) == ([0.0, 0.0], 2.0)
+    first, second = mismatch(window=(0.5, 3.0), reject=("sequence", 0.5, 1.5))[0]
+    assert (first, second[0]) == ([3.0, 0.25], 0.0)
+
+
+def test_weights_are_divided_by_their_mean_before_anything_is_left_out():
+    """Limited at 3.75, 3.75, 1/4 and 2 have the mean 2; of whole completions 1 and 2 have 3/2."""
+    np.testing.assert_allclose(
+        np.array(mismatch(window=(0.5, 3.75), normalized=True))[MASK != 0], [1.875, 0.125, 1.0], rtol=1e-14
+    )
+    whole = np.array(mismatch(level="sequence", window=(0.5, 3.0), normalized=True))
+    np.testing.assert_allclose(whole[MASK != 0], [2 / 3, 2 / 3, 4 / 3], rtol=1e-14)
+
+
+def test_what_is_left_out_has_no_penalty_and_the_denominators_stay():
+    correction = np.array([[[0.0, 1.5], [2.0, 1.0]]])
+    assert only_kept(MASK, correction).tolist() == [[[0.0, 0.25], [0.5, 0.0]]]
+    assert only_kept(MASK, correction, per_token=True).tolist() == [[[0.0, 1 / 3], [1 / 3, 0.0]]]

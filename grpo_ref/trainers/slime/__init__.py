@@ -18,6 +18,8 @@ from grpo_ref.trainers.slime.keys import ABOUT, ALIASES, BEYOND, CONCEPTS, DEFAU
 from grpo_ref.trainers.slime.metrics import METRICS
 from grpo_ref.trainers.slime.quirks import (
     CALLS,
+    mismatch_weights,
+    only_kept,
     spread_above,
     token_mean_of_any,
     unmoved,
@@ -27,7 +29,7 @@ from grpo_ref.trainers.slime.quirks import (
     whitened_scores,
     whitened_scores_less_penalty,
 )
-from grpo_ref.trainers.slime.refusals import ALLOWED, KNOWN, check
+from grpo_ref.trainers.slime.refusals import ALLOWED, KNOWN, LOSS, MISMATCH, bounds_of, check
 from grpo_ref.trainers.slime.traps import TRAPS
 
 PENALTIES = {"k1": slot(k1), "k2": slot(k2), "k3": slot(k3), "low_var_kl": slot(k3, max_value=10.0)}
@@ -65,6 +67,7 @@ def _build(s: SimpleNamespace) -> Recipe:
         aggregate=slot(token_mean_of_any if s.calculate_per_token_loss else sequence_mean_token_mean),
         source=DIALECT.version,
         corrections=_corrections(s),
+        penalty_aggregate=slot(only_kept, per_token=s.calculate_per_token_loss) if _leaves_out(s) else None,
     )
 
 
@@ -113,11 +116,28 @@ def _penalty(s: SimpleNamespace) -> Slot:
     return slot(weighted_estimate, estimator=s.kl_loss_type)
 
 
+def _leaves_out(s: SimpleNamespace) -> bool:
+    """Whether tokens are left out of the whole loss by the function of slime's examples."""
+    return bool(s.use_tis and s.custom_tis_function_path == MISMATCH and (s.use_rs or s.tis_mode == "mask"))
+
+
+def _mismatch(s: SimpleNamespace) -> Slot:
+    window, rejection = bounds_of(vars(s))
+    told: dict[str, Any] = {"reject": (s.rs_level, *rejection)} if s.use_rs else {}
+    if s.use_rs and s.rs_veto_threshold is not None:
+        told["veto"] = s.rs_veto_threshold
+    if s.tis_batch_normalize:
+        told["normalized"] = True
+    return slot(mismatch_weights, level=s.tis_level, mode=s.tis_mode, window=window, **told)
+
+
 def _corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
     moved = (slot(unmoved, threshold=s.opsm_delta),) if s.use_opsm else ()
     if not (s.use_tis or s.get_mismatch_metrics):
         return moved
-    icepop = s.custom_tis_function_path == KNOWN["custom_tis_function_path"][-1]
+    if s.custom_tis_function_path == MISMATCH:
+        return (_mismatch(s),) if s.use_tis else moved
+    icepop = s.custom_tis_function_path == f"{LOSS}.icepop_function"
     kernel = masked if icepop else truncated
     return (*moved, slot(kernel, min_ratio=s.tis_clip_low, max_ratio=s.tis_clip, unknown=nan))
 
@@ -153,6 +173,7 @@ DIALECT = Dialect(
         token_mean_of_any: token_mean,
         spread_above: mixed_groups,
         unmoved: off_policy_mask,
+        mismatch_weights: truncated,
         weighted_estimate: weighted_k3,
         whitened_scores: whitened,
         whitened_scores_less_penalty: whitened,

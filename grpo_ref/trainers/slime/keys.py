@@ -33,6 +33,19 @@ OBJECTIVE: dict[str, Any] = {
     "dynamic_sampling_filter_path": None,
     "n_samples_per_prompt": 8,
 }
+MISMATCH: dict[str, Any] = {
+    "use_rs": True,
+    "tis_level": "token",
+    "rs_level": "token",
+    "tis_mode": "truncate",
+    "tis_lower_bound": 0.5,
+    "tis_upper_bound": 2.0,
+    "rs_lower_bound": None,
+    "rs_upper_bound": None,
+    "rs_veto_threshold": 1e-4,
+    "tis_batch_normalize": True,
+}
+"""Of `examples/train_infer_mismatch_helper/mis.yaml`, which is given as custom_config_path; no flags."""
 CHECKED: dict[str, Any] = {
     "rollout_batch_size": None,
     "global_batch_size": None,
@@ -41,7 +54,7 @@ CHECKED: dict[str, Any] = {
     "rollout_temperature": 1.0,
 }
 """What does not touch the objective, but has values or combinations that are refused."""
-DEFAULTS = OBJECTIVE | CHECKED
+DEFAULTS = OBJECTIVE | MISMATCH | CHECKED
 OTHERS = frozenset(
     """['httpx', 'megatron', 'requests', 'sglang', 'sglang_router', 'wandb']
     accumulate_allreduce_grads_in_fp32 actor_num_gpus_per_node actor_num_nodes adam_beta1 adam_beta2
@@ -152,6 +165,10 @@ CONCEPTS = {COMPLETIONS: "n_samples_per_prompt", BONUS: "entropy_coef"}
 _CHECKED = "This does not touch the objective; slime refuses some values and combinations."
 ABOUT = {
     **dict.fromkeys(CHECKED, _CHECKED),
+    **dict.fromkeys(
+        MISMATCH, "This is read by compute_mis_weights_with_cp alone, and stands in custom_config_path."
+    ),
+    "tis_batch_normalize": "The weights are divided by their mean over a micro-batch; here one holds the whole step.",
     "n_samples_per_prompt": "This is the number of completions per prompt. slime's own default is 1, which leaves every"
     " completion of grpo, gspo and cispo an advantage of 0; here it is 8.",
     "global_batch_size": "The loss is averaged over this many completions, on all ranks together; with fewer than a"

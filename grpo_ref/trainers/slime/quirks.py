@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from grpo_ref.arrays import (
     BATCH,
     MEMBERS,
@@ -15,9 +17,11 @@ from grpo_ref.arrays import (
     at_least,
     is_set,
     masked_mean,
+    masked_sum,
     where_mask,
 )
 from grpo_ref.kernels.advantages.moments import whiten
+from grpo_ref.kernels.aggregation import sequence_mean_token_mean
 from grpo_ref.kernels.penalties import k1, k2, k3
 from grpo_ref.recipes import Slot
 from grpo_ref.trainers.calls import loss
@@ -89,6 +93,87 @@ def unmoved(
     moved = masked_mean(old_log_probs - log_probs, mask, axis=TOKENS, keepdims=True)
     left_out = (advantages < 0.0) & (moved > threshold)
     return 1.0 - xp.astype(left_out, log_probs.dtype) + xp.zeros_like(log_probs)
+
+
+def mismatch_weights(
+    old_log_probs: Array,
+    rollout_log_probs: Array,
+    mask: Array,
+    *,
+    level: str = "token",
+    mode: str = "truncate",
+    window: tuple[float, float],
+    reject: tuple[str, float, float] | None = None,
+    veto: float | None = None,
+    normalized: bool = False,
+) -> Array:
+    """The ratio of learner to sampler, limited or not, times what a second window and a veto leave of it.
+
+        w = limited(c) / mean(limited(c)) · [low <= c' <= high] · [no token of the completion has c < veto]
+
+    Args:
+      old_log_probs, rollout_log_probs: (P, G, T) in nats; their difference at a level is limited to ± 20.
+      mask: (P, G, T) 1 on completion tokens.
+      level: of c: "token", "sequence" (the product) or "geometric" (the geometric mean).
+      mode: "truncate" limits c from above, "clip" from both sides, "mask" leaves out what is outside the window.
+      window: tis_lower_bound and tis_upper_bound.
+      reject: rs_level with rs_lower_bound and rs_upper_bound, of c'; None is no second window.
+      veto: rs_veto_threshold, of the token's ratio; None is none.
+      normalized: whether w is divided by its mean over the tokens, or over the completions, before anything is
+        left out; slime takes it over a micro-batch.
+
+    Returns:
+      (P, G, T) weights; exactly 0 where a token is left out, of the penalty too.
+
+    slime `examples/train_infer_mismatch_helper/mis.py`, `compute_mis_weights`.
+    """
+    xp = array_namespace(old_log_probs, rollout_log_probs, mask)
+    apart = where_mask(mask, old_log_probs - rollout_log_probs)
+    ratio, (low, high) = _ratio_at(apart, mask, level), window
+    kept = xp.ones_like(ratio)
+    if mode == "mask":
+        kept = xp.astype((ratio >= low) & (ratio <= high), ratio.dtype)
+    weights = ratio if mode == "mask" else xp.clip(ratio, low if mode == "clip" else 0.0, high)
+    if normalized:
+        mean = masked_mean(weights, mask, axis=BATCH, keepdims=True)
+        if level == "sequence":
+            mean = xp.mean(masked_mean(weights, mask, axis=TOKENS, keepdims=True), axis=BATCH, keepdims=True)
+        weights = weights / xp.where(mean > EPS, mean, 1.0)
+    if reject is not None:
+        other = _ratio_at(apart, mask, reject[0])
+        kept = kept * xp.astype((other >= reject[1]) & (other <= reject[2]), kept.dtype)
+    if veto is not None:
+        lost = xp.any(is_set(mask) & (apart < math.log(veto)), axis=TOKENS, keepdims=True)
+        kept = kept * (1.0 - xp.astype(lost, kept.dtype))
+    return weights * kept
+
+
+def _ratio_at(apart: Array, mask: Array, level: str) -> Array:
+    """(P, G, T) exp of the difference, token by token, summed, or averaged over the completion."""
+    xp = array_namespace(apart, mask)
+    if level != "token":
+        over = masked_mean if level == "geometric" else masked_sum
+        apart = over(apart, mask, axis=TOKENS, keepdims=True) + xp.zeros_like(apart)
+    return xp.exp(xp.clip(apart, -20.0, 20.0))
+
+
+def only_kept(mask: Array, correction: Array, *, per_token: bool = False) -> Array:
+    """The weights of the loss for the penalty: what a correction leaves out has none, and the denominators stay.
+
+        V = W [c ≠ 0]
+
+    Args:
+      mask: (P, G, T) 1 on completion tokens.
+      correction: (P, G, T) c, the product of the corrections.
+      per_token: calculate_per_token_loss.
+
+    Returns:
+      (P, G, T) weights.
+
+    slime `policy_loss_function`, whose average is made anew with the masks that the correction returns.
+    """
+    weights = token_mean_of_any(mask) if per_token else sequence_mean_token_mean(mask)
+    return weights * array_namespace(mask, correction).astype(correction != 0.0, weights.dtype)
 
 
 def weighted_estimate(
@@ -234,7 +319,11 @@ def _loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) 
     bonus = dialect.concept(BONUS, config, 0.0)
     found = loss(dialect, {**config, "entropy_coef": 0.0}, record)
     if bonus:
-        weights = dialect.recipe(**config).weights(record.mask)
+        recipe = dialect.recipe(**config)
+        weights = recipe.weights(record.mask)
+        if recipe.penalty_aggregate is not None:
+            kept = np.prod([part(record) for part in recipe.corrections], axis=0)
+            weights = recipe.penalty_aggregate(mask=record.mask, correction=kept)
         found["loss"] = found["loss"] - bonus * (weights * record.entropies).sum()
     return found
 

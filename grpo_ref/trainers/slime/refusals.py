@@ -12,8 +12,14 @@ ALLOWED = {
 """ppo, which needs a critic, is the one value that slime takes and no recipe here can express."""
 LOSS = "slime.backends.megatron_utils.loss"
 FILTERS = "slime.rollout.filter_hub.dynamic_sampling_filters"
+MISMATCH = "examples.train_infer_mismatch_helper.mis.compute_mis_weights_with_cp"
 KNOWN = {
-    "custom_tis_function_path": (None, f"{LOSS}.vanilla_tis_function", f"{LOSS}.icepop_function"),
+    "custom_tis_function_path": (
+        None,
+        f"{LOSS}.vanilla_tis_function",
+        f"{LOSS}.icepop_function",
+        MISMATCH,
+    ),
     "dynamic_sampling_filter_path": (None, f"{FILTERS}.check_reward_nonzero_std"),
 }
 """The functions of slime itself that can be told; None is the first one, or no filter."""
@@ -42,6 +48,36 @@ def check(s: Mapping[str, Any]) -> None:
     temperature = s["rollout_temperature"]
     _refuse(temperature <= 0, "rollout_temperature", f"of at most 0, got {temperature}")
     _check_sizes(s)
+    if s["custom_tis_function_path"] == MISMATCH and s["use_tis"]:
+        _check_mismatch(s)
+
+
+def bounds_of(s: Mapping[str, Any]) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The windows of the weight and of the rejection, where what is left out is another bound."""
+    high, low = s["tis_upper_bound"], s["tis_lower_bound"]
+    low = 1.0 / high if low is None else low
+    reject = s["rs_lower_bound"], s["rs_upper_bound"]
+    return (low, high), (low if reject[0] is None else reject[0], high if reject[1] is None else reject[1])
+
+
+def _check_mismatch(s: Mapping[str, Any]) -> None:
+    """`compute_mis_weights`."""
+    levels = dict.fromkeys(("token", "sequence", "geometric"))
+    one_of("tis_level", s["tis_level"], levels)
+    one_of("rs_level", s["rs_level"], levels)
+    one_of("tis_mode", s["tis_mode"], dict.fromkeys(("truncate", "clip", "mask")))
+    window, rejection = bounds_of(s)
+    _refuse(
+        s["tis_mode"] != "truncate" and not window[0] < window[1], "tis_lower_bound", f"not below {window[1]}"
+    )
+    _refuse(s["use_rs"] and not rejection[0] < rejection[1], "rs_lower_bound", f"not below {rejection[1]}")
+    normalized = s["tis_batch_normalize"] and s["tis_level"] == "geometric"
+    _refuse(normalized, "tis_batch_normalize", "with tis_level geometric")
+    if s["use_opsm"]:
+        raise ValueError(
+            "slime: use_opsm with compute_mis_weights_with_cp cannot be expressed here. One leaves tokens out of the"
+            " surrogate alone, the other out of the penalty too."
+        )
 
 
 def _check_sizes(s: Mapping[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """Configurations of slime that do something else than their author is likely to think."""
 
+from grpo_ref.trainers.slime.refusals import MISMATCH
 from grpo_ref.trainers.trap import Trap
 
 BY_GROUP = ("grpo", "gspo", "cispo")
@@ -87,12 +88,21 @@ TRAPS = (
     ),
     Trap(
         "Metrics that train",
-        lambda s, given: s.get_mismatch_metrics and not s.use_tis,
+        lambda s, given: s.get_mismatch_metrics and not s.use_tis and s.custom_tis_function_path != MISMATCH,
         "get_mismatch_metrics calls the function of custom_tis_function_path, and the loss that it returns is trained,"
         " without use_tis too.",
         "slime loss.py, policy_loss_function",
         {"get_mismatch_metrics": True} | ICEPOP,
         {"get_mismatch_metrics": True, "use_tis": True} | ICEPOP,
+    ),
+    Trap(
+        "Weights that depend on their neighbours",
+        lambda s, given: s.use_tis and s.custom_tis_function_path == MISMATCH and s.tis_batch_normalize,
+        "tis_batch_normalize divides the weights by their mean over a micro-batch: the same tokens weigh more or less"
+        " with another micro_batch_size or max_tokens_per_gpu. What is said here holds where one micro-batch is the step.",
+        "slime examples/train_infer_mismatch_helper/mis.py, compute_mis_weights",
+        {"use_tis": True, "custom_tis_function_path": MISMATCH},
+        {"use_tis": True, "custom_tis_function_path": MISMATCH, "tis_batch_normalize": False},
     ),
     Trap(
         "Normalized twice",

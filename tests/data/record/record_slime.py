@@ -17,6 +17,7 @@ import logging
 import math
 import os
 import sys
+import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,12 +25,18 @@ from typing import Any
 os.environ["TORCHDYNAMO_DISABLE"] = "1"
 import torch
 import writing
+import yaml
 from absent import stand_in_for
 
 ABSENT = ("deep_ep", "httpx", "megatron", "ray", "requests", "sglang", "sglang_router", "wandb")
 GROUP = 4
 COMMIT = "slime 624b824a (2026-08-21)"
 PATH = "slime.backends.megatron_utils.loss"
+MIS_FILE = "examples/train_infer_mismatch_helper/mis.yaml"
+MIS = {"custom_tis_function_path": "examples.train_infer_mismatch_helper.mis.compute_mis_weights_with_cp"}
+OF_FILE = """use_rs tis_level rs_level tis_mode tis_lower_bound tis_upper_bound rs_lower_bound rs_upper_bound
+rs_veto_threshold tis_batch_normalize""".split()
+"""What stands in a file that goes before the flags; the other keys of theirs are there as well."""
 
 
 class Lenient(argparse.Namespace):
@@ -50,6 +57,13 @@ def parsed(config: dict[str, Any]) -> Lenient:
         "ref_load": str(SOURCES),
     }
     words = []
+    if own := {key: value for key, value in config.items() if key in OF_FILE}:
+        own = yaml.safe_load((SOURCES / MIS_FILE).read_text(encoding="utf-8")) | own
+        own["use_tis"] = config.get("use_tis", False)
+        file = Path(tempfile.mkdtemp()) / "mis.yaml"
+        file.write_text(yaml.safe_dump(own), encoding="utf-8")
+        told |= {"custom_config_path": str(file)}
+        config = {key: value for key, value in config.items() if key not in OF_FILE}
     for key, value in (told | config).items():
         if value is not False and value is not None:
             flag = f"--{key.replace('_', '-')}"
@@ -120,7 +134,7 @@ def loss(case: dict[str, Any]) -> dict[str, Any]:
     metrics = {name: found[name] / (float(by) if args.calculate_per_token_loss else count) for name in found}
     named = [*LOGGED] if "entropies" in has else [name for name in LOGGED if name != "entropy_loss"]
     metrics = {name: metrics[name] for name in named if name in metrics and math.isfinite(metrics[name])}
-    metrics = {} if "dtype" in case else metrics
+    metrics = {} if "dtype" in case or MIS.items() <= case["config"].items() else metrics
     return {"loss": total.item(), "grad_logp": policy.grad.tolist(), "metrics": metrics}
 
 
@@ -280,6 +294,40 @@ def corrections() -> Any:
     yield case("metrics that train", "loss", config, SAMPLER)
 
 
+def mismatches() -> Any:
+    """The function of their examples; one micro-batch is the step."""
+    plain = {"tis_batch_normalize": False, "use_rs": False}
+    narrow = {"tis_lower_bound": 0.8, "tis_upper_bound": 1.25}
+    for name, keys in {
+        "as in its file": {"use_rs": True},
+        "plain": plain,
+        "clip": plain | narrow | {"tis_mode": "clip"},
+        "mask": plain | narrow | {"tis_mode": "mask"},
+        "mask, normalized": narrow | {"tis_mode": "mask", "use_rs": False},
+        "sequence": plain | {"tis_level": "sequence"},
+        "sequence, normalized": {"tis_level": "sequence", "use_rs": False},
+        "sequence, rejected": narrow | {"tis_level": "sequence", "rs_level": "sequence"},
+        "geometric": plain | narrow | {"tis_level": "geometric", "tis_mode": "mask"},
+        "token, rejected by geometric mean": narrow | {"rs_level": "geometric", "rs_veto_threshold": None},
+        "rejected by a window of its own": {"rs_lower_bound": 0.9, "rs_upper_bound": 1.3},
+        "veto": plain
+        | {"use_rs": True, "rs_veto_threshold": 0.7, "rs_lower_bound": 0.1, "rs_upper_bound": 9.0},
+        "no lower bound": plain | {"tis_mode": "clip", "tis_lower_bound": None, "tis_upper_bound": 1.2},
+    }.items():
+        config = {"use_tis": True} | MIS | keys
+        yield case(f"mismatch: {name}", "loss", config, SAMPLER)
+        told = config | penalty("low_var_kl") | {"calculate_per_token_loss": "mask" in name}
+        yield case(f"mismatch: {name}, low_var_kl", "loss", told, EVERY | {"mask": "mask_empty"}, rtol=2e-6)
+        far = SAMPLER | {"rollout_log_probs": "sampler_logp_far", "mask": "mask_holes"}
+        if "sequence" not in name:
+            yield case(f"mismatch: {name}, sampler far", "loss", config, far)
+    given = EVERY | {"entropies": "entropy"}
+    config = {"use_tis": True} | MIS | narrow | penalty("k3") | {"entropy_coef": 0.02}
+    yield case("mismatch: penalty and entropy", "loss", config | {"use_rs": True}, given, rtol=2e-6)
+    config = {"get_mismatch_metrics": True, "use_rs": True} | MIS
+    yield case("mismatch: metrics alone", "loss", config, SAMPLER)
+
+
 ESTIMATORS = {
     **KINDS,
     "no spread": {"disable_grpo_std_normalization": True},
@@ -348,6 +396,9 @@ REFUSED = {
     "an estimator that is none": {"advantage_estimator": "rloo"},
     "a KL that is none": {"use_kl_loss": True, "kl_loss_type": "abs"},
     "a clip in words": {"eps_clip": "small"},
+    "a window upside down": {"use_tis": True, "tis_mode": "mask", "tis_lower_bound": 3.0} | MIS,
+    "a mean of geometric means": {"use_tis": True, "tis_level": "geometric"} | MIS,
+    "a mode that is none": {"use_tis": True, "tis_mode": "drop"} | MIS,
     "fewer prompts than needed": {"rollout_batch_size": 8, "over_sampling_batch_size": 4},
     "steps that do not fit": {"rollout_batch_size": 8, "num_steps_per_rollout": 2, "global_batch_size": 32},
 }
@@ -411,7 +462,8 @@ if __name__ == "__main__":
     LOSS.mpu = PARALLEL.mpu = sys.modules["megatron.core"].mpu = alone
     DISTRIBUTED.dist = SimpleNamespace(all_reduce=lambda *_, **__: None, ProcessGroup=Any)
     POST_PROCESS = method(SOURCES / "slime" / "ray" / "rollout.py", "_post_process_rewards")
-    wanted = itertools.chain(losses(), penalties(), corrections(), advantage_cases(), refusals())
+    both = itertools.chain(corrections(), mismatches())
+    wanted = itertools.chain(losses(), penalties(), both, advantage_cases(), refusals())
     done = [*map(recorded, wanted)]
     about = {"trainer": COMMIT, "torch": torch.__version__, "by": "tests/data/record/record_slime.py"}
     print(writing.write("slime", [each for each in done if finite(each)], about), len(done))
