@@ -53,6 +53,10 @@ open_instruct loss_fn=cispo kl_estimator=1
 rlinf
 rlinf loss_agg_func=seq-mean-token-sum kl_penalty_type=k2
 openrlhf
+nemo_rl
+nemo_rl use_dynamic_sampling=true use_importance_sampling_correction=true
+slime
+slime advantage_estimator=gspo use_tis=true use_opsm=true
 openrlhf policy_loss_type=gspo use_kl_loss=true
 understand_r1_zero
 """
