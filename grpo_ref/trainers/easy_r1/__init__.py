@@ -46,15 +46,15 @@ PENALTIES = {
 }
 """"full", the one value beside these, multiplies arrays of two shapes and stops the first step."""
 AGGREGATES = {"token": slot(token_mean), "seq": slot(sequence_mean_token_mean)}
-"""The 1e-8 that EasyR1 adds to the numbers of tokens is lost: they are whole numbers, and it computes in float32."""
+"""The 1e-8 that EasyR1 adds to the numbers of tokens is lost: they are whole numbers, and it is float32."""
 
 
 def recipe(**config: Any) -> Recipe:
     """The recipe that EasyR1 computes on one micro-batch.
 
     Args:
-      config: keys of `PPOConfig`, with their groups or without; EasyR1's own default of worker.rollout.n is 1,
-        here it is the 5 of its example.
+      config: keys of `PPOConfig`, with their groups or without; EasyR1's own default of worker.rollout.n is
+        1, here it is the 5 of its example.
 
     Raises:
       ValueError: if a key is unknown, or a value is one that EasyR1 would refuse.

@@ -1,6 +1,7 @@
 """What EasyR1 logs of the loss (`update_policy`), of the penalty in the reward and of the batch.
 
-What is logged of the loss is the mean over the micro-batches of a step; the penalty in the loss is that of the last one.
+What is logged of the loss is the mean over the micro-batches of a step; the penalty in the loss is that of
+the last one.
 """
 
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""What EasyR1 alone does: a dual clip of GSPO's token form, its penalties in the reward, and a filter by the mean."""
+"""What EasyR1 alone does: a dual clip of GSPO's token form, penalties in the reward, a filter by the mean."""
 
 from collections.abc import Mapping
 from types import SimpleNamespace

@@ -55,7 +55,8 @@ def _check_clips(settings: Mapping[str, Any]) -> None:
     _expect(high >= 0.0, f"clip_ratio_high: expected a number >= 0, got {high}")
     _expect(
         dual > 1.0 or settings["loss_type"] == "cispo",
-        f"clip_ratio_dual: a bound of 1 or less cannot be expressed here; it would hold every bad token. Got {dual}",
+        "clip_ratio_dual: a bound of 1 or less cannot be expressed here; it would hold every bad token. Got"
+        f" {dual}",
     )
 
 
@@ -67,8 +68,8 @@ def _check_kl(settings: Mapping[str, Any]) -> None:
     _expect(horizon > 0, f"kl_horizon: expected a number > 0, got {horizon}")
     _expect(
         bool(settings["use_kl_loss"]),
-        "kl_type: adaptive cannot be expressed here. The weight of the penalty in the reward would follow the KL while"
-        " the policy trains; here it is a constant.",
+        "kl_type: adaptive cannot be expressed here. The weight of the penalty in the reward would follow"
+        " the KL while the policy trains; here it is a constant.",
     )
 
 

@@ -1,4 +1,4 @@
-"""SkyRL at a9564572 (August 2026): `ppo_utils.py`, the trainer and the worker of its FSDP and Megatron backends."""
+"""SkyRL at a9564572 (August 2026): its trainer, and the worker of the FSDP and Megatron backends."""
 
 from math import inf, nan
 from types import SimpleNamespace
@@ -222,7 +222,7 @@ def _surrogate(s: SimpleNamespace, aggregate: Slot) -> Slot:
 
 
 def _corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
-    """What the loss is multiplied by; of the tokens outside a window, no correction by completion sees any."""
+    """What the loss is multiplied by; a correction by completion sees no token outside the window."""
     kind, cap = s.tis_ratio_type, s.token_tis_ratio_clip_high
     if s.use_tis:
         kind, cap = "token", s.tis_imp_ratio_cap

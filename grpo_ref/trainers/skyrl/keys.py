@@ -67,6 +67,7 @@ BY_PLACE: dict[str, dict[str, Any]] = {
         "policy_mini_batch_size": 256,
         "micro_train_batch_size_per_gpu": 1,
         "micro_forward_batch_size_per_gpu": 1,
+        "max_tokens_per_microbatch": -1,
         "strategy": "fsdp",
         "sequence_parallel_backend": "ulysses",
         "max_ckpts_to_keep": -1,
@@ -108,28 +109,26 @@ CHECKED = frozenset(
 """What does not touch the objective, but is refused in some combinations."""
 _OF_ALGORITHM = """kl_target temperature value_head_prefix lambd value_clip max_sample_batches
 min_replace_ratio""".split()
-_OF_TRAINER = """use_expandable_segments colocate_policy_ref critic_num_nodes critic_num_gpus_per_node ref_num_nodes
-ref_num_gpus_per_node clear_kv_cache_on_weight_sync
-simulate_training simulate_training_step_seconds simulate_weight_sync_seconds gradient_checkpointing
+_OF_TRAINER = """use_expandable_segments colocate_policy_ref critic_num_nodes critic_num_gpus_per_node
+ref_num_nodes ref_num_gpus_per_node clear_kv_cache_on_weight_sync simulate_training
+simulate_training_step_seconds simulate_weight_sync_seconds gradient_checkpointing
 gradient_checkpointing_use_reentrant seed resume_mode resume_path log_path ckpt_path ckpt_interval
-hf_save_interval export_path bf16 epochs max_training_steps critic_mini_batch_size max_tokens_per_microbatch
-recompute_old_logprobs_per_minibatch update_ref_every_epoch remove_microbatch_padding use_sample_packing
-eval_batch_size eval_before_train eval_interval max_prompt_length flash_attn disable_fast_tokenizer project_name
-run_name logger enable_ray_gpu_monitor tags dump_data_batch dump_eval_results print_example_interval
-num_logger_eval_samples num_logger_train_samples log_example_interval logprobs_chunk_size
-vocab_entropy_chunk_size vocab_entropy_chunk_memory_mb fused_lm_head_logprob fused_lm_head_logprob_backend
-use_torch_compile record_memory language_model_only inference_only_init enabled num_speculative_tokens
-loss_weight""".split()
+hf_save_interval export_path bf16 epochs max_training_steps critic_mini_batch_size recompute_old_logprobs_per_minibatch update_ref_every_epoch remove_microbatch_padding use_sample_packing
+eval_batch_size eval_before_train eval_interval max_prompt_length flash_attn disable_fast_tokenizer
+project_name run_name logger enable_ray_gpu_monitor tags dump_data_batch dump_eval_results
+print_example_interval num_logger_eval_samples num_logger_train_samples log_example_interval
+logprobs_chunk_size vocab_entropy_chunk_size vocab_entropy_chunk_memory_mb fused_lm_head_logprob
+fused_lm_head_logprob_backend use_torch_compile record_memory language_model_only inference_only_init""".split()
 _OF_GENERATOR = """max_turns max_input_length use_conversation_multi_turn chat_template_kwargs
 append_eos_token_after_stop_str_in_multi_turn eval_n_samples_per_prompt use_cache_salt
-vision_language_generator repetition_penalty top_p min_p top_k stop additional_kwargs
-eval_sampling_params model_config_kwargs""".split()
+vision_language_generator repetition_penalty top_p min_p top_k stop additional_kwargs eval_sampling_params
+model_config_kwargs""".split()
 OTHERS = frozenset([*_OF_ALGORITHM, *_OF_TRAINER, *_OF_GENERATOR])
 GROUPS = frozenset(part for place in [*BY_PLACE, "trainer.mtp"] for part in place.split("."))
 IGNORED = frozenset(
-    """additional_kwargs chat_template chat_template_kwargs critic data ddp_config delta_weight_sync environment
-    eval_sampling_params fsdp_config inference_engine megatron_config model model_config_kwargs mtp
-    optimizer_config ref torch_profiler_config""".split()
+    """additional_kwargs chat_template chat_template_kwargs critic data ddp_config delta_weight_sync
+environment eval_sampling_params fsdp_config inference_engine megatron_config model model_config_kwargs mtp
+optimizer_config ref torch_profiler_config""".split()
 )
 """Groups of which no key touches the objective, but those that stand above with their place."""
 BEYOND = {
@@ -157,25 +156,29 @@ ABOUT = {
     "lambd": "This is of gae alone, which needs a critic.",
     "kl_target": "This is of the adaptive weight alone.",
     "horizon": "This is of the adaptive weight alone.",
-    "kl_ctrl.type": "This says whether the weight of a penalty in the reward is constant; in the loss it always is.",
+    "kl_ctrl.type": "This says whether the weight of a penalty in the reward is constant; in the loss it"
+    " always is.",
     "max_seq_len": "This is the length that seq_mean_token_sum_norm divides by; no other average reads it.",
-    "micro_train_batch_size_per_gpu": "SkyRL refuses some combinations; token_mean_legacy averages over this many"
-    " completions first.",
-    "policy_mini_batch_size": "This counts prompts: an update sees this number times n_samples_per_prompt completions.",
+    "micro_train_batch_size_per_gpu": "SkyRL refuses some combinations; token_mean_legacy averages over"
+    " this many completions first.",
+    "policy_mini_batch_size": "This counts prompts: an update sees this number times n_samples_per_prompt"
+    " completions.",
+    "max_tokens_per_microbatch": "Micro-batches are filled up to this many tokens; on Megatron the penalty"
+    " depends on how.",
     "use_entropy_loss": "This says whether the entropy bonus is added.",
     "use_tis": "SkyRL turns this into tis_ratio_type=token, with tis_imp_ratio_cap as its bound.",
     "tis_imp_ratio_cap": "This is the bound where use_tis is set, in place of token_tis_ratio_clip_high.",
     "sample_full_batch": "The asynchronous trainer draws groups until each of a mini-batch has contrast.",
-    "sampling_params.logprobs": "Without it the sampler reports no log-probabilities, which every correction needs.",
-    "sampling_params.max_generate_length": "This is the generation budget; the overlong punishment of the DAPO example"
-    " counts from it.",
-    "overlong_buffer_len": "This is a key of the DAPO example, examples/train/algorithms/dapo; the entry point of SkyRL"
-    " itself does not know it.",
-    "overlong_buffer_penalty_factor": "This is a key of the DAPO example, examples/train/algorithms/dapo; the entry"
+    "sampling_params.logprobs": "Without it the sampler reports no log-probabilities, which every"
+    " correction needs.",
+    "sampling_params.max_generate_length": "This is the generation budget; the overlong punishment of the"
+    " DAPO example counts from it.",
+    "overlong_buffer_len": "This is a key of the DAPO example, examples/train/algorithms/dapo; the entry"
     " point of SkyRL itself does not know it.",
+    "overlong_buffer_penalty_factor": "This is a key of the DAPO example, examples/train/algorithms/dapo;"
+    " the entry point of SkyRL itself does not know it.",
     "min_replace_ratio": "This is of dynamic_sampling.type=replace alone.",
     "update_ref_every_epoch": "This makes the policy of an epoch the reference of the next one.",
     "temperature": "This is the temperature of the policy, for sampling and for the log-probabilities alike.",
     "use_sample_packing": "This is the old name of remove_microbatch_padding.",
-    "loss_weight": "The draft heads have a loss of their own, whose gradient reaches them alone.",
 }

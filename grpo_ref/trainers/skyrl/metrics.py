@@ -1,4 +1,4 @@
-"""What SkyRL's worker logs of a mini-batch of one micro-batch, and the trainer of the penalty in the reward."""
+"""What SkyRL's worker logs of a mini-batch of one micro-batch."""
 
 from dataclasses import replace
 

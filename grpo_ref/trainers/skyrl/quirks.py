@@ -294,7 +294,8 @@ def dppo_tv_against_sampler(
 ) -> Term:
     """DPPO with a total variation from the sampler, and its ratio in place of the log-probability.
 
-        sₜ = c mₜ A,   c = πθ / πrollout;   left out:  A > 0, πθ - πrollout > high;   A < 0, πrollout - πθ > low
+        sₜ = c A where it is not left out,   c = πθ / πrollout
+        left out:  A > 0 and πθ - πrollout > high,    A < 0 and πrollout - πθ > low
 
     Args:
       log_probs, rollout_log_probs: (P, G, T) in nats.
@@ -316,7 +317,8 @@ def dppo_kl_against_sampler(
 ) -> Term:
     """The same with the KL of token against not-token, from the sampler to the policy.
 
-        sₜ = c mₜ A,   c = πθ / πrollout;   left out:  A > 0, πθ > πrollout, D > high;   A < 0, πθ < πrollout, D > low
+        sₜ = c A where it is not left out,   c = πθ / πrollout
+        left out:  A > 0, πθ > πrollout and D > high,    A < 0, πθ < πrollout and D > low
 
     Args:
       log_probs, rollout_log_probs, advantages: as in `dppo_tv_against_sampler`.
@@ -457,7 +459,8 @@ def without_outliers(
 ) -> Array:
     """A completion with a single token outside the bounds is left out whole.
 
-        w = 1 where every token of the completion has min_ratio <= c <= max_ratio, else 0,   c = πold / πrollout
+        w = 1 where every token of the completion has min_ratio <= c <= max_ratio, else 0
+        c = πold / πrollout
 
     Args:
       old_log_probs, rollout_log_probs: (P, G, T) in nats.

@@ -42,7 +42,8 @@ def _check_algorithm(settings: Mapping[str, Any]) -> None:
     )
     _expect(
         loss != "cross_entropy",
-        "policy_loss_type: cross_entropy cannot be expressed here. It learns every completion, whatever its reward.",
+        "policy_loss_type: cross_entropy cannot be expressed here. It learns every completion, whatever its"
+        " reward.",
     )
     both = settings["use_kl_in_reward"] and settings["use_kl_loss"]
     _expect(not both, "use_kl_in_reward: SkyRL refuses it with use_kl_loss, which is on where it is left out")
@@ -54,7 +55,8 @@ def _check_algorithm(settings: Mapping[str, Any]) -> None:
     punished = length is not None or settings["overlong_buffer_penalty_factor"] is not None
     _expect(
         not (punished and settings["zero_reward_on_non_stop"]),
-        "zero_reward_on_non_stop: with the overlong punishment of the DAPO example it cannot be expressed here.",
+        "zero_reward_on_non_stop: with the overlong punishment of the DAPO example it cannot be expressed"
+        " here.",
     )
     moving = settings["use_kl_in_reward"] and settings["kl_ctrl.type"] == "adaptive"
     _expect(
@@ -62,8 +64,8 @@ def _check_algorithm(settings: Mapping[str, Any]) -> None:
     )
     _expect(
         not moving,
-        "kl_ctrl.type: adaptive cannot be expressed here. The weight of the penalty in the reward would follow the KL"
-        " while the policy trains; here it is a constant.",
+        "kl_ctrl.type: adaptive cannot be expressed here. The weight of the penalty in the reward would"
+        " follow the KL while the policy trains; here it is a constant.",
     )
     normed = settings["loss_reduction"] == "seq_mean_token_sum_norm"
     _expect(
@@ -72,8 +74,8 @@ def _check_algorithm(settings: Mapping[str, Any]) -> None:
     )
     _expect(
         settings["dynamic_sampling.type"] != "replace",
-        "dynamic_sampling.type: replace cannot be expressed here. Copies of groups with contrast take the place of"
-        " those without.",
+        "dynamic_sampling.type: replace cannot be expressed here. Copies of groups with contrast take the"
+        " place of those without.",
     )
     _expect(
         loss != "dual_clip" or settings["clip_ratio_c"] > 1.0,
@@ -102,8 +104,8 @@ def _check_corrections(settings: Mapping[str, Any]) -> None:
     _expect(logprobs is None or logprobs <= 1, f"sampling_params.logprobs: expected 0 or 1, got {logprobs}")
     _expect(
         not settings["use_tis"] or settings["tis_imp_ratio_cap"] > 0.0,
-        "tis_imp_ratio_cap: with use_tis every weight would be limited to it, and a negative one turns the loss"
-        f" around. It is {settings['tis_imp_ratio_cap']}, which cannot be meant.",
+        "tis_imp_ratio_cap: with use_tis every weight would be limited to it, and a negative one turns the"
+        f" loss around. It is {settings['tis_imp_ratio_cap']}, which cannot be meant.",
     )
 
 
@@ -113,8 +115,8 @@ def _check_masks(settings: Mapping[str, Any]) -> None:
     by_token = settings["advantage_estimator"] == "reinforce++" or settings["advantage_batch_normalize"]
     _expect(
         not (masked and by_token),
-        "zero_variance_filter, apply_overlong_filtering: with advantages that are normalized over tokens they cannot be expressed"
-        " here. What is masked out of the loss still counts in that normalization.",
+        "zero_variance_filter, apply_overlong_filtering: with advantages that are normalized over tokens"
+        " they cannot be expressed here. What is masked out of the loss still counts in that normalization.",
     )
 
 
@@ -184,8 +186,8 @@ def _check_asynchronous(settings: Mapping[str, Any]) -> None:
     )
     _expect(
         not (whole and settings["apply_overlong_filtering"]),
-        "sample_full_batch: with apply_overlong_filtering it cannot be expressed here. A group is judged by those that"
-        " ended.",
+        "sample_full_batch: with apply_overlong_filtering it cannot be expressed here. A group is judged by"
+        " those that ended.",
     )
 
 
@@ -195,8 +197,8 @@ def _check_engines(settings: Mapping[str, Any], gpus: int) -> None:
         engines *= settings[f"inference_engine.{kind}_parallel_size"]
     _expect(
         not settings["colocate_all"] or engines == gpus,
-        f"inference_engine.num_engines: SkyRL refuses {engines} GPUs for the sampler beside {gpus} for the policy with"
-        " colocate_all",
+        f"inference_engine.num_engines: SkyRL refuses {engines} GPUs for the sampler beside {gpus} for the"
+        " policy with colocate_all",
     )
 
 
