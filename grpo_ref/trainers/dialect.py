@@ -264,7 +264,9 @@ class Dialect:
         """The value of the key for a concept, as it counts; the default where the trainer has no such key."""
         key, settings = self.concepts.get(name, ""), vars(self.settings(config))
         is_off = key in self.switches and not settings[self.switches[key]]
-        return self.defaults[key] if is_off else settings.get(key, default)
+        if is_off:
+            return 0.0 if name == BONUS else self.defaults[key]
+        return settings.get(key, default)
 
     def _suspects(self, config: Mapping[str, Any]) -> str:
         """The keys whose value is of another kind than the default, so that its kind could not be told."""
