@@ -13,6 +13,7 @@ from grpo_ref.kernels.surrogates import clipped
 from grpo_ref.recipes import slot
 from grpo_ref.trainers import areal
 from grpo_ref.trainers.areal.quirks import (
+    at_ratio_one,
     normalized,
     of_mean_advantage,
     of_small_second_moment,
@@ -30,6 +31,7 @@ PLAIN = {"actor.kl_ctl": 0.0, "gconfig.n_samples": 4}
 APART = PLAIN | {"use_decoupled_loss": True}
 GROUP = {"reward_norm": {"mean_level": "group", "std_level": "group", "group_size": 4}}
 ALONE = {"reward_norm": {"mean_level": "group", "std_level": None, "group_size": "${gconfig.n_samples}"}}
+REUSE = {"prox_logp_method": "reuse_train_logp"}
 TOKENS = {"adv_norm": {"mean_level": "batch", "std_level": "batch"}}
 FILTER = "rejection_sampling"
 # configuration -> parts of the recipe, as text
@@ -59,11 +61,11 @@ PARTS = {
     ),
     "one group, one spread": (PLAIN | GROUP, {"advantage": "group_normalized(ddof=1, eps=1e-05)"}),
     "the size as the files write it": (PLAIN | ALONE, {"advantage": "group_centered"}),
-    "the size left out": (
-        PLAIN | {"reward_norm.mean_level": "group", "reward_norm.std_level": None},
+    "a spread of the batch": (
+        PLAIN | {"reward_norm.mean_level": "group"},
         {
-            "advantage": "normalized(mean_level=group, std_level=None, leave_one_out=False, ddof=1,"
-            " eps=1e-05, size=1)"
+            "advantage": "normalized(mean_level=group, std_level=batch, leave_one_out=False, ddof=1,"
+            " eps=1e-05)"
         },
     ),
     "all others": (
@@ -74,8 +76,27 @@ PARTS = {
         PLAIN | ALONE | TOKENS,
         {
             "advantage": "returned(scores=group_centered, norm=normalized(mean_level=batch, std_level=batch,"
-            " leave_one_out=False, ddof=1, eps=1e-05, size=1))"
+            " leave_one_out=False, ddof=1, eps=1e-05))"
         },
+    ),
+    "cispo, bounded on both sides": (
+        PLAIN | {"use_cispo_loss": True, "eps_clip_higher": 4.0},
+        {"surrogate": "cispo(min_ratio=0.8, max_ratio=5.0)"},
+    ),
+    "a ratio that is always 1": (
+        APART | REUSE | {f"{FILTER}.upper": 2.0},
+        {
+            "surrogate": "at_ratio_one(surrogate=clipped(clip_low=0.2, clip_high=0.2))",
+            "corrections": "(of_learner(then=masked(min_ratio=0.0, max_ratio=2.0)))",
+        },
+    ),
+    "the same to the old log-probabilities": (
+        PLAIN | REUSE | {f"{FILTER}.upper": 2.0},
+        {"corrections": "(of_learner_since(then=masked(min_ratio=0.0, max_ratio=2.0)))"},
+    ),
+    "sapo keeps its ratio": (
+        PLAIN | REUSE | {"use_sapo_loss": True},
+        {"surrogate": "sapo(tau_positive=1.0, tau_negative=1.05)"},
     ),
     "gspo": (
         PLAIN | {"importance_sampling_level": "sequence", "eps_clip_higher": 0.28},
@@ -129,12 +150,19 @@ def test_a_configuration_becomes_a_recipe(config, parts):
 
 REFUSED = {
     "a critic": ({"critic": {"backend": "fsdp:d1"}}, "A critic gives values"),
-    "a teacher": ({"teacher": {"backend": "fsdp:d1"}}, "mixed with a distance to a teacher"),
+    "a teacher": ({"teacher": {"rollout": {"backend": "sglang:d1"}}}, "mixed with a distance to a teacher"),
     "a guess": (
         {"use_decoupled_loss": True, "prox_logp_method": "loglinear"},
         "depends on how many steps ago each token was sampled",
     ),
     "a key that was taken out": ({"behave_imp_weight_cap": 5.0}, "rejection_sampling has taken its place"),
+    "a length that decides": ({"gae_lambda": "my.function"}, "gae_lambda: expected a number"),
+    "turns": ({"gae_timestep_unit": "turn"}, "a batch here has no turns"),
+    "cispo without a bound": ({"use_cispo_loss": True}, "AReaL refuses CISPO with None"),
+    "a measure that only the loss knows": (
+        {f"{FILTER}.metric": "binary_kl"},
+        "rejection_sampling.metric: expected one of 'ratio', 'kl_k1', 'kl_k2', 'kl_k3', got 'binary_kl'",
+    ),
     "cut off": ({"mask_no_eos_with_zero": True}, "The longest sequences of a batch"),
     "no second moment": ({"m2_threshold": 0.0}, "All tokens but one are left out"),
     "a measure that is none": (
@@ -195,7 +223,7 @@ def test_the_limit_is_of_the_scaled_reward():
 
 NORMS = {
     "group and batch, around the groups' means": (
-        {"mean_level": "group", "std_level": "batch", "size": 2, "ddof": 0, "eps": 0.0},
+        {"mean_level": "group", "std_level": "batch", "ddof": 0, "eps": 0.0},
         [[1.0, -1.0], [1.0, -1.0]],
     ),
     "batch": (
@@ -203,24 +231,12 @@ NORMS = {
         [[3.0, 1.0], [-1.0, -3.0]],
     ),
     "others": (
-        {"mean_level": "group", "std_level": None, "size": 2, "leave_one_out": True},
-        [[2, -2], [2, -2]],
-    ),
-    "a group of one is its own mean": (
-        {"mean_level": "group", "std_level": "group"},
-        [[0.0, 0.0], [0.0, 0.0]],
-    ),
-    "of a group of one the others' mean is 0": (
         {"mean_level": "group", "std_level": None, "leave_one_out": True},
-        [[7.0, 5.0], [3.0, 1.0]],
+        [[2, -2], [2, -2]],
     ),
     "a spread around 0": (
         {"mean_level": None, "std_level": "batch", "ddof": 0, "eps": 0.0},
         (np.array([[7.0, 5.0], [3.0, 1.0]]) / 21.0**0.5).tolist(),
-    ),
-    "a row of no whole group keeps its reward, over eps": (
-        {"mean_level": "group", "std_level": "group", "size": 3, "ddof": 0, "eps": 0.5},
-        [[2 / ((8 / 3) ** 0.5 + 0.5), 0.0], [-2 / ((8 / 3) ** 0.5 + 0.5), 2.0]],
     ),
 }
 
@@ -231,6 +247,25 @@ def test_rewards_are_normalized(settings, expected):
     np.testing.assert_allclose(
         normalized(np.array([[7.0, 5.0], [3.0, 1.0]]), **settings), expected, rtol=1e-12, atol=1e-12
     )
+
+
+# settings -> what is left of 3 and 5, each alone in its group
+ALONES = {
+    "its own mean": ({"mean_level": "group", "std_level": "group"}, [[0.0], [0.0]]),
+    "the mean of no others is its own": (
+        {"mean_level": "group", "std_level": "group", "leave_one_out": True},
+        [[0.0], [0.0]],
+    ),
+    "no mean, and a spread of 1": (
+        {"mean_level": None, "std_level": "group", "eps": 0.0},
+        [[3.0], [5.0]],
+    ),
+}
+
+
+@pytest.mark.parametrize(("settings", "expected"), ALONES.values(), ids=ALONES)
+def test_a_completion_alone_in_its_group(settings, expected):
+    assert normalized(np.array([[3.0], [5.0]]), **settings).tolist() == expected
 
 
 def test_a_reward_decays_over_the_tokens_that_count():
@@ -287,6 +322,12 @@ WEIGHTS = {
 def test_what_is_stale_is_left_out_or_limited(settings, expected):
     found = rejected(np.array([[[log(4.0), 0.0]]]), np.zeros((1, 1, 2)), np.ones((1, 1, 2)), **settings)
     np.testing.assert_allclose(found, [[expected]], rtol=1e-12)
+
+
+def test_at_ratio_one_a_token_pushes_as_on_policy():
+    far = np.full((1, 1, 2), 3.0)
+    term = at_ratio_one(far, far, np.array([[[1.0, -2.0]]]), np.ones((1, 1, 2)), surrogate=CLIPPED)
+    assert term.value.tolist() == term.slope.tolist() == [[[1.0, -2.0]]]
 
 
 def test_the_furthest_tokens_go_until_the_mean_square_is_small():

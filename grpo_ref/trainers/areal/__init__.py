@@ -1,4 +1,4 @@
-"""AReaL at 4aef98d8d (May 2026): `PPOActor` without a critic, its normalizations, losses and filters."""
+"""AReaL at cbff54d64 (August 2026): `PPOActor` without a critic, its normalizations, losses and filters."""
 
 from collections.abc import Mapping
 from math import sqrt
@@ -19,7 +19,7 @@ from grpo_ref.kernels.filters import all_groups
 from grpo_ref.kernels.levels import sequence_mean_level, token_level
 from grpo_ref.kernels.penalties import k1, k2, k3, no_penalty
 from grpo_ref.kernels.rewards import task_reward
-from grpo_ref.kernels.surrogates import clipped, dual_clipped, sapo
+from grpo_ref.kernels.surrogates import cispo, clipped, dual_clipped, sapo
 from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.trainers.areal.keys import (
     ABOUT,
@@ -37,7 +37,11 @@ from grpo_ref.trainers.areal.keys import (
 )
 from grpo_ref.trainers.areal.quirks import (
     CALLS,
+    at_ratio_one,
+    at_ratio_one_of_what_is_kept,
     normalized,
+    of_learner,
+    of_learner_since,
     of_mean_advantage,
     of_one_weight,
     of_small_second_moment,
@@ -141,7 +145,6 @@ def _as_settings(norm: Mapping[str, Any]) -> dict[str, Any]:
         "leave_one_out": norm["mean_leave1out"],
         "ddof": int(norm["std_unbiased"]),
         "eps": norm["eps"],
-        "size": norm["group_size"],
     }
 
 
@@ -154,11 +157,10 @@ def _scores(settings: Mapping[str, Any]) -> Slot:
     usual = {"ddof": int(norm["std_unbiased"]), "eps": norm["eps"]}
     if levels == ("batch", "batch") and not others:
         return slot(batch_normalized, **usual)
-    if norm["group_size"] == settings["gconfig.n_samples"] > 1:
-        if levels == ("group", "group") and not others:
-            return slot(group_normalized, **usual)
-        if levels == ("group", None):
-            return slot(leave_one_out) if others else slot(group_centered)
+    if levels == ("group", "group") and not others:
+        return slot(group_normalized, **usual)
+    if levels == ("group", None):
+        return slot(leave_one_out) if others else slot(group_centered)
     return slot(normalized, **_as_settings(norm))
 
 
@@ -168,29 +170,42 @@ def _surrogate(settings: Mapping[str, Any], sequence: bool, splits: bool) -> Slo
     one = slot(clipped, **clips) if cap is None else slot(dual_clipped, **clips, max_ratio=cap)
     if settings["use_sapo_loss"]:
         one = slot(sapo, tau_positive=settings["sapo_tau_pos"], tau_negative=settings["sapo_tau_neg"])
-    if not sequence:
-        return one
-    return slot(of_what_is_kept if splits else of_mean_advantage, surrogate=one)
+    if settings["use_cispo_loss"]:
+        one = slot(cispo, min_ratio=max(1.0 - low, 0.0), max_ratio=1.0 + (high or 0.0))
+    if splits:
+        return slot(at_ratio_one_of_what_is_kept if _reuses(settings) else of_what_is_kept, surrogate=one)
+    one = slot(of_mean_advantage, surrogate=one) if sequence else one
+    return slot(at_ratio_one, surrogate=one) if _reuses(settings) else one
+
+
+def _reuses(settings: Mapping[str, Any]) -> bool:
+    """Whether the ratio is taken to the policy being trained; SAPO's never is."""
+    return settings["prox_logp_method"] == "reuse_train_logp" and not settings["use_sapo_loss"]
 
 
 def _leaves_out_tokens(settings: Mapping[str, Any]) -> bool:
     """Whether a filter can leave out one token of a completion and keep another."""
-    told = group(settings, "rejection_sampling", REJECTION)
+    told, moment = group(settings, "rejection_sampling", REJECTION), settings["m2_threshold"]
     single = told is not None and told["level"] == "token" and told["action"] == "mask"
-    return settings["use_decoupled_loss"] and (single or settings["m2_threshold"] is not None)
+    if settings["use_sapo_loss"]:
+        return moment is not None and settings["prox_logp_method"] == "reuse_train_logp"
+    return (settings["use_decoupled_loss"] or _reuses(settings)) and (single or moment is not None)
 
 
 def _corrections(settings: Mapping[str, Any]) -> tuple[Slot, ...]:
+    """The filters, of the two policies that they compare."""
     told, moment = group(settings, "rejection_sampling", REJECTION), settings["m2_threshold"]
-    if settings["use_sapo_loss"]:
-        return ()
-    if not settings["use_decoupled_loss"]:
+    told = None if settings["use_sapo_loss"] else told
+    reuses, apart = settings["prox_logp_method"] == "reuse_train_logp", settings["use_decoupled_loss"]
+    if not reuses and not apart:
         return () if told is None else _without_mismatch(told)
     filters = () if told is None else (_filter(told),)
-    if moment is None:
+    if moment is not None:
+        then = {"then": filters[0]} if filters else {}
+        filters = (slot(of_small_second_moment, threshold=moment, **then),)
+    if not reuses:
         return filters
-    then = {"then": filters[0]} if filters else {}
-    return (slot(of_small_second_moment, threshold=moment, **then),)
+    return tuple(slot(of_learner if apart else of_learner_since, then=each) for each in filters)
 
 
 def _filter(told: Mapping[str, Any]) -> Slot:
@@ -226,12 +241,13 @@ NORM_CHOICES: dict[str, tuple[Any, ...]] = {
 }
 DIALECT = Dialect(
     name="areal",
-    version="AReaL 4aef98d8d (2026-05-21)",
+    version="AReaL cbff54d64 (2026-08-22)",
     defaults=DEFAULTS,
     build=_build,
     choices={
         "importance_sampling_level": ("token", "sequence"),
         "use_sapo_loss": (True, False),
+        "use_cispo_loss": (True, False),
         "use_decoupled_loss": (True, False),
         "kl_estimator": tuple(PENALTIES),
         **_of_group("reward_norm", NORM, **NORM_CHOICES),
@@ -253,6 +269,7 @@ DIALECT = Dialect(
         rejected: masked,
         of_mean_advantage: clipped,
         of_what_is_kept: clipped,
+        at_ratio_one: clipped,
     },
     calls=CALLS,
 )

@@ -1,4 +1,4 @@
-"""The configuration of AReaL 4aef98d8d (May 2026), `PPOConfig`: the YAML of a run and its overrides."""
+"""The configuration of AReaL cbff54d64 (August 2026), `PPOConfig`: the YAML of a run and its overrides."""
 
 import math
 from typing import Any
@@ -34,6 +34,7 @@ OBJECTIVE: dict[str, Any] = {
     "m2_threshold": None,
     "importance_sampling_level": "token",
     "use_sapo_loss": False,
+    "use_cispo_loss": False,
     "sapo_tau_pos": 1.0,
     "sapo_tau_neg": 1.05,
     "use_decoupled_loss": False,
@@ -56,14 +57,22 @@ OBJECTIVE: dict[str, Any] = {
     **{f"adv_norm.{name}": NOT_SET for name in NORM},
     **{f"rejection_sampling.{name}": NOT_SET for name in REJECTION},
 }
-CHECKED: dict[str, Any] = {"log_agent_stats": False, "log_agent_stats_keys": [], "total_train_epochs": 1}
+CHECKED: dict[str, Any] = {
+    "ppo_n_minibatches": 4,
+    "enable_delta_weight_update": False,
+    "log_agent_stats": False,
+    "log_agent_stats_keys": [],
+    "total_train_epochs": 1,
+}
 """What does not touch the objective, but is refused in some combinations."""
 DEFAULTS = OBJECTIVE | CHECKED
 OTHERS = frozenset(
     """actor gconfig eval_gconfig rollout ref critic teacher cluster saver evaluator stats_logger perf_tracer
     memory_profiler recover sglang vllm scheduler train_dataset valid_dataset reward_norm adv_norm
     rejection_sampling experiment_name trial_name allocation_mode seed enable_offload total_train_steps
-    total_train_n_seqs tokenizer_path dynamic_bs ppo_n_minibatches recompute_logprob actor.path actor.attn_impl
+    total_train_n_seqs tokenizer_path dynamic_bs recompute_logprob gae_lambda_kwargs post_exit_hook
+    gconfig.seed gconfig.drop_incomplete_group logprobs_chunk_size optimizer_dtype
+    weight_update_anchor_interval weight_update_delta_method workers_ready_timeout actor.path actor.attn_impl
     use_kernels init_from_scratch is_critic temperature mb_spec pad_to_maximum disable_dropout
     gradient_checkpointing dtype grad_reduce_dtype optimizer weight_update_mode fsdp archon megatron offload
     use_lora lora_rank lora_alpha target_modules peft_type enable_tree_training scheduling_spec backend _version
@@ -85,8 +94,17 @@ _REMOVED = "It was taken out, and AReaL refuses it; rejection_sampling has taken
 BEYOND: dict[str, tuple[Any, str]] = {
     "critic.backend": (None, _CRITIC),
     "critic.path": (None, _CRITIC),
-    "teacher.backend": (None, _TEACHER),
-    "teacher.path": (None, _TEACHER),
+    **{
+        f"teacher.{key}": (None, _TEACHER)
+        for key in ("engine_type", "path", "rl_loss_weight", "distill_loss_weight")
+    },
+    "teacher.rollout.backend": (None, _TEACHER),
+    "teacher.train.backend": (None, _TEACHER),
+    "gae_timestep_unit": ("token", "A turn of a conversation is one step, and a batch here has no turns."),
+    "gconfig.reward_normalization": (
+        False,
+        "The rewards of agents are normalized while they are sampled, by another rule.",
+    ),
     "mask_no_eos_with_zero": (
         False,
         "The longest sequences of a batch, their prompts included, count as cut off and get the reward 0; a batch"
@@ -101,12 +119,11 @@ PLACES = {
     **dict.fromkeys([*OBJECTIVE][: [*OBJECTIVE].index("actor.max_new_tokens")], "actor"),
 }
 CONCEPTS = {COMPLETIONS: "gconfig.n_samples"}
-_SIZE = (
-    "This is how many neighbours are one group; it is 1 where it is left out, whatever gconfig.n_samples is."
-)
+_SIZE = "AReaL checks this and does not read it: a group is what was sampled of one prompt."
 ABOUT = {
     **dict.fromkeys(CHECKED, "This does not touch the objective; AReaL refuses some values."),
-    "gconfig.n_samples": "This is the number of completions per prompt; a normalization has a group_size of its own.",
+    "gconfig.n_samples": "This is the number of completions per prompt, and a group is what came of them.",
+    "gconfig.drop_incomplete_group": "A group of which a completion has failed is drawn anew; else it is smaller.",
     "reward_norm.group_size": _SIZE,
     "adv_norm.group_size": _SIZE,
     "ref.backend": "A reference is loaded if kl_ctl is above 0; without one its log-probabilities count as 0.",
@@ -117,8 +134,8 @@ ABOUT = {
     " once.",
     "recompute_logprob": "The old log-probabilities are recomputed by the learner; left out, they are the sampler's."
     " With use_decoupled_loss they are recomputed in any case.",
-    "prox_logp_method": "This says how the log-probabilities are found that the ratio is taken to, with"
-    " use_decoupled_loss.",
+    "prox_logp_method": "This says how the log-probabilities are found that the ratio is taken to; only"
+    " 'reuse_train_logp' counts without use_decoupled_loss too.",
     "temperature": "This is the temperature of the policy for the log-probabilities; gconfig.temperature is the sampler's.",
     "dynamic_bs": "A batch may be smaller where the run's own filter, which is no key, rejects groups.",
 }

@@ -5,6 +5,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.arrays import (
+    BATCH,
+    GROUP,
     TOKENS,
     Array,
     array_namespace,
@@ -18,6 +20,10 @@ from grpo_ref.arrays import (
 from grpo_ref.recipes import Slot
 from grpo_ref.trainers.dialect import Call, Dialect
 from grpo_ref.types import Term
+
+AXES = {"batch": BATCH, "group": (GROUP, TOKENS)}
+"""Over which a normalization sums, of (..., P, G, T) arrays."""
+
 
 # ---- rewards ------------------------------------------------------------------------------------------
 
@@ -68,24 +74,22 @@ def normalized(
     leave_one_out: bool = False,
     ddof: int = 1,
     eps: float = 1e-5,
-    size: int = 1,
 ) -> Array:
     """Rewards minus a mean, over a spread around that same mean; each of group, of batch, or not at all.
 
         A = (r - m) / (√(Σ (r - m)² / (n - ddof)) + eps)
 
     Args:
-      rewards: (P, G).
+      rewards: (P, G), one row per prompt.
       mean_level, std_level: over what the mean m and the sum are taken, "batch", "group" or None.
       leave_one_out: whether the mean is that of all others.
       ddof: 1 with std_unbiased, else 0.
       eps: added to the spread, if there is one.
-      size: group_size of the normalization: so many neighbours are one group, whatever a prompt's group is.
 
     Returns:
-      (P, G) advantages.
+      (P, G) advantages; 0 for a group of one with a mean of the group.
 
-    AReaL `Normalization`, reward_norm. In a group of one the mean of all others is 0, and std_unbiased is 1.
+    AReaL `Normalization`, reward_norm.
     """
     mask = array_namespace(rewards).ones_like(rewards)
     found = _normalized(
@@ -96,7 +100,6 @@ def normalized(
         leave_one_out=leave_one_out,
         ddof=ddof,
         eps=eps,
-        size=size,
     )
     return found[..., 0]
 
@@ -110,57 +113,33 @@ def _normalized(
     leave_one_out: bool,
     ddof: int,
     eps: float,
-    size: int,
 ) -> Array:
     """The same for (..., P, G, T) values, over the tokens of the mask; what that leaves out is 0."""
-    mask = as_floating(mask)
-    levels = {"batch": _of_batch, "group": _of_group}
-    mean: Array | float = 0.0
-    if mean_level is not None:
-        count, total = (levels[mean_level](each, size) for each in (mask, values * mask))
-        mean = total / at_least(count, 1.0)
-        if leave_one_out:
-            others = (total - values * mask) / at_least(count - mask, 1.0)
-            mean = array_namespace(mask).where(
-                (count > 1.0) & (mean_level == "batch" or size > 1), others, 0.0
-            )
+    mask, alone = as_floating(mask), values.shape[GROUP] == 1
+    mean = _mean(values, mask, mean_level, leave_one_out)
     centered = (values - mean) * mask
-    if std_level is None or (std_level == "group" and size == 1 and ddof == 1):
-        return centered / (1.0 if std_level is None else 1.0 + eps)
-    count, total = (levels[std_level](each, size) for each in (mask, centered**2))
-    return centered / (_spread(count, total, ddof, _grouped(mask, size, std_level)) + eps)
+    if std_level is None:
+        return centered
+    if std_level == "group" and alone and ddof == 1:
+        return centered / (1.0 + eps)
+    xp = array_namespace(values, mask)
+    count, total = (xp.sum(each, axis=AXES[std_level], keepdims=True) for each in (mask, centered**2))
+    spread = xp.where(count > ddof, (total / at_least(count - ddof, 1.0)) ** 0.5, 1.0)
+    return centered / (spread + eps)
 
 
-def _spread(count: Array, total: Array, ddof: int, in_group: Array) -> Array:
-    """The standard deviation; 1 where there are too few for the divisor, 0 for what is in no whole group."""
-    xp = array_namespace(count, total)
-    found = xp.where(count > ddof, (total / at_least(count - ddof, 1.0)) ** 0.5, 1.0)
-    return xp.where(in_group, found, 0.0)
-
-
-def _of_batch(values: Array, size: int) -> Array:
-    """Sums over the batch."""
-    return batch_sum(values, keepdims=True) + array_namespace(values).zeros_like(values)
-
-
-def _of_group(values: Array, size: int) -> Array:
-    """Sums over the neighbours of each group, 0 for those of no whole group."""
-    xp = array_namespace(values)
-    *runs, prompts, members, _ = values.shape
-    rows = prompts * members
-    whole = rows // size * size
-    sums = xp.sum(values, axis=TOKENS)
-    sums = xp.reshape(sums, (*runs, rows))
-    head = xp.sum(xp.reshape(sums[..., :whole], (*runs, whole // size, size)), axis=-1, keepdims=True)
-    head = xp.reshape(head + xp.zeros((*runs, whole // size, size), dtype=values.dtype), (*runs, whole))
-    both = xp.concat([head, xp.zeros((*runs, rows - whole), dtype=values.dtype)], axis=-1)
-    return xp.reshape(both, (*runs, prompts, members, 1)) + xp.zeros_like(values)
-
-
-def _grouped(mask: Array, size: int, level: str) -> Array:
-    """Whether a completion is in a whole group; all are in the batch."""
-    ones = array_namespace(mask).ones_like(mask)
-    return ones > 0.0 if level == "batch" else _of_group(ones, size) > 0.0
+def _mean(values: Array, mask: Array, level: str | None, leave_one_out: bool) -> Array:
+    """What is subtracted; a completion alone in its group is its own mean where that of the others is asked for."""
+    xp = array_namespace(values, mask)
+    if level is None:
+        return xp.zeros_like(values)
+    if level == "group" and leave_one_out and values.shape[GROUP] == 1:
+        return values
+    count, total = (xp.sum(each, axis=AXES[level], keepdims=True) for each in (mask, values * mask))
+    if not leave_one_out:
+        return total / at_least(count, 1.0) + xp.zeros_like(values)
+    others = (total - values * mask) / at_least(count - mask, 1.0)
+    return xp.where(count > 1.0, others, 0.0)
 
 
 # ---- advantages ---------------------------------------------------------------------------------------
@@ -401,6 +380,21 @@ def _kept(falling: Array, threshold: float) -> Array:
     return place >= xp.min(xp.where(small, place, tokens - 1.0), axis=-1, keepdims=True)
 
 
+def of_learner(log_probs: Array, rollout_log_probs: Array, mask: Array, *, then: Slot) -> Array:
+    """With reuse_train_logp the policy being trained is compared with the sampler, and held constant.
+
+    w = then(πθ in place of πold)
+    """
+    fields = {"old_log_probs": log_probs, "rollout_log_probs": rollout_log_probs, "mask": mask}
+    weights: Array = then(**fields)
+    return weights
+
+
+def of_learner_since(log_probs: Array, old_log_probs: Array, mask: Array, *, then: Slot) -> Array:
+    """`of_learner` without use_decoupled_loss, where the old log-probabilities are the sampler's."""
+    return of_learner(log_probs, old_log_probs, mask, then=then)
+
+
 def of_one_weight(old_log_probs: Array, *, weight: float) -> Array:
     """Without use_decoupled_loss there is no mismatch: every token has the same weight, 0 if 1 is no good ratio.
 
@@ -459,6 +453,36 @@ def of_what_is_kept(
     slopes = xp.sum(weights * term.slope, axis=TOKENS, keepdims=True)
     share = kept / at_least(xp.sum(kept, axis=TOKENS, keepdims=True), 1.0)
     return Term(value=where_mask(kept, weights * term.value), slope=slopes * share)
+
+
+def at_ratio_one(
+    log_ratio: Array, log_probs: Array, advantages: Array, mask: Array, *, surrogate: Slot
+) -> Term:
+    """With reuse_train_logp the ratio is taken to the policy being trained: it is 1, and its slope is not 0.
+
+        s = surrogate(log r = 0, A)
+
+    Args:
+      log_ratio, log_probs, advantages, mask: (P, G, T) as the surrogate reads them; of the first only the shape
+        counts.
+      surrogate: of the ratio and the advantage.
+
+    Returns:
+      Term of (P, G, T) arrays.
+
+    AReaL `grpo_loss_fn`.
+    """
+    fields = {"log_probs": log_probs, "advantages": advantages, "mask": mask}
+    term: Term = surrogate(log_ratio=array_namespace(log_ratio).zeros_like(log_ratio), **fields)
+    return term
+
+
+def at_ratio_one_of_what_is_kept(
+    log_ratio: Array, advantages: Array, mask: Array, correction: Array, *, surrogate: Slot
+) -> Term:
+    """`of_what_is_kept` where every ratio is 1."""
+    nothing = array_namespace(log_ratio).zeros_like(log_ratio)
+    return of_what_is_kept(nothing, advantages, mask, correction, surrogate=surrogate)
 
 
 # ---- recorded cases -----------------------------------------------------------------------------------

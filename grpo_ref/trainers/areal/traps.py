@@ -1,5 +1,6 @@
 """Configurations of AReaL that do something else than their author is likely to think."""
 
+from collections.abc import Set
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,9 +17,11 @@ def _rejects(s: SimpleNamespace) -> bool:
     return group(vars(s), "rejection_sampling", REJECTION) is not None
 
 
-def _groups_of_one(s: SimpleNamespace) -> bool:
-    norm = _norm(s, "reward_norm")
-    return norm.get("mean_level") == "group" and norm["group_size"] == 1 and vars(s)["gconfig.n_samples"] > 1
+def _splits(s: SimpleNamespace, name: str, given: Set[str]) -> bool:
+    """Whether a size is told that is not that of the groups."""
+    norm = _norm(s, name)
+    by_group = "group" in (norm.get("mean_level"), norm.get("std_level"))
+    return by_group and f"{name}.group_size" in given and norm["group_size"] != vars(s)["gconfig.n_samples"]
 
 
 def _has_reference(s: SimpleNamespace) -> bool:
@@ -31,7 +34,7 @@ def _budget(s: SimpleNamespace) -> Any:
     return named.get(told, told)
 
 
-GROUP = {"gconfig.n_samples": 8, "reward_norm.group_size": 8}
+GROUP = {"gconfig.n_samples": 8}
 TRAPS = (
     Trap(
         "A penalty against nothing",
@@ -54,12 +57,23 @@ TRAPS = (
     ),
     Trap(
         "Groups of one",
-        lambda s, given: _groups_of_one(s),
-        "The group_size of a normalization is 1 where it is left out, whatever gconfig.n_samples is. A reward is its own"
-        " mean then, and every one becomes 0; with mean_leave1out it stays as it is.",
-        "AReaL cli_args.py, NormConfig; data.py, Normalization",
-        {"reward_norm.mean_level": "group", "gconfig.n_samples": 8},
-        {"reward_norm.mean_level": "group"} | GROUP,
+        lambda s, given: (
+            vars(s)["gconfig.n_samples"] == 1 and _norm(s, "reward_norm").get("mean_level") == "group"
+        ),
+        "gconfig.n_samples is 1 where it is left out: a reward is its own mean, and every one becomes 0.",
+        "AReaL cli_args.py, GenerationHyperparameters; data.py, Normalization",
+        {"reward_norm.mean_level": "group", "kl_ctl": 0.0},
+        {"reward_norm.mean_level": "group", "kl_ctl": 0.0, "gconfig.n_samples": 8},
+    ),
+    Trap(
+        "A group size that is not read",
+        lambda s, given: any(_splits(s, name, given) for name in ("reward_norm", "adv_norm")),
+        "The group_size of a normalization is checked, and then the groups are those of the prompts, with"
+        " gconfig.n_samples completions each. Groups of another size are no longer made of neighbours, as they still"
+        " were in May 2026.",
+        "AReaL data.py, Normalization; actor.py, _compute_advantages",
+        {"reward_norm.mean_level": "group", "reward_norm.group_size": 4, "gconfig.n_samples": 8},
+        {"reward_norm.mean_level": "group", "reward_norm.group_size": 8, "gconfig.n_samples": 8},
     ),
     Trap(
         "Normalized twice",
@@ -85,7 +99,11 @@ TRAPS = (
     ),
     Trap(
         "A filter that sees no mismatch",
-        lambda s, given: _rejects(s) and not vars(s)["use_decoupled_loss"],
+        lambda s, given: (
+            _rejects(s)
+            and not vars(s)["use_decoupled_loss"]
+            and vars(s)["prox_logp_method"] != "reuse_train_logp"
+        ),
         "Without use_decoupled_loss the log-probabilities that rejection_sampling compares are the same, so every ratio is"
         " 1: nothing is filtered, unless lower is above that, when nothing is left.",
         "AReaL actor.py, _compute_advantages; functional.py, ppo_actor_loss_fn",
@@ -100,6 +118,15 @@ TRAPS = (
         "AReaL functional.py, ppo_actor_loss_fn",
         {"use_decoupled_loss": True},
         {"use_decoupled_loss": True, "rejection_sampling.upper": 5.0},
+    ),
+    Trap(
+        "A ratio that is always 1",
+        lambda s, given: vars(s)["prox_logp_method"] == "reuse_train_logp" and not vars(s)["use_sapo_loss"],
+        "With reuse_train_logp the ratio is taken to the policy being trained itself, so nothing is ever clipped, with or"
+        " without use_decoupled_loss. What is far from the sampler is held back by rejection_sampling alone.",
+        "AReaL actor.py, grpo_loss_fn",
+        {"prox_logp_method": "reuse_train_logp"},
+        {"prox_logp_method": "recompute"},
     ),
     Trap(
         "What is left out divides all the same",

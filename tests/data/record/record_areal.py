@@ -1,4 +1,4 @@
-"""Record AReaL 4aef98d8d: `python tests/data/record/record_areal.py SOURCES`, a checkout of it.
+"""Record AReaL cbff54d64: `python tests/data/record/record_areal.py SOURCES`, a checkout of it.
 
 What runs is theirs: the dataclasses of the configuration with their checks, merged by OmegaConf as in
 `to_structured_cfg`; `PPOActor._compute_advantages` with `Normalization`, `KLEstimator` and the punishment
@@ -21,7 +21,7 @@ import writing
 from absent import stand_in_for
 
 GROUP = 4
-COMMIT = "AReaL 4aef98d8d (2026-05-21)"
+COMMIT = "AReaL cbff54d64 (2026-08-22)"
 REAL = ("", ".api", ".trainer", ".trainer.ppo", ".utils", ".engine", ".engine.fsdp_utils")
 """Packages of theirs whose modules are imported, without what their __init__ would import."""
 EMPTY = (
@@ -29,10 +29,10 @@ EMPTY = (
     "areal.infra.platforms",
     "areal.infra.rpc",
     "areal.infra.rpc.serialization",
-    "areal.experimental",
-    "areal.experimental.training_service",
-    "areal.experimental.training_service.controller",
-    "areal.experimental.training_service.controller.controller",
+    "areal.v2",
+    "areal.v2.training_service",
+    "areal.v2.training_service.controller",
+    "areal.v2.training_service.controller.controller",
     "areal.utils.logging",
     "areal.utils.perf_tracer",
     "areal.utils.stats_tracker",
@@ -144,7 +144,7 @@ def scored(case: dict[str, Any]) -> dict[str, Any]:
     sampler = has.get("rollout_log_probs" if decoupled else "old_log_probs", zeros)
     data = {
         "input_ids": behind_a_prompt(mask),
-        "rewards": has["rewards"].clone(),
+        "rewards": has["rewards"].clone().float(),
         "loss_mask": behind_a_prompt(mask),
         "attention_mask": attention(mask),
         "logprobs": behind_a_prompt(sampler),
@@ -154,7 +154,9 @@ def scored(case: dict[str, Any]) -> dict[str, Any]:
         data["prox_logp"] = torch.roll(old, shifts=-1, dims=-1)
     if run.actor.kl_ctl > 0 and run.ref is not None:
         data["ref_logp"] = torch.roll(behind_a_prompt(has["ref_log_probs"]), shifts=-1, dims=-1)
-    return actor_of(run)._compute_advantages(data)
+    size = case.get("inputs", {}).get("group_size", GROUP)
+    meta = SimpleNamespace(traj_group_sizes=[size] * (len(mask) // size))
+    return actor_of(run)._compute_advantages(data, meta)
 
 
 def advantages(case: dict[str, Any]) -> dict[str, Any]:
@@ -244,6 +246,12 @@ CLIPS = {
     "sapo": {"use_sapo_loss": True},
     "sapo, sharp": {"use_sapo_loss": True, "sapo_tau_pos": 3.0, "sapo_tau_neg": 0.5},
 }
+CISPOS = {
+    "cispo": {"use_cispo_loss": True, "eps_clip_higher": 0.28},
+    "cispo, one-sided": {"use_cispo_loss": True, "eps_clip": 1.0, "eps_clip_higher": 4.0},
+    "cispo, below 0": {"use_cispo_loss": True, "eps_clip": 1.5, "eps_clip_higher": 0.1},
+}
+REUSE = {"prox_logp_method": "reuse_train_logp"}
 MASKS = ("mask_holes", "mask_empty", "mask_first_empty", "mask_single")
 APART = {"use_decoupled_loss": True}
 R = "rejection_sampling."
@@ -318,6 +326,33 @@ def filters() -> Any:
         yield case(f"token, {name}, mask_empty", "loss", APART | f | CLIPS["dual 3"], empty, rtol=LOOSE)
         far = SAMPLER | {"rollout_log_probs": "sampler_logp_far"}
         yield case(f"{name}, sampler far", "loss", APART | f, far, rtol=2e-5)
+    for (level, by), name in itertools.product(LEVELS.items(), PAIRED):
+        reused = APART | REUSE | by | FILTERS[name]
+        yield case(f"{level}, {name}, reused", "loss", reused, SAMPLER, rtol=LOOSE)
+    for level, by in LEVELS.items():
+        yield case(f"{level}, reused", "loss", APART | REUSE | by, SAMPLER)
+        yield case(f"{level}, reused, not decoupled", "loss", REUSE | by, SAMPLER)
+        told = REUSE | by | FILTERS["token mask"]
+        yield case(f"{level}, token mask, reused, not decoupled", "loss", told, SAMPLER, rtol=LOOSE)
+        told = APART | REUSE | by | MOMENT | FILTERS["k1"]
+        given = SAMPLER | {"mask": "mask_holes", "advantages": "token_advantages"}
+        yield case(f"{level}, k1, second moment, reused", "loss", told, given, rtol=LOOSE)
+        told = REUSE | by | MOMENT | CLIPS["sapo"]
+        yield case(f"{level}, sapo, second moment, reused", "loss", told, SAMPLER, rtol=LOOSE)
+    for name, c in CISPOS.items():
+        for policy in ("logp", "logp_at_bounds"):
+            yield case(f"{name}, {policy}", "loss", c, PLAIN | {"log_probs": policy})
+        for f in ("token mask", "sequence clamp", "k2"):
+            yield case(f"{name}, {f}", "loss", APART | c | FILTERS[f], SAMPLER, rtol=LOOSE)
+        yield case(
+            f"{name}, reused, token clamp",
+            "loss",
+            APART | REUSE | c | FILTERS["token clamp"],
+            SAMPLER,
+            rtol=LOOSE,
+        )
+        yield case(f"{name}, second moment", "loss", APART | c | MOMENT, SAMPLER, rtol=LOOSE)
+        yield case(f"{name}, float32", "loss", c, PLAIN, dtype="float32", rtol=LOOSE)
     for name in ("token mask", "sequence clamp", "k3"):
         yield case(f"{name}, not decoupled", "loss", FILTERS[name], SAMPLER)
     for (level, by), threshold in itertools.product(LEVELS.items(), (1e-4, 0.04, 10.0)):
@@ -336,8 +371,8 @@ def filters() -> Any:
     yield case("metrics", "loss", APART | {"prox_logp_method": "metrics"}, SAMPLER)
 
 
-def norm(kind: str, mean: Any, std: Any, size: int = GROUP, **others: Any) -> dict[str, Any]:
-    told = {"mean_level": mean, "std_level": std, "group_size": size, **others}
+def norm(kind: str, mean: Any, std: Any, **others: Any) -> dict[str, Any]:
+    told = {"mean_level": mean, "std_level": std, **others}
     return {f"{kind}.{key}": value for key, value in told.items()}
 
 
@@ -351,11 +386,8 @@ REWARD_NORMS = {
     "others, divided": norm("reward_norm", "group", "group", mean_leave1out=True),
     "others of the batch": norm("reward_norm", "batch", "batch", mean_leave1out=True),
     "biased": norm("reward_norm", "group", "group", std_unbiased=False, eps=0.1),
-    "groups of one": norm("reward_norm", "group", "group", 1),
-    "groups of one, others": norm("reward_norm", "group", "group", 1, mean_leave1out=True),
-    "groups of one, biased": norm("reward_norm", "group", "group", 1, std_unbiased=False),
-    "groups of five": norm("reward_norm", "group", "group", 5),
-    "size left out": {"reward_norm.mean_level": "group"},
+    "a size that is not read": norm("reward_norm", "group", "group", group_size=5),
+    "one key alone": {"reward_norm.mean_level": "group"},
 }
 TOKEN_NORMS = {
     "batch": norm("adv_norm", "batch", "batch"),
@@ -364,11 +396,15 @@ TOKEN_NORMS = {
     "others of the group": norm("adv_norm", "group", None, mean_leave1out=True),
     "spread alone": norm("adv_norm", None, "batch", std_unbiased=False),
     "group mean, batch spread": norm("adv_norm", "group", "batch"),
-    "groups of one": norm("adv_norm", "group", "group", 1),
-    "groups of one, others, biased": norm(
-        "adv_norm", "group", "group", 1, mean_leave1out=True, std_unbiased=False
-    ),
-    "groups of five": norm("adv_norm", "batch", "group", 5),
+    "batch mean, group spread": norm("adv_norm", "batch", "group"),
+}
+ONE = {"inputs": {"group_size": 1}, "rtol": LOOSE}
+ALONE = {"gconfig.n_samples": 1}
+SINGLES = {
+    "usual": {},
+    "biased": {"std_unbiased": False},
+    "others": {"mean_leave1out": True},
+    "others, biased": {"mean_leave1out": True, "std_unbiased": False},
 }
 SCORED = {"rewards": "rewards", "mask": "mask"}
 JUDGED = SCORED | {
@@ -395,6 +431,13 @@ def advantage_cases() -> Any:
         yield case(
             f"advantages: tokens, {name}, {mask}", "advantages", config, SCORED | {"mask": mask}, rtol=LOOSE
         )
+    for (name, how), (mean, std) in itertools.product(SINGLES.items(), (("group", "group"), ("group", None))):
+        told = f"advantages: groups of one, {name}, {mean} and {std}"
+        config = ALONE | norm("reward_norm", mean, std, **how)
+        yield case(told, "advantages", config, SCORED, **ONE)
+        config = ALONE | norm("adv_norm", mean, std, **how)
+        decaying = config | {"discount": 0.9}
+        yield case(f"{told}, tokens", "advantages", decaying, SCORED | {"mask": "mask_holes"}, **ONE)
     for estimator, (name, reference) in itertools.product(
         ("k1", "k2", "k3"), {"reference": REF, "no reference": {}}.items()
     ):
@@ -461,6 +504,13 @@ REFUSED = {
     "a KL of 0": {f"{R}metric": "kl_k3", f"{R}upper": 0.0},
     "clamped by a KL": {f"{R}metric": "kl_k1", f"{R}action": "clamp"},
     "a key that was taken out": {"behave_imp_weight_cap": 5.0},
+    "cispo without a bound": {"use_cispo_loss": True},
+    "cispo with a bound of 0": {"use_cispo_loss": True, "eps_clip_higher": 0.0},
+    "cispo and sapo": {"use_cispo_loss": True, "use_sapo_loss": True, "eps_clip_higher": 0.2},
+    "cispo by completion": CISPOS["cispo"] | LEVELS["sequence"],
+    "a measure that only the loss knows": {f"{R}metric": "binary_kl"},
+    "no such step": {"gae_timestep_unit": "word"},
+    "deltas of more than one step": {"enable_delta_weight_update": True, "ppo_n_minibatches": 2},
     "no epochs": {"total_train_epochs": 0},
     "agents without keys": {"log_agent_stats": True},
     "a tail that is not told": {"overlong_reward_penalty": True, "overlong_penalty_factor": 1.0},
