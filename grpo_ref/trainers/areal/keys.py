@@ -58,6 +58,7 @@ OBJECTIVE: dict[str, Any] = {
     **{f"rejection_sampling.{name}": NOT_SET for name in REJECTION},
 }
 CHECKED: dict[str, Any] = {
+    "recompute_logprob": False,
     "ppo_n_minibatches": 4,
     "enable_delta_weight_update": False,
     "log_agent_stats": False,
@@ -70,7 +71,8 @@ OTHERS = frozenset(
     """actor gconfig eval_gconfig rollout ref critic teacher cluster saver evaluator stats_logger perf_tracer
     memory_profiler recover sglang vllm scheduler train_dataset valid_dataset reward_norm adv_norm
     rejection_sampling experiment_name trial_name allocation_mode seed enable_offload total_train_steps
-    total_train_n_seqs tokenizer_path dynamic_bs recompute_logprob gae_lambda_kwargs post_exit_hook
+    total_train_n_seqs tokenizer_path dynamic_bs gae_lambda_kwargs post_exit_hook
+    econfig agent_run_args workflow eval_workflow max_turns
     gconfig.seed gconfig.drop_incomplete_group logprobs_chunk_size optimizer_dtype
     weight_update_anchor_interval weight_update_delta_method workers_ready_timeout actor.path actor.attn_impl
     use_kernels init_from_scratch is_critic temperature mb_spec pad_to_maximum disable_dropout
@@ -82,11 +84,11 @@ OTHERS = frozenset(
     actor.experiment_name actor.trial_name""".split()
 )
 IGNORED = frozenset(
-    """eval_gconfig rollout ref critic teacher cluster saver evaluator stats_logger perf_tracer memory_profiler
-    recover sglang vllm scheduler train_dataset valid_dataset mb_spec optimizer fsdp archon megatron
+    """econfig agent_run_args eval_gconfig rollout ref critic teacher cluster saver evaluator stats_logger
+    perf_tracer memory_profiler recover sglang vllm scheduler train_dataset valid_dataset mb_spec optimizer fsdp archon megatron
     scheduling_strategy""".split()
 )
-"""The sections of which no key touches the objective, but for those in `BEYOND`."""
+"""Sections of which no key touches the objective, but for those in `BEYOND`; the first two are of examples."""
 GROUPS = frozenset("actor gconfig reward_norm adv_norm rejection_sampling".split())
 _CRITIC = "A critic gives values, and the advantages are no longer those of a group."
 _TEACHER = "The loss is mixed with a distance to a teacher, token by token."

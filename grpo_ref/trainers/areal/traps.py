@@ -120,6 +120,19 @@ TRAPS = (
         {"use_decoupled_loss": True, "rejection_sampling.upper": 5.0},
     ),
     Trap(
+        "A clip that never clips",
+        lambda s, given: (
+            vars(s)["ppo_n_minibatches"] == 1
+            and (vars(s)["use_decoupled_loss"] or vars(s)["recompute_logprob"])
+        ),
+        "With one mini-batch the log-probabilities that the ratio is taken to are recomputed with the weights that are"
+        " trained, so every ratio is 1 but for rounding, and eps_clip, c_clip and the level do nothing. Most of AReaL's"
+        " examples are so.",
+        "AReaL actor.py, _ppo_update; rl_trainer.py; examples/math/gsm8k_grpo.yaml",
+        {"use_decoupled_loss": True, "ppo_n_minibatches": 1},
+        {"use_decoupled_loss": True, "ppo_n_minibatches": 4},
+    ),
+    Trap(
         "A ratio that is always 1",
         lambda s, given: vars(s)["prox_logp_method"] == "reuse_train_logp" and not vars(s)["use_sapo_loss"],
         "With reuse_train_logp the ratio is taken to the policy being trained itself, so nothing is ever clipped, with or"
