@@ -382,6 +382,7 @@ def _try_out(recipe: Recipe) -> None:
         mask=np.ones((2, 2, 1)),
         lengths=np.ones((2, 2)),
         old_log_probs=-np.ones((2, 2, 1)),
+        rollout_log_probs=-np.ones((2, 2, 1)),
         ref_log_probs=-np.ones((2, 2, 1)),
     )
     with np.errstate(all="ignore"):
