@@ -17,7 +17,7 @@ from grpo_ref.listing import LazyListing
 if TYPE_CHECKING:
     from grpo_ref.trainers.dialect import Dialect
 
-TRAINERS = ("trl", "verl", "ms_swift", "open_instruct", "rlinf", "openrlhf", "understand_r1_zero")
+TRAINERS = ("trl", "verl", "ms_swift", "roll", "open_instruct", "rlinf", "openrlhf", "understand_r1_zero")
 """The folders, in the order in which they are shown; each one's name is that of its dialect."""
 
 
