@@ -118,8 +118,9 @@ REFUSED = {
     "a group of one": ({"num_return_sequences_in_group": 1}, "the std of a group of 1 is no number"),
     "topr": (
         {"actor_train": {"pg_variant": "topr"} | PG["actor_train"]},
-        "actor_train.pg_variant: expected one of 'vanilla', 'ppo'",
+        "actor_train.pg_variant: topr reads the reward beside the advantage",
     ),
+    "a variant that is none": (PG, "actor_train.pg_variant: expected one of 'vanilla', 'ppo'"),
     "filters of tokens": (
         {"train_infer_correction": {"filters": [{"enabled": True}]}},
         "They take tokens out of the masks",

@@ -93,10 +93,11 @@ TRAPS = (
     ),
     Trap(
         "A mean that is divided again",
-        lambda s, given: s.loss_type in OVER_ALL and _steps(s) > 1,
+        lambda s, given: s.loss_type in OVER_ALL and max(_steps(s), s.steps_per_generation or 1) > 1,
         "dapo, cispo and fipo divide by the tokens of the whole generation batch, and each micro-batch is divided by"
         " their number once more: with gradient_accumulation_steps=8 the step is an eighth of the mean over tokens,"
-        " beside a grpo of full size. Only a clip of the gradient's norm and Adam hide it.",
+        " beside a grpo of full size. With more steps_per_generation it is smaller yet, as the tokens are those of all"
+        " steps. Only Adam, or a limit of the gradient's norm, hides it.",
         "ms-swift grpo_trainer.py, num_items_in_batch; transformers Trainer.training_step",
         {"loss_type": "dapo", "gradient_accumulation_steps": 8},
         {"loss_type": "bnpo", "gradient_accumulation_steps": 8},

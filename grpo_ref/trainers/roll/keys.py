@@ -77,7 +77,7 @@ DROPPED = frozenset(
     actor_train.cispo_epsilon_high actor_train.cispo_epsilon_low actor_train.cispo_use_unified_mask
     actor_train.kimi15_tau actor_train.tis_lower_bound actor_train.tis_upper_bound pg_variant
     topr_negative_weight topr_positive_weight use_additional_prompts reward_norm reward_scale reward_shift
-    reward_system_config interleave_probs""".split()
+    reward_system_config interleave_probs positive_loss_coef token_level_loss div_std_global""".split()
 )
 """What ROLL's pages and examples have and no class does: it is dropped without a word."""
 OTHERS = (
@@ -123,7 +123,7 @@ DOMAINS = frozenset(
 GROUPS = frozenset({"train_infer_correction", "is_weight", "query_filter_config", "filter_args"}) | DOMAINS
 IGNORED = frozenset(
     """actor_infer actor_train checkpoint_config critic dataset_filter generating_args hydra model_args
-    reference reward reward_model rewards rollout_mock router_args strategy_args student_infer student_train
+    reference reward reward_model reward_system_config rewards rollout_mock router_args strategy_args student_infer student_train
     system_envs tag_to_template teacher tracker_kwargs training_args transfer_backend validation""".split()
 )
 CONCEPTS = {

@@ -69,6 +69,10 @@ def _check_norms(settings: Mapping[str, Any]) -> None:
 
 def _check_worker(settings: Mapping[str, Any]) -> None:
     if is_variant(settings):
+        _expect(
+            settings["actor_train.pg_variant"] != "topr",
+            "actor_train.pg_variant: topr reads the reward beside the advantage, which no recipe here does",
+        )
         one_of("actor_train.pg_variant", settings["actor_train.pg_variant"], dict.fromkeys(VARIANTS))
     _expect(
         not settings["dual_clip_loss"] or settings["pg_clip"] > 0.0 or not _clips(settings),

@@ -16,6 +16,11 @@ def _sampled(s: SimpleNamespace) -> bool:
     return bool(s.async_generation_ratio or settings["actor_infer.generating_args.logprobs"])
 
 
+def _beside(s: SimpleNamespace) -> set[str]:
+    """What is given for other places of the file alone, as pg_variant beside that of the worker."""
+    return {"pg_variant"} if vars(s)["actor_train.pg_variant"] is not None else set()
+
+
 def _clips(s: SimpleNamespace) -> bool:
     return not is_variant(vars(s)) or vars(s)["actor_train.pg_variant"] == "ppo"
 
@@ -137,7 +142,7 @@ TRAPS = (
     ),
     Trap(
         "Keys that never arrive",
-        lambda s, given: bool(DROPPED & given),
+        lambda s, given: bool((DROPPED - _beside(s)) & given),
         "No class of ROLL has this key, though its pages or examples do: it is dropped without a word. The bounds of tis"
         " stay 0 and 1, those of cispo 0.9 and 1.1, and the weight of kimi15 0.1.",
         "ROLL worker_config.py, WorkerConfig; dacite's from_dict",

@@ -61,7 +61,8 @@ def of_examples(sources: Path) -> set[str]:
     from grpo_ref.trainers.dialect import flat
 
     found: set[str] = set()
-    for path in (sources / "examples").rglob("*rlvr*.yaml"):
+    paths = (sources / "examples").rglob("*.yaml")
+    for path in (each for each in paths if "rlvr" in str(each) or "docs_examples" in str(each)):
         found |= set(flat(OmegaConf.to_container(OmegaConf.load(path), resolve=False)))
     return found
 
