@@ -19,7 +19,7 @@ from grpo_ref.kernels.penalties import k3
 from grpo_ref.kernels.rewards import soft_overlong, task_reward
 from grpo_ref.kernels.surrogates import cispo, clipped, dual_clipped, gspo_token, sapo, two_sided_clipped
 from grpo_ref.recipes import Recipe, Slot, slot
-from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect
+from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect, one_of
 from grpo_ref.trainers.ms_swift.keys import (
     ABOUT,
     ALIASES,
@@ -72,6 +72,8 @@ def recipe(**config: Any) -> Recipe:
 
 def _build(s: SimpleNamespace) -> Recipe:
     s = SimpleNamespace(**vars(s) | {"loss_type": _single(s.loss_type), "beta": _or(s.beta, 0.04)})
+    one_of("scale_rewards", s.scale_rewards, dict.fromkeys(ALLOWED["scale_rewards"]))
+    s.scale_rewards = "none" if s.loss_type == "real" else s.scale_rewards
     check(s)
     in_reward = _in_reward(s)
     return Recipe(
@@ -108,7 +110,7 @@ def _in_reward(s: SimpleNamespace) -> bool:
 
 def _reward(s: SimpleNamespace) -> Slot:
     """The punishment for length, where it is one of the reward functions and they are summed."""
-    if not has_overlong(s.reward_funcs) or (s.scale_rewards == "gdpo" and s.loss_type != "real"):
+    if not has_overlong(s.reward_funcs) or s.scale_rewards == "gdpo":
         return slot(task_reward)
     place = names_of(s.reward_funcs).index("soft_overlong")
     weight = 1.0 if s.reward_weights is None else s.reward_weights[place]
@@ -117,8 +119,8 @@ def _reward(s: SimpleNamespace) -> Slot:
 
 
 def _scores(s: SimpleNamespace) -> Slot:
-    """What is done with the rewards; real leaves out the division."""
-    scale = "none" if s.loss_type == "real" else s.scale_rewards
+    """What is done with the rewards."""
+    scale = s.scale_rewards
     if s.advantage_estimator == "reinforce_plus_plus":
         spreads = {"batch": slot(centered_then_scaled, eps=EPS)}
         kept = slot(group_normalized, ddof=1, eps=EPS) if scale == "group" else slot(group_centered)

@@ -90,9 +90,8 @@ def _check_loss(s: SimpleNamespace) -> None:
         f"delta: at 1 or below it takes the ratio 1 out of reach, which cannot be expressed here; got {delta}",
     )
     if s.loss_type == "real":
-        in_reward = s.kl_in_reward and s.beta != 0.0 and s.scale_rewards != "gdpo"
         _expect(
-            not in_reward,
+            not s.kl_in_reward or s.beta == 0.0,
             "kl_in_reward: ms-swift refuses it with loss_type='real', which adds the KL that is not there",
         )
         size, group = s.per_device_train_batch_size, s.num_generations

@@ -190,7 +190,9 @@ TRAPS = (
     ),
     Trap(
         "gdpo takes the KL back into the loss",
-        lambda s, given: s.scale_rewards == "gdpo" and s.kl_in_reward and s.beta != 0.0,
+        lambda s, given: (
+            s.scale_rewards == "gdpo" and s.kl_in_reward and s.beta != 0.0 and s.loss_type != "real"
+        ),
         "With scale_rewards=gdpo kl_in_reward is set to False, with a warning in the log; so the penalty is in the loss.",
         "ms-swift grpo_trainer.py, _prepare_algorithm_params",
         {"scale_rewards": "gdpo", "kl_in_reward": True},

@@ -519,6 +519,8 @@ REFUSED = {
     "overlong without a buffer": {"reward_funcs": ["soft_overlong"]},
     "a buffer of everything": {"reward_funcs": ["soft_overlong"], "soft_cache_length": 7} | BUDGET,
     "real with the kl in the reward": LOSSES["real"] | {"kl_in_reward": True, "beta": 0.1},
+    "real, whose gdpo does not put the kl back": LOSSES["real"]
+    | {"kl_in_reward": True, "beta": 0.1, "scale_rewards": "gdpo"},
     "real and rloo": LOSSES["real"] | {"advantage_estimator": "rloo", "beta": 0.1},
     "real on parts of groups": {"loss_type": "real", "num_generations": 8, "per_device_train_batch_size": 12},
 }
