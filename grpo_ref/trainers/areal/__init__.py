@@ -272,4 +272,8 @@ DIALECT = Dialect(
         at_ratio_one: clipped,
     },
     calls=CALLS,
+    starts=(r"-m areal\.\S+",),
+    started=("python3 -m areal.launcher.local", "overrides"),
+    package="areal",
+    mean=lambda s: "the batch of a step, all ranks and micro-batches together",
 )

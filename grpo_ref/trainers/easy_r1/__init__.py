@@ -135,4 +135,12 @@ DIALECT = Dialect(
     forms={dual_clipped_per_token: gspo_token, mean_between: mixed_groups},
     metrics=METRICS,
     calls=CALLS,
+    starts=(r"-m verl\.trainer\.main",),
+    started=("python3 -m verl.trainer.main", "overrides"),
+    package="easyr1",
+    mean=lambda s: (
+        "a mini-batch (global_batch_size prompts), all ranks and micro-batches together"
+        if s.loss_avg_mode == "token"
+        else "each micro-batch of each rank, and then over these by their tokens"
+    ),
 )

@@ -252,4 +252,12 @@ DIALECT = Dialect(
     },
     metrics=METRICS,
     calls=CALLS,
+    starts=(r"swift rlhf", r"(.*/)?swift/cli/rlhf\.py", r"-m swift\.cli\.rlhf"),
+    started=("swift rlhf", "flags"),
+    package="ms-swift",
+    mean=lambda s: (
+        "the generation batch, all processes and micro-batches together"
+        if s.loss_type in ("dapo", "cispo", "fipo")
+        else "each micro-batch of each process, and then over these"
+    ),
 )

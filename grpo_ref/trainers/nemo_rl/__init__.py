@@ -314,4 +314,8 @@ DIALECT = Dialect(
     },
     metrics=METRICS,
     calls=CALLS,
+    starts=(r"(.*/)?run_grpo\w*\.py",),
+    started=("uv run python examples/run_grpo.py", "overrides"),
+    package="nemo-rl",
+    mean=lambda s: "the batch of a step, all ranks and micro-batches together",
 )

@@ -119,4 +119,8 @@ DIALECT = Dialect(
     },
     metrics=METRICS,
     calls=CALLS,
+    starts=(r"run rl", r"-m prime_rl\S*"),
+    started=("uv run rl", "flags"),
+    package="prime-rl",
+    mean=lambda s: "the batch of a step, all ranks and micro-batches together",
 )

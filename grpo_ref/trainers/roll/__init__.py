@@ -251,4 +251,8 @@ DIALECT = Dialect(
     forms={token_returns: whitened, spread_above: mixed_groups, mean_inside: mixed_groups},
     metrics=METRICS,
     calls=CALLS,
+    starts=(r"(.*/)?start_rlvr\w*_pipeline\.py",),
+    started=("python examples/start_rlvr_pipeline.py", "overrides"),
+    package="roll",
+    mean=lambda s: "the batch of a step, all ranks and micro-batches together",
 )

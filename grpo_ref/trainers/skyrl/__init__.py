@@ -305,4 +305,8 @@ DIALECT = Dialect(
     forms=FORMS,
     metrics=METRICS,
     calls=CALLS,
+    starts=(r"-m skyrl(_train|\.train|\.tx)?\.\S+", r"-m (examples|integrations)\.\S*skyrl\S*"),
+    started=("uv run -m skyrl.train.entrypoints.main_base", "overrides"),
+    package="skyrl",
+    mean=lambda s: "a mini-batch (policy_mini_batch_size prompts), all ranks and micro-batches together",
 )

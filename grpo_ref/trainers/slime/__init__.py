@@ -182,4 +182,8 @@ DIALECT = Dialect(
     },
     metrics=METRICS,
     calls=CALLS,
+    starts=(r"(.*/)?slime/train(_async)?\.py",),
+    started=("python3 train.py", "flags"),
+    package="slime",
+    mean=lambda s: "the batch of a step, all ranks and micro-batches together",
 )
