@@ -78,7 +78,7 @@ PARTS = {
     ),
     "a covariance of what was averaged": (
         {"policy_loss_type": "kl_cov", "kl_cov.kl_cov_frac": 0.1},
-        {"surrogate": "kl_cov_of_scaled(aggregate=token_mean, share=0.1, coef=1.0)"},
+        {"surrogate": "kl_cov_of_scaled(aggregate=token_mean, rows=1, share=0.1, coef=1.0)"},
     ),
     "the old name of a correction": (
         {"use_tis": True, "tis_imp_ratio_cap": 3.0},
@@ -244,7 +244,7 @@ def test_a_covariance_of_averaged_advantages_hardly_ever_counts():
     log_probs, advantages, mask = _tokens(-1.0, -3.0), _tokens(2.0, -2.0), np.ones((1, 1, 2))
     given = (0.0 * log_probs, log_probs, advantages, mask)
     average, noise = slot(token_mean), np.zeros((1, 1, 2))
-    share = {"aggregate": average, "share": 1.0, "cov_high": 5.0}
+    share = {"aggregate": average, "rows": 1, "share": 1.0, "cov_high": 5.0}
     kept = clip_cov_of_scaled(*given, noise, 2, cov_low=1.5, **share)
     np.testing.assert_allclose(kept.slope, advantages)
     chosen = clip_cov_of_scaled(*given, noise, 2, cov_low=0.5, **share)
@@ -291,20 +291,40 @@ def test_corrections_are_multiplied_in_the_order_of_skyrl():
 REWARDS = np.array([[1.0, 0.0, 0.0], [0.3, 0.3, 0.3], [1.0, 0.999, 1.0]])
 
 
+LENGTHS = np.ones((3, 3))
+
+
 def test_groups_without_contrast_are_masked_out_or_drawn_anew():
     whole = np.array([[True] * 3, [False] * 3, [True] * 3])
-    np.testing.assert_array_equal(contrasted(REWARDS), whole)
-    np.testing.assert_array_equal(contrasted_groups(REWARDS, tol=0.01), [True, False, False])
+    np.testing.assert_array_equal(contrasted(REWARDS, LENGTHS), whole)
+    np.testing.assert_array_equal(contrasted_groups(REWARDS, LENGTHS, tol=0.01), [True, False, False])
     np.testing.assert_array_equal(groups_with_a_std(np.array([[1.0, 0.0], [1.0, 1.0]])), [True, False])
     np.testing.assert_array_equal(groups_with_a_std(np.array([[1.0], [0.0]])), [True, True])
 
 
 def test_a_group_is_judged_by_those_that_ended():
     ended = np.array([[True, True, False], [True, False, False], [False, False, False]])
-    kept = ended_and_contrasted(REWARDS, ended)
+    kept = ended_and_contrasted(REWARDS, LENGTHS, ended)
     np.testing.assert_array_equal(kept, [[True, True, False], [True, False, False], [False] * 3])
-    alike = ended_and_contrasted(np.array([[1.0, 0.0, 0.0]]), np.array([[False, True, True]]))
+    alike = ended_and_contrasted(np.array([[1.0, 0.0, 0.0]]), LENGTHS[:1], np.array([[False, True, True]]))
     np.testing.assert_array_equal(alike, [[False] * 3])
+
+
+def test_a_completion_without_tokens_makes_no_contrast():
+    kept = contrasted(np.array([[1.0, 0.0, 0.0]]), np.array([[0, 5, 5]]))
+    np.testing.assert_array_equal(kept, [[False] * 3])
+
+
+def test_each_micro_batch_has_a_token_that_is_held_back():
+    """Two completions of one token: of both together one is chosen, of each one alone it is."""
+    log_ratio = np.full((1, 2, 1), 0.5)
+    log_probs, advantages = np.array([[[-1.0], [-3.0]]]), np.array([[[1.0], [0.5]]])
+    given = (log_ratio, log_probs, advantages, np.ones((1, 2, 1)), 1)
+    held = {"aggregate": slot(token_mean), "share": 0.5, "coef": 0.1}
+    together, alone = (kl_cov_of_scaled(*given, rows=rows, **held) for rows in (2, 1))
+    gain = np.exp(0.5) * advantages
+    np.testing.assert_allclose(together.value, gain - [[[0.1], [0.0]]])
+    np.testing.assert_allclose(alone.value, gain - 0.1)
 
 
 def test_what_is_cut_off_gets_nothing():

@@ -67,7 +67,7 @@ def _check_kl(settings: Mapping[str, Any]) -> None:
     horizon = settings["kl_horizon"]
     _expect(horizon > 0, f"kl_horizon: expected a number > 0, got {horizon}")
     _expect(
-        bool(settings["use_kl_loss"]),
+        settings["use_kl_loss"] or settings["kl_coef"] == 0.0,
         "kl_type: adaptive cannot be expressed here. The weight of the penalty in the reward would follow"
         " the KL while the policy trains; here it is a constant.",
     )

@@ -194,6 +194,7 @@ def _surrogate(s: SimpleNamespace, aggregate: Slot) -> Slot:
     }
     covariance = {
         "aggregate": aggregate,
+        "rows": s.micro_train_batch_size_per_gpu,
         "share": vars(s)["clip_cov.clip_ratio"],
         "cov_low": s.clip_cov_lb,
         "cov_high": s.clip_cov_ub,
@@ -215,7 +216,8 @@ def _surrogate(s: SimpleNamespace, aggregate: Slot) -> Slot:
         case "clip_cov":
             return slot(clip_cov_of_scaled, **covariance, **clips)
         case "kl_cov":
-            return slot(kl_cov_of_scaled, aggregate=aggregate, share=s.kl_cov_frac, coef=s.ppo_kl_coef)
+            parts = {"aggregate": aggregate, "rows": s.micro_train_batch_size_per_gpu}
+            return slot(kl_cov_of_scaled, **parts, share=s.kl_cov_frac, coef=s.ppo_kl_coef)
         case "sapo":
             return slot(sapo, tau_positive=s.tau_pos, tau_negative=s.tau_neg)
     return slot(importance_weighted)

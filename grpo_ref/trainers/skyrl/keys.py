@@ -113,12 +113,14 @@ _OF_TRAINER = """use_expandable_segments colocate_policy_ref critic_num_nodes cr
 ref_num_nodes ref_num_gpus_per_node clear_kv_cache_on_weight_sync simulate_training
 simulate_training_step_seconds simulate_weight_sync_seconds gradient_checkpointing
 gradient_checkpointing_use_reentrant seed resume_mode resume_path log_path ckpt_path ckpt_interval
-hf_save_interval export_path bf16 epochs max_training_steps critic_mini_batch_size recompute_old_logprobs_per_minibatch update_ref_every_epoch remove_microbatch_padding use_sample_packing
+hf_save_interval export_path bf16 epochs max_training_steps critic_mini_batch_size
+recompute_old_logprobs_per_minibatch update_ref_every_epoch remove_microbatch_padding use_sample_packing
 eval_batch_size eval_before_train eval_interval max_prompt_length flash_attn disable_fast_tokenizer
 project_name run_name logger enable_ray_gpu_monitor tags dump_data_batch dump_eval_results
 print_example_interval num_logger_eval_samples num_logger_train_samples log_example_interval
 logprobs_chunk_size vocab_entropy_chunk_size vocab_entropy_chunk_memory_mb fused_lm_head_logprob
-fused_lm_head_logprob_backend use_torch_compile record_memory language_model_only inference_only_init""".split()
+fused_lm_head_logprob_backend use_torch_compile record_memory language_model_only
+inference_only_init""".split()
 _OF_GENERATOR = """max_turns max_input_length use_conversation_multi_turn chat_template_kwargs
 append_eos_token_after_stop_str_in_multi_turn eval_n_samples_per_prompt use_cache_salt
 vision_language_generator repetition_penalty top_p min_p top_k stop additional_kwargs eval_sampling_params
@@ -160,7 +162,7 @@ ABOUT = {
     " always is.",
     "max_seq_len": "This is the length that seq_mean_token_sum_norm divides by; no other average reads it.",
     "micro_train_batch_size_per_gpu": "SkyRL refuses some combinations; token_mean_legacy averages over"
-    " this many completions first.",
+    " this many completions first, and clip_cov and kl_cov choose among their tokens.",
     "policy_mini_batch_size": "This counts prompts: an update sees this number times n_samples_per_prompt"
     " completions.",
     "max_tokens_per_microbatch": "Micro-batches are filled up to this many tokens; on Megatron the penalty"

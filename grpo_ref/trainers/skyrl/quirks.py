@@ -22,12 +22,12 @@ from grpo_ref.kernels.advantages import group_centered
 from grpo_ref.kernels.advantages.moments import group_mean, whiten
 from grpo_ref.kernels.aggregation import token_mean
 from grpo_ref.kernels.corrections import indicator
-from grpo_ref.kernels.filters import ended_completions, mixed_groups
+from grpo_ref.kernels.filters import all_completions, ended_completions, mixed_groups
 from grpo_ref.kernels.rewards import soft_overlong, task_reward
 from grpo_ref.kernels.surrogates import cispo, clip_cov, dppo_kl, dppo_tv, kl_cov
 from grpo_ref.kernels.surrogates.divergence import probability_change
 from grpo_ref.loss import policy_loss
-from grpo_ref.recipes import Recipe, Slot
+from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.trainers.calls import OPTIONAL
 from grpo_ref.trainers.dialect import BONUS, Call, Dialect
 from grpo_ref.types import Term
@@ -368,6 +368,7 @@ def clip_cov_of_scaled(
     max_length: int,
     *,
     aggregate: Slot,
+    rows: int = 1,
     share: float = 0.0002,
     cov_low: float = 1.0,
     cov_high: float = 5.0,
@@ -376,14 +377,16 @@ def clip_cov_of_scaled(
 ) -> Term:
     """Clip-Cov whose covariance is that of advantages which the average has already divided.
 
-        clip_cov with W A in place of A for the covariance: it is that of A over the number of tokens
+        clip_cov of each micro-batch, with W A in place of A for the covariance
 
-    With hundreds of tokens no covariance reaches 1, and nothing but the clip is left.
+    The covariance is that of A over the number of tokens. With hundreds of them none reaches 1, and nothing
+    but the clip is left.
 
     Args:
       log_ratio, log_probs, advantages, mask, noise: as in `clip_cov`.
       max_length: for an average that divides by it.
       aggregate: the average, mask -> W.
+      rows: micro_train_batch_size_per_gpu, the completions of a micro-batch.
       share, cov_low, cov_high, clip_low, clip_high: as in `clip_cov`.
 
     Returns:
@@ -391,20 +394,10 @@ def clip_cov_of_scaled(
 
     SkyRL `compute_policy_loss_clip_cov`.
     """
-    weights, inverse = _weights(mask, max_length, aggregate)
-    clips = {"clip_low": clip_low, "clip_high": clip_high}
-    term = clip_cov(
-        log_ratio,
-        log_probs,
-        advantages * weights,
-        mask,
-        noise,
-        share=share,
-        cov_low=cov_low,
-        cov_high=cov_high,
-        **clips,
-    )
-    return Term(value=term.value * inverse, slope=term.slope * inverse)
+    settings = {"share": share, "cov_low": cov_low, "cov_high": cov_high}
+    part = slot(clip_cov, **settings, clip_low=clip_low, clip_high=clip_high)
+    fields = {"log_ratio": log_ratio, "log_probs": log_probs, "mask": mask, "noise": noise}
+    return _by_micro_batch(part, rows, aggregate(mask=mask, max_length=max_length), advantages, fields)
 
 
 def kl_cov_of_scaled(
@@ -415,18 +408,20 @@ def kl_cov_of_scaled(
     max_length: int,
     *,
     aggregate: Slot,
+    rows: int = 1,
     share: float = 0.2,
     coef: float = 1.0,
 ) -> Term:
     """KL-Cov whose penalty is summed while all else is averaged.
 
-        sₜ = rₜ A - coef/W |log rₜ| [t chosen],    chosen: the highest cov of W A
+        sₜ = rₜ A - coef/W |log rₜ| [t chosen],    chosen: the highest cov of W A in its micro-batch
 
-    With token_mean the penalty is as many times stronger as the mini-batch has tokens.
+    With token_mean the penalty is as many times stronger as the mini-batch has tokens. Each micro-batch has a
+    token that is chosen, however small the share is.
 
     Args:
       log_ratio, log_probs, advantages, mask: as in `kl_cov`.
-      max_length, aggregate: as in `clip_cov_of_scaled`.
+      max_length, aggregate, rows: as in `clip_cov_of_scaled`.
       share, coef: as in `kl_cov`.
 
     Returns:
@@ -434,16 +429,39 @@ def kl_cov_of_scaled(
 
     SkyRL `compute_policy_loss_kl_cov`.
     """
-    weights, inverse = _weights(mask, max_length, aggregate)
-    term = kl_cov(log_ratio, log_probs, advantages * weights, mask, share=share, coef=coef)
-    return Term(value=term.value * inverse, slope=term.slope * inverse)
+    part = slot(kl_cov, share=share, coef=coef)
+    fields = {"log_ratio": log_ratio, "log_probs": log_probs, "mask": mask}
+    return _by_micro_batch(part, rows, aggregate(mask=mask, max_length=max_length), advantages, fields)
 
 
-def _weights(mask: Array, max_length: int, aggregate: Slot) -> tuple[Array, Array]:
-    """(P, G, T) what a token of the loss is multiplied by, and what undoes that."""
-    xp = array_namespace(mask)
-    weights = aggregate(mask=mask, max_length=max_length)
-    return weights, xp.where(weights > 0.0, 1.0 / xp.where(weights > 0.0, weights, 1.0), 0.0)
+def _by_micro_batch(
+    part: Slot, rows: int, weights: Array, advantages: Array, fields: dict[str, Array]
+) -> Term:
+    """A surrogate of each of the next `rows` completions with W A in place of A, and W undone afterwards."""
+    xp = array_namespace(weights)
+    fields = fields | {"advantages": advantages * weights}
+    terms = [
+        part(SimpleNamespace(**{name: _flat(array)[..., place, :] for name, array in fields.items()}))
+        for place in _places(weights, rows)
+    ]
+    inverse = xp.where(weights > 0.0, 1.0 / xp.where(weights > 0.0, weights, 1.0), 0.0)
+    value, slope = (
+        xp.reshape(xp.concat([getattr(term, name) for term in terms], axis=-2), weights.shape)
+        for name in ("value", "slope")
+    )
+    return Term(value=value * inverse, slope=slope * inverse)
+
+
+def _flat(array: Array) -> Array:
+    """(..., 1, P G, T) all completions in one row."""
+    *runs, prompts, size, length = array.shape
+    return array_namespace(array).reshape(array, (*runs, 1, prompts * size, length))
+
+
+def _places(array: Array, rows: int) -> list[slice]:
+    """Where the micro-batches are among the completions; the last one may be smaller."""
+    size = array.shape[-3] * array.shape[-2]
+    return [slice(start, min(start + rows, size)) for start in range(0, size, rows)]
 
 
 # ---- corrections and filters ---------------------------------------------------------------------
@@ -538,13 +556,14 @@ def groups_with_a_std(rewards: Array) -> Array:
     return kept | (rewards.shape[MEMBERS] == 1)
 
 
-def contrasted(rewards: Array, *, tol: float = 1e-6) -> Array:
+def contrasted(rewards: Array, lengths: Array, *, tol: float = 1e-6) -> Array:
     """Completions of groups whose rewards differ by more than a tolerance; a group of one is kept.
 
-        max(r) - min(r) > tol
+        max(r) - min(r) > tol    over those of the group that have tokens
 
     Args:
       rewards: (P, G), one row per prompt.
+      lengths: (P, G) tokens of each completion.
       tol: zero_variance_filter_tol.
 
     Returns:
@@ -552,17 +571,17 @@ def contrasted(rewards: Array, *, tol: float = 1e-6) -> Array:
 
     SkyRL `zero_variance_filter`, which masks out the others.
     """
-    xp = array_namespace(rewards)
-    return _contrasted(rewards, xp.ones_like(rewards, dtype=xp.bool), tol)
+    return _contrasted(rewards, lengths > 0, tol)
 
 
-def contrasted_groups(rewards: Array, *, tol: float = 1e-6) -> Array:
+def contrasted_groups(rewards: Array, lengths: Array, *, tol: float = 1e-6) -> Array:
     """Groups whose rewards differ by more than a tolerance, or of one; the others are drawn anew.
 
-        keep = max(r) - min(r) > tol
+        keep = max(r) - min(r) > tol    over those of the group that have tokens
 
     Args:
       rewards: (P, G), one row per prompt.
+      lengths: (P, G) tokens of each completion.
       tol: zero_variance_filter_tol.
 
     Returns:
@@ -570,16 +589,17 @@ def contrasted_groups(rewards: Array, *, tol: float = 1e-6) -> Array:
 
     SkyRL `FullyAsyncRayPPOTrainer` with sample_full_batch.
     """
-    return contrasted(rewards, tol=tol)[..., 0]
+    return contrasted(rewards, lengths, tol=tol)[..., 0]
 
 
-def ended_and_contrasted(rewards: Array, ended: Array, *, tol: float = 1e-6) -> Array:
+def ended_and_contrasted(rewards: Array, lengths: Array, ended: Array, *, tol: float = 1e-6) -> Array:
     """The same, asked of the completions that ended by themselves; the others are masked out as well.
 
         ended, and max(r) - min(r) > tol over those of the group that ended
 
     Args:
       rewards: (P, G), one row per prompt.
+      lengths: (P, G) tokens of each completion.
       ended: (P, G) True where the completion ended by itself.
       tol: zero_variance_filter_tol.
 
@@ -588,7 +608,7 @@ def ended_and_contrasted(rewards: Array, ended: Array, *, tol: float = 1e-6) -> 
 
     SkyRL `zero_variance_filter` after `apply_overlong_filtering`.
     """
-    return is_set(ended) & _contrasted(rewards, is_set(ended), tol)
+    return is_set(ended) & _contrasted(rewards, is_set(ended) & (lengths > 0), tol)
 
 
 def _contrasted(rewards: Array, live: Array, tol: float) -> Array:
@@ -663,9 +683,17 @@ FORMS: dict[Callable[..., Any], Callable[..., Any]] = {
 
 def admitted(record: SimpleNamespace, recipe: Recipe) -> Array:
     """(P, G, T) the mask without the completions that are left out."""
-    kept = recipe.admit(record) if hasattr(record, "rewards") else recipe.admit(rewards=record.mask[..., 0])
-    mask: Array = record.mask * kept[..., None]
+    if recipe.admit.kernel is all_completions:
+        return record.mask
+    mask: Array = record.mask * recipe.admit(_with_lengths(record))[..., None]
     return mask
+
+
+def _with_lengths(record: SimpleNamespace) -> SimpleNamespace:
+    """The record with the number of tokens of each completion, one where there is no mask."""
+    xp = array_namespace(record.rewards)
+    lengths = record.mask.sum(TOKENS) if hasattr(record, "mask") else xp.ones_like(record.rewards)
+    return SimpleNamespace(**vars(record) | {"lengths": lengths})
 
 
 def _loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
@@ -695,20 +723,19 @@ def _mean_of_means(values: Array, mask: Array, size: int) -> Array:
 
 def _shaped_rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
     """The rewards after what is done to them for their length."""
-    fields = vars(record) | {"lengths": record.mask.sum(-1)}
-    return {"value": dialect.recipe(**config).reward(SimpleNamespace(**fields))}
+    return {"value": dialect.recipe(**config).reward(_with_lengths(record))}
 
 
 def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
     """Which groups are trained on, 1 or 0 each."""
-    return {"value": dialect.recipe(**config).keep(record).astype(float)}
+    return {"value": dialect.recipe(**config).keep(_with_lengths(record)).astype(float)}
 
 
 def _admitted_completions(
     dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
 ) -> dict[str, Any]:
     """Which completions have tokens that count, 1 or 0 each."""
-    return {"value": dialect.recipe(**config).admit(record).astype(float)}
+    return {"value": dialect.recipe(**config).admit(_with_lengths(record)).astype(float)}
 
 
 CALLS: dict[str, Call] = {

@@ -59,6 +59,7 @@ def _check_algorithm(settings: Mapping[str, Any]) -> None:
         " here.",
     )
     moving = settings["use_kl_in_reward"] and settings["kl_ctrl.type"] == "adaptive"
+    moving = moving and settings["kl_loss_coef"] > 0.0
     _expect(
         not moving or settings["horizon"] > 0, f"horizon: expected a number > 0, got {settings['horizon']}"
     )
@@ -89,6 +90,12 @@ def _check_corrections(settings: Mapping[str, Any]) -> None:
     _expect(
         loss not in UNCORRECTED or kinds == (None, None, None),
         f"policy_loss_type: SkyRL refuses {loss} with an off_policy_correction",
+    )
+    packed = settings["max_tokens_per_microbatch"] > 0
+    _expect(
+        loss not in UNCORRECTED or not packed,
+        f"max_tokens_per_microbatch: with {loss} it cannot be expressed here. The tokens are chosen among"
+        " those of a micro-batch, which are packed by length.",
     )
     anchored = loss == "cispo" and settings["cispo_anchor"] == "rollout"
     _expect(

@@ -66,6 +66,20 @@ TRAPS = (
         _algorithm(policy_loss_type="regular"),
     ),
     Trap(
+        "A covariance of one completion",
+        lambda s, given: (
+            s.policy_loss_type in ("clip_cov", "kl_cov")
+            and s.micro_train_batch_size_per_gpu == 1
+            and s.advantage_estimator != "reinforce++"
+        ),
+        "The covariance is taken over the tokens of a micro-batch. With micro_train_batch_size_per_gpu of 1,"
+        " where it is left out, and one advantage per completion it is 0 for every token but for rounding:"
+        " clip_cov leaves out none, and which tokens kl_cov holds back is chance.",
+        "SkyRL ppo_utils.py, compute_policy_loss_clip_cov and compute_policy_loss_kl_cov",
+        _algorithm(policy_loss_type="kl_cov"),
+        _algorithm(policy_loss_type="kl_cov") | {"trainer.micro_train_batch_size_per_gpu": 4},
+    ),
+    Trap(
         "A correction that is not applied",
         lambda s, given: s.policy_loss_type in UNCORRECTED and _corrects(s),
         "importance_sampling, clip_cov and kl_cov do not look at off_policy_correction; for the last two"

@@ -333,6 +333,13 @@ def covariances() -> Any:
         chosen = {"clip_cov.clip_ratio": 1.0, "clip_cov.clip_cov_lb": 0.0, "clip_cov.clip_cov_ub": 0.05}
         config = algorithm(**keys, **chosen)
         yield case(f"clip_cov by {average}, all that may be", "loss", config, given | {"mask": "mask_empty"})
+    for kind in ("kl_cov", "clip_cov"):
+        chosen = {"clip_cov.clip_ratio": 1.0, "clip_cov.clip_cov_lb": 0.0, "kl_cov.kl_cov_frac": 0.1}
+        for size in (1, 4):
+            config = algorithm(policy_loss_type=kind, **chosen)
+            config |= {"trainer.micro_train_batch_size_per_gpu": size}
+            given = PLAIN | {"noise": "token_advantages", "advantages": "token_advantages"}
+            yield case(f"{kind} in micro-batches of {size}", "loss", config, given)
     config = algorithm(policy_loss_type="kl_cov", **{"kl_cov.ppo_kl_coef": 0.01})
     yield case("kl_cov, a small penalty", "loss", config, PLAIN | {"mask": "mask_holes"})
 
@@ -421,6 +428,13 @@ def masks() -> Any:
         for rewards in ("rewards_some_equal", "rewards_tied"):
             scored = {"rewards": rewards, "ended": "ended", "mask": "mask"}
             yield case(f"{name}, {rewards}", "admitted completions", algorithm() | keys, scored, inputs=SOME)
+        yield case(
+            f"{name}, an empty one",
+            "admitted completions",
+            algorithm() | keys,
+            {"rewards": "rewards_some_equal", "ended": "ended", "mask": "mask_first_empty"},
+            inputs=SOME,
+        )
         for average in ("token_mean", "sequence_mean"):
             config = algorithm(loss_reduction=average, use_kl_loss=True, kl_loss_coef=0.1) | keys
             full = given | {"ref_log_probs": "ref_logp"}
