@@ -133,6 +133,7 @@ class Dialect:
     |            | all others. Hydra wants a + before those that its own files do not have.                     |
     | `files`    | Names of the configuration files of its own, which hold its defaults.                        |
     | `package`  | The name under which it is installed and imported.                                           |
+    | `parent`   | The name of the trainer all of whose keys it has as well.                                    |
     | `needed`   | Keys without which the trainer does something of another family, and what it does then.      |
     | `words`    | What its own kernels are called in a sentence, with their settings in braces.                |
     | `mean`     | From all settings, over what the trainer averages: "each micro-batch of each rank".          |
@@ -169,6 +170,7 @@ class Dialect:
     homes: Mapping[str, str] = field(default_factory=dict)
     files: frozenset[str] = frozenset()
     package: str = ""
+    parent: str = ""
     needed: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[Callable[..., Any], str] = field(default_factory=dict)
     mean: Callable[[SimpleNamespace], str] = _nowhere_said

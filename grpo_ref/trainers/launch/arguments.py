@@ -65,17 +65,17 @@ class _Word(NamedTuple):
     Attributes:
       text: with what is not known as it stands there.
       why: the holes in it are not known; "" if there are none.
+      is_any: whether it may be several words of any kind, or none, such as "$EXTRA_ARGS" without quotes.
     """
 
     text: str
     why: str
+    is_any: bool = False
 
 
 def _grouped(words: Sequence[Text]) -> Iterator[tuple[str | None, list[_Word]]]:
     """Each key with the words of its value; what belongs to none under None."""
-    pending = [
-        _Word(str(word), " and ".join(f"{hole.name} {hole.why}" for hole in word.holes)) for word in words
-    ]
+    pending = [_word(word) for word in words]
     while pending:
         word = pending.pop(0)
         name, given, value = word.text.partition("=")
@@ -90,10 +90,20 @@ def _grouped(words: Sequence[Text]) -> Iterator[tuple[str | None, list[_Word]]]:
             yield None, [word]
 
 
+def _word(word: Text) -> _Word:
+    why = " and ".join(f"{hole.name} {hole.why}" for hole in word.holes)
+    return _Word(str(word), why, is_any=len(word.parts) == 1 and any(hole.splits for hole in word.holes))
+
+
 def _taken(pending: list[_Word]) -> list[_Word]:
-    """The words that follow a flag and are no flag or override themselves; -1 and 1e-3 are values."""
-    taken = []
+    """The words that follow a flag and are no flag or override themselves; -1 and 1e-3 are values.
+
+    What may be any number of words is a value only where a flag has no other.
+    """
+    taken: list[_Word] = []
     while pending and not FLAG.fullmatch(pending[0].text) and not OVERRIDE.fullmatch(pending[0].text):
+        if taken and pending[0].is_any:
+            break
         taken.append(pending.pop(0))
     return taken
 

@@ -7,13 +7,14 @@ from typing import Any, NamedTuple
 from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.dialect import Dialect
 
-ENOUGH = 2
-"""How many keys that change the objective a trainer has to know, to be taken for the one that they are of."""
+ENOUGH = 3
+"""How many keys that matter a trainer has to know, to be taken for the one that they are of; one in a group is two."""
 PIN = r"(?<![\w-]){name}(?:\[[\w,-]*\])?\s*(?:==|@v?)\s*[\"']?v?(\d+\.\d+(?:\.\d+)?)"
 ELSEWHERE = {
     r"-m tunix\.cli\.\w+": "Tunix",
     r"tune run": "torchtune",
     r"llamafactory-cli train": "LLaMA-Factory",
+    r"megatron rlhf": "ms-swift on Megatron",
     r"-m realhf\.\S+": "ReaLHF",
 }
 """What starts trainers that have no dialect here -> their names."""
@@ -80,24 +81,27 @@ def _names(words: Sequence[str], place: int) -> Iterator[str]:
 def of_keys(keys: Mapping[str, Any]) -> tuple[str, int]:
     """The trainer whose keys these most likely are, with how many of them change its objective.
 
-    The name is "" if none or several know as many.
+    The name is "" if none or several know as many; a trainer that has taken over another's keys needs one more.
     """
     scores = {dialect.name: _score(dialect, keys) for dialect in DIALECTS.values()}
     best = max(scores.values())
     first = [name for name, score in scores.items() if score == best]
+    first = [name for name in first if DIALECTS[name].parent not in first]
     effective = _effective(DIALECTS[first[0]], keys)
-    return (first[0] if len(first) == 1 and effective >= ENOUGH else "", effective)
+    evidence = sum(2 if "." in key else 1 for key in effective)
+    return (first[0] if len(first) == 1 and evidence >= ENOUGH else "", len(effective))
 
 
 def _score(dialect: Dialect, keys: Iterable[str]) -> float:
     """Keys that change the objective count most, then others that are known; unknown ones count against it."""
     known = [key for key in keys if dialect.key(key) is not None]
-    return 3.0 * _effective(dialect, known) + len(known)
+    return 3.0 * len(_effective(dialect, known)) + len(known)
 
 
-def _effective(dialect: Dialect, keys: Iterable[str]) -> int:
-    names = {dialect.key(key) for key in keys}
-    return sum(name in dialect.defaults or name in dialect.beyond for name in names if name is not None)
+def _effective(dialect: Dialect, keys: Iterable[str]) -> list[str]:
+    """The keys that matter, each under the name that it was given with; twice the same counts once."""
+    named = {dialect.key(key): key for key in keys}
+    return [key for name, key in named.items() if name in dialect.defaults or name in dialect.beyond]
 
 
 def pinned(text: str, package: str) -> str:

@@ -255,6 +255,7 @@ DIALECT = Dialect(
     starts=(r"swift rlhf", r"(.*/)?swift/cli/rlhf\.py", r"-m swift\.cli\.rlhf"),
     started=("swift rlhf", "flags"),
     package="ms-swift",
+    parent="trl",
     mean=lambda s: (
         "the generation batch, all processes and micro-batches together"
         if s.loss_type in ("dapo", "cispo", "fipo")

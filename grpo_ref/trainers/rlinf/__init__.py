@@ -267,7 +267,7 @@ DIALECT = Dialect(
     },
     metrics=METRICS,
     calls=CALLS,
-    starts=(r"(.*/)?(main_grpo|train_embodied_agent\w*|main_embodied_\w+|train_async)\.py",),
+    starts=(r"(.*/)?(main_grpo|train_embodied_agent\w*|main_embodied_\w+|embodiment/train_async)\.py",),
     started=("python examples/reasoning/main_grpo.py", "overrides"),
     homes={"": "algorithm"},
     package="rlinf",

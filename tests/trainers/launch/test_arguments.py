@@ -50,3 +50,11 @@ def test_a_hole_makes_a_value_unknown_and_nothing_else():
         "n": Unknown("$N", "$N is not set in this file"),
         "x": 1,
     }
+
+
+def test_what_may_be_any_words_is_no_second_value():
+    extra = Text.of(Hole("$EXTRA", "is not set in this file", splits=True))
+    found = read_arguments([Text.of("--clip"), Text.of("0.28"), extra, Text.of("--n"), extra])
+    assert found.keys["clip"] == 0.28
+    assert found.keys["n"] == Unknown("$EXTRA", "$EXTRA is not set in this file")
+    assert found.rest == ["$EXTRA"]
