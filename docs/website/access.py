@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 SEARCH = re.compile(r'(<button[^>]*search-button__button[^>]*?) title="Search" aria-label="Search"')
-"""The name of the button leaves out the keys that it shows; at the width of a phone it shows nothing at all."""
+"""The name of the button leaves out the keys that it shows; on a phone it shows nothing at all."""
 EMPTY_HEAD = re.compile(r"<th([^>]*)>((?:<p>)?\s*(?:</p>)?)</th>")
 """The corner of a table with heads on two sides."""
 FOLD = '<summary><span class="toctree-toggle"'

@@ -174,3 +174,43 @@ def test_a_default_that_a_choice_changes_is_spelt_out():
 def test_a_penalty_that_has_a_number_elsewhere_is_found():
     found = convert(DIALECTS["open_instruct"], verl.DIALECT, {"kl_estimator": 1})
     assert (found.config["kl_loss_type"], found.config["kl_loss_coef"]) == ("k2", 0.05)
+
+
+ROUND_TRIPS = {
+    "DAPO in TRL and verl": (
+        "trl",
+        "verl",
+        {"loss_type": "dapo", "epsilon_high": 0.28, "num_generations": 16},
+    ),
+    "Dr. GRPO in TRL and verl": ("trl", "verl", {"loss_type": "dr_grpo", "scale_rewards": "none"}),
+    "GSPO in TRL and verl": (
+        *("trl", "verl"),
+        {"loss_type": "grpo", "importance_sampling_level": "sequence", "epsilon": 3e-4, "epsilon_high": 4e-4},
+    ),
+    "a penalty in verl and TRL": ("verl", "trl", {"use_kl_loss": True, "kl_loss_coef": 0.01, "rollout.n": 8}),
+    "CISPO in verl and TRL": (
+        *("verl", "trl"),
+        {"loss_mode": "cispo", "clip_ratio_low": 1.0, "clip_ratio_high": 4.0},
+    ),
+    "DAPO in verl and EasyR1": ("verl", "easy_r1", {"clip_ratio_high": 0.28, "rollout.n": 16}),
+    "a dual clip in verl and OpenRLHF": ("verl", "openrlhf", {"clip_ratio_c": 5.0, "rollout.n": 8}),
+    "Dr. GRPO in understand-r1-zero and TRL": (
+        *("understand_r1_zero", "trl"),
+        {"critic_type": "drgrpo", "beta": 0.0, "generate_max_length": 3000},
+    ),
+    "GRPO in slime and TRL": ("slime", "trl", {"eps_clip": 0.2, "eps_clip_high": 0.28}),
+    "centred advantages in Open Instruct and TRL": (
+        *("open_instruct", "trl"),
+        {"beta": 0.0, "use_rho_correction": False, "clip_higher": 0.28},
+    ),
+}
+
+
+@pytest.mark.parametrize(("source", "target", "config"), ROUND_TRIPS.values(), ids=ROUND_TRIPS)
+def test_a_round_trip_gives_the_same_objective_or_a_difference_that_was_named(source, target, config):
+    """What is another afterwards was told on one of the two ways; the target accepts what it is given."""
+    there = convert(DIALECTS[source], DIALECTS[target], config)
+    back = convert(DIALECTS[target], DIALECTS[source], there.config)
+    before, after = DIALECTS[source].recipe(**config), DIALECTS[source].recipe(**back.config)
+    assert set(after.differences(before)) <= {*there.lost, *back.lost}
+    assert DIALECTS[target].recipe(**there.config)
