@@ -2,6 +2,7 @@
 
 import re
 from math import log
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from grpo_ref.trainers.areal.quirks import (
     returned_without_reference,
 )
 from grpo_ref.trainers.areal.traps import TRAPS
+from grpo_ref.trainers.dialect import Measured
 from grpo_ref.trainers.trap import sprung
 
 PLAIN = {"actor.kl_ctl": 0.0, "gconfig.n_samples": 4}
@@ -155,7 +157,10 @@ REFUSED = {
         {"use_decoupled_loss": True, "prox_logp_method": "loglinear"},
         "depends on how many steps ago each token was sampled",
     ),
-    "a key that was taken out": ({"behave_imp_weight_cap": 5.0}, "rejection_sampling has taken its place"),
+    "a key that was taken out": (
+        {"behave_imp_weight_cap": 5.0},
+        "with the cap as upper, has taken its place",
+    ),
     "a length that decides": ({"gae_lambda": "my.function"}, "gae_lambda: expected a number"),
     "turns": ({"gae_timestep_unit": "turn"}, "a batch here has no turns"),
     "cispo without a bound": ({"use_cispo_loss": True}, "AReaL refuses CISPO with None"),
@@ -368,3 +373,25 @@ def test_what_is_left_out_divides_all_the_same():
 def test_the_default_is_warned_of():
     dialect = areal.DIALECT
     assert [trap.name for trap in sprung(TRAPS, dialect.settings({}), set())] == ["A penalty against nothing"]
+
+
+# ratio of a token, its advantage -> share of clipped tokens and of those at the dual clip, at 0.2 and 2
+CLIPPED_TOKENS = {
+    "a good token, too likely": (1.5, 1.0, 1.0, 0.0),
+    "a bad token, too likely": (1.5, -1.0, 0.0, 0.0),
+    "a bad token, far too likely": (3.0, -1.0, 0.0, 1.0),
+    "a bad token, too rare": (0.5, -1.0, 1.0, 0.0),
+}
+
+
+@pytest.mark.parametrize(("ratio", "advantage", "clip", "dual"), CLIPPED_TOKENS.values(), ids=CLIPPED_TOKENS)
+def test_a_clipped_token_is_counted(ratio, advantage, clip, dual):
+    dialect = areal.DIALECT
+    config = PLAIN | {"c_clip": 2.0}
+    ones = np.ones((1, 1, 1))
+    record = SimpleNamespace(
+        log_probs=log(ratio) - ones, old_log_probs=-ones, mask=ones, advantages=advantage * ones[..., 0]
+    )
+    measured = Measured(dialect.settings(config), dialect.recipe(**config), record, {})
+    assert dialect.metrics["clip_ratio"](measured) == clip
+    assert dialect.metrics["dual_clip_ratio"](measured) == dual

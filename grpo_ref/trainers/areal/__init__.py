@@ -35,6 +35,7 @@ from grpo_ref.trainers.areal.keys import (
     PLACES,
     REJECTION,
 )
+from grpo_ref.trainers.areal.metrics import METRICS
 from grpo_ref.trainers.areal.quirks import (
     CALLS,
     at_ratio_one,
@@ -247,7 +248,6 @@ DIALECT = Dialect(
     choices={
         "importance_sampling_level": ("token", "sequence"),
         "use_sapo_loss": (True, False),
-        "use_cispo_loss": (True, False),
         "use_decoupled_loss": (True, False),
         "kl_estimator": tuple(PENALTIES),
         **_of_group("reward_norm", NORM, **NORM_CHOICES),
@@ -271,6 +271,7 @@ DIALECT = Dialect(
         of_what_is_kept: clipped,
         at_ratio_one: clipped,
     },
+    metrics=METRICS,
     calls=CALLS,
     starts=(r"-m areal\.\S+",),
     started=("python3 -m areal.launcher.local", "overrides"),

@@ -92,7 +92,9 @@ IGNORED = frozenset(
 GROUPS = frozenset("actor gconfig reward_norm adv_norm rejection_sampling".split())
 _CRITIC = "A critic gives values, and the advantages are no longer those of a group."
 _TEACHER = "The loss is mixed with a distance to a teacher, token by token."
-_REMOVED = "It was taken out, and AReaL refuses it; rejection_sampling has taken its place."
+_REMOVED = (
+    "It was taken out, and AReaL refuses it; rejection_sampling, with the cap as upper, has taken its place."
+)
 BEYOND: dict[str, tuple[Any, str]] = {
     "critic.backend": (None, _CRITIC),
     "critic.path": (None, _CRITIC),

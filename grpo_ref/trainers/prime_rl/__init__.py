@@ -10,7 +10,7 @@ from grpo_ref.kernels.filters import all_completions, all_groups, mixed_groups
 from grpo_ref.kernels.levels import token_level
 from grpo_ref.kernels.penalties import no_penalty
 from grpo_ref.kernels.rewards import task_reward
-from grpo_ref.kernels.surrogates import symmetric_tv
+from grpo_ref.kernels.surrogates import dppo_tv, symmetric_tv
 from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.trainers.dialect import Dialect
 from grpo_ref.trainers.prime_rl.keys import (
@@ -112,6 +112,7 @@ DIALECT = Dialect(
     traps=TRAPS,
     variants=VARIANTS,
     forms={
+        probability_gated: dppo_tv,
         symmetrically_gated: symmetric_tv,
         gated_groups: mixed_groups,
         length_penalized: group_centered,

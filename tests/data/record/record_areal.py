@@ -171,6 +171,28 @@ def shaped_rewards(case: dict[str, Any]) -> dict[str, Any]:
     return {"value": data["tot_rewards"].sum(-1).tolist()}
 
 
+LOGGED = ("importance_weight", "approx_kl", "clip_ratio", "dual_clip_ratio", "actor_loss")
+WITHOUT = ("rejection_sampling", "m2_threshold", "use_sapo_loss", "use_cispo_loss", "prox_logp_method")
+"""With these the metrics are of other tokens, or other ratios."""
+
+
+class Tracker:
+    """What `stats_tracker` is told: a mean over the tokens that count."""
+
+    def __init__(self) -> None:
+        self.logged: dict[str, float] = {}
+        self.masks: dict[str, torch.Tensor] = {}
+
+    def denominator(self, **masks: torch.Tensor) -> None:
+        self.masks |= masks
+
+    def stat(self, denominator: str, **values: torch.Tensor) -> None:
+        mask = self.masks[denominator]
+        for name in LOGGED:
+            if name in values:
+                self.logged[name] = values[name][mask].double().sum().item() / max(mask.sum().item(), 1)
+
+
 class Engine:
     """The loss of each micro-batch, weighed with its share of the tokens; their padded layout."""
 
@@ -216,8 +238,12 @@ def loss(case: dict[str, Any]) -> dict[str, Any]:
         "prox_logp": old,
     }
     ACTOR.split_padded_tensor_dict_into_mb_list = lambda data, mb_spec: SimpleNamespace(mbs=[data])
+    tracker = Tracker()
+    ACTOR.stats_tracker.denominator, ACTOR.stats_tracker.stat = tracker.denominator, tracker.stat
     actor_of(run, engine)._ppo_update(data)
-    return {"loss": engine.losses[0].item(), "grad_logp": policy.grad.tolist()}
+    simple = not any(key.startswith(WITHOUT) for key in case["config"])
+    metrics = {"metrics": tracker.logged} if simple else {}
+    return {"loss": engine.losses[0].item(), "grad_logp": policy.grad.tolist()} | metrics
 
 
 CALLS = {"loss": loss, "advantages": advantages, "shaped rewards": shaped_rewards}
@@ -520,7 +546,7 @@ REFUSED = {
 
 def refusals() -> Any:
     for name, config in REFUSED.items():
-        call, given = ("advantages", SCORED) if "overlong_reward_penalty" in config else ("loss", SAMPLER)
+        call, given = ("advantages", JUDGED) if "overlong_reward_penalty" in config else ("loss", SAMPLER)
         yield case(f"refused: {name}", call, config, given) | {"refused": ""}
 
 
