@@ -16,6 +16,7 @@ REFERENCE = re.compile(r"\$\{\s*(\.*[\w@/-][\w.@/\[\]-]*)\s*\}")
 SELECTION = re.compile(r"\$\{oc\.select:[\w.]+(,[\w.-]*)?\}")
 LONGEST, DEEPEST = 100_000, 40
 FILES_DEEP = 6
+NOT_HERE = "references to other keys are not followed here"
 
 Beside = Callable[[str], str | None]
 """The text of a file by its path as another file gives it; None if there is none."""
@@ -123,12 +124,15 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any
 
 
 def _resolved(data: dict[str, Any]) -> dict[str, Any]:
-    """The tree without references."""
-    if not any(isinstance(value, str) and ("${" in value or value == "???") for value in _leaves(data)):
+    """The tree without references, which are unknown where OmegaConf is not installed, as in a page."""
+    if not any(_is_open(value) for value in _leaves(data)):
         return data
-    from omegaconf import OmegaConf
-    from omegaconf.errors import OmegaConfBaseException
-
+    try:
+        from omegaconf import OmegaConf
+        from omegaconf.errors import OmegaConfBaseException
+    except ImportError:
+        keys = flat(data).items()
+        return {key: Unknown(str(value), NOT_HERE) if _is_open(value) else value for key, value in keys}
     _refuse_growth(flat(data))
     safe = _map(data, lambda value: _hidden(value) if isinstance(value, str) else value)
     try:
@@ -136,6 +140,11 @@ def _resolved(data: dict[str, Any]) -> dict[str, Any]:
     except OmegaConfBaseException as error:
         raise ValueError(" ".join(str(error).split())) from error
     return {key: _resolve(config, key, value) for key, value in flat(data).items()}
+
+
+def _is_open(value: Any) -> bool:
+    """Whether a value refers to another one, or has to be given."""
+    return isinstance(value, str) and ("${" in value or value == "???")
 
 
 def _leaves(data: Any) -> Iterator[Any]:

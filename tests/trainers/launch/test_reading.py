@@ -1,6 +1,7 @@
 """From a file of any kind to the training that it launches."""
 
 import json
+import sys
 
 import pytest
 
@@ -85,6 +86,14 @@ def test_a_program_that_nobody_knows_is_told_by_its_keys():
 
 def test_unsloth_counts_as_a_version():
     assert launches("from unsloth import FastLanguageModel\n" + PYTHON)[0].version == "unsloth"
+
+
+def test_without_its_grammar_a_script_is_refused_and_keys_are_read(monkeypatch):
+    """As in a page, which has no compiled packages beside those that came with it."""
+    monkeypatch.setitem(sys.modules, "grpo_ref.trainers.launch.shell", None)
+    assert launches("beta=0.1 num_generations=4", trainer="trl")[0].keys["beta"] == 0.1
+    with pytest.raises(ValueError, match="it is a shell script, which cannot be read here"):
+        launches(SCRIPT)
 
 
 def test_the_trainer_may_be_named():

@@ -1,6 +1,7 @@
 """Configuration files, with what they refer to."""
 
 import json
+import sys
 from contextlib import suppress
 
 import pytest
@@ -32,6 +33,12 @@ def test_references_are_followed_and_those_to_the_outside_are_unknown(monkeypatc
         "j": "???",
     }
     assert all(isinstance(keys[name], Unknown) for name in "efgij")
+
+
+def test_without_omegaconf_references_are_unknown(monkeypatch):
+    monkeypatch.setitem(sys.modules, "omegaconf", None)
+    keys = read_tree("a: 1\nb: ${a}").keys
+    assert keys == {"a": 1, "b": Unknown("${a}", "references to other keys are not followed here")}
 
 
 FILES = {
