@@ -5,7 +5,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from grpo_ref.recipes import Recipe
 from grpo_ref.trainers import DIALECTS, Dialect, Explanation, Understood, explain, understood
+from grpo_ref.trainers.dialect import BONUS, numbered
 from grpo_ref.trainers.launch import Launch
 
 LOSS = "loss = -Σ W (c s(r, A) - β d)"
@@ -47,24 +49,66 @@ class Report(NamedTuple):
 
 
 def dialect_of(launch: Launch) -> tuple[Dialect, Launch]:
-    """The dialect of a launch in the version that its file asks for, or else in that described here.
+    """The dialect of a launch in the version that it asks for, or else the newest with all its keys.
 
     Args:
-      launch: what was read; a note is added where its version is not described.
+      launch: what was read; notes are added where its version is not described, or not stated.
     """
     dialect = DIALECTS[launch.trainer]
-    clue = next((key for key in launch.keys if key.split(".")[-1] in dialect.clues), "")
-    if clue and not launch.version:
-        version = dialect.clues[clue.split(".")[-1]]
-        note = f"It is taken for version {version} for its key {clue}; --version chooses another."
-        launch = replace(launch, version=version, notes=[note, *launch.notes])
     try:
-        return dialect.at(launch.version), launch
+        if launch.version:
+            return dialect.at(launch.version), launch
     except ValueError:
         note = (
             f"It asks for version {launch.version}, which is not described here; {dialect.version} is told."
         )
-        return dialect, replace(launch, notes=[note, *launch.notes])
+        return dialect, replace(launch, cautions=[note])
+    fitting = _fitting(dialect, launch.keys)
+    if not launch.why or not fitting:
+        return dialect, launch
+    *before, found = fitting
+    notes = (
+        [] if found is dialect else [f"It has keys that later versions do not have; {found.version} is told."]
+    )
+    notes += _otherwise(found, before, launch.keys)
+    return found, replace(launch, cautions=notes)
+
+
+def _fitting(dialect: Dialect, keys: Mapping[str, Any]) -> list[Dialect]:
+    """The versions that have all keys of a file; those up to the one that a key out of use tells."""
+    fitting = dialect.fitting(keys)
+    told = [dialect.clues[name] for key in keys if (name := key.split(".")[-1]) in dialect.clues]
+    newest = min(map(numbered, told), default=None)
+    if newest is None:
+        return fitting
+    return [each for each in fitting if () < numbered(each.version.split()[-1]) <= newest]
+
+
+def _otherwise(dialect: Dialect, before: list[Dialect], keys: Mapping[str, Any]) -> Iterator[str]:
+    """What earlier versions that have all the keys compute otherwise, a sentence for each span of them."""
+    config = understood(dialect, keys, strict=False).config
+    ours, bonus = dialect.recipe(**config), dialect.concept(BONUS, config, 0.0)
+    spans: dict[str, list[str]] = {}
+    for each in before:
+        recipe = _accepted(each, config)
+        if recipe is None:
+            continue
+        parts = [f"{part} = {value}" for part, value in recipe.differences(ours).items()]
+        other = each.concept(BONUS, config, 0.0)
+        parts += [f"an entropy bonus of {other:g}"] if other != bonus else []
+        if parts:
+            spans.setdefault(", ".join(parts), []).append(each.version)
+    for different, versions in spans.items():
+        span = versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1].split()[-1]}"
+        yield f"Its version is not stated: with {span} it is {different}."
+
+
+def _accepted(dialect: Dialect, config: Mapping[str, Any]) -> Recipe | None:
+    """The recipe, if this version takes the configuration."""
+    try:
+        return dialect.recipe(**config)
+    except ValueError:
+        return None
 
 
 def report(dialect: Dialect, launch: Launch, *, strict: bool = True) -> Report:
@@ -127,6 +171,8 @@ def _first(told: Report) -> Iterator[Piece]:
     yield Piece("paragraph", told.explanation.paragraph)
     if told.explanation.mean:
         yield Piece("note", f"Every average is taken over {told.explanation.mean}.")
+    for caution in told.launch.cautions:
+        yield Piece("note", caution)
     for key, value, parts in told.found.unsure:
         depends = f" {', '.join(parts)} may be other than told here." if parts else ""
         yield Piece("note", f"Not known: {key} = {value.text}, because {value.why}.{depends}")
@@ -200,5 +246,6 @@ def as_data(told: Report) -> Mapping[str, Any]:
         ],
         "strangers": found.strangers,
         "without_effect": {key: str(value) for key, value in found.without_effect.items()},
+        "cautions": told.launch.cautions,
         "notes": told.launch.notes,
     }

@@ -3,7 +3,7 @@
 import difflib
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple
@@ -133,6 +133,8 @@ class Dialect:
     |            | all others. Hydra wants a + before those that its own files do not have.                     |
     | `files`    | Names of the configuration files of its own, which hold its defaults.                        |
     | `package`  | The name under which it is installed and imported.                                           |
+    | `signs`    | Keys of which one has to be there, for keys alone to tell that they are the trainer's.       |
+    | `tells`    | Keys that no other trainer has: one of them with another key that matters tells it.          |
     | `parent`   | The name of the trainer all of whose keys it has as well.                                    |
     | `needed`   | Keys without which the trainer does something of another family, and what it does then.      |
     | `words`    | What its own kernels are called in a sentence, with their settings in braces.                |
@@ -170,6 +172,8 @@ class Dialect:
     homes: Mapping[str, str] = field(default_factory=dict)
     files: frozenset[str] = frozenset()
     package: str = ""
+    signs: tuple[str, ...] = ()
+    tells: tuple[str, ...] = ()
     parent: str = ""
     needed: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[Callable[..., Any], str] = field(default_factory=dict)
@@ -238,8 +242,20 @@ class Dialect:
             aliases={**self.aliases, **other.aliases},
             others=self.others | other.others,
             absent=other.absent,
+            traps=tuple(trap for trap in self.traps if not other.absent & {*trap.example, *trap.near}),
             versions={},
         )
+
+    def fitting(self, keys: Iterable[str]) -> list["Dialect"]:
+        """The versions that have all of these keys which any version has, the oldest first and this one last.
+
+        Args:
+          keys: as a configuration gives them.
+        """
+        described = [self.at(name) for name in sorted(filter(numbered, self.versions), key=numbered)]
+        every = [*described, self]
+        known = [key for key in keys if any(each.key(key) is not None for each in every)]
+        return [each for each in every if all(each.key(key) is not None for key in known)]
 
     def _not_newer(self, version: str) -> str:
         """The newest of the versions that are not newer than this one; "" if that is the one described."""

@@ -8,8 +8,8 @@ from grpo_ref.recipes import Recipe
 from grpo_ref.trainers.dialect import Dialect
 from grpo_ref.trainers.launch.values import Unknown
 
-SAME_WORD = 0.85
-"""From this similarity on, a key that nobody knows is taken for a slip of the pen."""
+SLIP = 2
+"""A key that nobody knows is taken for a slip of the pen if so many letters are others, or one in six."""
 TRIED = (0.5, 2.0, 3, True, False)
 """Values that an unknown one is tried with, to see which parts of the objective depend on it."""
 
@@ -101,8 +101,10 @@ def _is_slip(dialect: Dialect, key: str, near: str) -> bool:
     """Whether a key is nearly one that matters."""
     name = dialect.aliases.get(near, near)
     matters = name in dialect.defaults or name in dialect.beyond
-    alike = difflib.SequenceMatcher(None, key.split(".")[-1], near.split(".")[-1]).ratio()
-    return matters and SAME_WORD <= alike < 1.0
+    given, meant = key.split(".")[-1], near.split(".")[-1]
+    same = sum(block.size for block in difflib.SequenceMatcher(None, given, meant).get_matching_blocks())
+    others = max(len(given), len(meant)) - same
+    return matters and 0 < others <= min(SLIP, max(1, len(meant) // 6))
 
 
 def _without_holes(key: str, value: Any) -> Any:

@@ -90,14 +90,28 @@ def test_a_whole_launch_without_the_estimator_is_of_another_family():
 def test_a_version_that_is_not_described_is_told():
     dialect, launch = dialect_of(Launch("rlinf", "", {}, version="0.1"))
     assert dialect is DIALECTS["rlinf"]
-    assert launch.notes[0].startswith("It asks for version 0.1, which is not described here")
+    assert launch.cautions[0].startswith("It asks for version 0.1, which is not described here")
     assert dialect_of(Launch("trl", "", {}, version="0.18.1"))[0].version == "TRL 0.18.1"
 
 
+FOUND = "keys that change its objective"
+
+
 def test_a_key_that_has_gone_out_of_use_tells_the_version():
-    dialect, launch = dialect_of(Launch("verl", "", {"actor_rollout_ref.actor.ppo_micro_batch_size": 8}))
+    dialect, launch = dialect_of(Launch("verl", FOUND, {"actor_rollout_ref.actor.ppo_micro_batch_size": 8}))
     assert dialect.version == "verl 0.2"
-    assert launch.notes[0].startswith("It is taken for version 0.2 for its key")
+    assert launch.cautions == ["It has keys that later versions do not have; verl 0.2 is told."]
+
+
+def test_what_earlier_versions_do_with_the_same_keys_is_told():
+    keys = {"num_generations": 8, "scale_rewards": True, "learning_rate": 1e-6}
+    dialect, launch = dialect_of(Launch("trl", FOUND, keys))
+    assert dialect.version == "TRL 1.16.0"
+    assert launch.cautions[0].startswith(
+        "Its version is not stated: with TRL 0.16 to 0.18 it is penalty = k3, kl_coef = 0.04"
+    )
+    named, plain = dialect_of(Launch("trl", "", keys))
+    assert (named, plain.cautions) == (DIALECTS["trl"], [])
 
 
 def test_the_data_is_json():

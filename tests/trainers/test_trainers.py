@@ -12,7 +12,7 @@ FOLDER = Path(grpo_ref.trainers.__file__).parent
 
 
 def test_every_folder_is_a_trainer_of_the_list():
-    assert {path.parent.name for path in FOLDER.glob("*/__init__.py")} == set(DIALECTS)
+    assert {path.parent.name for path in FOLDER.glob("*/__init__.py")} - {"launch"} == set(DIALECTS)
 
 
 @pytest.mark.parametrize("name", DIALECTS)

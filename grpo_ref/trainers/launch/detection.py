@@ -88,12 +88,14 @@ def of_keys(keys: Mapping[str, Any]) -> tuple[str, int]:
     first = [name for name, score in scores.items() if score == best]
     first = [name for name in first if DIALECTS[name].parent not in first]
     effective = _effective(DIALECTS[first[0]], keys)
-    evidence = sum(2 if "." in key else 1 for key in effective)
+    evidence = sum(2 if "." in key or key in DIALECTS[first[0]].tells else 1 for key in effective)
     return (first[0] if len(first) == 1 and evidence >= ENOUGH else "", len(effective))
 
 
 def _score(dialect: Dialect, keys: Iterable[str]) -> float:
-    """Keys that change the objective count most, then others that are known; unknown ones count against it."""
+    """Keys that change the objective count most, then others that are known; none without one of its signs."""
+    if dialect.signs and not set(dialect.signs) & {key.split(".")[-1] for key in keys}:
+        return 0.0
     known = [key for key in keys if dialect.key(key) is not None]
     return 3.0 * len(_effective(dialect, known)) + len(known)
 

@@ -73,15 +73,29 @@ def read_notebook(text: str) -> PythonScript:
     Raises:
       ValueError: if it is no notebook.
     """
-    code, shell = [], []
+    code, shell, unread = [], [], 0
     for cell in _cells(text):
         lines = cell.splitlines()
         if lines and lines[0].startswith(("%%bash", "%%sh")):
             shell += lines[1:]
             continue
         shell += [line.strip()[1:] for line in lines if line.lstrip().startswith("!")]
-        code += [_as_python(line) for line in lines] + [""]
-    return read_python("\n".join(code))._replace(shell="\n".join(shell))
+        python = "\n".join(_as_python(line) for line in lines)
+        if _is_python(python):
+            code.append(python)
+        else:
+            unread += 1
+    script = read_python("\n".join(code))
+    notes = [f"{unread} cells of it are no Python, and not read."] if unread else []
+    return script._replace(shell="\n".join(shell), notes=[*script.notes, *notes])
+
+
+def _is_python(source: str) -> bool:
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _cells(text: str) -> Iterator[str]:

@@ -21,7 +21,8 @@ ENDINGS = {
 }
 UNSLOTH = "unsloth"
 """A package that, once imported, changes the defaults of TRL."""
-LONGEST = 1_000_000
+LONGEST, LONGEST_NOTEBOOK = 1_000_000, 50_000_000
+"""Characters of a file; a notebook may hold pictures."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Launch:
       keys: dotted, with their values; one that only the run knows is `Unknown`.
       version: that the file asks for, or "".
       notes: what a reader has to know of the reading, in whole sentences.
+      cautions: what the answer rests on that the file does not say, in whole sentences.
       is_sure: whether the trainer was not guessed from its keys.
       is_whole: whether it is the command that starts the trainer, so that a key that is not there is not given.
     """
@@ -43,6 +45,7 @@ class Launch:
     keys: dict[str, Any]
     version: str = ""
     notes: list[str] = field(default_factory=list)
+    cautions: list[str] = field(default_factory=list)
     is_sure: bool = False
     is_whole: bool = False
 
@@ -59,8 +62,9 @@ def launches(text: str, name: str = "", beside: Beside = nowhere, trainer: str =
     Raises:
       ValueError: if the text cannot be read, or launches nothing that has a dialect.
     """
-    if len(text) > LONGEST:
-        raise ValueError(f"it is longer than {LONGEST:,} characters")
+    longest = LONGEST_NOTEBOOK if name.endswith(".ipynb") else LONGEST
+    if len(text) > longest:
+        raise ValueError(f"it is longer than {longest:,} characters")
     text = text.replace("\r\n", "\n")
     kind = next((kind for ending, kind in ENDINGS.items() if name.lower().endswith(ending)), "") or _kind(
         text
@@ -249,7 +253,12 @@ def _of_notebook(text: str, name: str, beside: Beside) -> Iterator[Launch]:
 
 def _of_script(script: PythonScript, beside: Beside) -> Iterator[Launch]:
     """The configurations that a script makes; else its dictionaries, or what its shell starts."""
-    made = [config for config in script.configs if config.made_by]
+    made = [config for config in script.configs if "." in config.made_by]
+    own = [config for config in script.configs if config.made_by and "." not in config.made_by]
+    if own and not made:
+        note = f"{own[0].made_by} in line {own[0].line} is a class of its own, not of a trainer."
+        yield Launch("", "", {}, notes=[note])
+        return
     for config in made or script.configs:
         yield _configured(config, script)
     if not made and script.shell:

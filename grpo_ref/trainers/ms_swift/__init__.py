@@ -256,6 +256,7 @@ DIALECT = Dialect(
     started=("swift rlhf", "flags"),
     package="ms-swift",
     parent="trl",
+    signs=("rlhf_type",),
     mean=lambda s: (
         "the generation batch, all processes and micro-batches together"
         if s.loss_type in ("dapo", "cispo", "fipo")

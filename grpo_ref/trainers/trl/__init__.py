@@ -226,6 +226,7 @@ DIALECT = Dialect(
     starts=(r"trl grpo", r"(.*/)?trl/scripts/grpo\.py", r"-m trl\.scripts\.grpo"),
     started=("trl grpo", "flags"),
     package="trl",
+    tells=("num_generations",),
     mean=_mean,
     versions=VERSIONS,
 )

@@ -32,7 +32,8 @@ def _leaves_out_1(s: SimpleNamespace) -> bool:
 
 def _clips_1(s: SimpleNamespace) -> bool:
     """Whether a bound of the clip is on the wrong side of 1."""
-    return bool(s.epsilon < 0.0 or (s.epsilon_high is not None and s.epsilon_high < 0.0))
+    bounds = [bound for bound in (s.epsilon, s.epsilon_high) if bound is not None]
+    return min(bounds, default=0.0) < 0.0
 
 
 GMPO_TOO = {

@@ -6,7 +6,7 @@ The number is that of the first version of a series in which something was so; a
 from collections.abc import Mapping
 from typing import Any
 
-from grpo_ref.trainers.dialect import Version
+from grpo_ref.trainers.dialect import Version, numbered
 from grpo_ref.trainers.versions import History, Without, versions
 
 
@@ -56,14 +56,16 @@ HISTORY: History = {
     "entropy_coef_max": _new("1.8", 1.0, 1.0),
     "entropy_coef_delta": _new("1.8", 0.005, 0.005),
     "entropy_target": _new("1.8", 0.2, 0.2),
-    "router_aux_loss_coef": {"0.14": Without(None), "1.8": 0.001, "1.14": None},
+    "router_aux_loss_coef": _new("1.8", None, None),
 }
-"""Before 0.16 there was no clip at all: each batch served one update, so that every ratio was 1."""
-GONE = frozenset(
-    """max_prompt_length use_liger_loss vllm_device vllm_dtype vllm_enable_prefix_caching vllm_guided_decoding_regex
-    vllm_max_model_len wandb_log_unique_prompts""".split()
-)
-"""Keys of earlier versions that TRL has no more; none of them touched the objective."""
+"""Before 0.16 there was no clip at all: each batch served one update, so that every ratio was 1. From 1.8 to 1.13
+router_aux_loss_coef was 0.001, which counts only for a mixture of experts."""
+GONE = {
+    **dict.fromkeys("vllm_device vllm_dtype vllm_enable_prefix_caching vllm_max_model_len".split(), "0.17"),
+    **dict.fromkeys("max_prompt_length use_liger_loss vllm_guided_decoding_regex".split(), "0.29"),
+    "wandb_log_unique_prompts": "0.29",
+}
+"""Keys that TRL has no more, each with the last series that had it; none of them touched the objective."""
 UNSLOTH = Version(
     "TRL with the defaults of Unsloth (August 2026)",
     defaults={
@@ -73,11 +75,14 @@ UNSLOTH = Version(
         "use_bias_correction_kl": False,
         "router_aux_loss_coef": None,
     },
-    others=GONE
+    others=frozenset(GONE)
     | {"max_seq_length", "unsloth_num_chunks", "unsloth_logit_chunk_multiplier", "unsloth_grpo_mini_batch"},
 )
 """What `unsloth/models/rl.py` writes over the arguments of GRPOConfig."""
 VERSIONS = {
-    **{name: version._replace(others=GONE) for name, version in versions("TRL", HISTORY).items()},
+    **{
+        name: version._replace(others=frozenset(key for key in GONE if numbered(name) <= numbered(GONE[key])))
+        for name, version in versions("TRL", HISTORY).items()
+    },
     "unsloth": UNSLOTH,
 }

@@ -148,6 +148,7 @@ BEYOND_ESTIMATORS = {
 }
 """What `adv_estimator` may be in verl and not here, and why."""
 ALIASES = {
+    "rollout.n_agent": "rollout.n",
     "reward_kwargs.max_resp_len": "max_resp_len",
     "reward_manager.name": "reward_manager",
 }

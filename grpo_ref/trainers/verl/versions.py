@@ -43,5 +43,5 @@ VERSIONS = {
     name: version._replace(mean="" if name == "0.7" else EARLY)
     for name, version in versions("verl", HISTORY).items()
 }
-CLUES = {"ppo_micro_batch_size": "0.2", "log_prob_micro_batch_size": "0.2"}
+CLUES = {"ppo_micro_batch_size": "0.2", "log_prob_micro_batch_size": "0.2", "n_agent": "0.2"}
 """Keys that hardly anybody sets since another took their place, each with the last version before that."""

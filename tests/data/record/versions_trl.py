@@ -13,8 +13,8 @@ from grpo_ref.trainers import Dialect
 from grpo_ref.trainers.trl import DIALECT
 from grpo_ref.trainers.trl.versions import HISTORY
 
-RENAMED = {"vllm_importance_sampling_cap"}
-"""Keys that were read under this name before they got another, which has their default now."""
+APART = {"vllm_importance_sampling_cap", "router_aux_loss_coef"}
+"""A key with another name now, which has its default; and one that counts only for a mixture of experts."""
 
 
 def main(folder: Path) -> int:
@@ -36,7 +36,7 @@ def differences(dialect: Dialect, theirs: dict[str, Any]) -> list[str]:
         has = key in theirs
         if has != (key not in dialect.absent):
             told.append(f"{key} is {'there' if has else 'not there'}")
-        elif has and key not in RENAMED and theirs[key] != dialect.defaults[key]:
+        elif has and key not in APART and theirs[key] != dialect.defaults[key]:
             told.append(f"{key} is {theirs[key]!r}, and {dialect.defaults[key]!r} here")
     return told
 

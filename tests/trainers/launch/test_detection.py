@@ -55,6 +55,8 @@ def test_keys_tell_a_trainer_if_enough_of_them_matter():
         of_keys({"actor_rollout_ref.actor.clip_ratio": 0.2, "algorithm.adv_estimator": "grpo"})[0] == "verl"
     )
     assert of_keys({"learning_rate": 1e-6, "beta": 0.1})[0] == ""
+    assert of_keys({"num_generations": 4, "beta": 0.1})[0] == "trl"
+    assert of_keys({"num_generations": 4, "beta": 0.1, "rlhf_type": "grpo"})[0] == "ms_swift"
     assert of_keys({"lr": 1}) == ("", 0)
 
 

@@ -144,3 +144,9 @@ def test_what_is_no_python_is_refused(source):
 def test_any_text_is_read_or_refused_in_words(words):
     with suppress(ValueError):
         read_python(" ".join(words))
+
+
+def test_cells_that_are_no_python_are_left_out_and_told():
+    found = read_notebook(notebook("    indented", "GRPOConfig(beta=0.1)", "(("))
+    assert found.configs[0].keys == {"beta": 0.1}
+    assert found.notes == ["2 cells of it are no Python, and not read."]

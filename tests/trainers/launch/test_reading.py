@@ -112,6 +112,10 @@ BAD = {
         "from trl import GRPOConfig, TrlParser\nTrlParser((GRPOConfig,))",
         "from its command line",
     ),
+    "a class of its own": (
+        "class GRPOConfig:\n    pass\nGRPOConfig(beta=0.1, num_generations=4, epsilon=0.1)",
+        "GRPOConfig in line 3 is a class of its own",
+    ),
     "too long": ("#" * 1_000_001, "longer than 1,000,000"),
 }
 
