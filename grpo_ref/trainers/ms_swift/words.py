@@ -23,21 +23,13 @@ def _future(
 ) -> str:
     """What limits FIPO's influence."""
     low, high = 1.0 if high_only else 1.0 - (width or 0.0), 1.0 + (width or 0.0)
-    return (
-        ", ".join(
-            [
-                "FIPO's future-KL weights (half-life {half_life} tokens",
-                f"between {low:g} and {high:g}" if width else "not limited",
-                *(["tokens with a ratio above {max_ratio} not counted"] if max_ratio < math.inf else []),
-                *(
-                    ["0.8 to 1 where the advantage is negative and the ratio is above {safe_ratio}"]
-                    if safe_ratio < math.inf
-                    else []
-                ),
-            ]
-        )
-        + ")"
-    )
+    told = {
+        "half-life {half_life} tokens": True,
+        f"between {low:g} and {high:g}": bool(width),
+        "tokens with a ratio above {max_ratio} not counted": max_ratio < math.inf,
+        "0.8 to 1 for negative advantages with a ratio above {safe_ratio}": safe_ratio < math.inf,
+    }
+    return f"FIPO's future-KL weights ({', '.join(text for text, is_on in told.items() if is_on)})"
 
 
 WORDS: Mapping[Kernel, Words] = {

@@ -23,7 +23,7 @@ WORDS: Mapping[Kernel, Words] = {
     groups_with_a_std: COMMON["mixed_groups"],
     close_to_sampler: "only tokens close to the sampler ({bounds}), the rest masked out",
     share_of_kept: "weight 0 for tokens not close to the sampler ({bounds}), the KL penalty left on them"
-    "{per_length:True=; lengths count what is kept}",
+    "{per_length:True=, lengths counting kept tokens only}",
     mean_one: "{weights}, divided by their mean over the batch",
     geometric_mean_weight: "for each completion the geometric mean of {weights}",
     afresh: "{part}, measured anew with the current policy",
