@@ -13,15 +13,16 @@ Kernel = Callable[..., Any]
 Words = str | Callable[..., str]
 """What a kernel is called: a template, or the function that writes it, given the settings as they are.
 
-In a template, `{clip_low}` is a setting; `{mode:mask=0|clip=limited|...}` is what follows the setting's value, or the
-last text where that has none before it; `<, capped at {max_ratio}>` is said only where the setting is not the default.
+In a template, `{clip_low}` is a setting; `{mode:mask=0|clip=limited|...}` is the text of the setting's value, or the
+last one where the value has none; `<, capped at {max_ratio}>` is said only where the setting is not the default.
 """
 WORDS: Mapping[str, Words] = {
     # surrogates
     "clipped": "PPO-clip {clip_low}/{clip_high}",
     "dual_clipped": "PPO-clip {clip_low}/{clip_high} with a dual clip at {max_ratio}",
     "two_sided_clipped": "PPO-clip {clip_low}/{clip_high} with every ratio capped at {max_ratio}",
-    "geometric_mean_clipped": "GMPO (geometric mean of the ratios, each clipped per token in log space, {clip_low}/{clip_high})",
+    "geometric_mean_clipped": "GMPO (geometric mean of the ratios, each clipped per token in log space,"
+    " {clip_low}/{clip_high})",
     "kl_cov": "KL-Cov (a penalty of {coef} on a share of {share} of the tokens)",
     "clip_cov": "PPO-clip {clip_low}/{clip_high} with Clip-Cov on a share of {share} of the tokens"
     "< of covariance {cov_low} to {cov_high}>",
@@ -36,7 +37,8 @@ WORDS: Mapping[str, Words] = {
     "importance_weighted": "the plain importance ratio, not clipped",
     "squared_ratio": "DRO's squared log-ratio with β {beta}",
     "sapo": "SAPO's soft gate (temperatures {tau_positive}/{tau_negative})",
-    "gated_ratio": "the ratio times a soft gate (temperatures {tau_positive}/{tau_negative}), a textbook's SAPO",
+    "gated_ratio": "the ratio times a soft gate (temperatures {tau_positive}/{tau_negative}),"
+    " a textbook's SAPO",
     "symmetric_tv": "the ratio, 0 where a probability has moved by more than {delta} either way",
     "symmetric_kl": "the ratio, 0 where πθ log r is above {delta}",
     "top_movers": "the ratio, only on the {k} tokens of a completion whose probability moved most",
@@ -53,12 +55,14 @@ WORDS: Mapping[str, Words] = {
     "length_weighted": "the length-weighted baseline of OPO within groups{group}",
     "ranked": "ranks within groups{group} as advantages (GOPO)",
     "normal_scores": "normal scores of the ranks within groups{group} as advantages",
-    "best_of_group": "pass@k advantages: only the best of each group{group} counts{scale:False=, not divided by a std}",
+    "best_of_group": "pass@k advantages: only the best of each group{group} counts"
+    "{scale:False=, not divided by a std}",
     "batch_scaled": "advantages centred within groups{group} and divided by the std of the batch",
     "batch_normalized": "advantages standardised over the whole batch< (ddof {ddof})>",
     "gpg": "advantages centred within groups{group}, scaled up by the share of groups with contrast (GPG)",
     "normalized_then_summed": "each reward standardised within groups{group}, then summed (GDPO)",
-    "normalized_then_whitened": "each reward standardised within groups{group}, summed, whitened over the batch (GDPO)",
+    "normalized_then_whitened": "each reward standardised within groups{group}, summed,"
+    " whitened over the batch (GDPO)",
     "whitened": "advantages whitened over all tokens of the batch",
     "normalized_twice": "advantages standardised within groups{group} and again over all tokens of the batch",
     "discounted": "token returns discounted by {gamma} and whitened over the batch (REINFORCE++)",
@@ -84,7 +88,8 @@ WORDS: Mapping[str, Words] = {
     "truncated": "{max_ratio:inf=|truncated }importance weights against the sampler {level}, {within}",
     "masked": "importance weights against the sampler {level}, 0 {outside}",
     "indicator": "only where the ratio to the sampler {level} is {within}",
-    "off_policy_mask": "completions of negative advantage dropped beyond {threshold} nats per token from the sampler",
+    "off_policy_mask": "completions of negative advantage dropped beyond {threshold} nats per token"
+    " from the sampler",
     "top_entropy": "only the top {share} of the tokens by entropy",
     "unlikely_under_reference": "tokens weighted by 1 - πref, less where the reference finds them likely",
     "early_stop": "no update above a mean ratio of {max_ratio}",
@@ -156,7 +161,7 @@ def paragraph(
 
 
 def _at_level(surrogate: str, level: str) -> str:
-    """A surrogate and the stretch of its ratio, if it does not say that; a comma parts them where it is long."""
+    """A surrogate and the stretch of its ratio, if it does not say that; a comma parts them if it is long."""
     if " per " in surrogate:
         return surrogate
     return f"{surrogate}{',' if ' with ' in surrogate or ',' in surrogate else ''} {level}"

@@ -40,7 +40,8 @@ WORDS: Mapping[Kernel, Words] = {
     top_entropy_of_batch: COMMON["top_entropy"],
     weighed_k3: "k3 weighted like the surrogate",
     scaled_up: "{scores}, times G/(G - 1) as for a leave-one-out mean",
-    centered_then_scaled: "advantages centred within groups{group}, then divided by their own std over the batch",
+    centered_then_scaled: "advantages centred within groups{group}, then divided by their own std over the"
+    " batch",
     penalized: "KL {kl_coef} (k1, summed over tokens) subtracted from the reward, then {scores}",
     divided_again: "mean over all tokens, divided once more by {steps} micro-batches",
     fresh_token_mean: "mean over the tokens that are not dropped",

@@ -49,7 +49,8 @@ WORDS: Mapping[Kernel, Words] = {
     # surrogates, penalties
     ratio_of_one: "the policy gradient with the ratio fixed at 1, nothing clipped",
     scored: f"{{estimator}}{BOUNDS}, with the unbiased gradient",
-    scored_against_sampler: f"{{estimator}}{BOUNDS}, weighted by the ratio to the sampler, with the unbiased gradient",
+    scored_against_sampler: f"{{estimator}}{BOUNDS}, weighted by the ratio to the sampler, with the unbiased"
+    f" gradient",
     # corrections
     finite_ratio: f"{{max_ratio:inf=|truncated }}importance weights against the sampler {LEVEL}, {{within}}",
     finite_window: f"importance weights against the sampler {LEVEL}, 0 {{outside}}",
@@ -70,11 +71,13 @@ WORDS: Mapping[Kernel, Words] = {
     less_overlong: f"{SCALED}an overlong penalty over the last {{buffer}} of {{longest}} tokens and beyond,"
     " weight {penalty}",
     less_if_cut_off: f"{SCALED}the reward of truncated completions times {{share}}",
-    varied_inside: "groups without contrast dropped or drawn anew (dynamic sampling), rewards limited to {limits}",
+    varied_inside: "groups without contrast dropped or drawn anew (dynamic sampling), rewards limited to"
+    " {limits}",
     any_others_differ: "groups dropped or drawn anew that have no completion with contrast among its siblings"
     f"{ANY_LIMITS}",
     others_differ: f"completions without contrast among their siblings masked out{ANY_LIMITS}",
-    ended_and_others_differ: "truncated completions, and those without contrast among their siblings, masked out"
+    ended_and_others_differ: "truncated completions, and those without contrast among their siblings, masked"
+    " out"
     f"{ANY_LIMITS}",
     close_to_sampler: "completions masked out whose mean exp|log-ratio| to the sampler exceeds {threshold}",
     ended_and_close: "truncated completions, and those whose mean exp|log-ratio| to the sampler exceeds"

@@ -34,7 +34,8 @@ def _with_penalty(alone: Slot, **_: object) -> str:
 
 WORDS: Mapping[Kernel, Words] = {
     clipped_anywhere: "PPO-clip {clip_low}/{clip_high}< with a dual clip at {max_ratio}>",
-    clipped_against_sampler: "PPO-clip {clip_low}/{clip_high} of the ratio to the sampler< with a dual clip at"
+    clipped_against_sampler: "PPO-clip {clip_low}/{clip_high} of the ratio to the sampler< with a dual clip"
+    " at"
     " {max_ratio}>, per sequence (length-normalised)",
     window_times_ratio: "importance weights against the sampler per token, 0 {outside}",
     the_same: "every token weighted {weight}, as the bounds for the sampler's ratio are in the wrong order",

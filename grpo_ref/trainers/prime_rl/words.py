@@ -19,7 +19,8 @@ WORDS: Mapping[Kernel, Words] = {
     probability_gated: f"DPPO's mask by total variation, {{low}}/{{high}}{PULL}",
     symmetrically_gated: f"the plain ratio, 0 where a probability has moved by more than {{threshold}}{PULL}",
     over_the_mean: "advantages centred within groups{group} and divided by the group's mean (MaxRL)",
-    length_penalized: "advantages centred within groups{group}, length penalised by {output} of the mean reward",
+    length_penalized: "advantages centred within groups{group}, length penalised by {output} of the mean"
+    " reward",
     of_any_advantage: "completions with advantage 0 dropped",
     gated_groups: "groups with all advantages in {ranges} drawn anew",
 }

@@ -20,12 +20,15 @@ AGAIN = "{again:()=|(1, 0)=, then twice more|, then once more}"
 WORDS: Mapping[Kernel, Words] = {
     behaviour_weight: "importance weights against the sampler per token<, 0 above {max_ratio}>",
     unless_first_is_empty: "no update where the first completion is empty",
-    normalized_thrice: "advantages standardised within groups{group}, then twice over all tokens of the batch",
+    normalized_thrice: "advantages standardised within groups{group}, then twice over all tokens of the"
+    " batch",
     standardized_tokens: "rewards without a group baseline, standardised{again:(1, 0)= twice}"
     " over all tokens of the batch",
-    reinpp: f"rewards without a group baseline, standardised over all tokens of the batch{AGAIN} (REINFORCE++)",
+    reinpp: f"rewards without a group baseline, standardised over all tokens of the batch{AGAIN}"
+    f" (REINFORCE++)",
     reinpp_with_kl: "rewards less KL {kl_coef} ({estimator}) of the token and those after it,"
-    f" standardised over all tokens of the batch{AGAIN} (REINFORCE++){{tokens_only:False=, the padding's KL too}}",
+    f" standardised over all tokens of the batch{AGAIN}"
+    f" (REINFORCE++){{tokens_only:False=, the padding's KL too}}",
     mean_below: "mean over the tokens whose ratio to the sampler is at most {max_ratio}",
     nan_where_empty: "token mean within each completion, NaN for an empty one, then mean over completions",
     unless_stopped: "{aggregate}, nothing above a mean ratio of {max_ratio}"

@@ -36,7 +36,8 @@ WORDS: Mapping[Kernel, Words] = {
     over_batch: "{centered:True=rewards centred over the batch|rewards, not centred}"
     "{divided:True=, divided by the std of the batch|, not divided by a std}",
     token_returns: f"{{scores}}{LIMITED}{WHITENED}",
-    token_returns_with_penalty: f"{{scores}}; KL {{kl_coef}} ({{penalty}}) of the token and those after it subtracted"
+    token_returns_with_penalty: f"{{scores}}; KL {{kl_coef}} ({{penalty}}) of the token and those after it"
+    f" subtracted"
     f"{LIMITED}{WHITENED}",
     over_width: "summed over all tokens and divided by the padded width",
     scaled_by: "{aggregate}, times {factor}",

@@ -39,12 +39,14 @@ PADDED = "{scores}, then standardised over the batch, the mean taken over the pa
 WORDS: Mapping[Kernel, Words] = {
     # surrogates
     cispo_against_sampler: "CISPO (the ratio to the sampler as detached weight, {within})",
-    kept_inside: "REINFORCE weighted by the ratio to the sampler, 0 outside 1 - {clip_low} to 1 + {clip_high} (GLM-5)",
+    kept_inside: "REINFORCE weighted by the ratio to the sampler, 0 outside 1 - {clip_low} to 1 +"
+    " {clip_high} (GLM-5)",
     dppo_tv_against_sampler: "DPPO's mask by total variation from the sampler, {low}/{high}",
     dppo_kl_against_sampler: "DPPO's mask by KL from the sampler, {low}/{high}",
     clip_cov_of_scaled: "PPO-clip {clip_low}/{clip_high} with Clip-Cov on a share of {share} of the tokens"
     " (covariance {cov_low} to {cov_high} of advantages already averaged)",
-    kl_cov_of_scaled: "KL-Cov (a penalty of {coef}, summed and not averaged, on a share of {share} of the tokens)",
+    kl_cov_of_scaled: "KL-Cov (a penalty of {coef}, summed and not averaged, on a share of {share} of the"
+    " tokens)",
     # corrections
     without_outliers: _outliers,
     of_what_is_left: "{part}, over the tokens whose ratio to the sampler is {within}",
@@ -59,11 +61,13 @@ WORDS: Mapping[Kernel, Words] = {
     prompt_mean: "mean over the tokens of each prompt, then mean over prompts",
     micro_batch_token_mean: "mean over the tokens of every {rows} completions, then mean over these",
     # rewards and filters
-    overlong_in_tokens: "an overlong penalty over the last {buffer} of {budget} tokens, weight {factor}; longer ones"
+    overlong_in_tokens: "an overlong penalty over the last {buffer} of {budget} tokens, weight {factor};"
+    " longer ones"
     " get reward 0",
     zero_if_cut_off: "truncated completions get reward 0",
     groups_with_a_std: COMMON["mixed_groups"],
     contrasted: "groups whose rewards differ by at most {tol} masked out",
     contrasted_groups: "groups whose rewards differ by at most {tol} drawn anew (dynamic sampling)",
-    ended_and_contrasted: "truncated completions masked out, and groups whose other rewards differ by at most {tol}",
+    ended_and_contrasted: "truncated completions masked out, and groups whose other rewards differ by at"
+    " most {tol}",
 }

@@ -21,9 +21,11 @@ WORDS: Mapping[Kernel, Words] = {
     sapo_of_any_sign: COMMON["sapo"],
     vespo_in_limits: "VESPO (k {k_positive}/{k_negative}, λ {lambda_positive}/{lambda_negative}"
     "<; inside its weight {sampler}>)",
-    geometric_mean_of_kept: "GMPO (geometric mean of the kept tokens' ratios, each clipped per token in log space,"
+    geometric_mean_of_kept: "GMPO (geometric mean of the kept tokens' ratios, each clipped per token in log"
+    " space,"
     " {clip_low}/{clip_high})",
-    weighted_k3_beside: "k3 weighted by the ratio of {level:token=the token|the completion (length-normalised)}",
+    weighted_k3_beside: "k3 weighted by the ratio of"
+    " {level:token=the token|the completion (length-normalised)}",
     top_entropy_in_float32: COMMON["top_entropy"],
     beyond_the_cap: "every token weighted {weight}, as every ratio to the sampler exceeds the cap",
 }

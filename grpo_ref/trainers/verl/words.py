@@ -19,7 +19,8 @@ from grpo_ref.trainers.words import Kernel, Words
 WORDS: Mapping[Kernel, Words] = {
     geometric_mean_per_token: COMMON["geometric_mean_clipped"],
     limited_k3: "k3",
-    overlong_in_tokens: "an overlong penalty over the last {buffer} of {budget} tokens and beyond, weight {factor}",
+    overlong_in_tokens: "an overlong penalty over the last {buffer} of {budget} tokens and beyond, weight"
+    " {factor}",
     groups_with_a_std: COMMON["mixed_groups"],
     close_to_sampler: "only tokens close to the sampler ({bounds}), the rest masked out",
     share_of_kept: "weight 0 for tokens not close to the sampler ({bounds}), the KL penalty left on them"
