@@ -13,6 +13,7 @@ import numpy as np
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Recipe
 from grpo_ref.trainers.trap import Trap
+from grpo_ref.trainers.words import Words
 
 COMPLETIONS = "completions per prompt"
 PASSES = "passes over a batch"
@@ -137,7 +138,7 @@ class Dialect:
     | `tells`    | Keys that no other trainer has: one of them with another key that matters tells it.          |
     | `parent`   | The name of the trainer all of whose keys it has as well.                                    |
     | `needed`   | Keys without which the trainer does something of another family, and what it does then.      |
-    | `words`    | What its own kernels are called in a sentence, with their settings in braces.                |
+    | `words`    | What its own kernels are called in a sentence, see `grpo_ref.trainers.words`.                |
     | `mean`     | From all settings, over what the trainer averages: "each micro-batch of each rank".          |
     | `versions` | Other versions by number, each with what is different in it.                                 |
     | `clues`    | Keys that tell a version where nothing else does: each with that version.                    |
@@ -176,7 +177,7 @@ class Dialect:
     tells: tuple[str, ...] = ()
     parent: str = ""
     needed: Mapping[str, str] = field(default_factory=dict)
-    words: Mapping[Callable[..., Any], str] = field(default_factory=dict)
+    words: Mapping[Callable[..., Any], Words] = field(default_factory=dict)
     mean: Callable[[SimpleNamespace], str] = _nowhere_said
     versions: Mapping[str, Version] = field(default_factory=dict)
     clues: Mapping[str, str] = field(default_factory=dict)

@@ -105,7 +105,6 @@ def in_words(dialect: Dialect, config: Mapping[str, Any]) -> str:
         budget=next(iter(dialect.budget(config).values()), None),
         entropy_coef=dialect.concept(BONUS, config, 0.0),
         words=dialect.words,
-        forms=dialect.forms,
     )
 
 

@@ -2,31 +2,47 @@
 
 import inspect
 import math
+import re
 from collections.abc import Callable, Mapping
+from string import Formatter
 from typing import Any
 
 from grpo_ref.recipes import Recipe, Slot
 
 Kernel = Callable[..., Any]
-WORDS: Mapping[str, str] = {
+Words = str | Callable[..., str]
+"""What a kernel is called: a template, or the function that writes it, given the settings as they are.
+
+In a template, `{clip_low}` is a setting; `{mode:mask=0|clip=limited|...}` is the text of the setting's value, or the
+last one where the value has none; `<, capped at {max_ratio}>` is said only where the setting is not the default.
+"""
+WORDS: Mapping[str, Words] = {
     # surrogates
     "clipped": "PPO-clip {clip_low}/{clip_high}",
     "dual_clipped": "PPO-clip {clip_low}/{clip_high} with a dual clip at {max_ratio}",
     "two_sided_clipped": "PPO-clip {clip_low}/{clip_high} with every ratio capped at {max_ratio}",
-    "geometric_mean_clipped": "GMPO's clip in log space, {clip_low}/{clip_high}",
+    "geometric_mean_clipped": "GMPO (geometric mean of the ratios, each clipped per token in log space,"
+    " {clip_low}/{clip_high})",
     "kl_cov": "KL-Cov (a penalty of {coef} on a share of {share} of the tokens)",
-    "clip_cov": "PPO-clip {clip_low}/{clip_high} with Clip-Cov on a share of {share} of the tokens",
-    "cispo": "CISPO (a detached weight between {min_ratio} and {max_ratio})",
+    "clip_cov": "PPO-clip {clip_low}/{clip_high} with Clip-Cov on a share of {share} of the tokens"
+    "< of covariance {cov_low} to {cov_high}>",
+    "cispo": "CISPO (detached weight {within})",
     "gspo_token": "GSPO-token's clip, {clip_low}/{clip_high}",
     "vespo": "VESPO (k {k_positive}/{k_negative}, λ {lambda_positive}/{lambda_negative})",
-    "dppo_tv": "DPPO's mask by total variation, {low}/{high}",
-    "dppo_kl": "DPPO's mask by KL, {low}/{high}",
+    "dppo_tv": "DPPO's mask by total variation, {low}/{high}<, ratios at most {max_ratio}>",
+    "dppo_kl": "DPPO's mask by KL, {low}/{high}<, ratios at most {max_ratio}>",
     "dppo_top_tv": "DPPO's mask by total variation of the top tokens, {low}/{high}",
     "dppo_top_kl": "DPPO's mask by KL of the top tokens, {low}/{high}",
     "reinforce": "REINFORCE, without a ratio",
     "importance_weighted": "the plain importance ratio, not clipped",
     "squared_ratio": "DRO's squared log-ratio with β {beta}",
     "sapo": "SAPO's soft gate (temperatures {tau_positive}/{tau_negative})",
+    "gated_ratio": "the ratio times a soft gate (temperatures {tau_positive}/{tau_negative}),"
+    " a textbook's SAPO",
+    "symmetric_tv": "the ratio, 0 where a probability has moved by more than {delta} either way",
+    "symmetric_kl": "the ratio, 0 where πθ log r is above {delta}",
+    "top_movers": "the ratio, only on the {k} tokens of a completion whose probability moved most",
+    "top_kl_movers": "the ratio, only on the {k} tokens of a completion with the largest πθ log r",
     # levels
     "token_level": "per token",
     "sequence_mean_level": "per sequence (length-normalised)",
@@ -39,12 +55,14 @@ WORDS: Mapping[str, str] = {
     "length_weighted": "the length-weighted baseline of OPO within groups{group}",
     "ranked": "ranks within groups{group} as advantages (GOPO)",
     "normal_scores": "normal scores of the ranks within groups{group} as advantages",
-    "best_of_group": "pass@k advantages: only the best of each group{group} counts",
+    "best_of_group": "pass@k advantages: only the best of each group{group} counts"
+    "{scale:False=, not divided by a std}",
     "batch_scaled": "advantages centred within groups{group} and divided by the std of the batch",
-    "batch_normalized": "advantages standardised over the whole batch",
+    "batch_normalized": "advantages standardised over the whole batch< (ddof {ddof})>",
     "gpg": "advantages centred within groups{group}, scaled up by the share of groups with contrast (GPG)",
     "normalized_then_summed": "each reward standardised within groups{group}, then summed (GDPO)",
-    "normalized_then_whitened": "each reward standardised within groups{group}, summed, whitened over the batch (GDPO)",
+    "normalized_then_whitened": "each reward standardised within groups{group}, summed,"
+    " whitened over the batch (GDPO)",
     "whitened": "advantages whitened over all tokens of the batch",
     "normalized_twice": "advantages standardised within groups{group} and again over all tokens of the batch",
     "discounted": "token returns discounted by {gamma} and whitened over the batch (REINFORCE++)",
@@ -62,15 +80,18 @@ WORDS: Mapping[str, str] = {
     "k2": "k2",
     "mse": "k2",
     "k3": "k3",
+    "straight_through": "the value of {estimator} with the gradient of k2",
     "absolute": "|log-ratio|",
     "weighted_k1": "importance-weighted k1",
     "weighted_k3": "importance-weighted k3",
     # corrections
-    "truncated": "truncated importance weights against the sampler {level} in [{min_ratio}, {max_ratio}]",
-    "masked": "importance weights against the sampler {level}, 0 outside [{min_ratio}, {max_ratio}]",
-    "indicator": "a mask that drops what left the sampler {level} by more than [{min_ratio}, {max_ratio}]",
-    "off_policy_mask": "negative completions dropped above {threshold} nats from the sampler",
-    "top_entropy": "only the {share} of the tokens with the highest entropy",
+    "truncated": "{max_ratio:inf=|truncated }importance weights against the sampler {level}, {within}",
+    "masked": "importance weights against the sampler {level}, 0 {outside}",
+    "indicator": "only where the ratio to the sampler {level} is {within}",
+    "off_policy_mask": "completions of negative advantage dropped beyond {threshold} nats per token"
+    " from the sampler",
+    "top_entropy": "only the top {share} of the tokens by entropy",
+    "unlikely_under_reference": "tokens weighted by 1 - πref, less where the reference finds them likely",
     "early_stop": "no update above a mean ratio of {max_ratio}",
     # rewards and filters
     "soft_overlong": "a soft overlong penalty over the last {buffer} of the budget{budget}, weight {weight}",
@@ -79,11 +100,17 @@ WORDS: Mapping[str, str] = {
     "ended_completions": "truncated completions masked out",
     "first_of_equals": "equal completions counted once",
 }
-"""Kernel -> what it is called, its settings in braces; `group` and `budget` are sizes, where they are known."""
+"""Kernel -> what it is called.
+
+`group` and `budget` are sizes, where they are known; `within` and `outside` are the bounds of a ratio.
+"""
 NEVER_REACHED = 20.0
 """Limits of a log-ratio in nats that no sentence speaks of."""
 SILENT = ("task_reward", "all_groups", "all_completions", "no_penalty")
 """Parts that do nothing."""
+
+
+_OPTIONAL = re.compile("<([^<>]*)>")
 
 
 def paragraph(
@@ -92,8 +119,7 @@ def paragraph(
     group_size: int | None = None,
     budget: int | None = None,
     entropy_coef: float = 0.0,
-    words: Mapping[Kernel, str] | None = None,
-    forms: Mapping[Kernel, Kernel] | None = None,
+    words: Mapping[Kernel, Words] | None = None,
 ) -> str:
     """The recipe as a sentence.
 
@@ -102,8 +128,7 @@ def paragraph(
       group_size: completions per prompt.
       budget: the length in tokens that a constant denominator divides by.
       entropy_coef: weight of the entropy bonus.
-      words: what a trainer's own kernels are called, with their settings in braces.
-      forms: a trainer's own kernels, each with the common one that it is a form of.
+      words: what a trainer's own kernels are called.
 
     >>> from grpo_ref import DAPO
     >>> print(paragraph(DAPO, group_size=16))
@@ -114,10 +139,10 @@ def paragraph(
         "budget": "" if budget is None else f" of {budget} tokens",
     }
 
-    def told(part: Slot | Kernel) -> str:
-        return _told(part, sizes, words or {}, forms or {})
+    def told(part: Any) -> str:
+        return _told(part, sizes, words or {})
 
-    sentences = [
+    objective = [
         _at_level(told(recipe.surrogate), told(recipe.level))
         if _has_ratio(recipe)
         else told(recipe.surrogate),
@@ -125,7 +150,10 @@ def paragraph(
         *(told(part) for part in recipe.corrections),
         told(recipe.advantage),
         told(recipe.aggregate),
-        _penalty(recipe, told),
+    ]
+    sentences = [
+        *objective,
+        _penalty(recipe, told, elsewhere=any("KL" in sentence for sentence in objective)),
         *([f"entropy bonus {_number(entropy_coef)}"] if entropy_coef else []),
         *(told(part) for part in (recipe.reward, recipe.keep, recipe.admit)),
     ]
@@ -133,7 +161,9 @@ def paragraph(
 
 
 def _at_level(surrogate: str, level: str) -> str:
-    """A surrogate and the stretch of its ratio; a comma parts them where the first is a long phrase."""
+    """A surrogate and the stretch of its ratio, if it does not say that; a comma parts them if it is long."""
+    if " per " in surrogate:
+        return surrogate
     return f"{surrogate}{',' if ' with ' in surrogate or ',' in surrogate else ''} {level}"
 
 
@@ -150,41 +180,93 @@ def _limits(recipe: Recipe) -> list[str]:
     return [f"the log-ratio limited to [{_number(low)}, {_number(high)}] nats"]
 
 
-def _penalty(recipe: Recipe, told: Callable[[Slot], str]) -> str:
+def _penalty(recipe: Recipe, told: Callable[[Any], str], *, elsewhere: bool) -> str:
+    """The penalty in the loss, or that there is none there; it may be in the reward or be another one."""
     if not recipe.kl_coef:
-        return "no KL penalty"
+        return "no KL to a reference in the loss" if elsewhere else "no KL penalty"
     average = f", {told(recipe.penalty_aggregate)}" if recipe.penalty_aggregate else ""
     return f"KL penalty {_number(recipe.kl_coef)} ({told(recipe.penalty)}{average})"
 
 
-def _told(
-    part: Slot | Kernel, sizes: Mapping[str, str], words: Mapping[Kernel, str], forms: Mapping[Kernel, Kernel]
-) -> str:
-    """A part by its own words, by those of the common kernel that it is a form of, or as it is written."""
+def _told(part: Any, sizes: Mapping[str, str], words: Mapping[Kernel, Words]) -> str:
+    """A part in its words."""
     kernel = part.kernel if isinstance(part, Slot) else part
-    settings = {**_defaults(kernel), **(part.settings if isinstance(part, Slot) else {})}
     if kernel.__name__ in SILENT:
         return ""
-    for known in (kernel, forms.get(kernel, kernel)):
-        template = words.get(known) or WORDS.get(known.__name__)
-        if template is not None:
-            shown = {name: _shown(value, sizes, words, forms) for name, value in settings.items()}
-            return template.format_map({**_defaults(known), **sizes, **shown})
-    inner = [_told(value, sizes, words, forms) for value in settings.values() if isinstance(value, Slot)]
-    about = kernel.__name__.replace("_", " ")
-    return (
-        f"{', '.join(filter(None, inner))} ({about})"
-        if inner
-        else str(part if isinstance(part, Slot) else about)
+    template = words.get(kernel) or WORDS.get(kernel.__name__)
+    if template is None:
+        return _by_name(part)
+    defaults = _defaults(kernel)
+    settings = {**defaults, **(part.settings if isinstance(part, Slot) else {})}
+    text = template if isinstance(template, str) else template(**settings)
+    changed = {name for name, value in settings.items() if value != defaults[name]}
+    shown = {name: _Setting(value, sizes, words) for name, value in settings.items()}
+    return _OPTIONAL.sub(lambda found: found[1] * bool(_fields(found[1]) & changed), text).format_map(
+        {**sizes, **_bounds(**settings), **shown}
     )
 
 
-def _shown(
-    value: Any, sizes: Mapping[str, str], words: Mapping[Kernel, str], forms: Mapping[Kernel, Kernel]
-) -> str:
-    if isinstance(value, Slot) or callable(value):
-        return _told(value, sizes, words, forms)
-    return _number(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else str(value)
+def _bounds(min_ratio: float | None = 0.0, max_ratio: float | None = math.inf, **_: Any) -> dict[str, str]:
+    """What a ratio is limited to, and where it is beyond that; 0 and infinity are no bounds."""
+    low, high = min_ratio or -math.inf, math.inf if max_ratio is None else max_ratio
+    above, below = f"above {_number(high)}", f"below {_number(low)}"
+    outside = above if low == -math.inf else below if high == math.inf else f"{below} or {above}"
+    return {"within": _within(low, high), "outside": outside}
+
+
+def _within(low: float, high: float) -> str:
+    if low == -math.inf:
+        return "not limited" if high == math.inf else f"at most {_number(high)}"
+    return f"at least {_number(low)}" if high == math.inf else f"between {_number(low)} and {_number(high)}"
+
+
+def _by_name(part: Any) -> str:
+    """A part that has no words, as it is written."""
+    return str(part if isinstance(part, Slot) else part.__name__).replace("_", " ")
+
+
+def _fields(text: str) -> set[str]:
+    """The settings that a part of a template has in braces."""
+    return {re.split(r"[.\[]", name)[0] for _, name, _, _ in Formatter().parse(text) if name}
+
+
+class _Setting:
+    """A setting in a template: its value as one writes it, or the text that a template has for it."""
+
+    def __init__(self, value: Any, sizes: Mapping[str, str], words: Mapping[Kernel, Words]) -> None:
+        self.value, self.sizes, self.words = value, sizes, words
+
+    def __getitem__(self, place: int) -> "_Setting":
+        return _Setting(self.value[place], self.sizes, self.words)
+
+    def __format__(self, choices: str) -> str:
+        if not choices:
+            return self._shown(self.value)
+        for choice in choices.split("|"):
+            value, is_given, text = choice.partition("=")
+            if not is_given:
+                return choice
+            if value == str(self.value):
+                return text
+        return ""
+
+    def _shown(self, value: Any) -> str:
+        if isinstance(value, Slot) or callable(value):
+            return _told(value, self.sizes, self.words)
+        if isinstance(value, tuple):
+            return self._row(value)
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return _number(value)
+        return str(value).replace("_", " ")
+
+    def _row(self, values: tuple[Any, ...]) -> str:
+        """Numbers as [a, b], a name with two bounds as "name between a and b", and of anything else each."""
+        shown = [self._shown(value) for value in values]
+        if all(isinstance(value, (int, float)) for value in values):
+            return f"[{', '.join(shown)}]"
+        if isinstance(values[0], str):
+            return f"{shown[0]} {_within(*values[1:])}"
+        return (" and " if isinstance(values[0], Slot) else ", ").join(shown)
 
 
 def _defaults(kernel: Kernel) -> dict[str, Any]:
@@ -193,5 +275,7 @@ def _defaults(kernel: Kernel) -> dict[str, Any]:
 
 
 def _number(value: float) -> str:
-    """A number as one writes it: 0.2, 1e-06, ∞."""
-    return "∞" if value == math.inf else "-∞" if value == -math.inf else f"{value:g}"
+    """A number as one writes it: 0.2, 1e-06, 20480, ∞."""
+    if math.isinf(value):
+        return "∞" if value > 0.0 else "-∞"
+    return f"{value:.0f}" if value == round(value) else f"{value:g}"

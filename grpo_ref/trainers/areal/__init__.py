@@ -57,6 +57,7 @@ from grpo_ref.trainers.areal.quirks import (
 )
 from grpo_ref.trainers.areal.refusals import check, group
 from grpo_ref.trainers.areal.traps import TRAPS
+from grpo_ref.trainers.areal.words import WORDS
 from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect
 
 PENALTIES = {
@@ -277,4 +278,5 @@ DIALECT = Dialect(
     started=("python3 -m areal.launcher.local", "overrides"),
     package="areal",
     mean=lambda s: "the batch of a step, all ranks and micro-batches together",
+    words=WORDS,
 )

@@ -31,6 +31,7 @@ from grpo_ref.trainers.easy_r1.quirks import (
 )
 from grpo_ref.trainers.easy_r1.refusals import check
 from grpo_ref.trainers.easy_r1.traps import TRAPS
+from grpo_ref.trainers.easy_r1.words import WORDS
 
 ESTIMATORS = {
     "grpo": slot(group_normalized, ddof=1, eps=1e-6),
@@ -143,4 +144,5 @@ DIALECT = Dialect(
         if s.loss_avg_mode == "token"
         else "each micro-batch of each rank, and then over these by their tokens"
     ),
+    words=WORDS,
 )

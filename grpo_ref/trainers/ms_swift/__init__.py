@@ -53,6 +53,7 @@ from grpo_ref.trainers.ms_swift.quirks import (
 )
 from grpo_ref.trainers.ms_swift.refusals import ALLOWED, OVER_ALL, check, has_overlong, names_of
 from grpo_ref.trainers.ms_swift.traps import TRAPS
+from grpo_ref.trainers.ms_swift.words import WORDS
 
 
 def recipe(**config: Any) -> Recipe:
@@ -262,4 +263,5 @@ DIALECT = Dialect(
         if s.loss_type in ("dapo", "cispo", "fipo")
         else "each micro-batch of each process, and then over these"
     ),
+    words=WORDS,
 )

@@ -62,6 +62,7 @@ from grpo_ref.trainers.nemo_rl.quirks import (
 )
 from grpo_ref.trainers.nemo_rl.refusals import ALLOWED, ESTIMATORS, check
 from grpo_ref.trainers.nemo_rl.traps import TRAPS
+from grpo_ref.trainers.nemo_rl.words import WORDS
 
 SCORES = {
     (False, False): slot(group_centered),
@@ -318,4 +319,5 @@ DIALECT = Dialect(
     started=("uv run python examples/run_grpo.py", "overrides"),
     package="nemo-rl",
     mean=lambda s: "the batch of a step, all ranks and micro-batches together",
+    words=WORDS,
 )

@@ -25,6 +25,7 @@ from grpo_ref.trainers.open_instruct.quirks import (
 )
 from grpo_ref.trainers.open_instruct.refusals import check
 from grpo_ref.trainers.open_instruct.traps import TRAPS
+from grpo_ref.trainers.open_instruct.words import WORDS
 
 ADVANTAGES = {"centered": slot(group_centered), "standard": slot(group_normalized, ddof=0, eps=1e-8)}
 NO_LOWER_CLIP = 1.0 - 2.0**-53
@@ -117,4 +118,5 @@ DIALECT = Dialect(
     started=("python open_instruct/grpo_fast.py", "flags"),
     package="open-instruct",
     mean=lambda s: "the mini-batch of a step, all ranks and packs together",
+    words=WORDS,
 )

@@ -44,6 +44,7 @@ from grpo_ref.trainers.openrlhf.quirks import (
 )
 from grpo_ref.trainers.openrlhf.refusals import check
 from grpo_ref.trainers.openrlhf.traps import TRAPS
+from grpo_ref.trainers.openrlhf.words import WORDS
 
 SCORES = {
     "group_norm": slot(group_normalized, ddof=1, eps=1e-9),
@@ -221,4 +222,5 @@ DIALECT = Dialect(
         "algo.advantage.estimator": "without --algo.advantage.estimator (--advantage_estimator in earlier versions) it"
         " trains PPO with a critic (GAE), which is not of this family"
     },
+    words=WORDS,
 )

@@ -37,6 +37,7 @@ from grpo_ref.trainers.prime_rl.quirks import (
 )
 from grpo_ref.trainers.prime_rl.refusals import check, chosen
 from grpo_ref.trainers.prime_rl.traps import TRAPS
+from grpo_ref.trainers.prime_rl.words import WORDS
 
 
 def recipe(**config: Any) -> Recipe:
@@ -124,4 +125,5 @@ DIALECT = Dialect(
     started=("uv run rl", "flags"),
     package="prime-rl",
     mean=lambda s: "the batch of a step, all ranks and micro-batches together",
+    words=WORDS,
 )

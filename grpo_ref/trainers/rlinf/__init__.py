@@ -46,6 +46,7 @@ from grpo_ref.trainers.rlinf.quirks import (
     unless_stopped,
 )
 from grpo_ref.trainers.rlinf.traps import TRAPS
+from grpo_ref.trainers.rlinf.words import WORDS
 
 AGGREGATES = {
     "token-mean": slot(token_mean),
@@ -276,4 +277,5 @@ DIALECT = Dialect(
         if s.use_valid_token_scale
         else "each micro-batch of each rank, and then over these"
     ),
+    words=WORDS,
 )

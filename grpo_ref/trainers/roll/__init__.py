@@ -52,6 +52,7 @@ from grpo_ref.trainers.roll.quirks import (
 )
 from grpo_ref.trainers.roll.refusals import ALLOWED, check, is_filtered, is_variant, norms
 from grpo_ref.trainers.roll.traps import TRAPS
+from grpo_ref.trainers.roll.words import WORDS
 
 SCORES = {
     (None, None): slot(raw_rewards),
@@ -255,4 +256,5 @@ DIALECT = Dialect(
     started=("python examples/start_rlvr_pipeline.py", "overrides"),
     package="roll",
     mean=lambda s: "the batch of a step, all ranks and micro-batches together",
+    words=WORDS,
 )

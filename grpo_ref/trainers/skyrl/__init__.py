@@ -61,6 +61,7 @@ from grpo_ref.trainers.skyrl.quirks import (
 )
 from grpo_ref.trainers.skyrl.refusals import check
 from grpo_ref.trainers.skyrl.traps import TRAPS
+from grpo_ref.trainers.skyrl.words import WORDS
 
 ESTIMATORS = {
     "grpo": slot(group_normalized, ddof=1, eps=1e-6, keep_singletons=True),
@@ -311,4 +312,5 @@ DIALECT = Dialect(
     started=("uv run -m skyrl.train.entrypoints.main_base", "overrides"),
     package="skyrl",
     mean=lambda s: "a mini-batch (policy_mini_batch_size prompts), all ranks and micro-batches together",
+    words=WORDS,
 )

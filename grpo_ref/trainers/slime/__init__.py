@@ -31,6 +31,7 @@ from grpo_ref.trainers.slime.quirks import (
 )
 from grpo_ref.trainers.slime.refusals import ALLOWED, KNOWN, LOSS, MISMATCH, bounds_of, check
 from grpo_ref.trainers.slime.traps import TRAPS
+from grpo_ref.trainers.slime.words import WORDS
 
 PENALTIES = {"k1": slot(k1), "k2": slot(k2), "k3": slot(k3), "low_var_kl": slot(k3, max_value=10.0)}
 BY_GROUP = ("grpo", "gspo", "cispo")
@@ -186,4 +187,5 @@ DIALECT = Dialect(
     started=("python3 train.py", "flags"),
     package="slime",
     mean=lambda s: "the batch of a step, all ranks and micro-batches together",
+    words=WORDS,
 )

@@ -44,6 +44,7 @@ from grpo_ref.trainers.trl.refusals import check
 from grpo_ref.trainers.trl.sampler import MODES, sampler_weights
 from grpo_ref.trainers.trl.traps import TRAPS
 from grpo_ref.trainers.trl.versions import VERSIONS
+from grpo_ref.trainers.trl.words import WORDS
 
 LOSS_TYPES = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo", "cispo", "sapo", "vespo")
 SCALES = {True: "group", False: "none", "group": "group", "batch": "batch", "none": "none"}
@@ -229,4 +230,5 @@ DIALECT = Dialect(
     tells=("num_generations",),
     mean=_mean,
     versions=VERSIONS,
+    words=WORDS,
 )

@@ -17,6 +17,7 @@ from grpo_ref.trainers.understand_r1_zero.keys import ABOUT, ALIASES, CONCEPTS, 
 from grpo_ref.trainers.understand_r1_zero.metrics import METRICS
 from grpo_ref.trainers.understand_r1_zero.quirks import CALLS, penalized, without_a_sibling, zero_if_cut_off
 from grpo_ref.trainers.understand_r1_zero.traps import TRAPS
+from grpo_ref.trainers.understand_r1_zero.words import WORDS
 
 CRITICS = {
     "grpo": (slot(group_normalized, ddof=1, eps=1e-8), slot(sequence_mean_token_mean)),
@@ -118,4 +119,5 @@ DIALECT = Dialect(
     started=("python train_zero_math.py", "flags"),
     package="oat-llm",
     mean=lambda s: "each micro-batch of each rank, and then over these",
+    words=WORDS,
 )

@@ -70,6 +70,7 @@ from grpo_ref.trainers.verl.quirks import (
 )
 from grpo_ref.trainers.verl.traps import TRAPS
 from grpo_ref.trainers.verl.versions import CLUES, VERSIONS
+from grpo_ref.trainers.verl.words import WORDS
 from grpo_ref.types import Term
 
 AGGREGATES = {
@@ -339,4 +340,5 @@ DIALECT = Dialect(
     needed={
         "adv_estimator": "without algorithm.adv_estimator it trains PPO with a critic (GAE), which is not of this family"
     },
+    words=WORDS,
 )
