@@ -8,11 +8,16 @@ from typing import Any, NamedTuple
 from grpo_ref.recipes import Recipe
 from grpo_ref.trainers import DIALECTS, Dialect, Explanation, Understood, explain, understood
 from grpo_ref.trainers.dialect import BONUS, numbered
+from grpo_ref.trainers.explain import in_words
 from grpo_ref.trainers.launch import Launch
 
 LOSS = "loss = -Σ W (c s(r, A) - β d)"
 """The four lines of `grpo_ref.loss` as one."""
 SIGNS = {"surrogate": "s", "advantage": "A", "aggregate": "W", "penalty": "d", "correction": "c"}
+UNSLOTH = (
+    "Unsloth writes its own defaults over those of TRL; these are of August 2026. Until the middle of 2025 it"
+    " left those of TRL, and its loss had no clip."
+)
 NEGLIGIBLE = 0.005
 """A change of the gradient that is not told as a number."""
 
@@ -57,7 +62,8 @@ def dialect_of(launch: Launch) -> tuple[Dialect, Launch]:
     dialect = DIALECTS[launch.trainer]
     try:
         if launch.version:
-            return dialect.at(launch.version), launch
+            cautions = [UNSLOTH] if launch.version == "unsloth" else []
+            return dialect.at(launch.version), replace(launch, cautions=cautions)
     except ValueError:
         note = (
             f"It asks for version {launch.version}, which is not described here; {dialect.version} is told."
@@ -131,7 +137,9 @@ def report(dialect: Dialect, launch: Launch, *, strict: bool = True) -> Report:
     missing = [about for key, about in dialect.needed.items() if key not in matters]
     if launch.is_whole and missing:
         raise ValueError(f"{dialect.name}: {missing[0]}")
-    return Report(dialect, launch, found, explain(dialect, found.config))
+    explanation = explain(dialect, found.config)
+    sentence = in_words(dialect, found.config, found.unsure)
+    return Report(dialect, launch, found, explanation._replace(paragraph=sentence))
 
 
 def pieces(told: Report, *, everything: bool = False) -> Iterator[Piece]:

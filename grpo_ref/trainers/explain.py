@@ -3,14 +3,15 @@
 import inspect
 import math
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from grpo_ref.recipes import Recipe, Slot
 from grpo_ref.trainers.commonplaces import COMMONPLACES
-from grpo_ref.trainers.dialect import BONUS, COMPLETIONS, CONCEPTS, Dialect, flat
+from grpo_ref.trainers.dialect import BONUS, COMPLETIONS, CONCEPTS, DIVISOR, Dialect, flat
 from grpo_ref.trainers.effect import change
 from grpo_ref.trainers.trap import Trap, sprung
+from grpo_ref.trainers.understanding import Unsure
 from grpo_ref.trainers.words import paragraph
 
 
@@ -92,18 +93,26 @@ def explain(dialect: Dialect, config: Mapping[str, Any]) -> Explanation:
     )
 
 
-def in_words(dialect: Dialect, config: Mapping[str, Any]) -> str:
+def in_words(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure] = ()) -> str:
     """What a configuration computes, in one sentence.
 
     Args:
       dialect: the trainer's.
       config: its keys, in groups or not.
+      unsure: keys that are not in it, as their values are not known.
     """
+    recipe = dialect.recipe(**config)
+    holes = {str(dialect.key(each.key)): each.value.text for each in unsure}
+    budget = dialect.budget(config) if "max_length" in recipe.aggregate.reads else {}
+    named = {name: holes.get(dialect.concepts.get(name, "")) for name in (COMPLETIONS, DIVISOR, BONUS)}
+    bonus = {} if named[BONUS] is None else {"bonus": str(named[BONUS])}
+    unknown = {part: f"{each.key} = {each.value.text}" for each in unsure for part in each.parts}
     return paragraph(
-        dialect.recipe(**config),
-        group_size=dialect.concept(COMPLETIONS, config),
-        budget=next(iter(dialect.budget(config).values()), None),
+        recipe,
+        group_size=named[COMPLETIONS] or dialect.concept(COMPLETIONS, config),
+        budget=named[DIVISOR] or next(iter(budget.values()), None),
         entropy_coef=dialect.concept(BONUS, config, 0.0),
+        unknown=unknown | bonus,
         words=dialect.words,
     )
 

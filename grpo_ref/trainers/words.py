@@ -116,18 +116,20 @@ _OPTIONAL = re.compile("<([^<>]*)>")
 def paragraph(
     recipe: Recipe,
     *,
-    group_size: int | None = None,
-    budget: int | None = None,
+    group_size: int | str | None = None,
+    budget: int | str | None = None,
     entropy_coef: float = 0.0,
+    unknown: Mapping[str, str] | None = None,
     words: Mapping[Kernel, Words] | None = None,
 ) -> str:
     """The recipe as a sentence.
 
     Args:
       recipe: the objective.
-      group_size: completions per prompt.
-      budget: the length in tokens that a constant denominator divides by.
+      group_size: completions per prompt; text where it is not known.
+      budget: the length in tokens that a constant denominator divides by; text where it is not known.
       entropy_coef: weight of the entropy bonus.
+      unknown: part of the recipe -> what it depends on and is not known, "beta = $BETA".
       words: what a trainer's own kernels are called.
 
     >>> from grpo_ref import DAPO
@@ -142,22 +144,35 @@ def paragraph(
     def told(part: Any) -> str:
         return _told(part, sizes, words or {})
 
-    objective = [
-        _at_level(told(recipe.surrogate), told(recipe.level))
+    objective = {
+        "surrogate": _at_level(told(recipe.surrogate), told(recipe.level))
         if _has_ratio(recipe)
         else told(recipe.surrogate),
-        *(_limits(recipe)),
-        *(told(part) for part in recipe.corrections),
-        told(recipe.advantage),
-        told(recipe.aggregate),
-    ]
-    sentences = [
-        *objective,
-        _penalty(recipe, told, elsewhere=any("KL" in sentence for sentence in objective)),
-        *([f"entropy bonus {_number(entropy_coef)}"] if entropy_coef else []),
-        *(told(part) for part in (recipe.reward, recipe.keep, recipe.admit)),
-    ]
-    return "; ".join(sentence for sentence in sentences if sentence) + "."
+        "log_ratio_limits": "; ".join(_limits(recipe)),
+        "corrections": "; ".join(told(part) for part in recipe.corrections),
+        "advantage": told(recipe.advantage),
+        "aggregate": told(recipe.aggregate),
+    }
+    sentences = {
+        **objective,
+        "kl_coef": _penalty(recipe, told, elsewhere=any("KL" in each for each in objective.values())),
+        "bonus": f"entropy bonus {_number(entropy_coef)}" if entropy_coef else "",
+        **{name: told(getattr(recipe, name)) for name in ("reward", "keep", "admit")},
+    }
+    for part, why in (unknown or {}).items():
+        name = SPOKEN_WITH.get(part, part)
+        sentences[name] = f"{NAMED[name]} not known ({why})"
+    return "; ".join(sentence for sentence in sentences.values() if sentence) + "."
+
+
+SPOKEN_WITH = {"level": "surrogate", "penalty": "kl_coef", "penalty_aggregate": "kl_coef"}
+"""Parts that have no sentence of their own -> the part in whose sentence they are."""
+NAMED = {
+    **{"surrogate": "surrogate", "log_ratio_limits": "limits of the log-ratio", "corrections": "corrections"},
+    **{"advantage": "advantages", "aggregate": "average", "kl_coef": "KL penalty", "bonus": "entropy bonus"},
+    **{"reward": "shaping of the reward", "keep": "filter of groups", "admit": "filter of completions"},
+}
+"""What a part is called where nothing else is known of it."""
 
 
 def _at_level(surrogate: str, level: str) -> str:

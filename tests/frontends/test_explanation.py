@@ -68,6 +68,14 @@ def test_what_is_not_known_is_said_at_once():
     assert "bf16 = True: This key does not touch the objective." in everything
 
 
+def test_the_sentence_guesses_nothing_that_is_not_known():
+    config = {"epsilon": HOLE, "num_generations": Unknown("$G", "it"), "beta": Unknown("$B", "it")}
+    sentence = told("trl", entropy_coef=Unknown("$E", "it"), **config).explanation.paragraph
+    assert sentence.startswith("surrogate not known (epsilon = $CLIP); ")
+    assert "within groups of $G (" in sentence
+    assert "; KL penalty not known (beta = $B); entropy bonus not known ($E)." in sentence
+
+
 def test_numbers_beside_the_parts_are_told_where_they_do_something():
     named = {piece.name: piece.text for piece in found("verl", **{"actor.entropy_coeff": 0.01})}
     assert named["bonus"] == "0.01 times the entropy of the policy is added"

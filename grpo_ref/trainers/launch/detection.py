@@ -101,8 +101,12 @@ def _score(dialect: Dialect, keys: Iterable[str]) -> float:
 
 
 def _effective(dialect: Dialect, keys: Iterable[str]) -> list[str]:
-    """The keys that matter, each under the name that it was given with; twice the same counts once."""
-    named = {dialect.key(key): key for key in keys}
+    """The keys that matter, each under the name that it was given with; twice the same counts once.
+
+    A loose key tells nothing of a trainer whose keys stand in groups.
+    """
+    is_grouped = bool(dialect.groups) and dialect.started[1] == "overrides"
+    named = {dialect.key(key): key for key in keys if "." in key or not is_grouped}
     return [key for name, key in named.items() if name in dialect.defaults or name in dialect.beyond]
 
 

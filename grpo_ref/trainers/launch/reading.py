@@ -74,8 +74,9 @@ def launches(text: str, name: str = "", beside: Beside = nowhere, trainer: str =
     if not known:
         notes = " ".join(dict.fromkeys(note for launch in found for note in launch.notes))
         raise ValueError(notes or _nothing(kind, [launch for launch in found if launch.keys]))
+    asked = _installed(text) if kind == "notebook" else text
     versioned = [
-        replace(launch, version=launch.version or pinned(text, DIALECTS[launch.trainer].package))
+        replace(launch, version=launch.version or pinned(asked, DIALECTS[launch.trainer].package))
         for launch in known
     ]
     return sorted(versioned, key=lambda launch: -len(launch.keys))
@@ -265,6 +266,11 @@ def _of_script(script: PythonScript, beside: Beside) -> Iterator[Launch]:
         yield from _of_shell(script.shell, "", beside)
     if not script.configs and not script.shell:
         yield Launch("", "", {}, notes=script.notes)
+
+
+def _installed(notebook: str) -> str:
+    """What a notebook hands to a shell; its outputs name other versions."""
+    return read_notebook(notebook).shell
 
 
 def _configured(config: Config, script: PythonScript) -> Launch:

@@ -137,6 +137,7 @@ OF_GROUPS = (
 )
 """Keys that exist in these groups and do not touch the objective."""
 BEYOND = {
+    "trainer.val_only": (False, "It only validates, and nothing is trained."),
     "use_kl_in_reward": (False, "The penalty is subtracted from the reward of every token."),
     "distillation.enabled": (False, "A loss towards a teacher's distribution is added."),
 }

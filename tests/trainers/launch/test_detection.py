@@ -58,6 +58,7 @@ def test_keys_tell_a_trainer_if_enough_of_them_matter():
     assert of_keys({"num_generations": 4, "beta": 0.1})[0] == "trl"
     assert of_keys({"num_generations": 4, "beta": 0.1, "rlhf_type": "grpo"})[0] == "ms_swift"
     assert of_keys({"lr": 1}) == ("", 0)
+    assert of_keys({"group_size": 4, "kl_beta": 0.1, "loss_type": "actor", "adv_type": "grpo"})[0] == ""
 
 
 PINS = {

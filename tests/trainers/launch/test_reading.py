@@ -84,6 +84,12 @@ def test_a_program_that_nobody_knows_is_told_by_its_keys():
     assert launch.why == "3 keys that change its objective"
 
 
+def test_a_version_in_the_output_of_a_notebook_is_none_that_it_asks_for():
+    cell = {"cell_type": "code", "source": f"!pip install trl==0.18.0\n{PYTHON}", "outputs": ["trl==0.14.0"]}
+    (launch,) = launches(json.dumps({"cells": [cell]}))
+    assert launch.version == "0.18.0"
+
+
 def test_unsloth_counts_as_a_version():
     assert launches("from unsloth import FastLanguageModel\n" + PYTHON)[0].version == "unsloth"
 
