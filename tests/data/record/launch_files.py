@@ -1,0 +1,94 @@
+"""Explain real launch files and compare with what they compute: python launch_files.py FOLDER
+
+`tests/data/launch_files.json` names each file by repository, path and commit, with what it computes, established by
+reading the trainer's source at its version. FOLDER holds the files under the names that stand there; what a file
+reads lies in a folder of its name. It prints a line for each file that is refused or differs, and the counts.
+"""
+
+import json
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from grpo_ref.frontends.explanation import Report, dialect_of, report
+from grpo_ref.frontends.launched import launched
+from grpo_ref.trainers.dialect import COMPLETIONS
+
+LIST = Path(__file__).parents[1] / "launch_files.json"
+HANDING_ON = {"unsloth": "trl", "axolotl": "trl", "oumi": "trl"}
+
+
+def main(folder: Path) -> None:
+    """Judge every file of the list that is there."""
+    counts: Counter[str] = Counter()
+    for entry in json.loads(LIST.read_text(encoding="utf-8")):
+        if (folder / entry["file"]).is_file():
+            verdict, about = judged(folder, entry)
+            counts[verdict] += 1
+            if about:
+                print(f"{verdict}: {entry['file']} ({entry['repo']}): {about}")
+    print(dict(counts))
+
+
+def judged(folder: Path, entry: dict[str, Any]) -> tuple[str, str]:
+    """What became of a file, and what is different."""
+    try:
+        told = explained(folder / entry["file"])
+    except ValueError as error:
+        return ("rightly refused", "") if entry["expected"] == "refuse" else ("refused", str(error))
+    if entry["expected"] == "refuse":
+        return "answered", f"{entry['reason']}; the answer is {told.explanation.paragraph}"
+    found = [
+        f"{name} is {theirs}, and {ours} here"
+        for name, theirs, ours in facts(told, entry)
+        if theirs is not None and not same(theirs, ours)
+    ]
+    if not found:
+        return "the same", ""
+    verdict = "the same for a version that is told" if told.launch.cautions else "different"
+    return verdict, "; ".join([*found, *told.launch.cautions])
+
+
+def explained(path: Path) -> Report:
+    """The report, with the files beside it that it names."""
+    beside = path.with_suffix("")
+    with tempfile.TemporaryDirectory() as place:
+        if beside.is_dir():
+            shutil.copytree(beside, place, dirs_exist_ok=True)
+        copy = shutil.copy(path, place)
+        ((_, launch),) = launched([str(copy)])
+        return report(*dialect_of(launch))
+
+
+def facts(told: Report, entry: dict[str, Any]) -> list[tuple[str, Any, Any]]:
+    """Name, what the list says and what the report says, of everything that is a number or a name."""
+    recipe, wanted = told.explanation.recipe, entry["facts"]
+    settings, kl = recipe.surrogate.settings, wanted.get("kl") or {}
+    is_dual = recipe.surrogate.kernel.__name__.startswith(("dual", "two_sided"))
+    found = [
+        ("trainer", HANDING_ON.get(entry["trainer"], entry["trainer"]), told.dialect.name),
+        ("group size", wanted.get("group_size"), told.dialect.concept(COMPLETIONS, told.found.config)),
+        ("entropy", wanted.get("entropy_coef"), told.explanation.entropy_coef or 0.0),
+    ]
+    if "clip_low" in settings:
+        found += [(name, wanted.get(name), settings.get(name)) for name in ("clip_low", "clip_high")]
+        found += [
+            ("dual clip", wanted.get("dual_clip") or "none", settings["max_ratio"] if is_dual else "none")
+        ]
+    if kl.get("place") in ("loss", "none"):
+        found += [("KL", 0.0 if kl["place"] == "none" else kl.get("coef"), recipe.kl_coef)]
+    return found
+
+
+def same(theirs: Any, ours: Any) -> bool:
+    """Whether two facts are, up to rounding."""
+    if isinstance(theirs, (int, float)) and isinstance(ours, (int, float)):
+        return abs(theirs - ours) <= 1e-9 + 1e-6 * abs(theirs)
+    return bool(theirs == ours)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
