@@ -249,7 +249,7 @@ def given_weights(mask: Array, *, weights: Array) -> Array:
 
 # ---- advantages ----------------------------------------------------------------------------------
 
-EPSILONS = (0.0, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3)
+EPSILONS = (0.0, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1)
 SCOPES = {"of the group": (True, True), "of the batch": (False, False)}
 """Whose mean and std are taken -> whether they are the group's."""
 FORMS: dict[str, Callable[[Floats, float], Floats]] = {

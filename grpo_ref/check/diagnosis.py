@@ -139,10 +139,9 @@ def _parts(evidence: Evidence, flaws: frozenset[str]) -> Iterator[tuple[Evidence
 def _conditions(recipe: Recipe, evidence: Evidence) -> tuple[str, ...]:
     """A factor, or else single changes, or fitted numbers, or changes with a factor, or pairs of changes."""
     known = list(changes(recipe, rewards=evidence.rewards))
-    if found := _factored(recipe, evidence, Change("", unchanged, frozenset())):
-        return (found,)
-    if single := _single(recipe, evidence, known):
-        return single
+    factor = _factored(recipe, evidence, Change("", unchanged, frozenset()))
+    if found := (*_single(recipe, evidence, known), *filter(None, [factor])):
+        return found
     fitted = [of_recipe(*each) for each in _fitted(recipe, evidence)]
     if single := _single(recipe, evidence, fitted):
         return single
