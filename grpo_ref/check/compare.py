@@ -10,16 +10,18 @@ import numpy as np
 from grpo_ref.arrays import Floats
 from grpo_ref.check import packing
 from grpo_ref.check.arguments import asks_for
-from grpo_ref.check.batches import NAN, NOTHING, Trial, advantages_of, in_float32, trials
+from grpo_ref.check.batches import GARBAGE, NAN, NOTHING, Trial, advantages_of, in_float32, trials
 from grpo_ref.check.diagnosis import Evidence, diagnosis, unless
 from grpo_ref.check.example import example
 from grpo_ref.check.frameworks import DTYPES, FRAMEWORKS, Answer, Asked, Loss, LossError, ask
-from grpo_ref.check.reference import difference, has_derivative, reference, weights_of
-from grpo_ref.check.shrinking import shrunk
+from grpo_ref.check.reference import difference, has_derivative, reference, same_loss, weights_of
+from grpo_ref.check.shrinking import cleared, shrunk
 from grpo_ref.recipes import Recipe
 
 SHOWN = 5
 """So many of the conditions are told."""
+LOOKED_AT = 3
+"""So many batches are asked again with other numbers in the padding."""
 PLAINLY = 1e-2
 """A difference that can be seen in a few digits."""
 
@@ -165,7 +167,7 @@ def compare(
     if not first:
         return found
     makes_advantages = asks_for(loss, "rewards") and not asks_for(loss, "advantages")
-    evidence = Evidence(made, answers, rtol, max_length, makes_advantages)
+    evidence = Evidence(made, answers, rtol, max_length, makes_advantages, case.reads_padding(made))
     return replace(
         found,
         matches=diagnosis(recipe, evidence),
@@ -210,6 +212,12 @@ class _Case:
     def difference(self, trial: Trial, answer: Answer) -> str:
         """In what it differs, in words."""
         return difference(reference(self.recipe, trial, self.max_length), answer, self.rtol)
+
+    def reads_padding(self, made: list[Trial]) -> bool:
+        """Whether other numbers in the padding than 0 change what the function says."""
+        dirty = [trial for trial in made if GARBAGE in trial.flaws][:LOOKED_AT]
+        pairs = ((self.answer(trial, False), self.answer(cleared(trial), False)) for trial in dirty)
+        return any(not same_loss(clean, dirty, 1e-12) for dirty, clean in pairs)
 
     def smallest(self, failing: list[Trial], makes_advantages: bool) -> str:
         """The smallest batch that still fails, as lines of Python."""

@@ -11,6 +11,7 @@ from grpo_ref.check.changes import Change, changes, of_recipe, unchanged
 from grpo_ref.check.fitting import fitted_penalties, fitted_settings
 from grpo_ref.check.frameworks import Answer
 from grpo_ref.check.reference import difference, reference, undetached
+from grpo_ref.mistakes.slips import slips
 from grpo_ref.recipes import Recipe
 
 READS_PADDING = "the padding holds zeros: it reads the padding"
@@ -34,6 +35,7 @@ class Evidence:
       rtol: tolerance, as in `compare`.
       max_length: the generation budget, or None.
       rewards: whether the function makes the advantages itself.
+      reads_padding: whether its answer may depend on the numbers in the padding.
     """
 
     trials: Sequence[Trial]
@@ -41,6 +43,7 @@ class Evidence:
     rtol: float
     max_length: int | None
     rewards: bool = False
+    reads_padding: bool = True
 
     def agrees(self, recipe: Recipe, change: Change | None = None) -> bool:
         """Whether every answer is that of the recipe, or of the recipe with a change."""
@@ -88,7 +91,7 @@ class Evidence:
 def diagnosis(recipe: Recipe, evidence: Evidence) -> tuple[str, ...]:
     """What would have to hold for the answers to agree, as in "your loss matches if ..."; nearest first."""
     evidence = evidence.failing_first(recipe)
-    flaws = _always_nan(evidence)
+    flaws = _nan_flaws(evidence)
     if flaws and (found := _single(recipe, evidence, list(changes(recipe, rewards=evidence.rewards)))):
         return found
     for part, conditions in _parts(evidence, flaws):
@@ -116,14 +119,16 @@ def _pairs(evidence: Evidence) -> Iterator[tuple[Trial, Answer]]:
     return zip(evidence.trials, evidence.answers, strict=True)
 
 
-def _always_nan(evidence: Evidence) -> frozenset[str]:
-    """The flaws of a batch that make every answer NaN."""
-    return frozenset(
-        flaw
-        for flaw in WITHOUT
-        if any(flaw in trial.flaws for trial in evidence.trials)
-        and all(np.isnan(answer.loss) for trial, answer in _pairs(evidence) if flaw in trial.flaws)
-    )
+def _nan_flaws(evidence: Evidence) -> frozenset[str]:
+    """The flaws of a batch that make the answer NaN, more often than not."""
+    nan = {flaw: [_is_nan(a) for t, a in _pairs(evidence) if flaw in t.flaws] for flaw in WITHOUT}
+    return frozenset(flaw for flaw, answers in nan.items() if sum(answers) > len(answers) / 2)
+
+
+def _is_nan(answer: Answer) -> bool:
+    """Whether the loss is NaN, or a gradient that is not by differences has one."""
+    known = answer.gradient is not None and not answer.numerical
+    return bool(np.isnan(answer.loss)) or (known and bool(np.isnan(np.asarray(answer.gradient)).any()))
 
 
 def _parts(evidence: Evidence, flaws: frozenset[str]) -> Iterator[tuple[Evidence, tuple[str, ...]]]:
@@ -131,7 +136,7 @@ def _parts(evidence: Evidence, flaws: frozenset[str]) -> Iterator[tuple[Evidence
     evidence = evidence.where(not trial.flaws & flaws for trial in evidence.trials)
     yield evidence, tuple(text for flaw, text in WITHOUT.items() if flaw in flaws)
     clean = evidence.where(trial.clean for trial in evidence.trials)
-    if len(clean.trials) < len(evidence.trials):
+    if evidence.reads_padding and len(clean.trials) < len(evidence.trials):
         others = (text for flaw, text in WITHOUT.items() if flaw in flaws and flaw != NAN)
         yield clean, (*others, READS_PADDING)
 
@@ -144,6 +149,9 @@ def _conditions(recipe: Recipe, evidence: Evidence) -> tuple[str, ...]:
         return found
     fitted = [of_recipe(*each) for each in _fitted(recipe, evidence)]
     if single := _single(recipe, evidence, fitted):
+        return single
+    fitted_too = (of_recipe(*each) for each in _fitted_beside(recipe, evidence))
+    if single := _single(recipe, evidence, fitted_too):
         return single
     if factored := [text for change in known if (text := _factored(recipe, evidence, change))]:
         return tuple(factored)
@@ -159,6 +167,16 @@ def _fitted(recipe: Recipe, evidence: Evidence) -> Iterator[tuple[str, dict[str,
     given = (evidence.trials, evidence.answers, evidence.max_length)
     yield from fitted_penalties(recipe, *given)
     yield from fitted_settings(recipe, *given)
+
+
+def _fitted_beside(recipe: Recipe, evidence: Evidence) -> Iterator[tuple[str, dict[str, object]]]:
+    """Weights of the penalty beside one slip of the recipe."""
+    for slip in slips(recipe) if recipe.kl_coef else ():
+        if not slip.parts.keys() & {"kl_coef", "penalty"}:
+            other = replace(recipe, **slip.parts)
+            given = (evidence.trials, evidence.answers, evidence.max_length)
+            for text, parts in fitted_penalties(other, *given, estimates={}):
+                yield f"{slip.condition} and {text}", {**slip.parts, **parts}
 
 
 def _pairs_that_agree(recipe: Recipe, evidence: Evidence, known: list[Change]) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Numbers that a loss function has in place of the recipe's: the penalty's weight, settings of the clip."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from inspect import signature
 from typing import Any
@@ -25,15 +25,21 @@ TRIED = 4
 
 
 def fitted_penalties(
-    recipe: Recipe, trials: Sequence[Trial], answers: Sequence[Answer], max_length: int | None
+    recipe: Recipe,
+    trials: Sequence[Trial],
+    answers: Sequence[Answer],
+    max_length: int | None,
+    *,
+    estimates: Mapping[str, Slot] = PENALTIES,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Weights of the penalty that explain all losses, (condition, parts).
 
-    The loss is a straight line in kl_coef, so two answers of the recipe give the weight on every batch.
+    The loss is a straight line in kl_coef, so two answers of the recipe give the weight on every batch. Tried
+    are the recipe's own estimate and the other estimates, by their conditions.
     """
-    estimates = {"": recipe.penalty} | {f" and {text}": part for text, part in PENALTIES.items()}
+    others = {"": recipe.penalty} | {f" and {text}": part for text, part in estimates.items()}
     told = []
-    for text, part in estimates.items():
+    for text, part in others.items():
         if part in told:
             continue
         told.append(part)

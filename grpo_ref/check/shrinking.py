@@ -81,8 +81,8 @@ def _rounder(trial: Trial) -> Iterator[Trial]:
         tuple(other for other in TOKEN_ARRAYS if _equal(getattr(trial, other), getattr(trial, name)))
         for name in TOKEN_ARRAYS
     ]
-    if (cleared := _cleared(trial)) is not trial:
-        yield cleared
+    if (simple := cleared(trial)) is not trial:
+        yield simple
     for digits in (0, 1, 2):
         for names in (TOKEN_ARRAYS, *dict.fromkeys(alike)):
             if any(_digits(trial, name) > digits for name in names):
@@ -93,7 +93,7 @@ def _with(trial: Trial, arrays: dict[str, Any]) -> Trial:
     return replace(trial, **arrays)
 
 
-def _cleared(trial: Trial) -> Trial:
+def cleared(trial: Trial) -> Trial:
     """The same with zeros in the padding, if there are none yet."""
     arrays = {name: np.where(trial.mask > 0, getattr(trial, name), 0.0) for name in TOKEN_ARRAYS}
     same = all(_equal(array, getattr(trial, name)) for name, array in arrays.items())

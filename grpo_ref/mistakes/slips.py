@@ -56,6 +56,7 @@ def slips(recipe: Recipe) -> Iterator[Slip]:
     """Every slip that changes something about a recipe: weights, level, penalty, corrections, surrogate."""
     yield from _others("aggregate", AGGREGATES, recipe.aggregate)
     yield from _wrong_averages(recipe.aggregate)
+    yield from _twice(recipe.aggregate)
     yield from _others("level", LEVELS, recipe.level)
     if recipe.kl_coef:
         yield from _penalty_slips(recipe)
@@ -91,6 +92,16 @@ def _wrong_averages(right: Slot) -> Iterator[Slip]:
         yield Slip(
             f"the loss is normalised twice: once more by {text}",
             {"aggregate": slot(divided_again, part=right, by=by)},
+        )
+
+
+def _twice(right: Slot) -> Iterator[Slip]:
+    """The means of the completions are divided by the number of tokens."""
+    part = slot(divided_again, part=slot(token_mean), by="length")
+    if right.kernel is not token_mean:
+        yield Slip(
+            "the loss is normalised twice: by the length of each completion and the tokens of the batch",
+            {"aggregate": part},
         )
 
 
