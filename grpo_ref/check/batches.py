@@ -2,17 +2,17 @@
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from grpo_ref.arrays import Floats, Integers
 from grpo_ref.recipes import GRPO, Recipe
 
-KINDS = (
-    *("ragged", "an empty completion", "extreme ratios", "a group without contrast", "on policy"),
-    "a tool's answer left out",
-)
+EMPTY, HOLED, DEAD = "an empty completion", "a tool's answer left out", "a group without contrast"
+MANY, CLOSE = "many completions", "rewards close together"
+KINDS = ("ragged", EMPTY, "extreme ratios", DEAD, "on policy", HOLED, MANY, CLOSE)
 PADDINGS = {"zeros in the padding": 0.0, "garbage in the padding": -7.5, "NaN in the padding": np.nan}
 """In words -> what the padding holds."""
 
@@ -30,6 +30,8 @@ class Trial:
       sequence_ids: (1, L) the completion of each token, where all are packed into one row of L tokens; then
         the arrays above are (1, L), the advantages too.
       completions: how many are in that row, those without a token too.
+      rewards: (N,) of which the advantages were made, the groups one after another.
+      group_size: G.
     """
 
     kind: str
@@ -42,10 +44,35 @@ class Trial:
     clean: bool = True
     sequence_ids: Integers | None = None
     completions: int | None = None
+    rewards: Floats | None = None
+    group_size: int = 3
+
+    @property
+    def flaws(self) -> frozenset[str]:
+        """What a careful trainer might keep away from its loss, in words, as in "right unless ..."."""
+        counted = self.mask > 0
+        padding = self.log_probs[~counted]
+        found = {
+            NAN: bool(np.isnan(padding).any()),
+            GARBAGE: bool((np.isfinite(padding) & (padding != 0.0)).any()),
+            NOTHING: self.completions is None and bool((~counted.any(-1)).any()),
+            HOLE: bool((np.diff(counted.astype(int)) > 0).any()),
+            ALIKE: self.rewards is not None and _has_dead_group(self.rewards, self.group_size),
+        }
+        return frozenset(text for text, there in found.items() if there)
+
+
+NAN, GARBAGE = "the padding holds NaN", "the padding holds other numbers than 0"
+NOTHING, HOLE = "a completion is empty", "the mask has a hole"
+ALIKE = "all rewards of a group are equal"
+
+
+def _has_dead_group(rewards: Floats, group_size: int) -> bool:
+    return bool((np.ptp(rewards.reshape(-1, group_size), axis=-1) == 0.0).any())
 
 
 def trials(recipe: Recipe, seed: int, *, prompts: int = 2, group_size: int = 3) -> Iterator[Trial]:
-    """Endless batches, every kind with every padding in turn.
+    """Endless batches, every kind with every padding in turn; one kind has three times the prompts.
 
     Args:
       recipe: whose advantages are used where they are one per completion; GRPO's otherwise.
@@ -59,11 +86,14 @@ def trials(recipe: Recipe, seed: int, *, prompts: int = 2, group_size: int = 3) 
 def _trial(
     rng: np.random.Generator, recipe: Recipe, kind: str, padding: str, prompts: int, group_size: int
 ) -> Trial:
+    prompts = prompts * 3 if kind == MANY else prompts
     mask = _mask(rng, kind, prompts * group_size)
     log_probs, *others = _log_probs(rng, kind, mask)
     rewards = rng.integers(0, 3, (prompts, group_size)).astype(float)
-    if kind == "a group without contrast":
+    if kind == DEAD:
         rewards[0] = 1.0
+    if kind == CLOSE:
+        rewards = 0.5 + 0.01 * rewards
     arrays = [np.where(mask > 0, array, PADDINGS[padding]) for array in (log_probs, *others)]
     return Trial(
         kind=f"{kind}, {padding}",
@@ -71,9 +101,11 @@ def _trial(
         old_log_probs=arrays[1],
         ref_log_probs=arrays[2],
         rollout_log_probs=arrays[3],
-        advantages=_advantages(recipe, rewards),
+        advantages=advantages_of(recipe, rewards),
         mask=mask,
         clean=PADDINGS[padding] == 0.0,
+        rewards=rewards.reshape(-1),
+        group_size=group_size,
     )
 
 
@@ -82,11 +114,11 @@ def _mask(rng: np.random.Generator, kind: str, rows: int) -> Floats:
     tokens = int(rng.integers(2, 7))
     lengths = rng.integers(1, tokens + 1, rows)
     lengths[0] = tokens
-    if kind == "an empty completion":
+    if kind == EMPTY:
         lengths[-1] = 0
     places = np.arange(tokens)
     mask = places < lengths[:, None]
-    if kind == "a tool's answer left out":
+    if kind == HOLED:
         mask &= (places == 0) | (places == lengths[:, None] - 1) | (rng.random((rows, 1)) < 0.3)
     return mask.astype(float)
 
@@ -101,7 +133,20 @@ def _log_probs(rng: np.random.Generator, kind: str, mask: Floats) -> list[Floats
     return [log_probs, *others]
 
 
-def _advantages(recipe: Recipe, rewards: Floats) -> Floats:
+def advantages_of(recipe: Recipe, rewards: Floats) -> Floats:
+    """(N,) advantages of (P, G) rewards, as the recipe has them if it makes them of rewards alone."""
     part = recipe.advantage if recipe.advantage.reads == ("rewards",) else GRPO.advantage
     advantages: Floats = part.kernel(rewards, **part.settings)
     return advantages.reshape(-1)
+
+
+def in_float32(trial: Trial) -> Trial:
+    """The batch with every number rounded to single precision, still held in double."""
+    rounded: dict[str, Any] = {
+        name: getattr(trial, name).astype(np.float32).astype(float) for name in ROUNDED
+    }
+    rewards = None if trial.rewards is None else trial.rewards.astype(np.float32).astype(float)
+    return replace(trial, rewards=rewards, **rounded)
+
+
+ROUNDED = ("log_probs", "old_log_probs", "ref_log_probs", "rollout_log_probs", "advantages")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from grpo_ref.arrays import Bools
+from grpo_ref.arrays import Bools, Floats
 from grpo_ref.check.batches import Trial
 from grpo_ref.check.frameworks import Answer
 
@@ -34,6 +34,12 @@ def unpacked(answer: Answer, trial: Trial) -> Answer:
     gradient = np.zeros_like(trial.mask)
     gradient[_there(trial)] = answer.gradient[0]
     return answer._replace(gradient=gradient)
+
+
+def in_row(array: Floats, trial: Trial) -> Floats:
+    """(1, L) an array (N, T) of the batch, as it is in the packed row."""
+    row: Floats = array[_there(trial)][None]
+    return row
 
 
 def _there(trial: Trial) -> Bools:

@@ -7,8 +7,11 @@ import numpy as np
 from grpo_ref.arrays import Floats
 from grpo_ref.check.batches import Trial
 from grpo_ref.check.frameworks import Answer, central_differences
-from grpo_ref.loss import policy_loss
+from grpo_ref.loss import batch_of, differentiate
 from grpo_ref.recipes import Recipe
+
+ROUNDINGS = 64
+"""So many roundings one upon another are allowed for."""
 
 
 def reference(recipe: Recipe, trial: Trial, max_length: int | None) -> Answer:
@@ -20,27 +23,46 @@ def reference(recipe: Recipe, trial: Trial, max_length: int | None) -> Answer:
       max_length: the generation budget in tokens, or None for the padded length.
     """
     group = (1, *trial.mask.shape)
-    result = policy_loss(
+    batch = batch_of(
         trial.log_probs.reshape(group),
         trial.advantages.reshape(1, -1),
         trial.mask.reshape(group),
-        recipe=recipe,
         old_log_probs=trial.old_log_probs.reshape(group),
         ref_log_probs=trial.ref_log_probs.reshape(group),
         rollout_log_probs=trial.rollout_log_probs.reshape(group),
         max_length=max_length,
     )
-    return Answer(float(result.loss), result.gradient[0])
+    found = differentiate(batch, recipe)
+    terms = abs(recipe.aggregate(found.batch) * found.gain.value)
+    return Answer(float(found.losses.sum()), found.gradient[0], scale=float(terms.sum()))
+
+
+def weights_of(recipe: Recipe, trial: Trial, max_length: int | None) -> Floats:
+    """(N, T) what each token counts in the recipe's average."""
+    weights: Floats = np.asarray(recipe.weights(trial.mask[None], max_length=max_length))[0]
+    return weights
 
 
 def has_derivative(recipe: Recipe, trial: Trial, max_length: int | None) -> bool:
     """Whether the gradient is that of the loss: not where a weight is detached, as in CISPO."""
+    ours = reference(recipe, trial, max_length)
+    return not difference(ours, undetached(recipe, trial, max_length), 1e-6)
 
-    def value(log_probs: Floats, **others: Floats) -> float:
+
+def undetached(recipe: Recipe, trial: Trial, max_length: int | None) -> Answer:
+    """The recipe's loss, and its derivative where nothing is detached, by central differences."""
+
+    def value(log_probs: Floats) -> float:
         return reference(recipe, replace(trial, log_probs=log_probs), max_length).loss
 
-    ours = reference(recipe, trial, max_length)
-    return not difference(ours, Answer(ours.loss, central_differences(value, trial), numerical=True), 1e-6)
+    return Answer(value(trial.log_probs), central_differences(value, trial), numerical=True)
+
+
+def same_loss(ours: Answer, theirs: Answer, rtol: float) -> bool:
+    """Whether the losses agree, measured by the terms whose sum they are; NaN agrees with NaN."""
+    if not np.isfinite(ours.loss) or not np.isfinite(theirs.loss):
+        return bool(np.array_equal(ours.loss, theirs.loss, equal_nan=True))
+    return abs(ours.loss - theirs.loss) <= rtol * max(abs(ours.loss), ours.scale) + 1e-12
 
 
 def difference(ours: Answer, theirs: Answer, rtol: float) -> str:
@@ -49,18 +71,22 @@ def difference(ours: Answer, theirs: Answer, rtol: float) -> str:
     Args:
       ours: the recipe's.
       theirs: the function's.
-      rtol: tolerance relative to the loss, and to the largest entry of the gradient; a numerical gradient is
-        given 1e-4 at least.
+      rtol: tolerance relative to the terms whose sum is the loss, and to the largest entry of the gradient;
+        a numerical gradient is given 1e-4 at least, and a loss of less than double precision what that needs.
     """
-    if not np.isclose(theirs.loss, ours.loss, rtol=rtol, atol=1e-9):
+    rtol = max(rtol, ROUNDINGS * theirs.precision)
+    if not same_loss(ours, theirs, rtol):
         return f"your loss is {theirs.loss:.8g}, the recipe's {ours.loss:.8g}"
-    if theirs.gradient is None or ours.gradient is None:
+    if theirs.gradient is None or ours.gradient is None or np.isnan(ours.loss):
         return ""
-    known = ~np.isnan(theirs.gradient) if theirs.numerical else np.ones(theirs.gradient.shape, dtype=bool)
-    scale = np.abs(ours.gradient).max(initial=1e-6)
+    known = np.ones(theirs.gradient.shape, dtype=bool)
+    for gradient, numerical in ((ours.gradient, ours.numerical), (theirs.gradient, theirs.numerical)):
+        known &= ~np.isnan(gradient) if numerical else known
+    numerical = ours.numerical or theirs.numerical
+    scale = np.abs(np.where(known, ours.gradient, 0.0)).max(initial=1e-6)
     apart = np.where(known, np.abs(theirs.gradient - ours.gradient), 0.0)
     worst = np.unravel_index(int(np.argmax(apart)), apart.shape)
-    if apart[worst] <= (max(rtol, 1e-4) if theirs.numerical else rtol) * scale:
+    if apart[worst] <= (max(rtol, 1e-4) if numerical else rtol) * scale:
         return ""
     return (
         f"the loss agrees, the gradient does not: at {[int(i) for i in worst]} yours is"

@@ -4,9 +4,12 @@ They are called like the kernels that they are mistaken for, so that a wrong rec
 part replaced.
 """
 
-from grpo_ref.arrays import TOKENS, Array, array_namespace, as_floating
+from types import SimpleNamespace
+
+from grpo_ref.arrays import TOKENS, Array, array_namespace, as_floating, at_least, where_mask
 from grpo_ref.kernels.penalties import k3
 from grpo_ref.kernels.surrogates import clipped
+from grpo_ref.recipes import Slot
 from grpo_ref.types import Term
 
 # ---- surrogates ----------------------------------------------------------------------------------
@@ -41,6 +44,109 @@ def clip_without_min(
     inside = (ratio > 1.0 - clip_low) & (ratio < 1.0 + clip_high)
     bound = xp.clip(ratio, 1.0 - clip_low, 1.0 + clip_high) * advantages
     return Term(value=bound, slope=xp.where(inside, bound, 0.0))
+
+
+def optimistic(log_ratio: Array, advantages: Array, *, clip_low: float = 0.2, clip_high: float = 0.2) -> Term:
+    """The larger of the two products is taken: the clip holds only what has moved the wrong way.
+
+        s = max(r A, clip(r, 1 - clip_low, 1 + clip_high) A)
+
+    Args:
+      log_ratio: (..., P, G, T) in nats.
+      advantages: broadcastable to it.
+      clip_low, clip_high: as in `clipped`.
+    """
+    xp = array_namespace(log_ratio, advantages)
+    free = xp.exp(log_ratio) * advantages
+    bound = xp.clip(xp.exp(log_ratio), 1.0 - clip_low, 1.0 + clip_high) * advantages
+    return Term(value=xp.maximum(free, bound), slope=xp.where(free >= bound, free, 0.0))
+
+
+def clip_of_log_ratio(
+    log_ratio: Array,
+    advantages: Array,
+    *,
+    clip_low: float = 0.2,
+    clip_high: float = 0.2,
+    center: float = 0.0,
+    exp_free: bool = True,
+    exp_bound: bool = True,
+) -> Term:
+    """The bounds are laid on the log-ratio instead of the ratio, or the exponential is forgotten.
+
+        s = min(f A, b A),    f = r or log r,    b = eᶜ or c,    c = clip(log r, center - low, center + high)
+
+    Args:
+      log_ratio: (..., P, G, T) in nats.
+      advantages: broadcastable to it.
+      clip_low, clip_high: as in `clipped`.
+      center: 0, or 1 where the ratio's bounds are taken as they are.
+      exp_free, exp_bound: whether f and b are exponentials.
+    """
+    xp = array_namespace(log_ratio, advantages)
+    low, high = center - clip_low, center + clip_high
+    held = xp.clip(log_ratio, low, high)
+    free, bound = xp.exp(log_ratio) if exp_free else log_ratio, xp.exp(held) if exp_bound else held
+    inside = (log_ratio > low) & (log_ratio < high)
+    free_slope = free if exp_free else xp.ones_like(free)
+    bound_slope = xp.where(inside, bound if exp_bound else 1.0, 0.0)
+    takes_free = free * advantages <= bound * advantages
+    return Term(
+        value=xp.where(takes_free, free, bound) * advantages,
+        slope=xp.where(takes_free, free_slope, bound_slope) * advantages,
+    )
+
+
+def floored(log_ratio: Array, advantages: Array, *, part: Slot, max_ratio: float) -> Term:
+    """A wrong surrogate within the dual clip.
+
+        s = max(s', max_ratio A) where A < 0,    s' elsewhere
+
+    Args:
+      log_ratio: (..., P, G, T) in nats.
+      advantages: broadcastable to it.
+      part: the surrogate s'; it reads these two.
+      max_ratio: as in `dual_clipped`.
+    """
+    xp = array_namespace(log_ratio, advantages)
+    term = part(log_ratio=log_ratio, advantages=advantages)
+    holds = (advantages < 0.0) & (term.value < max_ratio * advantages)
+    value = xp.where(holds, max_ratio * advantages, term.value)
+    return Term(value=value, slope=xp.where(holds, 0.0, term.slope))
+
+
+def constant_ratio(log_ratio: Array, advantages: Array) -> Term:
+    """The ratio is that of the policy to itself, not detached: 1, without a gradient.
+
+        s = A
+
+    Args:
+      log_ratio: (..., P, G, T) in nats; only its shape is used.
+      advantages: broadcastable to it.
+    """
+    return Term(value=advantages + 0.0 * log_ratio)
+
+
+def detached_surrogate(
+    log_ratio: Array,
+    log_probs: Array,
+    old_log_probs: Array,
+    rollout_log_probs: Array,
+    advantages: Array,
+    mask: Array,
+    *,
+    part: Slot,
+) -> Term:
+    """All of the surrogate is detached: its value is right, and nothing pushes.
+
+    Args:
+      log_ratio, log_probs, old_log_probs, rollout_log_probs: (..., P, G, T) in nats.
+      advantages: broadcastable to them.
+      mask: (..., P, G, T) 1 on completion tokens.
+      part: the surrogate.
+    """
+    record = SimpleNamespace(**{key: value for key, value in locals().items() if key != "part"})
+    return Term(value=part(record).value)
 
 
 def stale_clipped(log_probs: Array, ref_log_probs: Array, advantages: Array) -> Term:
@@ -78,6 +184,33 @@ def attracting_k3(log_probs: Array, ref_log_probs: Array) -> Term:
     return Term(*(-part for part in k3(log_probs, ref_log_probs)))
 
 
+def detached_penalty(log_probs: Array, ref_log_probs: Array, log_ratio: Array, *, part: Slot) -> Term:
+    """The penalty is detached: it is in the loss, and nothing holds the policy.
+
+    Args:
+      log_probs, ref_log_probs, log_ratio: (..., P, G, T) in nats.
+      part: the penalty.
+    """
+    return Term(value=part(log_probs=log_probs, ref_log_probs=ref_log_probs, log_ratio=log_ratio).value)
+
+
+# ---- levels --------------------------------------------------------------------------------------
+
+
+def padded_mean_level(log_ratio: Array, mask: Array) -> Array:
+    """The log-ratios of a completion are averaged over the padded length.
+
+        zₜ = (1/T) Σₛ log rₛ
+
+    Args:
+      log_ratio: (..., P, G, T) in nats.
+      mask: (..., P, G, T) 1 on completion tokens.
+    """
+    xp = array_namespace(log_ratio)
+    total = xp.sum(where_mask(mask, log_ratio), axis=TOKENS, keepdims=True)
+    return where_mask(mask, total / mask.shape[TOKENS] + xp.zeros_like(log_ratio))
+
+
 # ---- weights -------------------------------------------------------------------------------------
 
 
@@ -92,3 +225,47 @@ def padded_mean(mask: Array) -> Array:
     mask = as_floating(mask)
     completions = mask.shape[-3] * mask.shape[-2]
     return mask / (mask.shape[TOKENS] * completions)
+
+
+def in_micro_batches(mask: Array, max_length: int, *, part: Slot, size: int = 0, number: int = 1) -> Array:
+    """Each micro-batch is averaged by itself, and then all micro-batches count the same.
+
+        W = W'(m of the micro-batch) / number of micro-batches
+
+    Args:
+      mask: (..., P, G, T) 1 on completion tokens.
+      max_length: the generation budget in tokens.
+      part: the aggregation W'.
+      size: completions of a micro-batch, G's one after another; the last may be smaller.
+      number: of micro-batches of equal size, where size is 0.
+    """
+    xp = array_namespace(mask)
+    size = size or -(-mask.shape[-2] // number)
+    starts = range(0, mask.shape[-2], size)
+    chunks = [
+        part(mask=as_floating(mask[..., start : start + size, :]), max_length=max_length) for start in starts
+    ]
+    return xp.concat(chunks, axis=-2) / len(chunks)
+
+
+def divided_again(mask: Array, max_length: int, *, part: Slot, by: str) -> Array:
+    """What has been averaged already is divided once more.
+
+        W = W'(m) / d,    d = the tokens of the completion, of the batch, the completions, or T
+
+    Args:
+      mask: (..., P, G, T) 1 on completion tokens.
+      max_length: the generation budget in tokens.
+      part: the aggregation W'.
+      by: "length", "tokens", "completions" or "padded".
+    """
+    xp, mask = array_namespace(mask), as_floating(mask)
+    lengths = xp.sum(mask, axis=TOKENS, keepdims=True)
+    total = xp.sum(lengths, axis=(-3, -2), keepdims=True)
+    divisors = {
+        "length": at_least(lengths, 1.0),
+        "tokens": at_least(total, 1.0),
+        "completions": mask.shape[-3] * mask.shape[-2],
+        "padded": mask.shape[TOKENS],
+    }
+    return part(mask=mask, max_length=max_length) / divisors[by]

@@ -1,10 +1,12 @@
 """A wrong loss is told what it computes instead."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from losses import loss_with, non_empty, sequence_mean, token_mean
 
-from grpo_ref import DAPO, RECIPES
+from grpo_ref import DAPO, DR_GRPO, RECIPES, dual_clipped, slot
 from grpo_ref.check import assert_matches, compare
 
 MISTAKES = {
@@ -47,6 +49,95 @@ def test_a_wrong_loss_is_told_what_it_computes(loss, match):
         assert_matches(loss, DAPO, batches=60)
 
 
+RECIPE = replace(DAPO, kl_coef=0.1)
+
+
+def written(bug):
+    """A loss of DAPO with a penalty, as somebody may write it, with one mistake."""
+
+    def loss(logps, old_logps, ref_logps, advantages, mask):
+        there, counted, a = mask > 0, mask > 0, advantages[:, None]
+        if bug == "without the first":
+            counted = counted & (np.arange(mask.shape[1]) > 0)
+        if bug == "one more":
+            counted = counted | np.pad(counted, ((0, 0), (1, 0)))[:, :-1]
+        if bug == "normalised twice":
+            a = (a - a.mean()) / (a.std() + 1e-8)
+        old, ref = (
+            logps if bug == "ratio of 1" else old_logps,
+            old_logps if bug == "KL against old" else ref_logps,
+        )
+        z, v = (np.where(counted, logps - other, 0.0) for other in (old, ref))
+        z = z.sum(-1, keepdims=True) * counted if bug == "product" else z
+        ratio, low, high = np.exp(z), 0.8, 1.45 if bug == "wider" else 1.28
+        held = np.exp(np.clip(z, -0.2, 0.28)) if bug == "clip in logs" else np.clip(ratio, low, high)
+        gain = (np.maximum if bug == "max" else np.minimum)(ratio * a, held * a)
+        weight = {"sign": -0.1, "weight": 0.03}.get(bug, 0.1)
+        terms = np.where(counted, weight * (np.exp(-v) - 1 + v) - gain, 0.0)
+        counted = there if bug == "right below" else counted
+        if bug == "micro-batches":
+            parts = [slice(start, start + 2) for start in range(0, len(mask), 2)]
+            return np.mean([terms[part].sum() / max(mask[part].sum(), 1.0) for part in parts])
+        return terms.sum() / max(counted.sum(), 1.0)
+
+    return loss
+
+
+NAMED = {
+    "sign": "the sign of the KL penalty is turned over",
+    "weight": "kl_coef is 0.03, not 0.1",
+    "KL against old": "the KL penalty is that to the old policy, not to the reference",
+    "without the first": "the mask is off by one: the first token does not count",
+    "one more": "the mask is off by one: the position after each token counts too",
+    "micro-batches": "each micro-batch of 2 is averaged by itself, and the mean of these is taken",
+    "clip in logs": "the clip is on the log-ratio, to [-0.2, 0.28], before the exponential",
+    "wider": "clip_high is 0.45, not 0.28",
+    "max": "the larger of the two products is taken (max for min)",
+    "ratio of 1": "the ratio is identically 1, without a gradient: a detach is missing",
+    "product": "the ratio is the product over the completion",
+    "normalised twice": "the advantages are normalised twice: once more by mean and std of the batch"
+    " (ddof=0, eps=1e-08)",
+}
+
+
+@pytest.mark.parametrize("bug", NAMED)
+def test_a_mistake_is_told_by_its_name(bug):
+    found = compare(written(bug), RECIPE, batches=32)
+    assert NAMED[bug] in found.matches, found
+
+
+def test_the_loss_of_the_mistakes_is_right_without_one():
+    assert_matches(written(""), RECIPE, batches=32)
+
+
+def test_a_missing_dual_clip_is_told():
+    plain = loss_with(token_mean, high=0.2)
+    dual = replace(DAPO, surrogate=slot(dual_clipped, clip_low=0.2, clip_high=0.2, max_ratio=3.0))
+    assert compare(plain, dual, batches=32).matches[0] == "the dual clip is missing"
+    assert "the smallest batch that shows it" in str(compare(plain, dual, batches=32))
+
+
+def test_the_padded_length_stands_for_a_constant():
+    found = compare(loss_with(lambda x, mask: x.mean(), high=0.2), DR_GRPO, max_length=64, batches=32)
+    assert found.matches == ("the denominator is the padded length",)
+
+
+def test_a_gradient_through_what_should_be_constant_is_told():
+    """CISPO's weight, not detached: w log π A with w = min(r, 5)."""
+
+    def attached(logps, old_logps, advantages, mask):
+        lp, a = np.where(mask > 0, logps, 0.0), advantages[:, None]
+        ratio = np.exp(np.where(mask > 0, logps - old_logps, 0.0))
+        weight = np.minimum(ratio, 5.0)
+        slope = a * (weight + np.where(ratio < 5.0, ratio * lp, 0.0))
+        tokens = max(mask.sum(), 1.0)
+        return -(weight * a * lp * mask).sum() / tokens, -slope * mask / tokens
+
+    recipe = replace(RECIPES["cispo"], aggregate=DAPO.aggregate)
+    (match,) = compare(attached, recipe, batches=32).matches
+    assert match == "a detach is missing: the gradient flows through what should be constant"
+
+
 def test_a_loss_that_reads_the_padding_is_told_so():
     def leaking(log_probs, old_log_probs, ref_log_probs, advantages, mask):
         ratio = np.exp(log_probs - old_log_probs)
@@ -55,7 +146,9 @@ def test_a_loss_that_reads_the_padding_is_told_so():
         return -(gain * mask).sum() / mask.sum()
 
     found = compare(leaking, DAPO)
-    assert found.matches == ("the padding holds zeros: it reads the padding",)
+    assert found.matches == ("the padding holds no NaN",)
+    assert found.unless == "the padding holds NaN"
+    assert "right unless the padding holds NaN" in str(found)
     assert "NaN in the padding" in found.first
     assert_matches(leaking, DAPO, nan_in_padding=False)
 
@@ -67,6 +160,4 @@ def test_a_second_mistake_beside_the_padding_is_told_as_well():
         return -(gain * mask).sum() / max(mask.sum(), 1.0)
 
     found = compare(narrow, RECIPES["dapo"])
-    assert found.matches == (
-        "the clip is symmetric, of half-width 0.2, and the padding holds zeros: it reads the padding",
-    )
+    assert found.matches == ("the clip is symmetric, of half-width 0.2, and the padding holds no NaN",)

@@ -47,8 +47,8 @@ def test_the_trainers_own_budget_is_divided_by(run, tmp_path):
 FAILING = {
     "raise ValueError('oh')": "failed on the batch 'ragged, zeros in the padding': ValueError: oh (",
     "import sys; sys.exit(0)": "failed on the batch 'ragged, zeros in the padding': SystemExit: 0 (",
-    "return None": "expected the loss, a number, got None",
-    "return mask.sum(0)": "expected the loss, a number, got an array of shape (",
+    "return None": "expected the loss, a number, or one per token, got None",
+    "return mask.sum(0)": "expected the loss, a number, or one per token, got an array of shape (",
     "return 0.0, mask[0]": "expected a gradient of shape (6, ",
 }
 
@@ -67,13 +67,18 @@ def test_a_function_with_other_parameters_is_told_so(run, tmp_path):
     (tmp_path / "my_trainer.py").write_text("def loss(logits, labels):\n    return 0.0\nnumber = 3\n")
     result = run("my_trainer:loss", "--recipe", "dapo")
     assert result.exit_code == 2
-    assert "got an unexpected keyword argument 'log_probs'" in result.output
+    assert (
+        "the parameter 'logits' is unknown; expected names are log_probs (per_token_logps, " in result.output
+    )
     result = run("my_trainer:number", "--recipe", "dapo")
     assert "expected a function, got int" in result.output
 
 
 STRANGE = {
-    "no function": (["my_trainer", "--recipe", "grpo"], "expected MODULE:FUNCTION, got 'my_trainer'"),
+    "no function": (
+        ["my_trainer", "--recipe", "grpo"],
+        "expected MODULE:FUNCTION or FILE.py:FUNCTION, got 'my_trainer'",
+    ),
     "no such module": (["nowhere:loss", "--recipe", "grpo"], "nowhere:loss: No module named 'nowhere'"),
     "no such function": (["my_trainer:lose", "--recipe", "grpo"], "has no attribute 'lose'"),
     "nothing to compare with": (["my_trainer:loss"], "either --dialect or --recipe"),
@@ -94,6 +99,64 @@ def test_mistakes_never_pass(run, arguments, message):
     result = run(*arguments)
     assert result.exit_code == 2
     assert message in result.output
+
+
+METHODS = """
+class Trainer:
+    high = 1.28
+
+    def loss(self, log_probs, old_log_probs, advantages, mask):
+        ratio = np.exp(np.where(mask > 0, log_probs - old_log_probs, 0.0))
+        a = advantages[:, None]
+        gain = np.minimum(ratio * a, np.clip(ratio, 0.8, self.high) * a)
+        return -np.where(mask > 0, gain, 0.0).sum() / mask.sum()
+
+    @staticmethod
+    def alone(per_token_logps, old_per_token_logps, advantages, completion_mask):
+        return loss(per_token_logps, old_per_token_logps, None, advantages, completion_mask), {"kl": 0.0}
+
+class Needy(Trainer):
+    def __init__(self, config):
+        self.config = config
+
+trainer = Needy("of mine")
+"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "my_trainer.py:loss",
+        "./my_trainer.py:Trainer.loss",
+        "my_trainer:Trainer.alone",
+        "my_trainer:trainer.loss",
+    ],
+)
+def test_files_and_methods_are_found(run, tmp_path, name):
+    (tmp_path / "my_trainer.py").write_text(MODULE + METHODS)
+    result = run(name, "--recipe", "dapo", "--batches", "8")
+    assert result.exit_code == 0, result.output
+
+
+def test_a_class_that_needs_arguments_is_told_so(run, tmp_path):
+    (tmp_path / "my_trainer.py").write_text(MODULE + METHODS)
+    result = run("my_trainer.py:Needy.loss", "--recipe", "dapo")
+    assert result.exit_code == 2
+    assert "Needy() cannot be made without arguments" in result.output
+
+
+def test_batches_may_be_left_out_and_arrays_in_single_precision(run, tmp_path):
+    text = MODULE.replace(
+        "return -np.where(mask > 0, gain, 0.0).sum() / mask.sum()", "x = gain * mask\n    {}"
+    )
+    mean = "return -(x.sum(-1) / mask.sum(-1)).mean()"
+    (tmp_path / "my_trainer.py").write_text(text.replace("{}", mean).replace("1.28", "1.2"))
+    arguments = ("my_trainer:loss", "--dialect", "trl", "--set", "loss_type=grpo", "--batches", "24")
+    refused = run(*arguments)
+    assert refused.exit_code == 1
+    assert "right unless a completion is empty\n" in refused.output
+    assert run(*arguments, "--no-empty").exit_code == 0
+    assert run(*arguments, "--no-nan", "--no-empty", "--float32").exit_code == 0
 
 
 def test_the_frameworks_are_named(run):

@@ -21,7 +21,7 @@ def test_the_penalty_is_a_slip_only_where_it_counts():
     fields = {
         name: {field for slip in slips(RECIPES[name]) for field in slip.parts} for name in ("grpo", "dapo")
     }
-    assert fields["grpo"] - fields["dapo"] == {"penalty", "kl_coef"}
+    assert fields["grpo"] - fields["dapo"] == {"penalty", "kl_coef", "penalty_aggregate"}
 
 
 def test_half_widths_that_coincide_are_told_once():

@@ -44,6 +44,8 @@ from grpo_ref.trainers import DIALECTS
     "--packed", is_flag=True, help="All completions in one row: (1, L) arrays, with sequence_ids (1, L)."
 )
 @click.option("--no-nan", is_flag=True, help="Leave out batches with NaN in the padding.")
+@click.option("--no-empty", is_flag=True, help="Leave out batches with a completion without tokens.")
+@click.option("--float32", is_flag=True, help="The arrays are in single precision.")
 def command(
     function: str,
     dialect: str | None,
@@ -56,11 +58,15 @@ def command(
     max_length: int | None,
     packed: bool,
     no_nan: bool,
+    no_empty: bool,
+    float32: bool,
 ) -> None:
-    """Run FUNCTION of MODULE (found from here) and a reference on the same generated batches.
+    """Run FUNCTION of MODULE (found from here, or FILE.py) and a reference on the same generated batches.
 
-    It is called with log_probs, old_log_probs, ref_log_probs (N, T), advantages (N,), mask (N, T), and
-    rollout_log_probs if it has that parameter, by name; it returns the loss, or the loss and its gradient.
+    It is called by name with what its parameters ask for: log_probs, old_log_probs, ref_log_probs,
+    rollout_log_probs, mask (N, T), advantages or rewards (N,), num_generations; TRL's, verl's and OpenRLHF's
+    names for them are taken too. FUNCTION may be Class.method. It returns the loss, losses per token,
+    (loss, metrics), or the loss and its gradient.
     A loss alone is differentiated here, which with numpy takes a few dozen calls per batch.
     With --packed these are all one row, and completions is their number, if it has that parameter.
     The batches are ragged, with empty completions, a tool's answer that the mask leaves out, extreme ratios,
@@ -81,6 +87,8 @@ def command(
             rtol=rtol,
             max_length=max_length,
             nan_in_padding=not no_nan,
+            empty_completions=not no_empty,
+            dtype="float32" if float32 else "float64",
             packed=packed,
             track=_with_progress,
         )
