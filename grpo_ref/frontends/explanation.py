@@ -73,11 +73,12 @@ def dialect_of(launch: Launch) -> tuple[Dialect, Launch]:
     if not launch.why or not fitting:
         return dialect, launch
     *before, found = fitting
+    forks = [dialect.forks] if launch.is_whole and dialect.forks else []
     notes = (
         [] if found is dialect else [f"It has keys that later versions do not have; {found.version} is told."]
     )
     notes += _otherwise(found, before, launch.keys)
-    return found, replace(launch, cautions=notes)
+    return found, replace(launch, cautions=[*notes, *forks])
 
 
 def _fitting(dialect: Dialect, keys: Mapping[str, Any]) -> list[Dialect]:

@@ -140,6 +140,7 @@ class Dialect:
     | `needed`   | Keys without which the trainer does something of another family, and what it does then.      |
     | `words`    | What its own kernels are called in a sentence, see `grpo_ref.trainers.words`.                |
     | `mean`     | From all settings, over what the trainer averages: "each micro-batch of each rank".          |
+    | `forks`    | What its forks that keep its name are known to compute otherwise, a sentence.                |
     | `versions` | Other versions by number, each with what is different in it.                                 |
     | `clues`    | Keys that tell a version where nothing else does: each with that version.                    |
     | `absent`   | Keys of a newer version, which count with their value in `defaults` and cannot be given.     |
@@ -179,6 +180,7 @@ class Dialect:
     needed: Mapping[str, str] = field(default_factory=dict)
     words: Mapping[Callable[..., Any], Words] = field(default_factory=dict)
     mean: Callable[[SimpleNamespace], str] = _nowhere_said
+    forks: str = ""
     versions: Mapping[str, Version] = field(default_factory=dict)
     clues: Mapping[str, str] = field(default_factory=dict)
     absent: frozenset[str] = frozenset()

@@ -111,6 +111,13 @@ def test_a_key_that_has_gone_out_of_use_tells_the_version():
     assert launch.cautions == ["It has keys that later versions do not have; verl 0.2 is told."]
 
 
+def test_a_fork_may_compute_something_else_and_that_is_said_of_a_whole_launch():
+    launch = Launch("verl", FOUND, {"algorithm.adv_estimator": "grpo"}, is_whole=True)
+    assert "subtract the KL" in dialect_of(launch)[1].cautions[-1]
+    pinned = dialect_of(Launch("verl", FOUND, {}, version="0.9.1", is_whole=True))[1]
+    assert pinned.cautions == []
+
+
 def test_what_earlier_versions_do_with_the_same_keys_is_told():
     keys = {"num_generations": 8, "scale_rewards": True, "learning_rate": 1e-6}
     dialect, launch = dialect_of(Launch("trl", FOUND, keys))

@@ -139,6 +139,8 @@ DIALECT = Dialect(
     starts=(r"-m verl\.trainer\.main",),
     started=("python3 -m verl.trainer.main", "overrides"),
     package="easyr1",
+    forks="A repository that carries its own EasyR1, as many do, may have earlier defaults: an upper clip of 0.2, no"
+    " dual clip and an entropy bonus of 0.001 in the spring of 2025.",
     mean=lambda s: (
         "a mini-batch (global_batch_size prompts), all ranks and micro-batches together"
         if s.loss_avg_mode == "token"

@@ -150,8 +150,16 @@ class _Reader:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
                 self._assign(target, node.value)
+        elif isinstance(node, ast.Return) and isinstance(node.value, ast.Dict):
+            self._keep(node.value)
         elif isinstance(node, ast.Call):
             self._see_call(node)
+
+    def _keep(self, node: ast.Dict) -> None:
+        """A dictionary as a configuration, if its keys are constants."""
+        value = self._value(node)
+        if isinstance(value, dict):
+            self.dictionaries.append(Config("", flat(value), node.lineno))
 
     def _see_class(self, node: ast.ClassDef) -> None:
         """A class of its own that extends a configuration class: its defaults count as given."""
@@ -186,8 +194,8 @@ class _Reader:
         if made is not None:
             self.made[target.id] = made
         self.names[target.id] = self._either(target.id, self.names.get(target.id), value)
-        if isinstance(value, ast.Dict) and isinstance(self.names[target.id], dict):
-            self.dictionaries.append(Config("", flat(self.names[target.id]), value.lineno))
+        if isinstance(value, ast.Dict):
+            self._keep(value)
 
     def _either(self, name: str, before: Any, node: ast.expr) -> Any:
         """The value that a name is given; unknown if it is another than before and only perhaps given."""

@@ -217,6 +217,7 @@ DIALECT = Dialect(
     starts=(r"-m openrlhf\.cli\.train_ppo\w*", r"(.*/)?openrlhf/cli/train_ppo\w*\.py"),
     started=("python3 -m openrlhf.cli.train_ppo_ray", "flags"),
     package="openrlhf",
+    forks="A repository that carries its own OpenRLHF may compute something else; look at its models/loss.py.",
     mean=lambda s: "the batch of a step, all ranks and micro-batches together",
     needed={
         "algo.advantage.estimator": "without --algo.advantage.estimator (--advantage_estimator in earlier versions) it"

@@ -334,6 +334,9 @@ DIALECT = Dialect(
     started=("python3 -m verl.trainer.main_ppo", "overrides"),
     homes=HOMES,
     package="verl",
+    forks="A repository that carries its own verl keeps this name and may compute something else: TinyZero and"
+    " Search-R1 subtract the KL, so that it is maximized, and others took the dual clip out. Look at their"
+    " core_algos.py.",
     versions=VERSIONS,
     clues=CLUES,
     mean=lambda s: "a mini-batch (ppo_mini_batch_size prompts), all ranks and micro-batches together",

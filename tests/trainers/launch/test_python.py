@@ -150,3 +150,8 @@ def test_cells_that_are_no_python_are_left_out_and_told():
     found = read_notebook(notebook("    indented", "GRPOConfig(beta=0.1)", "(("))
     assert found.configs[0].keys == {"beta": 0.1}
     assert found.notes == ["2 cells of it are no Python, and not read."]
+
+
+def test_a_dictionary_that_a_function_returns_is_a_configuration():
+    script = read_python("def config():\n    return {'algorithm': {'adv_estimator': 'grpo'}, 'n': 1}")
+    assert script.configs[0].keys == {"algorithm.adv_estimator": "grpo", "n": 1}
