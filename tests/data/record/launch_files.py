@@ -1,8 +1,8 @@
 """Explain real launch files and compare with what they compute: python launch_files.py FOLDER
 
-`tests/data/launch_files.json` names each file by repository, path and commit, with what it computes, established
-by reading the trainer's source at its version. FOLDER holds the files under the names that stand there; what a
-file reads lies in a folder of its name. It prints a line for each that is refused or differs, and the counts.
+`tests/data/launch_files.json` names each file by repository, path and commit, with what it computes, which
+was established by reading the trainer's source at its version. FOLDER holds the files under the names in that
+list; what a file reads lies in a folder of its name. A line for each that is refused or differs, then counts.
 """
 
 import json
