@@ -121,6 +121,7 @@ class Dialect:
     | `places`   | Each key that counts in one group alone, with the dotted path of that group.                 |
     | `always`   | The keys that `convert` has to spell out, as the default of the trainer itself is another.   |
     | `concepts` | The keys for what no recipe holds: one of `CONCEPTS`, with the trainer's key for it.         |
+    | `former`   | Each key whose values had other names before, with these and what they are now.              |
     | `switches` | Each key that does nothing unless another key is true, with that key.                        |
     | `about`    | Each key whose effect no part of a recipe shows, with a sentence on what it does.            |
     | `traps`    | The configurations that do something else than their author is likely to think.              |
@@ -162,6 +163,7 @@ class Dialect:
     places: Mapping[str, str] = field(default_factory=dict)
     always: tuple[str, ...] = ()
     concepts: Mapping[str, str] = field(default_factory=dict)
+    former: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     switches: Mapping[str, str] = field(default_factory=dict)
     about: Mapping[str, str] = field(default_factory=dict)
     traps: tuple[Trap, ...] = ()
@@ -214,8 +216,9 @@ class Dialect:
         for key, value in flat(config).items():
             name = str(self.key(key))
             if name in self.defaults:
-                given[name] = _same_kind(key, value, self.defaults[name])
-                self._check_size(key, name, value)
+                meant = self.former.get(name, {}).get(value, value) if isinstance(value, str) else value
+                given[name] = _same_kind(key, meant, self.defaults[name])
+                self._check_size(key, name, meant)
             elif name in self.beyond and value != self.beyond[name][0]:
                 raise ValueError(
                     f"{self.name}: {key} = {value!r} cannot be expressed here. {self.beyond[name][1]}"

@@ -199,3 +199,8 @@ def test_metrics_overflow_in_float32():
     arrays |= {"advantages": [1.0, -1.0], "mask": [[1], [1]]}
     told |= {"given": {name: name for name in arrays if name != "group_size"}, "metrics": {"val/ratio": 0.0}}
     assert rebuild(told, arrays)["logged"]["val/ratio"] == np.inf
+
+
+def test_the_names_that_estimators_had_before_they_had_numbers():
+    named = [open_instruct.recipe(kl_estimator=f"kl{number + 1}") for number in range(4)]
+    assert named == [open_instruct.recipe(kl_estimator=number) for number in range(4)]

@@ -103,11 +103,11 @@ def _score(dialect: Dialect, keys: Iterable[str]) -> float:
 def _effective(dialect: Dialect, keys: Iterable[str]) -> list[str]:
     """The keys that matter, each under the name that it was given with; twice the same counts once.
 
-    A loose key tells nothing of a trainer whose keys stand in groups.
+    A loose key tells nothing of a trainer that has it in a group.
     """
-    is_grouped = bool(dialect.groups) and dialect.started[1] == "overrides"
-    named = {dialect.key(key): key for key in keys if "." in key or not is_grouped}
-    return [key for name, key in named.items() if name in dialect.defaults or name in dialect.beyond]
+    named = {name: key for key in keys if (name := dialect.key(key)) is not None}
+    matter = {name: key for name, key in named.items() if name in dialect.defaults or name in dialect.beyond}
+    return [key for name, key in matter.items() if "." in key or "." not in dialect.path(name)]
 
 
 def pinned(text: str, package: str) -> str:

@@ -116,6 +116,7 @@ DIALECT = Dialect(
         r"-m open_instruct\.grpo\w*",
     ),
     started=("python open_instruct/grpo_fast.py", "flags"),
+    former={"kl_estimator": {"kl1": 0, "kl2": 1, "kl3": 2, "kl4": 3}},
     package="open-instruct",
     mean=lambda s: "the mini-batch of a step, all ranks and packs together",
     words=WORDS,
