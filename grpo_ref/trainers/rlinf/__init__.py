@@ -42,6 +42,7 @@ from grpo_ref.trainers.rlinf.quirks import (
     reinpp_with_kl,
     standardized_tokens,
     swapped,
+    truncated_unless_first_is_empty,
     unless_first_is_empty,
     unless_stopped,
 )
@@ -207,10 +208,13 @@ def _corrections(s: SimpleNamespace, backend: str) -> tuple[Slot, ...]:
     if s.loss_type == DECOUPLED:
         threshold = inf if s.behave_weight_threshold is None else s.behave_weight_threshold
         return (slot(behaviour_weight, max_ratio=threshold),)
-    parts = []
-    if s.importance_sampling_fix:
-        parts.append(slot(truncated, max_ratio=s.importance_sampling_clip, unknown=nan))
-    if s.training_batch_size_per_gpu > 1:
+    parts, looks = [], s.training_batch_size_per_gpu > 1
+    bound = {"max_ratio": s.importance_sampling_clip}
+    if s.importance_sampling_fix and looks:
+        parts.append(slot(truncated_unless_first_is_empty, **bound))
+    elif s.importance_sampling_fix:
+        parts.append(slot(truncated, **bound, unknown=nan))
+    elif looks:
         parts.append(slot(unless_first_is_empty))
     if s.early_stop_imp_ratio is not None and backend == "megatron":
         parts.append(slot(early_stop, max_ratio=s.early_stop_imp_ratio))
@@ -220,7 +224,7 @@ def _corrections(s: SimpleNamespace, backend: str) -> tuple[Slot, ...]:
 def _penalty_aggregate(s: SimpleNamespace, corrections: tuple[Slot, ...]) -> Slot | None:
     """What the penalty and the bonus are averaged with: an early stop is for them too, an empty one is not."""
     kernels = [part.kernel for part in corrections]
-    average, after_empty = AGGREGATES[s.loss_agg_func], unless_first_is_empty in kernels
+    average, after_empty = AGGREGATES[s.loss_agg_func], s.training_batch_size_per_gpu > 1
     plain = slot(nan_where_empty, first_counts=False) if average.kernel is nan_where_empty else average
     if not (s.kl_beta > 0.0 or s.entropy_bonus):
         return None
@@ -264,6 +268,7 @@ DIALECT = Dialect(
         standardized_tokens: whitened,
         reinpp: whitened,
         behaviour_weight: masked,
+        truncated_unless_first_is_empty: truncated,
     },
     metrics=METRICS,
     calls=CALLS,
