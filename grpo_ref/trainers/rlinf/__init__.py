@@ -42,9 +42,9 @@ from grpo_ref.trainers.rlinf.quirks import (
     reinpp_with_kl,
     standardized_tokens,
     swapped,
-    truncated_unless_first_is_empty,
     unless_first_is_empty,
     unless_stopped,
+    weighed_unless_first_is_empty,
 )
 from grpo_ref.trainers.rlinf.traps import TRAPS
 
@@ -209,11 +209,9 @@ def _corrections(s: SimpleNamespace, backend: str) -> tuple[Slot, ...]:
         threshold = inf if s.behave_weight_threshold is None else s.behave_weight_threshold
         return (slot(behaviour_weight, max_ratio=threshold),)
     parts, looks = [], s.training_batch_size_per_gpu > 1
-    bound = {"max_ratio": s.importance_sampling_clip}
-    if s.importance_sampling_fix and looks:
-        parts.append(slot(truncated_unless_first_is_empty, **bound))
-    elif s.importance_sampling_fix:
-        parts.append(slot(truncated, **bound, unknown=nan))
+    if s.importance_sampling_fix:
+        weights = slot(truncated, max_ratio=s.importance_sampling_clip, unknown=nan)
+        parts.append(slot(weighed_unless_first_is_empty, weights=weights) if looks else weights)
     elif looks:
         parts.append(slot(unless_first_is_empty))
     if s.early_stop_imp_ratio is not None and backend == "megatron":
@@ -268,7 +266,6 @@ DIALECT = Dialect(
         standardized_tokens: whitened,
         reinpp: whitened,
         behaviour_weight: masked,
-        truncated_unless_first_is_empty: truncated,
     },
     metrics=METRICS,
     calls=CALLS,

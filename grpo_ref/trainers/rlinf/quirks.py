@@ -25,7 +25,7 @@ from grpo_ref.arrays import (
 from grpo_ref.kernels.advantages import group_normalized
 from grpo_ref.kernels.advantages.moments import masked_moments
 from grpo_ref.kernels.aggregation import sequence_mean_token_mean, token_mean
-from grpo_ref.kernels.corrections import early_stop, truncated
+from grpo_ref.kernels.corrections import early_stop
 from grpo_ref.loss import Differentiated, batch_of, differentiate, policy_loss
 from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.trainers.calls import OPTIONAL, penalty
@@ -101,28 +101,27 @@ def unless_first_is_empty(mask: Array) -> Array:
     return xp.max(mask[..., :1, :1, :], axis=TOKENS, keepdims=True) + xp.zeros_like(mask)
 
 
-def truncated_unless_first_is_empty(
-    old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, max_ratio: float
+def weighed_unless_first_is_empty(
+    old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, weights: Slot
 ) -> Array:
     """The weights for the sampler's mismatch, of a batch that is left out if its first completion has no token.
 
-        w = [Σ m of the first completion > 0] min(ρ, max_ratio),   ρ = exp(log πold - log πrollout)
+        w = weights where Σ m of the first completion > 0,   else 0
 
     Nothing is read of a batch that is left out, so that a sampler that reported NaN does no harm there.
 
     Args:
       old_log_probs, rollout_log_probs: (P, G, T) in nats.
       mask: (P, G, T) 1 on completion tokens.
-      max_ratio: `importance_sampling_clip`.
+      weights: the correction, of these three.
 
     Returns:
-      (P, G, T) weights; NaN where the sampler's log-probability is, unless the batch is left out.
+      (P, G, T) weights; all of them 0 where the batch is left out.
 
     RLinf `compute_ppo_actor_loss`, which returns before it reads the advantages that were weighed.
     """
-    weights = truncated(old_log_probs, rollout_log_probs, mask, max_ratio=max_ratio, unknown=nan)
-    counts = is_set(unless_first_is_empty(mask))
-    return array_namespace(weights, mask).where(counts, weights, 0.0)
+    found = weights(old_log_probs=old_log_probs, rollout_log_probs=rollout_log_probs, mask=mask)
+    return array_namespace(found, mask).where(is_set(unless_first_is_empty(mask)), found, 0.0)
 
 
 def behaviour_weight(
