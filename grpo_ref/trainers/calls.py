@@ -67,8 +67,14 @@ def penalty(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
 
 
 def penalty_values(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The KL penalty of each token, from log_probs and ref_log_probs (P, G, T), as "value"."""
-    return {"value": dialect.recipe(**config).penalty(record).value}
+    """The KL penalty of each token, from log_probs and ref_log_probs (P, G, T), as "value".
+
+    Where the record has no mask, every place is a token; without old_log_probs every ratio is 1.
+    """
+    filled = {"mask": np.ones_like(record.log_probs), "old_log_probs": record.log_probs} | vars(record)
+    log_ratio = filled["log_probs"] - filled["old_log_probs"]
+    value = dialect.recipe(**config).penalty(SimpleNamespace(**filled, log_ratio=log_ratio)).value
+    return {"value": value}
 
 
 def advantages(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:

@@ -141,7 +141,8 @@ def _numbers(recipe: Recipe) -> Iterator[float]:
     """Every number in a recipe that some trainer has a key for; those inside a penalty have none."""
     yield recipe.kl_coef
     yield from (limit for limit in recipe.log_ratio_limits if isfinite(limit))
-    for part in (recipe.advantage, recipe.surrogate, recipe.aggregate, *recipe.corrections):
+    wrapped = (_inner(part) for part in recipe.corrections)
+    for part in (recipe.advantage, recipe.surrogate, recipe.aggregate, *recipe.corrections, *wrapped):
         yield from (float(value) for value in part.settings.values() if type(value) in (int, float))
 
 

@@ -27,6 +27,8 @@ NUMBERS = ("loss", "grad_logp", "value")
 """What is compared, beside the metrics."""
 UNGROUPED = ("weights", "num_items_in_batch")
 """What a case may be given that is not of completions."""
+PER_TOKEN = 3
+"""The axes of values that are of tokens, (P, G, T)."""
 PRECISIONS = ("float64", "float32")
 """In which a case may be computed."""
 
@@ -210,10 +212,17 @@ def record_of(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> SimpleNames
 
 
 def _laid_out(value: Floats, axes: list[str], record: SimpleNamespace) -> Floats:
-    """(P, G) or (P, G, T) values on the axes that the trainer has: "completion", "token", or both in any order."""
+    """(P, G) or (P, G, T) values on the axes that the trainer has: "completion", "token", or both in any order.
+
+    Raises:
+      ValueError: if a value of each completion has to be laid on its tokens, and no mask says which they are.
+    """
+    by_token = value.ndim == PER_TOKEN
     if "token" not in axes:
-        return (value[..., 0] if value.ndim == record.mask.ndim else value).reshape(-1)
-    tokens = value if value.ndim == record.mask.ndim else value[..., None] * record.mask
+        return (value[..., 0] if by_token else value).reshape(-1)
+    if not by_token and not hasattr(record, "mask"):
+        raise ValueError("axes: for values of each token, 'given' has to name a mask")
+    tokens = value if by_token else value[..., None] * record.mask
     flat = tokens.reshape(-1, tokens.shape[-1])
     return flat if axes[0] == "completion" else flat.T
 

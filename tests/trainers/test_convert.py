@@ -53,6 +53,12 @@ PAIRS = {
         {"scale_rewards": "none", "beta": -0.04},
         {"penalty"},
     ),
+    "what is wrapped around the weights is lost, not the weights": (
+        ("rlinf", "slime"),
+        {"importance_sampling_fix": True, "training_batch_size_per_gpu": 2, "clip_ratio_c": None},
+        {"use_tis": True, "tis_clip": 10.0, "calculate_per_token_loss": True},
+        {"corrections", "advantage", "aggregate"},
+    ),
     "verl's floor is trl's delta": (
         ("verl", "openrlhf"),
         {"clip_ratio_c": 2.5},

@@ -299,3 +299,19 @@ def test_one_weight_for_every_token_but_an_unknown_one():
     sampler, zeros = np.array([[[-1.0, np.nan, np.nan]]]), np.zeros((1, 1, 3))
     weights = the_same(zeros, sampler, np.array([[[1, 1, 0]]]), weight=0.5)
     np.testing.assert_array_equal(weights, [[[0.5, np.nan, 0.5]]])
+
+
+def test_a_hole_counts_for_the_length_and_metrics_are_of_the_shaped_rewards():
+    """From the first token to the last it is 4 places, all of the budget: 1 is taken off the reward."""
+    case = {
+        "id": "x",
+        "trainer": "openrlhf",
+        "call": "advantages of shaped rewards",
+        "config": {"algo.kl.init_coef": 0.0, "rollout.max_new_tokens": 4, "reward.overlong_buffer_len": 2},
+        "given": {"rewards": "rewards", "mask": "mask"},
+        "inputs": {"rewards": [1.0, 1.0], "mask": [[1, 0, 0, 1], [1, 1, 0, 0]]},
+        "value": [[-(0.5**0.5), 0.0, 0.0, -(0.5**0.5)], [0.5**0.5, 0.5**0.5, 0.0, 0.0]],
+        "axes": ["completion", "token"],
+        "metrics": {"reward": 0.5, "group_reward_std": 0.5**0.5},
+    }
+    assert verdict(case, {"group_size": 2}).passed

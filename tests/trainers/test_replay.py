@@ -248,6 +248,38 @@ def test_nothing_is_expected_of_a_number_that_is_none():
     assert not verdict(LOSS | empty | {"loss": 0.0}, INPUTS).passed
 
 
+# trainer, config -> k2 of 1/2 nat, and of none: 1/8 and 0
+K2 = {
+    "rlinf": {"kl_penalty_type": "k2", "kl_beta": 0.1},
+    "openrlhf": {"algo.kl.estimator": "k2"},
+    "open_instruct": {"kl_estimator": 1},
+    "verl": {"actor_rollout_ref.actor.kl_loss_type": "mse"},
+}
+PAIR = {"ours": [[-1.0, -2.0]], "theirs": [[-1.5, -2.0]], "group_size": 1}
+PENALTIES = {
+    "id": "x",
+    "call": "penalty values",
+    "given": {"log_probs": "ours", "ref_log_probs": "theirs"},
+    "value": [[0.125, 0.0]],
+    "axes": ["completion", "token"],
+}
+
+
+@pytest.mark.parametrize(("trainer", "config"), K2.items(), ids=K2)
+def test_the_penalty_of_each_token_needs_no_mask(trainer, config):
+    found = verdict(PENALTIES | {"trainer": trainer, "config": config}, PAIR)
+    assert found.passed, found.problem
+
+
+def test_without_old_log_probabilities_every_ratio_is_1():
+    """Estimator 3 of Open Instruct is the log-ratio to the reference times the importance ratio: 1/2 · 1."""
+    case = PENALTIES | {"trainer": "open_instruct", "config": {"kl_estimator": 3}, "value": [[0.5, 0.0]]}
+    assert verdict(case, PAIR).passed
+    every = {"call": "penalties of all estimators", "config": {}}
+    values = rebuild({name: case[name] for name in case if name != "axes"} | every, PAIR)["value"]
+    np.testing.assert_allclose(values[[0, 1, 3], 0, 0, 0], [0.5, 0.125, 0.5], rtol=1e-12)
+
+
 OLD = {"id": "trl_grpo_token", "kind": "loss", "params": {"loss_type": "grpo"}, "mask": "alive"}
 STRANGE = {
     "no JSON": ("{", "expected a JSON file"),

@@ -67,6 +67,10 @@ PARTS = {
         {"importance_sampling_fix": True, "importance_sampling_clip": 2.0},
         {"corrections": "(truncated(max_ratio=2.0, unknown=nan))"},
     ),
+    "the sampler's weights of several completions at once": (
+        {"training_batch_size_per_gpu": 4, "importance_sampling_fix": True},
+        {"corrections": "(weighed_unless_first_is_empty(weights=truncated(max_ratio=10.0, unknown=nan)))"},
+    ),
     "several completions at once": (
         {"training_batch_size_per_gpu": 4},
         {"corrections": "(unless_first_is_empty)"},

@@ -4,7 +4,7 @@ from typing import Any
 
 from grpo_ref.trainers.dialect import COMPLETIONS, PASSES
 
-DEFAULTS: dict[str, Any] = {
+OBJECTIVE: dict[str, Any] = {
     "loss_fn": "dapo",
     "clip_lower": 0.2,
     "clip_higher": 0.272,
@@ -29,41 +29,53 @@ DEFAULTS: dict[str, Any] = {
     "num_epochs": 1,
     "per_device_train_batch_size": 1,
 }
+CHECKED: dict[str, Any] = {
+    "apply_verifiable_reward": True,
+    "apply_r1_style_format_reward": False,
+    "non_stop_penalty": False,
+    "apply_evolving_rubric_reward": False,
+    "async_steps": 8,
+    "max_prompt_token_length": 256,
+    "response_length": 256,
+    "pack_length": 512,
+    "sequence_parallel_size": 1,
+    "deepspeed_stage": 0,
+}
+"""What is no part of the objective, but is refused in some combinations."""
+DEFAULTS = OBJECTIVE | CHECKED
 OTHERS = frozenset(
     """activation_checkpointing_mode activation_checkpointing_modules activation_memory_budget add_bos
-    additive_format_reward alpha apply_evolving_rubric_reward apply_r1_style_format_reward
-    apply_verifiable_reward async_steps attn_implementation backend_timeout bnb_4bit_quant_type
+    additive_format_reward alpha attn_implementation backend_timeout bnb_4bit_quant_type
     cache_dataset_only cache_evolving_rubric_data_dir chat_template_name checkpoint_state_dir
-    checkpoint_state_freq checkpointing_steps code_api_url code_apply_perf_penalty code_max_execution_time
-    code_pass_rate_reward_threshold compile_model cp_degree cp_strategy data_loader_seed
-    dataset_cache_mode dataset_config_eval_hash dataset_config_hash dataset_local_cache_dir
-    dataset_mixer_eval_list dataset_mixer_eval_list_splits dataset_mixer_list dataset_mixer_list_splits
-    dataset_skip_cache dataset_transform_fn deepspeed_checkpoint_load_universal
-    deepspeed_offload_optimizer deepspeed_offload_param deepspeed_stage deepspeed_zpg dtype
-    enable_queue_dashboard ephemeral_save_interval eval_on_step_0 eval_pass_at_k eval_priority
-    eval_response_length eval_top_p eval_workspace exp_name fsdp_num_replicas fsdp_shard_degree
-    fused_optimizer gather_whole_model get_tokenizer_fn gradient_accumulation_steps gradient_checkpointing
-    ground_truths_key gs_bucket_path gs_checkpoint_state_dir hf_entity hf_repo_id hf_repo_revision
-    hf_repo_url inflight_updates keep_last_n_checkpoints learning_rate llm_judge_max_context_length
-    llm_judge_max_tokens llm_judge_model llm_judge_temperature llm_judge_timeout load_in_4bit load_in_8bit
-    local_eval_every logging_steps lora_alpha lora_dropout lora_modules_to_save lora_r lora_target_modules
-    lora_task_type lr_scheduler_type mask_tool_use max_active_rubrics max_grad_norm
-    max_length_verifier_max_length max_possible_score max_prompt_token_length max_seq_length max_steps
-    max_train_steps model_dtype model_name_or_path model_revision no_resampling_pass_rate non_stop_penalty
-    non_stop_penalty_value num_learners_per_node num_nodes num_training_steps num_unique_prompts_rollout
-    oe_eval_beaker_image oe_eval_gpu_multiplier oe_eval_max_length oe_eval_tasks only_reward_good_outputs
-    output_dir pack_length pass_tools_to_chat_template per_turn_max_tokens pool_size push_to_hub
-    queue_dashboard_port r1_style_format_reward record_entropy ref_policy_update_freq remap_verifier
-    report_to response_length resume_from_checkpoint reward_aggregator rollouts_save_path run_name
-    save_freq save_traces seed send_slack_alerts sequence_parallel_size set_weight_decay_on_bias_and_norm
-    sft_messages_key single_gpu_mode stop_strings system_prompt_override_file temperature
-    tokenizer_files_hash tokenizer_name tokenizer_name_or_path tokenizer_revision tool_call_names
-    tool_configs tool_parser_type tools total_episodes trust_remote_code try_auto_save_to_beaker
-    try_launch_beaker_eval_jobs_on_weka use_bnb_nested_quant use_cache use_fast use_peft
-    use_slow_tokenizer verbose verification_reward vllm_attention_backend vllm_enable_prefix_caching
-    vllm_enforce_eager vllm_gpu_memory_utilization vllm_num_engines vllm_sync_backend
-    vllm_tensor_parallel_size vllm_top_p wandb_entity wandb_group_name wandb_project warmup_ratio
-    weight_decay with_tracking world_size""".split()
+    checkpoint_state_freq checkpointing_steps code_api_url code_apply_perf_penalty
+    code_max_execution_time code_pass_rate_reward_threshold compile_model cp_degree cp_strategy
+    data_loader_seed dataset_cache_mode dataset_config_eval_hash dataset_config_hash
+    dataset_local_cache_dir dataset_mixer_eval_list dataset_mixer_eval_list_splits dataset_mixer_list
+    dataset_mixer_list_splits dataset_skip_cache dataset_transform_fn deepspeed_checkpoint_load_universal
+    deepspeed_offload_optimizer deepspeed_offload_param deepspeed_zpg dtype enable_queue_dashboard
+    ephemeral_save_interval eval_on_step_0 eval_pass_at_k eval_priority eval_response_length eval_top_p
+    eval_workspace exp_name fsdp_num_replicas fsdp_shard_degree fused_optimizer gather_whole_model
+    get_tokenizer_fn gradient_accumulation_steps gradient_checkpointing ground_truths_key gs_bucket_path
+    gs_checkpoint_state_dir hf_entity hf_repo_id hf_repo_revision hf_repo_url inflight_updates
+    keep_last_n_checkpoints learning_rate llm_judge_max_context_length llm_judge_max_tokens
+    llm_judge_model llm_judge_temperature llm_judge_timeout load_in_4bit load_in_8bit local_eval_every
+    logging_steps lora_alpha lora_dropout lora_modules_to_save lora_r lora_target_modules lora_task_type
+    lr_scheduler_type mask_tool_use max_active_rubrics max_grad_norm max_length_verifier_max_length
+    max_possible_score max_seq_length max_steps max_train_steps model_dtype model_name_or_path
+    model_revision no_resampling_pass_rate non_stop_penalty_value num_learners_per_node num_nodes
+    num_training_steps num_unique_prompts_rollout oe_eval_beaker_image oe_eval_gpu_multiplier
+    oe_eval_max_length oe_eval_tasks only_reward_good_outputs output_dir pass_tools_to_chat_template
+    per_turn_max_tokens pool_size push_to_hub queue_dashboard_port r1_style_format_reward record_entropy
+    ref_policy_update_freq remap_verifier report_to resume_from_checkpoint reward_aggregator
+    rollouts_save_path run_name save_freq save_traces seed send_slack_alerts
+    set_weight_decay_on_bias_and_norm sft_messages_key single_gpu_mode stop_strings
+    system_prompt_override_file temperature tokenizer_files_hash tokenizer_name tokenizer_name_or_path
+    tokenizer_revision tool_call_names tool_configs tool_parser_type tools total_episodes
+    trust_remote_code try_auto_save_to_beaker try_launch_beaker_eval_jobs_on_weka use_bnb_nested_quant
+    use_cache use_fast use_peft use_slow_tokenizer verbose verification_reward vllm_attention_backend
+    vllm_enable_prefix_caching vllm_enforce_eager vllm_gpu_memory_utilization vllm_num_engines
+    vllm_sync_backend vllm_tensor_parallel_size vllm_top_p wandb_entity wandb_group_name wandb_project
+    warmup_ratio weight_decay with_tracking world_size""".split()
 )
 CONCEPTS = {COMPLETIONS: "num_samples_per_prompt_rollout", PASSES: "num_epochs"}
 _REWARD = "This changes the reward, before the objective sees it."

@@ -197,8 +197,13 @@ def _mismatch(measure: Callable[[Floats, Floats], float]) -> Metric:
 
 
 def _spread(ours: Floats, sampler: Floats) -> float:
-    """The sample std of the differences; 0 for a single one."""
-    return float(np.std(abs(ours - sampler), ddof=1)) if ours.size > 1 else 0.0
+    """The sample std of the differences, of a mean in their precision, in float64; 0 for a single one.
+
+    PyTorch's `std` on the CPU does it like that, which shows where a square is too large for float32.
+    """
+    apart = abs(ours - sampler)
+    squares = (apart.astype(np.float64) - float(apart.mean())) ** 2 if ours.size > 1 else np.zeros(1)
+    return float(np.sqrt(squares.sum() / max(ours.size - 1, 1)))
 
 
 METRICS: dict[str, Metric] = {

@@ -86,15 +86,17 @@ def groups_with_std(rewards: Array) -> Array:
 
 
 def known(rollout_log_probs: Array) -> Array:
-    """The sampler's log-probabilities, 1.0 where it reported NaN.
+    """The sampler's log-probabilities, 1.0 where it reported NaN and the lowest number there is for -∞.
 
     Args:
       rollout_log_probs: (P, G, T) in nats.
 
-    Open Instruct `mask_logprobs`.
+    Open Instruct `mask_logprobs`, by way of `torch.nan_to_num`.
     """
     xp = array_namespace(rollout_log_probs)
-    return xp.where(xp.isnan(rollout_log_probs), INVALID_LOG_PROB, rollout_log_probs)
+    most = xp.finfo(rollout_log_probs.dtype).max
+    finite = xp.clip(rollout_log_probs, -most, most)
+    return xp.where(xp.isnan(rollout_log_probs), INVALID_LOG_PROB, finite)
 
 
 def rho_clamp(
@@ -202,8 +204,9 @@ def moves_away(old_log_probs: Array, rollout_log_probs: Array, mask: Array, adva
 
 
 def _every_estimator(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The values of all estimators, in the order of their numbers."""
-    arrays = (record.log_probs, record.ref_log_probs, record.log_probs - record.old_log_probs)
+    """The values of all estimators, in the order of their numbers; without old_log_probs every ratio is 1."""
+    old = getattr(record, "old_log_probs", record.log_probs)
+    arrays = (record.log_probs, record.ref_log_probs, record.log_probs - old)
     return {
         "value": np.stack([open_instruct_kl(*arrays, estimator=number).value for number in KL_ESTIMATORS])
     }

@@ -1,4 +1,4 @@
-"""What Open Instruct refuses at the start, in `__post_init__` of its configurations."""
+"""What Open Instruct refuses: in `__post_init__` of its configurations, and where a step begins."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -15,6 +15,11 @@ class Refusal(NamedTuple):
 
     holds: Callable[[SimpleNamespace], bool]
     text: str
+
+
+def _has_no_reward(s: SimpleNamespace) -> bool:
+    given = (s.apply_verifiable_reward, s.apply_r1_style_format_reward, s.non_stop_penalty)
+    return not (any(given) or s.apply_evolving_rubric_reward)
 
 
 REFUSALS = (
@@ -43,6 +48,18 @@ REFUSALS = (
         "rho_clamp_upper_bound: expected a number above 1, or 0 for none",
     ),
     Refusal(
+        lambda s: s.sequence_parallel_size > 1 and s.deepspeed_stage != 3,
+        "sequence_parallel_size: above 1 only with deepspeed_stage 3",
+    ),
+    Refusal(
+        lambda s: s.pack_length < s.max_prompt_token_length + s.response_length,
+        "pack_length: expected at least max_prompt_token_length and response_length together",
+    ),
+    Refusal(
+        lambda s: s.active_sampling and not s.async_steps > 1,
+        "async_steps: expected more than 1 with active_sampling, which would wait for ever for a group",
+    ),
+    Refusal(
         lambda s: s.num_samples_per_prompt_rollout == 1 and s.filter_zero_std_samples,
         "num_samples_per_prompt_rollout: groups of one have no contrast, and filter_zero_std_samples drops all",
     ),
@@ -50,8 +67,11 @@ REFUSALS = (
         lambda s: s.active_sampling and not s.filter_zero_std_samples,
         "active_sampling: expected filter_zero_std_samples to be on",
     ),
+    Refusal(lambda s: s.async_steps < 1, "async_steps: expected at least 1"),
+    Refusal(_has_no_reward, "apply_verifiable_reward: without it another reward has to be on"),
+    Refusal(lambda s: s.num_mini_batches == 0, "num_mini_batches: no batch can be cut into 0 parts"),
 )
-"""In the order of Open Instruct."""
+"""Of the settings that touch the loss, the reward, or what a batch is."""
 
 
 def check(settings: SimpleNamespace) -> None:

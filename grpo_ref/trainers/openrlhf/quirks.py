@@ -310,20 +310,46 @@ def clipped_against_sampler(
     return clipped_anywhere(log_ratio, advantages, **clips, max_ratio=max_ratio)
 
 
+def spans(mask: Array) -> Array:
+    """How long OpenRLHF takes each completion to be: from its first token to its last, with what is between them.
+
+        last - first + 1,   0 without a token
+
+    Args:
+      mask: (P, G, T) 1 on completion tokens; 0 on what a tool wrote.
+
+    Returns:
+      (P, G) lengths in tokens.
+
+    OpenRLHF `SamplesGenerator._process_response_into_experience`.
+
+    >>> import numpy as np
+    >>> spans(np.array([[[0, 1, 0, 1, 0], [0, 0, 0, 0, 0]]]))
+    array([[3, 0]])
+    """
+    xp, present = array_namespace(mask), is_set(mask)
+    places = xp.arange(mask.shape[TOKENS])
+    after = xp.max(xp.where(present, places + 1, 0), axis=TOKENS)
+    first = xp.min(xp.where(present, places, mask.shape[TOKENS]), axis=TOKENS)
+    return at_least(after - first, 0)
+
+
 def _shaped_rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
     """The rewards after the punishments for length."""
     settings = vars(dialect.settings(config))
     budget = settings["rollout.max_new_tokens"] or settings["data.max_len"]
-    fields = {"lengths": record.mask.sum(-1), "max_length": budget}
+    fields = {"lengths": spans(record.mask), "max_length": budget}
     return {"value": dialect.recipe(**config).reward(SimpleNamespace(**vars(record) | fields))}
 
 
 def _advantages_of_shaped(
     dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
 ) -> dict[str, Any]:
-    """The advantages from the verifier's rewards on, which are punished for length first."""
+    """The advantages from the verifier's rewards on, which are punished for length first, and logged after it."""
     shaped = _shaped_rewards(dialect, config, record)["value"]
-    return advantages(dialect, config, SimpleNamespace(**vars(record) | {"rewards": shaped}))
+    punished = SimpleNamespace(**vars(record) | {"rewards": shaped})
+    numbers = advantages(dialect, config, punished)
+    return numbers | {"parts": [(punished, numbers)]}
 
 
 def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:

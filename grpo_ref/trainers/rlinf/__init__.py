@@ -44,6 +44,7 @@ from grpo_ref.trainers.rlinf.quirks import (
     swapped,
     unless_first_is_empty,
     unless_stopped,
+    weighed_unless_first_is_empty,
 )
 from grpo_ref.trainers.rlinf.traps import TRAPS
 from grpo_ref.trainers.rlinf.words import WORDS
@@ -208,10 +209,11 @@ def _corrections(s: SimpleNamespace, backend: str) -> tuple[Slot, ...]:
     if s.loss_type == DECOUPLED:
         threshold = inf if s.behave_weight_threshold is None else s.behave_weight_threshold
         return (slot(behaviour_weight, max_ratio=threshold),)
-    parts = []
+    parts, looks = [], s.training_batch_size_per_gpu > 1
     if s.importance_sampling_fix:
-        parts.append(slot(truncated, max_ratio=s.importance_sampling_clip, unknown=nan))
-    if s.training_batch_size_per_gpu > 1:
+        weights = slot(truncated, max_ratio=s.importance_sampling_clip, unknown=nan)
+        parts.append(slot(weighed_unless_first_is_empty, weights=weights) if looks else weights)
+    elif looks:
         parts.append(slot(unless_first_is_empty))
     if s.early_stop_imp_ratio is not None and backend == "megatron":
         parts.append(slot(early_stop, max_ratio=s.early_stop_imp_ratio))
@@ -221,7 +223,7 @@ def _corrections(s: SimpleNamespace, backend: str) -> tuple[Slot, ...]:
 def _penalty_aggregate(s: SimpleNamespace, corrections: tuple[Slot, ...]) -> Slot | None:
     """What the penalty and the bonus are averaged with: an early stop is for them too, an empty one is not."""
     kernels = [part.kernel for part in corrections]
-    average, after_empty = AGGREGATES[s.loss_agg_func], unless_first_is_empty in kernels
+    average, after_empty = AGGREGATES[s.loss_agg_func], s.training_batch_size_per_gpu > 1
     plain = slot(nan_where_empty, first_counts=False) if average.kernel is nan_where_empty else average
     if not (s.kl_beta > 0.0 or s.entropy_bonus):
         return None

@@ -21,7 +21,7 @@ def _mean(values: OfTokens) -> Metric:
     def metric(measured: Measured) -> Array:
         found = judged(measured.recipe, measured.record, stops=False)
         mean = masked_mean(values(found, measured), found.batch.mask, axis=BATCH)
-        return 0.0 * mean if _is_left_out(measured) else mean
+        return array_namespace(mean).zeros_like(mean) if _is_left_out(measured) else mean
 
     return metric
 
@@ -120,7 +120,7 @@ def _policy_loss_logged(measured: Measured) -> Array:
     s, value = measured.settings, _summed(_policy_loss)(measured)
     has_bonus = s.calculate_entropy and s.entropy_bonus > 0.0
     stopped = s.early_stop_imp_ratio is not None and _mean(_ratio)(measured) > s.early_stop_imp_ratio
-    is_alone = not (measured.recipe.kl_coef or has_bonus or stopped)
+    is_alone = not (measured.recipe.kl_coef or has_bonus or stopped or _is_left_out(measured))
     scaled: Array = value * measured.numbers.get("scale", 1.0) if is_alone else value
     return scaled
 

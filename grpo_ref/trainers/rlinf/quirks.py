@@ -6,6 +6,8 @@ from math import inf, nan
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from grpo_ref.arrays import (
     BATCH,
     GROUP,
@@ -97,6 +99,29 @@ def unless_first_is_empty(mask: Array) -> Array:
     mask = as_floating(mask)
     xp = array_namespace(mask)
     return xp.max(mask[..., :1, :1, :], axis=TOKENS, keepdims=True) + xp.zeros_like(mask)
+
+
+def weighed_unless_first_is_empty(
+    old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, weights: Slot
+) -> Array:
+    """The weights for the sampler's mismatch, of a batch that is left out if its first completion has no token.
+
+        w = weights where Σ m of the first completion > 0,   else 0
+
+    Nothing is read of a batch that is left out, so that a sampler that reported NaN does no harm there.
+
+    Args:
+      old_log_probs, rollout_log_probs: (P, G, T) in nats.
+      mask: (P, G, T) 1 on completion tokens.
+      weights: the correction, of these three.
+
+    Returns:
+      (P, G, T) weights; all of them 0 where the batch is left out.
+
+    RLinf `compute_ppo_actor_loss`, which returns before it reads the advantages that were weighed.
+    """
+    found = weights(old_log_probs=old_log_probs, rollout_log_probs=rollout_log_probs, mask=mask)
+    return array_namespace(found, mask).where(is_set(unless_first_is_empty(mask)), found, 0.0)
 
 
 def behaviour_weight(
@@ -315,11 +340,13 @@ def _again(values: Array, mask: Array, ddofs: tuple[int, ...], eps: float, *, ho
 
 
 def _standardized(values: Array, mask: Array, ddof: int, eps: float) -> Array:
-    """Over all tokens of the mask; NaN where there are too few for the ddof."""
+    """Over all tokens of the mask, in float64 as RLinf does it; NaN where there are too few for the ddof."""
     xp = array_namespace(values, mask)
-    mean, variance = masked_moments(values, mask, axis=BATCH, ddof=ddof)
-    tokens = batch_sum(xp.astype(is_set(mask), values.dtype), keepdims=True)
-    return (values - mean) / (xp.where(tokens > ddof, xp.sqrt(variance), nan) + eps)
+    exact = xp.astype(values, xp.float64)
+    mean, variance = masked_moments(exact, mask, axis=BATCH, ddof=ddof)
+    tokens = batch_sum(xp.astype(is_set(mask), exact.dtype), keepdims=True)
+    scale = xp.where(tokens > ddof, xp.sqrt(variance), nan) + eps
+    return xp.astype((exact - mean) / scale, values.dtype)
 
 
 # ---- recorded calls ------------------------------------------------------------------------------
@@ -363,6 +390,19 @@ def _micro_batch(dialect: Dialect, config: Mapping[str, Any], record: SimpleName
     return {"loss": value, "grad_logp": result.gradient, "metrics": result.metrics}
 
 
+def _whole_batch(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """The loss of a micro-batch that is all of the batch; its share of the tokens is 0/0 if there are none."""
+    numbers = _micro_batch(dialect, config, record)
+    if record.mask.any() or not _is_scaled(dialect.settings(config)):
+        return numbers
+    return numbers | {"loss": nan * numbers["loss"], "scale": nan}
+
+
+def _is_scaled(settings: SimpleNamespace) -> bool:
+    """Whether a micro-batch counts by its share of the tokens, which FSDP's actor does not look at."""
+    return bool(settings.use_valid_token_scale and vars(settings)["actor.training_backend"] == "megatron")
+
+
 def _step(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
     """The mean over the micro-batches of a step; with `use_valid_token_scale` by their share of the tokens.
 
@@ -380,10 +420,9 @@ def _step(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) 
         SimpleNamespace(**{name: array[i] for name, array in parts.items()})
         for i in range(len(parts["mask"]))
     ]
-    shares = parts["mask"].sum(BATCH) / record.mask.sum()
-    if not (settings.use_valid_token_scale and vars(settings)["actor.training_backend"] == "megatron"):
-        shares = 0.0 * shares + 1.0 / len(shares)
-    gradient = shares[:, None, None, None] * found["grad_logp"]
+    tokens = parts["mask"].sum(BATCH)
+    shares = tokens / tokens.sum() if _is_scaled(settings) else np.full(len(tokens), 1.0 / len(tokens))
+    gradient = where_mask(parts["mask"], shares[:, None, None, None] * found["grad_logp"])
     each = [
         (one, _part_of_step(_micro_batch(dialect, config, one), share * len(shares), one is records[-1]))
         for one, share in zip(records, shares, strict=True)
@@ -404,7 +443,7 @@ def _swapped_penalty(dialect: Dialect, config: Mapping[str, Any], record: Simple
 
 
 CALLS: dict[str, Call] = {
-    "loss": _micro_batch,
+    "loss": _whole_batch,
     "loss of a step": _step,
     "penalty before PR #1400": _swapped_penalty,
 }

@@ -539,7 +539,7 @@ class Recorder:
                 trained(self.oi, config, arrays, torch.float64, None)
             else:
                 advantages(self.oi, config, arrays)
-        except (ValueError, AssertionError, IndexError, TypeError) as error:
+        except (ValueError, AssertionError, IndexError, TypeError, ZeroDivisionError) as error:
             told = f"{type(error).__name__}: {error}"
         else:
             raise ValueError(f"{id}: Open Instruct accepts this")
@@ -600,6 +600,16 @@ def clips(record: Recorder) -> None:
         config = {**EPOCHS, "kl_estimator": number}
         which = {**ALL, "ref_log_probs": "ref_edge"}
         record.loss(f"dapo_ref_at_the_limit_kl{number}", config, which, own={"ref_edge": edge})
+
+
+def impossible(record: Recorder) -> None:
+    """A token that the sampler cannot have drawn: -inf becomes the lowest number there is."""
+    sampler = [list(row) for row in given("sampler_logp")]
+    sampler[10][1] = sampler[4][0] = -math.inf
+    which, own = {**ALL, "rollout_log_probs": "one impossible"}, {"one impossible": sampler}
+    for dtype, size in itertools.product(("float32", "float64"), (1, 2, 12)):
+        config = {**EPOCHS, **NO_KL, "per_device_train_batch_size": size}
+        record.loss(f"sampler_impossible_{dtype}_{size}", config, which, own=own, dtype=dtype)
 
 
 def correlations(record: Recorder) -> None:
@@ -867,6 +877,14 @@ def refusals(record: Recorder) -> None:
         "one_sample": {"num_samples_per_prompt_rollout": 1},
         "no_samples": {"num_samples_per_prompt_rollout": 0},
         "active_without_filter": {"active_sampling": True, "filter_zero_std_samples": False},
+        "active_synchronous": {"active_sampling": True, "async_steps": 1},
+        "synchronous": {"async_steps": 0},
+        "no_mini_batches": {"num_mini_batches": 0},
+        "no_reward": {"apply_verifiable_reward": False},
+        "pack_too_small": {"pack_length": 511},
+        "response_too_long": {"response_length": 1024, "pack_length": 1279},
+        "split_without_stage_3": {"sequence_parallel_size": 2},
+        "split_in_stage_2": {"sequence_parallel_size": 2, "deepspeed_stage": 2},
     }.items():
         record.refused(name, config)
     record.refused("normalization", {"advantage_normalization_type": "batch"}, "advantages")
@@ -950,6 +968,7 @@ def main(sources: Path) -> None:
     for cases in (
         losses,
         clips,
+        impossible,
         correlations,
         divergences,
         others,

@@ -120,6 +120,21 @@ def loss(case: dict[str, Any]) -> dict[str, Any]:
     return {"loss": losses[0].item(), "grad_logp": policy.grad.tolist(), "metrics": logged}
 
 
+def length(action_mask: torch.Tensor) -> int:
+    """The length of a response, by their lines of `_process_response_into_experience`."""
+    tree = ast.parse(Path(SAMPLES.__file__).read_text(encoding="utf-8"))
+    lines = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign)
+        and ast.unparse(node).startswith(("ones_indices =", "response_length ="))
+    ]
+    names = {"torch": torch, "action_mask": action_mask}
+    exec(compile(ast.Module(lines, type_ignores=[]), SAMPLES.__file__, "exec"), names)
+    found: int = names["response_length"]
+    return found
+
+
 def experiences(case: dict[str, Any]) -> tuple[Any, list[Any]]:
     """Their maker with stubs for the models, and its experiences after all that it does."""
     args = parsed(case["config"])
@@ -140,7 +155,7 @@ def experiences(case: dict[str, Any]) -> tuple[Any, list[Any]]:
         sequences=mask,
         action_mask=mask,
         rewards=rewards.clone(),
-        response_length=mask.sum(-1),
+        response_length=torch.tensor([length(row) for row in mask]),
         truncated=has["ended"] == 0 if "ended" in has else None,
         index=list(range(len(rewards))),
         info={"reward": rewards.clone()},
@@ -164,9 +179,9 @@ def shaped_rewards(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def advantages_of_shaped(case: dict[str, Any]) -> dict[str, Any]:
-    """The same as `advantages`; its metrics are partly of the rewards before."""
+    """The same as `advantages`, with metrics where the case has asked for them."""
     numbers = advantages(case)
-    return {name: numbers[name] for name in ("value", "axes")}
+    return numbers if "metrics" in case else {name: numbers[name] for name in ("value", "axes")}
 
 
 def kept_groups(case: dict[str, Any]) -> dict[str, Any]:
@@ -448,6 +463,16 @@ def shaping() -> Any:
         told = {"inputs": ended, "rtol": LOOSE}
         config = estimator | budget | both
         yield case(f"punished, then {name}", "advantages of shaped rewards", config, given, **told)
+        asked = told | {"metrics": {}}
+        given = given | {"mask": "mask_holes"}
+        yield case(
+            f"punished with holes, then {name}", "advantages of shaped rewards", config, given, **asked
+        )
+    for mask in ("mask_holes", "mask_empty"):
+        for name, keys in {"short": {"reward.overlong_buffer_len": 6}, "long": budget | both}.items():
+            given = SCORED | {"ended": "ended", "mask": mask}
+            config = BARE | {"rollout.max_new_tokens": 8} | keys
+            yield case(f"shaped rewards: {name}, {mask}", "shaped rewards", config, given, inputs=ended)
     at = BARE | {"algo.dynamic_filtering_enable": True, "algo.dynamic_filtering_range": [0.1, 0.9]}
     bounds = {"inputs": {"at the bounds": [0.9] * 4 + [0.1] * 4 + [0.1, 0.9, 0.5, 0.5]}}
     for precision in ("float32", "float64"):

@@ -368,6 +368,11 @@ def losses(kind: str) -> list[dict[str, Any] | None]:
     cases.append(loss("a bonus without an entropy", by | {"entropy_bonus": 0.05}, entropies="entropy"))
     cases.append(loss("an entropy without a bonus", by | {"calculate_entropy": True}, entropies="entropy"))
     cases.append(loss("on policy", by, log_probs="old_logp"))
+    scaled = by | {"use_valid_token_scale": True}
+    for name, weight in {"": {}, ", k3": {"kl_beta": 0.1}}.items():
+        for mask in ("mask_none", "mask_first_empty", "mask_holes"):
+            told = f"scaled on {mask}{name}"
+            cases.append(loss(told, scaled | weight, ref_log_probs="ref_logp", mask=mask))
     cases += unread(by)
     return cases
 
@@ -437,6 +442,10 @@ def sampled(by: dict[str, str]) -> list[dict[str, Any] | None]:
     cases += [loss(f"sampler and {name}", fix | more, **reference) for name, more in pairs.items()]
     cases.append(loss("sampler, holes", fix, rollout_log_probs="sampler_logp", mask="mask_holes"))
     cases.append(loss("sampler, and no fix", by, rollout_log_probs="sampler_logp"))
+    for sampler in ("sampler_logp_far", "sampler_logp_nan"):
+        names = {"rollout_log_probs": sampler, "mask": "mask_first_empty", "ref_log_probs": "ref_logp"}
+        cases.append(loss(f"{sampler}, first empty", fix, **names))
+        cases.append(loss(f"{sampler}, first empty, k3", fix | {"kl_beta": 0.1}, **names))
     return cases
 
 
@@ -476,6 +485,8 @@ def steps(kind: str) -> list[dict[str, Any]]:
     for size in (1, 2, 4, 6):
         for average in AGGREGATES:
             cases += [step(kind, average, size, scaled) for scaled in (False, True)]
+    for average, size in (("token-mean", 1), ("token-mean", 4), ("seq-mean-token-sum", 4)):
+        cases.append(step(kind, average, size, True, mask="mask_none", kl_beta=0.1))
     cases.append(step(kind, "token-mean", 4, False, mask="mask_empty", kl_beta=0.1))
     cases.append(step(kind, "token-mean", 1, True, mask="mask_empty", kl_beta=0.1))
     return cases + measured_steps(kind)
@@ -677,6 +688,9 @@ def all_advantages(kind: str) -> list[dict[str, Any]]:
             cases += [
                 valued(kind, config, "rewards", mask) for mask in ("mask_holes", "mask_empty", "mask_single")
             ]
+    for estimator in ("raw", "gae", "reinpp"):
+        config = {"adv_type": estimator, "normalize_advantages": True}
+        cases.append(valued(kind, config, "rewards_all_equal", "mask_holes"))
     for estimator in PENALTIES:
         config = {"adv_type": "reinpp", "reinpp_kl_beta": 0.05, "kl_penalty_type": estimator}
         cases.append(valued(kind, config, "rewards", "mask", ref_log_probs="ref_logp"))
