@@ -17,6 +17,31 @@ from grpo_ref.trainers.replay import NUMBERS, read, rebuild, record_of, shipped,
 
 FILES = {path: read(path) for path in shipped()}
 CASES = {case["id"]: (case, inputs) for inputs, cases in FILES.values() for case in cases}
+GROUP = 40
+
+
+def groups(names):
+    """The names in groups of one trainer, as parameters of a test: each a test of its own takes far longer."""
+    by_trainer = {}
+    for name in names:
+        by_trainer.setdefault(CASES[name][0]["trainer"], []).append(name)
+    return {
+        f"{trainer} {begin}": found[begin : begin + GROUP]
+        for trainer, found in by_trainer.items()
+        for begin in range(0, len(found), GROUP)
+    }
+
+
+def in_groups(names):
+    """Parametrize a test with `names`, a group of the cases."""
+    found = groups(names)
+    return pytest.mark.parametrize("names", found.values(), ids=found)
+
+
+def copied(name):
+    """A case that may be changed, and its inputs, which may not."""
+    case, inputs = CASES[name]
+    return deepcopy(case), inputs
 
 
 def test_every_case_stands_in_the_folder_of_its_trainer_under_a_name_of_its_own():
@@ -25,10 +50,10 @@ def test_every_case_stands_in_the_folder_of_its_trainer_under_a_name_of_its_own(
         assert {case["trainer"] for case in cases} == {path.parent.name}
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_a_case_is_reproduced(name):
-    found = verdict(*CASES[name])
-    assert found.passed, found
+@in_groups(CASES)
+def test_every_case_is_reproduced(names):
+    found = [verdict(*CASES[name]) for name in names]
+    assert [each for each in found if not each.passed] == []
 
 
 def changed(numbers):
@@ -40,14 +65,15 @@ def changed(numbers):
     return (values + 1e-3 * max(1.0, np.max(np.abs(values), initial=0.0, where=finite))).tolist()
 
 
-@pytest.mark.parametrize("name", [name for name, (case, _) in CASES.items() if "refused" not in case])
-def test_a_case_is_rebuilt_without_its_numbers_and_a_changed_number_is_noticed(name):
-    case, inputs = deepcopy(CASES[name])
-    numbers = {key: case.pop(key) for key in NUMBERS if key in case}
-    with np.errstate(all="ignore"):
-        assert set(rebuild(case, inputs)) & set(NUMBERS) == set(numbers)
-    key = "value" if "value" in numbers else "grad_logp"
-    assert not verdict({**CASES[name][0], key: changed(numbers[key])}, inputs).passed
+@in_groups([name for name, (case, _) in CASES.items() if "refused" not in case])
+def test_a_case_is_rebuilt_without_its_numbers_and_a_changed_number_is_noticed(names):
+    for name in names:
+        case, inputs = copied(name)
+        numbers = {key: case.pop(key) for key in NUMBERS if key in case}
+        with np.errstate(all="ignore"):
+            assert set(rebuild(case, inputs)) & set(NUMBERS) == set(numbers), name
+        key = "value" if "value" in numbers else "grad_logp"
+        assert not verdict({**CASES[name][0], key: changed(numbers[key])}, inputs).passed, name
 
 
 REFUSED_FOR_DATA = {
@@ -57,13 +83,12 @@ REFUSED_FOR_DATA = {
 """What a trainer refuses whatever the configuration is."""
 
 
-@pytest.mark.parametrize(
-    "name", [name for name, (case, _) in CASES.items() if "refused" in case and name not in REFUSED_FOR_DATA]
-)
-def test_what_is_refused_would_be_noticed_if_it_were_not(name):
-    """The same case with a configuration that every trainer takes, its defaults."""
-    case, inputs = deepcopy(CASES[name])
-    assert not verdict({**case, "config": {}}, inputs).passed
+@in_groups([name for name, (case, _) in CASES.items() if "refused" in case and name not in REFUSED_FOR_DATA])
+def test_what_is_refused_would_be_noticed_if_it_were_not(names):
+    """The same cases with a configuration that every trainer takes, its defaults."""
+    for name in names:
+        case, inputs = CASES[name]
+        assert not verdict({**case, "config": {}}, inputs).passed, name
 
 
 COUNTED = {
@@ -94,11 +119,12 @@ def test_what_float32_rounds_off_is_a_small_share_of_the_terms(logged, agrees):
     assert verdict(case, {**arrays, "group_size": 2}).passed == agrees
 
 
-@pytest.mark.parametrize(("name", "metric"), COUNTED.items())
-def test_a_changed_metric_is_noticed(name, metric):
-    case, inputs = deepcopy(CASES[name])
-    case["metrics"][metric] = changed(case["metrics"][metric])
-    assert not verdict(case, inputs).passed
+@in_groups(COUNTED)
+def test_a_changed_metric_is_noticed(names):
+    for name in names:
+        case, inputs = copied(name)
+        case["metrics"][COUNTED[name]] = changed(case["metrics"][COUNTED[name]])
+        assert not verdict(case, inputs).passed, name
 
 
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
