@@ -23,6 +23,10 @@ MISSING = [
 OPTIONS = ("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update")
 LOADED = "document.getElementById('status').textContent.startsWith('Ready')"
 MINUTE = 60_000
+AT_REST = "*, *::before, *::after { transition: none !important }"
+"""Colors that are still on their way from one scheme to the other are no colors of the page."""
+SETTLED = 400
+"""Milliseconds after which the theme has seen a change of width and made what scrolls reachable by keyboard."""
 WIDTHS = (1500, 1000, 390)
 SCHEMES = ("light", "dark")
 
@@ -31,6 +35,8 @@ def faults(page, width, scheme):
     """What is wrong with the page at a width in a color scheme: broken rules, and whether it is too wide."""
     page.set_viewport_size({"width": width, "height": 800})
     page.emulate_media(color_scheme=scheme)
+    page.add_style_tag(content=AT_REST)
+    page.wait_for_timeout(SETTLED)
     page.evaluate(AXE.read_text(encoding="utf-8"))
     broken = [(each["id"], each["nodes"][0]["html"]) for each in page.evaluate("axe.run()")["violations"]]
     is_wider = page.evaluate("document.documentElement.scrollWidth") > width

@@ -21,7 +21,7 @@ GROUP = 40
 
 
 def groups(names):
-    """The names in groups of one trainer, as parameters of a test: each a test of its own takes far longer."""
+    """The names in groups of one trainer, as parameters of a test: each by itself takes far longer."""
     by_trainer = {}
     for name in names:
         by_trainer.setdefault(CASES[name][0]["trainer"], []).append(name)
