@@ -152,7 +152,7 @@ def _limits(recipe: Recipe) -> list[str]:
 
 def _penalty(recipe: Recipe, told: Callable[[Slot], str]) -> str:
     if not recipe.kl_coef:
-        return "no KL penalty"
+        return "no KL penalty in the loss" if "ref_log_probs" in recipe.advantage.reads else "no KL penalty"
     average = f", {told(recipe.penalty_aggregate)}" if recipe.penalty_aggregate else ""
     return f"KL penalty {_number(recipe.kl_coef)} ({told(recipe.penalty)}{average})"
 

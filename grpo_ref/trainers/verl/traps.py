@@ -195,6 +195,24 @@ TRAPS = (
         },
     ),
     Trap(
+        "A penalty that gdpo does not see",
+        lambda s, given: bool(s.use_kl_in_reward) and s.adv_estimator == "gdpo",
+        "use_kl_in_reward takes the penalty off the rewards of the tokens; gdpo reads the components of gdpo_reward_keys"
+        " instead, where none was taken off. A penalty in the loss, use_kl_loss, counts.",
+        "verl core_algos.compute_gdpo_outcome_advantage, ray_trainer.apply_kl_penalty",
+        {"use_kl_in_reward": True, "adv_estimator": "gdpo"},
+        {"use_kl_loss": True, "adv_estimator": "gdpo"},
+    ),
+    Trap(
+        "gpg that scales nothing",
+        lambda s, given: bool(s.use_kl_in_reward) and s.adv_estimator == "gpg",
+        "gpg scales up by the share of the completions whose reward is 0. With a penalty in the reward hardly any is"
+        " exactly 0, so that nothing is scaled.",
+        "verl core_algos.compute_gpg_outcome_advantage",
+        {"use_kl_in_reward": True, "adv_estimator": "gpg"},
+        {"use_kl_loss": True, "adv_estimator": "gpg"},
+    ),
+    Trap(
         "A weight that pushes away",
         lambda s, given: bool(s.use_kl_loss) and s.kl_loss_coef < 0.0,
         "A negative weight is taken as it is: the loss falls the farther the policy is from the reference, and nothing"

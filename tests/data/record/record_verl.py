@@ -66,9 +66,9 @@ import torch  # noqa: E402
 from tensordict import TensorDict  # noqa: E402
 from verl import DataProto  # noqa: E402
 from verl.trainer.config import AlgoConfig  # noqa: E402
-from verl.trainer.config.algorithm import RolloutCorrectionConfig  # noqa: E402
+from verl.trainer.config.algorithm import KLControlConfig, RolloutCorrectionConfig  # noqa: E402
 from verl.trainer.ppo import core_algos  # noqa: E402
-from verl.trainer.ppo.ray_trainer import compute_advantage  # noqa: E402
+from verl.trainer.ppo.ray_trainer import apply_kl_penalty, compute_advantage  # noqa: E402
 from verl.trainer.ppo.rollout_corr_helper import compute_rollout_correction_and_add_to_batch  # noqa: E402
 from verl.utils import tensordict_utils  # noqa: E402
 from verl.utils.metric import reduce_metrics  # noqa: E402
@@ -243,11 +243,20 @@ def weights(name, config, **given):
 
 
 def advantages(name, config, group_size=GROUP, mask="mask", rewards="rewards", dtype="float64", **others):
-    """What `compute_advantage` gives; the reward stands at the last token of its completion."""
+    """What `compute_advantage` gives; the reward stands at the last token of its completion.
+
+    With use_kl_in_reward `apply_kl_penalty` is called before, which logs the penalty.
+    """
     keys = config.get("gdpo_reward_keys")
+    policies = {
+        name: source
+        for name, source in ({"old_log_probs": "old_logp"} | REFERENCE | others.pop("policies", {})).items()
+        if config.get("use_kl_in_reward")
+    }
     given = {"mask": mask} | (
         {"components": rewards, "weights": "reward_weights"} if keys else {"rewards": rewards}
     )
+    given |= policies
     counted = torch.tensor(writing.given(mask), dtype=torch.int64)
     values = np.array(writing.given(rewards))
     if keys:
@@ -262,6 +271,11 @@ def advantages(name, config, group_size=GROUP, mask="mask", rewards="rewards", d
     def make():
         data = batch_of_rewards(values, counted, group_size, keys, dtype)
         algorithm = AlgoConfig(**fields_of(AlgoConfig, config))
+        logged = {}
+        if policies:
+            data.batch["old_log_probs"] = tensor(policies["old_log_probs"], dtype)
+            data.batch["ref_log_prob"] = tensor(policies["ref_log_probs"], dtype)
+            logged = in_reward(data, algorithm, config)
         made = compute_advantage(
             data,
             adv_estimator=algorithm.adv_estimator,
@@ -270,7 +284,7 @@ def advantages(name, config, group_size=GROUP, mask="mask", rewards="rewards", d
             norm_adv_by_std_in_grpo=algorithm.norm_adv_by_std_in_grpo,
             config=algorithm,
         )
-        return {"value": made.batch["advantages"].tolist()}
+        return {"value": made.batch["advantages"].tolist()} | logged
 
     if "all_equal" in rewards:
         others |= {
@@ -280,6 +294,17 @@ def advantages(name, config, group_size=GROUP, mask="mask", rewards="rewards", d
     if keys or dtype == "float32":
         others |= {"rtol": 1e-5, "dtype": "float32"}
     record(f"advantages: {name}", "advantages", config, given, make, axes=["completion", "token"], **others)
+
+
+def in_reward(data, algorithm, config):
+    """The penalty is taken off the rewards of the tokens; what is logged of it."""
+    control = KLControlConfig(
+        **fields_of(KLControlConfig, {key.split(".")[-1]: value for key, value in config.items()})
+    )
+    data.batch["token_level_scores"] = data.batch.pop("token_level_rewards")
+    controller = core_algos.get_kl_controller(control)
+    _, metrics = apply_kl_penalty(data, kl_ctrl=controller, kl_penalty=algorithm.kl_penalty)
+    return {"metrics": metrics}
 
 
 def batch_of_rewards(values, counted, group_size, keys, dtype):
@@ -690,6 +715,45 @@ def estimators():
             advantages(f"reinforce_plus_plus, gamma {gamma} on {mask}", config, mask=mask)
 
 
+def penalties_in_reward():
+    on = {"use_kl_in_reward": True}
+    for estimator in ESTIMATORS:
+        dtype = "float32" if estimator == "grpo_vectorized" else "float64"
+        config = {"adv_estimator": estimator, "kl_ctrl.kl_coef": 0.1} | on
+        kind = "rewards"
+        if estimator == "gdpo":
+            config |= {"gdpo_reward_keys": ["a", "b"]}
+            kind = "rewards_per_func"
+        for mask in MASKS[:-1]:
+            name = f"{estimator} of rewards less a penalty on {mask}"
+            advantages(name, config, mask=mask, rewards=kind, dtype=dtype)
+        name = f"{estimator} of rewards less a penalty, single completions"
+        advantages(name, config, group_size=1, rewards=kind, dtype=dtype)
+    for estimator in ("grpo", "reinforce_plus_plus"):
+        config = {"adv_estimator": estimator, "kl_ctrl.kl_coef": 0.05} | on
+        for kind in KINDS:
+            name = f"{estimator} of rewards less {kind}"
+            advantages(name, config | {"kl_penalty": kind}, mask="mask_holes")
+        far = {"policies": {"ref_log_probs": "ref_logp_far"}}
+        limited = config | {"kl_penalty": "low_var_kl"}
+        advantages(f"{estimator} of rewards less a far penalty", limited, **far)
+        advantages(f"{estimator} of rewards less a penalty in float32", config, dtype="float32")
+        default = {"adv_estimator": estimator} | on
+        advantages(f"{estimator} of rewards less a penalty of the default weight", default)
+        advantages(f"{estimator} of rewards less no weight", config | {"kl_ctrl.kl_coef": 0.0})
+        advantages(f"{estimator} of rewards and a penalty", config | {"kl_ctrl.kl_coef": -0.1})
+        for kind in ("full", "k4"):
+            advantages(f"{estimator} of rewards less {kind}", config | {"kl_penalty": kind})
+        unknown = config | {"kl_ctrl.type": "cosine"}
+        advantages(f"{estimator} of rewards less a penalty of an unknown type", unknown)
+    for gamma in (0.9, 0.0):
+        for mask in ("mask", "mask_holes", "mask_empty"):
+            config = {"adv_estimator": "reinforce_plus_plus", "gamma": gamma, "kl_ctrl.kl_coef": 0.2} | on
+            advantages(f"reinforce_plus_plus less a penalty, gamma {gamma} on {mask}", config, mask=mask)
+    plain = {"adv_estimator": "grpo", "norm_adv_by_std_in_grpo": False, "kl_ctrl.kl_coef": 0.2} | on
+    advantages("grpo without the std of rewards less a penalty", plain)
+
+
 def overlong():
     for length, most, factor in (
         (2, 7, 1.0),
@@ -787,6 +851,7 @@ if __name__ == "__main__":
         rejections,
         bypasses,
         estimators,
+        penalties_in_reward,
         overlong,
         refusals,
     ):
