@@ -368,7 +368,7 @@ def test_a_penalty_in_the_reward_is_taken_off_before_the_group_is_looked_at():
 
 
 @pytest.mark.parametrize(
-    "config, is_penalized",
+    ("config", "is_penalized"),
     [({}, True), ({"use_kl_loss": True}, False), ({"adv_estimator": "reinforce_plus_plus"}, True)],
 )
 def test_early_versions_had_the_penalty_in_the_reward_unless_it_was_in_the_loss(config, is_penalized):

@@ -1,5 +1,6 @@
 """What verl's recorded cases hold: what its trainer hands to its actor, and how the actor calls a loss."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from types import SimpleNamespace
@@ -121,7 +122,9 @@ def _loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) 
     result = policy_loss(
         record.log_probs, record.advantages, record.mask, recipe=recipe, max_length=length, **given
     )
-    loss, bonus = result.loss, dialect.concept(BONUS, config, 0.0)
+    loss, bonus = result.loss + of_none(recipe.aggregate, record.mask), dialect.concept(BONUS, config, 0.0)
+    if recipe.kl_coef:
+        loss = loss + of_none(recipe.penalty_aggregate or recipe.aggregate, record.mask)
     if bonus:
         loss = loss - bonus * average(recipe, record.entropies, record.mask, length)
     return {"loss": loss, "grad_logp": result.gradient, "metrics": result.metrics}
@@ -139,7 +142,13 @@ def _check_choice(recipe: Recipe, mask: Array) -> None:
 def average(recipe: Recipe, values: Floats, mask: Floats, length: int | None) -> Any:
     """The sum of values with the weights of the penalty: the average that loss_agg_mode says."""
     weighing = replace(recipe, aggregate=recipe.penalty_aggregate or recipe.aggregate)
-    return (weighing.weights(mask, max_length=length) * where_mask(mask, values)).sum()
+    total = (weighing.weights(mask, max_length=length) * where_mask(mask, values)).sum()
+    return total + of_none(weighing.aggregate, mask)
+
+
+def of_none(aggregate: Slot, mask: Floats) -> float:
+    """NaN where a mean over tokens has none to divide by, else 0; verl's gradient is 0 there."""
+    return math.nan if aggregate.kernel is token_mean and not np.any(mask) else 0.0
 
 
 def _alone(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Slot
 from grpo_ref.trainers.calls import OPTIONAL
 from grpo_ref.trainers.dialect import Measured, Metric
-from grpo_ref.trainers.verl.calls import as_actor, average, bypassed
+from grpo_ref.trainers.verl.calls import as_actor, average, bypassed, of_none
 from grpo_ref.trainers.verl.correction import OPTIONS, inner, rejection, window
 from grpo_ref.trainers.verl.quirks import PENALTIES, SAFETY_BOUND, SMALLEST_MEAN, close_to_sampler, divergence
 
@@ -71,7 +71,7 @@ def pg_loss(m: Measured) -> float:
     result = policy_loss(
         record.log_probs, record.advantages, record.mask, recipe=recipe, max_length=length, **given
     )
-    return float(result.loss)
+    return float(result.loss + of_none(recipe.aggregate, record.mask))
 
 
 def _beside(m: Measured) -> float:

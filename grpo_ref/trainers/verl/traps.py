@@ -111,7 +111,8 @@ TRAPS = (
         "Bypass mode without its loss",
         lambda s, given: "loss_type" in given or (bool(s.bypass_mode) and _corrects(s)),
         "rollout_correction.bypass_mode takes the sampler's log-probabilities for the old ones, and no more: its rollout_is,"
-        " rollout_rs and loss_type are not read, and the loss stays loss_mode's. For them, set"
+        " rollout_rs and loss_type are not read, and the loss stays loss_mode's; the legacy trainer hands them over only after"
+        " the actors have been built. For them, set"
         " actor.policy_loss.loss_mode=bypass_mode and give them in actor.policy_loss.rollout_correction.",
         "verl v1/trainer_base.py, _compute_old_log_prob; its own examples/rollout_correction trains PPO's clip",
         {"bypass_mode": True, "loss_type": "reinforce", "rollout_is": "sequence"},
