@@ -654,6 +654,24 @@ def of_coefficients() -> list[dict[str, Any]]:
     return cases
 
 
+def of_single_tokens() -> list[dict[str, Any]]:
+    """Completions of one token, some of them masked, which TRL counts in what it logs."""
+    given = OFF | REF | ENTROPIES | {"mask": "mask_empty"}
+    own = {
+        f"{source}_first": [row[:1] for row in given_array(source)]
+        for source in given.values()
+        if source != "advantages"
+    }
+    first = {name: source if source == "advantages" else f"{source}_first" for name, source in given.items()}
+    cases = []
+    for kind in (*LOSSES, "gmpo"):
+        for level in LEVELS:
+            config = {"trainer": "GMPOTrainer"} if kind == "gmpo" else clips(kind, level)
+            config |= {"beta": 0.04}
+            cases.append(loss(f"single_tokens_{kind}_{level}", config, first, inputs=own))
+    return cases
+
+
 def of_gmpo() -> list[dict[str, Any]]:
     """The experimental GMPOTrainer, which takes GRPOConfig's keys and ignores many."""
     own = {"trainer": "GMPOTrainer"}
@@ -759,6 +777,7 @@ FAMILIES = (
     of_accumulation,
     of_micro_batches,
     of_coefficients,
+    of_single_tokens,
     of_odd_bounds,
     of_gmpo,
     of_advantages,
