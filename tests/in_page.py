@@ -26,7 +26,7 @@ MINUTE = 60_000
 AT_REST = "*, *::before, *::after { transition: none !important }"
 """Colors that are still on their way from one scheme to the other are no colors of the page."""
 SETTLED = 400
-"""Milliseconds after which the theme has seen a change of width and made what scrolls reachable by keyboard."""
+"""Milliseconds until the theme has seen a change of width and lets the keyboard reach what scrolls."""
 WIDTHS = (1500, 1000, 390)
 SCHEMES = ("light", "dark")
 

@@ -61,6 +61,7 @@ def penalty(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
         np.zeros(record.log_probs.shape[:-1]),
         record.mask,
         recipe=replace(dialect.recipe(**config), kl_coef=1.0),
+        max_length=next(iter(dialect.budget(config).values()), None),
         ref_log_probs=record.ref_log_probs,
     )
     return {"loss": result.loss, "grad_logp": result.gradient}

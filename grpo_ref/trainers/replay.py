@@ -15,7 +15,7 @@ import numpy as np
 from grpo_ref.arrays import Floats
 from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.calls import CALLS
-from grpo_ref.trainers.dialect import FLOAT32, Measured, Metric, Rounded, one_of
+from grpo_ref.trainers.dialect import FLOAT32, Measured, Metric, Rounded, flat, one_of
 
 RTOL = 1e-6
 """The relative tolerance of a case that names none."""
@@ -134,9 +134,13 @@ def verdict(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> Verdict:
 
 
 def _refusal(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> Verdict:
-    """Whether what the trainer refuses is refused here too, and not for a key that is not known here."""
-    told = ", ".join(one_of("trainer", case["trainer"], DIALECTS).unknown(case["config"]))
-    if told:
+    """Whether what the trainer refuses is refused here too, and not for a key that is unknown here alone.
+
+    A key that the trainer does not know either is one that its error names.
+    """
+    dialect = one_of("trainer", case["trainer"], DIALECTS)
+    others = {key: None for key in flat(case["config"]) if not _is_named(key, case["refused"])}
+    if told := ", ".join(dialect.unknown(others)):
         return Verdict(case["id"], case["trainer"], False, 0.0, float("nan"), f"no key {told}")
     try:
         rebuild(case, inputs)
@@ -147,6 +151,11 @@ def _refusal(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> Verdict:
     else:
         told = f"accepted here; the trainer says: {case['refused']}"
     return Verdict(case["id"], case["trainer"], False, 0.0, float("nan"), told)
+
+
+def _is_named(key: str, error: str) -> bool:
+    """Whether a trainer's error has the name of a key in quotes, as that of an unknown keyword has."""
+    return repr(key.split(".")[-1]) in error
 
 
 def rebuild(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:

@@ -45,8 +45,8 @@ UNKNOWN = {
     "a key without default": (verl, {"loss_mode": "dro"}, "dro_beta: verl has no default for it"),
     "beyond what can be said": (
         verl,
-        {"algorithm.use_kl_in_reward": True},
-        "use_kl_in_reward = True cannot be expressed here. The penalty is subtracted from the reward",
+        {"distillation.enabled": True},
+        "distillation.enabled = True cannot be expressed here. A loss towards a teacher's distribution",
     ),
     "two at once": (trl, {"epsilonn": 0.2, "xyz": 1}, "no key 'epsilonn' (did you mean 'epsilon'?), 'xyz'"),
     "a word for a number": (trl, {"beta": "small"}, "beta: expected a number, got 'small'"),

@@ -235,6 +235,11 @@ def test_what_a_trainer_refuses_has_to_be_refused(config, problem):
     assert (found.passed, found.problem.startswith(problem)) == (not problem, True)
 
 
+def test_a_key_that_the_trainer_does_not_know_either_is_refused_by_both():
+    error = "TypeError: GRPOConfig.__init__() got an unexpected keyword argument 'num_generation'"
+    assert verdict({**REFUSED, "config": {"num_generation": 2}, "refused": error}, INPUTS).passed
+
+
 @pytest.mark.parametrize(
     ("recorded", "agrees"), [("inf", True), ("-inf", False), ("nan", False), (2.0, False)]
 )

@@ -22,6 +22,8 @@ from grpo_ref.trainers.verl.quirks import (
     geometric_mean_weight,
     mean_one,
     overlong_in_tokens,
+    penalized,
+    returned_with_penalty,
     share_of_kept,
 )
 
@@ -135,6 +137,10 @@ def test_a_key_that_is_beyond_may_be_given_its_idle_value():
 
 
 BEYOND = {
+    "a weight that follows the KL": (
+        {"use_kl_in_reward": True, "kl_ctrl": {"type": "adaptive"}},
+        "expected 'fixed', got 'adaptive'",
+    ),
     "a critic": ({"adv_estimator": "gae"}, "gae cannot be expressed here, it needs a critic's values"),
     "a greedy completion": (
         {"adv_estimator": "remax"},
@@ -349,3 +355,22 @@ def test_an_estimator_is_looked_at_only_where_the_loss_has_a_penalty():
 def test_without_a_threshold_there_are_no_weights():
     assert verl.recipe(rollout_is="sequence", rollout_is_threshold=None).corrections == ()
     assert len(verl.recipe(rollout_is="sequence").corrections) == 1
+
+
+def test_a_penalty_in_the_reward_is_taken_off_before_the_group_is_looked_at():
+    apart = np.array([[[0.1, 0.2, 9.0], [0.0, 0.3, 0.0]]])
+    mask = np.array([[[1, 1, 0], [1, 1, 1]]])
+    config = {"use_kl_in_reward": True, "kl_ctrl.kl_coef": 1.0, "norm_adv_by_std_in_grpo": False}
+    advantages = verl.recipe(**config).advantage(
+        rewards=np.array([[1.0, 0.0]]), mask=mask, old_log_probs=apart - 1.0, ref_log_probs=apart * 0.0 - 1.0
+    )
+    np.testing.assert_allclose(advantages, [[0.5, -0.5]], rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("config", "is_penalized"),
+    [({}, True), ({"use_kl_loss": True}, False), ({"adv_estimator": "reinforce_plus_plus"}, True)],
+)
+def test_early_versions_had_the_penalty_in_the_reward_unless_it_was_in_the_loss(config, is_penalized):
+    kernel = verl.DIALECT.at("0.3").recipe(**config).advantage.kernel
+    assert (kernel in (penalized, returned_with_penalty)) == is_penalized

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.arrays import BATCH, TOKENS, Array, masked_mean
+from grpo_ref.arrays import BATCH, TOKENS, Array, masked_sum
 from grpo_ref.kernels.advantages import normalized_then_summed
 from grpo_ref.kernels.surrogates import dppo_kl, dppo_top_kl, dppo_top_tv, dppo_tv, gspo_token
 from grpo_ref.loss import policy_loss
@@ -37,9 +37,19 @@ def loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -
       "loss", "grad_logp", "metrics", "policy_loss" without the bonus, and "entropy_coef" after the step.
     """
     settings = dialect.settings(config)
+    _check_groups(dialect, config, record)
     numbers = _in_one_piece(dialect, config, record, _coefficient(settings))
     entropy = _entropy(settings, record) if settings.use_adaptive_entropy else 0.0
     return numbers | {"entropy_coef": _next(settings, entropy)}
+
+
+def _check_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> None:
+    """Raise a ValueError for a num_generations that is given and does not divide the generation batch."""
+    size, completions = dialect.settings(config).num_generations, int(np.prod(record.mask.shape[:2]))
+    if "num_generations" in dialect.given(config) and completions % size:
+        raise ValueError(
+            f"num_generations: a generation batch of {completions} completions is no groups of {size}"
+        )
 
 
 def loss_of_the_next_step(
@@ -65,11 +75,13 @@ def loss_of_a_generation_batch(
       record: as in `loss`.
 
     Returns:
-      "loss", "grad_logp", and "micro_batches", each with its numbers, over which TRL averages what it logs.
+      "loss", "grad_logp", and "micro_batches", each with its numbers, over which TRL averages what it logs;
+      "entropy_coef" as in `_after`.
 
     Raises:
-      ValueError: if the completions cannot be cut into micro-batches of equal size.
+      ValueError: if the completions cannot be cut into micro-batches of equal size, or into groups.
     """
+    _check_groups(dialect, config, record)
     settings, items = dialect.settings(config), record.mask.sum()
     parts = _micro_batches(record, _steps(settings))
     done = [_accumulated(dialect, config, part, items) for part in parts]
@@ -78,7 +90,7 @@ def loss_of_a_generation_batch(
         "loss": sum(numbers["loss"] for numbers in done),
         "grad_logp": gradient.reshape(record.log_probs.shape),
         "micro_batches": list(zip(parts, done, strict=True)),
-    }
+    } | _after(settings, parts)
 
 
 def loss_of_a_micro_batch(
@@ -93,10 +105,10 @@ def loss_of_a_micro_batch(
         batch over that of the processes. Without it, the generation batch has no other tokens.
 
     Returns:
-      "loss", "grad_logp", "metrics", "policy_loss".
+      "loss", "grad_logp", "metrics", "policy_loss"; "entropy_coef" as in `_after`.
     """
     items = getattr(record, "num_items_in_batch", record.mask.sum())
-    return _accumulated(dialect, config, record, items)
+    return _accumulated(dialect, config, record, items) | _after(dialect.settings(config), [record])
 
 
 def loss_in_evaluation(
@@ -189,12 +201,28 @@ def _empty_at_one(record: SimpleNamespace) -> Any:
     return np.sum(record.advantages * empty) / empty.size
 
 
-def _entropy(settings: SimpleNamespace, record: SimpleNamespace) -> Any:
-    """The mean entropy of the tokens that the loss is about."""
-    mask = record.mask
-    if settings.top_entropy_quantile < 1.0:
-        mask = mask * top_entropy_in_float32(record.entropies, mask, share=settings.top_entropy_quantile)
-    return masked_mean(record.entropies, mask, axis=BATCH)
+def _entropy(settings: SimpleNamespace, *parts: SimpleNamespace) -> Any:
+    """The mean entropy of the tokens that the loss of these micro-batches is about."""
+    masks = [_acted_on(settings, part) for part in parts]
+    total = sum(masked_sum(part.entropies, mask, axis=BATCH) for part, mask in zip(parts, masks, strict=True))
+    return total / max(sum(mask.sum() for mask in masks), 1.0)
+
+
+def _acted_on(settings: SimpleNamespace, record: SimpleNamespace) -> Array:
+    """The mask without the tokens that top_entropy_quantile leaves out of a micro-batch."""
+    if settings.top_entropy_quantile == 1.0:
+        return record.mask
+    return record.mask * top_entropy_in_float32(
+        record.entropies, record.mask, share=settings.top_entropy_quantile
+    )
+
+
+def _after(settings: SimpleNamespace, parts: list[SimpleNamespace]) -> dict[str, Any]:
+    """The coefficient of the bonus after a step, as "entropy_coef": an adaptive one is known if the parts are a step."""
+    if not settings.use_adaptive_entropy:
+        return {"entropy_coef": settings.entropy_coef}
+    is_step = len(parts) == settings.gradient_accumulation_steps
+    return {"entropy_coef": _next(settings, _entropy(settings, *parts))} if is_step else {}
 
 
 def _next(settings: SimpleNamespace, entropy: Any) -> Any:

@@ -6,12 +6,15 @@ Where the ratio is that of a sequence, TRL averages over completions, the empty 
 """
 
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import numpy as np
 
 from grpo_ref.arrays import BATCH, TOKENS, Array, masked_mean, where_mask
 from grpo_ref.kernels.levels import token_level
-from grpo_ref.trainers.dialect import Measured, Metric, counted
+from grpo_ref.loss import policy_loss
+from grpo_ref.trainers.calls import OPTIONAL
+from grpo_ref.trainers.dialect import Measured, Metric
 from grpo_ref.trainers.trl.calls import functions
 from grpo_ref.trainers.trl.keys import GMPO
 from grpo_ref.trainers.trl.sampler import sampler_weights
@@ -22,6 +25,35 @@ SMALL = 1e-8
 EPS = 1e-4
 FUNCTIONS = 3
 """Of so many reward functions the metrics are here, by their place; TRL has their names."""
+
+
+def _as_logged(metric: Metric) -> Metric:
+    """The metric of what TRL averages: where all completions are one token long, masked ones are among them.
+
+    A value per token is told from one per completion by its length. The ratio of a sequence that is masked is 1.
+    """
+
+    def of_all(measured: Measured) -> Array:
+        record, settings = measured.record, measured.settings
+        if record.mask.shape[TOKENS] != 1:
+            return metric(measured)
+        old = getattr(record, "old_log_probs", record.log_probs)
+        if settings.importance_sampling_level == "sequence" and settings.trainer != GMPO:
+            old = np.where(record.mask != 0.0, old, record.log_probs)
+        fields = vars(record) | {"old_log_probs": old, "mask": np.ones_like(record.mask)}
+        return metric(measured._replace(record=SimpleNamespace(**fields)))
+
+    return of_all
+
+
+def kl(measured: Measured) -> Array:
+    """The penalty per token, as the loss has it."""
+    record = measured.record
+    if record.mask.shape[TOKENS] != 1:
+        return measured.numbers["metrics"]["kl"]
+    given = {name: value for name, value in vars(record).items() if name in OPTIONAL}
+    arrays = (record.log_probs, record.advantages, record.mask)
+    return policy_loss(*arrays, recipe=measured.recipe, max_length=1, **given).metrics["kl"]
 
 
 def _ratio(measured: Measured) -> Array:
@@ -81,7 +113,7 @@ def _per_completion(measured: Measured, values: Array) -> Array:
 
 
 def _share(side: Callable[[tuple[Array, Array]], Array]) -> Metric:
-    return lambda measured: _mean(measured, side(_clipped(measured)))
+    return _as_logged(lambda measured: _mean(measured, side(_clipped(measured))))
 
 
 def low_min(measured: Measured) -> Array:
@@ -202,15 +234,15 @@ def _averaged(metric: Metric) -> Metric:
 
 
 OF_LOSS: dict[str, Metric] = {
-    "kl": counted("kl"),
-    "entropy": entropy,
+    "kl": _as_logged(kl),
+    "entropy": _as_logged(entropy),
     "policy_loss": lambda measured: measured.numbers["policy_loss"],
     "clip_ratio/low_mean": _share(lambda sides: sides[0]),
     "clip_ratio/high_mean": _share(lambda sides: sides[1]),
     "clip_ratio/region_mean": _share(lambda sides: np.maximum(*sides)),
-    "clip_ratio/low_min": _nan_where_empty(low_min),
-    "clip_ratio/high_max": _nan_where_empty(high_max),
-    "cispo_clip_ratio": cispo_clip_ratio,
+    "clip_ratio/low_min": _as_logged(_nan_where_empty(low_min)),
+    "clip_ratio/high_max": _as_logged(_nan_where_empty(high_max)),
+    "cispo_clip_ratio": _as_logged(cispo_clip_ratio),
     "vespo/phi_seq_mean": phi_seq_mean,
 }
 METRICS: dict[str, Metric] = {

@@ -27,7 +27,6 @@ from grpo_ref.kernels.aggregation import (
 )
 from grpo_ref.kernels.filters import all_groups
 from grpo_ref.kernels.levels import sequence_mean_level, token_level
-from grpo_ref.kernels.penalties import absolute, k1, k2, k3, straight_through
 from grpo_ref.kernels.rewards import task_reward
 from grpo_ref.kernels.surrogates import (
     cispo,
@@ -63,10 +62,12 @@ from grpo_ref.trainers.verl.keys import (
 from grpo_ref.trainers.verl.metrics import METRICS
 from grpo_ref.trainers.verl.quirks import (
     FORMS,
+    PENALTIES,
     geometric_mean_per_token,
     groups_with_a_std,
-    limited_k3,
     overlong_in_tokens,
+    penalized,
+    returned_with_penalty,
 )
 from grpo_ref.trainers.verl.traps import TRAPS
 from grpo_ref.trainers.verl.versions import CLUES, VERSIONS
@@ -82,22 +83,6 @@ AGGREGATES = {
 }
 """The actor divides by the size of the batch, empty completions included; `agg_loss` alone leaves them out. The
 1e-8 that it adds to the lengths is lost: they are whole numbers, and the sum is float32."""
-PENALTIES = {
-    "kl": slot(k1),
-    "k1": slot(k1),
-    "abs": slot(absolute),
-    "mse": slot(k2),
-    "k2": slot(k2),
-    "low_var_kl": slot(k3, max_log_ratio=20.0, max_value=10.0),
-    "k3": slot(k3, max_log_ratio=20.0, max_value=10.0),
-    "kl+": slot(straight_through, estimator=k1),
-    "k1+": slot(straight_through, estimator=k1),
-    "abs+": slot(straight_through, estimator=absolute),
-    "mse+": slot(straight_through, estimator=k2),
-    "k2+": slot(straight_through, estimator=k2),
-    "low_var_kl+": slot(straight_through, estimator=limited_k3),
-    "k3+": slot(straight_through, estimator=limited_k3),
-}
 ESTIMATORS = {
     "grpo": slot(group_normalized, ddof=1, eps=1e-6, keep_singletons=True),
     "grpo_vectorized": slot(group_normalized, ddof=1, eps=1e-6, keep_singletons=True),
@@ -286,6 +271,29 @@ def _penalty(s: SimpleNamespace) -> Slot:
 
 
 def _advantage(s: SimpleNamespace) -> Slot:
+    """The estimator, with the penalty in the reward; gdpo reads its components, where there is none."""
+    alone = _estimator(s)
+    if not _has_penalty_in_reward(s):
+        return alone
+    penalty: Slot = one_of("kl_penalty", s.kl_penalty, PENALTIES)
+    if vars(s)["kl_ctrl.type"] != "fixed":
+        raise ValueError(
+            f"kl_ctrl.type: expected 'fixed', got {vars(s)['kl_ctrl.type']!r}; the weight of an adaptive one"
+            " follows the KL of the steps before and cannot be expressed here"
+        )
+    if s.kl_coef == 0.0 or s.adv_estimator == "gdpo":
+        return alone
+    if s.adv_estimator == "reinforce_plus_plus":
+        return slot(returned_with_penalty, penalty=penalty, kl_coef=s.kl_coef, gamma=s.gamma)
+    return slot(penalized, scores=alone, penalty=penalty, kl_coef=s.kl_coef)
+
+
+def _has_penalty_in_reward(s: SimpleNamespace) -> bool:
+    """Before verl 0.4 there was no key for it, None here: there was a penalty in the reward or in the loss."""
+    return bool(not s.use_kl_loss if s.use_kl_in_reward is None else s.use_kl_in_reward)
+
+
+def _estimator(s: SimpleNamespace) -> Slot:
     if s.adv_estimator in BEYOND_ESTIMATORS:
         raise ValueError(
             f"adv_estimator: {s.adv_estimator} cannot be expressed here, {BEYOND_ESTIMATORS[s.adv_estimator]}"
@@ -307,6 +315,7 @@ DIALECT = Dialect(
         "clip_ratio_c": (3.0, NO_DUAL_CLIP),
         "loss_mode": tuple(mode for mode in MODES if mode not in ("dro", "bypass_mode")),
         "loss_agg_mode": tuple(AGGREGATES),
+        "use_kl_in_reward": (True, False),
         "use_kl_loss": (True, False),
         "kl_loss_type": ("k1", "abs", "k2", "low_var_kl", "k1+", "abs+", "k3+"),
         "rollout_is": (None, "token", "sequence"),
@@ -324,6 +333,7 @@ DIALECT = Dialect(
     about=ABOUT,
     traps=TRAPS,
     forms=FORMS,
+    words=WORDS,
     metrics=METRICS,
     calls=CALLS,
     starts=(
@@ -343,5 +353,4 @@ DIALECT = Dialect(
     needed={
         "adv_estimator": "without algorithm.adv_estimator it trains PPO with a critic (GAE), which is not of this family"
     },
-    words=WORDS,
 )

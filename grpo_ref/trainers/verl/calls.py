@@ -1,5 +1,6 @@
 """What verl's recorded cases hold: what its trainer hands to its actor, and how the actor calls a loss."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from types import SimpleNamespace
@@ -19,7 +20,12 @@ from grpo_ref.trainers.calls import advantages as advantages_of
 from grpo_ref.trainers.calls import correction as correction_of
 from grpo_ref.trainers.dialect import BONUS, Call, Dialect
 from grpo_ref.trainers.verl.correction import inner, weighs, weights_of
-from grpo_ref.trainers.verl.quirks import geometric_mean_weight, known
+from grpo_ref.trainers.verl.quirks import (
+    geometric_mean_weight,
+    known,
+    penalized,
+    returned_with_penalty,
+)
 
 
 def as_actor(
@@ -56,8 +62,7 @@ def _after_trainer(
     if not hasattr(record, "rollout_log_probs"):
         return recipe, record
     if settings.bypass_mode:
-        bypassed = {name: value for name, value in vars(record).items() if name != "rollout_log_probs"}
-        return recipe, SimpleNamespace(**bypassed | {"old_log_probs": record.rollout_log_probs})
+        return recipe, bypassed(record)
     _check_weights(settings, record.old_log_probs, record.rollout_log_probs, record.mask)
     drawn, tokens = record, record.mask.sum()
     if recipe.admit.kernel is not all_completions:
@@ -67,6 +72,14 @@ def _after_trainer(
     anew = settings.loss_mode == "bypass_mode"
     weights = recipe.corrections if anew else tuple(_known(part, drawn) for part in recipe.corrections)
     return replace(recipe, corrections=weights), record
+
+
+def bypassed(record: SimpleNamespace) -> SimpleNamespace:
+    """The record with the sampler's log-probabilities, where there are any, in the place of the old ones."""
+    fields = dict(vars(record))
+    if "rollout_log_probs" in fields:
+        fields["old_log_probs"] = fields.pop("rollout_log_probs")
+    return SimpleNamespace(**fields)
 
 
 def _check_weights(settings: SimpleNamespace, learner: Array, sampler: Array, mask: Array) -> None:
@@ -109,7 +122,9 @@ def _loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) 
     result = policy_loss(
         record.log_probs, record.advantages, record.mask, recipe=recipe, max_length=length, **given
     )
-    loss, bonus = result.loss, dialect.concept(BONUS, config, 0.0)
+    loss, bonus = result.loss + of_none(recipe.aggregate, record.mask), dialect.concept(BONUS, config, 0.0)
+    if recipe.kl_coef:
+        loss = loss + of_none(recipe.penalty_aggregate or recipe.aggregate, record.mask)
     if bonus:
         loss = loss - bonus * average(recipe, record.entropies, record.mask, length)
     return {"loss": loss, "grad_logp": result.gradient, "metrics": result.metrics}
@@ -127,7 +142,13 @@ def _check_choice(recipe: Recipe, mask: Array) -> None:
 def average(recipe: Recipe, values: Floats, mask: Floats, length: int | None) -> Any:
     """The sum of values with the weights of the penalty: the average that loss_agg_mode says."""
     weighing = replace(recipe, aggregate=recipe.penalty_aggregate or recipe.aggregate)
-    return (weighing.weights(mask, max_length=length) * where_mask(mask, values)).sum()
+    total = (weighing.weights(mask, max_length=length) * where_mask(mask, values)).sum()
+    return total + of_none(weighing.aggregate, mask)
+
+
+def of_none(aggregate: Slot, mask: Floats) -> float:
+    """NaN where a mean over tokens has none to divide by, else 0; verl's gradient is 0 there."""
+    return math.nan if aggregate.kernel is token_mean and not np.any(mask) else 0.0
 
 
 def _alone(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
@@ -171,11 +192,17 @@ def torch_permutation(size: int, seed: int) -> list[int]:
 
 
 def _advantages(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The advantages; verl refuses to whiten fewer than two tokens."""
-    kernel = dialect.recipe(**config).advantage.kernel
-    if kernel in (whitened, discounted, normalized_then_whitened) and record.mask.sum() < 2:
+    """The advantages; verl refuses to whiten fewer than two tokens. In bypass mode the sampler is the old policy."""
+    if _whitens(dialect.recipe(**config).advantage) and record.mask.sum() < 2:
         raise ValueError("mask: verl's masked_whiten needs at least two tokens")
+    if dialect.settings(config).bypass_mode:
+        record = bypassed(record)
     return advantages_of(dialect, config, record)
+
+
+def _whitens(advantage: Slot) -> bool:
+    part = advantage.settings["scores"] if advantage.kernel is penalized else advantage
+    return part.kernel in (whitened, discounted, normalized_then_whitened, returned_with_penalty)
 
 
 def _correction(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:

@@ -18,7 +18,10 @@ BY_PLACE: dict[str, dict[str, Any]] = {
         "gamma": 1.0,
         "gdpo_reward_keys": None,
         "gdpo_reward_weights": None,
+        "use_kl_in_reward": False,
+        "kl_penalty": "kl",
     },
+    "algorithm.kl_ctrl": {"kl_ctrl.type": "fixed", "kl_coef": 0.001},
     ACTOR: {
         "clip_ratio": 0.2,
         "clip_ratio_low": 0.2,
@@ -76,7 +79,6 @@ DEFAULTS: dict[str, Any] = {
     key: value for group in BY_PLACE.values() for key, value in group.items()
 } | REWARD
 PLACES = {key: place for place, group in BY_PLACE.items() for key in group} | {
-    "use_kl_in_reward": "algorithm",
     "distillation.enabled": "distillation",
 }
 KWARGS = "+reward.reward_kwargs"
@@ -91,13 +93,13 @@ HOMES = {
 OTHERS = frozenset(
     """calculate_entropy calculate_sum_pi_squared clip_grad data_loader_seed entropy_checkpointing
     entropy_from_logits_chunk_size entropy_from_logits_with_chunking enable_gradient_checkpointing experiment_name
-    freeze_vision_tower global_batch_info grad_clip engine horizon kl_coef kl_penalty lam load_weight log
+    freeze_vision_tower global_batch_info grad_clip engine horizon lam load_weight log
     log_prob_max_token_len_per_gpu log_prob_micro_batch_size log_prob_micro_batch_size_per_gpu
     log_prob_use_dynamic_bsz loss_type lr max_inflight_gen_batches max_num_gen_batches metric model_engine optim
     overlong_buffer_cfg.log pad_to_length pf_ppo ppo_infer_max_token_len_per_gpu
     ppo_infer_micro_batch_size_per_gpu ppo_max_token_len_per_gpu ppo_micro_batch_size
     ppo_micro_batch_size_per_gpu ppo_mini_batch_size project_name reweight_method rollout_n shuffle strategy
-    target_kl type ulysses_sequence_parallel_size use_dynamic_bsz use_fused_kernels use_pf_ppo
+    target_kl ulysses_sequence_parallel_size use_dynamic_bsz use_fused_kernels use_pf_ppo
     use_prefix_grouper use_remove_padding use_rollout_log_probs use_torch_compile weight_pow""".split()
 )
 GROUPS = frozenset(
@@ -138,7 +140,6 @@ OF_GROUPS = (
 """Keys that exist in these groups and do not touch the objective."""
 BEYOND = {
     "trainer.val_only": (False, "It only validates, and nothing is trained."),
-    "use_kl_in_reward": (False, "The penalty is subtracted from the reward of every token."),
     "distillation.enabled": (False, "A loss towards a teacher's distribution is added."),
 }
 BEYOND_ESTIMATORS = {
@@ -161,6 +162,8 @@ CONCEPTS = {
 }
 ABOUT = {
     "gamma": "This is the discount of rewards along the tokens.",
+    "kl_penalty": "This is the estimate of the KL in the reward, if use_kl_in_reward puts one there.",
+    "kl_coef": "This is the weight of the KL in the reward, if use_kl_in_reward puts one there.",
     "gdpo_reward_keys": "These are the names of the rewards that gdpo normalizes one by one.",
     "gdpo_reward_weights": "These are the weights of the rewards in gdpo, 1 where there are none.",
     "bypass_mode": "With True the sampler's log-probabilities are the old ones: they are to be given as such.",

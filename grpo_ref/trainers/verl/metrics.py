@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.arrays import BATCH, Floats, masked_mean
+from grpo_ref.arrays import BATCH, TOKENS, Floats, masked_mean
 from grpo_ref.kernels.levels import sequence_mean_level
 from grpo_ref.kernels.surrogates import clip_cov_eligible
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Slot
 from grpo_ref.trainers.calls import OPTIONAL
 from grpo_ref.trainers.dialect import Measured, Metric
-from grpo_ref.trainers.verl.calls import as_actor, average
+from grpo_ref.trainers.verl.calls import as_actor, average, bypassed, of_none
 from grpo_ref.trainers.verl.correction import OPTIONS, inner, rejection, window
-from grpo_ref.trainers.verl.quirks import SAFETY_BOUND, SMALLEST_MEAN, close_to_sampler, divergence
+from grpo_ref.trainers.verl.quirks import PENALTIES, SAFETY_BOUND, SMALLEST_MEAN, close_to_sampler, divergence
 
 # ---- the actor -------------------------------------------------------------------------------------
 
@@ -71,7 +71,7 @@ def pg_loss(m: Measured) -> float:
     result = policy_loss(
         record.log_probs, record.advantages, record.mask, recipe=recipe, max_length=length, **given
     )
-    return float(result.loss)
+    return float(result.loss + of_none(recipe.aggregate, record.mask))
 
 
 def _beside(m: Measured) -> float:
@@ -92,6 +92,15 @@ def entropy_loss(m: Measured) -> float:
     """The entropy of the policy, averaged as loss_agg_mode says."""
     seen = _seen(m)
     return float(average(seen.recipe, seen.record.entropies, seen.record.mask, m.settings.loss_scale_factor))
+
+
+def reward_kl_penalty(m: Measured) -> float:
+    """The mean over the completions of the mean over their tokens of the penalty that is in the reward."""
+    record = bypassed(m.record) if m.settings.bypass_mode else m.record
+    cost = PENALTIES[m.settings.kl_penalty](
+        log_probs=record.old_log_probs, ref_log_probs=record.ref_log_probs
+    ).value
+    return float(masked_mean(cost, record.mask, axis=TOKENS).mean())
 
 
 def pg_clipfrac(m: Measured) -> float:
@@ -398,6 +407,8 @@ METRICS: dict[str, Metric] = {
     "actor/kl_loss": kl_loss,
     "actor/kl_coef": lambda m: m.settings.kl_loss_coef,
     "actor/entropy_loss": entropy_loss,
+    "actor/reward_kl_penalty": reward_kl_penalty,
+    "actor/reward_kl_penalty_coeff": lambda m: m.settings.kl_coef,
     **_correction_metrics("rollout_corr/", _of_trainer),
     **_correction_metrics("actor/rollout_corr/", _of_actor),
 }

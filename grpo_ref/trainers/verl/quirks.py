@@ -11,14 +11,16 @@ from grpo_ref.arrays import (
     array_namespace,
     is_set,
     masked_mean,
+    masked_sum,
     where_mask,
 )
+from grpo_ref.kernels.advantages.moments import whiten
 from grpo_ref.kernels.filters import mixed_groups
 from grpo_ref.kernels.levels import token_level
-from grpo_ref.kernels.penalties import k3
+from grpo_ref.kernels.penalties import absolute, k1, k2, k3, straight_through
 from grpo_ref.kernels.rewards import soft_overlong
 from grpo_ref.kernels.surrogates import geometric_mean_clipped
-from grpo_ref.recipes import Slot
+from grpo_ref.recipes import Slot, slot
 from grpo_ref.types import Term
 
 SAFETY_BOUND = 20.0
@@ -36,6 +38,25 @@ def limited_k3(log_probs: Array, ref_log_probs: Array) -> Term:
     verl `kl_penalty_forward`.
     """
     return k3(log_probs, ref_log_probs, max_log_ratio=SAFETY_BOUND, max_value=10.0)
+
+
+PENALTIES = {
+    "kl": slot(k1),
+    "k1": slot(k1),
+    "abs": slot(absolute),
+    "mse": slot(k2),
+    "k2": slot(k2),
+    "low_var_kl": slot(k3, max_log_ratio=20.0, max_value=10.0),
+    "k3": slot(k3, max_log_ratio=20.0, max_value=10.0),
+    "kl+": slot(straight_through, estimator=k1),
+    "k1+": slot(straight_through, estimator=k1),
+    "abs+": slot(straight_through, estimator=absolute),
+    "mse+": slot(straight_through, estimator=k2),
+    "k2+": slot(straight_through, estimator=k2),
+    "low_var_kl+": slot(straight_through, estimator=limited_k3),
+    "k3+": slot(straight_through, estimator=limited_k3),
+}
+"""What kl_loss_type and algorithm.kl_penalty may be."""
 
 
 def geometric_mean_per_token(
@@ -104,6 +125,80 @@ def groups_with_a_std(rewards: Array) -> Array:
     xp = array_namespace(rewards)
     deviation: Array = xp.std(rewards, axis=MEMBERS)
     return deviation != 0.0
+
+
+def penalized(
+    rewards: Array,
+    mask: Array,
+    old_log_probs: Array,
+    ref_log_probs: Array,
+    *,
+    scores: Slot,
+    penalty: Slot,
+    kl_coef: float,
+) -> Array:
+    """The penalty of all its tokens is taken off a completion's reward, before rewards are compared.
+
+        A = scores(r - kl_coef Σₜ penalty(log πold, log πref))
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      mask: (P, G, T) 1 on completion tokens.
+      old_log_probs, ref_log_probs: (P, G, T) of the learner when the batch was drawn, and of the reference.
+      scores: the part that compares rewards; it may read the mask and the lengths too.
+      penalty: the estimate of the KL of each token.
+      kl_coef: algorithm.kl_ctrl.kl_coef.
+
+    Returns:
+      (P, G) or (P, G, T) advantages, as scores has them.
+
+    verl `apply_kl_penalty`; its estimators sum the rewards of a completion's tokens.
+    """
+    cost = penalty(log_probs=old_log_probs, ref_log_probs=ref_log_probs).value
+    left = rewards - kl_coef * masked_sum(cost, mask, axis=TOKENS)
+    lengths = array_namespace(mask).sum(mask, axis=TOKENS)
+    advantages: Array = scores(rewards=left, mask=mask, lengths=lengths)
+    return advantages
+
+
+def returned_with_penalty(
+    rewards: Array,
+    mask: Array,
+    old_log_probs: Array,
+    ref_log_probs: Array,
+    *,
+    penalty: Slot,
+    kl_coef: float,
+    gamma: float = 1.0,
+) -> Array:
+    """REINFORCE++ with a penalty in the reward: a token pays for itself and, discounted, for those after it.
+
+        Gₜ = rₜ - kl_coef penaltyₜ + γ Gₜ₊₁,   A = (G - mean) / √(var + 1e-8)    over the tokens of the batch
+
+    The reward is that of the last token; t + 1 is the next token of the mask, whatever is in between.
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      mask: (P, G, T) 1 on completion tokens.
+      old_log_probs, ref_log_probs, penalty, kl_coef: as in `penalized`.
+      gamma: algorithm.gamma, the discount per token.
+
+    Returns:
+      (P, G, T), 0 on padding.
+
+    verl `compute_reinforce_plus_plus_outcome_advantage` after `apply_kl_penalty`.
+    """
+    xp = array_namespace(rewards, mask)
+    cost = where_mask(mask, penalty(log_probs=old_log_probs, ref_log_probs=ref_log_probs).value)
+    present = is_set(mask)
+    following, returns = xp.zeros_like(rewards), []
+    is_last = xp.ones_like(rewards, dtype=xp.bool)
+    for t in reversed(range(mask.shape[TOKENS])):
+        here = xp.where(is_last, rewards, 0.0) - kl_coef * cost[..., t] + gamma * following
+        following = xp.where(present[..., t], here, following)
+        is_last = is_last & ~present[..., t]
+        returns.append(following)
+    return whiten(xp.stack(returns[::-1], axis=TOKENS), mask, ddof=1, eps=1e-8)
 
 
 class Bound(NamedTuple):

@@ -111,7 +111,8 @@ TRAPS = (
         "Bypass mode without its loss",
         lambda s, given: "loss_type" in given or (bool(s.bypass_mode) and _corrects(s)),
         "rollout_correction.bypass_mode takes the sampler's log-probabilities for the old ones, and no more: its rollout_is,"
-        " rollout_rs and loss_type are not read, and the loss stays loss_mode's. For them, set"
+        " rollout_rs and loss_type are not read, and the loss stays loss_mode's; the legacy trainer hands them over only after"
+        " the actors have been built. For them, set"
         " actor.policy_loss.loss_mode=bypass_mode and give them in actor.policy_loss.rollout_correction.",
         "verl v1/trainer_base.py, _compute_old_log_prob; its own examples/rollout_correction trains PPO's clip",
         {"bypass_mode": True, "loss_type": "reinforce", "rollout_is": "sequence"},
@@ -193,6 +194,24 @@ TRAPS = (
             "reward_kwargs.max_resp_len": 20480,
             "reward_manager.name": "dapo",
         },
+    ),
+    Trap(
+        "A penalty that gdpo does not see",
+        lambda s, given: bool(s.use_kl_in_reward) and s.adv_estimator == "gdpo",
+        "use_kl_in_reward takes the penalty off the rewards of the tokens; gdpo reads the components of gdpo_reward_keys"
+        " instead, where none was taken off. A penalty in the loss, use_kl_loss, counts.",
+        "verl core_algos.compute_gdpo_outcome_advantage, ray_trainer.apply_kl_penalty",
+        {"use_kl_in_reward": True, "adv_estimator": "gdpo"},
+        {"use_kl_loss": True, "adv_estimator": "gdpo"},
+    ),
+    Trap(
+        "gpg that scales nothing",
+        lambda s, given: bool(s.use_kl_in_reward) and s.adv_estimator == "gpg",
+        "gpg scales up by the share of the completions whose reward is 0. With a penalty in the reward hardly any is"
+        " exactly 0, so that nothing is scaled.",
+        "verl core_algos.compute_gpg_outcome_advantage",
+        {"use_kl_in_reward": True, "adv_estimator": "gpg"},
+        {"use_kl_loss": True, "adv_estimator": "gpg"},
     ),
     Trap(
         "A weight that pushes away",

@@ -25,6 +25,7 @@ HISTORY: History = {
     "norm_adv_by_std_in_grpo": _new("0.4", True),
     "entropy_coeff": {"0.1": 0.001, "0.4": 0.0},
     "use_kl_loss": {"0.1": Without(False), "0.2": False},
+    "use_kl_in_reward": {"0.1": Without(None), "0.4": False},
     "kl_loss_coef": _new("0.2", 0.001),
     "kl_loss_type": _new("0.2", "low_var_kl"),
     "loss_mode": _new("0.5", "vanilla"),
@@ -36,7 +37,7 @@ HISTORY: History = {
         for key, value in BY_PLACE[place].items()
     },
 }
-"""Before 0.4 a bad token had no bound: there was no dual clip."""
+"""Before 0.4 a bad token had no bound: there was no dual clip. The penalty was in the reward unless it was in the loss."""
 EARLY = "each micro-batch of each rank, and then over these"
 """Over what was averaged until 0.6."""
 VERSIONS = {

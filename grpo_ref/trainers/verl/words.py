@@ -11,12 +11,17 @@ from grpo_ref.trainers.verl.quirks import (
     limited_k3,
     mean_one,
     overlong_in_tokens,
+    penalized,
+    returned_with_penalty,
     share_of_kept,
 )
 from grpo_ref.trainers.words import WORDS as COMMON
 from grpo_ref.trainers.words import Kernel, Words
 
 WORDS: Mapping[Kernel, Words] = {
+    penalized: "KL {kl_coef} ({penalty}) subtracted from the reward, then {scores}",
+    returned_with_penalty: "token returns discounted by {gamma}, less a KL {kl_coef} ({penalty}) at each token,"
+    " whitened over the batch (REINFORCE++)",
     geometric_mean_per_token: COMMON["geometric_mean_clipped"],
     limited_k3: "k3",
     overlong_in_tokens: "an overlong penalty over the last {buffer} of {budget} tokens and beyond, weight"

@@ -238,7 +238,11 @@ def record_generation_batch(case: dict[str, Any]) -> dict[str, Any]:
     self = trainer(case["config"])
     arrays = tensors(case["given"], case.get("dtype", "float64"), case.get("inputs", {}))
     items = arrays["mask"].sum()
-    parts = [computed(self, part, items) for part in batches(arrays, self.args.steps_per_generation)]
+    cut = batches(arrays, self.args.steps_per_generation)
+    parts = []
+    for place, part in enumerate(cut, 1):
+        self.accelerator.sync_gradients = place % self.args.gradient_accumulation_steps == 0
+        parts.append(computed(self, part, items))
     numbers = {"loss": sum(loss for loss, _ in parts)}
     numbers |= {"grad_logp": [row for _, part in parts for row in part.tolist()]}
     return numbers | {"metrics": averages(self, case)}
@@ -255,12 +259,17 @@ def record_micro_batch(case: dict[str, Any]) -> dict[str, Any]:
 
 
 def averages(self: Any, case: dict[str, Any]) -> dict[str, float]:
-    """What TRL's `log` makes of the metrics, without the coefficient, and entropies that are not given."""
+    """What TRL's `log` makes of the metrics, without entropies that are not given.
+
+    The coefficient of the bonus is kept where it was asked for: in the other cases it says nothing.
+    """
     found = {}
     for name, values in self._metrics["train" if self.model.training else "eval"].items():
         known = [value for value in values if not math.isnan(value)]
         found[name] = sum(known) / len(known) if known else math.nan
-    left_out = {"entropy_coef"} | ({"entropy"} if "entropies" not in case["given"] else set())
+    asked = case["id"].startswith(f"{ID}coefficient_")
+    left_out = set() if asked else {"entropy_coef"}
+    left_out |= {"entropy"} if "entropies" not in case["given"] else set()
     return {name: value for name, value in found.items() if name not in left_out}
 
 
@@ -316,9 +325,12 @@ def recorded(case: dict[str, Any]) -> dict[str, Any] | None:
 # ---- the cases ------------------------------------------------------------------------------------
 
 
+ID = "trl_grid_"
+
+
 def loss(name: str, config: dict[str, Any], given: dict[str, str], **others: Any) -> dict[str, Any]:
     """A case of a loss, float64 where nothing else is said."""
-    return {"id": f"trl_grid_{name}", "call": "loss", "config": BASE | config, "given": given, **others}
+    return {"id": f"{ID}{name}", "call": "loss", "config": BASE | config, "given": given, **others}
 
 
 def clips(kind: str, level: str) -> dict[str, Any]:
@@ -624,6 +636,42 @@ def of_micro_batches() -> list[dict[str, Any]]:
     return cases
 
 
+def of_coefficients() -> list[dict[str, Any]]:
+    """The coefficient of the bonus after a step of one micro-batch or several, fixed and adaptive."""
+    cases = []
+    given = OFF | ENTROPIES | {"mask": "mask_holes"}
+    for steps in (1, 2, 3):
+        for target in (None, 0.2, 3.0):
+            config = {"loss_type": "grpo", "entropy_coef": 0.02, "gradient_accumulation_steps": steps}
+            adaptive = {"use_adaptive_entropy": True, "entropy_target": target}
+            for share in (1.0, 0.7):
+                own = config | {"top_entropy_quantile": share} | ({} if target is None else adaptive)
+                whole = loss(f"coefficient_{steps}_{target}_{share}", own, given)
+                cases.append(whole | {"call": "loss of a generation batch"})
+                if steps == 1 or target is None:
+                    part = loss(f"coefficient_part_{steps}_{target}_{share}", own, given)
+                    cases.append(part | {"call": "loss of a micro-batch"})
+    return cases
+
+
+def of_single_tokens() -> list[dict[str, Any]]:
+    """Completions of one token, some of them masked, which TRL counts in what it logs."""
+    given = OFF | REF | ENTROPIES | {"mask": "mask_empty"}
+    own = {
+        f"{source}_first": [row[:1] for row in given_array(source)]
+        for source in given.values()
+        if source != "advantages"
+    }
+    first = {name: source if source == "advantages" else f"{source}_first" for name, source in given.items()}
+    cases = []
+    for kind in (*LOSSES, "gmpo"):
+        for level in LEVELS:
+            config = {"trainer": "GMPOTrainer"} if kind == "gmpo" else clips(kind, level)
+            config |= {"beta": 0.04}
+            cases.append(loss(f"single_tokens_{kind}_{level}", config, first, inputs=own))
+    return cases
+
+
 def of_gmpo() -> list[dict[str, Any]]:
     """The experimental GMPOTrainer, which takes GRPOConfig's keys and ignores many."""
     own = {"trainer": "GMPOTrainer"}
@@ -694,6 +742,7 @@ REFUSED = {
     "sync_without_reference": {"sync_ref_model": True},
     "both_sizes": {"generation_batch_size": 24, "steps_per_generation": 2},
     "parts_of_groups": {"generation_batch_size": 6, "per_device_train_batch_size": 3, "loss_type": "grpo"},
+    "groups_do_not_divide": {"num_generations": 5},
     "auto_batch_size": {"auto_find_batch_size": True},
     "hub_without_log": {"log_completions_hub_repo": "user/name"},
     "entropy_share": {"top_entropy_quantile": -0.5},
@@ -727,6 +776,8 @@ FAMILIES = (
     of_bonuses,
     of_accumulation,
     of_micro_batches,
+    of_coefficients,
+    of_single_tokens,
     of_odd_bounds,
     of_gmpo,
     of_advantages,

@@ -63,13 +63,17 @@ sys.meta_path.append(Finder())
 sys.path.insert(0, sys.argv[1])
 
 import torch  # noqa: E402
+from omegaconf import OmegaConf  # noqa: E402
 from tensordict import TensorDict  # noqa: E402
 from verl import DataProto  # noqa: E402
 from verl.trainer.config import AlgoConfig  # noqa: E402
-from verl.trainer.config.algorithm import RolloutCorrectionConfig  # noqa: E402
+from verl.trainer.config.algorithm import KLControlConfig, RolloutCorrectionConfig  # noqa: E402
 from verl.trainer.ppo import core_algos  # noqa: E402
-from verl.trainer.ppo.ray_trainer import compute_advantage  # noqa: E402
-from verl.trainer.ppo.rollout_corr_helper import compute_rollout_correction_and_add_to_batch  # noqa: E402
+from verl.trainer.ppo.ray_trainer import apply_kl_penalty, compute_advantage  # noqa: E402
+from verl.trainer.ppo.rollout_corr_helper import (  # noqa: E402
+    apply_bypass_mode,
+    compute_rollout_correction_and_add_to_batch,
+)
 from verl.utils import tensordict_utils  # noqa: E402
 from verl.utils.metric import reduce_metrics  # noqa: E402
 from verl.utils.py_functional import rename_dict  # noqa: E402
@@ -113,6 +117,9 @@ def within_policy_loss(config):
 def corrected(config, arrays):
     """What the trainer does before the actor is called, and what it logs of it.
 
+    In bypass mode the legacy trainer writes its correction and loss_mode into the policy_loss of the driver,
+    at every step. The actors have had theirs since `init_workers`, and never see it.
+
     Returns: the arrays of the batch, the metrics, and the number of tokens that the engine counts.
     """
     correction, is_v1 = correction_of(config), config.get("trainer.use_v1", True)
@@ -123,7 +130,10 @@ def corrected(config, arrays):
     }
     batch = DataProto.from_dict({names[key]: value for key, value in arrays.items() if key in names})
     tokens, metrics = batch.batch["response_mask"].sum().item(), {}
-    if correction.bypass_mode:
+    if correction.bypass_mode and not is_v1:
+        of_driver = OmegaConf.create({})
+        apply_bypass_mode(batch, rollout_corr_config=correction, policy_loss_config=of_driver)
+    elif correction.bypass_mode:
         batch.batch["old_log_probs"] = batch.batch["rollout_log_probs"]
     elif "rollout_log_probs" in arrays:
         batch, metrics = compute_rollout_correction_and_add_to_batch(batch, correction)
@@ -243,11 +253,20 @@ def weights(name, config, **given):
 
 
 def advantages(name, config, group_size=GROUP, mask="mask", rewards="rewards", dtype="float64", **others):
-    """What `compute_advantage` gives; the reward stands at the last token of its completion."""
+    """What `compute_advantage` gives; the reward stands at the last token of its completion.
+
+    With use_kl_in_reward `apply_kl_penalty` is called before, which logs the penalty.
+    """
     keys = config.get("gdpo_reward_keys")
+    policies = {
+        name: source
+        for name, source in ({"old_log_probs": "old_logp"} | REFERENCE | others.pop("policies", {})).items()
+        if config.get("use_kl_in_reward")
+    }
     given = {"mask": mask} | (
         {"components": rewards, "weights": "reward_weights"} if keys else {"rewards": rewards}
     )
+    given |= policies
     counted = torch.tensor(writing.given(mask), dtype=torch.int64)
     values = np.array(writing.given(rewards))
     if keys:
@@ -262,6 +281,11 @@ def advantages(name, config, group_size=GROUP, mask="mask", rewards="rewards", d
     def make():
         data = batch_of_rewards(values, counted, group_size, keys, dtype)
         algorithm = AlgoConfig(**fields_of(AlgoConfig, config))
+        logged = {}
+        if policies:
+            data.batch["old_log_probs"] = tensor(policies["old_log_probs"], dtype)
+            data.batch["ref_log_prob"] = tensor(policies["ref_log_probs"], dtype)
+            logged = in_reward(data, algorithm, config)
         made = compute_advantage(
             data,
             adv_estimator=algorithm.adv_estimator,
@@ -270,7 +294,7 @@ def advantages(name, config, group_size=GROUP, mask="mask", rewards="rewards", d
             norm_adv_by_std_in_grpo=algorithm.norm_adv_by_std_in_grpo,
             config=algorithm,
         )
-        return {"value": made.batch["advantages"].tolist()}
+        return {"value": made.batch["advantages"].tolist()} | logged
 
     if "all_equal" in rewards:
         others |= {
@@ -280,6 +304,17 @@ def advantages(name, config, group_size=GROUP, mask="mask", rewards="rewards", d
     if keys or dtype == "float32":
         others |= {"rtol": 1e-5, "dtype": "float32"}
     record(f"advantages: {name}", "advantages", config, given, make, axes=["completion", "token"], **others)
+
+
+def in_reward(data, algorithm, config):
+    """The penalty is taken off the rewards of the tokens; what is logged of it."""
+    control = KLControlConfig(
+        **fields_of(KLControlConfig, {key.split(".")[-1]: value for key, value in config.items()})
+    )
+    data.batch["token_level_scores"] = data.batch.pop("token_level_rewards")
+    controller = core_algos.get_kl_controller(control)
+    _, metrics = apply_kl_penalty(data, kl_ctrl=controller, kl_penalty=algorithm.kl_penalty)
+    return {"metrics": metrics}
 
 
 def batch_of_rewards(values, counted, group_size, keys, dtype):
@@ -342,6 +377,26 @@ def values(name, kind, **given):
         return {"value": core_algos.kl_penalty(arrays["log_probs"], arrays["ref_log_probs"], kind).tolist()}
 
     record(name, "penalty values", {"kl_loss_type": kind}, given, make)
+
+
+def penalty(name, config, mask="mask"):
+    """The penalty alone, averaged as `ppo_loss` averages it."""
+    given = {"log_probs": "logp", "mask": mask} | REFERENCE
+    arrays = {key: tensor(source) for key, source in given.items()}
+    settings = actor_of(config)
+
+    def make():
+        log_probs = arrays["log_probs"].requires_grad_(True)
+        each = core_algos.kl_penalty(log_probs, arrays["ref_log_probs"], settings.kl_loss_type)
+        counts = {"batch_num_tokens": arrays["mask"].sum(), "global_batch_size": len(log_probs)}
+        scale = settings.loss_scale_factor
+        value = core_algos.agg_loss(
+            each, arrays["mask"], settings.loss_agg_mode, loss_scale_factor=scale, **counts
+        )
+        value.backward()
+        return {"loss": value.item(), "grad_logp": log_probs.grad.tolist()}
+
+    record(f"penalty alone, {name}", "penalty", config, given, make)
 
 
 MODES = {
@@ -414,14 +469,15 @@ def losses():
 def averages():
     for average in AVERAGES:
         for mask in (*MASKS, "mask_none"):
-            if mask != "mask_none" or average != "token-mean":
-                loss(f"{average} on {mask}", {"loss_agg_mode": average}, mask=mask)
+            loss(f"{average} on {mask}", {"loss_agg_mode": average}, mask=mask)
         config = {"loss_agg_mode": average, "use_kl_loss": True, "kl_loss_coef": 0.2, "entropy_coeff": 0.01}
         loss(f"{average}, penalty and bonus", config, mask="mask_empty", entropies="entropy", **REFERENCE)
     norm = {"loss_agg_mode": "seq-mean-token-sum-norm", "loss_scale_factor": 20}
     loss("seq-mean-token-sum-norm over 20", norm, mask="mask_empty")
     for mode in ("gspo", "sapo", "geo_mean"):
         loss(f"{mode} on mask_none", MODES[mode], mask="mask_none")
+        kl = MODES[mode] | {"use_kl_loss": True, "kl_loss_coef": 0.2}
+        loss(f"{mode} with a KL penalty on mask_none", kl, mask="mask_none", **REFERENCE)
 
 
 def clips():
@@ -482,6 +538,10 @@ def penalties():
             values(f"{kind} of {reference}", kind, ref_log_probs=reference)
             config = {"use_kl_loss": True, "kl_loss_type": kind, "kl_loss_coef": 0.5}
             loss(f"penalty {kind} of {reference}", config, ref_log_probs=reference)
+    for average in AVERAGES:
+        penalty(average, {"use_kl_loss": True, "loss_agg_mode": average}, mask="mask_empty")
+    norm = {"use_kl_loss": True, "loss_agg_mode": "seq-mean-token-sum-norm", "loss_scale_factor": 20}
+    penalty("seq-mean-token-sum-norm over 20", norm, mask="mask_holes")
     config = {"use_kl_loss": True, "kl_loss_type": "k3", "kl_loss_coef": 0.5}
     loss("penalty k3 in float32", config, dtype="float32", **REFERENCE)
     loss("penalty in float32, far", config, dtype="float32", ref_log_probs="ref_logp_far")
@@ -578,6 +638,7 @@ def rejections():
     loss("rejections and weights of mean 1", pair | norm, **SAMPLER)
     nothing = {"rollout_rs": "seq_max_k2", "rollout_rs_threshold": 1e-9}
     loss("everything rejected", nothing, **SAMPLER)
+    loss("everything rejected in the legacy trainer", nothing | {"trainer.use_v1": False}, **SAMPLER)
     loss("rejection in float32", pair, dtype="float32", **SAMPLER)
     loss("nothing corrected, all measured", {}, **SAMPLER)
     loss("nothing corrected, all measured, far", {}, rollout_log_probs="sampler_logp_far")
@@ -598,6 +659,10 @@ def bypasses():
         "rollout_rs_threshold": 1.1,
     }
     loss("bypass ignores the other keys", clip | ignored, **SAMPLER)
+    legacy = clip | ignored | {"trainer.use_v1": False}
+    loss("bypass in the legacy trainer ignores them too", legacy, **SAMPLER)
+    gspo = MODES["gspo"] | {"bypass_mode": True, "trainer.use_v1": False}
+    loss("bypass in the legacy trainer with gspo", gspo, **SAMPLER)
     old = clip | {"loss_mode": "bypass_mode"}
     loss("loss_mode bypass_mode", old, **SAMPLER)
     loss("loss_mode bypass_mode without bypass_mode", old | {"bypass_mode": False})
@@ -688,6 +753,45 @@ def estimators():
         for mask in ("mask", "mask_holes", "mask_empty"):
             config = {"adv_estimator": "reinforce_plus_plus", "gamma": gamma}
             advantages(f"reinforce_plus_plus, gamma {gamma} on {mask}", config, mask=mask)
+
+
+def penalties_in_reward():
+    on = {"use_kl_in_reward": True}
+    for estimator in ESTIMATORS:
+        dtype = "float32" if estimator == "grpo_vectorized" else "float64"
+        config = {"adv_estimator": estimator, "kl_ctrl.kl_coef": 0.1} | on
+        kind = "rewards"
+        if estimator == "gdpo":
+            config |= {"gdpo_reward_keys": ["a", "b"]}
+            kind = "rewards_per_func"
+        for mask in MASKS[:-1]:
+            name = f"{estimator} of rewards less a penalty on {mask}"
+            advantages(name, config, mask=mask, rewards=kind, dtype=dtype)
+        name = f"{estimator} of rewards less a penalty, single completions"
+        advantages(name, config, group_size=1, rewards=kind, dtype=dtype)
+    for estimator in ("grpo", "reinforce_plus_plus"):
+        config = {"adv_estimator": estimator, "kl_ctrl.kl_coef": 0.05} | on
+        for kind in KINDS:
+            name = f"{estimator} of rewards less {kind}"
+            advantages(name, config | {"kl_penalty": kind}, mask="mask_holes")
+        far = {"policies": {"ref_log_probs": "ref_logp_far"}}
+        limited = config | {"kl_penalty": "low_var_kl"}
+        advantages(f"{estimator} of rewards less a far penalty", limited, **far)
+        advantages(f"{estimator} of rewards less a penalty in float32", config, dtype="float32")
+        default = {"adv_estimator": estimator} | on
+        advantages(f"{estimator} of rewards less a penalty of the default weight", default)
+        advantages(f"{estimator} of rewards less no weight", config | {"kl_ctrl.kl_coef": 0.0})
+        advantages(f"{estimator} of rewards and a penalty", config | {"kl_ctrl.kl_coef": -0.1})
+        for kind in ("full", "k4"):
+            advantages(f"{estimator} of rewards less {kind}", config | {"kl_penalty": kind})
+        unknown = config | {"kl_ctrl.type": "cosine"}
+        advantages(f"{estimator} of rewards less a penalty of an unknown type", unknown)
+    for gamma in (0.9, 0.0):
+        for mask in ("mask", "mask_holes", "mask_empty"):
+            config = {"adv_estimator": "reinforce_plus_plus", "gamma": gamma, "kl_ctrl.kl_coef": 0.2} | on
+            advantages(f"reinforce_plus_plus less a penalty, gamma {gamma} on {mask}", config, mask=mask)
+    plain = {"adv_estimator": "grpo", "norm_adv_by_std_in_grpo": False, "kl_ctrl.kl_coef": 0.2} | on
+    advantages("grpo without the std of rewards less a penalty", plain)
 
 
 def overlong():
@@ -787,6 +891,7 @@ if __name__ == "__main__":
         rejections,
         bypasses,
         estimators,
+        penalties_in_reward,
         overlong,
         refusals,
     ):
