@@ -13,6 +13,7 @@ from grpo_ref.trainers.rlinf.quirks import (
     swapped,
     unless_first_is_empty,
     unless_stopped,
+    weighed_unless_first_is_empty,
 )
 from grpo_ref.trainers.words import Kernel, Words
 
@@ -20,6 +21,7 @@ AGAIN = "{again:()=|(1, 0)=, then twice more|, then once more}"
 WORDS: Mapping[Kernel, Words] = {
     behaviour_weight: "importance weights against the sampler per token<, 0 above {max_ratio}>",
     unless_first_is_empty: "no update where the first completion is empty",
+    weighed_unless_first_is_empty: "{weights}, none at all if the first completion is empty",
     normalized_thrice: "advantages standardised within groups{group}, then twice over all tokens of the"
     " batch",
     standardized_tokens: "rewards without a group baseline, standardised{again:(1, 0)= twice}"
