@@ -18,6 +18,7 @@ UNSLOTH = (
     "Unsloth writes its own defaults over those of TRL; these are of August 2026. Until the middle of 2025 it"
     " left those of TRL, and its loss had no clip."
 )
+NO_VERSION = "No version that is described here has all of its keys, so that it is of a fork:"
 NEGLIGIBLE = 0.005
 """A change of the gradient that is not told as a number."""
 
@@ -69,11 +70,13 @@ def dialect_of(launch: Launch) -> tuple[Dialect, Launch]:
             f"It asks for version {launch.version}, which is not described here; {dialect.version} is told."
         )
         return dialect, replace(launch, cautions=[note])
-    fitting = _fitting(dialect, launch.keys)
-    if not launch.why or not fitting:
+    if not launch.why:
         return dialect, launch
+    forks = [dialect.forks] if dialect.forks else []
+    fitting = _fitting(dialect, launch.keys)
+    if not fitting:
+        return dialect, replace(launch, cautions=[f"{NO_VERSION} {dialect.version} is told.", *forks])
     *before, found = fitting
-    forks = [dialect.forks] if launch.is_whole and dialect.forks else []
     notes = (
         [] if found is dialect else [f"It has keys that later versions do not have; {found.version} is told."]
     )

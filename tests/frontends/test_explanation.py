@@ -108,14 +108,21 @@ FOUND = "keys that change its objective"
 def test_a_key_that_has_gone_out_of_use_tells_the_version():
     dialect, launch = dialect_of(Launch("verl", FOUND, {"actor_rollout_ref.actor.ppo_micro_batch_size": 8}))
     assert dialect.version == "verl 0.2"
-    assert launch.cautions == ["It has keys that later versions do not have; verl 0.2 is told."]
+    assert launch.cautions[0] == "It has keys that later versions do not have; verl 0.2 is told."
 
 
-def test_a_fork_may_compute_something_else_and_that_is_said_of_a_whole_launch():
-    launch = Launch("verl", FOUND, {"algorithm.adv_estimator": "grpo"}, is_whole=True)
+def test_a_fork_may_compute_something_else_and_that_is_said():
+    launch = Launch("verl", FOUND, {"algorithm.adv_estimator": "grpo"})
     assert "subtract the KL" in dialect_of(launch)[1].cautions[-1]
     pinned = dialect_of(Launch("verl", FOUND, {}, version="0.9.1", is_whole=True))[1]
     assert pinned.cautions == []
+
+
+def test_keys_that_no_version_has_together_are_of_a_fork():
+    keys = {"actor.ppo_micro_batch_size": 8, "actor.clip_ratio_low": 0.2}
+    dialect, launch = dialect_of(Launch("verl", FOUND, keys))
+    assert dialect is DIALECTS["verl"]
+    assert launch.cautions[0].startswith("No version that is described here has all of its keys")
 
 
 def test_what_earlier_versions_do_with_the_same_keys_is_told():

@@ -10,7 +10,7 @@ class Relay(NamedTuple):
     Attributes:
       title: as it is shown.
       trainer: the dialect that the keys are handed on to.
-      version: of that trainer.
+      version: of that trainer, if it asks for one.
       signs: keys that all of its files have, each with the values that it may have there.
       groups: each group whose keys are handed on, with the group that they get there.
       renamed: keys that are handed on under another name, or from outside of the groups.
@@ -43,7 +43,7 @@ RELAYS = (
     Relay(
         title="oumi d8ed0777 (August 2026)",
         trainer="trl",
-        version="1.0.0",
+        version="",
         signs={"training.trainer_type": ("TRL_GRPO", "trl_grpo")},
         groups={"training.grpo.": "", "training.trainer_kwargs.": ""},
         renamed={"training.gradient_accumulation_steps": "gradient_accumulation_steps"},

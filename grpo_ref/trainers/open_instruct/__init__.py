@@ -118,6 +118,7 @@ DIALECT = Dialect(
     started=("python open_instruct/grpo_fast.py", "flags"),
     former={"kl_estimator": {"kl1": 0, "kl2": 1, "kl3": 2, "kl4": 3}},
     package="open-instruct",
+    forks="Open Instruct has no versions, and its defaults changed in March 2026: clip_higher was 0.2 before.",
     mean=lambda s: "the mini-batch of a step, all ranks and packs together",
     words=WORDS,
 )

@@ -48,7 +48,7 @@ def judged(folder: Path, entry: dict[str, Any]) -> tuple[str, str]:
     ]
     if not found:
         return "the same", ""
-    verdict = "the same for a version that is told" if told.launch.cautions else "different"
+    verdict = "different, and a version or a fork is told" if told.launch.cautions else "different"
     return verdict, "; ".join([*found, *told.launch.cautions])
 
 
