@@ -32,8 +32,8 @@ def test_what_is_installed_is_found_too():
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("nothing", "expected MODULE:FUNCTION, got 'nothing'"),
-        (":NUMBER", "expected MODULE:FUNCTION, got ':NUMBER'"),
+        ("nothing", "expected MODULE:FUNCTION or FILE.py:FUNCTION, got 'nothing'"),
+        (":NUMBER", "expected MODULE:FUNCTION or FILE.py:FUNCTION, got ':NUMBER'"),
         ("my_own_parts:OTHER", "my_own_parts:OTHER: module 'my_own_parts' has no attribute 'OTHER'"),
         ("my_broken_parts:NUMBER", "my_broken_parts:NUMBER: no"),
     ],

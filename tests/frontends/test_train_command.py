@@ -63,7 +63,7 @@ WRONG = {
     ),
     "module": (["train", "nowhere:TASK"], "nowhere:TASK: No module named 'nowhere'"),
     "name in a module": (["train", "json:TASK"], "json:TASK: module 'json' has no attribute 'TASK'"),
-    "module without a name": (["train", "json:"], "expected MODULE:NAME, got 'json:'"),
+    "module without a name": (["train", "json:"], "expected MODULE:NAME or FILE.py:NAME, got 'json:'"),
     "own task that is none": (["train", "grpo_ref:GRPO"], "expected a Task or a function, got Recipe"),
     "function that makes no task": (["train", "builtins:list"], "a function that returns a Task, got list"),
     "own recipe that is none": (
