@@ -13,11 +13,11 @@ from grpo_ref.trainers.calls import advantages, loss
 from grpo_ref.trainers.easy_r1.quirks import (
     dual_clipped_per_token,
     mean_between,
-    penalized,
     returned_with_penalty,
 )
 from grpo_ref.trainers.easy_r1.traps import TRAPS
 from grpo_ref.trainers.explain import explain
+from grpo_ref.trainers.in_reward import penalized
 from grpo_ref.trainers.replay import record_of
 from grpo_ref.trainers.trap import sprung
 

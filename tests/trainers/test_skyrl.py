@@ -14,6 +14,7 @@ from grpo_ref.trainers import skyrl
 from grpo_ref.trainers.calls import correction
 from grpo_ref.trainers.dialect import BONUS
 from grpo_ref.trainers.explain import explain
+from grpo_ref.trainers.in_reward import penalized
 from grpo_ref.trainers.replay import record_of
 from grpo_ref.trainers.skyrl.quirks import (
     clip_cov_of_scaled,
@@ -30,7 +31,6 @@ from grpo_ref.trainers.skyrl.quirks import (
     normalized_with_padding,
     of_what_is_left,
     overlong_in_tokens,
-    penalized,
     prompt_mean,
     returned_with_penalty,
     without_outliers,

@@ -12,6 +12,7 @@ from grpo_ref.kernels.corrections import truncated
 from grpo_ref.recipes import slot
 from grpo_ref.trainers import verl
 from grpo_ref.trainers.explain import explain
+from grpo_ref.trainers.in_reward import penalized
 from grpo_ref.trainers.replay import rebuild
 from grpo_ref.trainers.trap import sprung
 from grpo_ref.trainers.verl.calls import as_actor, torch_permutation
@@ -22,7 +23,6 @@ from grpo_ref.trainers.verl.quirks import (
     geometric_mean_weight,
     mean_one,
     overlong_in_tokens,
-    penalized,
     returned_with_penalty,
     share_of_kept,
 )

@@ -26,12 +26,12 @@ from grpo_ref.trainers.easy_r1.quirks import (
     CALLS,
     dual_clipped_per_token,
     mean_between,
-    penalized,
     returned_with_penalty,
 )
 from grpo_ref.trainers.easy_r1.refusals import check
 from grpo_ref.trainers.easy_r1.traps import TRAPS
 from grpo_ref.trainers.easy_r1.words import WORDS
+from grpo_ref.trainers.in_reward import penalized
 
 ESTIMATORS = {
     "grpo": slot(group_normalized, ddof=1, eps=1e-6),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
-from grpo_ref.arrays import BATCH, MEMBERS, TOKENS, Array, array_namespace, at_least, is_set, masked_sum
+from grpo_ref.arrays import BATCH, MEMBERS, TOKENS, Array, array_namespace, at_least, is_set
 from grpo_ref.kernels.advantages.moments import whiten
 from grpo_ref.kernels.surrogates import dual_clipped
 from grpo_ref.recipes import Slot
@@ -60,37 +60,6 @@ def mean_between(rewards: Array, *, low: float = 0.01, high: float = 0.99) -> Ar
     """
     mean = array_namespace(rewards).mean(rewards, axis=MEMBERS)
     return (mean > low) & (mean < high)
-
-
-def penalized(
-    rewards: Array,
-    mask: Array,
-    old_log_probs: Array,
-    ref_log_probs: Array,
-    *,
-    scores: Slot,
-    penalty: Slot,
-    kl_coef: float,
-) -> Array:
-    """The summed penalty is taken off a completion's reward, before the group is looked at.
-
-        A = scores(r - kl_coef Σₜ penalty(log πold, log πref))
-
-    Args:
-      rewards: (P, G), one row per prompt.
-      mask: (P, G, T) 1 on completion tokens.
-      old_log_probs, ref_log_probs: (P, G, T) of the learner when the batch was drawn, and of the reference.
-      scores: the part that compares a group, (P, G) -> (P, G).
-      penalty: the estimate of the KL of each token.
-      kl_coef: algorithm.kl_coef.
-
-    Returns:
-      (P, G) advantages.
-
-    EasyR1 `apply_kl_penalty`.
-    """
-    cost = penalty(log_probs=old_log_probs, ref_log_probs=ref_log_probs).value
-    return scores(rewards=rewards - kl_coef * masked_sum(cost, mask, axis=TOKENS))
 
 
 def returned_with_penalty(

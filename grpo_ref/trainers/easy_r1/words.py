@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from grpo_ref.trainers.easy_r1.quirks import (
     dual_clipped_per_token,
     mean_between,
-    penalized,
     returned_with_penalty,
 )
+from grpo_ref.trainers.in_reward import penalized
 from grpo_ref.trainers.words import Kernel, Words
 
 WORDS: Mapping[Kernel, Words] = {

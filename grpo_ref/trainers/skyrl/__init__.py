@@ -21,6 +21,7 @@ from grpo_ref.kernels.surrogates import (
 )
 from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect, one_of
+from grpo_ref.trainers.in_reward import penalized
 from grpo_ref.trainers.skyrl.keys import (
     ABOUT,
     ALIASES,
@@ -53,7 +54,6 @@ from grpo_ref.trainers.skyrl.quirks import (
     normalized_with_padding_after_penalty,
     of_what_is_left,
     overlong_in_tokens,
-    penalized,
     prompt_mean,
     returned_with_penalty,
     without_outliers,

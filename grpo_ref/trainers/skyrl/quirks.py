@@ -15,7 +15,6 @@ from grpo_ref.arrays import (
     at_least,
     is_set,
     masked_mean,
-    masked_sum,
     where_mask,
 )
 from grpo_ref.kernels.advantages import group_centered
@@ -109,37 +108,6 @@ def mean_scaled(rewards: Array, *, eps: float = 1e-6) -> Array:
     if rewards.shape[MEMBERS] == 1:
         return rewards
     return group_centered(rewards) / (group_mean(rewards) + eps)
-
-
-def penalized(
-    rewards: Array,
-    mask: Array,
-    old_log_probs: Array,
-    ref_log_probs: Array,
-    *,
-    scores: Slot,
-    penalty: Slot,
-    kl_coef: float,
-) -> Array:
-    """The summed penalty is taken off a completion's reward, before the group is looked at.
-
-        A = scores(r - kl_coef Σₜ penalty(log πold, log πref))
-
-    Args:
-      rewards: (P, G), one row per prompt.
-      mask: (P, G, T) 1 on completion tokens.
-      old_log_probs, ref_log_probs: (P, G, T) of the learner when the batch was drawn, and of the reference.
-      scores: the part that compares a group, (P, G) -> (P, G).
-      penalty: the estimate of the KL of each token.
-      kl_coef: trainer.algorithm.kl_loss_coef.
-
-    Returns:
-      (P, G) advantages.
-
-    SkyRL `RayPPOTrainer.apply_reward_kl_penalty`.
-    """
-    cost = penalty(log_probs=old_log_probs, ref_log_probs=ref_log_probs).value
-    return scores(rewards=rewards - kl_coef * masked_sum(cost, mask, axis=TOKENS))
 
 
 def returned_with_penalty(

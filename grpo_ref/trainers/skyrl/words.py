@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from grpo_ref.trainers.in_reward import penalized
 from grpo_ref.trainers.skyrl.quirks import (
     cispo_against_sampler,
     clip_cov_of_scaled,
@@ -19,7 +20,6 @@ from grpo_ref.trainers.skyrl.quirks import (
     normalized_with_padding_after_penalty,
     of_what_is_left,
     overlong_in_tokens,
-    penalized,
     prompt_mean,
     returned_with_penalty,
     without_outliers,

@@ -43,6 +43,7 @@ from grpo_ref.kernels.surrogates import (
 )
 from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect, one_of
+from grpo_ref.trainers.in_reward import penalized
 from grpo_ref.trainers.verl.calls import CALLS
 from grpo_ref.trainers.verl.correction import admitted, corrections, inner
 from grpo_ref.trainers.verl.keys import (
@@ -66,7 +67,6 @@ from grpo_ref.trainers.verl.quirks import (
     geometric_mean_per_token,
     groups_with_a_std,
     overlong_in_tokens,
-    penalized,
     returned_with_penalty,
 )
 from grpo_ref.trainers.verl.traps import TRAPS

@@ -19,11 +19,11 @@ from grpo_ref.trainers.calls import OPTIONAL
 from grpo_ref.trainers.calls import advantages as advantages_of
 from grpo_ref.trainers.calls import correction as correction_of
 from grpo_ref.trainers.dialect import BONUS, Call, Dialect
+from grpo_ref.trainers.in_reward import penalized
 from grpo_ref.trainers.verl.correction import inner, weighs, weights_of
 from grpo_ref.trainers.verl.quirks import (
     geometric_mean_weight,
     known,
-    penalized,
     returned_with_penalty,
 )
 

@@ -11,7 +11,6 @@ from grpo_ref.arrays import (
     array_namespace,
     is_set,
     masked_mean,
-    masked_sum,
     where_mask,
 )
 from grpo_ref.kernels.advantages.moments import whiten
@@ -125,40 +124,6 @@ def groups_with_a_std(rewards: Array) -> Array:
     xp = array_namespace(rewards)
     deviation: Array = xp.std(rewards, axis=MEMBERS)
     return deviation != 0.0
-
-
-def penalized(
-    rewards: Array,
-    mask: Array,
-    old_log_probs: Array,
-    ref_log_probs: Array,
-    *,
-    scores: Slot,
-    penalty: Slot,
-    kl_coef: float,
-) -> Array:
-    """The penalty of all its tokens is taken off a completion's reward, before rewards are compared.
-
-        A = scores(r - kl_coef Σₜ penalty(log πold, log πref))
-
-    Args:
-      rewards: (P, G), one row per prompt.
-      mask: (P, G, T) 1 on completion tokens.
-      old_log_probs, ref_log_probs: (P, G, T) of the learner when the batch was drawn, and of the reference.
-      scores: the part that compares rewards; it may read the mask and the lengths too.
-      penalty: the estimate of the KL of each token.
-      kl_coef: algorithm.kl_ctrl.kl_coef.
-
-    Returns:
-      (P, G) or (P, G, T) advantages, as scores has them.
-
-    verl `apply_kl_penalty`; its estimators sum the rewards of a completion's tokens.
-    """
-    cost = penalty(log_probs=old_log_probs, ref_log_probs=ref_log_probs).value
-    left = rewards - kl_coef * masked_sum(cost, mask, axis=TOKENS)
-    lengths = array_namespace(mask).sum(mask, axis=TOKENS)
-    advantages: Array = scores(rewards=left, mask=mask, lengths=lengths)
-    return advantages
 
 
 def returned_with_penalty(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from grpo_ref.trainers.in_reward import penalized
 from grpo_ref.trainers.verl.quirks import (
     afresh,
     close_to_sampler,
@@ -11,7 +12,6 @@ from grpo_ref.trainers.verl.quirks import (
     limited_k3,
     mean_one,
     overlong_in_tokens,
-    penalized,
     returned_with_penalty,
     share_of_kept,
 )
