@@ -28,6 +28,7 @@ def check(settings: Mapping[str, Any]) -> None:
     for key, values in ALLOWED.items():
         one_of(key, settings[key], dict.fromkeys(values))
     _check_algorithm(settings)
+    _check_rewards(settings)
     _check_corrections(settings)
     _check_masks(settings)
     _check_batches(settings)
@@ -45,6 +46,24 @@ def _check_algorithm(settings: Mapping[str, Any]) -> None:
         "policy_loss_type: cross_entropy cannot be expressed here. It learns every completion, whatever its"
         " reward.",
     )
+    normed = settings["loss_reduction"] == "seq_mean_token_sum_norm"
+    _expect(
+        not normed or settings["max_seq_len"] is not None,
+        "max_seq_len: SkyRL refuses seq_mean_token_sum_norm without it",
+    )
+    _expect(
+        settings["dynamic_sampling.type"] != "replace",
+        "dynamic_sampling.type: replace cannot be expressed here. Copies of groups with contrast take the"
+        " place of those without.",
+    )
+    _expect(
+        loss != "dual_clip" or settings["clip_ratio_c"] > 1.0,
+        f"clip_ratio_c: a bound of 1 or less cannot be expressed here. Got {settings['clip_ratio_c']}",
+    )
+
+
+def _check_rewards(settings: Mapping[str, Any]) -> None:
+    """The penalty in the reward, and the punishments of its length."""
     both = settings["use_kl_in_reward"] and settings["use_kl_loss"]
     _expect(not both, "use_kl_in_reward: SkyRL refuses it with use_kl_loss, which is on where it is left out")
     length = settings["overlong_buffer_len"]
@@ -67,20 +86,6 @@ def _check_algorithm(settings: Mapping[str, Any]) -> None:
         not moving,
         "kl_ctrl.type: adaptive cannot be expressed here. The weight of the penalty in the reward would"
         " follow the KL while the policy trains; here it is a constant.",
-    )
-    normed = settings["loss_reduction"] == "seq_mean_token_sum_norm"
-    _expect(
-        not normed or settings["max_seq_len"] is not None,
-        "max_seq_len: SkyRL refuses seq_mean_token_sum_norm without it",
-    )
-    _expect(
-        settings["dynamic_sampling.type"] != "replace",
-        "dynamic_sampling.type: replace cannot be expressed here. Copies of groups with contrast take the"
-        " place of those without.",
-    )
-    _expect(
-        loss != "dual_clip" or settings["clip_ratio_c"] > 1.0,
-        f"clip_ratio_c: a bound of 1 or less cannot be expressed here. Got {settings['clip_ratio_c']}",
     )
 
 
