@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from grpo_ref.recipes import Recipe
 from grpo_ref.trainers import DIALECTS, Dialect, Explanation, Understood, explain, understood
 from grpo_ref.trainers.dialect import BONUS, numbered
-from grpo_ref.trainers.explain import in_words
+from grpo_ref.trainers.explain import Part
 from grpo_ref.trainers.launch import Launch
 
 LOSS = "loss = -Σ W (c s(r, A) - β d)"
@@ -96,7 +96,7 @@ def _fitting(dialect: Dialect, keys: Mapping[str, Any]) -> list[Dialect]:
 
 def _otherwise(dialect: Dialect, before: list[Dialect], keys: Mapping[str, Any]) -> Iterator[str]:
     """What earlier versions that have all the keys compute otherwise, a sentence for each span of them."""
-    config = understood(dialect, keys, strict=False).config
+    config = understood(dialect, keys, strict=False, forked=True).config
     ours, bonus = dialect.recipe(**config), dialect.concept(BONUS, config, 0.0)
     spans: dict[str, list[str]] = {}
     for each in before:
@@ -133,17 +133,27 @@ def report(dialect: Dialect, launch: Launch, *, strict: bool = True) -> Report:
       ValueError: for such a slip, for a value that the trainer would refuse, for a key without which the
         objective is of another family, or if no key that matters was understood.
     """
-    found = understood(dialect, launch.keys, strict=strict)
-    matters = {dialect.key(key) for key in [*found.config, *(each.key for each in found.unsure)]}
+    found = understood(dialect, launch.keys, strict=strict, forked=bool(launch.why))
+    matters = {dialect.key(key) for key in [*found.config, *(each.key for each in found.unsure)]} - {None}
     if launch.keys and not matters and (found.strangers or not launch.is_sure):
         named = ", ".join([*launch.keys][:5])
         raise ValueError(f"{dialect.version}: none of its keys that matter is there, but {named}")
     missing = [about for key, about in dialect.needed.items() if key not in matters]
     if launch.is_whole and missing:
         raise ValueError(f"{dialect.name}: {missing[0]}")
-    explanation = explain(dialect, found.config)
-    sentence = in_words(dialect, found.config, found.unsure)
-    return Report(dialect, launch, found, explanation._replace(paragraph=sentence))
+    explanation = explain(dialect, found.config, found.unsure)
+    parts = [_doubted(dialect, found, part) for part in explanation.parts]
+    return Report(dialect, launch, found, explanation._replace(parts=parts))
+
+
+def _doubted(dialect: Dialect, found: Understood, part: Part) -> Part:
+    """The part; without a formula if a key says which one it is and is not known, or is a fork's."""
+    names = {part.name, *("kl_coef", "penalty_aggregate")[: 2 * (part.name == "penalty")]}
+    for key, value, parts in found.unsure:
+        chooses = dialect.key(key) in {*dialect.choices, *dialect.replaced} or key in found.strangers
+        if names & {*parts} and chooses:
+            return Part(part.name, f"not known ({key} = {value.text})", "", "")
+    return part
 
 
 def pieces(told: Report, *, everything: bool = False) -> Iterator[Piece]:
@@ -160,7 +170,8 @@ def pieces(told: Report, *, everything: bool = False) -> Iterator[Piece]:
     yield Piece("heading", "part by part")
     for part in explanation.parts:
         yield Piece("part", part.value, part.name)
-        yield Piece("sentence", part.sentence)
+        if part.sentence:
+            yield Piece("sentence", part.sentence)
         if part.equation:
             yield Piece("equation", part.equation)
     yield from _numbers(explanation)
@@ -188,7 +199,10 @@ def _first(told: Report) -> Iterator[Piece]:
     for key, value, parts in told.found.unsure:
         depends = f" {', '.join(parts)} may be other than told here." if parts else ""
         yield Piece("note", f"Not known: {key} = {value.text}, because {value.why}.{depends}")
+    unsure = {each.key for each in told.found.unsure}
     for key, near in told.found.strangers.items():
+        if key in unsure:
+            continue
         nearest = f" The nearest key is {near}." if near else ""
         yield Piece(
             "note", f"{told.dialect.version} has no key {key}; what it does is not told here.{nearest}"

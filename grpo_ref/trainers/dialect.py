@@ -115,6 +115,8 @@ class Dialect:
     | `others`   | The keys that exist and do not touch the objective.                                          |
     | `beyond`   | Each key that no recipe here can express: the one value at which it does nothing, and a      |
     |            | sentence on what it does at any other.                                                       |
+    | `replaced` | Those of `beyond` in whose place something stands that only the run knows, as a function of    |
+    |            | one's own, each with the parts of the recipe that it takes the place of: the others are told. |
     | `aliases`  | Each old or longer name of a key, with the key.                                              |
     | `groups`   | The names of groups that keys may be given in; without any, a grouped key is unknown.        |
     | `ignored`  | The names of groups of which no key touches the objective.                                   |
@@ -157,6 +159,7 @@ class Dialect:
     choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     others: frozenset[str] = frozenset()
     beyond: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
+    replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
     groups: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
@@ -427,8 +430,22 @@ def flat(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return keys
 
 
+class NoneOfThese(ValueError):
+    """A value that a trainer does not know, which a fork of it may.
+
+    Args:
+      name: of the key.
+      value: that it was given.
+      known: the values that the trainer knows.
+    """
+
+    def __init__(self, name: str, value: Any, known: Iterable[Any]) -> None:
+        super().__init__(f"{name}: expected one of {', '.join(map(repr, known))}, got {value!r}")
+        self.name, self.value, self.known = name, value, tuple(known)
+
+
 def one_of(name: str, value: Any, known: Mapping[Any, Any]) -> Any:
-    """The entry of a table, or a ValueError that names the key and what it may be."""
+    """The entry of a table, or a `NoneOfThese` that names the key and what it may be."""
     if value not in known:
-        raise ValueError(f"{name}: expected one of {', '.join(map(repr, known))}, got {value!r}")
+        raise NoneOfThese(name, value, known)
     return known[value]

@@ -70,12 +70,13 @@ class Explanation(NamedTuple):
     entropy_coef: float
 
 
-def explain(dialect: Dialect, config: Mapping[str, Any]) -> Explanation:
+def explain(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure] = ()) -> Explanation:
     """Explain a configuration.
 
     Args:
       dialect: the trainer's.
       config: its keys, in groups or not.
+      unsure: keys that are not in it, as their values are not known; no warning rests on them.
 
     Raises:
       ValueError: if a key is unknown or a value is one that the trainer would refuse.
@@ -84,11 +85,11 @@ def explain(dialect: Dialect, config: Mapping[str, Any]) -> Explanation:
     keys = [(key, value, _about(dialect, config, key)) for key, value in flat(config).items()]
     return Explanation(
         recipe=recipe,
-        paragraph=in_words(dialect, config),
+        paragraph=in_words(dialect, config, unsure),
         mean=dialect.mean(dialect.settings(config)),
         parts=_parts(recipe),
         keys=keys,
-        traps=sorted(_warnings(dialect, config, recipe), key=lambda warned: -warned.change),
+        traps=sorted(_warnings(dialect, config, recipe, unsure), key=lambda warned: -warned.change),
         entropy_coef=dialect.concept(BONUS, config, 0.0),
     )
 
@@ -105,11 +106,13 @@ def in_words(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsur
     holes = {str(dialect.key(each.key)): each.value.text for each in unsure}
     budget = dialect.budget(config) if "max_length" in recipe.aggregate.reads else {}
     named = {name: holes.get(dialect.concepts.get(name, "")) for name in (COMPLETIONS, DIVISOR, BONUS)}
+    doubted = [f"(not known: {each.key} = {each.value.text})" for each in unsure if COMPLETIONS in each.parts]
     bonus = {} if named[BONUS] is None else {"bonus": str(named[BONUS])}
-    unknown = {part: f"{each.key} = {each.value.text}" for each in unsure for part in each.parts}
+    unknown = {part: f"{each.key} = {each.value.text}" for each in reversed(unsure) for part in each.parts}
+    unknown.pop(COMPLETIONS, None)
     return paragraph(
         recipe,
-        group_size=named[COMPLETIONS] or dialect.concept(COMPLETIONS, config),
+        group_size=next(iter(doubted), named[COMPLETIONS] or dialect.concept(COMPLETIONS, config)),
         budget=named[DIVISOR] or next(iter(budget.values()), None),
         entropy_coef=dialect.concept(BONUS, config, 0.0),
         unknown=unknown | bonus,
@@ -117,17 +120,29 @@ def in_words(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsur
     )
 
 
-def _warnings(dialect: Dialect, config: Mapping[str, Any], recipe: Recipe) -> Iterator[Warned]:
+def _warnings(
+    dialect: Dialect, config: Mapping[str, Any], recipe: Recipe, unsure: Sequence[Unsure]
+) -> Iterator[Warned]:
     """The traps of the trainer, and what goes wrong with any."""
     size = dialect.concept(COMPLETIONS, config)
     for trap in sprung(dialect.traps, dialect.settings(config), dialect.given(config)):
         outside = _recipe(dialect, _outside(dialect, config, trap))
+        if _rests_on(dialect, trap, recipe.differences(outside) if outside else {}, unsure):
+            continue
         yield Warned(trap.name, trap.text, trap.source, _change(recipe, outside, size))
     for common in COMMONPLACES:
         if common.holds(recipe, size):
             yield Warned(
                 common.name, common.text, common.source, _change(recipe, common.instead(recipe), size)
             )
+
+
+def _rests_on(dialect: Dialect, trap: Trap, changed: Mapping[str, Any], unsure: Sequence[Unsure]) -> bool:
+    """Whether a trap is of keys that are not known, or of nothing but parts that are not."""
+    read = {dialect.key(key) for key in flat({**trap.example, **trap.near})}
+    doubted = {part for each in unsure for part in each.parts}
+    is_of_keys = any(dialect.key(each.key) in read for each in unsure if dialect.key(each.key))
+    return is_of_keys or (bool(changed) and changed.keys() <= doubted)
 
 
 def _recipe(dialect: Dialect, config: Mapping[str, Any]) -> Recipe | None:

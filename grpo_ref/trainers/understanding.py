@@ -1,11 +1,12 @@
 """Which keys of a real file an explanation rests on: what matters, what does not, and what nobody knows."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from grpo_ref.recipes import Recipe
-from grpo_ref.trainers.dialect import Dialect
+from grpo_ref.trainers.dialect import COMPLETIONS, Dialect, NoneOfThese
+from grpo_ref.trainers.forks import OTHER_FAMILY, OTHER_LOSS, is_off, touched
 from grpo_ref.trainers.launch.values import Unknown
 
 SLIP = 2
@@ -15,12 +16,12 @@ TRIED = (0.5, 2.0, 3, True, False)
 
 
 class Unsure(NamedTuple):
-    """A key that matters and whose value only the run knows.
+    """A key that matters, or may, and of which it is not known what it does.
 
     Attributes:
       key: as it was given.
-      value: what stands in its place, and why it is not known.
-      parts: of the recipe that depend on it.
+      value: what stands there, and why that is not known: only the run knows it, or only a fork.
+      parts: of the recipe that depend on it; or "bonus", or the number of completions.
     """
 
     key: str
@@ -33,7 +34,7 @@ class Understood(NamedTuple):
 
     Attributes:
       config: those that the trainer reads for its objective, with a known value.
-      unsure: those whose value is not known.
+      unsure: those whose value is not known, or not what it does.
       without_effect: known keys that do not touch the objective.
       strangers: keys that this trainer does not have -> the nearest one that it has, or "".
     """
@@ -44,13 +45,17 @@ class Understood(NamedTuple):
     strangers: dict[str, str]
 
 
-def understood(dialect: Dialect, keys: Mapping[str, Any], *, strict: bool = True) -> Understood:
+def understood(
+    dialect: Dialect, keys: Mapping[str, Any], *, strict: bool = True, forked: bool = False
+) -> Understood:
     """Sort the keys of a file.
 
     Args:
       dialect: the trainer's.
       keys: dotted, with their values.
       strict: whether a key that looks like a slip in one that matters is an error.
+      forked: whether what the trainer does not have may be of a fork. Then the parts that it may change are not
+        known; else a value that the trainer does not have is left for it to refuse.
 
     Raises:
       ValueError: for such a slip; or a value that the trainer would refuse.
@@ -64,6 +69,7 @@ def understood(dialect: Dialect, keys: Mapping[str, Any], *, strict: bool = True
     without: dict[str, Any] = {}
     strangers: dict[str, str] = {}
     holes: dict[str, Unknown] = {}
+    replaced: list[Unsure] = []
     for given, stated in keys.items():
         key, value = _positive(dialect, given, stated)
         name = dialect.key(key)
@@ -73,6 +79,8 @@ def understood(dialect: Dialect, keys: Mapping[str, Any], *, strict: bool = True
             without[key] = value
         elif isinstance(value, Unknown):
             holes[key] = value
+        elif forked and name in dialect.replaced and value != dialect.beyond[name][0]:
+            replaced.append(Unsure(key, Unknown(str(value), _reason(dialect, name)), dialect.replaced[name]))
         else:
             config[key] = _without_holes(key, value)
     slips = [
@@ -80,8 +88,72 @@ def understood(dialect: Dialect, keys: Mapping[str, Any], *, strict: bool = True
     ]
     if slips and strict:
         raise ValueError(f"{dialect.name} has no key {', '.join(slips)}")
+    if forked:
+        holes |= _values_of_forks(dialect, config, strict)
     unsure = [Unsure(key, value, _depending(dialect, config, key)) for key, value in holes.items()]
+    unsure += replaced
+    if forked:
+        unsure += _keys_of_forks(dialect, {key: keys[key] for key in strangers}, config)
     return Understood(config, unsure, without, strangers)
+
+
+def _reason(dialect: Dialect, name: str) -> str:
+    """Why a key cannot be expressed, as the end of a sentence."""
+    sentence = dialect.beyond[name][1]
+    return f"{sentence[0].lower()}{sentence[1:].rstrip('.')}"
+
+
+def _values_of_forks(dialect: Dialect, config: dict[str, Any], strict: bool) -> dict[str, Unknown]:
+    """The values that the trainer does not have, taken out of the configuration.
+
+    Raises:
+      ValueError: for one that looks like a slip, or is an estimator of another family.
+    """
+    found: dict[str, Unknown] = {}
+    while (error := _not_had(dialect, config)) is not None:
+        given = [
+            key for key, value in config.items() if (dialect.key(key), value) == (error.name, error.value)
+        ]
+        value, known = str(error.value), [str(each) for each in error.known]
+        near = difflib.get_close_matches(value, known, n=1, cutoff=0.8)
+        is_another = error.name in dialect.choices and OTHER_FAMILY.search(value)
+        if not given or is_another or (near and strict):
+            raise error
+        why = f"{dialect.version} has no such value; a fork may have it"
+        found[given[0]] = Unknown(str(config.pop(given[0])), why)
+    return found
+
+
+def _not_had(dialect: Dialect, config: Mapping[str, Any]) -> NoneOfThese | None:
+    """What the trainer says of the first value that it does not have."""
+    try:
+        dialect.recipe(**config)
+    except NoneOfThese as error:
+        return error
+    except ValueError:
+        return None
+    return None
+
+
+def _keys_of_forks(
+    dialect: Dialect, strangers: Mapping[str, Any], config: Mapping[str, Any]
+) -> Iterator[Unsure]:
+    """The keys that the trainer does not have and that by their names are of the objective.
+
+    Raises:
+      ValueError: for one whose name tells of another loss.
+    """
+    why = f"{dialect.version} has no such key; a fork may have it"
+    for key, value in strangers.items():
+        if OTHER_LOSS.search(key.lower().replace(".", " ")) and not is_off(value):
+            raise ValueError(
+                f"{key} = {value}: {dialect.version} has no such key, and its name tells of a fork that trains another"
+                " loss, which is not of this family."
+            )
+        parts = touched(key, value, dict(strangers))
+        is_said = parts == (COMPLETIONS,) and value == dialect.concept(COMPLETIONS, config)
+        if parts and not is_said:
+            yield Unsure(key, value if isinstance(value, Unknown) else Unknown(str(value), why), parts)
 
 
 def _positive(dialect: Dialect, key: str, value: Any) -> tuple[str, Any]:

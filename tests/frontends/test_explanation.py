@@ -153,3 +153,16 @@ def test_latex_is_balanced_and_escaped():
     assert prose("50 % of a_b") == r"50 \% of a\_b"
     assert equation("w = a / b") == "\\begin{gather*}\n  w = \\frac{a}{b}\n\\end{gather*}"
     assert equation("¿no formula?").startswith(r"\begin{verbatim}")
+
+
+def test_what_a_fork_changes_is_told_in_no_part_and_no_warning_rests_on_it():
+    keys = {"algorithm.adv_estimator": "raft", "actor.policy_loss": "plusplus", "rollout.n": 4, "actor.n": 6}
+    of_a_fork = report(DIALECTS["verl"], Launch("verl", "`-m verl.trainer.main_ppo`", keys, is_sure=True))
+    shown = list(pieces(of_a_fork))
+    assert Piece("part", "not known (algorithm.adv_estimator = raft)", "advantage") in shown
+    assert [piece.text for piece in shown if piece.kind == "trap"] == []
+    assert {piece.name for piece in shown if piece.kind == "formula"} == {""}
+    sentence = of_a_fork.explanation.paragraph
+    assert "surrogate not known (actor.policy_loss = plusplus)" in sentence
+    alone = Launch("verl", "`-m verl.trainer.main_ppo`", {"algorithm.adv_estimator": "grpo", "actor.n": 6})
+    assert "groups of (not known: actor.n = 6)" in report(DIALECTS["verl"], alone).explanation.paragraph

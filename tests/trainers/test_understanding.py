@@ -3,6 +3,7 @@
 import pytest
 
 from grpo_ref.trainers import DIALECTS, understood
+from grpo_ref.trainers.dialect import COMPLETIONS
 from grpo_ref.trainers.launch import Unknown
 
 TRL = DIALECTS["trl"]
@@ -51,3 +52,51 @@ def test_a_flag_may_be_turned_off_by_its_name():
 def test_a_list_of_which_a_part_is_unknown_is_refused():
     with pytest.raises(ValueError, match=r"reward_weights: a part of \['1.0', '\$X'\] is not known"):
         understood(TRL, {"reward_weights": [1.0, HOLE]})
+
+
+VERL, SLIME, AREAL = DIALECTS["verl"], DIALECTS["slime"], DIALECTS["areal"]
+# trainer, keys -> what is not known, and the parts that it may change
+OF_FORKS = {
+    "an estimator": (VERL, {"algorithm.adv_estimator": "raft"}, {"algorithm.adv_estimator": ("advantage",)}),
+    "a loss": (VERL, {"actor.loss_mode": "kl_cov"}, {"actor.loss_mode": ("surrogate", "aggregate")}),
+    "a size of a group": (VERL, {"actor.n": 6}, {"actor.n": (COMPLETIONS,)}),
+    "the size that is known anyhow": (VERL, {"rollout.n": 6, "actor.n": 6}, {}),
+    "off": (VERL, {"actor.loss_mode": "vanilla", "algorithm.use_kl_sum": False}, {}),
+    "switched off": (VERL, {"length_penalty.enable": False, "length_penalty.scale": 1.0}, {}),
+    "of the sampler": (VERL, {"actor_rollout_ref.rollout.entropy_weight": 0.2}, {}),
+    "nothing of the objective": (VERL, {"retriever.topk": 3, "trainer.loss_chunk_size": 4}, {}),
+    "a function of one's own": (
+        SLIME,
+        {"custom_advantage_function_path": "mine.f"},
+        {"custom_advantage_function_path": ("advantage",)},
+    ),
+    "a key that was taken out": (
+        AREAL,
+        {"actor.behav_imp_weight_cap": 5.0},
+        {"actor.behav_imp_weight_cap": ("corrections",)},
+    ),
+}
+
+
+@pytest.mark.parametrize(("dialect", "keys", "unsure"), OF_FORKS.values(), ids=OF_FORKS)
+def test_what_a_fork_may_change_is_not_known(dialect, keys, unsure):
+    found = understood(dialect, keys, forked=True)
+    assert {each.key: each.parts for each in found.unsure} == unsure
+
+
+NOT_OF_FORKS = {
+    "a slip in a value": (VERL, {"actor.policy_loss.loss_mode": "vanila"}, "expected one of 'vanilla'"),
+    "a critic": (VERL, {"algorithm.adv_estimator": "bi_level_gae"}, "got 'bi_level_gae'"),
+    "a teacher": (SLIME, {"advantage_estimator": "on_policy_distillation"}, "got 'on_policy_distillation'"),
+    "another loss": (VERL, {"actor.tb_type": "tempered"}, "a fork that trains another loss"),
+}
+
+
+@pytest.mark.parametrize(("dialect", "keys", "message"), NOT_OF_FORKS.values(), ids=NOT_OF_FORKS)
+def test_what_is_no_fork_of_this_family_is_refused(dialect, keys, message):
+    with pytest.raises(ValueError, match=message):
+        understood(dialect, keys, forked=True)
+
+
+def test_without_a_file_a_value_that_is_not_there_is_left_for_the_trainer_to_refuse():
+    assert understood(VERL, {"algorithm.adv_estimator": "raft"}).config == {"algorithm.adv_estimator": "raft"}

@@ -34,6 +34,7 @@ from grpo_ref.trainers.areal.keys import (
     OTHERS,
     PLACES,
     REJECTION,
+    REPLACED,
 )
 from grpo_ref.trainers.areal.metrics import METRICS
 from grpo_ref.trainers.areal.quirks import (
@@ -257,6 +258,7 @@ DIALECT = Dialect(
     },
     others=OTHERS,
     beyond=BEYOND,
+    replaced=REPLACED,
     groups=GROUPS,
     ignored=IGNORED,
     places=PLACES,

@@ -116,7 +116,10 @@ BEYOND: dict[str, tuple[Any, str]] = {
     ),
     "behave_imp_weight_cap": (math.nan, _REMOVED),
     "behave_imp_weight_mode": (math.nan, _REMOVED),
+    "behav_imp_weight_cap": (math.nan, _REMOVED),
 }
+REPLACED = {key: ("corrections",) for key in BEYOND if "imp_weight" in key}
+"""What files of earlier versions say in another way."""
 PLACES = {
     "actor.max_new_tokens": "actor",
     "gconfig.max_new_tokens": "gconfig",

@@ -29,7 +29,9 @@ def check(s: SimpleNamespace) -> None:
 
     ms-swift `RLHFArguments`, `GRPOConfig` and `_compute_loss_and_metrics`.
     """
-    one_of("rlhf_type", s.rlhf_type, {"grpo": "the others are no GRPO"})
+    _expect(
+        s.rlhf_type == "grpo", f"rlhf_type: expected one of 'grpo', got {s.rlhf_type!r}, which is no GRPO"
+    )
     for key, values in ALLOWED.items():
         one_of(key, getattr(s, key), dict.fromkeys(values))
     _check_sampler(s)

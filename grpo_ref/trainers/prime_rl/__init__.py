@@ -15,6 +15,7 @@ from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.trainers.dialect import Dialect
 from grpo_ref.trainers.prime_rl.keys import (
     ABOUT,
+    ALIASES,
     BEYOND,
     CONCEPTS,
     DEFAULTS,
@@ -106,6 +107,7 @@ DIALECT = Dialect(
     },
     others=OTHERS,
     beyond=BEYOND,
+    aliases=ALIASES,
     groups=GROUPS,
     ignored=IGNORED,
     concepts=CONCEPTS,

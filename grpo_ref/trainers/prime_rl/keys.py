@@ -88,6 +88,8 @@ ELSEWHERE = {
 SOURCE = ("env", "serve", "name", "ratio", "sampling", "group_size", "algo", "curriculum")
 """What one source of tasks may say."""
 CONCEPTS = {COMPLETIONS: "group_size"}
+ALIASES = {"rollouts_per_example": "group_size"}
+"""Names from before May 2026, which prime-rl still reads."""
 _HARDWARE = "This does not touch the objective; prime-rl refuses some combinations."
 ABOUT = {
     **dict.fromkeys(CHECKED, _HARDWARE),

@@ -14,7 +14,7 @@ from grpo_ref.kernels.rewards import task_reward
 from grpo_ref.kernels.surrogates import cispo, clipped, dual_clipped
 from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect
-from grpo_ref.trainers.slime.keys import ABOUT, ALIASES, BEYOND, CONCEPTS, DEFAULTS, OTHERS
+from grpo_ref.trainers.slime.keys import ABOUT, ALIASES, BEYOND, CONCEPTS, DEFAULTS, OTHERS, REPLACED
 from grpo_ref.trainers.slime.metrics import METRICS
 from grpo_ref.trainers.slime.quirks import (
     CALLS,
@@ -165,6 +165,7 @@ DIALECT = Dialect(
     },
     others=OTHERS,
     beyond=BEYOND,
+    replaced=REPLACED,
     aliases=ALIASES,
     always=("n_samples_per_prompt",),
     concepts=CONCEPTS,

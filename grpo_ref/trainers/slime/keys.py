@@ -159,6 +159,14 @@ BEYOND = {
         "A loss that balances the experts of the model is added; it is not of the tokens.",
     ),
 }
+REPLACED = {
+    "custom_advantage_function_path": ("advantage",),
+    "custom_pg_loss_reducer_function_path": ("aggregate",),
+    "custom_reward_post_process_path": ("advantage",),
+    "rollout_data_postprocess_path": ("advantage", "admit"),
+    "rollout_sample_filter_path": ("admit",),
+}
+"""What a function of one's own takes the place of, where that is a part and not the whole loss."""
 ALIASES = {name.replace("_", "-"): name for name in [*DEFAULTS, *OTHERS, *BEYOND] if "_" in name}
 """A flag may be written with hyphens."""
 CONCEPTS = {COMPLETIONS: "n_samples_per_prompt", BONUS: "entropy_coef"}

@@ -31,11 +31,8 @@ def check(s: Mapping[str, Any]) -> None:
     Args:
       s: every key with its value.
     """
-    for key, values in ALLOWED.items():
+    for key, values in {**ALLOWED, **KNOWN}.items():
         one_of(key, s[key], dict.fromkeys(values))
-    for key, paths in KNOWN.items():
-        if s[key] not in paths:
-            raise ValueError(f"slime: {key} = {s[key]!r} cannot be expressed here; known is {paths[1:]}")
     _refuse(s["kl_coef"] != 0 and s["kl_loss_coef"] != 0, "kl_coef", "with kl_loss_coef")
     whitened = s["advantage_estimator"].startswith("reinforce") and not s["normalize_advantages"]
     _refuse(whitened, "advantage_estimator", f"{s['advantage_estimator']} without normalize_advantages")

@@ -18,6 +18,11 @@ from grpo_ref.frontends.launched import launched
 from grpo_ref.trainers.dialect import COMPLETIONS
 
 LIST = Path(__file__).parents[1] / "launch_files.json"
+PARTS = {
+    **{"group size": COMPLETIONS, "entropy": "bonus", "KL": "kl_coef"},
+    **dict.fromkeys(("clip_low", "clip_high", "dual clip"), "surrogate"),
+}
+"""Facts, each with the part of the report that tells it."""
 HANDING_ON = {"unsloth": "trl", "axolotl": "trl", "oumi": "trl"}
 
 
@@ -36,7 +41,7 @@ def main(folder: Path) -> None:
 def judged(folder: Path, entry: dict[str, Any]) -> tuple[str, str]:
     """What became of a file, and what is different."""
     try:
-        told = explained(folder / entry["file"])
+        told = explained(folder / entry["file"], entry["path"])
     except ValueError as error:
         return ("rightly refused", "") if entry["expected"] == "refuse" else ("refused", str(error))
     if entry["expected"] == "refuse":
@@ -52,18 +57,26 @@ def judged(folder: Path, entry: dict[str, Any]) -> tuple[str, str]:
     return verdict, "; ".join([*found, *told.launch.cautions])
 
 
-def explained(path: Path) -> Report:
-    """The report, with the files beside it that it names."""
+def explained(path: Path, inside: str) -> Report:
+    """The report, with the files of its repository that it names; it stands at its place among them."""
     beside = path.with_suffix("")
-    with tempfile.TemporaryDirectory() as place:
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, inside)
         if beside.is_dir():
-            shutil.copytree(beside, place, dirs_exist_ok=True)
-        copy = shutil.copy(path, place)
-        ((_, launch),) = launched([str(copy)])
+            shutil.copytree(beside, folder, dirs_exist_ok=True)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, place)
+        ((_, launch),) = launched([str(place)])
         return report(*dialect_of(launch))
 
 
 def facts(told: Report, entry: dict[str, Any]) -> list[tuple[str, Any, Any]]:
+    """Name, what the list says and what the report says, of everything that it does not call unknown."""
+    unknown = {part for each in told.found.unsure for part in each.parts}
+    return [fact for fact in stated(told, entry) if PARTS.get(fact[0]) not in unknown]
+
+
+def stated(told: Report, entry: dict[str, Any]) -> list[tuple[str, Any, Any]]:
     """Name, what the list says and what the report says, of everything that is a number or a name."""
     recipe, wanted = told.explanation.recipe, entry["facts"]
     settings, kl = recipe.surrogate.settings, wanted.get("kl") or {}
