@@ -9,7 +9,8 @@ from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.launch import Beside, Launch, launch_of, launches
 from grpo_ref.trainers.launch.arguments import FLAG, OVERRIDE
 
-CONFIGS = (".yaml", ".yml", ".json", ".toml")
+BESIDE = (".yaml", ".yml", ".json", ".toml", ".sh", ".bash", ".slurm", ".sbatch", ".env")
+"""Endings of the files that are read because another one names them."""
 LONGEST_NAME = 250
 UPWARDS = 5
 """In how many folders above a file what it names is looked for: a script is launched from the root."""
@@ -100,10 +101,10 @@ def _first(found: list[Launch]) -> Launch:
 
 
 def _beside(folder: Path) -> Beside:
-    """Finds configuration files beside a file, or where it is launched from: a folder above."""
+    """Finds configuration files and scripts beside a file, or where it is launched from: a folder above."""
 
     def find(path: str) -> str | None:
-        if not path.endswith(CONFIGS):
+        if not path.endswith(BESIDE):
             return None
         above = [folder, *folder.resolve().parents][: UPWARDS + 1]
         places = [Path(path)] if Path(path).is_absolute() else [place / path for place in above]

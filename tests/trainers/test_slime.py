@@ -113,7 +113,7 @@ REFUSED = {
     ),
     "a function of somebody": (
         {"custom_tis_function_path": "mine.weights"},
-        "custom_tis_function_path: expected one of None, 'slime.backends.megatron_utils.loss.vanilla_tis_function'",
+        "custom_tis_function_path: expected one of None, 'slime.backends",
     ),
     "two reasons to leave a token out": (
         {"use_tis": True, "use_opsm": True} | MIS,

@@ -65,7 +65,7 @@ def program(words: Sequence[str]) -> Start | None:
     for place in reversed(range(len(words))):
         is_module = place > 0 and words[place - 1] == "-m"
         is_relay = any(name in HANDING_ON for name in _names(words, place))
-        if is_module or is_relay or words[place].endswith(".py"):
+        if is_module or is_relay or words[place].endswith((".py", ".sh")):
             return Start("", words[place], place + 1)
     return None
 

@@ -3,15 +3,18 @@
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.launch.arguments import FLAG, OVERRIDE, read_arguments
-from grpo_ref.trainers.launch.detection import elsewhere, of_keys, pinned, program, started
+from grpo_ref.trainers.launch.detection import Start, elsewhere, of_keys, pinned, program, started
 from grpo_ref.trainers.launch.python import Config, PythonScript, read_notebook, read_python
 from grpo_ref.trainers.launch.relays import handed_on, relay_of
 from grpo_ref.trainers.launch.text import Text
 from grpo_ref.trainers.launch.trees import Beside, nowhere, read_tree
+
+if TYPE_CHECKING:
+    from grpo_ref.trainers.launch.shell.script import Note
 
 ENDINGS = {
     **dict.fromkeys((".yaml", ".yml", ".json", ".toml"), "tree"),
@@ -195,26 +198,48 @@ def _of_shell(text: str, name: str, beside: Beside) -> Iterator[Launch]:
         from grpo_ref.trainers.launch.shell import read_shell
     except ImportError as error:
         raise ValueError("it is a shell script, which cannot be read here: paste the keys alone") from error
-    script = read_shell(text)
+    script = read_shell(text, beside)
     notes = [f"Line {note.line}: {note.text}" for note in script.notes]
     strangers = []
     is_found = False
     for command in script.commands:
-        words = [str(word) for word in command.words]
-        start = started(words)
+        spelled, start = _started(command.words)
+        words = [str(word) for word in spelled]
         if start is not None:
             is_found = True
-            launch = _launched(
-                command.words[start.behind :], start.trainer, start.shown, script.files, beside
-            )
+            launch = _launched(spelled[start.behind :], start.trainer, start.shown, script.files, beside)
             why = f"`{start.shown}` in line {command.line}"
             yield replace(launch, why=why, notes=[*launch.notes, *notes], is_sure=True, is_whole=True)
         elif other := elsewhere(words):
             strangers.append(Launch("", "", {}, notes=[f"{other} is started, and has no dialect here."]))
         elif (start := program(words)) is not None:
             strangers.append(_launched(command.words[start.behind :], "", "", script.files, beside))
+    for source in [] if is_found else script.python:
+        strangers += _of_script(read_python(source), beside)
     if not is_found:
-        yield from strangers
+        absent = _not_found(script.notes)
+        yield from (replace(each, notes=[*each.notes, *absent]) for each in strangers)
+        yield Launch("", "", {}, notes=absent)
+
+
+def _started(words: Sequence[Text]) -> tuple[Sequence[Text], Start | None]:
+    """What a command starts, with its words; a hole that may be several programs counts if all are one trainer's."""
+    start = started([str(word) for word in words])
+    holes = [(i, word.holes[0]) for i, word in enumerate(words) if len(word.parts) == len(word.holes) == 1]
+    for place, hole in [] if start else holes:
+        ways = [
+            [*words[:place], *map(Text.of, way.split()), *words[place + 1 :]] for way in hole.alternatives
+        ]
+        found = [started([str(word) for word in way]) for way in ways]
+        first = found[0] if found else None
+        if first and all(each and each.trainer == first.trainer for each in found):
+            return ways[0], first
+    return words, start
+
+
+def _not_found(notes: "Sequence[Note]") -> list[str]:
+    """What is said of scripts that a script runs and that are not there."""
+    return [note.text for note in notes if note.text.startswith("It runs") and "not found" in note.text]
 
 
 def _launched(

@@ -71,6 +71,28 @@ def test_a_file_that_the_script_writes_is_read():
     assert launch.keys == {"beta": 0.3}
 
 
+WAYS = {
+    "either of two programs": 'if [ -x $P ]; then C=($P/bin/trl); else C=(python -m trl); fi\n"${C[@]}" grpo --beta 0.1',
+    "python that reads what it is given": f"python - <<'EOF'\n{PYTHON}EOF\n",
+    "a script beside it": "export B=0.1; bash train.sh",
+    "a variable that is evaluated": "CMD='trl grpo --beta 0.1'\neval $CMD",
+}
+
+
+@pytest.mark.parametrize("script", WAYS.values(), ids=WAYS)
+def test_a_trainer_is_found_however_it_is_started(script):
+    launch, *_ = launches(script, "x.sh", beside={"train.sh": "trl grpo --beta $B\n"}.get)
+    assert (launch.trainer, launch.keys["beta"]) == ("trl", 0.1)
+
+
+def test_a_script_that_is_not_there_is_the_reason():
+    with pytest.raises(ValueError, match=r"^It runs run\.sh, which was not found"):
+        launches("#!/bin/bash\nbash run.sh\n", "x.sh")
+    (launch,) = launches("bash run.sh --num_generations 4 --scale_rewards none --beta 0.1\n", "x.sh")
+    assert (launch.trainer, launch.is_sure) == ("trl", False)
+    assert launch.notes[-1].startswith("Line 1: It runs run.sh, which was not found")
+
+
 def test_several_trainings_come_by_the_number_of_their_keys():
     first, second = launches("trl grpo --beta 0.1\ntrl grpo --beta 0.2 --epsilon 0.3\n", "x.sh")
     assert (len(first.keys), len(second.keys)) == (2, 1)

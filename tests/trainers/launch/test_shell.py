@@ -235,6 +235,49 @@ def test_variables_before_a_command():
     assert shown("A=1 t; t $A") == ["t", "t|$A"]
 
 
+BESIDE = {
+    "env.sh": "LR=1e-6\nexport N=8\nreturn 0\nLR=2\n",
+    "run.sh": 't --lr "$LR" --n $N "$@"\n',
+    "self.sh": "t\nbash self.sh\n. self.sh\n",
+    "left.sh": "exit 1\n",
+}
+OTHERS = {
+    "eval": ("CMD='t --name \"a b\"'; eval $CMD --x $Y", ["t|--name|a b|--x|$Y"]),
+    "eval sets a variable": ("eval A=1; t $A", ["t|1"]),
+    "source": ("source env.sh; t $LR $N", ["t|1e-6|8"]),
+    "a dot": (". ./env.sh && t $LR", ["t|1e-6"]),
+    "a folder that is not known": ('source "$(dirname "$0")/env.sh"; t $LR', ["dirname|$0", "t|1e-6"]),
+    "a script sees what is exported": (
+        "LR=5; export N=4; bash run.sh --x 1",
+        ["bash|run.sh|--x|1", "t|--lr|$LR|--n|4|--x|1"],
+    ),
+    "a script that is called": ("N=2 ./run.sh", ["./run.sh", "t|--lr|$LR|--n|2"]),
+    "a script for a cluster": (
+        "N=2 sbatch --nodes 2 run.sh",
+        ["sbatch|--nodes|2|run.sh", "t|--lr|$LR|--n|2"],
+    ),
+    "a script in itself": ("bash self.sh", ["bash|self.sh", "t", "bash|self.sh"]),
+    "a script that ends": ("bash left.sh; t", ["bash|left.sh", "t"]),
+}
+
+
+@pytest.mark.parametrize(("script", "lines"), OTHERS.values(), ids=OTHERS)
+def test_other_scripts_are_read(script, lines):
+    commands = read_shell(script, lambda path: BESIDE.get(path.removeprefix("./"))).commands
+    assert ["|".join(map(str, command.words)) for command in commands] == lines
+
+
+def test_a_script_that_is_not_there_is_told():
+    assert notes("bash gone.sh") == [
+        "It runs gone.sh, which was not found: what that script does is not in this answer."
+    ]
+
+
+def test_what_python_is_given_in_the_script_is_kept():
+    script = "python - <<'E'\na = 1\nE\npython -c 'b = 2'\npython t.py"
+    assert read_shell(script).python == ["a = 1\n", "b = 2"]
+
+
 FILES = {
     "expanded": ("L=1; cat > a.yaml <<EOF\nlr: $L\nm: $M\nEOF", {"a.yaml": "lr: 1\nm: $M\n"}),
     "quoted": ("cat <<'EOF' > a\n$L\nEOF", {"a": "$L\n"}),

@@ -8,13 +8,13 @@ from tree_sitter import Node
 from grpo_ref.trainers.launch.shell.branches import Run
 from grpo_ref.trainers.launch.shell.budget import TURNS
 from grpo_ref.trainers.launch.shell.conditions import Truth
-from grpo_ref.trainers.launch.shell.programs import Programs
 from grpo_ref.trainers.launch.shell.scope import Value
+from grpo_ref.trainers.launch.shell.scripts import Scripts
 from grpo_ref.trainers.launch.shell.state import Jump, Landing
 from grpo_ref.trainers.launch.text import Hole, Text
 
 
-class Loops(Programs):
+class Loops(Scripts):
     """Reads for, while and until."""
 
     def for_each(self, node: Node) -> Truth:

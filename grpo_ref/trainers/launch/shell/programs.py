@@ -1,6 +1,5 @@
 """Simple commands: those of the shell are carried out, functions are read, programs are kept."""
 
-import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -27,9 +26,7 @@ from grpo_ref.trainers.launch.shell.script import CannotRead, Command
 from grpo_ref.trainers.launch.shell.state import Function, Jump, Landing
 from grpo_ref.trainers.launch.text import Hole, Text
 
-SHELLS = re.compile(r"(?:.*/)?(?:ba|z|da)?sh")
-TAKES_SCRIPT = re.compile(r"(?:.*/)?(?:(?:ba|z|da)?sh|sbatch)")
-SILENT = frozenset({"sleep", "mkdir", "rm", "cp", "mv", "touch", "chmod", "source", "."})
+SILENT = frozenset({"sleep", "mkdir", "rm", "cp", "mv", "touch", "chmod"})
 
 
 class Programs(Branches):
@@ -48,6 +45,18 @@ class Programs(Branches):
     @abstractmethod
     def statement(self, node: Node) -> Truth:
         """Read one statement."""
+
+    @abstractmethod
+    def evaluate(self, texts: Sequence[Text]) -> Truth:
+        """Eval words."""
+
+    @abstractmethod
+    def include(self, texts: Sequence[Text]) -> Truth:
+        """Source FILE."""
+
+    @abstractmethod
+    def hand_on(self, texts: Sequence[Text], variables: dict[str, Text], given: Text | None) -> None:
+        """Read the script that a program is given."""
 
     def simple(self, node: Node) -> Truth:
         """A command, an assignment, or a condition."""
@@ -109,6 +118,10 @@ class Programs(Branches):
             truth = self._call_or_not(self.functions[name], tuple(texts[1:]))
         elif carried_out:
             truth = self._carry_out(carried_out, texts, redirects)
+        elif name == "eval":
+            truth = self.evaluate(texts)
+        elif name in ("source", "."):
+            truth = self.include(texts)
         else:
             truth = self._program(texts, given, redirects)
         for name in given:
@@ -145,9 +158,7 @@ class Programs(Branches):
             self.commands.append(Command(tuple(texts), variables, self.budget.line, self.maybe))
         if redirects.target is None and name not in SILENT:
             self.write(written)
-        if name in ("eval", "source", "."):
-            self.note(f"What `{name}` runs in line {self.budget.line} is not read.")
-        self._inner_script(texts, variables, redirects.given)
+        self.hand_on(texts, variables, redirects.given)
         self.ran = True
         if name == "exec" and len(texts) > 1:
             raise Jump("exit")
@@ -174,23 +185,12 @@ class Programs(Branches):
             name = str(target)
             self.files[name] = (self.files.get(name, "") if append else "") + str(redirects.given)
 
-    def _inner_script(self, texts: Sequence[Text], variables: dict[str, Text], given: Text | None) -> None:
-        """Read what `bash -c` or `bash <<EOF` is given."""
-        begin = next((i for i, text in enumerate(texts) if SHELLS.fullmatch(str(text))), None)
-        options = 0 if begin is None else _options(texts[begin + 1 :])
-        place = None if begin is None else begin + 1 + options
-        runs_text = begin is not None and any(
-            "c" in str(text) for text in texts[begin + 1 : begin + 1 + options]
-        )
-        if place is not None and runs_text and place < len(texts):
-            self._inner(texts[place], variables, tuple(texts[place + 2 :]))
-        elif given is not None and TAKES_SCRIPT.fullmatch(str(texts[0])):
-            self._inner(given, variables, ())
-
-    def _inner(self, text: Text, variables: dict[str, Text], arguments: tuple[Text, ...]) -> None:
-        """A script inside the script, which sees what is exported."""
+    def inner(
+        self, text: Text, variables: dict[str, Text], arguments: tuple[Text, ...], line: int | None = None
+    ) -> None:
+        """A script inside the script, which sees what is exported; its first line counts as this one."""
         try:
-            outline = Outline.of(self.script_of(text), self.budget.line)
+            outline = Outline.of(self.script_of(text), line or self.budget.line)
         except CannotRead as error:
             self.note(f"The script that line {self.budget.line} runs cannot be read: {error}.")
             return
@@ -198,7 +198,7 @@ class Programs(Branches):
         self.scope = replace(scope.of_program(), arguments=arguments)
         self.scope.variables |= variables
         self.functions = {}
-        with self._reading(outline):
+        with self.reading(outline):
             self.apart(lambda: self.statements(outline.root.children))
         self.scope, self.functions = scope, functions
 
@@ -224,7 +224,7 @@ class Programs(Branches):
         self.landings.append(landing)
         self.hidden.append({})
         try:
-            with self._reading(function.outline):
+            with self.reading(function.outline):
                 truth = self.statement(function.body)
         except Jump as jump:
             if jump.kind != "return":
@@ -250,7 +250,7 @@ class Programs(Branches):
         except CannotRead:
             return hole
         outer, self.written = self.written, []
-        with self._reading(outline):
+        with self.reading(outline):
             self.apart(lambda: self.statements(outline.root.children))
         written, self.written = self.written, outer
         pieces = [piece for piece in written if piece is not None]
@@ -260,7 +260,7 @@ class Programs(Branches):
         return hole
 
     @contextmanager
-    def _reading(self, outline: Outline) -> Iterator[None]:
+    def reading(self, outline: Outline) -> Iterator[None]:
         """Read another script, then go on with this one."""
         outer, line = self.outline, self.budget.line
         self.budget.spend(len(outline.outline))
@@ -310,7 +310,7 @@ class Redirects:
             self.appends = ">>" in token.operator
 
 
-def _options(texts: Sequence[Text]) -> int:
+def options(texts: Sequence[Text]) -> int:
     """How many words are options of a shell, as -e and -o pipefail."""
     count = 0
     while count < len(texts) and str(texts[count])[:1] in ("-", "+"):

@@ -3,18 +3,20 @@
 from grpo_ref.trainers.launch.shell.outline import Outline
 from grpo_ref.trainers.launch.shell.script import CannotRead, Script
 from grpo_ref.trainers.launch.shell.walk import Shell
+from grpo_ref.trainers.launch.trees import Beside, nowhere
 
 CHARACTERS = 1_000_000
 
 
-def read_shell(script: str) -> Script:
+def read_shell(script: str, beside: Beside = nowhere) -> Script:
     r"""The commands that a shell script would run, with their words as far as they are known.
 
-    Nothing is run, no file is opened and no variable of the environment is read. What depends on them is a
-    hole in a word. Where a condition is not known, both branches are read.
+    Nothing is run, no other file is opened and no variable of the environment is read. What depends on them is
+    a hole in a word. Where a condition is not known, both branches are read.
 
     Args:
       script: its text, or a launch line.
+      beside: finds the scripts that it runs or includes.
 
     Raises:
       CannotRead: if it is too long, too deep or takes too many steps, or a quote or bracket is not closed.
@@ -28,14 +30,15 @@ def read_shell(script: str) -> Script:
     if len(script) > CHARACTERS:
         raise CannotRead(1, f"begins a script of more than {CHARACTERS:,} characters")
     try:
-        return _read(script.replace("\r\n", "\n"))
+        return _read(script.replace("\r\n", "\n"), beside)
     except RecursionError as error:
         raise CannotRead(1, "begins a script that is nested too deep") from error
 
 
-def _read(text: str) -> Script:
+def _read(text: str, beside: Beside) -> Script:
     outline = Outline.of(text)
     shell = Shell(outline)
+    shell.beside = beside
     shell.whole()
     notes = sorted({*outline.lexer.notes, *shell.notes})
-    return Script(shell.commands, shell.files, notes)
+    return Script(shell.commands, shell.files, notes, shell.python)

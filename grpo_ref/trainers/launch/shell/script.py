@@ -40,8 +40,16 @@ class Note:
 
 @dataclass(frozen=True)
 class Script:
-    """The commands in the order in which they would run, the files that here-documents write, and notes."""
+    """The commands in the order in which they would run, the files that here-documents write, and notes.
+
+    Args:
+      commands: one after the other.
+      files: by their paths.
+      notes: on what a reader has to know.
+      python: programs that Python is given in the script, as in `python - <<EOF`.
+    """
 
     commands: list[Command] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
+    python: list[str] = field(default_factory=list)

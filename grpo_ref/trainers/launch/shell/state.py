@@ -1,6 +1,7 @@
 """What changes while a script is read."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
@@ -63,7 +64,9 @@ class State:
     """The variables, what has been found, and what may still be spent.
 
     Args:
-      commands, files, notes: found so far.
+      beside: the text of a script by its path as this one gives it; None if there is none.
+      commands, files, python, notes: found so far; `python` are programs that Python is given in the script.
+      followed: the files that are being read.
       scope: the variables now.
       budget: what is left.
       functions: by name.
@@ -76,8 +79,11 @@ class State:
       marked: the holes that marks in the text of `bash -c` stand for.
     """
 
+    beside: Callable[[str], str | None] = lambda path: None
     commands: list[Command] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
+    python: list[str] = field(default_factory=list)
+    followed: list[str] = field(default_factory=list)
     notes: dict[Note, None] = field(default_factory=dict)
     scope: Scope = field(default_factory=Scope)
     budget: Budget = field(default_factory=Budget)
