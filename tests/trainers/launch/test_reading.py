@@ -72,7 +72,9 @@ def test_a_file_that_the_script_writes_is_read():
 
 
 WAYS = {
-    "either of two programs": 'if [ -x $P ]; then C=($P/bin/trl); else C=(python -m trl); fi\n"${C[@]}" grpo --beta 0.1',
+    "either of two programs": (
+        'if [ -x $P ]; then C=($P/trl); else C=(python -m trl); fi\n"${C[@]}" grpo --beta 0.1'
+    ),
     "python that reads what it is given": f"python - <<'EOF'\n{PYTHON}EOF\n",
     "a script beside it": "export B=0.1; bash train.sh",
     "a variable that is evaluated": "CMD='trl grpo --beta 0.1'\neval $CMD",
@@ -90,7 +92,7 @@ def test_a_script_that_is_not_there_is_the_reason():
         launches("#!/bin/bash\nbash run.sh\n", "x.sh")
     (launch,) = launches("bash run.sh --num_generations 4 --scale_rewards none --beta 0.1\n", "x.sh")
     assert (launch.trainer, launch.is_sure) == ("trl", False)
-    assert launch.notes[-1].startswith("Line 1: It runs run.sh, which was not found")
+    assert launch.notes[-1].startswith("It runs run.sh, which was not found")
 
 
 def test_several_trainings_come_by_the_number_of_their_keys():
