@@ -108,6 +108,7 @@ def _beside(folder: Path) -> Beside:
             return None
         above = [folder, *folder.resolve().parents][: UPWARDS + 1]
         places = [Path(path)] if Path(path).is_absolute() else [place / path for place in above]
+        places.append(folder / Path(path).name)
         found = next((place for place in places if place.is_file()), None)
         return None if found is None else found.read_text(encoding="utf-8", errors="replace")
 

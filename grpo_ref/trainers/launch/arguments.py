@@ -1,7 +1,8 @@
 """The words behind a program's name: flags as argparse reads them and overrides as Hydra reads them."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from grpo_ref.trainers.launch.text import Text
@@ -9,8 +10,13 @@ from grpo_ref.trainers.launch.values import Unknown, parsed
 
 FLAG = re.compile(r"--?[A-Za-z][\w.-]*(=.*)?", re.DOTALL)
 OVERRIDE = re.compile(r"\+{0,2}[\w@./-]+=.*", re.DOTALL)
-FILES = ("config", "config_file", "cfg", "config_path", "config_name", "cfg_path")
+DELETION = re.compile(r"~([A-Za-z_][\w@./-]*)(=.*)?", re.DOTALL)
+FILES = ("config", "config_file", "cfg", "config_path", "config_name", "cfg_path", "config_dir")
 """Flags that name a file of keys."""
+SHORT = {"cp": "config_path", "cn": "config_name", "cd": "config_dir"}
+"""What Hydra's short flags stand for."""
+LAST_WORD = ("custom_config_path",)
+"""Flags that name a file whose keys count before all other flags."""
 
 
 class Arguments(NamedTuple):
@@ -19,6 +25,8 @@ class Arguments(NamedTuple):
     Attributes:
       keys: with their values; of a key that is given twice the last value.
       files: of keys, as they are named.
+      last: files whose keys go before those of the words, by their flags.
+      folders: where Hydra looks for the files of its groups.
       rest: words that are neither a flag nor an override.
       notes: what a reader has to know of the reading, in whole sentences.
     """
@@ -27,6 +35,8 @@ class Arguments(NamedTuple):
     files: list[str]
     rest: list[str]
     notes: list[str]
+    last: Mapping[str, str] = MappingProxyType({})
+    folders: Sequence[str] = ()
 
 
 def read_arguments(words: Sequence[Text]) -> Arguments:
@@ -49,14 +59,19 @@ def read_arguments(words: Sequence[Text]) -> Arguments:
     for name, values in _grouped(words):
         if name is None:
             rest += [word.text for word in values]
-        elif name in FILES:
+        elif (name := SHORT.get(name, name)) in (*FILES, *LAST_WORD):
             named[name] = values[0].text if values else ""
         else:
             value = _value(values)
             if name in keys and keys[name] != value:
                 notes.append(f"{name} is given twice, {keys[name]} and {value}; the last one counts.")
             keys[name] = value
-    return Arguments(keys, _files(named), rest, notes)
+    folders = [named[flag] for flag in ("config_dir", "config_path") if named.get(flag)]
+    last = {flag: named.pop(flag) for flag in LAST_WORD if flag in named}
+    return Arguments(keys, _files(named), rest, notes, last, folders)
+
+
+DELETED = "it is taken out of the configuration, and what the trainer does without it is not known here"
 
 
 class _Word(NamedTuple):
@@ -86,6 +101,8 @@ def _grouped(words: Sequence[Text]) -> Iterator[tuple[str | None, list[_Word]]]:
             )
         elif OVERRIDE.fullmatch(word.text):
             yield name.lstrip("+"), [word._replace(text=value)]
+        elif deleted := DELETION.fullmatch(word.text):
+            yield deleted[1], [_Word(word.text, DELETED)]
         else:
             yield None, [word]
 
@@ -117,8 +134,9 @@ def _value(words: Sequence[_Word]) -> Any:
 
 def _files(named: dict[str, str]) -> list[str]:
     """The files that flags name; Hydra's folder and name are one."""
-    paths = [path for flag, path in named.items() if flag not in ("config_path", "config_name")]
-    name, folder = named.get("config_name", ""), named.get("config_path", "")
+    hydra = ("config_path", "config_name", "config_dir")
+    paths = [path for flag, path in named.items() if flag not in hydra]
+    name, folder = named.get("config_name", ""), named.get("config_dir", named.get("config_path", ""))
     if name:
         name = name if name.endswith((".yaml", ".yml")) else f"{name}.yaml"
         paths.append(f"{folder}/{name}" if folder else name)

@@ -6,18 +6,19 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from grpo_ref.trainers import DIALECTS
-from grpo_ref.trainers.launch.arguments import FLAG, OVERRIDE, read_arguments
+from grpo_ref.trainers.launch.arguments import FLAG, OVERRIDE, Arguments, read_arguments
 from grpo_ref.trainers.launch.detection import Start, elsewhere, of_keys, pinned, program, started
 from grpo_ref.trainers.launch.python import Config, PythonScript, read_notebook, read_python
 from grpo_ref.trainers.launch.relays import handed_on, relay_of
 from grpo_ref.trainers.launch.text import Text
-from grpo_ref.trainers.launch.trees import Beside, nowhere, read_tree
+from grpo_ref.trainers.launch.trees import ENDINGS, Beside, in_group, nowhere, package_of, read_tree
+from grpo_ref.trainers.launch.values import flat
 
 if TYPE_CHECKING:
     from grpo_ref.trainers.launch.shell.script import Note
 
-ENDINGS = {
-    **dict.fromkeys((".yaml", ".yml", ".json", ".toml"), "tree"),
+KINDS = {
+    **dict.fromkeys(ENDINGS, "tree"),
     **dict.fromkeys((".sh", ".bash", ".slurm", ".sbatch", ".zsh"), "shell"),
     ".py": "python",
     ".ipynb": "notebook",
@@ -69,9 +70,7 @@ def launches(text: str, name: str = "", beside: Beside = nowhere, trainer: str =
     if len(text) > longest:
         raise ValueError(f"it is longer than {longest:,} characters")
     text = text.replace("\r\n", "\n")
-    kind = next((kind for ending, kind in ENDINGS.items() if name.lower().endswith(ending)), "") or _kind(
-        text
-    )
+    kind = next((kind for ending, kind in KINDS.items() if name.lower().endswith(ending)), "") or _kind(text)
     found = [_with_trainer(launch, trainer) for launch in READERS[kind](text, name, beside)]
     known = [launch for launch in found if launch.trainer]
     if not known:
@@ -184,7 +183,8 @@ def _of_keys(text: str, name: str, beside: Beside) -> Iterator[Launch]:
 
 def _of_tree(text: str, name: str, beside: Beside) -> Iterator[Launch]:
     """The keys of a file; or the shell script that stands in it, as in files for a cluster."""
-    tree = read_tree(text, name, beside)
+    own = {file for dialect in DIALECTS.values() for file in dialect.files}
+    tree = read_tree(text, name, beside, own=own)
     scripts = [value for value in tree.keys.values() if isinstance(value, str) and _starts_something(value)]
     if scripts:
         yield from _of_shell("\n".join(scripts), "", beside)
@@ -247,26 +247,37 @@ def _launched(
 ) -> Launch:
     """What the words behind a program say, over what the files say that they name."""
     arguments = read_arguments(words)
-    named = [
-        *arguments.files,
-        *(word for word in arguments.rest if word.endswith((".yaml", ".yml", ".json", ".toml"))),
-    ]
-    keys: dict[str, Any] = {}
     notes = list(arguments.notes)
+    named = [*arguments.files, *(word for word in arguments.rest if word.endswith(ENDINGS))]
+    groups = {group: text for group in arguments.keys if (text := _group(arguments, group, beside))}
+    chosen = {group: str(arguments.keys[group]) for group in groups}
+    own = DIALECTS[trainer].files if trainer else frozenset()
+    keys: dict[str, Any] = {}
     for path in named:
         text = files.get(path) or beside(path)
         if text is not None:
-            tree = read_tree(text, path, beside)
+            tree = read_tree(text, path, beside, chosen=chosen, own=own)
             keys |= tree.keys
             notes += tree.notes
-        elif not _is_own(trainer, path):
+            groups = {group: text for group, text in groups.items() if group not in tree.used}
+        elif path.rsplit("/", 1)[-1].removesuffix(".yaml") not in own:
             notes.append(f"It reads {path}, which was not found: what that file says is not in this answer.")
-    return Launch(trainer, shown, keys | arguments.keys, notes=notes)
+    for group, text in groups.items():
+        keys |= flat(in_group(read_tree(text).keys, package_of(text, group)))
+    keys |= {key: value for key, value in arguments.keys.items() if key not in chosen}
+    for flag, path in arguments.last.items():
+        text = files.get(path) or beside(path)
+        keys |= {flag: path} if text is None else read_tree(text, path, beside).keys
+    return Launch(trainer, shown, keys, notes=notes)
 
 
-def _is_own(trainer: str, path: str) -> bool:
-    """Whether a file is one of the trainer's own, which hold its defaults."""
-    return bool(trainer) and path.rsplit("/", 1)[-1].removesuffix(".yaml") in DIALECTS[trainer].files
+def _group(arguments: Arguments, name: str, beside: Beside) -> str | None:
+    """The file that is chosen for a group of Hydra, as `algorithm=grpo` does; None if that is a value."""
+    value = arguments.keys[name]
+    if "." in name or not isinstance(value, str):
+        return None
+    found = (beside(f"{folder}/{name}/{value}.yaml") for folder in arguments.folders)
+    return next((text for text in found if text is not None), None)
 
 
 def _of_python(text: str, name: str, beside: Beside) -> Iterator[Launch]:

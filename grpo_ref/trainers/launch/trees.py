@@ -5,9 +5,11 @@ files, `${oc.env:CLIP}`, or be computed by a function of the trainer's, `${eval:
 """
 
 import json
+import posixpath
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from grpo_ref.trainers.launch.values import Unknown, flat, read_yaml
@@ -16,6 +18,11 @@ REFERENCE = re.compile(r"\$\{\s*(\.*[\w@/-][\w.@/\[\]-]*)\s*\}")
 SELECTION = re.compile(r"\$\{oc\.select:[\w.]+(,[\w.-]*)?\}")
 LONGEST, DEEPEST = 100_000, 40
 FILES_DEEP = 6
+ENDINGS = (".yaml", ".yml", ".json", ".toml")
+PARENTS = ("extends", "inherits", "inherit_from", "_base_", "base_config", "toml_files")
+"""Keys under which projects name the files whose keys count where a file says nothing."""
+PACKAGE = re.compile(r"\A(?:\s*#.*\n)*?\s*#\s*@package\s+(\S+)")
+"""Where Hydra puts the keys of a file, if the file says so."""
 NOT_HERE = "references to other keys are not followed here"
 
 Beside = Callable[[str], str | None]
@@ -28,10 +35,12 @@ class Tree(NamedTuple):
     Attributes:
       keys: dotted, with their values.
       notes: what a reader has to know of the reading, in whole sentences.
+      used: the groups whose file was chosen in place of the one that `defaults` name.
     """
 
     keys: dict[str, Any]
     notes: list[str]
+    used: Container[str] = ()
 
 
 def nowhere(path: str) -> str | None:
@@ -39,20 +48,41 @@ def nowhere(path: str) -> str | None:
     return None
 
 
-def read_tree(text: str, name: str = "", beside: Beside = nowhere) -> Tree:
+def read_tree(
+    text: str,
+    name: str = "",
+    beside: Beside = nowhere,
+    *,
+    chosen: Mapping[str, str] | None = None,
+    own: Container[str] = (),
+) -> Tree:
     """The keys of a configuration file.
 
     Args:
       text: of the file.
       name: of the file; its ending says what it is, and without one JSON and YAML are tried.
       beside: finds the files that it inherits from.
+      chosen: a file for each of Hydra's groups, in place of the one that its `defaults` name.
+      own: names of files that are a trainer's own and hold its defaults; they need not be there.
 
     Raises:
       ValueError: if it cannot be read, or holds no keys.
     """
-    notes: list[str] = []
-    data = _inherited(_mapping(_parsed(text, name)), beside, notes)
-    return Tree(flat(_resolved(_unwrapped(data))), notes)
+    parents = _Parents(near(name, beside), chosen or {}, own, [], set())
+    data = parents.inherited(_mapping(_parsed(text, name)))
+    return Tree(flat(_resolved(_unwrapped(data))), parents.notes, parents.used)
+
+
+def near(name: str, beside: Beside) -> Beside:
+    """Finds files in the folder of another one first.
+
+    >>> near("conf/a.yaml", {"conf/b.yaml": "n: 1"}.get)("b.yaml")
+    'n: 1'
+    """
+    folder = posixpath.dirname(name)
+    return lambda path: (
+        beside(posixpath.normpath(f"{folder}/{path}")) or beside(path) if folder else beside(path)
+    )
 
 
 def _parsed(text: str, name: str) -> Any:
@@ -80,38 +110,90 @@ def _unwrapped(data: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
-def _inherited(data: dict[str, Any], beside: Beside, notes: list[str], depth: int = 0) -> dict[str, Any]:
-    """A file's keys over those of the files that it names under `defaults`, of which the later ones win."""
-    named = data.pop("defaults", None)
-    parents = [named] if isinstance(named, str) else named
-    if not isinstance(parents, list) or depth == FILES_DEEP:
-        return data if named is None else {**data, "defaults": named}
-    whole: dict[str, Any] = {}
-    for path, group in _parents([*parents, *([] if "_self_" in parents else ["_self_"])]):
-        if path == "_self_":
-            whole = _merged(whole, data)
-            continue
-        text = beside(f"{path}" if path.endswith((".yaml", ".yml")) else f"{path}.yaml")
+@dataclass(frozen=True)
+class _Parents:
+    """What a file inherits from.
+
+    Attributes:
+      beside, chosen, own: as in `read_tree`.
+      notes: so far.
+      used: groups of which another file was chosen.
+    """
+
+    beside: Beside
+    chosen: Mapping[str, str]
+    own: Container[str]
+    notes: list[str]
+    used: set[str]
+
+    def inherited(self, data: dict[str, Any], depth: int = 0) -> dict[str, Any]:
+        """A file's keys over those of the files that it names, of which the later ones win."""
+        data = self._extended(data, depth)
+        named = data.pop("defaults", None)
+        parents = [named] if isinstance(named, str) else named
+        if not isinstance(parents, list) or depth == FILES_DEEP:
+            return data if named is None else {**data, "defaults": named}
+        whole: dict[str, Any] = {}
+        for path, group in self._named([*parents, *([] if "_self_" in parents else ["_self_"])]):
+            whole = _merged(whole, data if path == "_self_" else self._read(path, group, depth))
+        return whole
+
+    def _extended(self, data: dict[str, Any], depth: int) -> dict[str, Any]:
+        """The keys over those of the files that stand under `extends` and the like."""
+        whole: dict[str, Any] = {}
+        for key in PARENTS if depth < FILES_DEEP else ():
+            value = data.get(key)
+            paths = [value] if isinstance(value, str) else value
+            if isinstance(paths, list) and paths and all(isinstance(path, str) for path in paths):
+                data = {name: item for name, item in data.items() if name != key}
+                for path in paths:
+                    whole = _merged(whole, self._read(path, "", depth))
+        return _merged(whole, data)
+
+    def _named(self, parents: list[Any]) -> Iterator[tuple[str, str]]:
+        """The files of a defaults list, each with the group that its keys go into."""
+        for entry in parents:
+            if isinstance(entry, str):
+                yield entry, ""
+            elif isinstance(entry, Mapping):
+                for group, name in entry.items():
+                    folder, _, place = str(group).removeprefix("override ").partition("@")
+                    if folder in self.chosen:
+                        self.used.add(folder)
+                        name = self.chosen[folder]
+                    if isinstance(name, str) and not folder.startswith(("hydra/", "optional ")):
+                        yield f"{folder}/{name}", place or folder.replace("/", ".")
+
+    def _read(self, path: str, group: str, depth: int) -> dict[str, Any]:
+        """The keys of a file, in their group; none if it is not there, which is noted."""
+        path = path if path.endswith(ENDINGS) else f"{path}.yaml"
+        text = self.beside(path)
         if text is None:
-            notes.append(
-                f"It inherits from {path}, which is not beside it, so those keys are not known here."
-            )
-            continue
-        found = _inherited(_mapping(_parsed(text, ".yaml")), beside, notes, depth + 1)
-        whole = _merged(whole, {group: found} if group else found)
-    return whole
+            if path.rsplit("/", 1)[-1].removesuffix(".yaml") not in self.own:
+                shown = path.removesuffix(".yaml")
+                note = f"It inherits from {shown}, which is not beside it, so those keys are not known here."
+                self.notes.append(note)
+            return {}
+        inner = replace(self, beside=near(path, self.beside))
+        found = inner.inherited(_mapping(_parsed(text, path)), depth + 1)
+        return in_group(found, package_of(text, group))
 
 
-def _parents(named: list[Any]) -> Iterator[tuple[str, str]]:
-    """The files of a defaults list, each with the group that its keys go into."""
-    for entry in named:
-        if isinstance(entry, str):
-            yield entry, ""
-        elif isinstance(entry, Mapping):
-            for group, name in entry.items():
-                folder, _, place = str(group).removeprefix("override ").partition("@")
-                if isinstance(name, str) and not folder.startswith("hydra/"):
-                    yield f"{folder}/{name}", place or folder.replace("/", ".")
+def package_of(text: str, group: str) -> str:
+    r"""The group that Hydra puts the keys of a file into: as the file says in its first lines, or that of its folder.
+
+    >>> package_of("# @package _global_\nbeta: 0.1", "algorithm")
+    ''
+    """
+    said = PACKAGE.match(text)
+    return group if said is None else "" if said[1] == "_global_" else said[1]
+
+
+def in_group(data: dict[str, Any], group: str) -> dict[str, Any]:
+    """The keys inside of groups, named with dots."""
+    for name in reversed(group.split(".") if group else []):
+        data = {name: data}
+    return data
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:

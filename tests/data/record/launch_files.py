@@ -65,6 +65,8 @@ def explained(path: Path, inside: str) -> Report:
         if beside.is_dir():
             shutil.copytree(beside, folder, dirs_exist_ok=True)
         place.parent.mkdir(parents=True, exist_ok=True)
+        for each in beside.glob("*.*") if beside.is_dir() else ():
+            shutil.copy(each, place.parent)
         shutil.copy(path, place)
         ((_, launch),) = launched([str(place)])
         return report(*dialect_of(launch))

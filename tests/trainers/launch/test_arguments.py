@@ -1,6 +1,6 @@
 """Flags and overrides."""
 
-from grpo_ref.trainers.launch.arguments import read_arguments
+from grpo_ref.trainers.launch.arguments import DELETED, read_arguments
 from grpo_ref.trainers.launch.text import Hole, Text
 from grpo_ref.trainers.launch.values import Unknown
 
@@ -38,8 +38,23 @@ def test_files_are_named_and_not_taken_for_keys():
 
 
 def test_words_that_are_neither_are_kept():
-    found = read("train.yaml ~a.b x=1")
-    assert (found.rest, found.keys) == (["train.yaml", "~a.b"], {"x": 1})
+    found = read("train.yaml ~/a.b x=1")
+    assert (found.rest, found.keys) == (["train.yaml", "~/a.b"], {"x": 1})
+
+
+def test_what_hydra_takes_out_is_not_known():
+    assert read("~a.b ~c=1").keys == {
+        name: Unknown(text, DELETED) for name, text in (("a.b", "~a.b"), ("c", "~c=1"))
+    }
+
+
+def test_hydra_has_folders_and_short_flags():
+    found = read("-cp conf -cn my --config-dir more algorithm=grpo")
+    assert (found.files, found.folders) == (["more/my.yaml"], ["more", "conf"])
+
+
+def test_a_file_may_go_before_the_flags():
+    assert read("--custom-config-path a.yaml --beta 1").last == {"custom_config_path": "a.yaml"}
 
 
 def test_a_hole_makes_a_value_unknown_and_nothing_else():

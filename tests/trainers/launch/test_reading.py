@@ -71,6 +71,31 @@ def test_a_file_that_the_script_writes_is_read():
     assert launch.keys == {"beta": 0.3}
 
 
+CONF = {
+    "conf/my.yaml": "defaults:\n  - ppo_trainer\n  - algorithm: ppo\n  - _self_\ndata: {seed: 1}\n",
+    "conf/algorithm/ppo.yaml": "adv_estimator: gae\n",
+    "conf/algorithm/grpo.yaml": "adv_estimator: grpo\n",
+    "conf/exp/a.yaml": "# @package _global_\nactor: {clip_ratio: 0.3}\n",
+}
+
+
+def test_groups_of_hydra_are_chosen_in_a_line():
+    (launch,) = launches(
+        "python -m verl.trainer.main_ppo -cp conf -cn my algorithm=grpo +exp=a trainer=here", beside=CONF.get
+    )
+    assert launch.keys == {
+        **{"algorithm.adv_estimator": "grpo", "data.seed": 1, "actor.clip_ratio": 0.3, "trainer": "here"}
+    }
+    assert launch.notes == []
+
+
+def test_slimes_own_file_goes_before_its_flags():
+    line = "python slime/train.py --eps-clip 0.1 --custom-config-path a.yaml"
+    (launch,) = launches(line, beside={"a.yaml": "eps_clip: 0.3"}.get)
+    assert launch.keys["eps_clip"] == 0.3
+    assert launches(line)[0].keys["custom_config_path"] == "a.yaml"
+
+
 WAYS = {
     "either of two programs": (
         'if [ -x $P ]; then C=($P/trl); else C=(python -m trl); fi\n"${C[@]}" grpo --beta 0.1'

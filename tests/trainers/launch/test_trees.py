@@ -64,6 +64,37 @@ def test_a_file_inherits_and_its_own_keys_win():
     ]
 
 
+PARENTS = {
+    "extends": ("extends: base.yaml\nn: 5", {"loss.clip": 0.2, "loss.kl": 0.1, "n": 5}),
+    "several": ("_base_: [base.yaml, up.yaml]\nloss: {kl: 0}", {"loss.clip": 0.2, "loss.kl": 0, "n": 5}),
+    "a folder": ("inherits: sub/a.yaml", {"n": 3, "m": 1}),
+    "a value that is none": ("base_config: {n: 1}", {"base_config.n": 1}),
+}
+
+
+@pytest.mark.parametrize(("text", "keys"), PARENTS.values(), ids=PARENTS)
+def test_projects_name_what_they_inherit_from_in_many_ways(text, keys):
+    files = FILES | {"sub/a.yaml": "extends: b.yaml\nm: 1", "sub/b.yaml": "n: 3\nm: 2"}
+    assert read_tree(text, "", files.get).keys == keys
+
+
+def test_a_file_of_hydras_groups_may_be_chosen_and_may_say_where_its_keys_go():
+    files = {
+        "algo/a.yaml": "n: 1",
+        "algo/b.yaml": "n: 2",
+        "exp/x.yaml": "# @package _global_\nalgo: {n: 3}",
+        "exp/y.yaml": "# mine\n# @package algo.inner\nn: 4",
+    }
+    text = "defaults: [algo: a, _self_]\nm: 0"
+    assert read_tree(text, "", files.get, chosen={"algo": "b"}).keys == {"algo.n": 2, "m": 0}
+    for name, key in (("x", "algo.n"), ("y", "algo.inner.n")):
+        assert key in read_tree(f"defaults: [{{exp: {name}}}]", "", files.get).keys
+
+
+def test_files_of_the_trainer_itself_are_not_missed():
+    assert read_tree("defaults: [ppo_trainer, _self_]\nn: 1", own={"ppo_trainer"}).notes == []
+
+
 def test_files_that_inherit_from_each_other_end():
     assert read_tree("defaults: me.yaml\nn: 1", "", {"me.yaml": "defaults: me.yaml\nn: 2"}.get).keys["n"] == 1
 
