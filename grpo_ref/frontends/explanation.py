@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 
 from grpo_ref.recipes import Recipe
 from grpo_ref.trainers import DIALECTS, Dialect, Explanation, Understood, explain, understood
-from grpo_ref.trainers.dialect import BONUS, numbered
+from grpo_ref.trainers.dialect import BONUS, COMPLETIONS, learns_alone, numbered
 from grpo_ref.trainers.explain import Part
 from grpo_ref.trainers.launch import Launch
+from grpo_ref.trainers.understanding import refuse_if_nothing_is_left
 
 LOSS = "loss = -Σ W (c s(r, A) - β d)"
 """The four lines of `grpo_ref.loss` as one."""
@@ -60,6 +61,12 @@ def dialect_of(launch: Launch) -> tuple[Dialect, Launch]:
     Args:
       launch: what was read; notes are added where its version is not described, or not stated.
     """
+    dialect, found = _versioned(launch)
+    return dialect, replace(found, cautions=[*dict.fromkeys([*launch.cautions, *found.cautions])])
+
+
+def _versioned(launch: Launch) -> tuple[Dialect, Launch]:
+    """The dialect in the version of a launch, which gets cautions on it."""
     dialect = DIALECTS[launch.trainer]
     try:
         if launch.version:
@@ -141,9 +148,23 @@ def report(dialect: Dialect, launch: Launch, *, strict: bool = True) -> Report:
     missing = [about for key, about in dialect.needed.items() if key not in matters]
     if launch.is_whole and missing:
         raise ValueError(f"{dialect.name}: {missing[0]}")
+    if launch.why:
+        refuse_if_nothing_is_left(dialect, found)
+    if launch.why and not launch.is_sure:
+        _refuse_the_lonely(dialect, found)
     explanation = explain(dialect, found.config, found.unsure)
     parts = [_doubted(dialect, found, part) for part in explanation.parts]
     return Report(dialect, launch, found, explanation._replace(parts=parts))
+
+
+def _refuse_the_lonely(dialect: Dialect, found: Understood) -> None:
+    """Raise a ValueError where a program that nobody knows would learn nothing, from groups of one."""
+    alone = dialect.concept(COMPLETIONS, found.config) == 1
+    if alone and not learns_alone(dialect.recipe(**found.config)):
+        raise ValueError(
+            f"{dialect.name}: in a group of one completion there is nothing to compare with. A program of its"
+            " own is started, which gets its advantages in another way; that way is not known here."
+        )
 
 
 def _doubted(dialect: Dialect, found: Understood, part: Part) -> Part:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from grpo_ref.arrays import Array
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Recipe
 from grpo_ref.trainers.trap import Trap
@@ -118,6 +119,8 @@ class Dialect:
     | `replaced` | Those of `beyond` in whose place something stands that only the run knows, as a function of    |
     |            | one's own, each with the parts of the recipe that it takes the place of: the others are told. |
     | `aliases`  | Each old or longer name of a key, with the key.                                              |
+    | `derived`  | Each key that the trainer works out from another one and refuses together with it, with that  |
+    |            | one. What a run logs holds both.                                                              |
     | `groups`   | The names of groups that keys may be given in; without any, a grouped key is unknown.        |
     | `ignored`  | The names of groups of which no key touches the objective.                                   |
     | `places`   | Each key that counts in one group alone, with the dotted path of that group.                 |
@@ -161,6 +164,7 @@ class Dialect:
     beyond: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
     replaced: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     aliases: Mapping[str, str] = field(default_factory=dict)
+    derived: Mapping[str, str] = field(default_factory=dict)
     groups: frozenset[str] = frozenset()
     ignored: frozenset[str] = frozenset()
     places: Mapping[str, str] = field(default_factory=dict)
@@ -396,24 +400,41 @@ def _is_number(text: str) -> bool:
     return True
 
 
+def learns_alone(recipe: Recipe) -> bool:
+    """Whether a completion has an advantage in a group of its own.
+
+    >>> from grpo_ref import GRPO, REINFORCE
+    >>> learns_alone(GRPO), learns_alone(REINFORCE)
+    (False, True)
+    """
+    with np.errstate(all="ignore"):
+        return bool(np.any(np.nan_to_num(recipe.advantage(_record(np.array([[1.0], [0.0]]))))))
+
+
+def _record(rewards: Array) -> SimpleNamespace:
+    """What advantages are made of, with one token in each completion."""
+    tokens = rewards[..., None]
+    ones = np.ones_like(tokens)
+    return SimpleNamespace(
+        rewards=rewards,
+        components=tokens,
+        weights=np.ones(1),
+        mask=ones,
+        lengths=np.ones_like(rewards),
+        old_log_probs=-ones,
+        rollout_log_probs=-ones,
+        ref_log_probs=-ones,
+    )
+
+
 def _try_out(recipe: Recipe) -> None:
     """One token through every part, so that a setting out of range is noticed here."""
     ones = np.ones((1, 1, 1))
     fields = ("entropies", "noise")
     tops = ("top_log_probs", "top_old_log_probs")
     others: dict[str, Any] = {name: ones for name in fields} | {name: -ones[..., None] for name in tops}
-    record = SimpleNamespace(
-        rewards=np.ones((2, 2)),
-        components=np.ones((2, 2, 1)),
-        weights=np.ones(1),
-        mask=np.ones((2, 2, 1)),
-        lengths=np.ones((2, 2)),
-        old_log_probs=-np.ones((2, 2, 1)),
-        rollout_log_probs=-np.ones((2, 2, 1)),
-        ref_log_probs=-np.ones((2, 2, 1)),
-    )
     with np.errstate(all="ignore"):
-        recipe.advantage(record)
+        recipe.advantage(_record(np.ones((2, 2))))
         policy_loss(-ones, ones, ones, recipe=recipe, ref_log_probs=-ones, max_length=1, **others)
 
 

@@ -151,9 +151,29 @@ def _keys_of_forks(
                 " loss, which is not of this family."
             )
         parts = touched(key, value, dict(strangers))
-        is_said = parts == (COMPLETIONS,) and value == dialect.concept(COMPLETIONS, config)
-        if parts and not is_said:
+        if parts and not _is_said(dialect, config, parts, value):
             yield Unsure(key, value if isinstance(value, Unknown) else Unknown(str(value), why), parts)
+
+
+def refuse_if_nothing_is_left(dialect: Dialect, found: Understood) -> None:
+    """Raise a ValueError if every number that a file gives and that decides on something is known to the run alone.
+
+    Args:
+      dialect: the trainer's.
+      found: its keys, sorted.
+    """
+    size = dialect.concepts.get(COMPLETIONS)
+    holes = [each for each in found.unsure if each.key not in found.strangers]
+    decide = [each for each in holes if each.parts or dialect.key(each.key) == size]
+    if len(decide) < 2 or size not in [dialect.key(each.key) for each in decide]:
+        return
+    numbers = [key for key, value in found.config.items() if type(value) in (int, float)]
+    if not any(_depending(dialect, found.config, key) for key in numbers):
+        told = ", ".join(f"{each.key} = {each.value.text}" for each in decide)
+        raise ValueError(
+            f"{dialect.name}: every number in it that decides on the objective is known only when it runs ({told});"
+            " explain it with what sets them."
+        )
 
 
 def _positive(dialect: Dialect, key: str, value: Any) -> tuple[str, Any]:
@@ -161,6 +181,14 @@ def _positive(dialect: Dialect, key: str, value: Any) -> tuple[str, Any]:
     inner = key.removeprefix("no_")
     is_negated = inner != key and value is True and dialect.key(key) is None
     return (inner, False) if is_negated and isinstance(dialect.defaults.get(inner), bool) else (key, value)
+
+
+def _is_said(dialect: Dialect, config: Mapping[str, Any], parts: tuple[str, ...], value: Any) -> bool:
+    """Whether the trainer is given the same number for the same part, as a program does that hands on its own key."""
+    if parts == (COMPLETIONS,):
+        return bool(value == dialect.concept(COMPLETIONS, config))
+    same = [key for key, other in config.items() if other == value and isinstance(value, float)]
+    return any(set(parts) & set(_depending(dialect, config, key)) for key in same)
 
 
 def _nearest(dialect: Dialect, key: str) -> str:

@@ -1,6 +1,7 @@
 """The report of `grpo-ref explain`, piece by piece."""
 
 import json
+import re
 
 import pytest
 
@@ -166,3 +167,30 @@ def test_what_a_fork_changes_is_told_in_no_part_and_no_warning_rests_on_it():
     assert "surrogate not known (actor.policy_loss = plusplus)" in sentence
     alone = Launch("verl", "`-m verl.trainer.main_ppo`", {"algorithm.adv_estimator": "grpo", "actor.n": 6})
     assert "groups of (not known: actor.n = 6)" in report(DIALECTS["verl"], alone).explanation.paragraph
+
+
+HOLES = {name: Unknown(f"${name}", "it is not set") for name in ("beta", "num_generations", "epsilon")}
+NOTHING_LEFT = {
+    "only the run knows the numbers": ("trl", HOLES, "is known only when it runs (beta = $beta, num_gen"),
+    "a group of one": (
+        "understand_r1_zero",
+        {"num_samples": 1, "cliprange": 0.3},
+        "in a group of one completion there is nothing",
+    ),
+}
+
+
+@pytest.mark.parametrize(("trainer", "keys", "message"), NOTHING_LEFT.values(), ids=NOTHING_LEFT)
+def test_a_file_of_which_nothing_is_left_is_refused(trainer, keys, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        report(DIALECTS[trainer], Launch(trainer, "3 keys that change its objective", keys))
+
+
+def test_one_number_that_is_known_is_enough():
+    keys = HOLES | {"epsilon": 0.3}
+    assert report(DIALECTS["trl"], Launch("trl", "3 keys", keys)).found.config == {"epsilon": 0.3}
+
+
+def test_cautions_of_the_reading_stay():
+    launch = Launch("trl", "its keys stand in the group grpo", {"beta": 0.1}, cautions=["Its group."])
+    assert dialect_of(launch)[1].cautions[0] == "Its group."

@@ -61,6 +61,11 @@ OF_FORKS = {
     "a loss": (VERL, {"actor.loss_mode": "kl_cov"}, {"actor.loss_mode": ("surrogate", "aggregate")}),
     "a size of a group": (VERL, {"actor.n": 6}, {"actor.n": (COMPLETIONS,)}),
     "the size that is known anyhow": (VERL, {"rollout.n": 6, "actor.n": 6}, {}),
+    "a number that is given anyhow": (
+        TRL,
+        {"epsilon_high": 0.28, "clip_high": 0.28, "kl_coef": 0.28},
+        {"kl_coef": ("kl_coef",)},
+    ),
     "off": (VERL, {"actor.loss_mode": "vanilla", "algorithm.use_kl_sum": False}, {}),
     "switched off": (VERL, {"length_penalty.enable": False, "length_penalty.scale": 1.0}, {}),
     "of the sampler": (VERL, {"actor_rollout_ref.rollout.entropy_weight": 0.2}, {}),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from grpo_ref.trainers import DIALECTS
-from grpo_ref.trainers.dialect import Dialect
+from grpo_ref.trainers.dialect import COMPLETIONS, Dialect
 
 ENOUGH = 3
 """How many keys that matter a trainer has to know, to be taken for the one that they are of; one in a group is two."""
@@ -18,6 +18,16 @@ ELSEWHERE = {
     r"-m realhf\.\S+": "ReaLHF",
 }
 """What starts trainers that have no dialect here -> their names."""
+
+
+SAMPLED = re.compile(
+    r"(.*\.)?(num_generations|n|n_samples\w*|group_size|max_\w*|\w*length|temperature|top_[pk]|min_p|reward\w*|vllm\w*)"
+)
+"""Keys that say how to sample and what that is worth, and nothing of training."""
+TRAINED = re.compile(
+    r"(.*[._])?(lr|learning_rate|optim\w*|epochs?|max_steps|train\w*|gradient\w*|output_dir)([._].*)?"
+)
+"""Keys that say that there is a training, whatever its objective."""
 
 
 HANDING_ON = ("axolotl train", "oumi train")
@@ -90,6 +100,44 @@ def of_keys(keys: Mapping[str, Any]) -> tuple[str, int]:
     effective = _effective(DIALECTS[first[0]], keys)
     evidence = sum(2 if "." in key or key in DIALECTS[first[0]].tells else 1 for key in effective)
     return (first[0] if len(first) == 1 and evidence >= ENOUGH else "", len(effective))
+
+
+def only_samples(trainer: str, keys: Mapping[str, Any]) -> bool:
+    """Whether keys say how to sample and nothing of training, as a file that sorts out what is too easy.
+
+    >>> only_samples("trl", {"num_generations": 8, "temperature": 1.0, "reward_weights": [1.0]})
+    True
+    >>> only_samples("trl", {"num_generations": 8, "temperature": 1.0, "learning_rate": 1e-6})
+    False
+    """
+    effective = _effective(DIALECTS[trainer], keys)
+    return all(SAMPLED.fullmatch(key) for key in effective) and not any(map(TRAINED.fullmatch, keys))
+
+
+def of_group(keys: Mapping[str, Any]) -> tuple[str, str]:
+    """The trainer whose keys stand in a group of some project's own, and the name of the group; "" if there is none.
+
+    The size of a group has to be there: without it a few names are too little for a program that nobody knows.
+
+    >>> of_group({"seed": 1, "grpo.num_generations": 4, "grpo.beta": 0.1, "grpo.max_completion_length": 9})
+    ('trl', 'grpo')
+    """
+    found: dict[str, tuple[str, int]] = {}
+    for group in dict.fromkeys(key.split(".")[0] for key in keys if "." in key):
+        inside = inner(keys, group)
+        trainer, count = of_keys(inside)
+        size = DIALECTS[trainer].concepts.get(COMPLETIONS) if trainer else None
+        if size is not None and size in map(DIALECTS[trainer].key, inside):
+            found[group] = (trainer, count)
+    best = max(found, key=lambda group: found[group][1], default="")
+    return (found[best][0], best) if best else ("", "")
+
+
+def inner(keys: Mapping[str, Any], group: str) -> dict[str, Any]:
+    """The keys of a group, without its name."""
+    return {
+        key.removeprefix(f"{group}."): value for key, value in keys.items() if key.startswith(f"{group}.")
+    }
 
 
 def _score(dialect: Dialect, keys: Iterable[str]) -> float:

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.launch.arguments import FLAG, OVERRIDE, Arguments, read_arguments
-from grpo_ref.trainers.launch.detection import Start, elsewhere, of_keys, pinned, program, started
+from grpo_ref.trainers.launch.detection import (
+    Start,
+    elsewhere,
+    inner,
+    of_group,
+    of_keys,
+    only_samples,
+    pinned,
+    program,
+    started,
+)
 from grpo_ref.trainers.launch.python import Config, PythonScript, read_notebook, read_python
 from grpo_ref.trainers.launch.relays import handed_on, relay_of
 from grpo_ref.trainers.launch.text import Text
@@ -25,6 +35,8 @@ KINDS = {
 }
 UNSLOTH = "unsloth"
 """A package that, once imported, changes the defaults of TRL."""
+LOGGED = 60
+"""So many keys has no file that somebody writes for a trainer with flat keys, and every one that a run logs."""
 LONGEST, LONGEST_NOTEBOOK = 1_000_000, 50_000_000
 """Characters of a file; a notebook may hold pictures."""
 
@@ -78,8 +90,11 @@ def launches(text: str, name: str = "", beside: Beside = nowhere, trainer: str =
         raise ValueError(notes or _nothing(kind, [launch for launch in found if launch.keys]))
     asked = _installed(text) if kind == "notebook" else text
     versioned = [
-        replace(launch, version=launch.version or pinned(asked, DIALECTS[launch.trainer].package))
-        for launch in known
+        replace(
+            launch,
+            version=launch.version or _of_unsloth(launch) or pinned(asked, DIALECTS[launch.trainer].package),
+        )
+        for launch in map(_completed if kind == "tree" else _same, known)
     ]
     return sorted(versioned, key=lambda launch: -len(launch.keys))
 
@@ -131,8 +146,56 @@ def _with_trainer(launch: Launch, trainer: str) -> Launch:
     if relay is not None:
         keys, why = handed_on(relay, launch.keys), f"{relay.title} hands its keys on"
         return replace(launch, trainer=relay.trainer, keys=keys, why=why, version=relay.version, is_sure=True)
+    return _guessed(launch)
+
+
+def _of_unsloth(launch: Launch) -> str:
+    """The version of a file for Unsloth, which is named in the place of a value: use_gradient_checkpointing."""
+    return UNSLOTH if launch.trainer == "trl" and UNSLOTH in launch.keys.values() else ""
+
+
+def _same(launch: Launch) -> Launch:
+    return launch
+
+
+def _completed(launch: Launch) -> Launch:
+    """The keys of a run that was logged, without those that its trainer had added to those it was given."""
+    dialect = DIALECTS[launch.trainer]
+    named = {dialect.key(key): key for key, value in launch.keys.items() if value is not None}
+    added = [named[key] for key, source in dialect.derived.items() if key in named and source in named]
+    if not added or len(launch.keys) < LOGGED:
+        return launch
+    note = (
+        f"It is what a run logged, as it holds {', '.join(added)}, which {dialect.name} works out itself from keys that"
+        " are there too."
+    )
+    keys = {key: value for key, value in launch.keys.items() if key not in added}
+    return replace(launch, keys=keys, notes=[note, *launch.notes])
+
+
+def _guessed(launch: Launch) -> Launch:
+    """The launch with the trainer that its keys tell, or those of one of its groups.
+
+    Raises:
+      ValueError: if they say how to sample, and nothing of training.
+    """
     name, known = of_keys(launch.keys)
-    return replace(launch, trainer=name, why=f"{known} keys that change its objective")
+    if name and only_samples(name, launch.keys):
+        raise ValueError(
+            "its keys say how to sample and what that is worth, and none how to train: it is no file of a training;"
+            " if it is one, name its trainer with --trainer"
+        )
+    if name:
+        return replace(launch, trainer=name, why=f"{known} keys that change its objective")
+    name, group = of_group(launch.keys)
+    if not name:
+        return launch
+    caution = (
+        f"Its group {group} has the names of this trainer's keys. A program of its own hands them on, and what that"
+        " program sets itself is not known here."
+    )
+    why = f"its keys stand in the group {group}"
+    return replace(launch, trainer=name, why=why, keys=inner(launch.keys, group), cautions=[caution])
 
 
 def _kind(text: str) -> str:

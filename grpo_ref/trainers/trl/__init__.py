@@ -208,6 +208,7 @@ DIALECT = Dialect(
         "use_adaptive_entropy": (True, False),
         "vllm_importance_sampling_mode": tuple(MODES),
     },
+    derived={"generation_batch_size": "steps_per_generation"},
     others=OTHERS,
     variants=VARIANTS,
     concepts=CONCEPTS,

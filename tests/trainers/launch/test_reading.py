@@ -96,6 +96,37 @@ def test_slimes_own_file_goes_before_its_flags():
     assert launches(line)[0].keys["custom_config_path"] == "a.yaml"
 
 
+def test_keys_in_a_group_of_a_projects_own_are_told_with_a_caution():
+    text = "seed: 1\ngrpo: {num_generations: 4, beta: 0.1, max_completion_length: 9}\nlora: {r: 8}\n"
+    (launch,) = launches(text, "x.yaml")
+    assert (launch.trainer, launch.keys["beta"], launch.is_sure) == ("trl", 0.1, False)
+    assert launch.cautions[0].startswith("Its group grpo has the names of this trainer's keys.")
+    without_a_size = "grpo: {beta: 0.1, max_completion_length: 9, epsilon: 0.2, loss_type: bnpo}\n"
+    with pytest.raises(ValueError, match="no trainer is known by these keys"):
+        launches(without_a_size, "x.yaml")
+
+
+def test_a_file_that_only_samples_is_no_training():
+    text = "num_generations: 8\nmax_completion_length: 100\ntemperature: 1.0\nreward_weights: [1.0]\n"
+    with pytest.raises(ValueError, match="its keys say how to sample"):
+        launches(text, "x.yaml")
+    assert launches(f"{text}learning_rate: 1e-6\n", "x.yaml")[0].trainer == "trl"
+
+
+def test_what_a_run_logged_holds_what_its_trainer_worked_out():
+    keys = {"num_generations": 4, "scale_rewards": "group", "steps_per_generation": 2}
+    keys |= {"generation_batch_size": 8} | {f"key_{number}": number for number in range(60)}
+    (launch,) = launches(json.dumps(keys), "args.json")
+    assert "generation_batch_size" not in launch.keys
+    assert launch.notes[0].startswith("It is what a run logged, as it holds generation_batch_size")
+    few = {key: value for key, value in keys.items() if not key.startswith("key_")}
+    assert "generation_batch_size" in launches(json.dumps(few), "args.json")[0].keys
+
+
+def test_a_value_of_unsloth_tells_its_defaults():
+    assert launches(f"{YAML}use_gradient_checkpointing: unsloth", "x.yaml")[0].version == "unsloth"
+
+
 WAYS = {
     "either of two programs": (
         'if [ -x $P ]; then C=($P/trl); else C=(python -m trl); fi\n"${C[@]}" grpo --beta 0.1'
