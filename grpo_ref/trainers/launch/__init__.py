@@ -5,6 +5,7 @@
 | `shell.py`     | shell scripts: which commands they run, with which words           |
 | `python.py`    | Python scripts and notebooks: the constants in `GRPOConfig(...)`   |
 | `trees.py`     | YAML, JSON and TOML, with what refers to other keys and files      |
+| `logs.py`      | logs of a run: the command and the configuration that it printed   |
 | `arguments.py` | the words behind a program's name: flags and overrides             |
 | `detection.py` | whose keys these are                                               |
 | `relays.py`    | programs that hand their keys on to a trainer, such as axolotl     |

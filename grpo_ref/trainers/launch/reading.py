@@ -18,6 +18,7 @@ from grpo_ref.trainers.launch.detection import (
     program,
     started,
 )
+from grpo_ref.trainers.launch.logs import printed, traced
 from grpo_ref.trainers.launch.python import Config, PythonScript, read_notebook, read_python
 from grpo_ref.trainers.launch.relays import handed_on, relay_of
 from grpo_ref.trainers.launch.text import Text
@@ -209,7 +210,11 @@ def _kind(text: str) -> str:
         return "keys"
     if any(word in text for word in ("GRPOConfig(", "import ")) and _reads(read_python, text):
         return "python"
-    return "tree" if _reads(read_tree, text) and not _starts_something(text) else "shell"
+    if _starts_something("\n".join(traced(text))):
+        return "log"
+    if _reads(read_tree, text) and not _starts_something(text):
+        return "tree"
+    return "log" if not _starts_something(text) and next(printed(text), None) else "shell"
 
 
 def _reads(reader: Callable[[str], Any], text: str) -> bool:
@@ -253,6 +258,15 @@ def _of_tree(text: str, name: str, beside: Beside) -> Iterator[Launch]:
         yield from _of_shell("\n".join(scripts), "", beside)
     else:
         yield Launch("", "", tree.keys, notes=tree.notes)
+
+
+def _of_log(text: str, name: str, beside: Beside) -> Iterator[Launch]:
+    """The commands that a log shows; else the configurations in it."""
+    commands = [line for line in traced(text) if _starts_something(line)]
+    if commands:
+        yield from _of_shell("\n".join(commands), "", beside)
+    else:
+        yield from (Launch("", "", flat(found)) for found in printed(text))
 
 
 def _of_shell(text: str, name: str, beside: Beside) -> Iterator[Launch]:
@@ -390,6 +404,7 @@ READERS = {
     "keys": _of_keys,
     "tree": _of_tree,
     "shell": _of_shell,
+    "log": _of_log,
     "python": _of_python,
     "notebook": _of_notebook,
 }

@@ -127,6 +127,22 @@ def test_a_value_of_unsloth_tells_its_defaults():
     assert launches(f"{YAML}use_gradient_checkpointing: unsloth", "x.yaml")[0].version == "unsloth"
 
 
+LOGS = {
+    "a traced command": "+ export A=1\n+ trl grpo --beta 0.1 --run_name 'a b'\nINFO: {'beta': 3}\n",
+    "a dictionary": (
+        "INFO a worker began\n\x1b[36m(main pid=7)\x1b[0m {'beta': 0.1,\n(other pid=8) what: ever\n"
+        "(main pid=7) a.py:3: a warning\n\x1b[36m(main pid=7)\x1b[0m  'num_generations': 4,\n"
+        "(main pid=7)  'scale_rewards': 'none'}\nstep: 1 - loss: 2\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", LOGS.values(), ids=LOGS)
+def test_a_log_is_read(text):
+    (launch,) = launches(text, "x.log")
+    assert (launch.trainer, launch.keys["beta"]) == ("trl", 0.1)
+
+
 WAYS = {
     "either of two programs": (
         'if [ -x $P ]; then C=($P/trl); else C=(python -m trl); fi\n"${C[@]}" grpo --beta 0.1'

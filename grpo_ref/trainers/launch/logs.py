@@ -1,0 +1,64 @@
+"""What a run printed: the command that started it, and the configuration as its trainer had completed it."""
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+COLOUR = re.compile(r"\x1b?\[[0-9;]*m")
+FROM = re.compile(r"(\([^()]*pid=\d+[^()]*\)) ?")
+"""What Ray puts in front of each line of a process."""
+GOES_ON = re.compile(r"\s+(['\"\d\[{(}\])-]|None|True|False).*")
+"""A further line of a dictionary; others that the same process prints at that time are none."""
+TRACED = re.compile(r"\++ (\S.*)")
+"""A command as `set -x` prints it before it runs."""
+LINES = 5_000
+"""A configuration that is longer is none."""
+
+
+def traced(text: str) -> list[str]:
+    r"""The commands of a script that prints what it runs.
+
+    >>> traced("+ export A=1\nhello\n++ date")
+    ['export A=1', 'date']
+    """
+    return [found[1] for line in text.splitlines() if (found := TRACED.fullmatch(line))]
+
+
+def printed(text: str) -> Iterator[dict[str, Any]]:
+    r"""The dictionaries that processes printed, without what is put in front of their lines.
+
+    >>> list(printed("(main pid=7) {'actor': {'clip': 0.2,\n(other pid=8) hello\n(main pid=7)  'n': 4}}"))
+    [{'actor': {'clip': 0.2, 'n': 4}}]
+    """
+    lines = [_parted(line) for line in text.splitlines()]
+    for place, (source, line) in enumerate(lines):
+        if line.startswith(("{'", '{"')):
+            rest = [inner for other, inner in lines[place : place + LINES] if other == source]
+            rest = [line, *filter(GOES_ON.fullmatch, rest[1:])]
+            found = _dictionary(rest)
+            if found is not None:
+                yield found
+
+
+def _parted(line: str) -> tuple[str, str]:
+    """Who printed a line, and what."""
+    plain = COLOUR.sub("", line)
+    found = FROM.match(plain)
+    return (found[1], plain[found.end() :]) if found else ("", plain)
+
+
+def _dictionary(lines: list[str]) -> dict[str, Any] | None:
+    """The dictionary that begins with the first line; None if it does not end, or holds more than constants."""
+    depth, taken = 0, []
+    for line in lines:
+        taken.append(line)
+        bare = re.sub(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", "", line)
+        depth += bare.count("{") - bare.count("}")
+        if depth <= 0:
+            break
+    try:
+        found = ast.literal_eval("\n".join(taken))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return found if isinstance(found, dict) else None
