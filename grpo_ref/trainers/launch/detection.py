@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.dialect import COMPLETIONS, Dialect
 
+MODULE = re.compile(r"-[a-zA-Z]?m|--module")
+"""What stands before the name of a module: `python -m`, `python -um`, `deepspeed --module`."""
 ENOUGH = 3
 """How many keys that matter a trainer has to know, to be taken for the one that they are of; one in a group is two."""
 PIN = r"(?<![\w-]){name}(?:\[[\w,-]*\])?\s*(?:==|@v?)\s*[\"']?v?(\d+\.\d+(?:\.\d+)?)"
@@ -73,7 +75,7 @@ def elsewhere(words: Sequence[str]) -> str:
 def program(words: Sequence[str]) -> Start | None:
     """Any program in a command that may hand its arguments on to a trainer, with what follows it."""
     for place in reversed(range(len(words))):
-        is_module = place > 0 and words[place - 1] == "-m"
+        is_module = place > 0 and MODULE.fullmatch(words[place - 1]) is not None
         is_relay = any(name in HANDING_ON for name in _names(words, place))
         if is_module or is_relay or words[place].endswith((".py", ".sh")):
             return Start("", words[place], place + 1)
@@ -84,7 +86,8 @@ def _names(words: Sequence[str], place: int) -> Iterator[str]:
     """What may be started at this word: the word without its folders, or two words such as `trl grpo`."""
     word = words[place]
     if place:
-        yield f"{words[place - 1].rsplit('/', 1)[-1]} {word}"
+        before = words[place - 1].rsplit("/", 1)[-1]
+        yield f"-m {word}" if MODULE.fullmatch(before) else f"{before} {word}"
     yield word
 
 

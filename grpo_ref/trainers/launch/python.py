@@ -3,6 +3,8 @@
 import ast
 import json
 import operator
+import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -19,6 +21,15 @@ BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Mod: operator.mod,
 }
 CASTS: Mapping[str, Callable[[Any], Any]] = {"int": int, "float": float, "str": str, "bool": bool}
+SETS = re.compile(
+    r"(?:%(?:set_)?env\s+(?P<n>\w+)[=\s]|os\.environ\[['\"](?P<m>\w+)['\"]\]\s*=)\s*['\"]?([^'\"]*?)['\"]?\s*$"
+)
+WRITES = re.compile(r"%%(?:writefile|file)\s+(?:-a\s+)?(\S+)")
+BRACED = re.compile(r"(?<!\$)\{(\w+)\}")
+"""A variable of Python in a line for the shell."""
+FIELD = re.compile(r"\{([^{}]*)\}")
+NOT_A_NAME = re.compile(r"\W+|^(?=\d)")
+END_OF_CELL = "END_OF_CELL"
 LARGEST, LONGEST = 1e15, 10_000
 """Numbers and texts that arithmetic may reach; beyond, a value counts as unknown."""
 
@@ -43,7 +54,7 @@ class PythonScript(NamedTuple):
     Attributes:
       configs: in the order in which they stand there, dictionaries behind classes.
       imports: the names of all modules that it imports.
-      shell: the lines that a notebook hands to a shell.
+      shell: the lines that it hands to a shell.
       notes: what a reader has to know of the reading, in whole sentences.
     """
 
@@ -54,14 +65,17 @@ class PythonScript(NamedTuple):
 
 
 def read_python(source: str) -> PythonScript:
-    """The configurations in a script.
+    """The configurations in a script; it may have been a notebook, with lines that only IPython understands.
 
     Raises:
       ValueError: if it is no Python.
     """
+    shell: list[str] = []
     try:
-        tree = ast.parse(source)
-        return _Reader(tree).script()
+        if not _is_python(source):
+            source, shell = in_python(source)
+        script = _Reader(ast.parse(source)).script()
+        return script._replace(shell="\n".join([*shell, script.shell]).strip())
     except (SyntaxError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
         raise ValueError(f"it is no Python{f': line {line}' if line else ''}: {error}") from error
@@ -73,21 +87,46 @@ def read_notebook(text: str) -> PythonScript:
     Raises:
       ValueError: if it is no notebook.
     """
-    code, shell, unread = [], [], 0
+    code, shell, unread = [], list[str](), 0
     for cell in _cells(text):
-        lines = cell.splitlines()
-        if lines and lines[0].startswith(("%%bash", "%%sh")):
-            shell += lines[1:]
+        magic, _, rest = cell.partition("\n")
+        if magic.startswith(("%%bash", "%%sh", "%%script bash", "%%!")):
+            shell += rest.splitlines()
             continue
-        shell += [line.strip()[1:] for line in lines if line.lstrip().startswith("!")]
-        python = "\n".join(_as_python(line) for line in lines)
+        if found := WRITES.match(magic):
+            shell += [f"cat > {found[1]} <<'{END_OF_CELL}'", *rest.splitlines(), END_OF_CELL]
+        python, lines = in_python(cell)
+        shell += lines
         if _is_python(python):
             code.append(python)
         else:
-            unread += 1
+            unread += not found
     script = read_python("\n".join(code))
     notes = [f"{unread} cells of it are no Python, and not read."] if unread else []
     return script._replace(shell="\n".join(shell), notes=[*script.notes, *notes])
+
+
+def in_python(cell: str) -> tuple[str, list[str]]:
+    r"""A cell with `pass` in the place of what only IPython understands, and the lines that it hands to a shell.
+
+    >>> in_python("n = 8\n%env A=1\n!trl grpo \\\n  --n {n}")
+    ('n = 8\npass\npass\npass', ['export A="1"', 'trl grpo \\\n  --n ${n}'])
+    """
+    code, shell = [], list[str]()
+    goes_on, indent = False, ""
+    for line in cell.splitlines():
+        inner = line.lstrip()
+        if goes_on:
+            shell[-1] += "\n" + BRACED.sub(r"${\1}", line)
+        elif inner.startswith("!"):
+            shell.append(BRACED.sub(r"${\1}", inner[1:]))
+        elif found := SETS.match(inner):
+            shell.append(f'export {found["n"] or found["m"]}="{found[3]}"')
+        is_magic = goes_on or inner.startswith(("!", "%"))
+        indent = indent if goes_on else line[: len(line) - len(inner)]
+        code.append(f"{indent}pass" if is_magic else line)
+        goes_on = (goes_on or inner.startswith("!")) and line.endswith("\\")
+    return "\n".join(code), shell
 
 
 def _is_python(source: str) -> bool:
@@ -108,12 +147,6 @@ def _cells(text: str) -> Iterator[str]:
         raise ValueError("it is no notebook: expected cells with a source") from error
 
 
-def _as_python(line: str) -> str:
-    """The line, or `pass` in its place for what only IPython understands."""
-    inner = line.lstrip()
-    return line[: len(line) - len(inner)] + "pass" if inner.startswith(("!", "%")) else line
-
-
 class _Reader:
     """One walk over a script, keeping what its names mean."""
 
@@ -127,13 +160,15 @@ class _Reader:
         self.configs: list[Config] = []
         self.made: dict[str, Config] = {}
         self.dictionaries: list[Config] = []
+        self.commands: list[str] = []
         self.uncertain = {name for node in ast.walk(tree) if _is_branch(node) for name in _assigned(node)}
 
     def script(self) -> PythonScript:
         """Everything in the order of the lines: what a name means is what it was last given."""
         for node in _in_order(self.tree):
             self._see(node)
-        return PythonScript([*self.configs, *self.dictionaries], self.imports, "", self.notes)
+        shell = "\n".join(self.commands)
+        return PythonScript([*self.configs, *self.dictionaries], self.imports, shell, self.notes)
 
     def _see(self, node: ast.AST) -> None:
         if isinstance(node, ast.Import):
@@ -204,8 +239,20 @@ class _Reader:
             return Unknown(f"{before} or {value}", f"{name} is set in several branches")
         return value
 
+    def _command(self, node: ast.Call) -> None:
+        """A command that the script starts, as one line."""
+        name = self._origin(node.func)
+        if not (name == "os.system" or name.startswith("subprocess.")) or not node.args:
+            return
+        value = self._value(node.args[0])
+        if isinstance(value, list):
+            self.commands.append(" ".join(_word(item) for item in value))
+        elif isinstance(value, str):
+            self.commands.append(value)
+
     def _see_call(self, node: ast.Call) -> None:
         self._config(node)
+        self._command(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument" and node.args:
             names = [self._value(argument) for argument in node.args]
             name = (
@@ -353,6 +400,14 @@ class _Reader:
             )
             return default
         raise ValueError("no constant")
+
+
+def _word(item: Any) -> str:
+    """A word of a command line; what is not known is a variable of the shell that nobody sets."""
+    if not isinstance(item, Unknown):
+        return shlex.quote(str(item))
+    inner = item.text[2:-1] if item.text.startswith(("f'", 'f"')) else f"{{{item.text}}}"
+    return f'"{FIELD.sub(lambda found: "${" + NOT_A_NAME.sub("_", found[1]) + "}", inner)}"'
 
 
 def _in_order(tree: ast.AST) -> Iterator[ast.AST]:

@@ -1,5 +1,6 @@
 """What a file or a pasted text launches: the trainer, its version, and the keys with their values."""
 
+import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,16 +27,23 @@ from grpo_ref.trainers.launch.trees import ENDINGS, Beside, in_group, nowhere, p
 from grpo_ref.trainers.launch.values import flat
 
 if TYPE_CHECKING:
-    from grpo_ref.trainers.launch.shell.script import Note
+    from grpo_ref.trainers.launch.shell.script import Note, Script
 
 KINDS = {
     **dict.fromkeys(ENDINGS, "tree"),
     **dict.fromkeys((".sh", ".bash", ".slurm", ".sbatch", ".zsh"), "shell"),
+    ".md": "markdown",
     ".py": "python",
     ".ipynb": "notebook",
 }
 UNSLOTH = "unsloth"
 """A package that, once imported, changes the defaults of TRL."""
+PROMPT = re.compile(r"(?m)^(\([\w.-]+\) )?([\w.@:~/-]+)?\$ (?=\S)")
+"""What a terminal shows before a command: "$ ", "(env) me@host:~/work$ "."""
+FENCE = re.compile(r"(?ms)^```\w*\n(.*?)^```")
+"""A block of code in Markdown."""
+RUNS = re.compile(r"(?m)^\s*-?\s*(run|command|args|cmd|script|entrypoint)\s*:")
+"""Keys of a file for a cluster under which commands stand."""
 LOGGED = 60
 """So many keys has no file that somebody writes for a trainer with flat keys, and every one that a run logs."""
 LONGEST, LONGEST_NOTEBOOK = 1_000_000, 50_000_000
@@ -82,12 +90,14 @@ def launches(text: str, name: str = "", beside: Beside = nowhere, trainer: str =
     longest = LONGEST_NOTEBOOK if name.endswith(".ipynb") else LONGEST
     if len(text) > longest:
         raise ValueError(f"it is longer than {longest:,} characters")
-    text = text.replace("\r\n", "\n")
+    text = _without_prompts(text.replace("\r\n", "\n"))
     kind = next((kind for ending, kind in KINDS.items() if name.lower().endswith(ending)), "") or _kind(text)
     found = [_with_trainer(launch, trainer) for launch in READERS[kind](text, name, beside)]
     known = [launch for launch in found if launch.trainer]
     if not known:
-        notes = " ".join(dict.fromkeys(note for launch in found for note in launch.notes))
+        notes = " ".join(
+            dict.fromkeys(note for launch in found for note in [*launch.cautions, *launch.notes])
+        )
         raise ValueError(notes or _nothing(kind, [launch for launch in found if launch.keys]))
     asked = _installed(text) if kind == "notebook" else text
     versioned = [
@@ -98,6 +108,17 @@ def launches(text: str, name: str = "", beside: Beside = nowhere, trainer: str =
         for launch in map(_completed if kind == "tree" else _same, known)
     ]
     return sorted(versioned, key=lambda launch: -len(launch.keys))
+
+
+def _without_prompts(text: str) -> str:
+    r"""The text of a terminal without the prompts in front of its lines.
+
+    >>> _without_prompts("$ trl grpo \\\n>   --beta 0.1\nhello")
+    'trl grpo \\\n  --beta 0.1\nhello'
+    """
+    if not PROMPT.search(text):
+        return text
+    return re.sub(r"(?m)(?<=\\\n)> ", "", PROMPT.sub("", text))
 
 
 def launch_of(words: Sequence[str], beside: Beside = nowhere, trainer: str = "") -> Launch:
@@ -196,7 +217,8 @@ def _guessed(launch: Launch) -> Launch:
         " program sets itself is not known here."
     )
     why = f"its keys stand in the group {group}"
-    return replace(launch, trainer=name, why=why, keys=inner(launch.keys, group), cautions=[caution])
+    cautions = [caution, *launch.cautions]
+    return replace(launch, trainer=name, why=why, keys=inner(launch.keys, group), cautions=cautions)
 
 
 def _kind(text: str) -> str:
@@ -212,7 +234,9 @@ def _kind(text: str) -> str:
         return "python"
     if _starts_something("\n".join(traced(text))):
         return "log"
-    if _reads(read_tree, text) and not _starts_something(text):
+    if FENCE.search(text):
+        return "markdown"
+    if _reads(read_tree, text) and (RUNS.search(text) or not _starts_something(text)):
         return "tree"
     return "log" if not _starts_something(text) and next(printed(text), None) else "shell"
 
@@ -253,11 +277,56 @@ def _of_tree(text: str, name: str, beside: Beside) -> Iterator[Launch]:
     """The keys of a file; or the shell script that stands in it, as in files for a cluster."""
     own = {file for dialect in DIALECTS.values() for file in dialect.files}
     tree = read_tree(text, name, beside, own=own)
-    scripts = [value for value in tree.keys.values() if isinstance(value, str) and _starts_something(value)]
+    plain = [value for value in tree.keys.values() if isinstance(value, str)]
+    inside = [] if of_keys(tree.keys)[0] else _scripts(tree.keys)
+    scripts = [script for script in dict.fromkeys([*plain, *inside]) if _starts_something(script)]
     if scripts:
-        yield from _of_shell("\n".join(scripts), "", beside)
+        given = [line for key, value in tree.keys.items() if (line := _exported(key, value))]
+        yield from _of_shell("\n".join([*given, *scripts]), "", beside)
     else:
-        yield Launch("", "", tree.keys, notes=tree.notes)
+        yield Launch("", "", tree.keys, cautions=tree.notes)
+
+
+def _scripts(data: Any) -> Iterator[str]:
+    """What may be run of a file for a cluster or an editor: texts, and lists of words, wherever they stand."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, list) and all(isinstance(item, (str, int, float)) for item in data):
+        yield shlex.join(map(str, data))
+    elif isinstance(data, list):
+        for item in data:
+            yield from _scripts(item)
+    elif isinstance(data, dict):
+        words = [*_program(data), *_row(data.get("args"))]
+        rest = {key: value for key, value in data.items() if key not in ("command", "args")}
+        yield from _scripts([shlex.join(map(str, words)), [*rest.values()]])
+
+
+def _program(data: dict[str, Any]) -> list[Any]:
+    """What a container or an editor starts, which its arguments follow."""
+    if "module" in data:
+        return ["python", "-m", data["module"]]
+    return ["python", data["program"]] if "program" in data else _row(data.get("command"))
+
+
+def _row(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else str(value).split()
+
+
+def _exported(key: str, value: Any) -> str:
+    """A variable of the environment that a file for a cluster sets, as a line of a script."""
+    group, _, name = key.rpartition(".")
+    is_one = group in ("env", "envs", "environment", "env_vars") and name.isidentifier() and value is not None
+    return f"export {name}={shlex.quote(str(value))}" if is_one else ""
+
+
+def _of_markdown(text: str, name: str, beside: Beside) -> Iterator[Launch]:
+    """The launches in the blocks of code, one after the other."""
+    for block in FENCE.findall(text):
+        try:
+            yield from READERS[_kind(block)](block, "", beside)
+        except ValueError:
+            continue
 
 
 def _of_log(text: str, name: str, beside: Beside) -> Iterator[Launch]:
@@ -291,12 +360,27 @@ def _of_shell(text: str, name: str, beside: Beside) -> Iterator[Launch]:
             strangers.append(Launch("", "", {}, notes=[f"{other} is started, and has no dialect here."]))
         elif (start := program(words)) is not None:
             strangers.append(_launched(command.words[start.behind :], "", "", script.files, beside))
-    for source in [] if is_found else script.python:
-        strangers += _of_script(read_python(source), beside)
     if not is_found:
+        strangers += _of_inner(script, beside)
         absent = _not_found(script.notes)
-        yield from (replace(each, notes=[*each.notes, *absent]) for each in strangers)
-        yield Launch("", "", {}, notes=absent)
+        yield from (replace(each, cautions=[*each.cautions, *absent]) for each in strangers)
+        yield Launch("", "", {}, cautions=absent)
+
+
+def _of_inner(script: "Script", beside: Beside) -> Iterator[Launch]:
+    """What stands in the words of a command as a whole line, as `ssh node "..."`, and in programs of its own."""
+    for command in script.commands:
+        lines = [str(word) for word in command.words if " " in str(word)]
+        for line in lines:
+            line = line.partition("=")[2] if line.startswith("--") else line
+            if _starts_something(line):
+                yield from _of_shell(line, "", beside)
+        own = [script.files[str(word)] for word in command.words if str(word) in script.files]
+        for source in own:
+            if _reads(read_python, source):
+                yield from _of_script(read_python(source), beside)
+    for source in script.python:
+        yield from _of_script(read_python(source), beside)
 
 
 def _started(words: Sequence[Text]) -> tuple[Sequence[Text], Start | None]:
@@ -324,7 +408,7 @@ def _launched(
 ) -> Launch:
     """What the words behind a program say, over what the files say that they name."""
     arguments = read_arguments(words)
-    notes = list(arguments.notes)
+    cautions: list[str] = []
     named = [*arguments.files, *(word for word in arguments.rest if word.endswith(ENDINGS))]
     groups = {group: text for group in arguments.keys if (text := _group(arguments, group, beside))}
     chosen = {group: str(arguments.keys[group]) for group in groups}
@@ -335,17 +419,19 @@ def _launched(
         if text is not None:
             tree = read_tree(text, path, beside, chosen=chosen, own=own)
             keys |= tree.keys
-            notes += tree.notes
+            cautions += tree.notes
             groups = {group: text for group, text in groups.items() if group not in tree.used}
         elif path.rsplit("/", 1)[-1].removesuffix(".yaml") not in own:
-            notes.append(f"It reads {path}, which was not found: what that file says is not in this answer.")
+            cautions.append(
+                f"It reads {path}, which was not found: what that file says is not in this answer."
+            )
     for group, text in groups.items():
         keys |= flat(in_group(read_tree(text).keys, package_of(text, group)))
     keys |= {key: value for key, value in arguments.keys.items() if key not in chosen}
     for flag, path in arguments.last.items():
         text = files.get(path) or beside(path)
         keys |= {flag: path} if text is None else read_tree(text, path, beside).keys
-    return Launch(trainer, shown, keys, notes=notes)
+    return Launch(trainer, shown, keys, notes=arguments.notes, cautions=cautions)
 
 
 def _group(arguments: Arguments, name: str, beside: Beside) -> str | None:
@@ -377,7 +463,7 @@ def _of_script(script: PythonScript, beside: Beside) -> Iterator[Launch]:
         yield _configured(config, script)
     if not made and script.shell:
         yield from _of_shell(script.shell, "", beside)
-    if not script.configs and not script.shell:
+    if not script.configs:
         yield Launch("", "", {}, notes=script.notes)
 
 
@@ -405,6 +491,7 @@ READERS = {
     "tree": _of_tree,
     "shell": _of_shell,
     "log": _of_log,
+    "markdown": _of_markdown,
     "python": _of_python,
     "notebook": _of_notebook,
 }

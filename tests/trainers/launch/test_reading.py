@@ -61,7 +61,7 @@ def test_a_file_that_is_named_is_read_and_the_line_wins():
     (launch,) = launches("accelerate launch trl grpo --config recipes/a.yaml --beta 0.1", beside=files.get)
     assert launch.keys == {"beta": 0.1, "epsilon": 0.4}
     (alone,) = launches("trl grpo --config gone.yaml --beta 0.1")
-    assert alone.notes == [
+    assert alone.cautions == [
         "It reads gone.yaml, which was not found: what that file says is not in this answer."
     ]
 
@@ -164,7 +164,7 @@ def test_a_script_that_is_not_there_is_the_reason():
         launches("#!/bin/bash\nbash run.sh\n", "x.sh")
     (launch,) = launches("bash run.sh --num_generations 4 --scale_rewards none --beta 0.1\n", "x.sh")
     assert (launch.trainer, launch.is_sure) == ("trl", False)
-    assert launch.notes[-1].startswith("It runs run.sh, which was not found")
+    assert launch.cautions[-1].startswith("It runs run.sh, which was not found")
 
 
 def test_several_trainings_come_by_the_number_of_their_keys():
