@@ -140,7 +140,7 @@ def report(dialect: Dialect, launch: Launch, *, strict: bool = True) -> Report:
       ValueError: for such a slip, for a value that the trainer would refuse, for a key without which the
         objective is of another family, or if no key that matters was understood.
     """
-    found = understood(dialect, launch.keys, strict=strict, forked=bool(launch.why))
+    found = understood(dialect, launch.keys, strict=strict, forked=bool(launch.why), added=launch.added)
     matters = {dialect.key(key) for key in [*found.config, *(each.key for each in found.unsure)]} - {None}
     if launch.keys and not matters and (found.strangers or not launch.is_sure):
         named = ", ".join([*launch.keys][:5])
@@ -222,7 +222,7 @@ def _first(told: Report) -> Iterator[Piece]:
         yield Piece("note", f"Not known: {key} = {value.text}, because {value.why}.{depends}")
     unsure = {each.key for each in told.found.unsure}
     for key, near in told.found.strangers.items():
-        if key in unsure:
+        if key in unsure and key not in told.launch.added:
             continue
         nearest = f" The nearest key is {near}." if near else ""
         yield Piece(

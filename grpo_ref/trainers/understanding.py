@@ -1,7 +1,7 @@
 """Which keys of a real file an explanation rests on: what matters, what does not, and what nobody knows."""
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from grpo_ref.recipes import Recipe
@@ -46,7 +46,12 @@ class Understood(NamedTuple):
 
 
 def understood(
-    dialect: Dialect, keys: Mapping[str, Any], *, strict: bool = True, forked: bool = False
+    dialect: Dialect,
+    keys: Mapping[str, Any],
+    *,
+    strict: bool = True,
+    forked: bool = False,
+    added: Container[str] = (),
 ) -> Understood:
     """Sort the keys of a file.
 
@@ -56,6 +61,7 @@ def understood(
       strict: whether a key that looks like a slip in one that matters is an error.
       forked: whether what the trainer does not have may be of a fork. Then the parts that it may change are not
         known; else a value that the trainer does not have is left for it to refuse.
+      added: keys that are added to its configuration: one that looks like a slip is ignored and not refused.
 
     Raises:
       ValueError: for such a slip; or a value that the trainer would refuse.
@@ -84,7 +90,9 @@ def understood(
         else:
             config[key] = _without_holes(key, value)
     slips = [
-        f"{key!r} (did you mean {near!r}?)" for key, near in strangers.items() if _is_slip(dialect, key, near)
+        f"{key!r} (did you mean {near!r}?)"
+        for key, near in strangers.items()
+        if key not in added and _is_slip(dialect, key, near)
     ]
     if slips and strict:
         raise ValueError(f"{dialect.name} has no key {', '.join(slips)}")

@@ -194,3 +194,12 @@ def test_one_number_that_is_known_is_enough():
 def test_cautions_of_the_reading_stay():
     launch = Launch("trl", "its keys stand in the group grpo", {"beta": 0.1}, cautions=["Its group."])
     assert dialect_of(launch)[1].cautions[0] == "Its group."
+
+
+def test_a_slip_that_hydra_was_told_to_add_is_told_and_not_refused():
+    keys = {"algorithm.adv_estimator": "grpo", "actor.entropy_coef": 0.01}
+    launch = Launch("verl", "`-m verl.trainer.main_ppo`", keys, added=frozenset({"actor.entropy_coef"}))
+    shown = [piece.text for piece in pieces(report(DIALECTS["verl"], launch))]
+    assert any(text.endswith("The nearest key is entropy_coeff.") for text in shown)
+    with pytest.raises(ValueError, match="did you mean 'entropy_coeff'"):
+        report(DIALECTS["verl"], Launch("verl", "`-m verl.trainer.main_ppo`", keys))

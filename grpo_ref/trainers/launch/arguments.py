@@ -10,6 +10,7 @@ from grpo_ref.trainers.launch.values import Unknown, parsed
 
 FLAG = re.compile(r"--?[A-Za-z][\w.-]*(=.*)?", re.DOTALL)
 OVERRIDE = re.compile(r"\+{0,2}[\w@./-]+=.*", re.DOTALL)
+ADDED = re.compile(r"\+{1,2}([\w@./-]+)=")
 DELETION = re.compile(r"~([A-Za-z_][\w@./-]*)(=.*)?", re.DOTALL)
 FILES = ("config", "config_file", "cfg", "config_path", "config_name", "cfg_path", "config_dir")
 """Flags that name a file of keys."""
@@ -26,6 +27,7 @@ class Arguments(NamedTuple):
       keys: with their values; of a key that is given twice the last value.
       files: of keys, as they are named.
       last: files whose keys go before those of the words, by their flags.
+      added: keys that Hydra adds to a configuration that does not have them, with a "+".
       folders: where Hydra looks for the files of its groups.
       rest: words that are neither a flag nor an override.
       notes: what a reader has to know of the reading, in whole sentences.
@@ -37,6 +39,7 @@ class Arguments(NamedTuple):
     notes: list[str]
     last: Mapping[str, str] = MappingProxyType({})
     folders: Sequence[str] = ()
+    added: frozenset[str] = frozenset()
 
 
 def read_arguments(words: Sequence[Text]) -> Arguments:
@@ -58,7 +61,11 @@ def read_arguments(words: Sequence[Text]) -> Arguments:
     notes: list[str] = []
     for name, values in _grouped(words):
         if name is None:
-            rest += [word.text for word in values]
+            rest += [word.text for word in values if not word.is_words]
+            notes += [
+                f"What {word.text} adds to the command is not known here." for word in values if word.is_open
+            ]
+            keys |= {key: value for word in values for key, value in _of_ways(word).items()}
         elif (name := SHORT.get(name, name)) in (*FILES, *LAST_WORD):
             named[name] = values[0].text if values else ""
         else:
@@ -68,7 +75,8 @@ def read_arguments(words: Sequence[Text]) -> Arguments:
             keys[name] = value
     folders = [named[flag] for flag in ("config_dir", "config_path") if named.get(flag)]
     last = {flag: named.pop(flag) for flag in LAST_WORD if flag in named}
-    return Arguments(keys, _files(named), rest, notes, last, folders)
+    added = frozenset(found[1] for word in words if (found := ADDED.match(str(word))))
+    return Arguments(keys, _files(named), rest, notes, last, folders, added)
 
 
 DELETED = "it is taken out of the configuration, and what the trainer does without it is not known here"
@@ -81,11 +89,23 @@ class _Word(NamedTuple):
       text: with what is not known as it stands there.
       why: the holes in it are not known; "" if there are none.
       is_any: whether it may be several words of any kind, or none, such as "$EXTRA_ARGS" without quotes.
+      ways: what it may be, where that depends on a condition.
     """
 
     text: str
     why: str
     is_any: bool = False
+    ways: tuple[str, ...] = ()
+
+    @property
+    def is_words(self) -> bool:
+        """Whether it is known to stand for keys, one row of them or another."""
+        return self.is_any and any(_is_key(way) for way in self.ways)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it may stand for keys that nobody knows."""
+        return self.is_any and not self.is_words
 
 
 def _grouped(words: Sequence[Text]) -> Iterator[tuple[str | None, list[_Word]]]:
@@ -109,7 +129,26 @@ def _grouped(words: Sequence[Text]) -> Iterator[tuple[str | None, list[_Word]]]:
 
 def _word(word: Text) -> _Word:
     why = " and ".join(f"{hole.name} {hole.why}" for hole in word.holes)
-    return _Word(str(word), why, is_any=len(word.parts) == 1 and any(hole.splits for hole in word.holes))
+    is_any = len(word.parts) == 1 and any(hole.splits for hole in word.holes)
+    return _Word(str(word), why, is_any, word.holes[0].alternatives if is_any else ())
+
+
+def _is_key(way: str) -> bool:
+    """Whether a row of words begins with a flag or an override."""
+    first = way.split()[:1]
+    return bool(first) and bool(FLAG.fullmatch(first[0]) or OVERRIDE.fullmatch(first[0]))
+
+
+def _of_ways(word: _Word) -> dict[str, Any]:
+    """The keys of words that depend on a condition; their values are not known where they are not the same."""
+    rows = [read_arguments([Text.of(each) for each in way.split()]).keys for way in word.ways]
+    found: dict[str, Any] = {}
+    for key in dict.fromkeys(key for row in rows for key in row):
+        values = [row.get(key, "not given") for row in rows]
+        same = all(value == values[0] for value in values)
+        told = " or ".join(dict.fromkeys(map(str, values)))
+        found[key] = values[0] if same else Unknown(told, word.why)
+    return found if word.is_words else {}
 
 
 def _taken(pending: list[_Word]) -> list[_Word]:
@@ -119,7 +158,7 @@ def _taken(pending: list[_Word]) -> list[_Word]:
     """
     taken: list[_Word] = []
     while pending and not FLAG.fullmatch(pending[0].text) and not OVERRIDE.fullmatch(pending[0].text):
-        if taken and pending[0].is_any:
+        if pending[0].is_words or (taken and pending[0].is_any):
             break
         taken.append(pending.pop(0))
     return taken

@@ -61,6 +61,7 @@ class Launch:
       version: that the file asks for, or "".
       notes: what a reader has to know of the reading, in whole sentences.
       cautions: what the answer rests on that the file does not say, in whole sentences.
+      added: keys that Hydra was told to add, which a trainer that does not read them ignores.
       is_sure: whether the trainer was not guessed from its keys.
       is_whole: whether it is the command that starts the trainer, so that a key that is not there is not given.
     """
@@ -71,6 +72,7 @@ class Launch:
     version: str = ""
     notes: list[str] = field(default_factory=list)
     cautions: list[str] = field(default_factory=list)
+    added: frozenset[str] = frozenset()
     is_sure: bool = False
     is_whole: bool = False
 
@@ -431,7 +433,7 @@ def _launched(
     for flag, path in arguments.last.items():
         text = files.get(path) or beside(path)
         keys |= {flag: path} if text is None else read_tree(text, path, beside).keys
-    return Launch(trainer, shown, keys, notes=arguments.notes, cautions=cautions)
+    return Launch(trainer, shown, keys, notes=arguments.notes, cautions=cautions, added=arguments.added)
 
 
 def _group(arguments: Arguments, name: str, beside: Beside) -> str | None:

@@ -73,3 +73,7 @@ def test_what_may_be_any_words_is_no_second_value():
     assert found.keys["clip"] == 0.28
     assert found.keys["n"] == Unknown("$EXTRA", "$EXTRA is not set in this file")
     assert found.rest == ["$EXTRA"]
+
+
+def test_what_hydra_is_told_to_add_is_kept():
+    assert read("+a.b=1 ++c=2 d=3").added == {"a.b", "c"}

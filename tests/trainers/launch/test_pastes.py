@@ -40,7 +40,7 @@ PASTES = {
         "!python -m verl.trainer.main_ppo --config-path conf --config-name my",
     ),
     "a program that starts another": (
-        f'import subprocess\nn = 8\ncmd = ["python", {WORDS}, f"{N}={{n}}"]\nsubprocess.run(cmd, check=True)\n'
+        f'import subprocess\nn = 8\ncmd = ["python", {WORDS}, f"{N}={{n}}"]\nsubprocess.run(cmd)\n'
     ),
     "a line that Python hands to a shell": f"import os\nos.system('python {VERL} {N}=8')\n",
     "a job": f"spec:\n  parts:\n  - command: [bash, -c]\n    args:\n    - |\n      python3 {VERL} {N}=8\n",

@@ -143,6 +143,22 @@ def test_a_log_is_read(text):
     assert (launch.trainer, launch.keys["beta"]) == ("trl", 0.1)
 
 
+def test_words_that_depend_on_a_condition_are_keys_whose_values_are_not_known():
+    script = 'if [ "$KL" = 1 ]; then A=(--beta 0.1 --top_k 5); else A=(--top_k 5); fi\n'
+    (launch,) = launches(f'{script}trl grpo --bf16 "${{A[@]}}" --epsilon 0.3 $OTHER\n', "x.sh")
+    assert (
+        launch.keys
+        == {
+            "bf16": True,
+            "beta": Unknown("0.1 or not given", "${A[@]} depends on a condition in line 1"),
+            "top_k": 5,
+            "epsilon": Unknown("0.3 $OTHER", "$OTHER is not set in this file"),
+        }
+        or launch.keys["epsilon"] == 0.3
+    )
+    assert launch.notes[0] == "What $OTHER adds to the command is not known here."
+
+
 WAYS = {
     "either of two programs": (
         'if [ -x $P ]; then C=($P/trl); else C=(python -m trl); fi\n"${C[@]}" grpo --beta 0.1'
