@@ -415,7 +415,7 @@ def _launched(
     groups = {group: text for group in arguments.keys if (text := _group(arguments, group, beside))}
     chosen = {group: str(arguments.keys[group]) for group in groups}
     own = DIALECTS[trainer].files if trainer else frozenset()
-    keys: dict[str, Any] = {}
+    keys: dict[str, Any] = dict(DIALECTS[trainer].by_start.get(shown, {})) if trainer else {}
     for path in named:
         text = files.get(path) or beside(path)
         if text is not None:

@@ -261,3 +261,10 @@ def test_a_program_that_hands_its_keys_on_is_read_as_the_trainer_that_gets_them(
     assert (launch.trainer, launch.keys["beta"], launch.keys["num_generations"]) == ("trl", 0.001, 4)
     assert launch.why.endswith("hands its keys on")
     assert "learning_rate" not in launch.keys
+
+
+def test_ms_swift_on_megatron_is_read():
+    line = "NPROC_PER_NODE=8 megatron rlhf --rlhf_type grpo --micro_batch_size 4 --beta 0.001 --vllm_mode colocate"
+    (launch,) = launches(line)
+    assert (launch.trainer, launch.keys["use_vllm"]) == ("ms_swift", True)
+    assert launches(f"{line} --use_vllm false")[0].keys["use_vllm"] is False
