@@ -10,7 +10,7 @@ from grpo_ref.trainers import DIALECTS, Dialect, Explanation, Understood, explai
 from grpo_ref.trainers.dialect import BONUS, COMPLETIONS, learns_alone, numbered
 from grpo_ref.trainers.explain import Part
 from grpo_ref.trainers.launch import Launch
-from grpo_ref.trainers.understanding import refuse_if_nothing_is_left
+from grpo_ref.trainers.understanding import NOT_FOUND, refuse_if_nothing_is_left, unread
 
 LOSS = "loss = -Σ W (c s(r, A) - β d)"
 """The four lines of `grpo_ref.loss` as one."""
@@ -141,6 +141,7 @@ def report(dialect: Dialect, launch: Launch, *, strict: bool = True) -> Report:
         objective is of another family, or if no key that matters was understood.
     """
     found = understood(dialect, launch.keys, strict=strict, forked=bool(launch.why), added=launch.added)
+    found.unsure.extend(unread(dialect, found.config, launch.missing))
     matters = {dialect.key(key) for key in [*found.config, *(each.key for each in found.unsure)]} - {None}
     if launch.keys and not matters and (found.strangers or not launch.is_sure):
         named = ", ".join([*launch.keys][:5])
@@ -172,6 +173,7 @@ def _doubted(dialect: Dialect, found: Understood, part: Part) -> Part:
     names = {part.name, *("kl_coef", "penalty_aggregate")[: 2 * (part.name == "penalty")]}
     for key, value, parts in found.unsure:
         chooses = dialect.key(key) in {*dialect.choices, *dialect.replaced} or key in found.strangers
+        chooses = chooses or value.text == NOT_FOUND
         if names & {*parts} and chooses:
             return Part(part.name, f"not known ({key} = {value.text})", "", "")
     return part

@@ -108,7 +108,7 @@ def in_words(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsur
     named = {name: holes.get(dialect.concepts.get(name, "")) for name in (COMPLETIONS, DIVISOR, BONUS)}
     doubted = [f"(not known: {each.key} = {each.value.text})" for each in unsure if COMPLETIONS in each.parts]
     bonus = {} if named[BONUS] is None else {"bonus": str(named[BONUS])}
-    unknown = {part: f"{each.key} = {each.value.text}" for each in reversed(unsure) for part in each.parts}
+    unknown = {part: each.reason for each in reversed(unsure) for part in each.parts}
     unknown.pop(COMPLETIONS, None)
     return paragraph(
         recipe,

@@ -164,7 +164,7 @@ def test_what_a_fork_changes_is_told_in_no_part_and_no_warning_rests_on_it():
     assert [piece.text for piece in shown if piece.kind == "trap"] == []
     assert {piece.name for piece in shown if piece.kind == "formula"} == {""}
     sentence = of_a_fork.explanation.paragraph
-    assert "surrogate not known (actor.policy_loss = plusplus)" in sentence
+    assert "surrogate and average not known (actor.policy_loss = plusplus)" in sentence
     alone = Launch("verl", "`-m verl.trainer.main_ppo`", {"algorithm.adv_estimator": "grpo", "actor.n": 6})
     assert "groups of (not known: actor.n = 6)" in report(DIALECTS["verl"], alone).explanation.paragraph
 
@@ -203,3 +203,14 @@ def test_a_slip_that_hydra_was_told_to_add_is_told_and_not_refused():
     assert any(text.endswith("The nearest key is entropy_coeff.") for text in shown)
     with pytest.raises(ValueError, match="did you mean 'entropy_coeff'"):
         report(DIALECTS["verl"], Launch("verl", "`-m verl.trainer.main_ppo`", keys))
+
+
+def test_without_a_file_that_is_named_only_what_the_line_says_is_told():
+    keys = {"beta": 0.01, "num_generations": 14}
+    launch = Launch("trl", "`trl grpo`", keys, missing=("a.yaml",), is_sure=True)
+    explained = report(DIALECTS["trl"], launch)
+    assert explained.explanation.paragraph == (
+        "surrogate, corrections, advantages, average, entropy bonus, shaping of the reward, filter of groups"
+        " and filter of completions not known (a.yaml not found); KL penalty 0.01 (importance-weighted k3)."
+    )
+    assert Piece("part", "not known (a.yaml = not found)", "surrogate") in pieces(explained)
