@@ -129,3 +129,13 @@ def test_an_entropy_bonus_is_told():
     bonus = "bonus      0.01 times the entropy of the policy is added\n"
     assert bonus in run("verl", "actor.entropy_coeff=0.01").stdout
     assert "bonus      " not in run("verl").stdout
+
+
+def test_scripts_beside_a_file_are_read_and_those_of_the_machine_are_not(tmp_path):
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "env.sh").write_text("B=0.25\n")
+    own, far = tmp_path / "scripts" / "a.sh", tmp_path / "scripts" / "b.sh"
+    own.write_text("source env.sh\ntrl grpo --beta $B\n")
+    far.write_text(f"source {tmp_path}/env.sh\ntrl grpo --beta $B\n")
+    assert "KL penalty 0.25" in run(str(own)).output
+    assert "KL penalty not known (beta = $B)" in run(str(far)).output
