@@ -220,6 +220,8 @@ def _first(told: Report) -> Iterator[Piece]:
     for caution in told.launch.cautions:
         yield Piece("note", caution)
     for key, value, parts in told.found.unsure:
+        if value.text == NOT_FOUND:
+            continue
         depends = f" {', '.join(parts)} may be other than told here." if parts else ""
         yield Piece("note", f"Not known: {key} = {value.text}, because {value.why}.{depends}")
     unsure = {each.key for each in told.found.unsure}
