@@ -2,11 +2,13 @@
 
 import pytest
 
+from grpo_ref.kernels.corrections import truncated
 from grpo_ref.kernels.surrogates import clipped, importance_weighted
 from grpo_ref.recipes import slot
 from grpo_ref.trainers import DIALECTS
-from grpo_ref.trainers.trl.keys import DEFAULTS
-from grpo_ref.trainers.trl.versions import HISTORY
+from grpo_ref.trainers.openrlhf import versions as openrlhf
+from grpo_ref.trainers.trl import versions as trl
+from grpo_ref.trainers.verl import versions as verl
 from grpo_ref.trainers.versions import Without, versions
 
 TRL = DIALECTS["trl"]
@@ -23,10 +25,19 @@ def test_a_change_holds_until_the_next_one():
     assert found["1.10"].title == "T 1.10"
 
 
-def test_the_last_change_of_each_key_is_what_it_is_today():
-    today = versions("TRL", HISTORY)["1.10"]
-    assert today.absent == set()
-    assert today.defaults == {key: DEFAULTS[key] for key in HISTORY}
+def test_a_version_in_which_no_default_changed_is_named():
+    assert versions("T", {"a": THREE["a"]}, ["1.1"])["1.1"].defaults == {"a": 1}
+
+
+HISTORIES = {"trl": trl.HISTORY, "verl": verl.HISTORY, "openrlhf": openrlhf.HISTORY}
+
+
+@pytest.mark.parametrize("name", HISTORIES)
+def test_the_last_change_of_each_key_is_what_it_is_today(name):
+    dialect = DIALECTS[name]
+    *_, today = versions(name, HISTORIES[name]).values()
+    assert today.absent == dialect.absent
+    assert today.defaults == {key: dialect.defaults[key] for key in HISTORIES[name]}
 
 
 ASKED = {
@@ -99,3 +110,98 @@ def test_early_verl_had_one_width_no_dual_clip_and_a_bonus():
 @pytest.mark.parametrize("name", VERL.versions)
 def test_what_a_version_of_verl_does_not_have_counts_with_a_value_that_does_nothing(name):
     assert VERL.at(name).recipe().level.__name__ == "token_level"
+
+
+OPENRLHF = DIALECTS["openrlhf"]
+RLOO = {"algo.advantage.estimator": "rloo", "algo.kl.init_coef": 0.0}
+GSPO = {"actor.policy_loss_type": "gspo"}
+CORRECTED = {"algo.advantage.is_correction_enable": True}
+# version, configuration -> parts of the recipe
+OF_OPENRLHF = {
+    "a mean within each completion": (
+        "0.6.4",
+        {},
+        {"aggregate": "sequence_mean_token_mean(count_empty=False)"},
+    ),
+    "and of the penalty": ("0.6.4", {"algo.kl.use_loss": True}, {"penalty_aggregate": "None"}),
+    "tokens from 0.7 on": ("0.7.0", {}, {"aggregate": "token_mean"}),
+    "rloo was whitened": (
+        "0.8.4",
+        RLOO,
+        {"advantage": "returned(scores=leave_one_out, limits=(-10.0, 10.0), gamma=1.0, divided=True)"},
+    ),
+    "and is not since 0.8.5": (
+        "0.8.5",
+        RLOO,
+        {"advantage": "limited(scores=leave_one_out, limits=(-10.0, 10.0))"},
+    ),
+    "no limit of the penalty": ("0.8.5", {}, {"penalty": "k1(max_log_ratio=inf)"}),
+    "its limit": ("0.8.6", {}, {"penalty": "k1(max_log_ratio=10.0)"}),
+    "gspo over all tokens": ("0.8.8", GSPO, {"aggregate": "token_mean"}),
+    "weights for gspo": (
+        "0.8.9",
+        GSPO | CORRECTED,
+        {"corrections": "(truncated(min_ratio=0.0, max_ratio=2.0, unknown=nan))"},
+    ),
+    "gspo against the sampler": (
+        "0.8.10",
+        GSPO | CORRECTED,
+        {"surrogate": "clipped_against_sampler(clip_low=0.2, clip_high=0.2)"},
+    ),
+    "no limit of the log-ratio": ("0.10.2", {}, {"log_ratio_limits": "(-inf, inf)"}),
+    "its limits": ("0.10.3", {}, {"log_ratio_limits": "(-20.0, 20.0)"}),
+}
+
+
+@pytest.mark.parametrize(("version", "config", "parts"), OF_OPENRLHF.values(), ids=OF_OPENRLHF)
+def test_what_a_version_of_openrlhf_computed(version, config, parts):
+    usual = {"penalty_aggregate": "None", "log_ratio_limits": "(-inf, inf)"}
+    ours = usual | OPENRLHF.at(version).recipe(**config).parts()
+    assert {name: ours[name] for name in parts} == parts
+
+
+def test_a_threshold_of_openrlhf_was_an_upper_bound_and_is_a_window():
+    """One number until 0.9.0, which is 2."""
+    threshold = {"enable_vllm_is_correction": True, "vllm_is_truncated_threshold": 3.0}
+    (weights,) = OPENRLHF.at("0.9").recipe(**threshold).corrections
+    assert (weights.kernel, weights.settings["min_ratio"], weights.settings["max_ratio"]) == (
+        truncated,
+        0.0,
+        3.0,
+    )
+    with pytest.raises(ValueError, match="expected a list, got 3"):
+        OPENRLHF.at("0.9.1").recipe(**threshold)
+
+
+def test_flags_of_openrlhf_tell_its_version():
+    newest = {
+        "advantage_estimator": "OpenRLHF 0.10",
+        "use_kl_estimator_k3": "OpenRLHF 0.6",
+        "flash_attn": "OpenRLHF 0.8.9",
+        "use_icepop": "OpenRLHF 0.9.2",
+        "algo.kl.use_loss": OPENRLHF.version,
+    }
+    assert {flag: OPENRLHF.fitting([flag])[-1].version for flag in newest} == newest
+    assert OPENRLHF.fitting(["algo.kl.use_loss"])[0].version == "OpenRLHF 0.10.2"
+    assert OPENRLHF.fitting(["use_kl_estimator_k3", "algo.kl.use_loss"]) == []
+
+
+def test_flags_of_openrlhf_that_are_gone_say_what_others_say_today():
+    old, icepop = OPENRLHF.at("0.6").recipe(use_kl_estimator_k3=True), OPENRLHF.at("0.9.1").recipe
+    assert old.penalty == OPENRLHF.at("0.6").recipe(kl_estimator="k3").penalty
+    (weights,) = icepop(use_icepop=True, enable_vllm_is_correction=True).corrections
+    assert weights.kernel.__name__ == "window_times_ratio"
+    with pytest.raises(ValueError, match="expected one of 'group_norm', 'rloo'"):
+        OPENRLHF.at("0.6").recipe(advantage_estimator="dr_grpo")
+
+
+def test_over_what_openrlhf_averaged():
+    told = {name: OPENRLHF.at(name).mean(OPENRLHF.settings({})) for name in ("0.10.2", "0.10.3", "0.10.4")}
+    assert told["0.10.2"].startswith("each micro-batch of each rank")
+    assert told["0.10.3"].startswith("the micro-batches that the ranks take at once")
+    assert told["0.10.4"] == OPENRLHF.mean(OPENRLHF.settings({}))
+
+
+def test_what_no_flag_of_openrlhf_says_cannot_be_given():
+    with pytest.raises(ValueError, match="openrlhf has no key 'behaviour'"):
+        OPENRLHF.recipe(behaviour=None)

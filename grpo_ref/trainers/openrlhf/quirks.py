@@ -5,7 +5,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.arrays import BATCH, MEMBERS, TOKENS, Array, array_namespace, at_least, is_set, where_mask
-from grpo_ref.kernels.advantages import group_centered, raw_rewards
+from grpo_ref.kernels.advantages import group_centered
 from grpo_ref.kernels.advantages.moments import masked_moments
 from grpo_ref.kernels.levels import sequence_mean_level
 from grpo_ref.kernels.rewards import soft_overlong_punishment
@@ -18,7 +18,7 @@ LIMITS = (-10.0, 10.0)
 """The default of reward.clip_range."""
 LEAST_VARIANCE = 1e-8
 """The variance of the advantages is not taken to be less."""
-WITH_BASELINE, WITHOUT = slot(group_centered), slot(raw_rewards)
+WITH_BASELINE = slot(group_centered)
 
 
 def limited(rewards: Array, *, scores: Slot, limits: tuple[float, float] = LIMITS) -> Array:
@@ -43,30 +43,29 @@ def returned(
     rewards: Array,
     mask: Array,
     *,
-    baseline: bool = True,
+    scores: Slot = WITH_BASELINE,
     limits: tuple[float, float] = LIMITS,
     gamma: float = 1.0,
     divided: bool = True,
 ) -> Array:
     """The reward stands at the last token and is discounted back; then the tokens of the batch are whitened.
 
-        Gₜ = γ^(last - t) clip(r - mean(r), *limits),   A = (G - mean) / √max(var, 1e-8)    over the tokens
+        Gₜ = γ^(last - t) clip(scores(r), *limits),   A = (G - mean) / √max(var, 1e-8)    over the tokens
 
     Args:
       rewards: (P, G), one row per prompt.
       mask: (P, G, T) 1 on completion tokens.
-      baseline: whether the group's mean is taken off the reward first.
-      limits: as in `limited`.
+      scores, limits: as in `limited`.
       gamma: the discount per position, holes in the mask included.
       divided: whether the result is divided by the standard deviation over the tokens, which has divisor N.
 
     Returns:
       (P, G, T), 0 on padding.
 
-    OpenRLHF `compute_advantages_and_returns` with "reinforce_baseline", and with "reinforce".
+    OpenRLHF `compute_advantages_and_returns` with "reinforce_baseline", and with "reinforce"; before 0.8.5 "rloo" too.
     """
     costs = array_namespace(rewards, mask).zeros_like(mask, dtype=rewards.dtype)
-    return _returned(rewards, mask, costs, baseline=baseline, limits=limits, gamma=gamma, divided=divided)
+    return _returned(rewards, mask, costs, scores=scores, limits=limits, gamma=gamma, divided=divided)
 
 
 def returned_with_penalty(
@@ -107,8 +106,6 @@ def returned_with_penalty(
 def scores_of(advantage: Slot) -> Slot:
     """The part that takes the baseline off, without what is done to its result."""
     alone: Slot = advantage.settings.get("alone", advantage)
-    if alone.kernel is returned:
-        return WITH_BASELINE if alone.settings["baseline"] else WITHOUT
     scores: Slot = alone.settings.get("scores", alone)
     return scores
 
@@ -118,13 +115,13 @@ def _returned(
     mask: Array,
     costs: Array,
     *,
-    baseline: bool,
+    scores: Slot,
     limits: tuple[float, float],
     gamma: float,
     divided: bool,
 ) -> Array:
     """Returns of the limited reward minus the costs, whitened over the tokens of the batch."""
-    shaped = limited(rewards, scores=WITH_BASELINE if baseline else WITHOUT, limits=limits)
+    shaped = limited(rewards, scores=scores, limits=limits)
     returns = _returns(shaped, costs, mask, gamma)
     mean, variance = masked_moments(returns, mask, axis=BATCH, ddof=0)
     scale = array_namespace(returns).sqrt(at_least(variance, LEAST_VARIANCE)) if divided else 1.0
