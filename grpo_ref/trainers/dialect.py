@@ -249,7 +249,7 @@ class Dialect:
         other = self.versions[name]
         return replace(
             self,
-            version=f"{other.title.split()[0]} {version}" if numbered(version) else other.title,
+            version=f"{other.title.rpartition(' ')[0]} {version}" if numbered(version) else other.title,
             mean=(lambda settings: other.mean) if other.mean else self.mean,
             defaults={**self.defaults, **other.defaults},
             aliases={**self.aliases, **other.aliases},

@@ -6,6 +6,7 @@ from grpo_ref.kernels.corrections import truncated
 from grpo_ref.kernels.surrogates import clipped, importance_weighted
 from grpo_ref.recipes import slot
 from grpo_ref.trainers import DIALECTS
+from grpo_ref.trainers.open_instruct import versions as open_instruct
 from grpo_ref.trainers.openrlhf import versions as openrlhf
 from grpo_ref.trainers.trl import versions as trl
 from grpo_ref.trainers.verl import versions as verl
@@ -29,7 +30,12 @@ def test_a_version_in_which_no_default_changed_is_named():
     assert versions("T", {"a": THREE["a"]}, ["1.1"])["1.1"].defaults == {"a": 1}
 
 
-HISTORIES = {"trl": trl.HISTORY, "verl": verl.HISTORY, "openrlhf": openrlhf.HISTORY}
+HISTORIES = {
+    "trl": trl.HISTORY,
+    "verl": verl.HISTORY,
+    "openrlhf": openrlhf.HISTORY,
+    "open_instruct": open_instruct.HISTORY,
+}
 
 
 @pytest.mark.parametrize("name", HISTORIES)
@@ -205,3 +211,97 @@ def test_over_what_openrlhf_averaged():
 def test_what_no_flag_of_openrlhf_says_cannot_be_given():
     with pytest.raises(ValueError, match="openrlhf has no key 'behaviour'"):
         OPENRLHF.recipe(behaviour=None)
+
+
+OPEN_INSTRUCT = DIALECTS["open_instruct"]
+# month, configuration -> parts of the recipe
+OF_OPEN_INSTRUCT = {
+    "torch's deviation, and every group": (
+        "2025.2",
+        {"number_samples_per_prompt": 8},
+        {"advantage": "group_normalized(ddof=1, eps=1e-08)", "keep": "all_groups"},
+    ),
+    "NumPy's": ("2025.3", {}, {"advantage": "group_normalized(ddof=0, eps=1e-08)", "keep": "all_groups"}),
+    "groups without contrast are left out": ("2025.4", {}, {"keep": "groups_with_std"}),
+    "one width for both": (
+        "2025.5",
+        {"cliprange": 0.1},
+        {"surrogate": "clipped(clip_low=0.1, clip_high=0.1)"},
+    ),
+    "two widths": ("2025.6", {"clip_higher": 0.3}, {"surrogate": "clipped(clip_low=0.2, clip_high=0.3)"}),
+    "no correction yet": ("2026.2", {}, {"corrections": "()"}),
+    "a cap for the sampler's ratio": (
+        "2025.10",
+        {"truncated_importance_sampling_ratio_cap": 3.0},
+        {"corrections": "(rho_clamp(max_ratio=3.0))"},
+    ),
+    "and its default": ("2026.4", {}, {"corrections": "(rho_clamp(max_ratio=2.0))"}),
+    "a constant denominator": (
+        "2025.11",
+        {"masked_mean_denominator": 4096},
+        {"aggregate": "token_sum_over(tokens=4096.0)"},
+    ),
+    "the axis of a mean over one pack": ("2025.11", {"masked_mean_axis": 1}, {"aggregate": "token_mean"}),
+    "before March 2026": (
+        "2026.2",
+        {},
+        {
+            "surrogate": "clipped(clip_low=0.2, clip_high=0.2)",
+            "advantage": "group_normalized(ddof=0, eps=1e-08)",
+        },
+    ),
+    "from then on": (
+        "2026.3",
+        {},
+        {"surrogate": "clipped(clip_low=0.2, clip_high=0.272)", "advantage": "group_centered"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("month", "config", "parts"), OF_OPEN_INSTRUCT.values(), ids=OF_OPEN_INSTRUCT)
+def test_what_open_instruct_computed_in_a_month(month, config, parts):
+    usual = {"corrections": "()", "keep": "all_groups"}
+    ours = usual | OPEN_INSTRUCT.at(month).recipe(**config).parts()
+    assert {name: ours[name] for name in parts} == parts
+
+
+REFUSED = {
+    "a mean over each position": ({"masked_mean_axis": 0}, "masked_mean_axis: a mean over each pack cannot"),
+    "a mean over each of two packs": (
+        {"masked_mean_axis": 1, "per_device_train_batch_size": 2},
+        "masked_mean_axis: a mean over each pack cannot",
+    ),
+    "nothing to divide by": (
+        {"masked_mean_denominator": 0.0},
+        "masked_mean_denominator: expected a number > 0",
+    ),
+    "two corrections in one": (
+        {"use_vllm_logprobs": True, "truncated_importance_sampling_ratio_cap": 2.0},
+        "use_vllm_logprobs: refused together with truncated_importance_sampling_ratio_cap",
+    ),
+    "a key of later": ({"loss_denominator": 5}, "has no key 'loss_denominator'"),
+}
+
+
+@pytest.mark.parametrize(("config", "message"), REFUSED.values(), ids=REFUSED)
+def test_what_open_instruct_refused_in_november_2025(config, message):
+    with pytest.raises(ValueError, match=message):
+        OPEN_INSTRUCT.at("2025.11").recipe(**config)
+
+
+def test_keys_of_open_instruct_tell_its_month():
+    newest = {
+        "number_samples_per_prompt": "Open Instruct 2025.2",
+        "cliprange": "Open Instruct 2025.5",
+        "masked_mean_axis": "Open Instruct 2025.11",
+        "truncated_importance_sampling_ratio_cap": "Open Instruct 2026.4",
+        "clip_higher": OPEN_INSTRUCT.version,
+    }
+    assert {key: OPEN_INSTRUCT.fitting([key])[-1].version for key in newest} == newest
+    assert OPEN_INSTRUCT.fitting(["num_samples_per_prompt_rollout"])[0].version == "Open Instruct 2025.3"
+
+
+def test_over_what_open_instruct_averaged():
+    told = {name: OPEN_INSTRUCT.at(name).mean(OPEN_INSTRUCT.settings({})) for name in ("2025.11", "2025.12")}
+    assert told["2025.11"].startswith("the packs of each micro-batch of each rank")
+    assert told["2025.12"] == OPEN_INSTRUCT.mean(OPEN_INSTRUCT.settings({}))
