@@ -58,7 +58,8 @@ SCORES = {
     "rloo": slot(leave_one_out),
 }
 """What is taken off the reward, by estimator, where nothing is whitened."""
-BASELINES = {**SCORES, "reinforce_baseline": SCORES["dr_grpo"], "reinforce": slot(raw_rewards)}
+WHITENED = {"reinforce_baseline": group_centered, "reinforce": raw_rewards, "rloo": leave_one_out}
+"""The same, where the advantages are whitened."""
 
 
 def penalties(limit: float = Behaviour().max_penalty) -> dict[str, Slot]:
@@ -147,12 +148,13 @@ def _alone(settings: dict[str, Any]) -> Slot:
     """The baseline, its limits, and for some estimators the whitening."""
     estimator = settings["algo.advantage.estimator"]
     low, high = settings["reward.clip_range"]
-    scores = BASELINES[estimator]
     if estimator in settings[BEHAVIOUR].whitened:
         gamma = settings["algo.advantage.gamma"] if estimator == "reinforce" else 1.0
         divided = not settings["algo.advantage.no_std_norm"]
+        scores = WHITENED[estimator]
         return slot(returned, scores=scores, limits=(low, high), gamma=gamma, divided=divided)
-    return slot(limited, scores=scores, limits=(low, high)) if _binds(settings, estimator) else scores
+    alone = SCORES[estimator]
+    return slot(limited, scores=alone, limits=(low, high)) if _binds(settings, estimator) else alone
 
 
 def _binds(settings: dict[str, Any], estimator: str) -> bool:
@@ -204,7 +206,7 @@ DIALECT = Dialect(
     defaults=DEFAULTS,
     build=_build,
     choices={
-        "algo.advantage.estimator": tuple(BASELINES),
+        "algo.advantage.estimator": Behaviour().estimators,
         "algo.advantage.no_std_norm": (True, False),
         "actor.policy_loss_type": ("ppo", "gspo"),
         "algo.kl.use_loss": (True, False),

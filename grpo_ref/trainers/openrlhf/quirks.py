@@ -1,6 +1,6 @@
 """What OpenRLHF alone does: rewards that are limited after the baseline and become returns per token, and others."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,7 +9,7 @@ from grpo_ref.kernels.advantages import group_centered
 from grpo_ref.kernels.advantages.moments import masked_moments
 from grpo_ref.kernels.levels import sequence_mean_level
 from grpo_ref.kernels.rewards import soft_overlong_punishment
-from grpo_ref.recipes import Slot, slot
+from grpo_ref.recipes import Slot
 from grpo_ref.trainers.calls import advantages
 from grpo_ref.trainers.dialect import Call, Dialect
 from grpo_ref.types import Term
@@ -18,10 +18,11 @@ LIMITS = (-10.0, 10.0)
 """The default of reward.clip_range."""
 LEAST_VARIANCE = 1e-8
 """The variance of the advantages is not taken to be less."""
-WITH_BASELINE = slot(group_centered)
+Scores = Callable[..., Array]
+"""What takes the baseline off, (P, G) -> (P, G): a kernel, or a part with settings."""
 
 
-def limited(rewards: Array, *, scores: Slot, limits: tuple[float, float] = LIMITS) -> Array:
+def limited(rewards: Array, *, scores: Scores, limits: tuple[float, float] = LIMITS) -> Array:
     """Rewards are limited after the baseline was taken off, not before.
 
         A = clip(scores(r), *limits)
@@ -43,7 +44,7 @@ def returned(
     rewards: Array,
     mask: Array,
     *,
-    scores: Slot = WITH_BASELINE,
+    scores: Scores = group_centered,
     limits: tuple[float, float] = LIMITS,
     gamma: float = 1.0,
     divided: bool = True,
@@ -103,10 +104,10 @@ def returned_with_penalty(
     return _returns(alone(rewards=rewards), costs, mask, gamma=1.0)
 
 
-def scores_of(advantage: Slot) -> Slot:
+def scores_of(advantage: Slot) -> Scores:
     """The part that takes the baseline off, without what is done to its result."""
     alone: Slot = advantage.settings.get("alone", advantage)
-    scores: Slot = alone.settings.get("scores", alone)
+    scores: Scores = alone.settings.get("scores", alone)
     return scores
 
 
@@ -115,7 +116,7 @@ def _returned(
     mask: Array,
     costs: Array,
     *,
-    scores: Slot,
+    scores: Scores,
     limits: tuple[float, float],
     gamma: float,
     divided: bool,
