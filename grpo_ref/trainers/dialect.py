@@ -256,7 +256,11 @@ class Dialect:
             others=self.others | other.others,
             absent=other.absent,
             foreign=other.foreign,
-            traps=tuple(trap for trap in self.traps if not other.absent & {*trap.example, *trap.near}),
+            traps=tuple(
+                trap
+                for trap in self.traps
+                if not other.absent & {self.key(key) for key in (*trap.example, *trap.near)}
+            ),
             versions={},
         )
 

@@ -5,7 +5,9 @@ import pytest
 from grpo_ref.kernels.corrections import truncated
 from grpo_ref.kernels.surrogates import clipped, importance_weighted
 from grpo_ref.recipes import slot
-from grpo_ref.trainers import DIALECTS
+from grpo_ref.trainers import DIALECTS, convert
+from grpo_ref.trainers.dialect import BONUS
+from grpo_ref.trainers.easy_r1 import versions as easy_r1
 from grpo_ref.trainers.open_instruct import versions as open_instruct
 from grpo_ref.trainers.openrlhf import versions as openrlhf
 from grpo_ref.trainers.trl import versions as trl
@@ -35,6 +37,7 @@ HISTORIES = {
     "verl": verl.HISTORY,
     "openrlhf": openrlhf.HISTORY,
     "open_instruct": open_instruct.HISTORY,
+    "easy_r1": easy_r1.HISTORY,
 }
 
 
@@ -305,3 +308,93 @@ def test_over_what_open_instruct_averaged():
     told = {name: OPEN_INSTRUCT.at(name).mean(OPEN_INSTRUCT.settings({})) for name in ("2025.11", "2025.12")}
     assert told["2025.11"].startswith("the packs of each micro-batch of each rank")
     assert told["2025.12"] == OPEN_INSTRUCT.mean(OPEN_INSTRUCT.settings({}))
+
+
+EASY_R1 = DIALECTS["easy_r1"]
+LOW_VAR = "k3(max_log_ratio=inf, max_value=10.0)"
+# version, configuration -> parts of the recipe
+OF_EASY_R1 = {
+    "the penalty of the actor": (
+        "2025.2",
+        {"worker.actor.kl_loss_coef": 0.01, "algorithm.kl_coef": 0.5},
+        {"kl_coef": "0.01", "penalty": LOW_VAR, "advantage": "group_normalized(ddof=1, eps=1e-06)"},
+    ),
+    "or in the reward": (
+        "2025.2",
+        {"worker.actor.use_kl_loss": False},
+        {
+            "kl_coef": "0.0",
+            "advantage": "penalized(scores=group_normalized(ddof=1, eps=1e-06), penalty=k1, kl_coef=0.001)",
+        },
+    ),
+    "one width and no dual clip": (
+        "2025.3",
+        {"worker.actor.clip_ratio": 0.1},
+        {"surrogate": "clipped(clip_low=0.1, clip_high=0.1)", "log_ratio_limits": "(-inf, inf)"},
+    ),
+    "two widths and a dual clip": (
+        "v0.3.0",
+        {},
+        {"surrogate": "dual_clipped(clip_low=0.2, clip_high=0.3, max_ratio=3.0)"},
+    ),
+    "no limit of the penalty": (
+        "2025.4",
+        {"algorithm.use_kl_loss": True, "algorithm.kl_penalty": "low_var_kl"},
+        {"penalty": LOW_VAR, "log_ratio_limits": "(-inf, inf)"},
+    ),
+    "limits": ("v0.3.1", {}, {"log_ratio_limits": "(-20.0, 20.0)"}),
+}
+
+
+@pytest.mark.parametrize(("version", "config", "parts"), OF_EASY_R1.values(), ids=OF_EASY_R1)
+def test_what_a_version_of_easy_r1_computed(version, config, parts):
+    ours = {"log_ratio_limits": "(-inf, inf)"} | EASY_R1.at(version).recipe(**config).parts()
+    assert {name: ours[name] for name in parts} == parts
+
+
+def test_easy_r1_had_an_entropy_bonus_in_february_2025():
+    bonus = {name: EASY_R1.at(name).concept(BONUS, {}) for name in ("2025.2", "2025.3", "")}
+    assert bonus == {"2025.2": 0.001, "2025.3": 0.0, "": 0.0}
+
+
+NOT_YET = {
+    "grpo_passk": ("2025.10", {"adv_estimator": "grpo_passk"}),
+    "gspo": ("2025.12", {"loss_type": "gspo"}),
+}
+
+
+@pytest.mark.parametrize("name", NOT_YET)
+def test_what_easy_r1_could_not_compute_yet_is_refused(name):
+    version, config = NOT_YET[name]
+    with pytest.raises(ValueError, match=f"this version of EasyR1 has no {name} that works"):
+        EASY_R1.at(version).recipe(**config)
+    assert EASY_R1.at("2026.1").recipe(**config) == EASY_R1.recipe(**config)
+
+
+def test_keys_of_easy_r1_tell_its_month():
+    newest = {
+        "worker.actor.kl_loss_coef": "EasyR1 2025.2",
+        "worker.actor.clip_ratio": "EasyR1 2025.3",
+        "worker.actor.ulysses_sequence_parallel_size": "EasyR1 2025.4",
+        "worker.actor.clip_ratio_low": EASY_R1.version,
+    }
+    assert {key: EASY_R1.fitting([key])[-1].version for key in newest} == newest
+    assert EASY_R1.fitting(["worker.actor.loss_type"])[0].version == "EasyR1 2025.10"
+
+
+def test_over_what_easy_r1_averaged():
+    told = {name: EASY_R1.at(name).mean(EASY_R1.settings({})) for name in ("2025.6", "2025.7")}
+    assert told["2025.6"] == "each micro-batch of each rank, and then over these"
+    assert told["2025.7"] == EASY_R1.mean(EASY_R1.settings({}))
+
+
+def test_a_trap_of_a_later_key_is_none_of_an_earlier_version():
+    """In February 2025 the actor's own key of the penalty was the one that counted."""
+    names = {name: {trap.name for trap in EASY_R1.at(name).traps} for name in ("2025.2", "2025.3")}
+    assert names["2025.3"] - names["2025.2"] >= {"A penalty in the wrong group"}
+
+
+def test_nothing_is_converted_into_a_key_that_is_gone():
+    """EasyR1 has no bonus for the entropy any more."""
+    found = convert(VERL, EASY_R1, {"adv_estimator": "grpo", "entropy_coeff": 0.01})
+    assert (found.config.get("entropy_coeff"), found.dropped) == (None, {"entropy_coeff": 0.01})
