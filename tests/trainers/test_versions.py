@@ -200,6 +200,8 @@ def test_flags_of_openrlhf_that_are_gone_say_what_others_say_today():
     assert old.penalty == OPENRLHF.at("0.6").recipe(kl_estimator="k3").penalty
     (weights,) = icepop(use_icepop=True, enable_vllm_is_correction=True).corrections
     assert weights.kernel.__name__ == "window_times_ratio"
+    (inside, _) = OPENRLHF.at("0.9.3").recipe(**CORRECTED, vllm_is_correction_type="mis").corrections
+    assert inside.kernel.__name__ == "indicator"
     with pytest.raises(ValueError, match="expected one of 'group_norm', 'rloo'"):
         OPENRLHF.at("0.6").recipe(advantage_estimator="dr_grpo")
 
