@@ -8,6 +8,7 @@ from grpo_ref.recipes import slot
 from grpo_ref.trainers import DIALECTS, convert
 from grpo_ref.trainers.dialect import BONUS
 from grpo_ref.trainers.easy_r1 import versions as easy_r1
+from grpo_ref.trainers.ms_swift import versions as ms_swift
 from grpo_ref.trainers.open_instruct import versions as open_instruct
 from grpo_ref.trainers.openrlhf import versions as openrlhf
 from grpo_ref.trainers.trl import versions as trl
@@ -38,6 +39,7 @@ HISTORIES = {
     "openrlhf": openrlhf.HISTORY,
     "open_instruct": open_instruct.HISTORY,
     "easy_r1": easy_r1.HISTORY,
+    "ms_swift": ms_swift.HISTORY,
 }
 
 
@@ -400,3 +402,66 @@ def test_nothing_is_converted_into_a_key_that_is_gone():
     """EasyR1 has no bonus for the entropy any more."""
     found = convert(VERL, EASY_R1, {"adv_estimator": "grpo", "entropy_coeff": 0.01})
     assert (found.config.get("entropy_coeff"), found.dropped) == (None, {"entropy_coeff": 0.01})
+
+
+MS_SWIFT = DIALECTS["ms_swift"]
+# version, configuration -> parts of the recipe
+OF_MS_SWIFT = {
+    "no clip, and a mean over tokens": (
+        "3.1.1",
+        {},
+        {"surrogate": "importance_weighted", "aggregate": "token_mean"},
+    ),
+    "a clip": (
+        "3.2.0",
+        {},
+        {"surrogate": "clipped(clip_low=0.2, clip_high=0.2)", "aggregate": "token_mean"},
+    ),
+    "no scale": ("3.3.0", {"scale_rewards": False}, {"advantage": "group_centered"}),
+    "a mean within each completion": ("3.4.0", {}, {"aggregate": "sequence_mean_token_mean"}),
+    "a penalty without limits": ("4.0.3", {}, {"penalty": "k3"}),
+    "its limits": ("4.0.4", {}, {"penalty": "k3(max_log_ratio=20.0, max_value=10.0)"}),
+}
+
+
+@pytest.mark.parametrize(("version", "config", "parts"), OF_MS_SWIFT.values(), ids=OF_MS_SWIFT)
+def test_what_a_version_of_ms_swift_computed(version, config, parts):
+    ours = MS_SWIFT.at(version).recipe(**config).parts()
+    assert {name: ours[name] for name in parts} == parts
+
+
+# the version without it, the first with it, the configuration
+FIRST_IN_MS_SWIFT = {
+    "each completion's own ratio": ("3.7.0", "3.8.0", {"importance_sampling_level": "sequence_token"}),
+    "the spread of the batch": ("3.9.0", "3.10.0", {"scale_rewards": "batch"}),
+    "cispo": ("3.10.3", "3.11.0", {"loss_type": "cispo"}),
+    "sapo as it is today": ("3.12.2", "3.12.3", {"loss_type": "sapo"}),
+    "gdpo": ("3.12.6", "4.0.0", {"scale_rewards": "gdpo"}),
+    "real": ("4.0.4", "4.1.0", {"loss_type": "real"}),
+    "fipo": ("4.2.1", "4.2.2", {"loss_type": "fipo"}),
+}
+
+
+@pytest.mark.parametrize(("before", "first", "config"), FIRST_IN_MS_SWIFT.values(), ids=FIRST_IN_MS_SWIFT)
+def test_what_ms_swift_does_not_have_yet_is_refused(before, first, config):
+    with pytest.raises(ValueError, match=next(iter(config))):
+        MS_SWIFT.at(before).recipe(**config)
+    assert MS_SWIFT.at(first).recipe(**config).surrogate == MS_SWIFT.recipe(**config).surrogate
+
+
+def test_ms_swift_asked_for_no_mode_of_vllm_until_3_11_1():
+    assert MS_SWIFT.at("3.11.0").recipe(use_vllm=True) == MS_SWIFT.at("3.11.0").recipe()
+    with pytest.raises(ValueError, match="vllm_mode: ms-swift refuses use_vllm without it"):
+        MS_SWIFT.at("3.11.1").recipe(use_vllm=True)
+
+
+def test_arguments_of_ms_swift_tell_its_version():
+    newest = {
+        "vllm-device": "ms-swift 3.5",
+        "vllm_device": "ms-swift 3.5",
+        "multi_turn_func": "ms-swift 3.8",
+        "train_type": "ms-swift 4.0.4",
+        "tuner_type": MS_SWIFT.version,
+    }
+    assert {flag: MS_SWIFT.fitting([flag])[-1].version for flag in newest} == newest
+    assert MS_SWIFT.fitting(["tuner-type"])[0].version == "ms-swift 4.0"
