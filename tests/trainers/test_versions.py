@@ -9,6 +9,7 @@ from grpo_ref.trainers import DIALECTS, convert
 from grpo_ref.trainers.dialect import BONUS
 from grpo_ref.trainers.easy_r1 import versions as easy_r1
 from grpo_ref.trainers.ms_swift import versions as ms_swift
+from grpo_ref.trainers.nemo_rl import versions as nemo_rl
 from grpo_ref.trainers.open_instruct import versions as open_instruct
 from grpo_ref.trainers.openrlhf import versions as openrlhf
 from grpo_ref.trainers.trl import versions as trl
@@ -40,6 +41,7 @@ HISTORIES = {
     "open_instruct": open_instruct.HISTORY,
     "easy_r1": easy_r1.HISTORY,
     "ms_swift": ms_swift.HISTORY,
+    "nemo_rl": nemo_rl.HISTORY,
 }
 
 
@@ -465,3 +467,55 @@ def test_arguments_of_ms_swift_tell_its_version():
     }
     assert {flag: MS_SWIFT.fitting([flag])[-1].version for flag in newest} == newest
     assert MS_SWIFT.fitting(["tuner-type"])[0].version == "ms-swift 4.0"
+
+
+NEMO_RL = DIALECTS["nemo_rl"]
+LIMITED = {"use_importance_sampling_correction": True, "truncated_importance_sampling_ratio": 2.0}
+# version, configuration -> parts of the recipe
+OF_NEMO_RL = {
+    "the penalty alone, its value without a limit": (
+        "0.4.0",
+        {},
+        {"penalty": "k3(max_log_ratio=20.0, max_value=inf)"},
+    ),
+    "its limit": ("0.5.0", {}, {"penalty": "k3(max_log_ratio=20.0, max_value=10.0)"}),
+    "k1 of at most 10": (
+        "0.6.0",
+        {"reference_policy_kl_type": "k1"},
+        {"penalty": "k1(max_log_ratio=10.0)"},
+    ),
+    "k2 of at most 8": (
+        "0.6.0",
+        {"reference_policy_kl_type": "k2", "kl_output_clamp_value": 8.0},
+        {"penalty": "k2(max_log_ratio=4.0)"},
+    ),
+    "a ratio alone is an upper limit": (
+        "0.5.0",
+        LIMITED,
+        {"corrections": "(finite_ratio(min_ratio=0.0, max_ratio=2.0))"},
+    ),
+    "a lower limit of tis was not read": (
+        "0.6.0",
+        LIMITED | {"truncated_importance_sampling_ratio_min": 0.5},
+        {"corrections": "(finite_ratio(min_ratio=0.0, max_ratio=2.0))"},
+    ),
+    "and is now": (
+        "0.7.0",
+        LIMITED
+        | {"truncated_importance_sampling_ratio_min": 0.5, "truncated_importance_sampling_type": "tis"},
+        {"corrections": "(finite_ratio(min_ratio=0.5, max_ratio=2.0))"},
+    ),
+}
+
+
+@pytest.mark.parametrize(("version", "config", "parts"), OF_NEMO_RL.values(), ids=OF_NEMO_RL)
+def test_what_a_version_of_nemo_rl_computed(version, config, parts):
+    ours = NEMO_RL.at(version).recipe(**config).parts()
+    assert {name: ours[name] for name in parts} == parts
+
+
+def test_what_cannot_be_said_of_an_earlier_nemo_rl():
+    with pytest.raises(ValueError, match=r"Before 0\.7 the penalty alone was weighed"):
+        NEMO_RL.at("0.6").recipe(use_on_policy_kl_approximation=True)
+    assert NEMO_RL.at("0.7").recipe() == NEMO_RL.recipe()
+    assert NEMO_RL.fitting(["loss_fn.use_cispo"])[0].version == "NeMo-RL 0.7"
