@@ -76,10 +76,12 @@ def dialect_of(launch: Launch) -> tuple[Dialect, Launch]:
     fitting = _fitting(dialect, launch.keys)
     if not fitting:
         return dialect, replace(launch, cautions=[f"{NO_VERSION} {dialect.version} is told.", *forks])
-    *before, found = fitting
-    notes = (
-        [] if found is dialect else [f"It has keys that later versions do not have; {found.version} is told."]
+    told = _taken(fitting, launch.keys)
+    found, before = told[-1], told[:-1]
+    why = (
+        "It has keys that later versions do not have" if found is fitting[-1] else "Later versions refuse it"
     )
+    notes = [] if found is dialect else [f"{why}; {found.version} is told."]
     notes += _otherwise(found, before, launch.keys)
     return found, replace(launch, cautions=[*notes, *forks])
 
@@ -92,6 +94,16 @@ def _fitting(dialect: Dialect, keys: Mapping[str, Any]) -> list[Dialect]:
     if newest is None:
         return fitting
     return [each for each in fitting if () < numbered(each.version.split()[-1]) <= newest]
+
+
+def _taken(fitting: list[Dialect], keys: Mapping[str, Any]) -> list[Dialect]:
+    """The versions up to the newest that does not refuse a file; all of them, if each one does."""
+    newest = fitting[-1]
+    config = understood(newest, keys, strict=False).config
+    for count in range(len(fitting), 0, -1):
+        if _accepted(fitting[count - 1], config) is not None:
+            return fitting[:count]
+    return fitting
 
 
 def _otherwise(dialect: Dialect, before: list[Dialect], keys: Mapping[str, Any]) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """Open Instruct month by month, as it was at the end of each: it has no releases that scripts ask for.
 
-Until February 2025 it is `grpo_vllm_thread_ray_gtrl.py`, which went in November 2025, and then `grpo_fast.py`
-with the files that its configuration moved to, `data_loader.py` and `grpo_utils.py`.
+Until February 2025 it is `grpo_vllm_thread_ray_gtrl.py`, which went in November 2025 and computed the same until
+then, and from March on `grpo_fast.py` with the files that its configuration moved to, `data_loader.py` and
+`grpo_utils.py`.
 """
 
 import math
@@ -48,7 +49,6 @@ HISTORY: History = {
     "async_steps": {"2025.1": Without(1), "2025.5": 1, "2026.3": 8},
     "num_samples_per_prompt_rollout": {"2025.1": 1, "2025.3": 4},
     "num_epochs": {"2025.1": 4, "2025.3": 1},
-    "max_prompt_token_length": {"2025.1": Without(0), "2025.3": 256},
     "response_length": {"2025.1": 53, "2025.3": 256},
     "pack_length": {"2025.1": Without(math.inf), "2025.3": 512},
     "sequence_parallel_size": _new("2026.1", 1),
