@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from grpo_ref.recipes import Recipe
-from grpo_ref.trainers import DIALECTS, Dialect, Explanation, Understood, explain, understood
+from grpo_ref.trainers import DIALECTS, Dialect, Explanation, Understood, change, explain, understood
 from grpo_ref.trainers.dialect import BONUS, COMPLETIONS, learns_alone, numbered
 from grpo_ref.trainers.explain import Part
 from grpo_ref.trainers.launch import Launch
@@ -83,10 +83,12 @@ def _versioned(launch: Launch) -> tuple[Dialect, Launch]:
     fitting = _fitting(dialect, launch.keys)
     if not fitting:
         return dialect, replace(launch, cautions=[f"{NO_VERSION} {dialect.version} is told.", *forks])
-    *before, found = fitting
-    notes = (
-        [] if found is dialect else [f"It has keys that later versions do not have; {found.version} is told."]
+    told = _taken(fitting, launch.keys)
+    found, before = told[-1], told[:-1]
+    why = (
+        "It has keys that later versions do not have" if found is fitting[-1] else "Later versions refuse it"
     )
+    notes = [] if found is dialect else [f"{why}; {found.version} is told."]
     notes += _otherwise(found, before, launch.keys)
     return found, replace(launch, cautions=[*notes, *forks])
 
@@ -101,23 +103,41 @@ def _fitting(dialect: Dialect, keys: Mapping[str, Any]) -> list[Dialect]:
     return [each for each in fitting if () < numbered(each.version.split()[-1]) <= newest]
 
 
+def _taken(fitting: list[Dialect], keys: Mapping[str, Any]) -> list[Dialect]:
+    """The versions up to the newest that does not refuse a file; all of them, if each one does."""
+    newest = fitting[-1]
+    config = understood(newest, keys, strict=False, forked=True).config
+    for count in range(len(fitting), 0, -1):
+        if _accepted(fitting[count - 1], config) is not None:
+            return fitting[:count]
+    return fitting
+
+
 def _otherwise(dialect: Dialect, before: list[Dialect], keys: Mapping[str, Any]) -> Iterator[str]:
     """What earlier versions that have all the keys compute otherwise, a sentence for each span of them."""
     config = understood(dialect, keys, strict=False, forked=True).config
-    ours, bonus = dialect.recipe(**config), dialect.concept(BONUS, config, 0.0)
     spans: dict[str, list[str]] = {}
     for each in before:
-        recipe = _accepted(each, config)
-        if recipe is None:
-            continue
-        parts = [f"{part} = {value}" for part, value in recipe.differences(ours).items()]
-        other = each.concept(BONUS, config, 0.0)
-        parts += [f"an entropy bonus of {other:g}"] if other != bonus else []
-        if parts:
-            spans.setdefault(", ".join(parts), []).append(each.version)
+        if different := ", ".join(_different(each, dialect, config)):
+            spans.setdefault(different, []).append(each.version)
     for different, versions in spans.items():
         span = versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1].split()[-1]}"
         yield f"Its version is not stated: with {span} it is {different}."
+
+
+def _different(other: Dialect, dialect: Dialect, config: Mapping[str, Any]) -> Iterator[str]:
+    """What another version computes otherwise, if it takes the configuration: parts, bonus and averages."""
+    ours, theirs = dialect.recipe(**config), _accepted(other, config)
+    if theirs is None:
+        return
+    if not change(theirs, ours) < NEGLIGIBLE:
+        yield from (f"{part} = {value}" for part, value in theirs.differences(ours).items())
+    bonus, before = (each.concept(BONUS, config) or 0.0 for each in (dialect, other))
+    if before != bonus:
+        yield f"an entropy bonus of {before:g}"
+    mean, before = (each.mean(each.settings(config)) for each in (dialect, other))
+    if before != mean:
+        yield f"averaged over {before}"
 
 
 def _accepted(dialect: Dialect, config: Mapping[str, Any]) -> Recipe | None:

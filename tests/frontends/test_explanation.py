@@ -137,6 +137,31 @@ def test_what_earlier_versions_do_with_the_same_keys_is_told():
     assert (named, plain.cautions) == (DIALECTS["trl"], [])
 
 
+def test_old_flags_tell_the_version_and_over_what_it_averaged():
+    dialect, launch = dialect_of(Launch("openrlhf", FOUND, {"advantage_estimator": "rloo", "dual_clip": 3.0}))
+    assert dialect.version == "OpenRLHF 0.10"
+    assert launch.cautions[0] == "It has keys that later versions do not have; OpenRLHF 0.10 is told."
+    newer = dialect_of(Launch("openrlhf", FOUND, {"algo.advantage.estimator": "rloo"}))[1].cautions
+    assert newer[0] == (
+        "Its version is not stated: with OpenRLHF 0.10.2 it is averaged over each micro-batch of each rank,"
+        " and then over these."
+    )
+
+
+def test_where_later_versions_refuse_a_file_the_newest_that_takes_it_is_told():
+    """The released configuration of NeMo-RL 0.6 names a type of limits where there are none."""
+    keys = {"grpo.normalize_rewards": True, "loss_fn.truncated_importance_sampling_type": "tis"}
+    dialect, launch = dialect_of(Launch("nemo_rl", FOUND, keys))
+    assert dialect.version == "NeMo-RL 0.6"
+    assert launch.cautions[0] == "Later versions refuse it; NeMo-RL 0.6 is told."
+
+
+def test_a_file_that_every_version_refuses_is_refused():
+    keys = {"grpo.normalize_rewards": True, "loss_fn.reference_policy_kl_type": "k9"}
+    with pytest.raises(ValueError, match="reference_policy_kl_type"):
+        dialect_of(Launch("nemo_rl", FOUND, keys))
+
+
 def test_the_data_is_json():
     data = json.loads(json.dumps(as_data(told("trl", loss_type="dr_grpo", epsilon=HOLE))))
     assert data["trainer"] == "trl"

@@ -1,6 +1,6 @@
 """NeMo-RL at 7ea279ab (August 2026), `ClippedPGLossFn`, the advantage estimators and `grpo_train`."""
 
-from math import inf
+from math import inf, sqrt
 from types import SimpleNamespace
 from typing import Any
 
@@ -29,6 +29,7 @@ from grpo_ref.trainers.nemo_rl.keys import (
     IGNORED,
     OTHERS,
     PLACES,
+    SCORED,
 )
 from grpo_ref.trainers.nemo_rl.metrics import METRICS
 from grpo_ref.trainers.nemo_rl.quirks import (
@@ -62,6 +63,7 @@ from grpo_ref.trainers.nemo_rl.quirks import (
 )
 from grpo_ref.trainers.nemo_rl.refusals import ALLOWED, ESTIMATORS, check
 from grpo_ref.trainers.nemo_rl.traps import TRAPS
+from grpo_ref.trainers.nemo_rl.versions import VERSIONS
 from grpo_ref.trainers.nemo_rl.words import WORDS
 
 SCORES = {
@@ -128,7 +130,18 @@ def _followed(settings: dict[str, Any]) -> dict[str, Any]:
         for key, other in followed.items()
         if settings[key] is None or (isinstance(settings[key], str) and settings[key].startswith("${"))
     }
-    return settings | told
+    return _with_kind(settings | told)
+
+
+def _with_kind(settings: dict[str, Any]) -> dict[str, Any]:
+    """Before 0.7 the ratio alone said that there are limits, and "tis" had an upper one only."""
+    if settings[SCORED]:
+        return settings
+    has_limits = settings["truncated_importance_sampling_ratio"] is not None
+    kind = settings["truncated_importance_sampling_type"] if has_limits else None
+    low = None if kind in (None, "tis") else settings["truncated_importance_sampling_ratio_min"]
+    limits = {"truncated_importance_sampling_type": kind, "truncated_importance_sampling_ratio_min": low}
+    return settings | limits
 
 
 def _source(settings: dict[str, Any]) -> dict[str, Any]:
@@ -243,9 +256,19 @@ def _surrogate(settings: dict[str, Any]) -> Slot:
 def _penalty(settings: dict[str, Any]) -> Slot:
     limits = (settings["kl_input_clamp_value"], settings["kl_output_clamp_value"])
     log_ratio, value = (inf if limit is None else limit for limit in limits)
+    if not settings[SCORED]:
+        return _direct(settings["reference_policy_kl_type"], log_ratio, value)
     kernel = scored_against_sampler if settings["use_on_policy_kl_approximation"] else scored
     estimator = settings["reference_policy_kl_type"]
     return slot(kernel, estimator=estimator, max_log_ratio=log_ratio, max_value=value)
+
+
+def _direct(estimator: str, log_ratio: float, value: float) -> Slot:
+    """The estimate alone, as before 0.7; a limit of its value is one of the log-ratio for k1 and k2."""
+    if estimator == "k3":
+        return slot(k3, max_log_ratio=log_ratio, max_value=value)
+    largest = value if estimator == "k1" else sqrt(2.0 * value)
+    return slot(PENALTIES[estimator].kernel, max_log_ratio=min(log_ratio, largest))
 
 
 def _corrections(settings: dict[str, Any]) -> tuple[Slot, ...]:
@@ -262,7 +285,7 @@ def _corrections(settings: dict[str, Any]) -> tuple[Slot, ...]:
         parts = (slot(finite_window, **whole, **window),)
     elif kind == "seq-mask-tis":
         parts = (slot(finite_geometric_filter, **window), slot(finite_ratio))
-    if settings["force_on_policy_ratio"]:
+    if settings["force_on_policy_ratio"] and settings[SCORED]:
         return tuple(slot(of_the_policy, weights=part) for part in parts)
     return parts
 
@@ -320,5 +343,7 @@ DIALECT = Dialect(
     started=("uv run python examples/run_grpo.py", "overrides"),
     package="nemo-rl",
     mean=lambda s: "the batch of a step, all ranks and micro-batches together",
+    versions=VERSIONS,
+    absent=frozenset({SCORED}),
     words=WORDS,
 )

@@ -71,7 +71,9 @@ NESTED: dict[str, Any] = {
 }
 """None of the second and third is the key of the same name in grpo, as the released configurations have it; None
 of the longest response is policy.max_total_sequence_length."""
-DEFAULTS = LOSS | GRPO | NESTED
+SCORED = "is_scored"
+"""Whether the slope of the penalty counts that the tokens were drawn from the policy, as from 0.7 on; no key."""
+DEFAULTS = LOSS | GRPO | NESTED | {SCORED: True}
 OTHERS = frozenset(
     """defaults max_num_epochs max_num_steps max_rollout_turns val_period val_start_at val_batch_size val_at_start
     val_at_end max_val_samples val_num_generations_per_prompt stop_at_validation_metric

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from grpo_ref.trainers.dialect import one_of
+from grpo_ref.trainers.nemo_rl.keys import SCORED
 
 ESTIMATORS = ("grpo", "reinforce_plus_plus", "gdpo")
 """The fourth, "opd", has its advantages from a teacher."""
@@ -43,6 +44,11 @@ def _check_loss(s: Mapping[str, Any]) -> None:
 
 def _check_correction(s: Mapping[str, Any]) -> None:
     """`ClippedPGLossFn.__init__`."""
+    _cannot(
+        s["use_on_policy_kl_approximation"] and not s[SCORED],
+        "use_on_policy_kl_approximation",
+        "Before 0.7 the penalty alone was weighed by the ratio to the sampler.",
+    )
     kind, low = s["truncated_importance_sampling_type"], s["truncated_importance_sampling_ratio_min"]
     high, name = s["truncated_importance_sampling_ratio"], "truncated_importance_sampling_type"
     if kind is None:
