@@ -133,7 +133,8 @@ class Dialect:
     | `started`  | How it is started: a command, and whether it takes "flags" or "overrides".                   |
     | `homes`    | The full paths of keys that stand in no `places`, as its files have them; "" is the group of |
     |            | all others. Hydra wants a + before those that its own files do not have.                     |
-    | `files`    | Names of the configuration files of its own, which hold its defaults.                        |
+    | `files`    | Names of the configuration files of its own, each with the keys in which it is other than    |
+    |            | the defaults.                                                                                |
     | `package`  | The name under which it is installed and imported.                                           |
     | `signs`    | Keys of which one has to be there, for keys alone to tell that they are the trainer's.       |
     | `tells`    | Keys that no other trainer has: one of them with another key that matters tells it.          |
@@ -174,7 +175,7 @@ class Dialect:
     starts: tuple[str, ...] = ()
     started: tuple[str, str] = ("", "overrides")
     homes: Mapping[str, str] = field(default_factory=dict)
-    files: frozenset[str] = frozenset()
+    files: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     package: str = ""
     signs: tuple[str, ...] = ()
     tells: tuple[str, ...] = ()

@@ -12,7 +12,7 @@ ENOUGH = 3
 PIN = r"(?<![\w-]){name}(?:\[[\w,-]*\])?\s*(?:==|@v?)\s*[\"']?v?(\d+\.\d+(?:\.\d+)?)"
 ELSEWHERE = {
     r"-m tunix\.cli\.\w+": "Tunix",
-    r"tune run": "torchtune",
+    r"\S*(finetune|dpo|distillation|qat)_(single_device|distributed)(\.py)?": "torchtune without GRPO",
     r"llamafactory-cli train": "LLaMA-Factory",
     r"megatron rlhf": "ms-swift on Megatron",
     r"-m realhf\.\S+": "ReaLHF",

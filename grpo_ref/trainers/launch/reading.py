@@ -1,7 +1,7 @@
 """What a file or a pasted text launches: the trainer, its version, and the keys with their values."""
 
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -234,14 +234,17 @@ def _launched(
             tree = read_tree(text, path, beside)
             keys |= tree.keys
             notes += tree.notes
-        elif not _is_own(trainer, path):
+        elif (own := _own(trainer, path)) is not None:
+            keys |= own
+        else:
             notes.append(f"It reads {path}, which was not found: what that file says is not in this answer.")
     return Launch(trainer, shown, keys | arguments.keys, notes=notes)
 
 
-def _is_own(trainer: str, path: str) -> bool:
-    """Whether a file is one of the trainer's own, which hold its defaults."""
-    return bool(trainer) and path.rsplit("/", 1)[-1].removesuffix(".yaml") in DIALECTS[trainer].files
+def _own(trainer: str, path: str) -> Mapping[str, Any] | None:
+    """What a file says that is one of the trainer's own, over its defaults; None of any other file."""
+    name = path.rsplit("/", 1)[-1].removesuffix(".yaml")
+    return DIALECTS[trainer].files.get(name) if trainer else None
 
 
 def _of_python(text: str, name: str, beside: Beside) -> Iterator[Launch]:

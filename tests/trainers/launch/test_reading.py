@@ -111,7 +111,10 @@ def test_the_trainer_may_be_named():
 BAD = {
     "nothing": ("", "it holds no keys|no command|expected keys"),
     "no launch": ("#!/bin/bash\necho hello\n", "no command in it starts a trainer"),
-    "another trainer": ("tune run --nproc 2 x --config y", "torchtune is started, and has no dialect here"),
+    "another trainer": (
+        "tune run --nproc 2 full_finetune_distributed --config y",
+        "torchtune without GRPO is started",
+    ),
     "keys of nobody": ("lr: 1\nwarmup: 2\n", r"no trainer is known by these keys \(lr, warmup, ...\)"),
     "no config": ("import os\nprint(os.name)\n", "no configuration was found"),
     "on the command line": (
