@@ -9,8 +9,8 @@ from grpo_ref.trainers.launch.values import Unknown, parsed
 
 FLAG = re.compile(r"--?[A-Za-z][\w.-]*(=.*)?", re.DOTALL)
 OVERRIDE = re.compile(r"\+{0,2}[\w@./-]+=.*", re.DOTALL)
-FILES = ("config", "config_file", "cfg", "config_path", "config_name", "cfg_path")
-"""Flags that name a file of keys."""
+FILES = ("config", "config_file", "cfg", "config_path", "config_name", "cfg_path", "override_config_file")
+"""Flags and overrides that name a file of keys; the last is Tunix's."""
 
 
 class Arguments(NamedTuple):

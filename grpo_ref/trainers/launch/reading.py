@@ -1,5 +1,6 @@
 """What a file or a pasted text launches: the trainer, its version, and the keys with their values."""
 
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -222,13 +223,10 @@ def _launched(
 ) -> Launch:
     """What the words behind a program say, over what the files say that they name."""
     arguments = read_arguments(words)
-    named = [
-        *arguments.files,
-        *(word for word in arguments.rest if word.endswith((".yaml", ".yml", ".json", ".toml"))),
-    ]
+    loose = [word for word in arguments.rest if word.endswith((".yaml", ".yml", ".json", ".toml"))]
     keys: dict[str, Any] = {}
     notes = list(arguments.notes)
-    for path in named:
+    for path in [*loose, *arguments.files]:
         text = files.get(path) or beside(path)
         if text is not None:
             tree = read_tree(text, path, beside)
@@ -277,8 +275,8 @@ def _installed(notebook: str) -> str:
 
 
 def _configured(config: Config, script: PythonScript) -> Launch:
-    package = config.made_by.split(".")[0]
-    trainer = next((d.name for d in DIALECTS.values() if d.package and d.package == package), "")
+    module = config.made_by.split(".")[0]
+    trainer = next((d.name for d in DIALECTS.values() if module and (d.module or d.package) == module), "")
     version = (
         UNSLOTH if trainer == "trl" and any(name.split(".")[0] == UNSLOTH for name in script.imports) else ""
     )
@@ -287,7 +285,14 @@ def _configured(config: Config, script: PythonScript) -> Launch:
         if config.made_by
         else f"the dictionary in line {config.line}"
     )
-    return Launch(trainer, why, config.keys, version, script.notes, is_sure=bool(trainer))
+    keys = {**_set_by(trainer, config.made_by), **config.keys}
+    return Launch(trainer, why, keys, version, script.notes, is_sure=bool(trainer))
+
+
+def _set_by(trainer: str, made_by: str) -> Mapping[str, Any]:
+    """What a trainer's configuration class sets by being chosen."""
+    made = DIALECTS[trainer].made if trainer else {}
+    return next((keys for pattern, keys in made.items() if re.fullmatch(pattern, made_by)), {})
 
 
 READERS = {
