@@ -1,13 +1,15 @@
 """Tunix: what its keys compute."""
 
+import json
 import re
 from math import e, exp, inf, log
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from grpo_ref.kernels.aggregation import fixed_length
-from grpo_ref.trainers import DIALECTS, convert, explain, tunix
+from grpo_ref.trainers import DIALECTS, convert, explain, replay, tunix
 from grpo_ref.trainers.calls import loss
 from grpo_ref.trainers.launch import launches
 from grpo_ref.trainers.replay import record_of
@@ -59,6 +61,7 @@ PARTS = {
         {"kl_loss_mode": "mse_kl", "kl_clamp_value": 2.0},
         {"penalty": "k2(max_log_ratio=2.0)"},
     ),
+    "a filter of what is cut off": (AGENTIC | {"overlong_filter": True}, {"admit": "ended_completions"}),
     "a section": ({"grpo_config": {"beta": 0.08, "epsilon": 0.1}}, {"kl_coef": "0.08"}),
     "the section of another mode": ({"agentic_grpo_config": {"beta": 0.08}}, {"kl_coef": "0.04"}),
     "both sections": (
@@ -70,7 +73,7 @@ PARTS = {
 
 @pytest.mark.parametrize(("config", "parts"), PARTS.values(), ids=PARTS)
 def test_a_configuration_becomes_a_recipe(config, parts):
-    ours = tunix.recipe(**config).parts()
+    ours = {"admit": "all_completions"} | tunix.recipe(**config).parts()
     assert {name: ours[name] for name in parts} == parts
 
 
@@ -102,7 +105,7 @@ REFUSED = {
         },
         "refuses sequence-mean-token-scale where completions are packed",
     ),
-    "a filter of what is cut off": (AGENTIC | {"overlong_filter": True}, "cannot be expressed here"),
+    "a filter of many turns": ({"overlong_filter": True}, "overlong_filter: Tunix refuses it for GRPOConfig"),
 }
 
 
@@ -207,6 +210,29 @@ def test_an_older_version_has_other_defaults(version):
     recipe = DIALECT.at(version).recipe(num_generations=4)
     assert {name: recipe.parts()[name] for name in OLD[version]} == OLD[version]
     assert recipe.log_ratio_limits == ((-20.0, 20.0) if version == "0.1.7" else (-inf, inf))
+
+
+# version, loss_algo -> the loss that its own `grpo_loss_fn` gives, recorded with JAX, in float32
+RECORDED = {
+    ("0.1.3", "grpo"): -0.42551741,
+    ("0.1.3", "gspo-token"): -0.27459449,
+    ("0.1.4", "grpo"): -0.21889994,
+    ("0.1.6", "gspo-token"): -0.27459449,
+    ("0.1.7", "grpo"): -0.27662867,
+    ("0.1.7", "gspo-token"): -0.34346211,
+}
+
+
+@pytest.mark.parametrize(("version", "algorithm"), RECORDED)
+def test_an_older_version_gives_its_own_loss(version, algorithm):
+    """On the recorded inputs, with two completions without a token."""
+    inputs = json.loads((Path(replay.__file__).parent / "recorded_grid_inputs.json").read_text())
+    inputs["tilted"] = [1.2, -0.7, 0.4, -0.9, 0.6, 0.0, 1.1, 0.0, -1.5, 0.3, 2.0, -0.8]
+    given = {"log_probs": "logp", "old_log_probs": "old_logp", "ref_log_probs": "ref_logp"}
+    record = record_of({"given": given | {"mask": "mask_empty", "advantages": "tilted"}}, inputs)
+    config = {"num_generations": 4, "loss_algo": algorithm}
+    found = loss(DIALECT.at(version), config, record)["loss"]
+    np.testing.assert_allclose(found, RECORDED[version, algorithm], rtol=1e-6)
 
 
 def test_the_first_versions_average_by_the_algorithm():

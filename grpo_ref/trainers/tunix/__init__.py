@@ -13,7 +13,7 @@ from grpo_ref.kernels.aggregation import (
     token_mean,
 )
 from grpo_ref.kernels.corrections import truncated
-from grpo_ref.kernels.filters import all_groups
+from grpo_ref.kernels.filters import all_completions, all_groups, ended_completions
 from grpo_ref.kernels.levels import sequence_mean_level, token_level
 from grpo_ref.kernels.penalties import k1, k2, k3
 from grpo_ref.kernels.rewards import soft_overlong, task_reward
@@ -24,7 +24,6 @@ from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect, Version, one_of
 from grpo_ref.trainers.singletons import without_a_sibling
 from grpo_ref.trainers.tunix.keys import (
     ABOUT,
-    BEYOND,
     CONCEPTS,
     DEFAULTS,
     FILES,
@@ -92,6 +91,7 @@ def _build(s: SimpleNamespace) -> Recipe:
         aggregate=_aggregate(s),
         source=DIALECT.version,
         corrections=_corrections(s),
+        admit=slot(ended_completions if s.overlong_filter else all_completions),
         log_ratio_limits=(-math.inf, math.inf) if by_sequence else (-limit, limit),
     )
 
@@ -152,9 +152,11 @@ NEW_IN_017 = frozenset(
     rl_training_config.max_seq_token_per_tpu""".split()
 )
 NEW_IN_014 = frozenset(
-    """loss_agg_mode advantage_estimator policy_loss_fn epsilon_high config_class training_mode""".split()
+    """loss_agg_mode advantage_estimator policy_loss_fn epsilon_high config_class training_mode
+    overlong_filter""".split()
 )
 OLD = {"since": "0.1.0", "kl_loss_mode": "low_var_kl"}
+OLD_MEAN = "each micro-batch, and then over these"
 DIALECT = Dialect(
     name="tunix",
     version="Tunix c7d8950f (2026-08-21)",
@@ -168,10 +170,10 @@ DIALECT = Dialect(
         "loss_agg_mode": tuple(AGGREGATES),
         "kl_loss_mode": ("kl", "mse_kl", "low_var_kl"),
         "use_rollout_logps": (True, False),
+        "overlong_filter": (True, False),
         "sampler_is": (None, "token"),
     },
     others=OTHERS,
-    beyond=BEYOND,
     groups=GROUPS,
     ignored=IGNORED,
     concepts=CONCEPTS,
@@ -198,9 +200,11 @@ DIALECT = Dialect(
     mean=lambda s: "a mini-batch, all devices and micro-batches together",
     words=WORDS,
     versions={
-        "0.1.0": Version("Tunix 0.1.0", OLD | {"loss_agg_mode": None}, NEW_IN_017 | NEW_IN_014 | {*HIDDEN}),
-        "0.1.4": Version("Tunix 0.1.4", OLD, NEW_IN_017 | {*HIDDEN}),
-        "0.1.7": Version("Tunix 0.1.7", absent=frozenset(HIDDEN)),
+        "0.1.0": Version(
+            "Tunix 0.1.0", OLD | {"loss_agg_mode": None}, NEW_IN_017 | NEW_IN_014 | {*HIDDEN}, mean=OLD_MEAN
+        ),
+        "0.1.4": Version("Tunix 0.1.4", OLD, NEW_IN_017 | {*HIDDEN}, mean=OLD_MEAN),
+        "0.1.7": Version("Tunix 0.1.7", absent=frozenset(HIDDEN), mean=OLD_MEAN),
     },
     absent=frozenset(HIDDEN),
 )

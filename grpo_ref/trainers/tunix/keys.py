@@ -31,6 +31,7 @@ OBJECTIVE: dict[str, Any] = {
     "sampler_is": None,
     "sampler_is_threshold": 2.0,
     "max_response_length": None,
+    "overlong_filter": False,
     "overlong_buffer": NOT_SET,
     **{f"{BUFFER}{name}": NOT_SET for name in OVERLONG},
 }
@@ -79,13 +80,6 @@ IGNORED = frozenset(
 """Sections of which no key touches the objective."""
 OTHERS = frozenset([*_OF_CLASSES, *_OF_RUNS, *_SECTIONS, "grpo_config", "agentic_grpo_config"])
 GROUPS = frozenset(("grpo_config", "agentic_grpo_config", "overlong_buffer"))
-BEYOND: dict[str, tuple[Any, str]] = {
-    "overlong_filter": (
-        False,
-        "What was cut off is not trained on, and its reward, which its group is compared with, lacks the part that the"
-        " environment pays at the end.",
-    ),
-}
 CONCEPTS = {COMPLETIONS: "num_generations", PASSES: "num_iterations"}
 _BUFFER = "This is of DAPOConfig alone: from where on length is punished, which Tunix counts in characters."
 ABOUT = {
@@ -101,6 +95,8 @@ ABOUT = {
     "force_compute_kl": "The KL to the reference is logged even where beta is 0.",
     "kl_loss_mode": "This is the estimator of the penalty, the plain log-ratio where it is left out; before 0.1.7 there"
     " was low_var_kl alone.",
+    "overlong_filter": "What was cut off, by filter_statuses, is not trained on; its group is compared with it all the same,"
+    " by the reward that it has without the environment's last one.",
     "off_policy_steps": "This is how many steps the weights that sample may be behind.",
     "use_rollout_logps": "The old log-probabilities are the sampler's, where it reports them, and with False the"
     " trainer's; without either every ratio is 1.",

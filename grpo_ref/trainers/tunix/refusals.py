@@ -61,6 +61,7 @@ def _check_fields(settings: Mapping[str, Any], is_agentic: bool, is_dapo: bool) 
     own = {
         "epsilon_high": (is_agentic or is_dapo, None),
         "max_response_length": (is_agentic, None),
+        "overlong_filter": (is_agentic, False),
         "dynamic_sampling": (is_dapo, NOT_SET),
         **{key: (is_dapo, NOT_SET) for key in ("overlong_buffer", *(f"{BUFFER}{name}" for name in OVERLONG))},
     }
