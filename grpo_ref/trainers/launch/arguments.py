@@ -9,6 +9,8 @@ from grpo_ref.trainers.launch.values import Unknown, parsed
 
 FLAG = re.compile(r"--?[A-Za-z][\w.-]*(=.*)?", re.DOTALL)
 OVERRIDE = re.compile(r"\+{0,2}[\w@./-]+=.*", re.DOTALL)
+REMOVAL = re.compile(r"~[A-Za-z_][\w.]*(=.*)?", re.DOTALL)
+"""A word that takes a key out of what the files say, as Hydra and torchtune read it; a path such as ~/a is none."""
 FILES = ("config", "config_file", "cfg", "config_path", "config_name", "cfg_path", "override_config_file")
 """Flags and overrides that name a file of keys; the last is Tunix's."""
 
@@ -101,7 +103,7 @@ def _taken(pending: list[_Word]) -> list[_Word]:
     What may be any number of words is a value only where a flag has no other.
     """
     taken: list[_Word] = []
-    while pending and not FLAG.fullmatch(pending[0].text) and not OVERRIDE.fullmatch(pending[0].text):
+    while pending and not any(kind.fullmatch(pending[0].text) for kind in (FLAG, OVERRIDE, REMOVAL)):
         if taken and pending[0].is_any:
             break
         taken.append(pending.pop(0))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from grpo_ref.trainers import DIALECTS
-from grpo_ref.trainers.launch.arguments import FLAG, OVERRIDE, read_arguments
+from grpo_ref.trainers.launch.arguments import FLAG, OVERRIDE, REMOVAL, read_arguments
 from grpo_ref.trainers.launch.detection import elsewhere, of_keys, pinned, program, started
 from grpo_ref.trainers.launch.python import Config, PythonScript, read_notebook, read_python
 from grpo_ref.trainers.launch.relays import handed_on, relay_of
@@ -236,7 +236,15 @@ def _launched(
             keys |= own
         else:
             notes.append(f"It reads {path}, which was not found: what that file says is not in this answer.")
-    return Launch(trainer, shown, keys | arguments.keys, notes=notes)
+    return Launch(trainer, shown, _left(keys, arguments.rest) | arguments.keys, notes=notes)
+
+
+def _left(keys: dict[str, Any], words: Sequence[str]) -> dict[str, Any]:
+    """The keys of files without those that a word such as `~loss.epsilon` takes out, groups as a whole."""
+    out = [word[1:].partition("=")[0] for word in words if REMOVAL.fullmatch(word)]
+    return {
+        key: value for key, value in keys.items() if not any(f"{key}.".startswith(f"{name}.") for name in out)
+    }
 
 
 def _own(trainer: str, path: str) -> Mapping[str, Any] | None:

@@ -66,6 +66,11 @@ def test_a_file_that_is_named_is_read_and_the_line_wins():
     ]
 
 
+def test_a_word_takes_a_key_out_of_a_file():
+    (launch,) = launches("trl grpo --config a.yaml ~beta ~none --num_generations 8", "", {"a.yaml": YAML}.get)
+    assert launch.keys == {"num_generations": 8, "max_completion_length": 100}
+
+
 def test_a_file_that_the_script_writes_is_read():
     (launch,) = launches("cat > c.yaml <<EOF\nbeta: 0.3\nEOF\ntrl grpo --config c.yaml\n", "x.sh")
     assert launch.keys == {"beta": 0.3}
