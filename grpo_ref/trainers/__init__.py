@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 TRAINERS = (
     *("trl", "verl", "open_instruct", "rlinf", "openrlhf", "nemo_rl", "slime", "easy_r1", "skyrl"),
-    *("prime_rl", "areal", "ms_swift", "roll", "understand_r1_zero"),
+    *("prime_rl", "areal", "ms_swift", "roll", "understand_r1_zero", "torchtune", "tunix"),
 )
 """The folders, in the order in which they are shown; each one's name is that of its dialect."""
 

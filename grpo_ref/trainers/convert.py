@@ -16,7 +16,7 @@ from grpo_ref.kernels.penalties import k1, k3, weighted_k1, weighted_k3
 from grpo_ref.kernels.surrogates import clipped, dual_clipped, two_sided_clipped
 from grpo_ref.recipes import Recipe, Slot
 from grpo_ref.trainers import DIALECTS
-from grpo_ref.trainers.dialect import Dialect, flat
+from grpo_ref.trainers.dialect import Dialect
 
 COMPARED = (
     *("reward", "keep", "advantage", "level", "surrogate", "kl_coef", "aggregate", "admit", "corrections"),
@@ -75,7 +75,7 @@ def convert(source: Dialect, target: Dialect, config: Mapping[str, Any]) -> Conv
     """
     recipe = source.recipe(**config)
     found = nearest(target, recipe)
-    given = {str(source.key(key)): value for key, value in flat(config).items()}
+    given = {str(source.key(key)): value for key, value in source.read(config).items()}
     if "max_length" in recipe.aggregate.reads:
         given = source.budget(config) | given
     beside = {concept: key for concept, key in source.concepts.items() if key in given}

@@ -141,8 +141,13 @@ class Dialect:
     | `started`  | How it is started: a command, and whether it takes "flags" or "overrides".                   |
     | `homes`    | The full paths of keys that stand in no `places`, as its files have them; "" is the group of |
     |            | all others. Hydra wants a + before those that its own files do not have.                     |
-    | `files`    | Names of the configuration files of its own, which hold its defaults.                        |
+    | `files`    | Names of the configuration files of its own, each with the keys in which it is other than    |
+    |            | the defaults.                                                                                |
     | `package`  | The name under which it is installed and imported.                                           |
+    | `module`   | The name under which it is imported, where that is another one.                              |
+    | `made`     | Its configuration classes, as patterns of their full names, each with the keys that making   |
+    |            | it sets.                                                                                     |
+    | `sections` | Each group that is read only where a key has a value, with that key and value.               |
     | `signs`    | Keys of which one has to be there, for keys alone to tell that they are the trainer's.       |
     | `tells`    | Keys that no other trainer has: one of them with another key that matters tells it.          |
     | `parent`   | The name of the trainer all of whose keys it has as well.                                    |
@@ -188,8 +193,11 @@ class Dialect:
     by_start: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     started: tuple[str, str] = ("", "overrides")
     homes: Mapping[str, str] = field(default_factory=dict)
-    files: frozenset[str] = frozenset()
+    files: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     package: str = ""
+    module: str = ""
+    made: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    sections: Mapping[str, tuple[str, Any]] = field(default_factory=dict)
     signs: tuple[str, ...] = ()
     tells: tuple[str, ...] = ()
     parent: str = ""
@@ -228,7 +236,7 @@ class Dialect:
         given = {}
         if unknown := self.unknown(config):
             raise ValueError(f"{self.name} has no key {', '.join(unknown)}")
-        for key, value in flat(config).items():
+        for key, value in self.read(config).items():
             name = str(self.key(key))
             if name in self.defaults:
                 was_named = isinstance(value, (str, bool))
@@ -307,7 +315,18 @@ class Dialect:
 
     def given(self, config: Mapping[str, Any]) -> set[str]:
         """The keys that a configuration spells out, by the names it gives them and by those in the defaults."""
-        return {str(self.key(key)) for key in flat(config)} | set(flat(config))
+        return {str(self.key(key)) for key in self.read(config)} | set(flat(config))
+
+    def read(self, config: Mapping[str, Any]) -> dict[str, Any]:
+        """The keys of a configuration, dotted, without those of sections that are not read."""
+        keys = flat(config)
+        values = {str(self.key(key)): value for key, value in keys.items()}
+        unread = {
+            section
+            for section, (name, value) in self.sections.items()
+            if values.get(name, self.defaults[name]) != value
+        }
+        return {key: value for key, value in keys.items() if key.split(".")[0] not in unread}
 
     def concept(self, name: str, config: Mapping[str, Any], default: Any = None) -> Any:
         """The value of the key for a concept, as it counts; the default where the trainer has no such key."""

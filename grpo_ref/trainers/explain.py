@@ -199,6 +199,8 @@ def _part(name: str, part: Any) -> Part:
 def _about(dialect: Dialect, config: Mapping[str, Any], key: str) -> str:
     """What a key does in this configuration, as a sentence: which parts change if it is left out."""
     name = dialect.key(key) or key
+    if key not in dialect.read(config):
+        return f"Its section is not read: {dialect.sections[key.split('.')[0]][0]} chooses another."
     if name not in dialect.defaults:
         return _told(dialect, key, name) or "This key does not touch the objective."
     others = {other: value for other, value in flat(config).items() if other != key}

@@ -12,8 +12,17 @@ FLAG = re.compile(r"--?[A-Za-z][\w.-]*(=.*)?", re.DOTALL)
 OVERRIDE = re.compile(r"\+{0,2}[\w@./-]+=.*", re.DOTALL)
 ADDED = re.compile(r"\+{1,2}([\w@./-]+)=")
 DELETION = re.compile(r"~([A-Za-z_][\w@./-]*)(=.*)?", re.DOTALL)
-FILES = ("config", "config_file", "cfg", "config_path", "config_name", "cfg_path", "config_dir")
-"""Flags that name a file of keys."""
+FILES = (
+    "config",
+    "config_file",
+    "cfg",
+    "config_path",
+    "config_name",
+    "cfg_path",
+    "config_dir",
+    "override_config_file",
+)
+"""Flags and overrides that name a file of keys; the last is Tunix's."""
 SHORT = {"cp": "config_path", "cn": "config_name", "cd": "config_dir"}
 """What Hydra's short flags stand for."""
 LAST_WORD = ("custom_config_path",)
@@ -157,7 +166,7 @@ def _taken(pending: list[_Word]) -> list[_Word]:
     What may be any number of words is a value only where a flag has no other.
     """
     taken: list[_Word] = []
-    while pending and not FLAG.fullmatch(pending[0].text) and not OVERRIDE.fullmatch(pending[0].text):
+    while pending and not any(kind.fullmatch(pending[0].text) for kind in (FLAG, OVERRIDE, DELETION)):
         if pending[0].is_words or (taken and pending[0].is_any):
             break
         taken.append(pending.pop(0))

@@ -13,8 +13,8 @@ ENOUGH = 3
 """How many keys that matter a trainer has to know, to be taken for the one that they are of; one in a group is two."""
 PIN = r"(?<![\w-]){name}(?:\[[\w,-]*\])?\s*(?:==|@v?)\s*[\"']?v?(\d+\.\d+(?:\.\d+)?)"
 ELSEWHERE = {
-    r"-m tunix\.cli\.\w+": "Tunix",
-    r"tune run": "torchtune",
+    r"-m tunix\.cli\.(?!grpo)\w+": "Tunix without GRPO",
+    r"\S*(finetune|dpo|distillation|qat)_(single_device|distributed)(\.py)?": "torchtune without GRPO",
     r"llamafactory-cli train": "LLaMA-Factory",
     r"-m realhf\.\S+": "ReaLHF",
 }

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from grpo_ref.trainers.launch.values import MOST_NODES, Unknown, flat
 
 CONFIG = "GRPOConfig"
+CONFIGS = (CONFIG, "GrpoConfig", "DAPOConfig")
+"""How the names of configuration classes end; the latter two are Tunix's."""
 BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -215,7 +217,7 @@ class _Reader:
 
     def _see_class(self, node: ast.ClassDef) -> None:
         """A class of its own that extends a configuration class: its defaults count as given."""
-        bases = [made for base in node.bases if (made := self._origin(base)).endswith(CONFIG)]
+        bases = [made for base in node.bases if (made := self._origin(base)).endswith(CONFIGS)]
         if not bases:
             return
         self.origins[node.name] = bases[0]
@@ -294,7 +296,7 @@ class _Reader:
         if not isinstance(node, ast.Call):
             return None
         made_by = self._origin(node.func)
-        if not made_by.endswith(CONFIG):
+        if not made_by.endswith(CONFIGS):
             return None
         for config in self.configs:
             if config.line == node.lineno and config.made_by == made_by:

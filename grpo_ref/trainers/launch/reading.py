@@ -2,12 +2,12 @@
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from grpo_ref.trainers import DIALECTS
-from grpo_ref.trainers.launch.arguments import FLAG, OVERRIDE, Arguments, read_arguments
+from grpo_ref.trainers.launch.arguments import DELETED, FLAG, OVERRIDE, Arguments, read_arguments
 from grpo_ref.trainers.launch.detection import (
     Start,
     elsewhere,
@@ -24,7 +24,7 @@ from grpo_ref.trainers.launch.python import Config, PythonScript, read_notebook,
 from grpo_ref.trainers.launch.relays import handed_on, relay_of
 from grpo_ref.trainers.launch.text import Text
 from grpo_ref.trainers.launch.trees import ENDINGS, Beside, in_group, nowhere, package_of, read_tree
-from grpo_ref.trainers.launch.values import flat
+from grpo_ref.trainers.launch.values import Unknown, flat
 
 if TYPE_CHECKING:
     from grpo_ref.trainers.launch.shell.script import Note, Script
@@ -420,26 +420,30 @@ def _launched(
     arguments = read_arguments(words)
     cautions: list[str] = []
     missing: list[str] = []
-    named = [*arguments.files, *(word for word in arguments.rest if word.endswith(ENDINGS))]
+    named = [*(word for word in arguments.rest if word.endswith(ENDINGS)), *arguments.files]
     groups = {group: text for group in arguments.keys if (text := _group(arguments, group, beside))}
     chosen = {group: str(arguments.keys[group]) for group in groups}
-    own = DIALECTS[trainer].files if trainer else frozenset()
+    own = DIALECTS[trainer].files if trainer else {}
     keys: dict[str, Any] = dict(DIALECTS[trainer].by_start.get(shown, {})) if trainer else {}
     for path in named:
         text = files.get(path) or beside(path)
+        name = path.rsplit("/", 1)[-1].removesuffix(".yaml")
         if text is not None:
-            tree = read_tree(text, path, beside, chosen=chosen, own=own)
+            tree = read_tree(text, path, beside, chosen=chosen, own=frozenset(own))
             keys |= tree.keys
             cautions += tree.notes
             missing += tree.missing
             groups = {group: text for group, text in groups.items() if group not in tree.used}
-        elif path.rsplit("/", 1)[-1].removesuffix(".yaml") not in own:
+        elif name in own:
+            keys |= own[name]
+        else:
             missing.append(path)
             cautions.append(
                 f"It reads {path}, which was not found: what that file says is not in this answer."
             )
     for group, text in groups.items():
         keys |= flat(in_group(read_tree(text).keys, package_of(text, group)))
+    keys = _without_deleted(keys, arguments.keys)
     keys |= {key: value for key, value in arguments.keys.items() if key not in chosen}
     for flag, path in arguments.last.items():
         text = files.get(path) or beside(path)
@@ -462,6 +466,15 @@ def _group(arguments: Arguments, name: str, beside: Beside) -> str | None:
         return None
     found = (beside(f"{folder}/{name}/{value}.yaml") for folder in arguments.folders)
     return next((text for text in found if text is not None), None)
+
+
+def _without_deleted(keys: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of files; of a group that a word such as `~loss` takes out, no key is known."""
+    deleted = [name for name, value in said.items() if isinstance(value, Unknown) and value.why == DELETED]
+    return {
+        key: next((said[name] for name in deleted if key.startswith(f"{name}.")), value)
+        for key, value in keys.items()
+    }
 
 
 def _of_python(text: str, name: str, beside: Beside) -> Iterator[Launch]:
@@ -494,8 +507,8 @@ def _installed(notebook: str) -> str:
 
 
 def _configured(config: Config, script: PythonScript) -> Launch:
-    package = config.made_by.split(".")[0]
-    trainer = next((d.name for d in DIALECTS.values() if d.package and d.package == package), "")
+    module = config.made_by.split(".")[0]
+    trainer = next((d.name for d in DIALECTS.values() if module and (d.module or d.package) == module), "")
     version = (
         UNSLOTH if trainer == "trl" and any(name.split(".")[0] == UNSLOTH for name in script.imports) else ""
     )
@@ -504,7 +517,14 @@ def _configured(config: Config, script: PythonScript) -> Launch:
         if config.made_by
         else f"the dictionary in line {config.line}"
     )
-    return Launch(trainer, why, config.keys, version, script.notes, is_sure=bool(trainer))
+    keys = {**_set_by(trainer, config.made_by), **config.keys}
+    return Launch(trainer, why, keys, version, script.notes, is_sure=bool(trainer))
+
+
+def _set_by(trainer: str, made_by: str) -> Mapping[str, Any]:
+    """What a trainer's configuration class sets by being chosen."""
+    made = DIALECTS[trainer].made if trainer else {}
+    return next((keys for pattern, keys in made.items() if re.fullmatch(pattern, made_by)), {})
 
 
 READERS = {

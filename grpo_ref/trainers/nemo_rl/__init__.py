@@ -338,7 +338,7 @@ DIALECT = Dialect(
     },
     metrics=METRICS,
     calls=CALLS,
-    files=frozenset(("grpo_math_1B",)),
+    files={"grpo_math_1B": {}},
     starts=(r"(.*/)?run_grpo\w*\.py",),
     started=("uv run python examples/run_grpo.py", "overrides"),
     package="nemo-rl",

@@ -13,9 +13,10 @@ from grpo_ref.kernels.surrogates import clipped, reinforce, two_sided_clipped
 from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.trainers.bounds import clipped_as_given
 from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect, one_of
+from grpo_ref.trainers.singletons import without_a_sibling
 from grpo_ref.trainers.understand_r1_zero.keys import ABOUT, ALIASES, CONCEPTS, DEFAULTS, OTHERS
 from grpo_ref.trainers.understand_r1_zero.metrics import METRICS
-from grpo_ref.trainers.understand_r1_zero.quirks import CALLS, penalized, without_a_sibling, zero_if_cut_off
+from grpo_ref.trainers.understand_r1_zero.quirks import CALLS, penalized, zero_if_cut_off
 from grpo_ref.trainers.understand_r1_zero.traps import TRAPS
 from grpo_ref.trainers.understand_r1_zero.words import WORDS
 

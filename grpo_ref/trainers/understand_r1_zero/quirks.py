@@ -28,21 +28,6 @@ def zero_if_cut_off(rewards: Array, ended: Array, *, scale: float = 1.0) -> Arra
     return array_namespace(rewards, ended).where(is_set(ended), scale * rewards, 0.0)
 
 
-def without_a_sibling(rewards: Array) -> Array:
-    """What comes of the std of one number, which PyTorch takes to be NaN.
-
-    Args:
-      rewards: (P, 1), one completion per prompt.
-
-    Returns:
-      (P, 1) of NaN.
-
-    understand-r1-zero `compute_monte_carlo_advantages` with critic_type "grpo".
-    """
-    xp = array_namespace(rewards)
-    return xp.full_like(rewards, xp.nan)
-
-
 def penalized(
     rewards: Array,
     mask: Array,

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from grpo_ref.trainers.bounds import clipped_as_given
-from grpo_ref.trainers.understand_r1_zero.quirks import penalized, without_a_sibling, zero_if_cut_off
+from grpo_ref.trainers.singletons import without_a_sibling
+from grpo_ref.trainers.understand_r1_zero.quirks import penalized, zero_if_cut_off
 from grpo_ref.trainers.words import Kernel, Words
 
 WORDS: Mapping[Kernel, Words] = {

@@ -340,7 +340,7 @@ DIALECT = Dialect(
         r"-m (verl\.trainer\.main_(?!eval|generation)\w+|verl\.experimental\.\S+|(recipe|verl_recipe)\.\S+)",
         r"(.*/)?verl/trainer/main_(?!eval|generation)\w+\.py",
     ),
-    files=frozenset(("ppo_trainer", "ppo_megatron_trainer", "_generated_ppo_trainer", "config")),
+    files={name: {} for name in ("ppo_trainer", "ppo_megatron_trainer", "_generated_ppo_trainer", "config")},
     started=("python3 -m verl.trainer.main_ppo", "overrides"),
     homes=HOMES,
     package="verl",

@@ -11,6 +11,7 @@ STARTED = {
     "rlinf": "python examples/embodiment/train_embodied_agent.py --config-name x",
     "openrlhf": "ray job submit -- python3 -m openrlhf.cli.train_ppo_ray --algo.advantage.estimator rloo",
     "understand_r1_zero": "python train_zero_math.py --critic_type drgrpo",
+    "torchtune": "tune run --nproc_per_node 4 dev/grpo_full_finetune_distributed --config dev/3B_full_grpo",
 }
 
 
@@ -39,7 +40,7 @@ def test_what_only_looks_like_one_starts_none(line):
 
 
 def test_programs_without_a_dialect_are_named():
-    assert elsewhere("tune run --nproc 4 grpo_full_finetune_distributed".split()) == "torchtune"
+    assert elsewhere("tune run --nproc 4 lora_dpo_distributed".split()) == "torchtune without GRPO"
     assert elsewhere(["python", "train.py"]) == ""
     assert program("torchrun --nproc 8 src/open_r1/grpo.py --config a.yaml".split()).behind == 4
     assert program("uv run -m my.train --a 1".split()).shown == "my.train"

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from grpo_ref.trainers.launch import Unknown, launch_of, launches
+from grpo_ref.trainers.launch.arguments import DELETED
 
 SCRIPT = """#!/usr/bin/env bash
 set -x
@@ -65,6 +66,19 @@ def test_a_file_that_is_named_is_read_and_the_line_wins():
     assert alone.cautions == [
         "It reads gone.yaml, which was not found: what that file says is not in this answer."
     ]
+
+
+def test_a_word_takes_a_key_out_of_a_file():
+    files = {"a.yaml": "loss:\n  epsilon: 0.3\n  kl: 0.1\nlossy: 1"}
+    (launch,) = launches("trl grpo --config a.yaml ~loss --num_generations 8", beside=files.get)
+    gone = Unknown("~loss", DELETED)
+    assert launch.keys == {
+        "loss": gone,
+        "loss.epsilon": gone,
+        "loss.kl": gone,
+        "lossy": 1,
+        "num_generations": 8,
+    }
 
 
 def test_a_file_that_the_script_writes_is_read():
@@ -224,7 +238,10 @@ def test_the_trainer_may_be_named():
 BAD = {
     "nothing": ("", "it holds no keys|no command|expected keys"),
     "no launch": ("#!/bin/bash\necho hello\n", "no command in it starts a trainer"),
-    "another trainer": ("tune run --nproc 2 x --config y", "torchtune is started, and has no dialect here"),
+    "another trainer": (
+        "tune run --nproc 2 full_finetune_distributed --config y",
+        "torchtune without GRPO is started",
+    ),
     "keys of nobody": ("lr: 1\nwarmup: 2\n", r"no trainer is known by these keys \(lr, warmup, ...\)"),
     "no config": ("import os\nprint(os.name)\n", "no configuration was found"),
     "on the command line": (
