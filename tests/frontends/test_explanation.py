@@ -157,8 +157,8 @@ def test_where_later_versions_refuse_a_file_the_newest_that_takes_it_is_told():
 
 
 def test_a_file_that_every_version_refuses_is_refused():
-    keys = {"grpo.normalize_rewards": True, "loss_fn.reference_policy_kl_type": "k9"}
-    with pytest.raises(ValueError, match="reference_policy_kl_type"):
+    keys = {"grpo.normalize_rewards": True, "grpo.num_generations_per_prompt": 0}
+    with pytest.raises(ValueError, match="num_generations_per_prompt: expected at least 1"):
         dialect_of(Launch("nemo_rl", FOUND, keys))
 
 
