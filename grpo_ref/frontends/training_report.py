@@ -38,7 +38,7 @@ def print_report(console: Console, task: Task, state: TrainState, history: Histo
       state: after the last update.
       history: metrics of every update.
     """
-    first, last, seeds = history[0], history[-1], len(state.logits)
+    first, last, seeds = history[0], history[-1], len(state.params)
     criteria = {name: f"{name}, share of completions" for name in task.criteria if name != "reward"}
     table = Table(box=box.SIMPLE, pad_edge=False, title=f"{task.name}: mean over {seeds} seeds")
     table.add_column("")
@@ -72,7 +72,7 @@ def _samples(task: Task, state: TrainState) -> Table:
         table.add_column(heading)
     batches = [
         rollout(task, policy_of(logits).probs, prompts, uniforms)
-        for logits in (task.ref_logits, state.logits[0])
+        for logits in (task.ref_logits, state.params[0])
     ]
     for row, prompt in enumerate(prompts):
         texts = ("  ".join(_completions(task, batch, row)) for batch in batches)
