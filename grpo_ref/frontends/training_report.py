@@ -7,8 +7,9 @@ from rich.table import Table
 
 from grpo_ref.frontends.tables import print_table
 from grpo_ref.kernels.diversity import has_collapsed
-from grpo_ref.learning.policies.table import policy_of
-from grpo_ref.learning.rollout import rollout
+from grpo_ref.learning.policies.policy import PolicyKind
+from grpo_ref.learning.policies.table import TABLE
+from grpo_ref.learning.rollout import act
 from grpo_ref.learning.runs import History
 from grpo_ref.learning.state import TrainState
 from grpo_ref.learning.tasks.task import Task
@@ -29,7 +30,9 @@ PROMPTS, EACH = 8, 3
 """How many prompts are shown, and how many completions of each."""
 
 
-def print_report(console: Console, task: Task, state: TrainState, history: History) -> None:
+def print_report(
+    console: Console, task: Task, state: TrainState, history: History, policy: PolicyKind = TABLE
+) -> None:
     """Print the metrics of the first and the last update, and completions of the first seed before and after.
 
     Args:
@@ -37,6 +40,7 @@ def print_report(console: Console, task: Task, state: TrainState, history: Histo
       task: the task.
       state: after the last update.
       history: metrics of every update.
+      policy: what the parameters mean.
     """
     first, last, seeds = history[0], history[-1], len(state.params)
     criteria = {name: f"{name}, share of completions" for name in task.criteria if name != "reward"}
@@ -50,7 +54,7 @@ def print_report(console: Console, task: Task, state: TrainState, history: Histo
     print_table(console, table)
     if collapsed := _collapsed(history):
         console.print(f"warning: mode collapse in {collapsed} of {seeds} seeds: {COLLAPSE}\n")
-    print_table(console, _samples(task, state))
+    print_table(console, _samples(task, state, policy))
 
 
 def _collapsed(history: History) -> int:
@@ -61,7 +65,7 @@ def _collapsed(history: History) -> int:
     return int(has_collapsed(*curves).sum())
 
 
-def _samples(task: Task, state: TrainState) -> Table:
+def _samples(task: Task, state: TrainState, policy: PolicyKind) -> Table:
     """Completions of the same prompts, by the same random numbers, under the policy before and after."""
     generator = np.random.default_rng(0)
     shown = min(PROMPTS, len(task.prompts))
@@ -70,10 +74,10 @@ def _samples(task: Task, state: TrainState) -> Table:
     table = Table(box=box.SIMPLE, pad_edge=False, title="completions by the first seed, before and after")
     for heading in ("prompt", "before", "after"):
         table.add_column(heading)
-    batches = [
-        rollout(task, policy_of(logits).probs, prompts, uniforms)
-        for logits in (task.ref_logits, state.params[0])
-    ]
+    batches = []
+    for params in (state.ref_params, state.params):
+        choose = policy.at(params[:1], 1.0).chooser(task, prompts[None], EACH)
+        batches.append(act(task, choose, prompts[None], uniforms[None]))
     for row, prompt in enumerate(prompts):
         texts = ("  ".join(_completions(task, batch, row)) for batch in batches)
         table.add_row(task.prompts[prompt], *texts)
@@ -82,5 +86,5 @@ def _samples(task: Task, state: TrainState) -> Table:
 
 def _completions(task: Task, batch: Completions, row: int) -> list[str]:
     """The completions of one prompt, each with its prompt."""
-    prompt = batch.prompts[row]
-    return [task.render(prompt, batch.tokens[row, k], batch.mask[row, k]) for k in range(EACH)]
+    prompt = batch.prompts[0, row]
+    return [task.render(prompt, batch.tokens[0, row, k], batch.mask[0, row, k]) for k in range(EACH)]

@@ -6,18 +6,19 @@ It is the policy gradient with every example's weight at 1, so it goes the same 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from grpo_ref.arrays import Floats, Integers, array_namespace, keep_freed_memory
+from grpo_ref.arrays import Floats, Integers, keep_freed_memory
 from grpo_ref.learning.optim import Adam, clip_by_norm
 from grpo_ref.learning.policies.neural import Network, NeuralActor, NeuralPolicy
 from grpo_ref.learning.policies.parameters import joined
 from grpo_ref.learning.policies.table import gather, pull_back
-from grpo_ref.learning.rollout import act
+from grpo_ref.learning.rollout import draw
 from grpo_ref.learning.tasks.task import Examples, Task
+from grpo_ref.listing import unknown
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class PretrainConfig:
       warm_up: steps.
       until: sampled reward at which to stop; looked at every `check_every` steps on `checked` prompts.
       check_every: steps.
-      checked: prompts, drawn among all, held out or not.
+      checked: how many prompts, drawn among those of training.
       seed: of the weights and of all that is drawn.
       dtype: of the weights, "float32" or "float64".
     """
@@ -45,6 +46,29 @@ class PretrainConfig:
     checked: int = 256
     seed: int = 0
     dtype: str = "float32"
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "batch", "warm_up", "check_every", "checked"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name}: expected a whole number >= 1, got {getattr(self, name)!r}")
+        for name in ("learning_rate", "until"):
+            if not getattr(self, name) > 0:
+                raise ValueError(f"{name}: expected a number > 0, got {getattr(self, name)!r}")
+        if self.dtype not in ("float32", "float64"):
+            raise ValueError(f"dtype: expected float32 or float64, got {self.dtype!r}")
+
+
+def pretrain_config_for(task: Task, **settings: Any) -> PretrainConfig:
+    """The settings of the imitation that suit the task, changed where told otherwise.
+
+    Raises:
+      ValueError: if `PretrainConfig` has no such field, or a setting is out of range.
+    """
+    known = [field.name for field in fields(PretrainConfig)]
+    for name in settings:
+        if name not in known:
+            raise ValueError(f"pretraining: {unknown('setting', name, known)}")
+    return PretrainConfig(**(dict(task.pretraining) | settings))
 
 
 class Pretraining(NamedTuple):
@@ -111,8 +135,5 @@ def likelihood_gradient(
 def sampled_reward(
     task: Task, actor: NeuralActor, config: PretrainConfig, generator: np.random.Generator
 ) -> float:
-    """Mean reward of one completion for each of some prompts, all prompts being equally likely."""
-    xp = array_namespace(task.prompt_probs)
-    prompts = xp.asarray(generator.integers(len(task.prompts), size=(1, config.checked)))
-    uniforms = xp.asarray(generator.random((1, config.checked, 1, task.max_length)))
-    return float(act(task, actor.chooser(task, prompts, 1), prompts, uniforms).rewards.mean())
+    """Mean reward of one completion for each of some prompts, drawn as in training."""
+    return float(draw(task, actor, [generator], prompts=config.checked, group_size=1).rewards.mean())

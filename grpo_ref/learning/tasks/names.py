@@ -91,6 +91,8 @@ def names(*, goal: str = "long_names", context: int = 3, max_length: int = 12, m
         weights=np.array([1.0, 0.0]),
         prompt_tokens=np.arange(EOS)[:, None],
         examples=_examples(known, max_length),
+        pretraining={"steps": 300},
+        network_settings={"learning_rate": 3e-4, "max_grad_norm": 1.0},
         settings={"updates": 100, "prompts": 16, "group_size": 16, "learning_rate": 0.05},
     )
 

@@ -58,6 +58,8 @@ def sums(*, digits: int = 2, split_seed: int = 0) -> Task:
         weights=np.array([1.0, 0.0]),
         prompt_tokens=np.array([[VOCABULARY.index(sign) for sign in text] for text in prompts]),
         examples=Examples(seen, right[seen], np.ones((len(seen), right.shape[-1]), dtype=bool)),
+        policy="transformer",
+        pretraining={"until": 0.1},
         settings={"updates": 400, "prompts": 64, "learning_rate": 5e-4, "max_grad_norm": 1.0},
     )
 

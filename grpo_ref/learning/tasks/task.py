@@ -48,6 +48,9 @@ class Task:
       prompt_tokens: (Q, L) the same prompts as tokens, for a policy that reads them; None if only a table can
         be trained on the task.
       examples: completions to imitate, from which a network learns to speak before it is rewarded.
+      policy: the kind of policy that suits the task, one of `POLICIES`.
+      network_settings: training settings in place of some of those in `settings`, where a network is trained.
+      pretraining: settings of the imitation that suit the task, by the name of the `PretrainConfig` field.
       settings: training settings that suit the task, by the name of the `TrainConfig` field.
     """
 
@@ -66,6 +69,9 @@ class Task:
     verify_steps: Callable[[Integers, Integers, Bools], tuple[Floats, Bools]] | None = None
     prompt_tokens: Integers | None = None
     examples: Examples | None = None
+    policy: str = "table"
+    network_settings: Mapping[str, Any] = field(default_factory=dict)
+    pretraining: Mapping[str, Any] = field(default_factory=dict)
 
     def render(self, prompt: int, tokens: Integers, mask: Bools) -> str:
         """One completion as text, after its prompt.
