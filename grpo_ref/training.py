@@ -67,10 +67,4 @@ def train(
     fast = policy is TABLE and set(wanted) <= set(fast_metrics(task))
     if fast and not why_not(task, recipe, config, state):
         return train_many(task, recipe, config, state, metrics=wanted)
-    return _with(wanted, plain_loop(task, recipe, config, state, policy))
-
-
-def _with(wanted: tuple[str, ...], updates: Iterator[Update]) -> Iterator[Update]:
-    """The updates with these metrics alone."""
-    for update in updates:
-        yield Update({name: update.metrics[name] for name in wanted}, update.state)
+    return plain_loop(task, recipe, config, state, policy, wanted)

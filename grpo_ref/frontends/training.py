@@ -147,7 +147,7 @@ def _twins(job: TrainingJob) -> str:
 def _held_and_trained(
     folder: RunFolder, job: TrainingJob, library: Any, save_every: float
 ) -> tuple[TrainState, History, PolicyKind]:
-    """State and metrics after the last update, and what the state means; no other process writes meanwhile."""
+    """State and metrics after the last update, and what the state means; nobody else writes meanwhile."""
     with folder.held():
         found = folder.load()
         lengthen(folder, job.config.updates)

@@ -41,6 +41,9 @@ The first nine are of the batch as drawn, before any filter. Those after kept_gr
 optimizer's steps; where a batch has a single step, every ratio is 1 and nothing is clipped.
 """
 
+OF_REFERENCE = frozenset({"kl", "ref_log_prob"})
+"""The metrics for which the reference must be asked."""
+
 
 def metric_names(task: Task) -> tuple[str, ...]:
     """The names of all metrics of a training on the task."""

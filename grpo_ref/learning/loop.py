@@ -9,7 +9,7 @@ random numbers to the GPU in one transfer and its metrics back in another; a rou
 more each way, a step of a recipe that reads noise one more to the GPU.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -19,6 +19,7 @@ from grpo_ref.arrays import Floats, array_namespace, keep_freed_memory, to_devic
 from grpo_ref.learning import curves, entropy
 from grpo_ref.learning.batches import Prepared, Training, drawn, prepared, resampled, stretches
 from grpo_ref.learning.config import TrainConfig
+from grpo_ref.learning.curves import OF_REFERENCE, metric_names
 from grpo_ref.learning.optim import State, clip_by_norm
 from grpo_ref.learning.policies.policy import Actor, PolicyKind
 from grpo_ref.learning.policies.table import TABLE, Visited, gather, gather_states, pull_back
@@ -47,8 +48,9 @@ def plain_loop(
     config: TrainConfig,
     state: TrainState | None = None,
     policy: PolicyKind = TABLE,
+    metrics: Collection[str] | None = None,
 ) -> Iterator[Update]:
-    """Train until config.updates updates are done, yielding all metrics after each.
+    """Train until config.updates updates are done, yielding the metrics after each.
 
     Args:
       task: what to learn.
@@ -56,6 +58,7 @@ def plain_loop(
       config: sizes and step sizes.
       state: where to continue, from either device and either loop; left out, at the reference policy.
       policy: what the parameters mean.
+      metrics: names of those that are wanted; left out, all of them.
 
     Yields:
       Update(metrics, state): the metrics of `curves.METRICS` and one for each criterion of the task, as NumPy
@@ -67,26 +70,34 @@ def plain_loop(
     state = to_device(starting_state(task, config, state, policy), array_namespace(task.ref_logits))
     keep_freed_memory()
     training = Training(task, recipe, config, policy, generators_of(state.generators))
+    wanted = metric_names(task) if metrics is None else tuple(metrics)
+    asked = _reads_reference(recipe) or not OF_REFERENCE.isdisjoint(wanted)
     ref = policy.at(state.ref_params, config.temperature)
     while state.update < config.updates:
-        metrics, state = _update(training, state, ref)
+        found, state = _update(training, state, ref if asked else None)
         if config.ref_refresh > 0 and state.update % config.ref_refresh == 0:
             state = replace(state, ref_params=state.params)
             ref = policy.at(state.params, config.temperature)
-        yield Update(curves.on_host(metrics), state)
+        yield Update(curves.on_host({name: found[name] for name in wanted}), state)
 
 
-def _update(training: Training, state: TrainState, ref: Actor) -> tuple[Metrics, TrainState]:
-    """Sample, judge, and take the optimizer's steps; ref are the reference policies."""
+def _reads_reference(recipe: Recipe) -> bool:
+    """Whether the loss depends on the reference: for a network, to ask it takes a third of an update."""
+    parts = (recipe.surrogate, *recipe.corrections)
+    return recipe.kl_coef != 0.0 or any("ref_log_probs" in part.reads for part in parts)
+
+
+def _update(training: Training, state: TrainState, ref: Actor | None) -> tuple[Metrics, TrainState]:
+    """Sample, judge, and take the optimizer's steps; ref are the reference policies, if anybody asks them."""
     task, recipe, config, policy, generators = training
     actor = policy.at(state.params, config.temperature)
     to_draw = prompt_probs(task, config, state, actor, generators)
     first = drawn(training, actor, to_draw)
-    old, ref_says = _said_of(task, first, actor, ref)
+    old, ref_says = _said(task, first, actor, ref)
     metrics = curves.of_batch(task, first, old, ref_says)
     batch, kept = resampled(training, actor, first, to_draw)
     if batch is not first:
-        old, ref_says = _said_of(task, batch, actor, ref)
+        old, ref_says = _said(task, batch, actor, ref)
     metrics["kept_groups"] = kept.mean(-1)
     bonus = entropy.applied_weight(config, state.entropy_coef, metrics["entropy"])
     ready = prepared(task, recipe, batch, kept, old, ref_says)
@@ -103,9 +114,11 @@ def _update(training: Training, state: TrainState, ref: Actor) -> tuple[Metrics,
     return metrics | steps, following
 
 
-def _said_of(task: Task, batch: Completions, *actors: Actor) -> tuple[Visited, ...]:
-    """What each actor says in the places of the batch."""
-    return tuple(actor.visit(task, batch.prompts, batch.states, batch.tokens) for actor in actors)
+def _said(task: Task, batch: Completions, actor: Actor, ref: Actor | None) -> tuple[Visited, Visited]:
+    """What policy and reference say in the places of the batch; without a reference, the policy twice."""
+    places = task, batch.prompts, batch.states, batch.tokens
+    old = actor.visit(*places)
+    return old, old if ref is None else ref.visit(*places)
 
 
 def _steps(
