@@ -118,10 +118,10 @@ def gelu(a: Array) -> tuple[Array, Array]:
     Hendrycks & Gimpel 2016, section 2 (arXiv:1606.08415).
     """
     xp = array_namespace(a)
-    flat = xp.reshape(a, (-1,))
+    flat, size = xp.reshape(a, (-1,)), math.prod(a.shape)
     value, derivative = xp.empty_like(flat), xp.empty_like(flat)
-    for begin in range(0, flat.shape[0], BLOCK):
-        block = slice(begin, begin + BLOCK)
+    for begin in range(0, size, BLOCK):
+        block = slice(begin, min(begin + BLOCK, size))
         value[block], derivative[block] = _gelu_of_block(flat[block])
     return xp.reshape(value, a.shape), xp.reshape(derivative, a.shape)
 
@@ -205,7 +205,7 @@ def _later_keys(scores: Array) -> Array:
     """(K, T) minus infinity where the key comes after the query, else 0."""
     xp, (keys, queries) = array_namespace(scores), scores.shape[-2:]
     later = xp.arange(keys)[:, None] > xp.arange(keys - queries, keys)
-    return xp.astype(xp.where(later, -math.inf, 0.0), scores.dtype)
+    return xp.where(later, -math.inf, xp.zeros((keys, queries), dtype=scores.dtype))
 
 
 def attention_back(slope: Array, kept: Attended) -> tuple[Array, Array, Array]:
