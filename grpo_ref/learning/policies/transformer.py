@@ -114,6 +114,8 @@ class Transformer:
         for name in ("vocabulary", "context", "width", "layers", "heads"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name}: expected a whole number >= 1, got {getattr(self, name)!r}")
+        if self.hidden < 0:
+            raise ValueError(f"hidden: expected a whole number >= 0, got {self.hidden!r}")
         if self.width % (2 * self.heads):
             raise ValueError(f"width: expected a multiple of 2 heads = {2 * self.heads}, got {self.width}")
         choices: dict[str, Collection[str]] = {
@@ -185,7 +187,7 @@ class Transformer:
         hot = one_hot(xp.reshape(tokens, (runs, -1)), self.vocabulary, table)
         x = hot @ table
         if self.positions == "learned":
-            there = weights["positions"][:, None, start : start + length]
+            there = weights["positions"][:, None, start : start + length, :]
             x = xp.reshape(xp.reshape(x, shape) + there, x.shape)
         blocks, grown = [], []
         for layer in range(self.layers):
@@ -233,7 +235,7 @@ class Transformer:
         if self.positions == "learned":
             by_place = xp.sum(xp.reshape(slope, (*kept.shape, -1)), axis=1)
             slopes["positions"] = xp.zeros_like(weights["positions"])
-            slopes["positions"][:, : kept.shape[-1]] = by_place
+            slopes["positions"][:, : kept.shape[-1], :] = by_place
         return slopes | {"embedding": head_slope + swapped(kept.tokens) @ slope}
 
     def _block_back(
