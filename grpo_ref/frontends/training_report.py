@@ -1,5 +1,7 @@
 """What a training run has learned, for a human at a glance: numbers and completions before and after."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from rich import box
 from rich.console import Console
@@ -7,6 +9,7 @@ from rich.table import Table
 
 from grpo_ref.frontends.tables import print_table
 from grpo_ref.kernels.diversity import has_collapsed
+from grpo_ref.learning.held_out import GREEDY, has_held_out, held_out_rates
 from grpo_ref.learning.policies.policy import PolicyKind
 from grpo_ref.learning.policies.table import TABLE
 from grpo_ref.learning.rollout import act
@@ -51,10 +54,24 @@ def print_report(
     for name, label in (criteria | MEASURES).items():
         if name in first:
             table.add_row(label, f"{first[name].mean():.3f}", f"{last[name].mean():.3f}")
+    for label, before, after in _held_out(task, state, policy):
+        table.add_row(label, f"{before:.3f}", f"{after:.3f}")
     print_table(console, table)
     if collapsed := _collapsed(history):
         console.print(f"warning: mode collapse in {collapsed} of {seeds} seeds: {COLLAPSE}\n")
     print_table(console, _samples(task, state, policy))
+
+
+def _held_out(task: Task, state: TrainState, policy: PolicyKind) -> Iterator[tuple[str, float, float]]:
+    """The first criterion on prompts that training never draws, before and after, if there are such."""
+    if not has_held_out(task):
+        return
+    for way, temperature in {"sampled": 1.0, "greedy": GREEDY}.items():
+        before, after = (
+            held_out_rates(task, params, policy, temperature=temperature)[:, 0].mean()
+            for params in (state.ref_params, state.params)
+        )
+        yield f"{task.criteria[0]} on held-out prompts, {way}", before, after
 
 
 def _collapsed(history: History) -> int:
