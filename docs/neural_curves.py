@@ -22,7 +22,7 @@ from grpo_ref.learning.policies.kinds import network_for
 from grpo_ref.learning.policies.neural import NeuralPolicy
 from grpo_ref.learning.pretraining import pretrain, pretrain_config_for
 from grpo_ref.learning.tasks.task import Task
-from grpo_ref.plots.style import COLOURS, figure_style, new_figure
+from grpo_ref.plots.style import COLOURS, LINES, figure_style, new_figure
 
 PLACE = Path(__file__).parent / "neural"
 ALGORITHMS = ("grpo", "dr_grpo", "dapo", "gspo", "cispo")
@@ -88,9 +88,7 @@ def draw(name: str, runs: list[Run]) -> None:
     with figure_style():
         figure = new_figure(7.0, 3.6)
         axes = figure.subplots()
-        for recipe, colour, dash in zip(
-            ALGORITHMS, COLOURS, ("-", "--", "-.", ":", (0, (5, 1, 1, 1))), strict=False
-        ):
+        for recipe, colour, dash in zip(ALGORITHMS, COLOURS, LINES, strict=False):
             curves = np.array([run["reward"] for run in runs if run["recipe"] == recipe])
             low, high = interval(curves)
             updates = np.arange(1, curves.shape[-1] + 1)

@@ -1,4 +1,4 @@
-"""Prompts that training never draws: on them a policy shows whether it has learned the rule or the answers."""
+"""Prompts that training never draws: they show whether a policy has learned the rule or the answers."""
 
 from dataclasses import replace
 
