@@ -1,7 +1,7 @@
-"""The pictures and numbers of docs/neural.md: python docs/neural_story.py   (three minutes on two quiet cores)
+"""The pictures and numbers of docs/neural.md: python docs/neural_story.py   (three minutes on two cores)
 
-A transformer learns to write sums, first by imitation, then by GRPO; the pictures show one held-out sum before
-and after. The numbers that the page quotes are printed.
+A transformer learns to write sums, first by imitation, then by GRPO; the pictures show one held-out sum
+before and after. The numbers that the page quotes are printed.
 """
 
 from pathlib import Path
@@ -13,7 +13,6 @@ from rich.progress import track
 from grpo_ref import GRPO, TASKS, NeuralPolicy, Task, config_for, held_out_rates, network_for, pretrain, train
 from grpo_ref.arrays import Floats, Integers
 from grpo_ref.learning.held_out import GREEDY
-from grpo_ref.learning.policies.parameters import views
 from grpo_ref.learning.policies.table import gather
 from grpo_ref.learning.pretraining import pretrain_config_for
 from grpo_ref.plots.attention import attention_figure, token_probabilities
@@ -106,13 +105,7 @@ def draw_text(task: Task, policy: NeuralPolicy, ends: dict[str, Floats]) -> None
     read = [*QUESTION, *written[:-1]]
     attention_figure(attention, read).savefig(PLACE / "attention.png", dpi=150)
     print(QUESTION, *written, {name: np.round(values, 2).tolist() for name, values in probs.items()})
-    shapes = policy.network.shapes()
-    print(
-        "weights:",
-        policy.weights.size,
-        "of them in the embedding:",
-        views(policy.weights, shapes)["embedding"].size,
-    )
+    print("weights:", policy.weights.size)
 
 
 def right_answer(task: Task, prompt: int) -> Integers:
@@ -121,9 +114,8 @@ def right_answer(task: Task, prompt: int) -> Integers:
     units, tens = a % 10 + b % 10, a // 10 + b // 10
     tens += units // 10
     text = f"{units % 10}{units // 10}.{tens % 10}{tens // 10}.{a + b:03}"
-    return np.array([*(task.vocabulary.index(sign) for sign in text), len(task.vocabulary) - 1])[
-        None, None, None
-    ]
+    tokens = [task.vocabulary.index(sign) for sign in text]
+    return np.array([*tokens, len(task.vocabulary) - 1])[None, None, None]
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from grpo_ref.plots.style import COLOURS, HATCHES, figure_style, new_figure
 
 
 def attention_figure(weights: Mapping[str, Floats], tokens: Sequence[str]) -> Figure:
-    """Each head of a layer as a picture: a row for each place that looks, a column for each that is looked at.
+    """Each head of a layer as a picture: a row for each token that looks, a column for each looked at.
 
     Args:
       weights: title of a row of pictures -> (H, T, T) attention weights, [head, looking, looked at].
