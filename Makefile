@@ -81,6 +81,7 @@ report: $(READY)
 	$(BIN)/grpo-ref experiment run
 	$(BIN)/grpo-ref experiment report --out docs/experiments --readme docs/researcher.md
 
+ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 XLA_FLAGS=--xla_cpu_multi_thread_eigen=false
 bench: $(READY)
 	$(BIN)/python tests/benchmarks/startup.py
 	$(BIN)/python tests/benchmarks/grading.py
@@ -90,6 +91,7 @@ bench: $(READY)
 	$(BIN)/python tests/benchmarks/training.py
 	$(BIN)/python tests/benchmarks/learning.py
 	$(BIN)/python tests/benchmarks/many_seeds.py
+	$(ONE_THREAD) $(BIN)/python tests/benchmarks/neural.py
 
 bench-gpu: $(READY)
 	$(BIN)/python tests/benchmarks/gpu.py

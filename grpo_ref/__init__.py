@@ -12,7 +12,28 @@ The tasks: each a small file that builds one automaton with its verifier.   (grp
   TASKS  Every task by the name of its function, which takes its settings as keyword arguments with defaults.
 
 A task: a deterministic automaton that the policy walks through, and a verifier that judges the walk.   (grpo_ref.learning.tasks.task)
-  Task  All that `rollout` and `train` need to know of a task.
+  Examples  Completions to imitate.
+  Task      All that `rollout` and `train` need to know of a task.
+
+A decoder-only transformer, from tokens to logits and from the slope of the logits back to every weight.   (grpo_ref.learning.policies.transformer)
+  Transformer  The sizes and choices of a transformer.
+
+A two-layer network on the last few characters: the smallest policy that generalizes.   (grpo_ref.learning.policies.mlp)
+  MLP  The sizes of the network.
+
+A policy that is a network: it reads the prompt and what was written so far, and so it generalizes.   (grpo_ref.learning.policies.neural)
+  NeuralPolicy  The kind of policy whose parameters are the weights of a network.
+
+The kinds of policy by name, and how one is begun for a task: a table as it is, a network by imitation.   (grpo_ref.learning.policies.kinds)
+  network_for  A network that fits the task: its vocabulary, and for a transformer its longest text.
+
+Pretraining: a network learns to speak by imitation, before it is rewarded.   (grpo_ref.learning.pretraining)
+  PretrainConfig  How to imitate.
+  pretrain        Imitate the task's examples, step by step.
+
+Prompts that training never draws: they show whether a policy has learned the rule or the answers.   (grpo_ref.learning.held_out)
+  held_out        The task on the prompts that training never draws, all equally often.
+  held_out_rates  The task's criteria on held-out prompts, a mean over one completion for each of some.
 
 Rollout: walk the task's automaton with the policy, all runs, prompts and group members at once.   (grpo_ref.learning.rollout)
   rollout  Sample one group of completions for each prompt.
@@ -156,7 +177,7 @@ How to train: sizes, step sizes and schedules. What is optimized is the recipe's
 What one update hands to the next: policies, references, optimizer, random numbers.   (grpo_ref.learning.state)
   TrainState     All that the next update depends on: save it, and training continues to the bit.
   Update         What `train` yields after each update.
-  initial_state  The task's reference policy, S times, before any update, where the task's arrays are.
+  initial_state  The reference policy, S times, before any update, where the task's arrays are.
 
 The training to call: it takes the fast loop by itself where that one applies, the plain one elsewhere.   (grpo_ref.training)
   train  Train until config.updates updates are done, yielding after each.

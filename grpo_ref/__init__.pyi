@@ -6,7 +6,13 @@
 
 from .types import Batch as Batch, Completions as Completions, Term as Term
 from .learning.tasks import TASKS as TASKS
-from .learning.tasks.task import Task as Task
+from .learning.tasks.task import Examples as Examples, Task as Task
+from .learning.policies.transformer import Transformer as Transformer
+from .learning.policies.mlp import MLP as MLP
+from .learning.policies.neural import NeuralPolicy as NeuralPolicy
+from .learning.policies.kinds import network_for as network_for
+from .learning.pretraining import PretrainConfig as PretrainConfig, pretrain as pretrain
+from .learning.held_out import held_out as held_out, held_out_rates as held_out_rates
 from .learning.rollout import rollout as rollout, sample as sample
 from .learning.verbalized import verbalized_sample as verbalized_sample
 from .kernels.rewards import (

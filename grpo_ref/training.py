@@ -12,6 +12,8 @@ from grpo_ref.fast.usual import why_not
 from grpo_ref.learning.arguments import check_arguments, check_metrics
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.loop import plain_loop
+from grpo_ref.learning.policies.policy import PolicyKind
+from grpo_ref.learning.policies.table import TABLE
 from grpo_ref.learning.state import TrainState, Update
 from grpo_ref.learning.tasks.task import Task
 from grpo_ref.recipes import Recipe
@@ -24,14 +26,15 @@ def train(
     state: TrainState | None = None,
     *,
     metrics: Collection[str] | None = None,
+    policy: PolicyKind = TABLE,
 ) -> Iterator[Update]:
     """Train until config.updates updates are done, yielding after each.
 
     There are two loops. The plain one does everything. The fast one, `train_many`, is taken by itself where
     it applies: the metrics asked for are among those that it gives (`fast_metrics`), the recipe is a usual
-    one (`why_not`), the arrays are NumPy's. Both draw the same random numbers and give the same curves to
-    rounding (about 1e-10, less well where many steps on a batch magnify it); with metrics left out it is
-    always the plain one, to the bit.
+    one (`why_not`), the policy is a table, the arrays are NumPy's. Both draw the same random numbers and give
+    the same curves to rounding (about 1e-10, less well where many steps on a batch magnify it); with metrics
+    left out it is always the plain one, to the bit.
 
     Args:
       task: what to learn.
@@ -39,6 +42,7 @@ def train(
       config: sizes and step sizes.
       state: where to continue, from either device and either loop; left out, at the task's reference policy.
       metrics: names of the metrics that are needed, as in ("reward",); left out, all of them.
+      policy: what the parameters mean: those of a table, or of a network that `pretrain` has made.
 
     Returns:
       An iterator of Update(metrics, state). The metrics, name -> (S,), are NumPy arrays, one number per run;
@@ -58,14 +62,9 @@ def train(
     """
     check_arguments(task, recipe, config, state)
     if metrics is None:
-        return plain_loop(task, recipe, config, state)
+        return plain_loop(task, recipe, config, state, policy)
     wanted = check_metrics(task, metrics)
-    if set(wanted) <= set(fast_metrics(task)) and not why_not(task, recipe, config, state):
+    fast = policy is TABLE and set(wanted) <= set(fast_metrics(task))
+    if fast and not why_not(task, recipe, config, state):
         return train_many(task, recipe, config, state, metrics=wanted)
-    return _with(wanted, plain_loop(task, recipe, config, state))
-
-
-def _with(wanted: tuple[str, ...], updates: Iterator[Update]) -> Iterator[Update]:
-    """The updates with these metrics alone."""
-    for update in updates:
-        yield Update({name: update.metrics[name] for name in wanted}, update.state)
+    return plain_loop(task, recipe, config, state, policy, wanted)

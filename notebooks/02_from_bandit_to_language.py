@@ -231,7 +231,7 @@ print(said(task.ref_logits[None]))
 
 # %%
 updates = list(train(task, GRPO, config))
-print(said(updates[-1].state.logits))
+print(said(updates[-1].state.params))
 print("right:", [round(float(share), 2) for share in updates[-1].metrics["correct"]])
 dynamics_figure({"GRPO on arithmetic": [u.metrics for u in updates]}, ("correct", "entropy", "kl"))
 
@@ -240,7 +240,7 @@ dynamics_figure({"GRPO on arithmetic": [u.metrics for u in updates]}, ("correct"
 
 # %%
 prompt = task.prompts.index("7+8=")
-after = policy_of(updates[-1].state.logits[0]).probs
+after = policy_of(updates[-1].state.params[0]).probs
 next_tokens(task, {"before": policy_of(task.ref_logits).probs, "after": after}, prompt)
 
 # %% [markdown]

@@ -100,7 +100,7 @@ dynamics_figure({"KL penalty 0.2": kept, "no KL penalty": free}, panels)
 
 # %%
 def said(state):
-    batch = sample(names, state.logits[:1], prompts=6, group_size=5, seed=3)
+    batch = sample(names, state.params[:1], prompts=6, group_size=5, seed=3)
     groups = zip(batch.prompts[0], batch.tokens[0], batch.mask[0], strict=True)
     return [[names.render(prompt, *one) for one in zip(*group, strict=True)] for prompt, *group in groups]
 

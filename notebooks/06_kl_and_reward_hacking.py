@@ -118,7 +118,7 @@ frontier_figure(ends, "KL to the reference (nats a name)", "reward: share of lon
 
 # %%
 for coef, update in last.items():
-    drawn = sample(names, update.state.logits[:1], prompts=8, seed=1)
+    drawn = sample(names, update.state.params[:1], prompts=8, seed=1)
     words = [names.render(drawn.prompts[0, p], drawn.tokens[0, p, 0], drawn.mask[0, p, 0]) for p in range(8)]
     print(f"kl_coef {coef:4}: ", *words)
 

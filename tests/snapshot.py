@@ -167,7 +167,7 @@ def training(snapshot: Snapshot) -> None:
     def run(path: str, task: Any, recipe: Any, loop: Callable[..., Any] = train, **settings: Any) -> None:
         every = list(loop(task, recipe, config_for(task, seeds=RUNS, **settings)))
         curves = {name: np.array([update.metrics[name] for update in every]) for name in every[0].metrics}
-        snapshot.put(f"training/{path}", {"metrics": curves, "logits": every[-1].state.logits})
+        snapshot.put(f"training/{path}", {"metrics": curves, "logits": every[-1].state.params})
 
     bonus = {"entropy_coef": 0.01, "entropy_target": 2.0, "refilter_every": 5, "ref_refresh": 6}
     strong = replace(GRPO, kl_coef=0.2)

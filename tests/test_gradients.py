@@ -1,14 +1,11 @@
-"""Gradients: every recipe's manual gradient against central differences of its loss, to 1e-8 relative.
-
-Two central differences, of steps h and h/2, are combined (Richardson), so that the error is of fourth order;
-1e-8 needs it.
-"""
+"""Gradients: every recipe's manual gradient against central differences of its loss, to 1e-8 relative."""
 
 import inspect
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from differences import central_differences
 from every_kernel import USED, as_slot, kernels_of
 
 from grpo_ref import (
@@ -140,22 +137,6 @@ VARIANTS = ATTACHED | WITH_EACH_KERNEL | SETTINGS
 
 
 CISPO = replace(GRPO, surrogate=slot(cispo, max_ratio=1.3), kl_coef=0.0)
-
-
-def central_differences(function, point, step=1e-3):
-    """d function / d point, entry by entry, with an error of order step**4."""
-    gradient = np.empty(point.shape)
-    for index in np.ndindex(point.shape):
-        wide, narrow = (_difference(function, point, index, h) for h in (step, step / 2))
-        gradient[index] = (4 * narrow - wide) / 3
-    return gradient
-
-
-def _difference(function, point, index, h):
-    up, down = point.copy(), point.copy()
-    up[index] += h
-    down[index] -= h
-    return (function(up) - function(down)) / (2 * h)
 
 
 def assert_same_gradient(ours, numerical):

@@ -88,9 +88,9 @@ def train_many(
     state = starting_state(task, config, state)
     wanted = checked_metrics(task, recipe, config, state, metrics, threads)
     keep_freed_memory()
-    tables = {"logits": state.logits} | {name: x for name, x in state.optimizer.items() if name != "steps"}
+    tables = {"logits": state.params} | {name: x for name, x in state.optimizer.items() if name != "steps"}
     tables = {name: front(table).astype(dtype, order="C") for name, table in tables.items()}
-    stretch = stretches(len(state.logits), threads)
+    stretch = stretches(len(state.params), threads)
     parts = [_Runs(task, recipe, config, state, runs, wanted, dtype) for runs in stretch]
     with ThreadPoolExecutor(len(parts)) as pool:
         each = pool.map if len(parts) > 1 else map
@@ -110,8 +110,8 @@ def _next_state(state: TrainState, tables: Tables, parts: list["_Runs"], *, refr
     return replace(
         state,
         update=state.update + 1,
-        logits=logits,
-        ref_logits=logits if refresh else state.ref_logits,
+        params=logits,
+        ref_params=logits if refresh else state.ref_params,
         optimizer=optimizer,
         generators=tuple(one for part in parts for one in part.saved),
     )
@@ -146,7 +146,7 @@ class _Runs:
         self.walk = Walk(task, config, len(self.saved), dtype)
         self.optimizer = optimizer_of(config)
         self.steps = float(state.optimizer.get("steps", np.zeros(())))
-        self.ref = front(state.ref_logits[runs]).astype(dtype, order="C")
+        self.ref = front(state.ref_params[runs]).astype(dtype, order="C")
         self.old, self.now, self.ratio, self.gradient, self.extra = np.empty((5, *self.ref.shape), dtype)
         self.row, self.stopped = np.empty_like(self.ref[0]), np.empty(self.ref.shape, np.bool_)
         self.softmax(self.ref, out=self.ref)

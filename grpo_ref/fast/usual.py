@@ -25,7 +25,7 @@ def why_not(task: Task, recipe: Recipe, config: TrainConfig, state: TrainState |
     nothing is filtered or corrected, there is no entropy bonus or target and no refiltering, and all arrays
     are NumPy's.
     """
-    tables = (task.ref_logits,) if state is None else (task.ref_logits, state.logits)
+    tables = (task.ref_logits,) if state is None else (task.ref_logits, state.params)
     if not all(isinstance(table, np.ndarray) for table in tables):
         return "task and state: expected NumPy arrays; on another device use train"
     no_bonus = config.entropy_coef == 0.0 and (state is None or not state.entropy_coef.any())

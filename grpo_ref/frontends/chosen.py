@@ -10,9 +10,45 @@ import click
 from grpo_ref.frontends.cli import suggestion
 from grpo_ref.frontends.own import imported, is_own
 from grpo_ref.learning.config import TrainConfig
+from grpo_ref.learning.policies.kinds import network_for
+from grpo_ref.learning.policies.neural import Network
+from grpo_ref.learning.pretraining import PretrainConfig, pretrain_config_for
 from grpo_ref.learning.tasks import TASKS
 from grpo_ref.learning.tasks.task import Task
 from grpo_ref.recipes import RECIPES, Recipe
+
+
+class Begun(NamedTuple):
+    """The policy of a training, before any update.
+
+    Attributes:
+      kind: one of `POLICIES`.
+      network: what is imitated with; None for a table.
+      options: settings of the network that were given.
+      pretraining: how it imitates.
+    """
+
+    kind: str = "table"
+    network: Network | None = None
+    options: Mapping[str, Any] = {}
+    pretraining: PretrainConfig = PretrainConfig()
+
+
+def chosen_policy(
+    task: Task, kind: str | None, options: Mapping[str, Any], pretraining: Mapping[str, Any]
+) -> Begun:
+    """The policy of that kind for the task; the kind that suits the task if none is given.
+
+    Raises:
+      ValueError: if the task has nothing that a network could read, or a setting is unknown.
+    """
+    kind = kind or task.policy
+    if kind == "table":
+        if options or pretraining:
+            raise ValueError("--policy-option and --pretrain are for a network; a table has no settings")
+        return Begun()
+    network = network_for(task, kind, options)
+    return Begun(kind, network, options, pretrain_config_for(task, **pretraining))
 
 
 class TrainingJob(NamedTuple):
@@ -24,6 +60,7 @@ class TrainingJob(NamedTuple):
       task, recipe, config: what `train` takes.
       metrics: names of the metrics to keep; None for all.
       device: "cpu" or "gpu".
+      begun: the policy that is trained and how it is begun.
     """
 
     task_name: str
@@ -34,6 +71,7 @@ class TrainingJob(NamedTuple):
     config: TrainConfig
     metrics: tuple[str, ...] | None
     device: str
+    begun: Begun = Begun()
 
 
 def chosen_recipe(text: str) -> Recipe:
@@ -74,15 +112,15 @@ def chosen_task(text: str, settings: Mapping[str, Any]) -> Task:
     return task
 
 
-def task_settings(options: tuple[str, ...]) -> dict[str, Any]:
+def settings_of(options: tuple[str, ...], flag: str) -> dict[str, Any]:
     """Each KEY=VALUE; a value that can be read as JSON is, so that numbers are numbers."""
-    return dict(_key_value(option) for option in options)
+    return dict(_key_value(option, flag) for option in options)
 
 
-def _key_value(option: str) -> tuple[str, Any]:
+def _key_value(option: str, flag: str) -> tuple[str, Any]:
     key, equals, value = option.partition("=")
     if not equals:
-        raise ValueError(f"--task-option: expected KEY=VALUE, got {option!r}")
+        raise ValueError(f"{flag}: expected KEY=VALUE, got {option!r}")
     try:
         return key, json.loads(value)
     except ValueError:

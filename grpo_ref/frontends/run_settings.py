@@ -18,13 +18,24 @@ def described(job: TrainingJob) -> Described:
     """What the run's config.json says.
 
     JSON has no infinity, so a missing limit is null. The device is told if it is not the cpu, the metrics if
-    not all are asked for.
+    not all are asked for, the policy if it is not a table.
     """
-    settings = {name: None if value == math.inf else value for name, value in asdict(job.config).items()}
+    settings = _finite(asdict(job.config))
     told: Described = {"task": job.task_name, "task_options": job.task_options, "recipe": job.recipe_name}
     told |= {"parts": job.recipe.parts(), "train": settings}
     told |= {"device": job.device} if job.device != "cpu" else {}
+    told |= {"policy": _policy(job)} if job.begun.network is not None else {}
     return told | ({"metrics": list(job.metrics)} if job.metrics is not None else {})
+
+
+def _policy(job: TrainingJob) -> Described:
+    """Kind and settings of the network, and how it was begun."""
+    pretraining = _finite(asdict(job.begun.pretraining))
+    return {"kind": job.begun.kind, "options": dict(job.begun.options), "pretraining": pretraining}
+
+
+def _finite(settings: Mapping[str, Any]) -> Described:
+    return {name: None if value == math.inf else value for name, value in settings.items()}
 
 
 def begin_or_find(folder: RunFolder, job: TrainingJob, *, resume: bool, lengthen: bool) -> None:

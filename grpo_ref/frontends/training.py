@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from grpo_ref.arrays import DeviceError, device_namespace, to_device, to_host
-from grpo_ref.frontends.chosen import TrainingJob, chosen_recipe, chosen_task, task_settings
+from grpo_ref.frontends.chosen import TrainingJob, chosen_policy, chosen_recipe, chosen_task, settings_of
 from grpo_ref.frontends.output import INTERRUPTED
 from grpo_ref.frontends.progress import ProgressBar
 from grpo_ref.frontends.run_settings import begin_or_find, lengthen
@@ -19,9 +19,18 @@ from grpo_ref.frontends.training_report import print_report
 from grpo_ref.learning.arguments import check_metrics
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.idle import coinciding, idle_parts, lacks_contrast
+from grpo_ref.learning.policies.neural import NeuralPolicy
+from grpo_ref.learning.policies.policy import PolicyKind
+from grpo_ref.learning.policies.table import TABLE
+from grpo_ref.learning.pretraining import pretrain
+from grpo_ref.learning.rollout import sample
 from grpo_ref.learning.runs import History, RunError, RunFolder
-from grpo_ref.learning.state import Metrics, TrainState, initial_state
+from grpo_ref.learning.state import TrainState, Update, initial_state
 from grpo_ref.training import train
+
+SHOWN = 10
+DEFAULT_SEEDS = 16
+"""Runs of a table if none are asked for; of a network, which takes far longer, it is one."""
 
 
 @contextmanager
@@ -44,6 +53,9 @@ def job_of(
     metrics: str | None,
     device: str,
     settings: Mapping[str, Any],
+    policy: str | None = None,
+    policy_options: tuple[str, ...] = (),
+    pretraining: tuple[str, ...] = (),
 ) -> TrainingJob:
     """The training that the options of the command describe.
 
@@ -54,24 +66,40 @@ def job_of(
       metrics: names with commas between them; None for all.
       device: "cpu" or "gpu".
       settings: fields of `TrainConfig`.
+      policy: one of `POLICIES`; None for the one that suits the task.
+      policy_options, pretraining: each KEY=VALUE, of the network and of its imitation.
 
     Raises:
       ValueError: if a name or a setting is not known, or out of range.
     """
-    options = task_settings(task_options)
+    options = settings_of(task_options, "--task-option")
     task, recipe = chosen_task(task_name, options), chosen_recipe(recipe_name)
     if kl_coef is not None and not kl_coef >= 0.0:
         raise ValueError(f"kl_coef: expected a number >= 0, got {kl_coef}")
+    begun = chosen_policy(
+        task,
+        policy,
+        settings_of(policy_options, "--policy-option"),
+        settings_of(pretraining, "--pretrain"),
+    )
+    settings = {"seeds": DEFAULT_SEEDS if begun.network is None else 1} | dict(settings)
     return TrainingJob(
         task_name=task_name,
         recipe_name=recipe_name,
         task_options=options,
         task=task,
         recipe=recipe if kl_coef is None else replace(recipe, kl_coef=kl_coef),
-        config=config_for(task, **settings),
+        config=config_for(task, begun.kind, **settings),
         metrics=None if metrics is None else check_metrics(task, metrics.split(",")),
         device=device,
+        begun=begun,
     )
+
+
+def name_of(job: TrainingJob) -> str:
+    """Of its run folder: task and recipe, and the kind of policy if it is not the one that suits the task."""
+    kind = [] if job.begun.kind == job.task.policy else [job.begun.kind]
+    return "-".join([job.task_name, job.recipe_name, *kind]).replace(":", ".")
 
 
 def run(job: TrainingJob, path: Path, *, resume: bool, lengthen_it: bool, save_every: float) -> None:
@@ -88,8 +116,8 @@ def run(job: TrainingJob, path: Path, *, resume: bool, lengthen_it: bool, save_e
     _warn(job)
     folder = RunFolder(path)
     begin_or_find(folder, job, resume=resume, lengthen=lengthen_it)
-    state, history = _held_and_trained(folder, job, library, save_every)
-    print_report(new_console(), job.task, state, history)
+    state, history, policy = _held_and_trained(folder, job, library, save_every)
+    print_report(new_console(), job.task, state, history, policy)
     click.echo(f"\nsaved in {folder.path}; draw it with: grpo-ref plot {folder.path}")
 
 
@@ -118,30 +146,50 @@ def _twins(job: TrainingJob) -> str:
 
 def _held_and_trained(
     folder: RunFolder, job: TrainingJob, library: Any, save_every: float
-) -> tuple[TrainState, History]:
-    """The state and the metrics after the last update; no other process writes the folder meanwhile."""
+) -> tuple[TrainState, History, PolicyKind]:
+    """State and metrics after the last update, and what the state means; nobody else writes meanwhile."""
     with folder.held():
         found = folder.load()
         lengthen(folder, job.config.updates)
-        state, history = found or (initial_state(job.task, job.config), [])
+        policy = _policy(job, None if found is None else found[0])
+        state, history = found or (initial_state(job.task, job.config, policy), [])
         if found is None:
             folder.save(state, history)
         there = job._replace(task=to_device(job.task, library))
-        return to_host(_trained(folder, there, state, history, save_every)), history
+        return to_host(_trained(folder, there, policy, state, history, save_every)), history, policy
+
+
+def _policy(job: TrainingJob, state: TrainState | None) -> PolicyKind:
+    """What the parameters of the run mean; a network of a new run learns to imitate first."""
+    network, config = job.begun.network, job.begun.pretraining
+    if network is None:
+        return TABLE
+    if state is not None:
+        return NeuralPolicy(network, state.ref_params)
+    title = f"{job.task.name}: {job.begun.kind}, imitation"
+    with ProgressBar(title, "step", config.steps) as progress:
+        for last in pretrain(job.task, network, config):
+            progress.show(last.step, f"loss {last.loss:.3f}  reward {last.reward:.3f}")
+    return last.policy
 
 
 def _trained(
-    folder: RunFolder, job: TrainingJob, state: TrainState, history: History, save_every: float
+    folder: RunFolder,
+    job: TrainingJob,
+    policy: PolicyKind,
+    state: TrainState,
+    history: History,
+    save_every: float,
 ) -> TrainState:
     """Train to the end, adding to the history and saving now and then, a tenth of the time at most."""
     due = time.monotonic() + save_every
     title = f"{job.task.name}, {job.config.seeds} seeds"
     with ProgressBar(title, "update", job.config.updates, start=state.update) as progress:
         try:
-            for update in train(job.task, job.recipe, job.config, state, metrics=job.metrics):
+            for update in train(job.task, job.recipe, job.config, state, metrics=job.metrics, policy=policy):
                 history.append(update.metrics)
                 state = update.state
-                progress.show(state.update, _status(update.metrics))
+                progress.show(state.update, _status(job, policy, update))
                 if time.monotonic() >= due:
                     begun = time.monotonic()
                     folder.save(state, history)
@@ -152,6 +200,15 @@ def _trained(
     return state
 
 
-def _status(metrics: Metrics) -> str:
+def _status(job: TrainingJob, policy: PolicyKind, update: Update) -> str:
+    """Some metrics, and for a network what it writes, a new prompt every `SHOWN` updates."""
+    metrics, state = update
     shown = (name for name in ("reward", "kl", "entropy") if name in metrics)
-    return "  ".join(f"{name} {metrics[name].mean():.3f}" for name in shown)
+    told = "  ".join(f"{name} {metrics[name].mean():.3f}" for name in shown)
+    if policy is TABLE:
+        return told
+    drawn = sample(job.task, state.params[:1], prompts=1, seed=state.update // SHOWN, policy=policy)
+    text = job.task.render(
+        int(drawn.prompts[0, 0]), to_host(drawn.tokens[0, 0, 0]), to_host(drawn.mask[0, 0, 0])
+    )
+    return f"{told}  {text}"

@@ -1,5 +1,7 @@
 """What a training run has learned, for a human at a glance: numbers and completions before and after."""
 
+from collections.abc import Iterator
+
 import numpy as np
 from rich import box
 from rich.console import Console
@@ -7,8 +9,10 @@ from rich.table import Table
 
 from grpo_ref.frontends.tables import print_table
 from grpo_ref.kernels.diversity import has_collapsed
-from grpo_ref.learning.policies.table import policy_of
-from grpo_ref.learning.rollout import rollout
+from grpo_ref.learning.held_out import GREEDY, has_held_out, held_out_rates
+from grpo_ref.learning.policies.policy import PolicyKind
+from grpo_ref.learning.policies.table import TABLE
+from grpo_ref.learning.rollout import act
 from grpo_ref.learning.runs import History
 from grpo_ref.learning.state import TrainState
 from grpo_ref.learning.tasks.task import Task
@@ -29,7 +33,9 @@ PROMPTS, EACH = 8, 3
 """How many prompts are shown, and how many completions of each."""
 
 
-def print_report(console: Console, task: Task, state: TrainState, history: History) -> None:
+def print_report(
+    console: Console, task: Task, state: TrainState, history: History, policy: PolicyKind = TABLE
+) -> None:
     """Print the metrics of the first and the last update, and completions of the first seed before and after.
 
     Args:
@@ -37,8 +43,9 @@ def print_report(console: Console, task: Task, state: TrainState, history: Histo
       task: the task.
       state: after the last update.
       history: metrics of every update.
+      policy: what the parameters mean.
     """
-    first, last, seeds = history[0], history[-1], len(state.logits)
+    first, last, seeds = history[0], history[-1], len(state.params)
     criteria = {name: f"{name}, share of completions" for name in task.criteria if name != "reward"}
     table = Table(box=box.SIMPLE, pad_edge=False, title=f"{task.name}: mean over {seeds} seeds")
     table.add_column("")
@@ -47,10 +54,24 @@ def print_report(console: Console, task: Task, state: TrainState, history: Histo
     for name, label in (criteria | MEASURES).items():
         if name in first:
             table.add_row(label, f"{first[name].mean():.3f}", f"{last[name].mean():.3f}")
+    for label, before, after in _held_out(task, state, policy):
+        table.add_row(label, f"{before:.3f}", f"{after:.3f}")
     print_table(console, table)
     if collapsed := _collapsed(history):
         console.print(f"warning: mode collapse in {collapsed} of {seeds} seeds: {COLLAPSE}\n")
-    print_table(console, _samples(task, state))
+    print_table(console, _samples(task, state, policy))
+
+
+def _held_out(task: Task, state: TrainState, policy: PolicyKind) -> Iterator[tuple[str, float, float]]:
+    """The first criterion on prompts that training never draws, before and after, if there are such."""
+    if not has_held_out(task):
+        return
+    for way, temperature in {"sampled": 1.0, "greedy": GREEDY}.items():
+        before, after = (
+            held_out_rates(task, params, policy, temperature=temperature)[:, 0].mean()
+            for params in (state.ref_params, state.params)
+        )
+        yield f"{task.criteria[0]} on held-out prompts, {way}", before, after
 
 
 def _collapsed(history: History) -> int:
@@ -61,7 +82,7 @@ def _collapsed(history: History) -> int:
     return int(has_collapsed(*curves).sum())
 
 
-def _samples(task: Task, state: TrainState) -> Table:
+def _samples(task: Task, state: TrainState, policy: PolicyKind) -> Table:
     """Completions of the same prompts, by the same random numbers, under the policy before and after."""
     generator = np.random.default_rng(0)
     shown = min(PROMPTS, len(task.prompts))
@@ -70,10 +91,10 @@ def _samples(task: Task, state: TrainState) -> Table:
     table = Table(box=box.SIMPLE, pad_edge=False, title="completions by the first seed, before and after")
     for heading in ("prompt", "before", "after"):
         table.add_column(heading)
-    batches = [
-        rollout(task, policy_of(logits).probs, prompts, uniforms)
-        for logits in (task.ref_logits, state.logits[0])
-    ]
+    batches = []
+    for params in (state.ref_params, state.params):
+        choose = policy.at(params[:1], 1.0).chooser(task, prompts[None], EACH)
+        batches.append(act(task, choose, prompts[None], uniforms[None]))
     for row, prompt in enumerate(prompts):
         texts = ("  ".join(_completions(task, batch, row)) for batch in batches)
         table.add_row(task.prompts[prompt], *texts)
@@ -82,5 +103,5 @@ def _samples(task: Task, state: TrainState) -> Table:
 
 def _completions(task: Task, batch: Completions, row: int) -> list[str]:
     """The completions of one prompt, each with its prompt."""
-    prompt = batch.prompts[row]
-    return [task.render(prompt, batch.tokens[row, k], batch.mask[row, k]) for k in range(EACH)]
+    prompt = batch.prompts[0, row]
+    return [task.render(prompt, batch.tokens[0, row, k], batch.mask[0, row, k]) for k in range(EACH)]

@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grpo_ref.arrays import Bools, Floats
+from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.kernels.filters import all_groups
 from grpo_ref.learning.config import TrainConfig
-from grpo_ref.learning.policies.table import Policy, gather
+from grpo_ref.learning.policies.policy import Actor, PolicyKind
+from grpo_ref.learning.policies.table import Visited, gather
 from grpo_ref.learning.rollout import draw, redraw, with_steps
 from grpo_ref.learning.tasks.task import Task
 from grpo_ref.recipes import Recipe
@@ -23,6 +24,7 @@ class Training(NamedTuple):
     task: Task
     recipe: Recipe
     config: TrainConfig
+    policy: PolicyKind
     generators: Sequence[np.random.Generator]
 
 
@@ -42,13 +44,18 @@ class Prepared(NamedTuple):
     old_log_probs: Floats
     ref_log_probs: Floats
 
+    def places(self, part: slice) -> tuple[Integers, Integers, Integers]:
+        """Prompts (S, P), states and tokens (S, P, G, T) of some of the prompts."""
+        batch = self.completions
+        return batch.prompts[:, part], batch.states[:, part], batch.tokens[:, part]
 
-def drawn(training: Training, probs: Floats, prompt_probs: Floats) -> Completions:
-    """A fresh batch for each run; probs are (S, N, V), prompt_probs (S, Q)."""
+
+def drawn(training: Training, actor: Actor, prompt_probs: Floats) -> Completions:
+    """A fresh batch for each run; prompt_probs are (S, Q)."""
     config = training.config
     return draw(
         training.task,
-        probs,
+        actor,
         training.generators,
         prompts=config.prompts,
         group_size=config.group_size,
@@ -57,13 +64,13 @@ def drawn(training: Training, probs: Floats, prompt_probs: Floats) -> Completion
 
 
 def resampled(
-    training: Training, probs: Floats, batch: Completions, prompt_probs: Floats
+    training: Training, actor: Actor, batch: Completions, prompt_probs: Floats
 ) -> tuple[Completions, Bools]:
     """The batch with the groups that the recipe rejects drawn anew, and which groups it keeps in the end."""
-    task, recipe, config, generators = training
+    task, recipe, config, _, generators = training
     kept: Bools = recipe.keep(batch)
     for _ in range(0 if recipe.keep.kernel is all_groups else config.resamples):
-        redrawn = redraw(task, probs, generators, batch, replace_groups=~kept, prompt_probs=prompt_probs)
+        redrawn = redraw(task, actor, generators, batch, replace_groups=~kept, prompt_probs=prompt_probs)
         if redrawn is batch:
             break
         batch, kept = redrawn, recipe.keep(redrawn)
@@ -71,7 +78,7 @@ def resampled(
 
 
 def prepared(
-    task: Task, recipe: Recipe, batch: Completions, kept: Bools, old: Policy, ref: Floats
+    task: Task, recipe: Recipe, batch: Completions, kept: Bools, old: Visited, ref: Visited
 ) -> Prepared:
     """The batch with its advantages, its mask, and what the old policy and the reference say of its tokens.
 
@@ -80,8 +87,8 @@ def prepared(
       recipe: shapes the rewards, gives the advantages, and admits completions.
       batch: (S, P, G, T) completions.
       kept: (S, P) groups that take part.
-      old: the policies that drew them, (S, N, V).
-      ref: (S, N, V) log-probabilities of the references.
+      old: what the policies that drew them say in its places.
+      ref: what the references say there.
     """
     taking_part = kept[..., None] & recipe.admit(batch)
     judged = replace(batch, rewards=recipe.reward(batch))
@@ -91,8 +98,8 @@ def prepared(
         completions=batch,
         advantages=recipe.advantage(judged),
         mask=(batch.mask & taking_part[..., None]).astype(np.float64),
-        old_log_probs=gather(old.log_probs, batch.states, batch.tokens),
-        ref_log_probs=gather(ref, batch.states, batch.tokens),
+        old_log_probs=gather(old.policy.log_probs, old.states, batch.tokens),
+        ref_log_probs=gather(ref.policy.log_probs, ref.states, batch.tokens),
     )
 
 

@@ -88,11 +88,12 @@ def _require(holds: bool, name: str, expected: str, got: object) -> None:
         raise ValueError(f"{name}: expected {expected}, got {got!r}")
 
 
-def config_for(task: Task, **settings: Any) -> TrainConfig:
+def config_for(task: Task, policy: str = "", **settings: Any) -> TrainConfig:
     """The settings that suit the task, changed where told otherwise.
 
     Args:
       task: whose settings to start from.
+      policy: the kind of policy that is trained; left out, the one that suits the task.
       settings: fields of `TrainConfig`; one that is None is ignored.
 
     Raises:
@@ -106,4 +107,5 @@ def config_for(task: Task, **settings: Any) -> TrainConfig:
         if name not in known:
             raise TypeError(f"config_for: {unknown('setting', name, known)}")
     given = {name: value for name, value in settings.items() if value is not None}
-    return TrainConfig(**(dict(task.settings) | given))
+    of_policy = {} if (policy or task.policy) == "table" else task.network_settings
+    return TrainConfig(**{**task.settings, **of_policy, **given})

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from grpo_ref.arrays import Floats, array_namespace, to_host
+from grpo_ref.arrays import array_namespace, to_host
 from grpo_ref.kernels.metrics import (
     dead_group_fraction,
     distinct_ngrams,
@@ -10,7 +10,7 @@ from grpo_ref.kernels.metrics import (
     mean_length,
     reward_width,
 )
-from grpo_ref.learning.policies.table import Policy, gather, gather_states
+from grpo_ref.learning.policies.table import Visited, gather, gather_states
 from grpo_ref.learning.state import Metrics
 from grpo_ref.learning.tasks.task import Task
 from grpo_ref.types import Completions
@@ -41,29 +41,32 @@ The first nine are of the batch as drawn, before any filter. Those after kept_gr
 optimizer's steps; where a batch has a single step, every ratio is 1 and nothing is clipped.
 """
 
+OF_REFERENCE = frozenset({"kl", "ref_log_prob"})
+"""The metrics for which the reference must be asked."""
+
 
 def metric_names(task: Task) -> tuple[str, ...]:
     """The names of all metrics of a training on the task."""
     return tuple(dict.fromkeys((*task.criteria, *METRICS)))
 
 
-def of_batch(task: Task, batch: Completions, old: Policy, ref: Floats) -> Metrics:
+def of_batch(task: Task, batch: Completions, old: Visited, ref: Visited) -> Metrics:
     """What the policy does before anything is learned: of the batch as drawn, before any filter.
 
     Args:
       task: which the batch is of.
       batch: (S, P, G, T) completions.
-      old: the policies that drew them, (S, N, V).
-      ref: (S, N, V) log-probabilities of the references.
+      old: what the policies that drew them say in its places.
+      ref: what the references say there, the places in the same rows.
     """
     mask = batch.mask
-    ref_log_probs = gather(ref, batch.states, batch.tokens)
-    divergence = gather_states(old.divergences(ref), batch.states)
+    ref_log_probs = gather(ref.policy.log_probs, ref.states, batch.tokens)
+    divergence = gather_states(old.policy.divergences(ref.policy.log_probs), old.states)
     criteria = {name: batch.components[..., k].mean((-2, -1)) for k, name in enumerate(task.criteria)}
     return criteria | {
         "reward": batch.rewards.mean((-2, -1)),
         "kl": (divergence * mask).sum(-1).mean((-2, -1)),
-        "entropy": mean_entropy(gather_states(old.entropies(), batch.states), mask),
+        "entropy": mean_entropy(gather_states(old.policy.entropies(), old.states), mask),
         "length": mean_length(mask),
         "truncated": 1.0 - batch.ended.mean((-2, -1)),
         "dead_groups": dead_group_fraction(batch.rewards),

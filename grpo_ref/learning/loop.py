@@ -1,4 +1,4 @@
-"""The plain loop: for every task, every recipe and every device, with all metrics.
+"""The plain loop: for every task, every recipe, every kind of policy and every device, with all metrics.
 
 This is the loop to read. There are two others. `fast.many_seeds` gives the same curves several times faster,
 for the usual recipes and without most metrics; `training.train` chooses between it and this one. The toy loop
@@ -9,7 +9,7 @@ random numbers to the GPU in one transfer and its metrics back in another; a rou
 more each way, a step of a recipe that reads noise one more to the GPU.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -19,15 +19,10 @@ from grpo_ref.arrays import Floats, array_namespace, keep_freed_memory, to_devic
 from grpo_ref.learning import curves, entropy
 from grpo_ref.learning.batches import Prepared, Training, drawn, prepared, resampled, stretches
 from grpo_ref.learning.config import TrainConfig
+from grpo_ref.learning.curves import OF_REFERENCE, metric_names
 from grpo_ref.learning.optim import State, clip_by_norm
-from grpo_ref.learning.policies.table import (
-    Policy,
-    gather,
-    gather_states,
-    log_softmax,
-    policy_of,
-    pull_back,
-)
+from grpo_ref.learning.policies.policy import Actor, PolicyKind
+from grpo_ref.learning.policies.table import TABLE, Visited, gather, gather_states, pull_back
 from grpo_ref.learning.prompts import prompt_probs
 from grpo_ref.learning.state import (
     Metrics,
@@ -41,21 +36,29 @@ from grpo_ref.learning.state import (
 from grpo_ref.learning.tasks.task import Task
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Recipe
+from grpo_ref.types import Completions
 
 TOP = 20
 """How many tokens of a state count as its likeliest ones; TRL's divergence_topk."""
 
 
 def plain_loop(
-    task: Task, recipe: Recipe, config: TrainConfig, state: TrainState | None = None
+    task: Task,
+    recipe: Recipe,
+    config: TrainConfig,
+    state: TrainState | None = None,
+    policy: PolicyKind = TABLE,
+    metrics: Collection[str] | None = None,
 ) -> Iterator[Update]:
-    """Train until config.updates updates are done, yielding all metrics after each.
+    """Train until config.updates updates are done, yielding the metrics after each.
 
     Args:
       task: what to learn.
       recipe: the algorithm.
       config: sizes and step sizes.
-      state: where to continue, from either device and either loop; left out, at the task's reference policy.
+      state: where to continue, from either device and either loop; left out, at the reference policy.
+      policy: what the parameters mean.
+      metrics: names of those that are wanted; left out, all of them.
 
     Yields:
       Update(metrics, state): the metrics of `curves.METRICS` and one for each criterion of the task, as NumPy
@@ -64,33 +67,45 @@ def plain_loop(
     Raises:
       ValueError: if the state was made with another optimizer.
     """
-    state = to_device(starting_state(task, config, state), array_namespace(task.ref_logits))
+    state = to_device(starting_state(task, config, state, policy), array_namespace(task.ref_logits))
     keep_freed_memory()
-    training = Training(task, recipe, config, generators_of(state.generators))
-    ref = log_softmax(state.ref_logits, temperature=config.temperature)
+    training = Training(task, recipe, config, policy, generators_of(state.generators))
+    wanted = metric_names(task) if metrics is None else tuple(metrics)
+    asked = _reads_reference(recipe) or not OF_REFERENCE.isdisjoint(wanted)
+    ref = policy.at(state.ref_params, config.temperature)
     while state.update < config.updates:
-        metrics, state = _update(training, state, ref)
+        found, state = _update(training, state, ref if asked else None)
         if config.ref_refresh > 0 and state.update % config.ref_refresh == 0:
-            state = replace(state, ref_logits=state.logits)
-            ref = log_softmax(state.logits, temperature=config.temperature)
-        yield Update(curves.on_host(metrics), state)
+            state = replace(state, ref_params=state.params)
+            ref = policy.at(state.params, config.temperature)
+        yield Update(curves.on_host({name: found[name] for name in wanted}), state)
 
 
-def _update(training: Training, state: TrainState, ref: Floats) -> tuple[Metrics, TrainState]:
-    """Sample, judge, and take the optimizer's steps; ref are the references' log-probabilities (S, N, V)."""
-    task, recipe, config, generators = training
-    to_draw = prompt_probs(task, config, state, generators)
-    old = policy_of(state.logits, temperature=config.temperature)
-    first = drawn(training, old.probs, to_draw)
-    batch, kept = resampled(training, old.probs, first, to_draw)
-    metrics = curves.of_batch(task, first, old, ref) | {"kept_groups": kept.mean(-1)}
+def _reads_reference(recipe: Recipe) -> bool:
+    """Whether the loss depends on the reference: for a network, to ask it takes a third of an update."""
+    parts = (recipe.surrogate, *recipe.corrections)
+    return recipe.kl_coef != 0.0 or any("ref_log_probs" in part.reads for part in parts)
+
+
+def _update(training: Training, state: TrainState, ref: Actor | None) -> tuple[Metrics, TrainState]:
+    """Sample, judge, and take the optimizer's steps; ref are the reference policies, if anybody asks them."""
+    task, recipe, config, policy, generators = training
+    actor = policy.at(state.params, config.temperature)
+    to_draw = prompt_probs(task, config, state, actor, generators)
+    first = drawn(training, actor, to_draw)
+    old, ref_says = _said(task, first, actor, ref)
+    metrics = curves.of_batch(task, first, old, ref_says)
+    batch, kept = resampled(training, actor, first, to_draw)
+    if batch is not first:
+        old, ref_says = _said(task, batch, actor, ref)
+    metrics["kept_groups"] = kept.mean(-1)
     bonus = entropy.applied_weight(config, state.entropy_coef, metrics["entropy"])
-    ready = prepared(task, recipe, batch, kept, old, ref)
-    steps, logits, moments = _steps(training, state, ready, old, bonus)
+    ready = prepared(task, recipe, batch, kept, old, ref_says)
+    steps, params, moments = _steps(training, state, ready, actor, old, bonus)
     following = TrainState(
         update=state.update + 1,
-        logits=logits,
-        ref_logits=state.ref_logits,
+        params=params,
+        ref_params=state.ref_params,
         optimizer=moments,
         entropy_coef=entropy.next_weight(config, state.entropy_coef, metrics["entropy"]),
         prompt_probs=to_draw,
@@ -99,54 +114,69 @@ def _update(training: Training, state: TrainState, ref: Floats) -> tuple[Metrics
     return metrics | steps, following
 
 
+def _said(task: Task, batch: Completions, actor: Actor, ref: Actor | None) -> tuple[Visited, Visited]:
+    """What policy and reference say in the places of the batch; without a reference, the policy twice."""
+    places = task, batch.prompts, batch.states, batch.tokens
+    old = actor.visit(*places)
+    return old, old if ref is None else ref.visit(*places)
+
+
 def _steps(
-    training: Training, state: TrainState, batch: Prepared, old: Policy, bonus: Floats
+    training: Training, state: TrainState, batch: Prepared, actor: Actor, old: Visited, bonus: Floats
 ) -> tuple[Metrics, Floats, State]:
-    """All optimizer steps on a batch: their metrics, and the logits and the optimizer's arrays after them."""
-    config = training.config
+    """All optimizer steps on a batch: their metrics, then parameters and optimizer's arrays after them."""
+    task, _, config, policy, _ = training
     optimizer = optimizer_of(config)
     log: list[Metrics] = []
-    logits, policy, moments = state.logits, old, state.optimizer
+    params, moments = state.params, state.optimizer
     for part in stretches(config.prompts, config.minibatches) * config.epochs:
+        now = old
         if log:
-            policy = policy_of(logits, temperature=config.temperature)
-        extras = _extras(training, policy, old, batch)
-        gradient, metrics = _gradient(training, policy, batch, part, extras, bonus)
+            actor = policy.at(params, config.temperature)
+        if log or config.minibatches > 1:
+            now = actor.visit(task, *batch.places(part))
+        extras = _extras(training, now, old, part)
+        gradient, metrics = _gradient(training, now, batch, part, extras, bonus)
+        gradient = actor.pull_back(now, gradient)
         gradient, metrics["grad_norm"] = clip_by_norm(gradient, config.max_grad_norm)
-        logits, moments = optimizer.step(logits, gradient, moments)
+        params, moments = optimizer.step(params, gradient, moments)
         log.append(metrics)
-    return curves.over_steps(log), logits, moments
+    return curves.over_steps(log), params, moments
 
 
-def _extras(training: Training, policy: Policy, old: Policy, batch: Prepared) -> dict[str, Floats]:
-    """What few recipes read: token entropies, random numbers, and the likeliest tokens of each state."""
-    states, reads = batch.completions.states, training.recipe.reads
+def _extras(training: Training, now: Visited, old: Visited, part: slice) -> dict[str, Floats]:
+    """What few recipes read: token entropies, random numbers, and the likeliest tokens of each place."""
+    reads, states = training.recipe.reads, old.states
     xp = array_namespace(states)
     extras: dict[str, Floats] = {}
     if "entropies" in reads:
-        extras["entropies"] = gather_states(policy.entropies(), states)
+        extras["entropies"] = gather_states(now.policy.entropies(), now.states)
     if "noise" in reads:
         noise = np.stack([generator.random(states.shape[1:]) for generator in training.generators])
-        extras["noise"] = to_device(noise, xp)
+        extras["noise"] = to_device(noise, xp)[:, part]
     if "top_log_probs" in reads:
-        likeliest = xp.argsort(-old.probs, axis=-1, stable=True)[..., :TOP]
+        likeliest = xp.argsort(-old.policy.probs, axis=-1, stable=True)[..., :TOP]
         runs = xp.arange(len(likeliest))[:, None, None, None]
-        for name, one in (("top_log_probs", policy), ("top_old_log_probs", old)):
-            extras[name] = xp.take_along_axis(one.log_probs, likeliest, axis=-1)[runs, states]
+        chosen = likeliest[runs, states[:, part]]
+        for name, one, rows in (
+            ("top_log_probs", now.policy, now.states),
+            ("top_old_log_probs", old.policy, states[:, part]),
+        ):
+            extras[name] = xp.take_along_axis(one.log_probs[runs, rows], chosen, axis=-1)
     return extras
 
 
 def _gradient(
     training: Training,
-    policy: Policy,
+    now: Visited,
     batch: Prepared,
     part: slice,
     extras: dict[str, Any],
     bonus: Floats,
 ) -> tuple[Floats, Metrics]:
     """The gradient with respect to the logits on some of the batch's prompts, and the loss's metrics."""
-    task, recipe, config, _ = training
-    states, tokens = batch.completions.states[:, part], batch.completions.tokens[:, part]
+    task, recipe, config, _, _ = training
+    policy, states, tokens = now.policy, now.states, batch.completions.tokens[:, part]
     mask = batch.mask[:, part]
     loss, token_gradient, metrics = policy_loss(
         gather(policy.log_probs, states, tokens),
@@ -156,7 +186,7 @@ def _gradient(
         old_log_probs=batch.old_log_probs[:, part],
         ref_log_probs=batch.ref_log_probs[:, part],
         max_length=task.max_length,
-        **{name: array[:, part] for name, array in extras.items()},
+        **extras,
     )
     gradient = pull_back(token_gradient, states, tokens, policy.probs, temperature=config.temperature)
     if config.entropy_coef or config.entropy_target:

@@ -98,17 +98,19 @@ def clip_by_norm(gradient: Floats, max_norm: float) -> tuple[Floats, Floats]:
     """Shorten each run's gradient to at most max_norm, keeping its direction.
 
     Args:
-      gradient: (..., N, V), one table per run.
+      gradient: (S, ...), the runs first.
       max_norm: largest Euclidean norm allowed; inf leaves the gradient as it is.
 
     Returns:
-      The clipped gradient (..., N, V) and the norms before clipping (...,).
+      The clipped gradient (S, ...) and the norms before clipping (S,).
 
     Pascanu et al. 2013, algorithm 1 (arXiv:1211.5063).
     """
     xp = array_namespace(gradient)
-    norm = xp.sqrt((gradient * gradient).sum((-2, -1)))  # no dot product: threaded, it can stall for 100 ms
+    norm = xp.sqrt(
+        (gradient * gradient).sum(tuple(range(1, gradient.ndim)))
+    )  # no dot product: threaded, it can stall for 100 ms
     if math.isinf(max_norm):
         return gradient, norm
     scale = xp.minimum(1.0, max_norm / xp.maximum(norm, np.finfo(norm.dtype).tiny))
-    return gradient * scale[..., None, None], norm
+    return gradient * scale.reshape(-1, *(1,) * (gradient.ndim - 1)), norm

@@ -1,6 +1,5 @@
 """Rollout: walk the task's automaton with the policy, all runs, prompts and group members at once."""
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -8,7 +7,9 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers, array_namespace, to_device, to_host
-from grpo_ref.learning.policies.table import policy_of
+from grpo_ref.learning.policies.policy import Actor, PolicyKind
+from grpo_ref.learning.policies.sampling import Choose
+from grpo_ref.learning.policies.table import TABLE, table_chooser
 from grpo_ref.learning.tasks.task import END, Task
 from grpo_ref.types import Completions
 
@@ -32,7 +33,19 @@ def rollout(task: Task, probs: Floats, prompts: Integers, uniforms: Floats) -> C
       ValueError: if the shapes do not fit one another or the task.
     """
     _check_shapes(task, probs, prompts, uniforms)
-    states, tokens, mask, ended = _walk(task, probs, prompts, uniforms)
+    return act(task, table_chooser(probs), prompts, uniforms)
+
+
+def act(task: Task, choose: Choose, prompts: Integers, uniforms: Floats) -> Completions:
+    """Completions of given prompts, their tokens drawn by a policy's chooser, with their rewards.
+
+    Args:
+      task: the automaton and its verifier.
+      choose: draws the next tokens.
+      prompts: (..., P) index of each prompt.
+      uniforms: (..., P, G, T) numbers in [0, 1), T the task's max_length.
+    """
+    states, tokens, mask, ended = _walk(task, choose, prompts, uniforms)
     components = task.verify(prompts, tokens, mask)
     return Completions(
         prompts=prompts,
@@ -74,20 +87,17 @@ def _check_shapes(task: Task, probs: Floats, prompts: Integers, uniforms: Floats
 
 
 def _walk(
-    task: Task, probs: Floats, prompts: Integers, uniforms: Floats
+    task: Task, choose: Choose, prompts: Integers, uniforms: Floats
 ) -> tuple[Integers, Integers, Bools, Bools]:
     """Through the automaton, token by token: states, tokens, mask (..., P, G, T) and ended (..., P, G)."""
-    xp, runs = array_namespace(probs, prompts, uniforms), probs.shape[:-2]
-    cumulative = probs.reshape(-1, probs.shape[-1]).cumsum(-1)
-    cumulative[:, -1] = xp.inf
-    first_row = xp.arange(math.prod(runs)).reshape(*runs, 1, 1) * probs.shape[-2]
+    xp = array_namespace(prompts, uniforms)
     states, tokens = (_token_array(xp, uniforms.shape, xp.int64) for _ in range(2))
     mask = _token_array(xp, uniforms.shape, xp.bool)
     state = xp.broadcast_to(task.starts[prompts][..., None], uniforms.shape[:-1])
     for t in range(task.max_length):
         alive = state != END
         here = xp.where(alive, state, 0)
-        token = _invert(cumulative, first_row + here, uniforms[..., t])
+        token = choose(here, uniforms[..., t])
         states[..., t], tokens[..., t], mask[..., t] = here, xp.where(alive, token, 0), alive
         state = xp.where(alive, task.transitions[here, token], END)
     return states, tokens, mask, state == END
@@ -101,25 +111,6 @@ def _token_array(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     """
     *others, length = shape
     return xp.moveaxis(xp.zeros((length, *others), dtype=dtype), 0, -1)
-
-
-def _invert(cumulative: Floats, rows: Integers, uniforms: Floats) -> Integers:
-    """The first token of each row whose cumulative probability exceeds the uniform number, by bisection.
-
-    Args:
-      cumulative: (rows, V) distribution functions, their last column infinite.
-      rows: (...,) which row each number is looked up in.
-      uniforms: (...,) numbers in [0, 1).
-    """
-    xp = array_namespace(cumulative, rows, uniforms)
-    vocabulary = cumulative.shape[-1]
-    first = rows * vocabulary - 1
-    tokens: Integers = xp.zeros(rows.shape, dtype=xp.int64)
-    step = 1 << (vocabulary - 1).bit_length()
-    while step := step // 2:
-        probe = xp.minimum(tokens + step, vocabulary)
-        tokens = xp.where(cumulative.reshape(-1).take(first + probe) <= uniforms, probe, tokens)
-    return tokens
 
 
 def draw_prompts(prompt_probs: Floats, uniforms: Floats) -> Integers:
@@ -142,7 +133,7 @@ def draw_prompts(prompt_probs: Floats, uniforms: Floats) -> Integers:
 
 def draw(
     task: Task,
-    probs: Floats,
+    actor: Actor,
     generators: Sequence[np.random.Generator],
     *,
     prompts: int,
@@ -156,7 +147,7 @@ def draw(
 
     Args:
       task: the automaton and its verifier.
-      probs: (S, N, V) probabilities of each run's policy.
+      actor: the policies of the S runs.
       generators: S sources of random numbers.
       prompts, group_size: P and G.
       prompt_probs: (S, Q) how often each prompt is drawn; left out, as often as the task has it.
@@ -169,14 +160,15 @@ def draw(
     numbers = np.stack(
         [generator.random((prompts, 1 + group_size * task.max_length)) for generator in generators]
     )
-    numbers = to_device(numbers, array_namespace(probs))
+    numbers = to_device(numbers, array_namespace(prompt_probs))
     uniforms = numbers[..., 1:].reshape(len(generators), prompts, group_size, task.max_length)
-    return rollout(task, probs, draw_prompts(prompt_probs, numbers[..., 0]), uniforms)
+    drawn = draw_prompts(prompt_probs, numbers[..., 0])
+    return act(task, actor.chooser(task, drawn, group_size), drawn, uniforms)
 
 
 def redraw(
     task: Task,
-    probs: Floats,
+    actor: Actor,
     generators: Sequence[np.random.Generator],
     batch: Completions,
     *,
@@ -189,7 +181,7 @@ def redraw(
     must be known on the host, where the numbers are drawn.
 
     Args:
-      task, probs, generators: as in `draw`.
+      task, actor, generators: as in `draw`.
       batch: Completions of shape (S, P, G, T).
       replace_groups: (S, P) True for the groups to draw anew.
       prompt_probs: as in `draw`.
@@ -206,7 +198,7 @@ def redraw(
     prompts, group_size = batch.rewards.shape[-2:]
     fresh = draw(
         task,
-        probs[runs],
+        actor.only(runs),
         chosen,
         prompts=prompts,
         group_size=group_size,
@@ -226,20 +218,28 @@ def _choose(groups: Bools, ours: Floats, theirs: Floats) -> Floats:
 
 
 def sample(
-    task: Task, logits: Floats, *, prompts: int, group_size: int = 1, seed: int = 0, temperature: float = 1.0
+    task: Task,
+    params: Floats,
+    *,
+    prompts: int,
+    group_size: int = 1,
+    seed: int = 0,
+    temperature: float = 1.0,
+    policy: PolicyKind = TABLE,
 ) -> Completions:
     """Look at given policies: completions drawn with the same fresh random numbers for every run.
 
     Args:
       task: the automaton and its verifier.
-      logits: (S, N, V).
+      params: (S, N, V) logits, or (S, ...) what another kind of policy has.
       prompts, group_size: P and G.
       seed: of the random numbers.
       temperature: of the policy.
+      policy: what the parameters mean.
 
     Returns:
       Completions of shape (S, P, G, T).
     """
-    generators = [np.random.default_rng(seed) for _ in range(len(logits))]
-    probs = policy_of(logits, temperature=temperature).probs
-    return draw(task, probs, generators, prompts=prompts, group_size=group_size)
+    generators = [np.random.default_rng(seed) for _ in range(len(params))]
+    actor = policy.at(params, temperature)
+    return draw(task, actor, generators, prompts=prompts, group_size=group_size)

@@ -28,7 +28,7 @@ from grpo_ref.arrays import to_host
 from grpo_ref.files import UNFINISHED, replace_file, replace_text
 from grpo_ref.learning.state import Metrics, TrainState
 
-FORMAT = "grpo_ref run 1"
+FORMAT = "grpo_ref run 2"
 CONFIG, METRICS, CHECKPOINT = "config.json", "metrics.csv", "checkpoint.npz"
 
 
@@ -184,7 +184,7 @@ def _from_csv(text: str) -> History:
 
 
 def _as_arrays(state: TrainState) -> dict[str, Any]:
-    arrays = {"update": np.array(state.update), "logits": state.logits, "ref_logits": state.ref_logits}
+    arrays = {"update": np.array(state.update), "params": state.params, "ref_params": state.ref_params}
     arrays |= {"entropy_coef": state.entropy_coef, "prompt_probs": state.prompt_probs}
     arrays["generators"] = np.array(json.dumps(state.generators))
     return arrays | {f"optimizer.{name}": value for name, value in state.optimizer.items()}
@@ -194,8 +194,8 @@ def _as_state(arrays: Mapping[str, NDArray[Any]]) -> TrainState:
     prefix = "optimizer."
     return TrainState(
         update=int(arrays["update"]),
-        logits=arrays["logits"],
-        ref_logits=arrays["ref_logits"],
+        params=arrays["params"],
+        ref_params=arrays["ref_params"],
         entropy_coef=arrays["entropy_coef"],
         prompt_probs=arrays["prompt_probs"],
         optimizer={

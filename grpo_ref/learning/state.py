@@ -9,6 +9,8 @@ import numpy as np
 from grpo_ref.arrays import Floats, array_namespace
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.optim import OPTIMIZERS, SGD, Adam, State
+from grpo_ref.learning.policies.policy import PolicyKind
+from grpo_ref.learning.policies.table import TABLE
 from grpo_ref.learning.tasks.task import Task
 
 Metrics = dict[str, Floats]
@@ -21,8 +23,8 @@ class TrainState:
 
     Attributes:
       update: how many updates are done.
-      logits: (S, N, V) the policies.
-      ref_logits: (S, N, V) the references.
+      params: (S, ...) the policies' parameters: of a table (S, N, V) logits, of a network (S, n) weights.
+      ref_params: (S, ...) the references'.
       optimizer: the optimizer's arrays by name.
       entropy_coef: (S,) weight of each run's entropy bonus.
       prompt_probs: (S, Q) how often each run draws each prompt.
@@ -30,8 +32,8 @@ class TrainState:
     """
 
     update: int
-    logits: Floats
-    ref_logits: Floats
+    params: Floats
+    ref_params: Floats
     optimizer: State
     entropy_coef: Floats
     prompt_probs: Floats
@@ -50,31 +52,33 @@ class Update(NamedTuple):
     state: TrainState
 
 
-def initial_state(task: Task, config: TrainConfig) -> TrainState:
-    """The task's reference policy, S times, before any update, where the task's arrays are."""
+def initial_state(task: Task, config: TrainConfig, policy: PolicyKind = TABLE) -> TrainState:
+    """The reference policy, S times, before any update, where the task's arrays are."""
     xp = array_namespace(task.ref_logits)
-    logits = xp.repeat(task.ref_logits[None], config.seeds, axis=0)
+    params = policy.start(task, config.seeds)
     generators = [np.random.default_rng([config.seed, run]) for run in range(config.seeds)]
     return TrainState(
         update=0,
-        logits=logits,
-        ref_logits=logits.copy(),
-        optimizer=optimizer_of(config).init(logits),
+        params=params,
+        ref_params=params.copy(),
+        optimizer=optimizer_of(config).init(params),
         entropy_coef=xp.full(config.seeds, config.entropy_coef),
         prompt_probs=xp.repeat(task.prompt_probs[None], config.seeds, axis=0),
         generators=saved(generators),
     )
 
 
-def starting_state(task: Task, config: TrainConfig, state: TrainState | None) -> TrainState:
+def starting_state(
+    task: Task, config: TrainConfig, state: TrainState | None, policy: PolicyKind = TABLE
+) -> TrainState:
     """The state to continue from, or a new one.
 
     Raises:
       ValueError: if the state was made with another optimizer.
     """
     if state is None:
-        return initial_state(task, config)
-    expected = optimizer_of(config).init(state.logits[:0]).keys()
+        return initial_state(task, config, policy)
+    expected = optimizer_of(config).init(state.params[:0]).keys()
     if state.optimizer.keys() != expected:
         needed, got = (", ".join(names) or "nothing" for names in (expected, state.optimizer))
         raise ValueError(f"state: expected what {config.optimizer} keeps ({needed}), got {got}")

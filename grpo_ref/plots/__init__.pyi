@@ -2,6 +2,8 @@
 
 from .answers import likeliest_answer as likeliest_answer
 from .answers import next_tokens as next_tokens
+from .attention import attention_figure as attention_figure
+from .attention import token_probabilities as token_probabilities
 from .class_scores import outcomes_figure as outcomes_figure
 from .class_scores import scores_figure as scores_figure
 from .covariance import covariance_figure as covariance_figure

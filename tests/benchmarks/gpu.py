@@ -183,8 +183,8 @@ def check_training(xp: Any) -> None:
     for build in TASKS.values():
         task = build()
         config = config_for(task, seeds=3, updates=5)
-        ours = last_of(train(to_device(task, xp), GRPO, config)).state.logits
-        theirs = last_of(train(task, GRPO, config)).state.logits
+        ours = last_of(train(to_device(task, xp), GRPO, config)).state.params
+        theirs = last_of(train(task, GRPO, config)).state.params
         np.testing.assert_allclose(to_host(ours), theirs, rtol=1e-9, atol=1e-9)
     print("  checked: training on the GPU gives NumPy's policies (to 1e-9)")
 

@@ -31,7 +31,7 @@ def study(task: Task) -> None:
     print(f"\n{task.name}: {config.updates} updates, {config.prompts} x {config.group_size} completions")
     target("seconds", seconds, statistics.median(seconds) < MAX_SECONDS, f"median under {MAX_SECONDS:.0f}")
     print(f"  reward while training: {first.mean():.3f} -> {spread(last.metrics['reward'].tolist())}")
-    before, after = rates(task, task.ref_logits[None]), rates(task, last.state.logits)
+    before, after = rates(task, task.ref_logits[None]), rates(task, last.state.params)
     for name in task.criteria:
         print(f"  {name}: {before[name][0]:.3f} -> {spread(after[name])} over seeds")
     if task.name == "arithmetic":

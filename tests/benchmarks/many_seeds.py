@@ -54,7 +54,7 @@ def check_agreement(task: Task, config: TrainConfig) -> None:
     for run in CHECKED_RUNS:
         logits, curve = train_naively(task, config, run=run)
         np.testing.assert_allclose([reward[run] for reward in rewards], curve, rtol=0, atol=1e-10)
-        np.testing.assert_allclose(update.state.logits[run], logits, rtol=0, atol=1e-10)
+        np.testing.assert_allclose(update.state.params[run], logits, rtol=0, atol=1e-10)
 
 
 def compare(task: Task, config: TrainConfig, rounds: int) -> dict[str, object]:

@@ -125,7 +125,7 @@ def ours(task: Task, config: TrainConfig) -> tuple[np.ndarray, np.ndarray]:
     rewards = []
     for update in train_many(task, GRPO, config):
         rewards.append(update.metrics["reward"])
-    return np.stack(rewards, -1), update.state.logits
+    return np.stack(rewards, -1), update.state.params
 
 
 def our_actions(task: Task, config: TrainConfig) -> Actions:

@@ -39,8 +39,8 @@ def assert_close(theirs, ours, atol=1e-10):
     """Every update: the curves, and all that a state holds."""
     for one, other in zip(theirs, ours, strict=True):
         np.testing.assert_allclose(other.metrics["reward"], one.metrics["reward"], rtol=0, atol=atol)
-        np.testing.assert_allclose(other.state.logits, one.state.logits, rtol=0, atol=atol)
-        np.testing.assert_allclose(other.state.ref_logits, one.state.ref_logits, rtol=0, atol=atol)
+        np.testing.assert_allclose(other.state.params, one.state.params, rtol=0, atol=atol)
+        np.testing.assert_allclose(other.state.ref_params, one.state.ref_params, rtol=0, atol=atol)
         assert other.state.update == one.state.update
         assert other.state.generators == one.state.generators
         assert other.state.optimizer.keys() == one.state.optimizer.keys()
@@ -52,7 +52,7 @@ def assert_equal(theirs, ours, runs=slice(None)):
     """To the bit."""
     for one, other in zip(theirs, ours, strict=True):
         assert np.array_equal(one.metrics["reward"][runs], other.metrics["reward"])
-        assert np.array_equal(one.state.logits[runs], other.state.logits)
+        assert np.array_equal(one.state.params[runs], other.state.params)
         assert one.state.generators[runs] == other.state.generators
 
 
@@ -148,8 +148,8 @@ def test_single_precision_follows_for_a_while():
     task = arithmetic(largest=3)
     config = config_for(task, **SMALL, epochs=2)
     double, single = both(task, GRPO, config, dtype=np.float32)
-    assert single[-1].state.logits.dtype == np.float32
-    np.testing.assert_allclose(single[-1].state.logits, double[-1].state.logits, rtol=0, atol=1e-2)
+    assert single[-1].state.params.dtype == np.float32
+    np.testing.assert_allclose(single[-1].state.params, double[-1].state.params, rtol=0, atol=1e-2)
     np.testing.assert_allclose(single[-1].metrics["reward"], double[-1].metrics["reward"], rtol=0, atol=0.05)
 
 
@@ -157,10 +157,10 @@ def test_probabilities_too_small_for_a_number_do_no_harm():
     task = bandit()
     config = config_for(task, **SMALL, epochs=2)
     start = initial_state(task, config)
-    start.logits[..., 0] = -2000.0
+    start.params[..., 0] = -2000.0
     theirs, ours = list(train(task, GRPO, config, start)), list(train_many(task, GRPO, config, start))
     np.testing.assert_array_equal(ours[-1].metrics["reward"], theirs[-1].metrics["reward"])
-    np.testing.assert_allclose(ours[-1].state.logits, theirs[-1].state.logits, rtol=0, atol=1e-8)
+    np.testing.assert_allclose(ours[-1].state.params, theirs[-1].state.params, rtol=0, atol=1e-8)
 
 
 def test_what_it_cannot_do_is_named():

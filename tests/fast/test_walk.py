@@ -40,11 +40,11 @@ def test_the_completions_are_those_of_rollout(name):
     task = TASKS[name]()
     config = config_for(task, seeds=3, prompts=5, group_size=4)
     state = initial_state(task, config)
-    probs = policy_of(state.logits).probs
+    policy = policy_of(state.params)
     numbers = [generators_of(state.generators) for _ in range(2)]
     ours = Walk(task, config, 3, np.float64).draw(
-        np.ascontiguousarray(front(probs)), numbers[0], state.prompt_probs
+        np.ascontiguousarray(front(policy.probs)), numbers[0], state.prompt_probs
     )
-    theirs = draw(task, probs, numbers[1], prompts=5, group_size=4, prompt_probs=state.prompt_probs)
+    theirs = draw(task, policy, numbers[1], prompts=5, group_size=4, prompt_probs=state.prompt_probs)
     for field in FIELDS:
         np.testing.assert_allclose(getattr(ours, field), getattr(theirs, field), rtol=0, atol=1e-12)

@@ -163,7 +163,7 @@ def test_a_damaged_run_is_named_and_left_as_it_is(run):
 def test_a_task_option_reaches_the_task(run):
     assert run(*QUICK, "-o", "arms=3", "--out", "three").exit_code == 0
     state, _ = RunFolder(Path("three")).load()
-    assert state.logits.shape == (2, 8, 3)
+    assert state.params.shape == (2, 8, 3)
 
 
 def reached(folder):
@@ -257,7 +257,7 @@ def test_the_metrics_asked_for_are_kept_and_the_fast_loop_is_taken(run):
     assert (RUN / "metrics.csv").read_text().startswith("update,seed,reward,payoff\n")
     task = TASKS["bandit"]()
     *_, last = train_many(task, GRPO, config_for(task, updates=5, seeds=2))
-    assert np.array_equal(RunFolder(RUN).load()[0].logits, last.state.logits)
+    assert np.array_equal(RunFolder(RUN).load()[0].params, last.state.params)
     assert "entropy" not in result.stdout
     assert (
         "holds another run: metrics is ['reward', 'payoff'] there and None here"
@@ -320,7 +320,7 @@ def test_a_users_own_task_and_recipe(run, arguments, arms, folder):
     result = run(*command)
     assert result.exit_code == 0, result.output
     folder = Path("runs", folder)
-    assert RunFolder(folder).load()[0].logits.shape == (2, 8, arms)
+    assert RunFolder(folder).load()[0].params.shape == (2, 8, arms)
     before = files(folder)
     assert run(*command, "--resume").exit_code == 0
     assert files(folder) == before
@@ -385,6 +385,6 @@ def test_nothing_is_told_where_there_is_nothing_to_tell(run, options):
 def test_recipes_that_are_told_to_give_the_same_logits_do(run):
     for recipe in ("grpo", "gspo", "sapo"):
         run(*QUICK, "--recipe", recipe, "--kl-coef", "0.04", "--out", recipe)
-    grpo, gspo, sapo = (RunFolder(Path(name)).load()[0].logits for name in ("grpo", "gspo", "sapo"))
+    grpo, gspo, sapo = (RunFolder(Path(name)).load()[0].params for name in ("grpo", "gspo", "sapo"))
     np.testing.assert_allclose(gspo, grpo, rtol=0, atol=1e-12)
     np.testing.assert_allclose(sapo, grpo, rtol=0, atol=1e-12)

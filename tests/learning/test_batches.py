@@ -27,8 +27,8 @@ def test_groups_that_are_left_out_do_not_count_in_the_denominator():
     sizes = {"updates": 1, "prompts": 20, "group_size": 4}
     config = config_for(task, **sizes, optimizer="sgd", learning_rate=1.0, resamples=0)
     start = initial_state(task, config)
-    policy = policy_of(start.logits)
-    batch = draw(task, policy.probs, [np.random.default_rng([0, 0])], prompts=20, group_size=4)
+    policy = policy_of(start.params)
+    batch = draw(task, policy, [np.random.default_rng([0, 0])], prompts=20, group_size=4)
     kept = DAPO.keep(batch)
     assert 0 < kept.sum() < kept.size
     advantages = DAPO.advantage(replace(batch, rewards=DAPO.reward(batch)))
@@ -36,7 +36,7 @@ def test_groups_that_are_left_out_do_not_count_in_the_denominator():
     by_hand = policy_loss(token_log_probs, advantages, batch.mask & kept[..., None, None], recipe=DAPO)
     gradient = pull_back(by_hand.gradient, batch.states, batch.tokens, policy.probs)
     (update,) = train(task, DAPO, config)
-    np.testing.assert_array_equal(update.state.logits, start.logits - gradient)
+    np.testing.assert_array_equal(update.state.params, start.params - gradient)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ def test_the_reported_kl_is_that_of_the_walk():
     """At the bandit a completion is one token: the KL is Σ π log(π/ref), averaged over the contexts drawn."""
     task = bandit()
     updates = finish(task, GRPO, updates=30)
-    policy, reference = policy_of(updates[-2].state.logits[0]), policy_of(task.ref_logits)
+    policy, reference = policy_of(updates[-2].state.params[0]), policy_of(task.ref_logits)
     of_context = exact_kl(policy.log_probs, reference.log_probs).value
     assert of_context.min() <= updates[-1].metrics["kl"][0] <= of_context.max()
     np.testing.assert_allclose(policy.divergences(reference.log_probs), of_context, rtol=1e-12)
@@ -25,8 +25,8 @@ def test_the_reported_kl_is_that_of_the_walk():
 def test_metrics_tell_of_the_batch_as_drawn_not_as_resampled():
     task = arithmetic()
     config = config_for(task, updates=1, prompts=20, group_size=4)
-    probs = policy_of(initial_state(task, config).logits).probs
-    drawn = draw(task, probs, [np.random.default_rng([0, 0])], prompts=20, group_size=4)
+    policy = policy_of(initial_state(task, config).params)
+    drawn = draw(task, policy, [np.random.default_rng([0, 0])], prompts=20, group_size=4)
     (update,) = train(task, DAPO, config)
     assert update.metrics["kept_groups"] > DAPO.keep(drawn).mean()
     np.testing.assert_array_equal(update.metrics["reward"], drawn.rewards.mean((-2, -1)))

@@ -26,7 +26,7 @@ def test_an_adaptive_entropy_bonus_steps_toward_its_target():
     above = finish(task, GRPO, **settings)
     np.testing.assert_allclose([u.state.entropy_coef[0] for u in above], [0.15, 0.05, 0, 0, 0, 0], atol=1e-15)
     plain = finish(task, GRPO)[-1]
-    np.testing.assert_array_equal(above[-1].state.logits, plain.state.logits)
+    np.testing.assert_array_equal(above[-1].state.params, plain.state.params)
 
 
 def test_an_entropy_target_holds_the_entropy_up():

@@ -26,7 +26,7 @@ def test_equal_seeds_give_equal_runs(recipe):
     ours, theirs = (finish(arithmetic(), recipe, seeds=2)[-1].state for _ in range(2))
     assert equal_states(ours, theirs)
     other = finish(arithmetic(), recipe, seeds=2, seed=1)[-1].state
-    assert not np.array_equal(ours.logits, other.logits)
+    assert not np.array_equal(ours.params, other.params)
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
@@ -38,7 +38,7 @@ def test_a_run_does_not_depend_on_its_neighbours(recipe, alone):
         for name, values in theirs.metrics.items():
             assert np.array_equal(ours.metrics[name][:alone], values), name
     together, fewer = everyone[-1].state, fewer[-1].state
-    assert np.array_equal(together.logits[:alone], fewer.logits)
+    assert np.array_equal(together.params[:alone], fewer.params)
     assert together.generators[:alone] == fewer.generators
 
 
@@ -63,8 +63,8 @@ def test_one_update_by_hand():
         task, prompts=5, group_size=4, optimizer="sgd", learning_rate=0.7, updates=1, temperature=0.5
     )
     start = initial_state(task, config)
-    policy = policy_of(start.logits, temperature=0.5)
-    batch = draw(task, policy.probs, [np.random.default_rng([0, 0])], prompts=5, group_size=4)
+    policy = policy_of(start.params, temperature=0.5)
+    batch = draw(task, policy, [np.random.default_rng([0, 0])], prompts=5, group_size=4)
     token_log_probs = gather(policy.log_probs, batch.states, batch.tokens)
     advantages = GRPO.advantage(batch)
     expected = policy_loss(
@@ -72,7 +72,7 @@ def test_one_update_by_hand():
     )
     gradient = pull_back(expected.gradient, batch.states, batch.tokens, policy.probs, temperature=0.5)
     (update,) = train(task, GRPO, config)
-    np.testing.assert_array_equal(update.state.logits, start.logits - 0.7 * gradient)
+    np.testing.assert_array_equal(update.state.params, start.params - 0.7 * gradient)
     np.testing.assert_array_equal(update.metrics["loss"], expected.loss)
     np.testing.assert_array_equal(update.metrics["reward"], batch.rewards.mean((-2, -1)))
 
@@ -90,27 +90,27 @@ def test_the_first_step_of_a_batch_is_on_policy_and_later_ones_are_not():
 def test_minibatches_take_their_share_of_the_prompts():
     """With tiny SGD steps, one step on the whole is the mean of the steps on its halves."""
     task = bandit()
-    whole = finish(task, RECIPES["rloo"], updates=1, optimizer="sgd", learning_rate=1e-6)[-1].state.logits
+    whole = finish(task, RECIPES["rloo"], updates=1, optimizer="sgd", learning_rate=1e-6)[-1].state.params
     halves = finish(task, RECIPES["rloo"], updates=1, optimizer="sgd", learning_rate=5e-7, minibatches=2)
-    np.testing.assert_allclose(halves[-1].state.logits, whole, rtol=1e-5, atol=1e-15)
+    np.testing.assert_allclose(halves[-1].state.params, whole, rtol=1e-5, atol=1e-15)
 
 
 def test_reference_stays_frozen_or_is_refreshed():
     task = bandit()
     frozen = finish(task, GRPO)
-    assert np.array_equal(frozen[-1].state.ref_logits[0], task.ref_logits)
+    assert np.array_equal(frozen[-1].state.ref_params[0], task.ref_logits)
     refreshed = finish(task, GRPO, ref_refresh=2)
-    assert np.array_equal(refreshed[1].state.ref_logits, refreshed[1].state.logits)
-    assert np.array_equal(refreshed[2].state.ref_logits, refreshed[1].state.logits)
+    assert np.array_equal(refreshed[1].state.ref_params, refreshed[1].state.params)
+    assert np.array_equal(refreshed[2].state.ref_params, refreshed[1].state.params)
     assert refreshed[2].metrics["kl"] == 0.0
 
 
 def test_a_short_gradient_bound_is_a_short_step():
     task = bandit()
-    start = initial_state(task, config_for(task)).logits
+    start = initial_state(task, config_for(task)).params
     moved = finish(task, GRPO, updates=1, optimizer="sgd", learning_rate=1.0, max_grad_norm=1e-3)[
         -1
-    ].state.logits
+    ].state.params
     assert np.sqrt(((moved - start) ** 2).sum()) == pytest.approx(1e-3, rel=1e-12)
 
 

@@ -49,7 +49,7 @@ def test_training_agrees_with_numpy(build, recipe, settings, place):
         assert ours.metrics.keys() == theirs.metrics.keys()
         for name, values in theirs.metrics.items():
             assert_close(ours.metrics[name], values, place.rtol)
-        for name in ("logits", "ref_logits", "entropy_coef", "prompt_probs"):
+        for name in ("params", "ref_params", "entropy_coef", "prompt_probs"):
             assert_close(getattr(ours.state, name), getattr(theirs.state, name), place.rtol)
         assert ours.state.generators == theirs.state.generators
 
@@ -85,8 +85,8 @@ def test_training_continues_on_the_other_device(place):
     begun = list(train(there, GRPO, replace(config, updates=3)))
     *_, here = train(task, GRPO, config, begun[-1].state)
     *_, away = train(there, GRPO, config, unbroken[2].state)
-    np.testing.assert_allclose(here.state.logits, unbroken[-1].state.logits, rtol=place.rtol, atol=place.rtol)
-    assert_close(away.state.logits, unbroken[-1].state.logits, place.rtol)
+    np.testing.assert_allclose(here.state.params, unbroken[-1].state.params, rtol=place.rtol, atol=place.rtol)
+    assert_close(away.state.params, unbroken[-1].state.params, place.rtol)
 
 
 def test_samples_are_the_same_on_either_device(place):

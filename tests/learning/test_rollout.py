@@ -37,7 +37,7 @@ def test_rollout_names_the_shapes_that_do_not_fit():
 
 def test_dynamic_sampling_replaces_dead_groups_only():
     task = arithmetic()
-    table = policy_of(task.ref_logits[None]).probs
+    table = policy_of(task.ref_logits[None])
     first = draw(task, table, [np.random.default_rng(0)], prompts=20, group_size=4)
     dead = ~DAPO.keep(first)
     assert dead.any()
@@ -60,10 +60,10 @@ def test_sample_uses_the_same_numbers_for_every_run():
 
 
 def test_a_prompt_of_probability_zero_is_never_drawn():
-    task, probs = bandit(), policy_of(bandit().ref_logits[None]).probs
+    task, policy = bandit(), policy_of(bandit().ref_logits[None])
     weights = np.zeros((1, len(task.prompts)))
     weights[0, 1] = 1.0
-    batch = draw(task, probs, [np.random.default_rng(0)], prompts=200, group_size=1, prompt_probs=weights)
+    batch = draw(task, policy, [np.random.default_rng(0)], prompts=200, group_size=1, prompt_probs=weights)
     assert set(batch.prompts.reshape(-1).tolist()) == {1}
 
 

@@ -31,7 +31,7 @@ def test_what_was_saved_comes_back_to_the_bit(saved):
     assert state.generators == updates[-1].state.generators
     for name, values in updates[-1].state.optimizer.items():
         np.testing.assert_array_equal(state.optimizer[name], values)
-    np.testing.assert_array_equal(state.logits, updates[-1].state.logits)
+    np.testing.assert_array_equal(state.params, updates[-1].state.params)
     for ours, theirs in zip(loaded, history, strict=True):
         for name in theirs:
             np.testing.assert_array_equal(ours[name], theirs[name])
@@ -145,7 +145,7 @@ def test_a_file_that_could_not_be_written_leaves_the_old_one(tmp_path):
 
 def test_config_is_readable_json(saved):
     folder, _, _ = saved
-    assert json.loads((folder.path / "config.json").read_text())["format"] == "grpo_ref run 1"
+    assert json.loads((folder.path / "config.json").read_text())["format"] == "grpo_ref run 2"
 
 
 def test_a_checkpoint_that_is_missing_beside_metrics_was_deleted(saved):
@@ -162,7 +162,7 @@ def test_a_checkpoint_before_the_first_update_needs_no_metrics(tmp_path):
     folder.save(start, [])
     state, history = folder.load()
     assert (state.update, history) == (0, [])
-    np.testing.assert_array_equal(state.logits, start.logits)
+    np.testing.assert_array_equal(state.params, start.params)
 
 
 def test_what_was_asked_for_can_be_replaced_while_the_run_is_held(saved):

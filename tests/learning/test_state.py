@@ -16,8 +16,8 @@ def test_a_training_begins_at_the_reference_policy():
     state = initial_state(TASK, CONFIG)
     assert state.update == 0
     for run in range(3):
-        np.testing.assert_array_equal(state.logits[run], TASK.ref_logits)
-        np.testing.assert_array_equal(state.ref_logits[run], TASK.ref_logits)
+        np.testing.assert_array_equal(state.params[run], TASK.ref_logits)
+        np.testing.assert_array_equal(state.ref_params[run], TASK.ref_logits)
         np.testing.assert_array_equal(state.prompt_probs[run], TASK.prompt_probs)
     assert state.entropy_coef.tolist() == [0.25, 0.25, 0.25]
     assert state.optimizer["steps"] == 0.0
@@ -25,8 +25,8 @@ def test_a_training_begins_at_the_reference_policy():
 
 def test_the_reference_is_no_view_of_the_policy():
     state = initial_state(TASK, CONFIG)
-    state.logits[0, 0, 0] = 5.0
-    assert state.ref_logits[0, 0, 0] == TASK.ref_logits[0, 0]
+    state.params[0, 0, 0] = 5.0
+    assert state.ref_params[0, 0, 0] == TASK.ref_logits[0, 0]
 
 
 def test_each_run_has_the_random_numbers_of_its_own_seed():

@@ -57,7 +57,7 @@ def taught(
         state = replace(state, prompt_probs=np.tile(_between(task, fewest, most), (seeds, 1)))
         for update in train(task, recipe, replace(settings, updates=until), state, metrics=()):
             state = update.state
-            rates.append(pass_rates(task, state.logits)[:, -1])
+            rates.append(pass_rates(task, state.params)[:, -1])
     curve = np.stack(rates, axis=-1)
     return {"pass rate": curve, "final pass rate": curve[:, -1]}
 

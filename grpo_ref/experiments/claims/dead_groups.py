@@ -30,7 +30,7 @@ def gradients(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
     logits = np.stack([generator.normal(size=task.ref_logits.shape) for generator in generators])
     logits[..., RIGHT] += 2.0
     policy = policy_of(logits)
-    batch = draw(task, policy.probs, generators, prompts=64, group_size=8)
+    batch = draw(task, policy, generators, prompts=64, group_size=8)
     log_probs, mixed = gather(policy.log_probs, batch.states, batch.tokens), mixed_groups(batch.rewards)
     measures: Measures = {"dead groups": 1.0 - mixed.mean(-1)}
     for name, groups in (("dead", ~mixed), ("mixed", mixed)):
@@ -53,9 +53,9 @@ def learned(*, recipe: Recipe, seeds: int, seed: int, **config: Any) -> Measures
     settings = config_for(task, seeds=seeds, seed=seed, **config)
     before, rates, costs = initial_state(task, settings), [], []
     for update in train(task, recipe, settings, before, metrics=()):
-        costs.append(_completions(task, settings, before.update, pass_rates(task, before.logits)))
+        costs.append(_completions(task, settings, before.update, pass_rates(task, before.params)))
         before = update.state
-        rates.append(pass_rates(task, before.logits).mean(-1))
+        rates.append(pass_rates(task, before.params).mean(-1))
     curve, cost = np.stack(rates, axis=-1), np.cumsum(costs, axis=0).T
     at_budget = [np.interp(BUDGET, *run) for run in zip(cost, curve, strict=True)]
     return {

@@ -50,7 +50,7 @@ def samples(recipe: Recipe, *, count: int = 12, seed: int = 0) -> list[str]:
     """
     task = names(**NAMES)
     policy = last_state(task, recipe, config_for(task, **TRAINING, seed=seed))
-    drawn = sample(task, policy.logits, prompts=count)
+    drawn = sample(task, policy.params, prompts=count)
     return [
         task.render(int(prompt), tokens[0], mask[0])
         for prompt, tokens, mask in zip(drawn.prompts[0], drawn.tokens[0], drawn.mask[0], strict=True)

@@ -26,7 +26,7 @@ def regularized(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
     settings = config_for(
         task, updates=300, prompts=32, group_size=8, learning_rate=0.05, seeds=seeds, seed=seed
     )
-    policy, ref = log_softmax(last_state(task, recipe, settings).logits), log_softmax(ref_logits)
+    policy, ref = log_softmax(last_state(task, recipe, settings).params), log_softmax(ref_logits)
     return {
         "reward": (np.exp(policy) * means).sum(-1).mean(-1),
         "kl": _divergence(policy, ref),

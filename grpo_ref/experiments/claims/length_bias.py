@@ -62,7 +62,7 @@ def lengths(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
     task = answer_and_talk()
     start = _expected_lengths(task.ref_logits)
     config = config_for(task, seeds=seeds, seed=seed)
-    found = curves(task, recipe, config, ("reward",), lengths=lambda state: _expected_lengths(state.logits))
+    found = curves(task, recipe, config, ("reward",), lengths=lambda state: _expected_lengths(state.params))
     right, wrong = np.moveaxis(found["lengths"], 1, 0)
     weights = _weights_by_length(recipe)
     half = weights[BUDGET - 1] / BUDGET / (weights[BUDGET // 2 - 1] / (BUDGET // 2))

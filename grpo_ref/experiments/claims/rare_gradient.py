@@ -79,7 +79,7 @@ def steps_on_a_batch(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
     logits = np.repeat(task.ref_logits[None], seeds, axis=0)
     old, state = policy_of(logits), optimizer.init(logits)
     generators = [np.random.default_rng([seed, run]) for run in range(seeds)]
-    batch = draw(task, old.probs, generators, prompts=64, group_size=8)
+    batch = draw(task, old, generators, prompts=64, group_size=8)
     advantages = recipe.advantage(batch)
     old_log_probs = gather(old.log_probs, batch.states, batch.tokens)
     counted = batch.mask & (advantages != 0.0)[..., None]

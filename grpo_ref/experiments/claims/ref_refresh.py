@@ -30,10 +30,10 @@ def refreshed(*, recipe: Recipe, every: int, seeds: int, seed: int) -> Measures:
     start = _answers(log_softmax(task.ref_logits))
 
     def drift(state: TrainState) -> Floats:
-        return _divergence(_answers(log_softmax(state.logits)), start)
+        return _divergence(_answers(log_softmax(state.params)), start)
 
     def modes_left(state: TrainState) -> Floats:
-        return modes(log_softmax(state.logits), answers)
+        return modes(log_softmax(state.params), answers)
 
     return summarized(curves(task, recipe, settings, ("reward", "entropy"), drift=drift, modes=modes_left))
 

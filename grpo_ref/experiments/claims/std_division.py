@@ -95,7 +95,7 @@ def learned(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
 
 def _pass_rates(state: TrainState) -> Floats:
     """(S, prompts) probability of the right answer to each prompt."""
-    return policy_of(state.logits).probs[..., 0]
+    return policy_of(state.params).probs[..., 0]
 
 
 EXPERIMENT = Experiment(

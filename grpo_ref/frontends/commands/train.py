@@ -15,6 +15,7 @@ from grpo_ref.frontends.output import plain_option
 from grpo_ref.frontends.own import NameOrOwn
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.optim import OPTIMIZERS
+from grpo_ref.learning.policies import POLICIES
 from grpo_ref.learning.tasks import TASKS
 
 HELP = {
@@ -40,7 +41,7 @@ HELP = {
     "ref_refresh": "Copy the policy to the reference every so many updates; 0: never.",
     "resamples": "Times that rejected groups are drawn anew (dynamic sampling).",
 }
-CLI_DEFAULTS = {"seeds": 16}
+SHOWN_DEFAULTS = {"seeds": "16, of a network 1"}
 METRICS_HELP = (
     "Keep only these metrics, as in reward,length. Faster where the fast loop can be taken: for a usual"
     f" recipe and no metrics but {', '.join(MEASURES)} and the task's criteria. Its curves agree with the"
@@ -52,7 +53,7 @@ def _config_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """One option for each field of `TrainConfig`; left out, it is None and the task's setting holds."""
     for item in reversed(fields(TrainConfig)):
         option = f"--{item.name.replace('_', '-')}"
-        default = CLI_DEFAULTS.get(item.name, item.default)
+        default = SHOWN_DEFAULTS.get(item.name, item.default)
         shown = f"{HELP[item.name]}  [default: the task's, else {default}]"
         kind = Name("optimizer", lambda: OPTIMIZERS) if item.name == "optimizer" else type(item.default)
         function = click.option(option, type=kind, default=None, help=shown)(function)
@@ -87,6 +88,26 @@ def _config_options(function: Callable[..., Any]) -> Callable[..., Any]:
     metavar="KEY=VALUE",
     help="A setting of the task, as in goal=alternates; may be repeated.",
 )
+@click.option(
+    "--policy",
+    type=Name("policy", lambda: POLICIES),
+    metavar="NAME",
+    help=f"What is trained: {', '.join(POLICIES)}.  [default: the task's, else table]",
+)
+@click.option(
+    "--policy-option",
+    "policy_options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A setting of the network, as in width=128; may be repeated.",
+)
+@click.option(
+    "--pretrain",
+    "pretraining",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A setting of the imitation with which a network begins, as in steps=200; may be repeated.",
+)
 @_config_options
 @click.option("--metrics", help=METRICS_HELP)
 @click.option(
@@ -110,6 +131,9 @@ def command(
     recipe: str,
     kl_coef: float | None,
     task_options: tuple[str, ...],
+    policy: str | None,
+    policy_options: tuple[str, ...],
+    pretraining: tuple[str, ...],
     metrics: str | None,
     device: str,
     out: Path | None,
@@ -125,12 +149,21 @@ def command(
     checkpoint.npz. A run that was stopped or killed is continued by the same command with --resume, on either
     device; to the bit only where nothing ran on a GPU.
     """
-    given = CLI_DEFAULTS | {field: value for field, value in settings.items() if value is not None}
+    given = {field: value for field, value in settings.items() if value is not None}
     with frontends.training.errors_told():
         job = frontends.training.job_of(
-            _one_of(name, own_task), task_options, recipe, kl_coef, metrics, device, given
+            _one_of(name, own_task),
+            task_options,
+            recipe,
+            kl_coef,
+            metrics,
+            device,
+            given,
+            policy,
+            policy_options,
+            pretraining,
         )
-        path = out or Path("runs") / f"{job.task_name}-{job.recipe_name}".replace(":", ".")
+        path = out or Path("runs") / frontends.training.name_of(job)
         longer = settings["updates"] is not None
         frontends.training.run(job, path, resume=resume, lengthen_it=longer, save_every=save_every)
 

@@ -7,13 +7,17 @@ States and tokens of a batch have shape (..., P, G, T) with the same run axes.
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from grpo_ref.arrays import Floats, Integers, array_namespace, sums_at
+from grpo_ref.learning.policies.sampling import Choose, distribution_functions, inverted
+from grpo_ref.learning.tasks.task import Task
 
 
 class Policy(NamedTuple):
     """What a table of logits says in every state, once as log-probabilities and once as probabilities.
+
+    It is the actor of a table: `learning.policies.policy` says what an actor does.
 
     Attributes:
       log_probs: (..., N, V) in nats.
@@ -34,6 +38,60 @@ class Policy(NamedTuple):
         difference = xp.vecdot(self.probs, self.log_probs) - xp.vecdot(self.probs, ref_log_probs)
         divergences: Floats = xp.maximum(difference, 0.0)
         return divergences
+
+    def chooser(self, task: Task, prompts: Integers, group_size: int) -> Choose:
+        """Draws from the row of the automaton's state; the prompt is part of the state."""
+        return table_chooser(self.probs)
+
+    def visit(self, task: Task, prompts: Integers, states: Integers, tokens: Integers) -> "Visited":
+        """Every state of the automaton is a row already."""
+        return Visited(self, states)
+
+    def pull_back(self, visited: "Visited", gradient: Floats) -> Floats:
+        """The logits are the parameters."""
+        return gradient
+
+    def only(self, runs: Integers) -> "Policy":
+        """The tables of some of the runs."""
+        return Policy(self.log_probs[runs], self.probs[runs])
+
+
+class Visited(NamedTuple):
+    """What an actor says in the places that a batch has visited.
+
+    Attributes:
+      policy: log-probabilities and probabilities (S, N, V), a row for each place.
+      states: (S, P, G, T) the row in which each token was chosen.
+      kept: what the actor's way back needs.
+    """
+
+    policy: Policy
+    states: Integers
+    kept: Any = None
+
+
+class Table:
+    """The kind of policy whose parameters are a table of logits, a row for each state of the automaton."""
+
+    def start(self, task: Task, runs: int) -> Floats:
+        """(S, N, V) the task's own reference."""
+        start: Floats = array_namespace(task.ref_logits).repeat(task.ref_logits[None], runs, axis=0)
+        return start
+
+    def at(self, params: Floats, temperature: float) -> Policy:
+        """The softmax of the table."""
+        return policy_of(params, temperature=temperature)
+
+
+TABLE = Table()
+
+
+def table_chooser(probs: Floats) -> Choose:
+    """Draws tokens from rows of probabilities (..., N, V), by the inverse of their distribution functions."""
+    *runs, n_states, _ = probs.shape
+    cumulative = distribution_functions(probs)
+    first_row = array_namespace(probs).arange(math.prod(runs)).reshape(*runs, 1, 1) * n_states
+    return lambda here, uniforms: inverted(cumulative, first_row + here, uniforms)
 
 
 def policy_of(logits: Floats, *, temperature: float = 1.0) -> Policy:

@@ -13,7 +13,7 @@ from importlib.resources import files
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers, array_namespace
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.tasks.task import END, Examples, Task
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 EOS = len(LETTERS)
@@ -89,6 +89,10 @@ def names(*, goal: str = "long_names", context: int = 3, max_length: int = 12, m
         verify=partial(_judge, GOALS[goal], np.sort(_codes_of(known))),
         criteria=(goal, "real_name"),
         weights=np.array([1.0, 0.0]),
+        prompt_tokens=np.arange(EOS)[:, None],
+        examples=_examples(known, max_length),
+        pretraining={"steps": 300},
+        network_settings={"learning_rate": 3e-4, "max_grad_norm": 1.0},
         settings={"updates": 100, "prompts": 16, "group_size": 16, "learning_rate": 0.05},
     )
 
@@ -98,6 +102,17 @@ def census_names() -> tuple[str, ...]:
     """The 5163 different first names of the list, sorted."""
     text = files("grpo_ref.data").joinpath("census_1990_first_names.csv").read_text(encoding="utf-8")
     return tuple(sorted({row["name"] for row in csv.DictReader(text.splitlines())}))
+
+
+def _examples(known: Sequence[str], max_length: int) -> Examples:
+    """Every name of the list that fits the budget, after its first letter."""
+    short = [name for name in known if len(name) <= max_length]
+    tokens = np.zeros((len(short), max_length), dtype=np.int64)
+    mask = np.zeros(tokens.shape, dtype=bool)
+    for row, name in enumerate(short):
+        tokens[row, : len(name)] = [*(LETTERS.index(letter) for letter in name[1:]), EOS]
+        mask[row, : len(name)] = True
+    return Examples(np.array([LETTERS.index(name[0]) for name in short]), tokens, mask)
 
 
 class _NGrams:

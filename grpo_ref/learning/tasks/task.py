@@ -11,6 +11,21 @@ END = -1
 
 
 @dataclass(frozen=True)
+class Examples:
+    """Completions to imitate.
+
+    Attributes:
+      prompts: (M,) index of each prompt.
+      tokens: (M, T) what follows it; 0 on padding.
+      mask: (M, T) True up to and including the last token of the completion.
+    """
+
+    prompts: Integers
+    tokens: Integers
+    mask: Bools
+
+
+@dataclass(frozen=True)
 class Task:
     """All that `rollout` and `train` need to know of a task.
 
@@ -30,6 +45,12 @@ class Task:
       weights: (K,) weight of each criterion in the reward; one of weight 0 is only watched.
       verify_steps: (prompts, tokens, mask) as in verify -> rewards and ends of the steps, two (..., P, G, T),
         for process supervision. Left out, a completion is one step, with its reward.
+      prompt_tokens: (Q, L) the same prompts as tokens, for a policy that reads them; None if only a table can
+        be trained on the task.
+      examples: completions to imitate, from which a network learns to speak before it is rewarded.
+      policy: the kind of policy that suits the task, one of `POLICIES`.
+      network_settings: training settings in place of some of those in `settings`, where a network is trained.
+      pretraining: settings of the imitation that suit the task, by the name of the `PretrainConfig` field.
       settings: training settings that suit the task, by the name of the `TrainConfig` field.
     """
 
@@ -46,6 +67,11 @@ class Task:
     weights: Floats
     settings: Mapping[str, Any] = field(default_factory=dict)
     verify_steps: Callable[[Integers, Integers, Bools], tuple[Floats, Bools]] | None = None
+    prompt_tokens: Integers | None = None
+    examples: Examples | None = None
+    policy: str = "table"
+    network_settings: Mapping[str, Any] = field(default_factory=dict)
+    pretraining: Mapping[str, Any] = field(default_factory=dict)
 
     def render(self, prompt: int, tokens: Integers, mask: Bools) -> str:
         """One completion as text, after its prompt.

@@ -19,7 +19,7 @@ def test_trained_keeps_curves_and_their_ends():
 def test_curves_keep_metrics_and_what_is_measured_on_the_state():
     task = TASKS["bandit"]()
     config = config_for(task, updates=3, seeds=2)
-    measured = {"first": lambda state: state.logits[:, 0], "done": lambda state: [state.update] * 2}
+    measured = {"first": lambda state: state.params[:, 0], "done": lambda state: [state.update] * 2}
     found = curves(task, GRPO, config, ("reward", "entropy"), **measured)
     assert {name: curve.shape for name, curve in found.items()} == {
         "reward": (2, 3),
@@ -30,8 +30,8 @@ def test_curves_keep_metrics_and_what_is_measured_on_the_state():
     assert found["done"].tolist() == [[1, 2, 3]] * 2
     (*_, update) = train(task, GRPO, config)
     assert np.array_equal(found["reward"][:, -1], update.metrics["reward"])
-    assert np.array_equal(found["first"][..., -1], update.state.logits[:, 0])
-    np.testing.assert_allclose(last_state(task, GRPO, config).logits, update.state.logits, rtol=1e-9)
+    assert np.array_equal(found["first"][..., -1], update.state.params[:, 0])
+    np.testing.assert_allclose(last_state(task, GRPO, config).params, update.state.params, rtol=1e-9)
 
 
 def test_the_fast_loop_is_taken_where_the_curves_allow_it(monkeypatch):

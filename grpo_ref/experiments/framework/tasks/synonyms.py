@@ -104,7 +104,7 @@ def answered(
     settings = config_for(task, **{**TRAINING, **config}, seeds=seeds, seed=seed)
 
     def modes_left(state: TrainState) -> Floats:
-        return modes(log_softmax(state.logits, temperature=settings.temperature), answers)
+        return modes(log_softmax(state.params, temperature=settings.temperature), answers)
 
     found = curves(task, recipe, settings, RECORD, modes=modes_left)
     signals = (found[name].T for name in ("entropy", "distinct_bigrams", "reward_width"))

@@ -1,0 +1,133 @@
+"""What a transformer learns, task by task and recipe by recipe: python docs/neural_curves.py [TASK ...]
+
+Every seed draws its own first weights and its own imitation; all recipes begin with those. The curves go to
+docs/neural/TASK.json as they come, one entry a run, so that a run that was stopped goes on where it was; then
+docs/neural/TASK.png is drawn, and the table of docs/neural.md printed.
+"""
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.progress import track
+
+from grpo_ref import RECIPES, TASKS, config_for, train
+from grpo_ref.files import replace_text
+from grpo_ref.learning.held_out import GREEDY, has_held_out, held_out_rates
+from grpo_ref.learning.policies.kinds import network_for
+from grpo_ref.learning.policies.neural import NeuralPolicy
+from grpo_ref.learning.pretraining import pretrain, pretrain_config_for
+from grpo_ref.learning.tasks.task import Task
+from grpo_ref.plots.style import COLOURS, LINES, figure_style, new_figure
+
+PLACE = Path(__file__).parent / "neural"
+ALGORITHMS = ("grpo", "dr_grpo", "dapo", "gspo", "cispo")
+EPOCHS = 2
+"""Passes over each batch: with one, the clipping rules do the same."""
+Run = dict[str, Any]
+
+
+def main() -> None:
+    """Train what is missing, draw, and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("tasks", nargs="*", default=["names", "sums"])
+    parser.add_argument("--seeds", type=int, default=8)
+    arguments = parser.parse_args()
+    PLACE.mkdir(exist_ok=True)
+    for name in arguments.tasks:
+        runs = trained(name, arguments.seeds)
+        draw(name, runs)
+        print_table(name, runs)
+
+
+def trained(name: str, seeds: int) -> list[Run]:
+    """All runs on a task, those of earlier calls as they were."""
+    path, task = PLACE / f"{name}.json", TASKS[name]()
+    runs: list[Run] = json.loads(path.read_text()) if path.is_file() else []
+    done = {(run["seed"], run["recipe"]) for run in runs}
+    for seed in track(range(seeds), f"{name}, seeds"):
+        missing = [recipe for recipe in ALGORITHMS if (seed, recipe) not in done]
+        if missing:
+            policy, begun = imitating(task, seed)
+            for recipe in missing:
+                runs.append({"seed": seed, "recipe": recipe} | begun | rewarded(task, policy, recipe, seed))
+                replace_text(path, json.dumps(runs) + "\n")
+    return runs
+
+
+def imitating(task: Task, seed: int) -> tuple[NeuralPolicy, Run]:
+    """A policy that has learned to speak, and how long it took."""
+    network = network_for(task, "transformer")
+    begun = time.perf_counter()
+    *_, last = pretrain(task, network, pretrain_config_for(task, seed=seed))
+    return last.policy, {"imitation steps": last.step, "imitation seconds": time.perf_counter() - begun}
+
+
+def rewarded(task: Task, policy: NeuralPolicy, recipe: str, seed: int) -> Run:
+    """The curve of the reward, and what is known on held-out prompts before and after."""
+    config = config_for(task, "transformer", seed=seed, epochs=EPOCHS)
+    begun, rewards = time.perf_counter(), []
+    for update in train(task, RECIPES[recipe], config, policy=policy, metrics=("reward",)):
+        rewards.append(round(float(update.metrics["reward"][0]), 4))
+    found: Run = {"seconds": time.perf_counter() - begun, "reward": rewards}
+    if has_held_out(task):
+        ends = {"before": policy.weights[None], "after": update.state.params}
+        for way, temperature in {"sampled": 1.0, "greedy": GREEDY}.items():
+            for end, params in ends.items():
+                rates = held_out_rates(task, params, policy, prompts=2000, temperature=temperature)
+                found[f"held out, {way}, {end}"] = float(rates[0, 0])
+    return found
+
+
+def draw(name: str, runs: list[Run]) -> None:
+    """Mean reward of each recipe over the seeds, with an interval of 95 % by the bootstrap."""
+    with figure_style():
+        figure = new_figure(7.0, 3.6)
+        axes = figure.subplots()
+        for recipe, colour, dash in zip(ALGORITHMS, COLOURS, LINES, strict=False):
+            curves = np.array([run["reward"] for run in runs if run["recipe"] == recipe])
+            low, high = interval(curves)
+            updates = np.arange(1, curves.shape[-1] + 1)
+            axes.fill_between(updates, low, high, color=colour, alpha=0.2, linewidth=0)
+            axes.plot(updates, curves.mean(0), color=colour, linestyle=dash, label=recipe)
+        axes.set(xlabel="update", ylabel="reward, mean of the batch", title=title_of(name, runs))
+        axes.legend()
+        figure.savefig(PLACE / f"{name}.png", dpi=150)
+
+
+def title_of(name: str, runs: list[Run]) -> str:
+    """The task and how many seeds."""
+    return (
+        f"{name}: a transformer by five recipes, {len({run['seed'] for run in runs})} seeds, 95 % intervals"
+    )
+
+
+def interval(curves: np.ndarray) -> np.ndarray:
+    """(2, ...) the bootstrap's interval of 95 % of the mean over the first axis."""
+    chosen = np.random.default_rng(0).integers(len(curves), size=(1000, len(curves)))
+    return np.quantile(curves[chosen].mean(1), (0.025, 0.975), axis=0)
+
+
+def print_table(name: str, runs: list[Run]) -> None:
+    """For each recipe the mean of every number over the seeds, with its interval."""
+    print(f"\n{name}")
+    for recipe in ALGORITHMS:
+        print(f"  {recipe:8}" + "  ".join(told(runs, recipe)))
+
+
+def told(runs: list[Run], recipe: str) -> Iterator[str]:
+    """Each number in words."""
+    ours = [run | {"last reward": run["reward"][-1]} for run in runs if run["recipe"] == recipe]
+    for what in ours[0]:
+        if isinstance(ours[0][what], float):
+            values = np.array([run[what] for run in ours])
+            low, high = interval(values)
+            yield f"{what} {values.mean():.3f} [{low:.3f}, {high:.3f}]"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""The kinds of policy by name, and how one is begun for a task: a table as it is, a network by imitation."""
+
+from collections.abc import Mapping
+from dataclasses import MISSING, fields
+from typing import Any
+
+from grpo_ref.learning.policies.mlp import MLP
+from grpo_ref.learning.policies.neural import Network, prompt_tokens
+from grpo_ref.learning.policies.transformer import Transformer
+from grpo_ref.learning.tasks.task import Task
+from grpo_ref.listing import unknown
+
+NETWORKS: dict[str, type[MLP] | type[Transformer]] = {"mlp": MLP, "transformer": Transformer}
+
+
+def network_for(task: Task, kind: str, settings: Mapping[str, Any] | None = None) -> Network:
+    """A network that fits the task: its vocabulary, and for a transformer its longest text.
+
+    Args:
+      task: has tokens for its prompts.
+      kind: "mlp" or "transformer".
+      settings: of the network, in place of its defaults, as in {"width": 128}.
+
+    Raises:
+      ValueError: if the kind or a setting is unknown, or the task has no tokens for its prompts.
+
+    >>> from grpo_ref import TASKS
+    >>> network_for(TASKS["names"](), "transformer").context
+    12
+    """
+    if kind not in NETWORKS:
+        raise ValueError(f"policy: {unknown('network', kind, NETWORKS)}")
+    settings, network = settings or {}, NETWORKS[kind]
+    known = {field.name: type(field.default) for field in fields(network) if field.default is not MISSING}
+    for name, value in settings.items():
+        if name not in known:
+            raise ValueError(f"policy: {unknown('setting of a network', name, known)}")
+        if not isinstance(value, known[name]):
+            raise ValueError(
+                f"policy: {name}: expected a value of type {known[name].__name__}, got {value!r}"
+            )
+    sizes = {"vocabulary": len(task.vocabulary)}
+    if network is Transformer:
+        sizes["context"] = prompt_tokens(task).shape[-1] + task.max_length - 1
+    return network(**sizes | dict(settings))

@@ -1,0 +1,59 @@
+"""The weights of a network: one flat vector a run, with a named view of each part.
+
+The optimizer, the clipping of gradients, checkpoints and copies then need to know nothing of the network.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TypeAlias
+
+from grpo_ref.arrays import Array, array_namespace
+
+Shapes: TypeAlias = Mapping[str, tuple[int, ...]]
+"""Name and shape of each part, in the order in which they lie in the vector."""
+Parts: TypeAlias = dict[str, Array]
+"""Name -> (..., *shape)."""
+
+
+def size_of(shapes: Shapes) -> int:
+    """How many numbers all parts have together.
+
+    >>> size_of({"weight": (2, 3), "gain": (3,)})
+    9
+    """
+    return sum(math.prod(shape) for shape in shapes.values())
+
+
+def views(flat: Array, shapes: Shapes) -> Parts:
+    """The parts of a vector (..., n), each (..., *shape), without a copy.
+
+    Raises:
+      ValueError: if the vector has another length.
+
+    >>> import numpy as np
+    >>> views(np.arange(3.0), {"weight": (1, 2), "gain": (1,)})
+    {'weight': array([[0., 1.]]), 'gain': array([2.])}
+    """
+    if flat.shape[-1] != size_of(shapes):
+        raise ValueError(f"flat: expected {size_of(shapes)} numbers on the last axis, got shape {flat.shape}")
+    xp, lead = array_namespace(flat), flat.shape[:-1]
+    return {name: xp.reshape(flat[..., place], (*lead, *shapes[name])) for name, place in _places(shapes)}
+
+
+def joined(parts: Parts, shapes: Shapes) -> Array:
+    """The vector (..., n) of the parts: the inverse of `views`."""
+    some = next(iter(parts.values()))
+    xp, lead = array_namespace(some), some.shape[: some.ndim - len(shapes[next(iter(parts))])]
+    flat = xp.empty((*lead, size_of(shapes)), dtype=some.dtype)
+    for name, place in _places(shapes):
+        flat[..., place] = xp.reshape(parts[name], (*lead, -1))
+    return flat
+
+
+def _places(shapes: Shapes) -> Iterator[tuple[str, slice]]:
+    """Where each part lies."""
+    begin = 0
+    for name, shape in shapes.items():
+        end = begin + math.prod(shape)
+        yield name, slice(begin, end)
+        begin = end
