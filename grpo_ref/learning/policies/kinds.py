@@ -35,7 +35,7 @@ def network_for(task: Task, kind: str, settings: Mapping[str, Any] | None = None
     for name, value in settings.items():
         if name not in known:
             raise ValueError(f"policy: {unknown('setting of a network', name, known)}")
-        if not isinstance(value, known[name]):
+        if type(value) is not known[name]:
             raise ValueError(
                 f"policy: {name}: expected a value of type {known[name].__name__}, got {value!r}"
             )
