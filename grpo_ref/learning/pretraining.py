@@ -48,12 +48,15 @@ class PretrainConfig:
     dtype: str = "float32"
 
     def __post_init__(self) -> None:
-        for name in ("steps", "batch", "warm_up", "check_every", "checked"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: expected a whole number >= 1, got {getattr(self, name)!r}")
+        least = {"steps": 1, "batch": 1, "warm_up": 1, "check_every": 1, "checked": 1, "seed": 0}
+        for name, bound in least.items():
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < bound:
+                raise ValueError(f"{name}: expected a whole number >= {bound}, got {value!r}")
         for name in ("learning_rate", "until"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name}: expected a number > 0, got {getattr(self, name)!r}")
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not value > 0:
+                raise ValueError(f"{name}: expected a number > 0, got {value!r}")
         if self.dtype not in ("float32", "float64"):
             raise ValueError(f"dtype: expected float32 or float64, got {self.dtype!r}")
 
