@@ -176,3 +176,5 @@ def test_the_settings_of_the_task_give_way_to_those_that_are_given():
 def test_a_task_without_examples_is_refused(network):
     with pytest.raises(ValueError, match="task: bandit has no examples to imitate"):
         next(pretrain(bandit(), network, CONFIG))
+    with pytest.raises(ValueError, match="task: bandit has no examples to imitate"):
+        pretrain_config_for(bandit())

@@ -438,6 +438,9 @@ def test_one_vector_of_weights_begins_every_run(network):
 def test_a_task_without_tokens_for_its_prompts_is_refused():
     with pytest.raises(ValueError, match="task: arithmetic has no prompt_tokens, which a network reads"):
         prompt_tokens(arithmetic())
+    for kind in NETWORKS:
+        with pytest.raises(ValueError, match="task: arithmetic has no prompt_tokens"):
+            network_for(arithmetic(), kind)
 
 
 UNKNOWN = {
