@@ -392,13 +392,7 @@ def test_training_continues_from_any_state_to_the_bit(network, settings):
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_a_network_in_single_precision_stays_there_and_agrees(network, optimizer):
-    settings = {
-        "updates": 3,
-        "epochs": 2,
-        "learning_rate": 0.01,
-        "optimizer": optimizer,
-        "max_grad_norm": 1.0,
-    }
+    settings = {"updates": 3, "epochs": 2, "learning_rate": 0.01, "max_grad_norm": 1.0}
     policy, config, state = beginning(network, optimizer=optimizer, **settings)
     single = NeuralPolicy(network, policy.weights.astype(np.float32))
     start = initial_state(TASK, config, single)
