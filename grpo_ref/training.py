@@ -51,7 +51,7 @@ def train(
 
     Raises:
       TypeError: if an argument is not of its type, as when two are swapped.
-      ValueError: if a metric is unknown, or the state was made with another optimizer.
+      ValueError: if a metric is unknown, or the state is of another policy or optimizer.
 
     >>> from grpo_ref import GRPO, TASKS, config_for, train
     >>> task = TASKS["bandit"]()
@@ -60,7 +60,7 @@ def train(
     >>> last.metrics["reward"].shape
     (4,)
     """
-    check_arguments(task, recipe, config, state)
+    check_arguments(task, recipe, config, state, policy)
     if metrics is None:
         return plain_loop(task, recipe, config, state, policy)
     wanted = check_metrics(task, metrics)

@@ -10,8 +10,7 @@ import click
 from grpo_ref.frontends.cli import suggestion
 from grpo_ref.frontends.own import imported, is_own
 from grpo_ref.learning.config import TrainConfig
-from grpo_ref.learning.policies.kinds import network_for
-from grpo_ref.learning.policies.neural import Network
+from grpo_ref.learning.policies.kinds import OwnNetwork, network_for
 from grpo_ref.learning.pretraining import PretrainConfig, pretrain_config_for
 from grpo_ref.learning.tasks import TASKS
 from grpo_ref.learning.tasks.task import Task
@@ -24,13 +23,11 @@ class Begun(NamedTuple):
     Attributes:
       kind: one of `POLICIES`.
       network: what is imitated with; None for a table.
-      options: settings of the network that were given.
       pretraining: how it imitates.
     """
 
     kind: str = "table"
-    network: Network | None = None
-    options: Mapping[str, Any] = {}
+    network: OwnNetwork | None = None
     pretraining: PretrainConfig = PretrainConfig()
 
 
@@ -48,7 +45,7 @@ def chosen_policy(
             raise ValueError("--policy-option and --pretrain are for a network; a table has no settings")
         return Begun()
     network = network_for(task, kind, options)
-    return Begun(kind, network, options, pretrain_config_for(task, **pretraining))
+    return Begun(kind, network, pretrain_config_for(task, **pretraining))
 
 
 class TrainingJob(NamedTuple):

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from grpo_ref.frontends.chosen import TrainingJob
+from grpo_ref.frontends.chosen import Begun, TrainingJob
+from grpo_ref.learning.policies.kinds import OwnNetwork
 from grpo_ref.learning.runs import RunError, RunFolder
 
 Described = dict[str, Any]
@@ -24,14 +25,14 @@ def described(job: TrainingJob) -> Described:
     told: Described = {"task": job.task_name, "task_options": job.task_options, "recipe": job.recipe_name}
     told |= {"parts": job.recipe.parts(), "train": settings}
     told |= {"device": job.device} if job.device != "cpu" else {}
-    told |= {"policy": _policy(job)} if job.begun.network is not None else {}
+    told |= {} if job.begun.network is None else {"policy": _policy(job.begun, job.begun.network)}
     return told | ({"metrics": list(job.metrics)} if job.metrics is not None else {})
 
 
-def _policy(job: TrainingJob) -> Described:
-    """Kind and settings of the network, and how it was begun."""
-    pretraining = _finite(asdict(job.begun.pretraining))
-    return {"kind": job.begun.kind, "options": dict(job.begun.options), "pretraining": pretraining}
+def _policy(begun: Begun, network: OwnNetwork) -> Described:
+    """Kind and sizes of the network, and how it was begun."""
+    pretraining = _finite(asdict(begun.pretraining))
+    return {"kind": begun.kind, "network": asdict(network), "pretraining": pretraining}
 
 
 def _finite(settings: Mapping[str, Any]) -> Described:

@@ -5,6 +5,7 @@ from typing import Any
 
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.curves import metric_names
+from grpo_ref.learning.policies.table import TABLE
 from grpo_ref.learning.state import TrainState, Update
 from grpo_ref.learning.tasks import TASKS
 from grpo_ref.learning.tasks.task import Task
@@ -15,7 +16,7 @@ from grpo_ref.validation import check_recipe
 ORDER = "the order is (task, recipe, config, state)"
 
 
-def check_arguments(task: Any, recipe: Any, config: Any, state: Any = None) -> None:
+def check_arguments(task: Any, recipe: Any, config: Any, state: Any = None, policy: Any = TABLE) -> None:
     """Nothing, if each argument is of its own type.
 
     Raises:
@@ -29,6 +30,10 @@ def check_arguments(task: Any, recipe: Any, config: Any, state: Any = None) -> N
     _check("config", config, TrainConfig, dictionary)
     if state is not None:
         _check("state", state, TrainState, "give its .state" if isinstance(state, Update) else "")
+    if isinstance(policy, type) or not (hasattr(policy, "start") and hasattr(policy, "at")):
+        raise TypeError(
+            f"policy: expected TABLE or a NeuralPolicy, such as pretrain makes, got {_described(policy)}"
+        )
 
 
 def check_metrics(task: Task, metrics: Collection[str]) -> tuple[str, ...]:

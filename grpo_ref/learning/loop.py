@@ -65,7 +65,7 @@ def plain_loop(
       arrays (S,); the state where the task is.
 
     Raises:
-      ValueError: if the state was made with another optimizer.
+      ValueError: if the state is of another policy or optimizer.
     """
     state = to_device(starting_state(task, config, state, policy), array_namespace(task.ref_logits))
     keep_freed_memory()

@@ -48,12 +48,15 @@ class PretrainConfig:
     dtype: str = "float32"
 
     def __post_init__(self) -> None:
-        for name in ("steps", "batch", "warm_up", "check_every", "checked"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: expected a whole number >= 1, got {getattr(self, name)!r}")
+        least = {"steps": 1, "batch": 1, "warm_up": 1, "check_every": 1, "checked": 1, "seed": 0}
+        for name, bound in least.items():
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < bound:
+                raise ValueError(f"{name}: expected a whole number >= {bound}, got {value!r}")
         for name in ("learning_rate", "until"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name}: expected a number > 0, got {getattr(self, name)!r}")
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not value > 0:
+                raise ValueError(f"{name}: expected a number > 0, got {value!r}")
         if self.dtype not in ("float32", "float64"):
             raise ValueError(f"dtype: expected float32 or float64, got {self.dtype!r}")
 
@@ -62,13 +65,25 @@ def pretrain_config_for(task: Task, **settings: Any) -> PretrainConfig:
     """The settings of the imitation that suit the task, changed where told otherwise.
 
     Raises:
-      ValueError: if `PretrainConfig` has no such field, or a setting is out of range.
+      ValueError: if the task has no examples, `PretrainConfig` has no such field, or one is out of range.
     """
+    examples_of(task)
     known = [field.name for field in fields(PretrainConfig)]
     for name in settings:
         if name not in known:
             raise ValueError(f"pretraining: {unknown('setting', name, known)}")
     return PretrainConfig(**(dict(task.pretraining) | settings))
+
+
+def examples_of(task: Task) -> Examples:
+    """What the task has to imitate.
+
+    Raises:
+      ValueError: if it has nothing.
+    """
+    if task.examples is None:
+        raise ValueError(f"task: {task.name} has no examples to imitate")
+    return task.examples
 
 
 class Pretraining(NamedTuple):
@@ -98,8 +113,7 @@ def pretrain(task: Task, network: Network, config: PretrainConfig) -> Iterator[P
     Raises:
       ValueError: if the task has no examples.
     """
-    if task.examples is None:
-        raise ValueError(f"task: {task.name} has no examples to imitate")
+    examples = examples_of(task)
     keep_freed_memory()
     generator = np.random.default_rng(config.seed)
     shapes = network.shapes()
@@ -107,8 +121,8 @@ def pretrain(task: Task, network: Network, config: PretrainConfig) -> Iterator[P
     optimizer = Adam(config.learning_rate, b2=0.95)
     state, reward = optimizer.init(params), 0.0
     for step in range(1, config.steps + 1):
-        chosen = generator.integers(len(task.examples.prompts), size=config.batch)
-        loss, gradient = likelihood_gradient(task, NeuralActor(network, params, 1.0), task.examples, chosen)
+        chosen = generator.integers(len(examples.prompts), size=config.batch)
+        loss, gradient = likelihood_gradient(task, NeuralActor(network, params, 1.0), examples, chosen)
         gradient, _ = clip_by_norm(gradient, 1.0)
         warm = Adam(config.learning_rate * min(1.0, step / config.warm_up), b2=0.95)
         params, state = warm.step(params, gradient, state)

@@ -74,10 +74,15 @@ def starting_state(
     """The state to continue from, or a new one.
 
     Raises:
-      ValueError: if the state was made with another optimizer.
+      ValueError: if the state is of another policy, or was made with another optimizer.
     """
     if state is None:
         return initial_state(task, config, policy)
+    shape = policy.start(task, len(state.params)).shape
+    if state.params.shape != shape:
+        raise ValueError(
+            f"state: expected parameters of shape {shape}, got {state.params.shape}: another policy's"
+        )
     expected = optimizer_of(config).init(state.params[:0]).keys()
     if state.optimizer.keys() != expected:
         needed, got = (", ".join(names) or "nothing" for names in (expected, state.optimizer))

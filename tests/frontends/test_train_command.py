@@ -26,6 +26,11 @@ PROGRAM = [
     "from grpo_ref.frontends.cli import main; main()",
 ]
 QUICK = ["train", "bandit", "--updates", "5", "--seeds", "2"]
+NETWORK = ["train", "names", "--policy", "transformer"]
+SMALL = [*NETWORK, "--prompts", "2", "--group-size", "2", "--recipe", "dapo", "-o", "max_length=4"]
+SMALL += ["--policy-option", "width=8", "--policy-option", "heads=2", "--policy-option", "layers=1"]
+SMALL += ["--pretrain", "steps=3", "--pretrain", "batch=8"]
+"""A network of a thousand weights that has hardly learned to speak."""
 RUN = Path("runs/bandit-grpo")
 
 
@@ -66,6 +71,41 @@ WRONG = {
     "module without a name": (["train", "json:"], "expected MODULE:NAME or FILE.py:NAME, got 'json:'"),
     "own task that is none": (["train", "grpo_ref:GRPO"], "expected a Task or a function, got Recipe"),
     "function that makes no task": (["train", "builtins:list"], "a function that returns a Task, got list"),
+    "policy": (["train", "names", "--policy", "tabel"], "no policy is called 'tabel'. Did you mean 'table'?"),
+    "policy of a task that a network cannot read": (
+        ["train", "arithmetic", "--policy", "transformer"],
+        "task: arithmetic has no prompt_tokens, which a network reads; train a table on it",
+    ),
+    "the same for the other network": (
+        ["train", "bandit", "--policy", "mlp"],
+        "task: bandit has no prompt_tokens",
+    ),
+    "policy option": ([*NETWORK, "--policy-option", "widht=8"], "'widht'; did you mean 'width'?"),
+    "type of a policy option": (
+        [*NETWORK, "--policy-option", "width=x"],
+        "expected a value of type int, got 'x'",
+    ),
+    "value of a policy option": (
+        [*NETWORK, "--policy-option", "heads=3"],
+        "width: expected a multiple of 2 heads",
+    ),
+    "policy option without a value": (
+        [*NETWORK, "--policy-option", "width"],
+        "--policy-option: expected KEY=VALUE",
+    ),
+    "policy option of a table": (
+        ["train", "names", "--policy-option", "width=8"],
+        "--policy-option and --pretrain are for a network; a table has no settings",
+    ),
+    "imitation of a table": (
+        ["train", "sums", "--policy", "table", "--pretrain", "steps=3"],
+        "--policy-option and --pretrain are for a network; a table has no settings",
+    ),
+    "setting of the imitation": ([*NETWORK, "--pretrain", "stpes=3"], "'stpes'; did you mean 'steps'?"),
+    "value of the imitation": (
+        [*NETWORK, "--pretrain", "steps=x"],
+        "steps: expected a whole number >= 1, got 'x'",
+    ),
     "own recipe that is none": (
         ["train", "bandit", "--recipe", "json:dumps"],
         "json:dumps: expected a Recipe, got function",
@@ -174,11 +214,17 @@ def reached(folder):
 STOPS = {"killed": (signal.SIGKILL, -signal.SIGKILL), "interrupted": (signal.SIGINT, 130)}
 
 
+LONG = {
+    "a table": ["train", "bandit", "--updates", "400", "--seeds", "2", "--epochs", "2", "--recipe", "dapo"],
+    "a network": [*SMALL, "--updates", "80"],
+}
+
+
+@pytest.mark.parametrize("command", LONG.values(), ids=LONG)
 @pytest.mark.parametrize(("stop", "status"), STOPS.values(), ids=STOPS)
-def test_a_stopped_run_continues_to_the_bit(run, stop, status):
+def test_a_stopped_run_continues_to_the_bit(run, stop, status, command):
     """Stopped in the middle, then resumed: every file equals that of an unbroken run, parameters included."""
-    command = ["train", "bandit", "--updates", "400", "--seeds", "2", "--epochs", "2", "--recipe", "dapo"]
-    command += ["--save-every", "0"]
+    command = [*command, "--save-every", "0"]
     assert run(*command, "--out", "unbroken").exit_code == 0
     process = subprocess.Popen(
         [*PROGRAM, *command, "--out", "broken"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -189,7 +235,7 @@ def test_a_stopped_run_continues_to_the_bit(run, stop, status):
     process.send_signal(stop)
     assert process.wait() == status
     stopped_at = RunFolder(folder).load()[0].update
-    assert 0 < stopped_at < 400
+    assert 0 < stopped_at < int(command[command.index("--updates") + 1])
     assert run(*command, "--out", "broken", "--resume").exit_code == 0
     assert files(folder) == files(Path("unbroken"))
 
@@ -197,16 +243,21 @@ def test_a_stopped_run_continues_to_the_bit(run, stop, status):
 # ---- continuing ----------------------------------------------------------------------------------
 
 
+BANDITS = ["train", "bandit", "--seeds", "2"]
 LENGTHS = {
-    "all metrics": [],
-    "the fast loop": ["--metrics", "reward,payoff", "--epochs", "2"],
-    "another optimizer": ["--optimizer", "sgd", "--ref-refresh", "2"],
+    "all metrics": BANDITS,
+    "the fast loop": [*BANDITS, "--metrics", "reward,payoff", "--epochs", "2"],
+    "another optimizer": [*BANDITS, "--optimizer", "sgd", "--ref-refresh", "2"],
+    "a network": [*SMALL, "--seeds", "2", "--epochs", "2"],
+    "the other network, its reference refreshed": [
+        *("train", "sums", "--policy", "mlp", "--policy-option", "hidden=8", "--prompts", "4"),
+        *("--pretrain", "steps=3", "--pretrain", "batch=8", "--ref-refresh", "2", "--metrics", "reward"),
+    ],
 }
 
 
-@pytest.mark.parametrize("options", LENGTHS.values(), ids=LENGTHS)
-def test_a_finished_run_is_lengthened_to_the_bit(run, options):
-    command = ["train", "bandit", "--seeds", "2", *options]
+@pytest.mark.parametrize("command", LENGTHS.values(), ids=LENGTHS)
+def test_a_finished_run_is_lengthened_to_the_bit(run, command):
     assert run(*command, "--updates", "7", "--out", "at once").exit_code == 0
     assert run(*command, "--updates", "3", "--out", "longer").exit_code == 0
     result = run(*command, "--updates", "7", "--out", "longer", "--resume")
@@ -245,6 +296,39 @@ def test_a_run_that_was_killed_before_its_first_update_begins_anew(run):
     (RUN / "metrics.csv").unlink()
     assert run(*QUICK, "--resume").exit_code == 0
     assert files(RUN) == expected
+
+
+def test_a_network_that_was_killed_while_it_imitated_begins_anew(run, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr("grpo_ref.frontends.training.pretrain", interrupted)
+        assert run(*SMALL, "--updates", "2").exit_code == 130
+    folder = Path("runs/names-dapo-transformer")
+    assert set(files(folder)) == {"config.json"}
+    assert run(*SMALL, "--updates", "2", "--resume").exit_code == 0
+    assert run(*SMALL, "--updates", "2", "--out", "unbroken").exit_code == 0
+    assert files(folder) == files(Path("unbroken"))
+
+
+def interrupted(*arguments):
+    raise KeyboardInterrupt
+
+
+def test_a_run_of_another_network_is_not_continued(run):
+    command = [*SMALL, "--updates", "2", "--out", "one"]
+    assert run(*command).exit_code == 0
+    before = files(Path("one"))
+    assert run(*command, "--policy-option", "norm=rms", "--resume").exit_code == 0
+    for options, message in {
+        ("--policy-option", "layers=2"): "layers is 1 there and 2 here",
+        ("--policy-option", "norm=layer"): "norm is 'rms' there and 'layer' here",
+        ("--pretrain", "steps=4"): "steps is 3 there and 4 here",
+        ("--pretrain", "seed=1"): "seed is 0 there and 1 here",
+    }.items():
+        result = run(*command, *options, "--resume")
+        assert result.exit_code == 1
+        assert f"one holds another run: {message}" in result.output
+    assert "holds another run" in run("train", "names", "--updates", "2", "--out", "one", "--resume").output
+    assert files(Path("one")) == before
 
 
 # ---- some metrics only ---------------------------------------------------------------------------

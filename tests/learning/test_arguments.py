@@ -1,8 +1,10 @@
 """Arguments of another kind, or in another order, are told in words."""
 
 import pytest
+from small_network import small_network
 
 from grpo_ref import GRPO, TASKS, config_for, train, train_many
+from grpo_ref.learning.policies.neural import NeuralPolicy
 
 TASK = TASKS["bandit"]()
 CONFIG = config_for(TASK, updates=3, seeds=2)
@@ -43,6 +45,18 @@ WRONG = {
     "an update as the state": (
         lambda: train(TASK, GRPO, CONFIG, next(train(TASK, GRPO, CONFIG))),
         "state: expected a TrainState, got an Update; give its .state",
+    ),
+    "a policy by its name": (
+        lambda: train(TASK, GRPO, CONFIG, policy="transformer"),
+        "policy: expected TABLE or a NeuralPolicy, such as pretrain makes, got the text 'transformer'",
+    ),
+    "a network without weights": (
+        lambda: train(TASK, GRPO, CONFIG, policy=small_network()),
+        "policy: expected TABLE or a NeuralPolicy, such as pretrain makes, got a Transformer",
+    ),
+    "a class of policies": (
+        lambda: train(TASK, GRPO, CONFIG, policy=NeuralPolicy),
+        "policy: expected TABLE or a NeuralPolicy, such as pretrain makes, got the class NeuralPolicy",
     ),
     "one name of a metric": (
         lambda: train(TASK, GRPO, CONFIG, metrics="reward"),

@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from small_network import small_network, wavy
 
 from grpo_ref import TASKS, TrainConfig, config_for, initial_state
+from grpo_ref.learning.policies.neural import NeuralPolicy
 from grpo_ref.learning.state import generators_of, optimizer_of, saved, starting_state
 
 TASK = TASKS["bandit"]()
@@ -63,3 +65,14 @@ def test_a_state_of_another_optimizer_is_refused(made, asked, message):
 
 def test_the_optimizer_has_the_step_size_of_the_config():
     assert optimizer_of(TrainConfig(optimizer="sgd", learning_rate=0.5)).learning_rate == 0.5
+
+
+def test_a_state_of_another_policy_is_refused():
+    network = small_network()
+    policy = NeuralPolicy(network, wavy(network))
+    table, networks = initial_state(TASK, CONFIG), initial_state(TASK, CONFIG, policy)
+    message = r"state: expected parameters of shape \(3, 248\), got \(3, 8, 10\): another policy's"
+    with pytest.raises(ValueError, match=message):
+        starting_state(TASK, CONFIG, table, policy)
+    with pytest.raises(ValueError, match=r"expected parameters of shape \(3, 8, 10\), got \(3, 248\)"):
+        starting_state(TASK, CONFIG, networks)

@@ -2,18 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
-from typing import Any
+from typing import Any, TypeAlias
 
 from grpo_ref.learning.policies.mlp import MLP
-from grpo_ref.learning.policies.neural import Network, prompt_tokens
+from grpo_ref.learning.policies.neural import prompt_tokens
 from grpo_ref.learning.policies.transformer import Transformer
 from grpo_ref.learning.tasks.task import Task
 from grpo_ref.listing import unknown
 
-NETWORKS: dict[str, type[MLP] | type[Transformer]] = {"mlp": MLP, "transformer": Transformer}
+OwnNetwork: TypeAlias = MLP | Transformer
+NETWORKS: dict[str, type[OwnNetwork]] = {"mlp": MLP, "transformer": Transformer}
 
 
-def network_for(task: Task, kind: str, settings: Mapping[str, Any] | None = None) -> Network:
+def network_for(task: Task, kind: str, settings: Mapping[str, Any] | None = None) -> OwnNetwork:
     """A network that fits the task: its vocabulary, and for a transformer its longest text.
 
     Args:
@@ -35,11 +36,11 @@ def network_for(task: Task, kind: str, settings: Mapping[str, Any] | None = None
     for name, value in settings.items():
         if name not in known:
             raise ValueError(f"policy: {unknown('setting of a network', name, known)}")
-        if not isinstance(value, known[name]):
+        if type(value) is not known[name]:
             raise ValueError(
                 f"policy: {name}: expected a value of type {known[name].__name__}, got {value!r}"
             )
-    sizes = {"vocabulary": len(task.vocabulary)}
+    sizes, said = {"vocabulary": len(task.vocabulary)}, prompt_tokens(task)
     if network is Transformer:
-        sizes["context"] = prompt_tokens(task).shape[-1] + task.max_length - 1
+        sizes["context"] = said.shape[-1] + task.max_length - 1
     return network(**sizes | dict(settings))

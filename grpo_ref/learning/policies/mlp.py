@@ -107,5 +107,5 @@ class MLP:
         padded = xp.concat([before, tokens], axis=-1)
         first = known - length + 1
         places = [padded[..., first + lag : first + lag + length] for lag in range(self.context)]
-        windows: Integers = xp.stack(places, axis=-1).reshape(runs, -1, self.context)
+        windows: Integers = xp.reshape(xp.stack(places, axis=-1), (runs, -1, self.context))
         return windows

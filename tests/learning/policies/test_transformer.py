@@ -171,6 +171,17 @@ def test_on_a_device(network, place):
     assert_close(joined(slopes, shapes), gradient_of(network, flat, tokens, slope), place.rtol)
 
 
+def test_on_tensors(network):
+    torch = pytest.importorskip("torch")
+    flat, tokens = weights_of(network), tokens_of(network)
+    slope, shapes = slope_of(network, tokens), network.shapes()
+    weights = views(torch.tensor(flat), shapes)
+    logits, kept = network.forward(weights, torch.tensor(tokens))
+    slopes = joined(network.pull_back(weights, kept, torch.tensor(slope)), shapes)
+    np.testing.assert_allclose(logits, logits_of(network, flat, tokens), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(slopes, gradient_of(network, flat, tokens, slope), rtol=1e-11, atol=1e-11)
+
+
 # ---- sizes ---------------------------------------------------------------------------------------------
 
 WRONG = {
