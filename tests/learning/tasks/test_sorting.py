@@ -14,6 +14,7 @@ JUDGED = {
     "at once": ("3142", ">1234", True, False),
     "two neighbours further apart": ("3214", ">1234", True, False),
     "a digit that comes from nowhere, then the right list": ("3142", ">9342>1234", True, False),
+    "equal neighbours, beside two digits from nowhere": ("1134", ">1156>1134", True, False),
     "legal, but not to the end": ("3142", ">1342", False, True),
     "not sorted, and no step": ("3142", "", False, True),
     "another list, sorted": ("3142", ">1235", False, False),
