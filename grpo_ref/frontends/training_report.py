@@ -46,7 +46,7 @@ def print_report(
       policy: what the parameters mean.
     """
     first, last, seeds = history[0], history[-1], len(state.params)
-    criteria = {name: f"{name}, share of completions" for name in task.criteria if name != "reward"}
+    criteria = {name: f"{name}, mean of completions" for name in task.criteria if name != "reward"}
     table = Table(box=box.SIMPLE, pad_edge=False, title=f"{task.name}: mean over {seeds} seeds")
     table.add_column("")
     table.add_column("first update", justify="right")

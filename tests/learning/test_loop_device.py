@@ -13,6 +13,8 @@ from grpo_ref.arrays import to_device, to_host
 from grpo_ref.learning.tasks.arithmetic import arithmetic
 from grpo_ref.learning.tasks.bandit import bandit
 from grpo_ref.learning.tasks.names import names
+from grpo_ref.learning.tasks.sorting import sorting
+from grpo_ref.learning.tasks.sums import sums
 
 SMALL = {"updates": 3, "prompts": 5, "group_size": 4, "seeds": 2}
 CASES = {
@@ -36,6 +38,7 @@ CASES = {
 SOME = ("grpo", "dapo", "gspo", "vespo", "clip_cov", "dppo_top_kl", "high_entropy", "gdpo", "reinforce_pp")
 BUILD = {**TASKS, "names that alternate": partial(names, goal="alternates")}
 BUILD["names that end in a vowel"] = partial(names, goal="ends_in_vowel")
+BUILD |= {"sums": partial(sums, digits=1), "sorting": partial(sorting, digits=2)}
 
 
 @pytest.mark.parametrize("settings", CASES.values(), ids=CASES)

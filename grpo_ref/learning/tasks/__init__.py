@@ -9,7 +9,7 @@ from grpo_ref.listing import LazyListing
 if TYPE_CHECKING:
     from grpo_ref.learning.tasks.task import Task
 
-NAMES = ("bandit", "arithmetic", "names", "sums")
+NAMES = ("bandit", "arithmetic", "names", "sums", "sorting", "liked_names")
 """The files, in the order in which they are shown; the function that builds the task has the same name."""
 
 

@@ -10,14 +10,11 @@ from functools import partial
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers, array_namespace
-from grpo_ref.learning.tasks.task import END, Examples, Task
+from grpo_ref.learning.tasks.task import Examples, Task
+from grpo_ref.learning.tasks.text import one_state, split_probs
 
 VOCABULARY = (*"0123456789+=.", "")
 POINT, EOS = 12, 13
-HELD_OUT = 0.2
-"""Share of the pairs that training never sees."""
-LENGTH = 10
-"""Tokens of a right completion: six of the scratchpad, three digits, and the end."""
 
 
 def sums(*, digits: int = 2, split_seed: int = 0) -> Task:
@@ -37,20 +34,17 @@ def sums(*, digits: int = 2, split_seed: int = 0) -> Task:
     if digits not in (1, 2):
         raise ValueError(f"digits: expected 1 or 2, got {digits!r}")
     pairs = np.stack(np.divmod(np.arange(100**digits), 10**digits), axis=-1)
-    held_out = np.zeros(len(pairs), dtype=bool)
-    held_out[np.random.default_rng(split_seed).permutation(len(pairs))[: int(HELD_OUT * len(pairs))]] = True
     right = _right_completions(pairs, digits)
-    seen = np.flatnonzero(~held_out)
+    prompt_probs = split_probs(len(pairs), split_seed)
+    seen = np.flatnonzero(prompt_probs)
     prompts = tuple(f"{a:0{digits}}+{b:0{digits}}=" for a, b in pairs)
-    transitions = np.zeros((1, len(VOCABULARY)), dtype=np.int64)
-    transitions[:, EOS] = END
     return Task(
         name="sums",
         vocabulary=VOCABULARY,
-        transitions=transitions,
+        transitions=one_state(VOCABULARY),
         prompts=prompts,
         starts=np.zeros(len(pairs), dtype=np.int64),
-        prompt_probs=np.where(held_out, 0.0, 1.0 / len(seen)),
+        prompt_probs=prompt_probs,
         max_length=right.shape[-1],
         ref_logits=np.zeros((1, len(VOCABULARY))),
         verify=partial(_judge, right, digits + 2),
