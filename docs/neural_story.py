@@ -85,7 +85,7 @@ def draw_curves(story: Story) -> None:
         left, right = figure.subplots(1, 2)
         left.plot(story.losses, **series(0) | {"marker": None})
         label(left, "step of imitation", "loss in nats per token")
-        right.plot(story.rewards, **series(1) | {"marker": None})
+        right.plot(story.rewards, **series(1) | {"marker": None, "linestyle": "-"})
         label(right, "update of GRPO", "share of right sums in the batch")
         right.set_ylim(0.0, 1.0)
         figure.savefig(PLACE / "learning.png", dpi=150)

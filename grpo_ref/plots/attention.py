@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from grpo_ref.arrays import Floats
-from grpo_ref.plots.axes import label
+from grpo_ref.plots.axes import label, legend_above
 from grpo_ref.plots.style import COLOURS, HATCHES, figure_style, new_figure
 
 
@@ -65,5 +65,5 @@ def token_probabilities(probs: Mapping[str, Floats], tokens: Sequence[str]) -> F
         axis.set_ylim(0.0, 1.05)
         axis.set_xticks(places, [token or "end" for token in tokens])
         label(axis, "token of the completion", "probability")
-        axis.legend(loc="lower right", frameon=True, fontsize=8)
+        legend_above(axis, len(probs))
     return figure
