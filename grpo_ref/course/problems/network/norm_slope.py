@@ -202,6 +202,15 @@ PROBLEM = Problem(
             ),
             why="two rows like the first example, the second one with -7",
         ),
+        Case(
+            "One loud number among 64",
+            (16.0 * np.eye(64)[:1], np.ones(64), np.ones((1, 64))),
+            (
+                4.000001**-0.5 * (np.ones((1, 64)) - 4.0 / 4.000001 * np.eye(64)[:1]),
+                16.0 * 4.000001**-0.5 * np.eye(64)[0],
+            ),
+            why="the mean of the squares is 256/64 = 4, so n is 8 there: no number of a row is held back",
+        ),
         Holds("It is the derivative", _is_the_derivative, why="checked by central differences"),
         Holds("No slope along the row", _longer_is_no_use, why="a longer row has the same direction"),
         Unchanged((X, GAIN, SLOPE)),
