@@ -19,7 +19,10 @@ from grpo_ref.files import replace_file
 from grpo_ref.kernels.aggregation import fixed_length, sequence_mean_token_mean, token_mean
 from grpo_ref.kernels.penalties import k1, k2, k3
 from grpo_ref.kernels.surrogates import clipped
+from grpo_ref.learning.policies.kinds import network_for
+from grpo_ref.learning.policies.parameters import views
 from grpo_ref.learning.policies.table import policy_of
+from grpo_ref.learning.pretraining import pretrain, pretrain_config_for
 from grpo_ref.plots import (
     dynamics_figure,
     objective_terms,
@@ -150,9 +153,33 @@ def _curves(paid: Floats, worth: Floats, rate: float) -> dict[str, Floats]:
     return {"what it is paid": reward, "what was wanted": truth, "entropy": entropy / entropy[0]}
 
 
+def network() -> Figure:
+    """A transformer learns to add, and where its heads look."""
+    task = TASKS["sums"]()
+    transformer = network_for(task, "transformer", {"heads": 2, "width": 32})
+    steps = list(pretrain(task, transformer, pretrain_config_for(task, steps=500, until=1.0, batch=128)))
+    text = "27+38=51.60.065"
+    tokens = np.array([[[task.vocabulary.index(sign) for sign in text]]])
+    weights = views(steps[-1].policy.weights[None], transformer.shapes())
+    _, kept = transformer.forward(weights, tokens)
+    with figure_style():
+        figure = new_figure(9.0, 3.2)
+        curve, *maps = figure.subplots(1, 3)
+        curve.plot([each.step for each in steps], [each.loss for each in steps], color=COLOURS[0])
+        label(curve, "step", "cross-entropy (nats per token)")
+        grid(curve)
+        for number, (axis, block) in enumerate(zip(maps, kept.blocks, strict=True), start=1):
+            axis.imshow(block.attended.weights[0, 0, 0].T, cmap="Greys", vmin=0.0, vmax=1.0)
+            axis.set_xticks(range(len(text)), text)
+            axis.set_yticks(range(len(text)), text)
+            label(axis, f"token looked at, in layer {number}", "token that looks" if number == 1 else "")
+            axis.grid(visible=False)
+    return figure
+
+
 PICTURES: dict[str, Callable[[], Figure]] = {
     draw.__name__: draw
-    for draw in (probabilities, advantages, ratios, kl, aggregation, objective, training, clinic)
+    for draw in (probabilities, advantages, ratios, kl, aggregation, objective, training, clinic, network)
 }
 
 

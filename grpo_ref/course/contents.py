@@ -31,6 +31,7 @@ _CHAPTERS = {
     "objective": "The whole objective",
     "training": "Training",
     "clinic": "The clinic",
+    "network": "A neural policy",
 }
 _NOTEBOOKS = {
     "probabilities": "02_from_bandit_to_language",
@@ -41,6 +42,7 @@ _NOTEBOOKS = {
     "objective": "01_the_objective",
     "training": "02_from_bandit_to_language",
     "clinic": "09_the_clinic",
+    "network": "02_from_bandit_to_language",
 }
 _LISTED = (
     Exercise("probabilities/log_softmax", "easy", 1),
@@ -89,6 +91,10 @@ _LISTED = (
     Exercise("clinic/idle_clip", "medium", 2),
     Exercise("clinic/walking_away", "medium", 2),
     Exercise("clinic/talking_on", "medium", 2),
+    Exercise("network/attention", "medium", 2),
+    Exercise("network/attention_slope", "hard", 3),
+    Exercise("network/norm_slope", "medium", 2),
+    Exercise("network/cross_entropy", "medium", 2),
 )
 OURS = Source("grpo_ref.course", Path(__file__).parent, _CHAPTERS, _LISTED, _NOTEBOOKS)
 """What this package itself has."""

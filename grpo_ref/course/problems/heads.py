@@ -1,0 +1,48 @@
+"""What the exercises on attention share: which queries, keys and values they may get."""
+
+import numpy as np
+
+from grpo_ref.arrays import Bools, Floats
+from grpo_ref.course.grading.domain.arguments import Argument, Range, Real
+from grpo_ref.course.grading.domain.rows import LEVELS, MIXED, ONE_FAR_OUT, one_axis_before
+
+AXES = "T D|B T D"
+SIZES, LARGE = {"B": (1, 3), "T": (1, 5), "D": (1, 4)}, {"T": 40, "D": 30}
+ROWS = (MIXED, LEVELS, one_axis_before(LEVELS), ONE_FAR_OUT, one_axis_before(ONE_FAR_OUT))
+
+
+def queries_keys_values(scores_from: Range, values_from: Range) -> dict[str, Argument]:
+    """The three arguments, T tokens in each of perhaps B sequences.
+
+    Args:
+      scores_from: range of queries and keys.
+      values_from: range of the values.
+    """
+    usual = ((-2.0, 2.0), (-6.0, 6.0), scores_from)
+    return {
+        "queries": Real(AXES, scores_from, usual=usual, rows=ROWS, meaning="q, a row for each token"),
+        "keys": Real(AXES, scores_from, usual=usual, rows=ROWS, meaning="k, a row for each token"),
+        "values": Real(AXES, values_from, rows=ROWS, meaning="v, a row for each token"),
+    }
+
+
+def transposed(matrix: Floats) -> Floats:
+    """(..., T, D) -> (..., D, T)."""
+    return np.swapaxes(matrix, -1, -2)
+
+
+def scores_of(queries: Floats, keys: Floats) -> Floats:
+    """(..., T, T) of each query with each key."""
+    return np.asarray(queries @ transposed(keys) / np.sqrt(queries.shape[-1]))
+
+
+def up_to_itself(scores: Floats) -> Bools:
+    """(T, T) True where a token may look."""
+    return np.tri(scores.shape[-1], dtype=bool)
+
+
+def weights_of(scores: Floats, may: Bools) -> Floats:
+    """The softmax of each row over the places where it may look."""
+    held = np.where(may, scores, -np.inf)
+    exponentials = np.exp(held - held.max(-1, keepdims=True))
+    return np.asarray(exponentials / exponentials.sum(-1, keepdims=True))

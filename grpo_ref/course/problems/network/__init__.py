@@ -1,0 +1,1 @@
+"""Chapter 9: a neural policy."""
