@@ -9,6 +9,8 @@ import argparse
 import json
 import time
 from collections.abc import Iterator
+from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +28,8 @@ from grpo_ref.plots.style import COLOURS, LINES, figure_style, new_figure
 
 PLACE = Path(__file__).parent / "neural"
 ALGORITHMS = ("grpo", "dr_grpo", "dapo", "gspo", "cispo")
-EPOCHS = 2
-"""Passes over each batch: with one, the clipping rules do the same."""
+MINIBATCHES = 2
+"""Steps on each batch: with one, the clipping rules do the same."""
 Run = dict[str, Any]
 
 
@@ -46,21 +48,22 @@ def main() -> None:
 
 def trained(name: str, seeds: int) -> list[Run]:
     """All runs on a task, those of earlier calls as they were."""
-    path, task = PLACE / f"{name}.json", TASKS[name]()
+    path = PLACE / f"{name}.json"
     runs: list[Run] = json.loads(path.read_text()) if path.is_file() else []
-    done = {(run["seed"], run["recipe"]) for run in runs}
-    for seed in track(range(seeds), f"{name}, seeds"):
-        missing = [recipe for recipe in ALGORITHMS if (seed, recipe) not in done]
-        if missing:
-            policy, begun = imitating(task, seed)
-            for recipe in missing:
-                runs.append({"seed": seed, "recipe": recipe} | begun | rewarded(task, policy, recipe, seed))
-                replace_text(path, json.dumps(runs) + "\n")
+    done = {(run["recipe"], run["seed"]) for run in runs}
+    missing = [run for run in product(ALGORITHMS, range(seeds)) if run not in done]
+    for recipe, seed in track(missing, name):
+        policy, begun = imitating(name, seed)
+        run = {"recipe": recipe, "seed": seed} | begun | rewarded(TASKS[name](), policy, recipe, seed)
+        runs.append(run)
+        replace_text(path, json.dumps(runs) + "\n")
     return runs
 
 
-def imitating(task: Task, seed: int) -> tuple[NeuralPolicy, Run]:
+@cache
+def imitating(name: str, seed: int) -> tuple[NeuralPolicy, Run]:
     """A policy that has learned to speak, and how long it took."""
+    task = TASKS[name]()
     network = network_for(task, "transformer")
     begun = time.perf_counter()
     *_, last = pretrain(task, network, pretrain_config_for(task, seed=seed))
@@ -69,7 +72,7 @@ def imitating(task: Task, seed: int) -> tuple[NeuralPolicy, Run]:
 
 def rewarded(task: Task, policy: NeuralPolicy, recipe: str, seed: int) -> Run:
     """The curve of the reward, and what is known on held-out prompts before and after."""
-    config = config_for(task, "transformer", seed=seed, epochs=EPOCHS)
+    config = config_for(task, "transformer", seed=seed, minibatches=MINIBATCHES)
     begun, rewards = time.perf_counter(), []
     for update in train(task, RECIPES[recipe], config, policy=policy, metrics=("reward",)):
         rewards.append(round(float(update.metrics["reward"][0]), 4))
