@@ -128,7 +128,7 @@ class Dialect:
     | `places`   | Each key that counts in one group alone, with the dotted path of that group.                 |
     | `always`   | The keys that `convert` has to spell out, as the default of the trainer itself is another.   |
     | `concepts` | The keys for what no recipe holds: one of `CONCEPTS`, with the trainer's key for it.         |
-    | `former`   | Each key whose values had other names before, with these and what they are now.              |
+    | `former`   | Each key whose values had other names before, with these and what they are now;             |
     | `switches` | Each key that does nothing unless another key is true, with that key.                        |
     | `about`    | Each key whose effect no part of a recipe shows, with a sentence on what it does.            |
     | `traps`    | The configurations that do something else than their author is likely to think.              |
@@ -240,7 +240,8 @@ class Dialect:
             name = str(self.key(key))
             if name in self.defaults:
                 was_named = isinstance(value, (str, bool))
-                meant = self.former.get(name, {}).get(value, value) if was_named else value
+                names = {**self.former.get(name, {}), **self.former.get(key, {})}
+                meant = names.get(value, value) if was_named else value
                 given[name] = _same_kind(key, meant, self.defaults[name])
                 self._check_size(key, name, meant)
             elif name in self.beyond and value != self.beyond[name][0]:

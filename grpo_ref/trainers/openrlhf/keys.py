@@ -187,7 +187,8 @@ REPLACED = {
 """Flags that were gone before April 2026, two of them without a value; another says the same."""
 FORMER: dict[str, dict[Any, str]] = {
     "algo.kl.estimator": {True: "k3", False: "k1"},
-    "algo.advantage.is_correction_type": {True: "icepop", False: "tis", "mis": "seq-mask-tis"},
+    "algo.advantage.is_correction_type": {True: "icepop", False: "tis"},
+    "vllm_is_correction_type": {"mis": "seq-mask-tis"},
 }
 GROUPS = frozenset(part for key in [*DEFAULTS, *OTHERS, *BEYOND] for part in key.split(".")[:-1])
 CONCEPTS = {
