@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from grpo_ref.recipes import Recipe
-from grpo_ref.trainers import DIALECTS, Dialect, Explanation, Understood, explain, understood
+from grpo_ref.trainers import DIALECTS, Dialect, Explanation, Understood, change, explain, understood
 from grpo_ref.trainers.dialect import BONUS, COMPLETIONS, learns_alone, numbered
 from grpo_ref.trainers.explain import Part
 from grpo_ref.trainers.launch import Launch
@@ -104,20 +104,28 @@ def _fitting(dialect: Dialect, keys: Mapping[str, Any]) -> list[Dialect]:
 def _otherwise(dialect: Dialect, before: list[Dialect], keys: Mapping[str, Any]) -> Iterator[str]:
     """What earlier versions that have all the keys compute otherwise, a sentence for each span of them."""
     config = understood(dialect, keys, strict=False, forked=True).config
-    ours, bonus = dialect.recipe(**config), dialect.concept(BONUS, config, 0.0)
     spans: dict[str, list[str]] = {}
     for each in before:
-        recipe = _accepted(each, config)
-        if recipe is None:
-            continue
-        parts = [f"{part} = {value}" for part, value in recipe.differences(ours).items()]
-        other = each.concept(BONUS, config, 0.0)
-        parts += [f"an entropy bonus of {other:g}"] if other != bonus else []
-        if parts:
-            spans.setdefault(", ".join(parts), []).append(each.version)
+        if different := ", ".join(_different(each, dialect, config)):
+            spans.setdefault(different, []).append(each.version)
     for different, versions in spans.items():
         span = versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1].split()[-1]}"
         yield f"Its version is not stated: with {span} it is {different}."
+
+
+def _different(other: Dialect, dialect: Dialect, config: Mapping[str, Any]) -> Iterator[str]:
+    """What another version computes otherwise, if it takes the configuration: parts, bonus and averages."""
+    ours, theirs = dialect.recipe(**config), _accepted(other, config)
+    if theirs is None:
+        return
+    if not change(theirs, ours) < NEGLIGIBLE:
+        yield from (f"{part} = {value}" for part, value in theirs.differences(ours).items())
+    bonus, before = (each.concept(BONUS, config) or 0.0 for each in (dialect, other))
+    if before != bonus:
+        yield f"an entropy bonus of {before:g}"
+    mean, before = (each.mean(each.settings(config)) for each in (dialect, other))
+    if before != mean:
+        yield f"averaged over {before}"
 
 
 def _accepted(dialect: Dialect, config: Mapping[str, Any]) -> Recipe | None:

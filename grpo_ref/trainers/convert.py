@@ -79,10 +79,11 @@ def convert(source: Dialect, target: Dialect, config: Mapping[str, Any]) -> Conv
     if "max_length" in recipe.aggregate.reads:
         given = source.budget(config) | given
     beside = {concept: key for concept, key in source.concepts.items() if key in given}
-    counts = {name: source.concept(name, config) for name in beside if name in target.concepts}
-    kept = {target.concepts[name]: value for name, value in counts.items()}
+    theirs = {concept: key for concept, key in target.concepts.items() if key not in target.absent}
+    counts = {name: source.concept(name, config) for name in beside if name in theirs}
+    kept = {theirs[name]: value for name, value in counts.items()}
     switched = {target.switches[key]: True for key, value in kept.items() if value and key in target.switches}
-    dropped = {key: given[key] for name, key in beside.items() if name not in target.concepts}
+    dropped = {key: given[key] for name, key in beside.items() if name not in theirs}
     return found._replace(config=found.config | kept | switched, dropped=dropped)
 
 

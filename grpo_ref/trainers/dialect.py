@@ -85,6 +85,7 @@ class Version(NamedTuple):
       aliases: names that keys had in it.
       others: keys that only it has, and that do not touch the objective.
       mean: over what it averages, where that is another.
+      foreign: as in `Dialect`.
     """
 
     title: str
@@ -93,6 +94,7 @@ class Version(NamedTuple):
     aliases: Mapping[str, str] = MappingProxyType({})
     others: frozenset[str] = frozenset()
     mean: str = ""
+    foreign: frozenset[str] = frozenset()
 
 
 def _nowhere_said(settings: SimpleNamespace) -> str:
@@ -149,7 +151,10 @@ class Dialect:
     | `forks`    | What its forks that keep its name are known to compute otherwise, a sentence.                |
     | `versions` | Other versions by number, each with what is different in it.                                 |
     | `clues`    | Keys that tell a version where nothing else does: each with that version.                    |
-    | `absent`   | Keys of a newer version, which count with their value in `defaults` and cannot be given.     |
+    | `absent`   | Keys that count with their value in `defaults` and cannot be given: those of a newer version, |
+    |            | and of this one what no key says and other versions did otherwise.                           |
+    | `foreign`  | Names that only other versions have for its keys. They are understood; a file that has one   |
+    |            | is of another version.                                                                       |
 
     A key with a dot in its name, as in "rollout.n", counts in that group alone; it may be one of an ignored
     group.
@@ -193,6 +198,7 @@ class Dialect:
     versions: Mapping[str, Version] = field(default_factory=dict)
     clues: Mapping[str, str] = field(default_factory=dict)
     absent: frozenset[str] = frozenset()
+    foreign: frozenset[str] = frozenset()
 
     def recipe(self, **config: Any) -> Recipe:
         """The recipe that the trainer computes with this configuration.
@@ -223,7 +229,8 @@ class Dialect:
         for key, value in flat(config).items():
             name = str(self.key(key))
             if name in self.defaults:
-                meant = self.former.get(name, {}).get(value, value) if isinstance(value, str) else value
+                was_named = isinstance(value, (str, bool))
+                meant = self.former.get(name, {}).get(value, value) if was_named else value
                 given[name] = _same_kind(key, meant, self.defaults[name])
                 self._check_size(key, name, meant)
             elif name in self.beyond and value != self.beyond[name][0]:
@@ -249,13 +256,18 @@ class Dialect:
         other = self.versions[name]
         return replace(
             self,
-            version=f"{other.title.split()[0]} {version}" if numbered(version) else other.title,
+            version=f"{other.title.rpartition(' ')[0]} {version}" if numbered(version) else other.title,
             mean=(lambda settings: other.mean) if other.mean else self.mean,
             defaults={**self.defaults, **other.defaults},
             aliases={**self.aliases, **other.aliases},
             others=self.others | other.others,
             absent=other.absent,
-            traps=tuple(trap for trap in self.traps if not other.absent & {*trap.example, *trap.near}),
+            foreign=other.foreign,
+            traps=tuple(
+                trap
+                for trap in self.traps
+                if not other.absent & {self.key(key) for key in (*trap.example, *trap.near)}
+            ),
             versions={},
         )
 
@@ -267,8 +279,12 @@ class Dialect:
         """
         described = [self.at(name) for name in sorted(filter(numbered, self.versions), key=numbered)]
         every = [*described, self]
-        known = [key for key in keys if any(each.key(key) is not None for each in every)]
-        return [each for each in every if all(each.key(key) is not None for key in known)]
+        known = [key for key in keys if any(each._has(key) for each in every)]
+        return [each for each in every if all(each._has(key) for key in known)]
+
+    def _has(self, key: str) -> bool:
+        """Whether this version has the key under this name."""
+        return self.key(key) is not None and key not in self.foreign
 
     def _not_newer(self, version: str) -> str:
         """The newest of the versions that are not newer than this one; "" if that is the one described."""

@@ -1,6 +1,6 @@
 """Versions of a trainer from the history of its keys: differences are data, not branches."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from grpo_ref.trainers.dialect import Version, numbered
@@ -20,18 +20,19 @@ History = Mapping[str, Mapping[str, Any]]
 """Key -> the version from which on its default is a value, or it is `Without`."""
 
 
-def versions(title: str, history: History) -> dict[str, Version]:
+def versions(title: str, history: History, others: Iterable[str] = ()) -> dict[str, Version]:
     """Every version in which something changed, the oldest first.
 
     Args:
       title: of the trainer, "TRL".
       history: of its keys; before its first version a key is as in that version.
+      others: versions in which something else changed.
 
     >>> found = versions("T", {"beta": {"0.1": 0.04, "0.3": 0.0}, "delta": {"0.1": Without(None), "0.2": None}})
     >>> {name: (version.defaults["beta"], sorted(version.absent)) for name, version in found.items()}
     {'0.1': (0.04, ['delta']), '0.2': (0.04, []), '0.3': (0.0, [])}
     """
-    names = sorted({name for changes in history.values() for name in changes}, key=numbered)
+    names = sorted({*others, *(name for changes in history.values() for name in changes)}, key=numbered)
     return {name: _version(f"{title} {name}", history, name) for name in names}
 
 

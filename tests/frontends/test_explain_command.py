@@ -71,6 +71,11 @@ def test_versions_are_told_and_compared():
     shown = run("trl", "num_generations=4", "--diff", "0.18", "1.16.0").output
     assert "2 differences: together the gradient on a typical batch differs by" in shown
     assert "kl_coef (2% of the gradient)" in shown
+    shown = run("openrlhf", "actor.eps_clip=0.2", "--diff", "0.10.2", "0.11", "--plain").output
+    assert (
+        "Every average is taken over\nA each micro-batch of each rank, and then over these\nB the batch"
+        in shown
+    )
 
 
 def test_two_configurations_are_compared(tmp_path):

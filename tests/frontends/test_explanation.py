@@ -137,6 +137,17 @@ def test_what_earlier_versions_do_with_the_same_keys_is_told():
     assert (named, plain.cautions) == (DIALECTS["trl"], [])
 
 
+def test_old_flags_tell_the_version_and_over_what_it_averaged():
+    dialect, launch = dialect_of(Launch("openrlhf", FOUND, {"advantage_estimator": "rloo", "dual_clip": 3.0}))
+    assert dialect.version == "OpenRLHF 0.10"
+    assert launch.cautions[0] == "It has keys that later versions do not have; OpenRLHF 0.10 is told."
+    newer = dialect_of(Launch("openrlhf", FOUND, {"algo.advantage.estimator": "rloo"}))[1].cautions
+    assert newer[0] == (
+        "Its version is not stated: with OpenRLHF 0.10.2 it is averaged over each micro-batch of each rank,"
+        " and then over these."
+    )
+
+
 def test_the_data_is_json():
     data = json.loads(json.dumps(as_data(told("trl", loss_type="dr_grpo", epsilon=HOLE))))
     assert data["trainer"] == "trl"

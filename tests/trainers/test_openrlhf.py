@@ -61,7 +61,7 @@ PARTS = {
     "a negative weight is none": ({"algo.kl.init_coef": -1.0, "algo.kl.use_loss": True}, {"kl_coef": "0.0"}),
     "no std": (
         PENALIZED | {"algo.advantage.estimator": "reinforce_baseline", "algo.advantage.no_std_norm": True},
-        {"advantage": "returned(baseline=True, limits=(-10.0, 10.0), gamma=1.0, divided=False)"},
+        {"advantage": "returned(scores=group_centered, limits=(-10.0, 10.0), gamma=1.0, divided=False)"},
     ),
     "the discount is of reinforce alone": (
         PENALIZED | {"algo.advantage.estimator": "rloo", "algo.advantage.gamma": 0.5},
@@ -151,7 +151,7 @@ def test_what_is_refused_is_told(config, message):
 
 def test_reinforce_may_have_a_group_of_one():
     config = {"algo.advantage.estimator": "reinforce", "rollout.n_samples_per_prompt": 1}
-    assert openrlhf.recipe(**PENALIZED | config).advantage.settings["baseline"] is False
+    assert openrlhf.recipe(**PENALIZED | config).advantage.settings["scores"] is raw_rewards
 
 
 def test_the_default_is_warned_of():
@@ -177,13 +177,13 @@ def test_the_limits_are_of_what_the_baseline_leaves():
 
 def test_a_return_is_discounted_to_the_last_token_and_centered_over_all():
     """Returns are 1.5 and 3 for the first, 1 for the second; their mean is 11/6."""
-    found = returned(REWARDS, MASK, baseline=False, gamma=0.5, divided=False)
+    found = returned(REWARDS, MASK, scores=raw_rewards, gamma=0.5, divided=False)
     np.testing.assert_allclose(found, [[[1.5 - 11 / 6, 3 - 11 / 6], [1 - 11 / 6, 0.0]]], rtol=1e-14)
 
 
 def test_the_variance_over_the_tokens_has_divisor_n():
     """Of 3, 3 and 1 the mean is 7/3 and the variance (4 + 4 + 16)/27 = 8/9."""
-    found = returned(REWARDS, MASK, baseline=False)
+    found = returned(REWARDS, MASK, scores=raw_rewards)
     by_hand = np.array([[[2 / 3, 2 / 3], [-4 / 3, 0.0]]]) / np.sqrt(8 / 9)
     np.testing.assert_allclose(found, by_hand, rtol=1e-14)
 
@@ -196,7 +196,7 @@ def test_equal_returns_are_not_divided_by_less_than_a_variance_of_1e_8():
 def test_a_penalty_in_the_reward_is_summed_from_each_token_on():
     """k1 is 1 at each token: the first completion has 3 - 0.1 and 3 - 2 * 0.1."""
     old, ref = -np.ones((1, 2, 2)), -2.0 * np.ones((1, 2, 2))
-    penalty = openrlhf.PENALTIES["k1"]
+    penalty = openrlhf.penalties()["k1"]
     found = returned_with_penalty(REWARDS, MASK, old, ref, alone=RAW, penalty=penalty, kl_coef=0.1)
     np.testing.assert_allclose(found, [[[2.8, 2.9], [0.9, 0.0]]], rtol=1e-14)
 
@@ -204,7 +204,7 @@ def test_a_penalty_in_the_reward_is_summed_from_each_token_on():
 def test_a_hole_in_the_mask_discounts_too():
     """4 at the last place is 1 two places before; around their mean of 2.5 that is ∓1.5."""
     rewards, mask = np.array([[4.0]]), np.array([[[1, 0, 1]]])
-    found = returned(rewards, mask, baseline=False, gamma=0.5, divided=False)
+    found = returned(rewards, mask, scores=raw_rewards, gamma=0.5, divided=False)
     assert found.tolist() == [[[-1.5, 0.0, 1.5]]]
 
 

@@ -103,6 +103,7 @@ def _compared(ours: "Report", theirs: "Report") -> Iterator[str]:
     recipes = ours.explanation.recipe, theirs.explanation.recipe
     differences = grpo_ref.trainers.contrast(*recipes)
     whole = grpo_ref.trainers.change(*recipes)
+    means = ours.explanation.mean, theirs.explanation.mean
     told = (
         f"together the gradient on a typical batch differs by {whole:.0%}"
         if differences
@@ -113,8 +114,14 @@ def _compared(ours: "Report", theirs: "Report") -> Iterator[str]:
         share = each_difference.change
         seen = "not by itself" if math.isnan(share) else f"{share:.0%} of the gradient"
         yield click.style(f"{each_difference.part} ({seen})", bold=True)
-        yield _filled(f"A  {each_difference.ours}", "     ")
-        yield _filled(f"B  {each_difference.theirs}", "     ")
+        yield from _both(each_difference.ours, each_difference.theirs)
+    if means[0] != means[1] and all(means):
+        yield click.style("Every average is taken over", bold=True)
+        yield from _both(*means)
+
+
+def _both(ours: str, theirs: str) -> Iterator[str]:
+    yield from (_filled(f"{name}  {text}", "     ") for name, text in (("A", ours), ("B", theirs)))
 
 
 def _text(told: "Report", everything: bool) -> str:

@@ -1,7 +1,7 @@
 """EasyR1 at b44b3114 (July 2026), a fork of verl: `compute_policy_loss` and the trainer around it."""
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 from grpo_ref.kernels.advantages import best_of_group, discounted, group_normalized, leave_one_out
 from grpo_ref.kernels.aggregation import sequence_mean_token_mean, token_mean
@@ -9,13 +9,14 @@ from grpo_ref.kernels.filters import all_groups, mixed_groups
 from grpo_ref.kernels.levels import sequence_mean_level, token_level
 from grpo_ref.kernels.penalties import absolute, k1, k2, k3
 from grpo_ref.kernels.rewards import task_reward
-from grpo_ref.kernels.surrogates import cispo, dual_clipped, gspo_token, sapo
+from grpo_ref.kernels.surrogates import cispo, clipped, dual_clipped, gspo_token, sapo
 from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect, one_of
 from grpo_ref.trainers.easy_r1.keys import (
     ABOUT,
     CONCEPTS,
     DEFAULTS,
+    GONE,
     GROUPS,
     IGNORED,
     OTHERS,
@@ -30,6 +31,7 @@ from grpo_ref.trainers.easy_r1.quirks import (
 )
 from grpo_ref.trainers.easy_r1.refusals import check
 from grpo_ref.trainers.easy_r1.traps import TRAPS
+from grpo_ref.trainers.easy_r1.versions import VERSIONS
 from grpo_ref.trainers.easy_r1.words import WORDS
 from grpo_ref.trainers.in_reward import penalized
 
@@ -43,11 +45,25 @@ PENALTIES = {
     "kl": slot(k1),
     "abs": slot(absolute),
     "mse": slot(k2),
-    "low_var_kl": slot(k3, max_log_ratio=20.0, max_value=10.0),
+    "low_var_kl": slot(k3, max_log_ratio=DEFAULTS["max_log_ratio"], max_value=10.0),
 }
 """"full", the one value beside these, multiplies arrays of two shapes and stops the first step."""
 AGGREGATES = {"token": slot(token_mean), "seq": slot(sequence_mean_token_mean)}
 """The 1e-8 that EasyR1 adds to the numbers of tokens is lost: they are whole numbers, and it is float32."""
+
+
+class Penalty(NamedTuple):
+    """The KL penalty.
+
+    Attributes:
+      estimator: what it is.
+      coef: its weight.
+      in_loss: whether it is in the loss, and not in the reward.
+    """
+
+    estimator: Slot
+    coef: float
+    in_loss: bool
 
 
 def recipe(**config: Any) -> Recipe:
@@ -69,45 +85,60 @@ def recipe(**config: Any) -> Recipe:
 def _build(s: SimpleNamespace) -> Recipe:
     settings = vars(s)
     check(settings)
-    has_penalty = not s.disable_kl
-    estimator = one_of("kl_penalty", s.kl_penalty, PENALTIES) if has_penalty else PENALTIES["kl"]
+    penalty = _penalty(s)
     return Recipe(
         reward=slot(task_reward),
         keep=slot(mean_between, low=s.filter_low, high=s.filter_high)
         if s.online_filtering
         else slot(all_groups),
-        advantage=_advantage(s, estimator),
+        advantage=_advantage(s, penalty),
         level=sequence_mean_level if s.loss_type in ("gspo", "gspo_token") else token_level,
         surrogate=_surrogate(s),
-        penalty=estimator,
-        kl_coef=s.kl_coef if has_penalty and s.use_kl_loss else 0.0,
+        penalty=penalty.estimator,
+        kl_coef=penalty.coef if penalty.in_loss else 0.0,
         aggregate=AGGREGATES[s.loss_avg_mode],
         source=DIALECT.version,
-        log_ratio_limits=(-20.0, 20.0),
+        log_ratio_limits=(-s.max_log_ratio, s.max_log_ratio),
     )
 
 
-def _advantage(s: SimpleNamespace, penalty: Slot) -> Slot:
+def _penalty(s: SimpleNamespace) -> Penalty:
+    """What algorithm says; in February 2025 a penalty in the loss had keys of its own."""
+    in_loss, coef, name = s.use_kl_loss, s.kl_coef, s.kl_penalty
+    if s.kl_loss_coef is not None:
+        in_loss = vars(s)["actor.use_kl_loss"]
+        coef, name = (s.kl_loss_coef, s.kl_loss_type) if in_loss else (coef, name)
+    if s.disable_kl:
+        return Penalty(PENALTIES["kl"], 0.0, False)
+    known = PENALTIES | {"low_var_kl": slot(k3, max_log_ratio=s.max_log_ratio, max_value=10.0)}
+    return Penalty(one_of("kl_penalty", name, known), coef, in_loss)
+
+
+def _advantage(s: SimpleNamespace, penalty: Penalty) -> Slot:
     """The estimator, with the penalty in the reward if it is neither off nor in the loss."""
     returns = s.adv_estimator == "reinforce_plus_plus"
     alone: Slot = one_of("adv_estimator", s.adv_estimator, ESTIMATORS)
     if returns:
         alone = slot(discounted, gamma=s.gamma)
-    if s.disable_kl or s.use_kl_loss or s.kl_coef == 0.0:
+    if penalty.in_loss or penalty.coef == 0.0:
         return alone
+    taken = {"penalty": penalty.estimator, "kl_coef": penalty.coef}
     if returns:
-        return slot(returned_with_penalty, penalty=penalty, kl_coef=s.kl_coef, gamma=s.gamma)
-    return slot(penalized, scores=alone, penalty=penalty, kl_coef=s.kl_coef)
+        return slot(returned_with_penalty, **taken, gamma=s.gamma)
+    return slot(penalized, scores=alone, **taken)
 
 
 def _surrogate(s: SimpleNamespace) -> Slot:
     """What loss_type says; a name that EasyR1 does not know is its default, and no error."""
-    low, high = s.clip_ratio_low, s.clip_ratio_high
+    low, high = (s.clip_ratio_low, s.clip_ratio_high) if s.clip_ratio is None else (s.clip_ratio,) * 2
     if s.loss_type == "sapo":
         return slot(sapo, tau_positive=s.tau_positive, tau_negative=s.tau_negative)
     if s.loss_type == "cispo":
         return slot(cispo, min_ratio=1.0 - low, max_ratio=1.0 + high)
-    clips = {"clip_low": min(low, NO_CLIP_LOW), "clip_high": high, "max_ratio": s.clip_ratio_dual}
+    clips = {"clip_low": min(low, NO_CLIP_LOW), "clip_high": high}
+    if s.clip_ratio_dual is None:
+        return slot(clipped, **clips)
+    clips["max_ratio"] = s.clip_ratio_dual
     return slot(dual_clipped_per_token if s.loss_type == "gspo_token" else dual_clipped, **clips)
 
 
@@ -139,8 +170,10 @@ DIALECT = Dialect(
     starts=(r"-m verl\.trainer\.main",),
     started=("python3 -m verl.trainer.main", "overrides"),
     package="easyr1",
-    forks="A repository that carries its own EasyR1, as many do, may have earlier defaults: an upper clip of 0.2, no"
-    " dual clip and an entropy bonus of 0.001 in the spring of 2025.",
+    forks="A repository that carries its own EasyR1, as many do, may compute something else; look at its"
+    " verl/trainer/core_algos.py.",
+    versions=VERSIONS,
+    absent=frozenset(GONE),
     mean=lambda s: (
         "a mini-batch (global_batch_size prompts), all ranks and micro-batches together"
         if s.loss_avg_mode == "token"

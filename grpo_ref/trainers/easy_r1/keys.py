@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from grpo_ref.trainers.dialect import COMPLETIONS, PASSES
+from grpo_ref.trainers.dialect import BONUS, COMPLETIONS, PASSES
 
 ACTOR = "worker.actor"
 BY_PLACE: dict[str, dict[str, Any]] = {
@@ -23,6 +23,7 @@ BY_PLACE: dict[str, dict[str, Any]] = {
     ACTOR: {
         "loss_type": "default",
         "loss_avg_mode": "token",
+        "actor.use_kl_loss": False,
         "clip_ratio_low": 0.2,
         "clip_ratio_high": 0.3,
         "clip_ratio_dual": 3.0,
@@ -41,10 +42,20 @@ BY_PLACE: dict[str, dict[str, Any]] = {
     "trainer": {"trainer.nnodes": 1, "trainer.n_gpus_per_node": 8},
 }
 """The path of a group -> its keys that change the objective or are checked; the default of rollout.n is 1."""
-DEFAULTS = {key: value for group in BY_PLACE.values() for key, value in group.items()}
+GONE: dict[str, Any] = {
+    "clip_ratio": None,
+    "entropy_coeff": 0.0,
+    "kl_loss_coef": None,
+    "kl_loss_type": None,
+    "max_log_ratio": 20.0,
+    "not_yet": (),
+}
+"""What other versions have, with the value that says what is done today; the last two are no keys."""
+DEFAULTS = {key: value for group in BY_PLACE.values() for key, value in group.items()} | GONE
 SET_BY_ALGORITHM = ("disable_kl", "use_kl_loss", "kl_penalty", "kl_coef")
 """The actor's fields that `PPOConfig.post_init` fills from algorithm, whatever they were."""
 PLACES = {key: place for place, group in BY_PLACE.items() for key in group}
+PLACES |= dict.fromkeys(("clip_ratio", "entropy_coeff", "kl_loss_coef", "kl_loss_type"), ACTOR)
 _CHECKED = """global_batch_size micro_batch_size_per_device_for_update
 micro_batch_size_per_device_for_experience ulysses_size actor.fsdp.enable_cpu_offload
 rollout.tensor_parallel_size worker.hybrid_engine data.rollout_batch_size trainer.nnodes
@@ -73,7 +84,7 @@ _OF_REFERENCE = (
 OTHERS = frozenset(
     [
         *(*_OF_DATA, *_OF_WORKERS, *_OF_TRAINER, "lam", "kl_target"),
-        *(f"actor.{key}" for key in (*SET_BY_ALGORITHM, "global_batch_size_per_device")),
+        *(f"actor.{key}" for key in ("disable_kl", "kl_penalty", "kl_coef", "global_batch_size_per_device")),
         *(f"ref.{key}" for key in _OF_REFERENCE),
     ]
 )
@@ -82,7 +93,7 @@ GROUPS = frozenset(
 )
 IGNORED = frozenset("critic override_config reward_function_kwargs val_override_config".split())
 """Groups of which no key touches the objective."""
-CONCEPTS = {COMPLETIONS: "rollout.n", PASSES: "ppo_epochs"}
+CONCEPTS = {COMPLETIONS: "rollout.n", PASSES: "ppo_epochs", BONUS: "entropy_coeff"}
 _FILLED = "EasyR1 fills this from algorithm, whatever it was: it has no effect here."
 ABOUT = {
     **dict.fromkeys(_CHECKED, "This does not touch the objective; EasyR1 refuses some combinations."),

@@ -37,6 +37,9 @@ def _check_estimator(settings: Mapping[str, Any]) -> None:
     estimator = settings["adv_estimator"]
     told = BEYOND_ESTIMATORS.get(estimator, "")
     _expect(not told, f"adv_estimator: {estimator} cannot be expressed here, {told}")
+    for key in ("adv_estimator", "loss_type"):
+        is_early = settings[key] in settings["not_yet"]
+        _expect(not is_early, f"{key}: this version of EasyR1 has no {settings[key]} that works")
     _expect(
         estimator not in IN_GROUPS or settings["rollout.n"] > 1,
         f"rollout.n: EasyR1 refuses groups of fewer than 2 for {estimator}, got {settings['rollout.n']}",
@@ -54,7 +57,7 @@ def _check_clips(settings: Mapping[str, Any]) -> None:
     )
     _expect(high >= 0.0, f"clip_ratio_high: expected a number >= 0, got {high}")
     _expect(
-        dual > 1.0 or settings["loss_type"] == "cispo",
+        dual is None or dual > 1.0 or settings["loss_type"] == "cispo",
         "clip_ratio_dual: a bound of 1 or less cannot be expressed here; it would hold every bad token. Got"
         f" {dual}",
     )

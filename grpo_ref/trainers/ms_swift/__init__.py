@@ -17,18 +17,28 @@ from grpo_ref.kernels.filters import all_completions, all_groups, ended_completi
 from grpo_ref.kernels.levels import sequence_mean_level, token_level
 from grpo_ref.kernels.penalties import k3
 from grpo_ref.kernels.rewards import soft_overlong, task_reward
-from grpo_ref.kernels.surrogates import cispo, clipped, dual_clipped, gspo_token, sapo, two_sided_clipped
+from grpo_ref.kernels.surrogates import (
+    cispo,
+    clipped,
+    dual_clipped,
+    gspo_token,
+    importance_weighted,
+    sapo,
+    two_sided_clipped,
+)
 from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect, one_of
 from grpo_ref.trainers.ms_swift.keys import (
     ABOUT,
     ALIASES,
     BEFORE,
+    BEHAVIOUR,
     BEYOND,
     CONCEPTS,
     DEFAULTS,
     OTHERS,
     VARIANTS,
+    Behaviour,
 )
 from grpo_ref.trainers.ms_swift.losses import (
     LARGEST,
@@ -53,6 +63,7 @@ from grpo_ref.trainers.ms_swift.quirks import (
 )
 from grpo_ref.trainers.ms_swift.refusals import ALLOWED, OVER_ALL, check, has_overlong, names_of
 from grpo_ref.trainers.ms_swift.traps import TRAPS
+from grpo_ref.trainers.ms_swift.versions import VERSIONS, foreign
 from grpo_ref.trainers.ms_swift.words import WORDS
 
 
@@ -73,7 +84,8 @@ def recipe(**config: Any) -> Recipe:
 
 def _build(s: SimpleNamespace) -> Recipe:
     s = SimpleNamespace(**vars(s) | {"loss_type": _single(s.loss_type), "beta": _or(s.beta, 0.04)})
-    one_of("scale_rewards", s.scale_rewards, dict.fromkeys(ALLOWED["scale_rewards"]))
+    one_of("scale_rewards", s.scale_rewards, dict.fromkeys(s.behaviour.scales))
+    s.scale_rewards = {True: "group", False: "none"}.get(s.scale_rewards, s.scale_rewards)
     s.scale_rewards = "none" if s.loss_type == "real" else s.scale_rewards
     check(s)
     in_reward = _in_reward(s)
@@ -146,6 +158,8 @@ def _surrogate(s: SimpleNamespace) -> Slot:
     if s.loss_type == "sapo":
         soft = slot(sapo, tau_positive=s.tau_pos, tau_negative=s.tau_neg)
         return slot(by_token, gain=soft) if by_itself else soft
+    if s.epsilon is None:
+        return slot(importance_weighted)
     clips = {"clip_low": min(s.epsilon, NO_CLIP_LOW), "clip_high": high}
     if s.delta is None:
         return slot(gspo_token if by_itself else clipped, **clips)
@@ -203,7 +217,8 @@ def _future(s: SimpleNamespace) -> Slot:
 
 def _penalty(s: SimpleNamespace) -> Slot:
     weights = () if s.loss_type == "real" else (*_sampler(s), *_fresh(s))
-    return slot(weighed_k3, weights=weights) if weights else slot(k3, max_log_ratio=LARGEST, max_value=10.0)
+    limits = {"max_log_ratio": LARGEST, "max_value": 10.0} if s.behaviour.is_limited else {}
+    return slot(weighed_k3, weights=weights) if weights else slot(k3, **limits)
 
 
 def _aggregate(s: SimpleNamespace) -> Slot:
@@ -226,8 +241,10 @@ DIALECT = Dialect(
     defaults=DEFAULTS,
     build=_build,
     choices={
-        **{key: ALLOWED[key] for key in ("loss_type", "importance_sampling_level", "advantage_estimator")},
-        **{key: ALLOWED[key] for key in ("scale_rewards", "rollout_importance_sampling_mode")},
+        "loss_type": Behaviour().loss_types,
+        "importance_sampling_level": Behaviour().levels,
+        "scale_rewards": Behaviour().scales,
+        **{key: ALLOWED[key] for key in ("advantage_estimator", "rollout_importance_sampling_mode")},
         "kl_in_reward": (True, False),
         "overlong_filter": (True, False),
         "dynamic_sample": (True, False),
@@ -257,6 +274,9 @@ DIALECT = Dialect(
     started=("swift rlhf", "flags"),
     package="ms-swift",
     parent="trl",
+    versions=VERSIONS,
+    absent=frozenset({BEHAVIOUR}),
+    foreign=foreign("4.5"),
     signs=("rlhf_type",),
     mean=lambda s: (
         "the generation batch, all processes and micro-batches together"

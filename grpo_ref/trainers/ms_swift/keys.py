@@ -3,11 +3,33 @@
 Those of `transformers.Seq2SeqTrainingArguments` are among them. tests/data/record/keys_ms_swift.py compares all.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from grpo_ref.trainers.dialect import COMPLETIONS, DIVISOR, PASSES
 
+
+class Behaviour(NamedTuple):
+    """What no argument says, and what versions did otherwise.
+
+    Attributes:
+      loss_types: those that there are and that can be said here.
+      levels: the values of importance_sampling_level.
+      scales: the values of scale_rewards.
+      is_limited: whether the penalty's log-ratio and its value have limits.
+      checks_sampler: whether combinations of arguments of the sampler are refused.
+    """
+
+    loss_types: tuple[str, ...] = ("grpo", "bnpo", "dr_grpo", "dapo", "cispo", "sapo", "real", "fipo")
+    levels: tuple[str, ...] = ("token", "sequence", "sequence_token")
+    scales: tuple[str | bool, ...] = ("group", "batch", "none", "gdpo")
+    is_limited: bool = True
+    checks_sampler: bool = True
+
+
+BEHAVIOUR = "behaviour"
+"""Stands for `Behaviour` among the arguments; it is none, and cannot be given."""
 OBJECTIVE: dict[str, Any] = {
+    BEHAVIOUR: Behaviour(),
     "rlhf_type": "grpo",
     "loss_type": "grpo",
     "epsilon": 0.2,

@@ -6,10 +6,7 @@ from types import SimpleNamespace
 from grpo_ref.trainers.dialect import one_of
 
 ALLOWED = {
-    "loss_type": ("grpo", "bnpo", "dr_grpo", "dapo", "cispo", "sapo", "real", "fipo"),
-    "importance_sampling_level": ("token", "sequence", "sequence_token"),
     "advantage_estimator": ("grpo", "rloo", "reinforce_plus_plus"),
-    "scale_rewards": ("group", "batch", "none", "gdpo"),
     "rollout_importance_sampling_mode": (
         *(None, "token_truncate", "token_mask"),
         *("sequence_truncate", "sequence_mask"),
@@ -32,9 +29,11 @@ def check(s: SimpleNamespace) -> None:
     _expect(
         s.rlhf_type == "grpo", f"rlhf_type: expected one of 'grpo', got {s.rlhf_type!r}, which is no GRPO"
     )
-    for key, values in ALLOWED.items():
+    own = {"loss_type": s.behaviour.loss_types, "importance_sampling_level": s.behaviour.levels}
+    for key, values in (own | ALLOWED).items():
         one_of(key, getattr(s, key), dict.fromkeys(values))
-    _check_sampler(s)
+    if s.behaviour.checks_sampler:
+        _check_sampler(s)
     _check_groups(s)
     _check_loss(s)
     _check_overlong(s)

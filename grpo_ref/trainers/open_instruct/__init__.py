@@ -13,7 +13,7 @@ from grpo_ref.kernels.rewards import task_reward
 from grpo_ref.kernels.surrogates import cispo, clipped
 from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.trainers.dialect import Dialect, one_of
-from grpo_ref.trainers.open_instruct.keys import ABOUT, CONCEPTS, DEFAULTS, OTHERS
+from grpo_ref.trainers.open_instruct.keys import ABOUT, CONCEPTS, DEFAULTS, GONE, OTHERS
 from grpo_ref.trainers.open_instruct.metrics import METRICS
 from grpo_ref.trainers.open_instruct.quirks import (
     CALLS,
@@ -25,9 +25,9 @@ from grpo_ref.trainers.open_instruct.quirks import (
 )
 from grpo_ref.trainers.open_instruct.refusals import check
 from grpo_ref.trainers.open_instruct.traps import TRAPS
+from grpo_ref.trainers.open_instruct.versions import VERSIONS
 from grpo_ref.trainers.open_instruct.words import WORDS
 
-ADVANTAGES = {"centered": slot(group_centered), "standard": slot(group_normalized, ddof=0, eps=1e-8)}
 NO_LOWER_CLIP = 1.0 - 2.0**-53
 """The widest clip_low of the kernel; in Open Instruct it may be 1 or more, and then no ratio is too low."""
 
@@ -49,20 +49,22 @@ def recipe(**config: Any) -> Recipe:
 
 def _build(s: SimpleNamespace) -> Recipe:
     check(s)
+    low, high = (s.clip_lower, s.clip_higher) if s.cliprange is None else (s.cliprange, s.cliprange)
     surrogates = {
-        "dapo": slot(clipped, clip_low=min(s.clip_lower, NO_LOWER_CLIP), clip_high=s.clip_higher),
-        "cispo": slot(cispo, max_ratio=1.0 + s.clip_higher),
+        "dapo": slot(clipped, clip_low=min(low, NO_LOWER_CLIP), clip_high=high),
+        "cispo": slot(cispo, max_ratio=1.0 + high),
     }
-    whole = s.loss_denominator == "token"
+    advantages = {"centered": slot(group_centered), "standard": slot(group_normalized, ddof=s.ddof, eps=1e-8)}
+    divisor = s.loss_denominator if s.masked_mean_denominator is None else s.masked_mean_denominator
     return Recipe(
         reward=slot(task_reward),
         keep=slot(groups_with_std if s.filter_zero_std_samples else all_groups),
-        advantage=one_of("advantage_normalization_type", s.advantage_normalization_type, ADVANTAGES),
+        advantage=one_of("advantage_normalization_type", s.advantage_normalization_type, advantages),
         level=token_level,
         surrogate=one_of("loss_fn", s.loss_fn, surrogates),
         penalty=one_of("kl_estimator", s.kl_estimator, KL_ESTIMATORS),
         kl_coef=s.beta if s.load_ref_policy else 0.0,
-        aggregate=slot(token_mean) if whole else slot(token_sum_over, tokens=float(s.loss_denominator)),
+        aggregate=slot(token_mean) if divisor == "token" else slot(token_sum_over, tokens=float(divisor)),
         source=DIALECT.version,
         admit=slot(ended_completions if s.mask_truncated_completions else all_completions),
         corrections=_corrections(s),
@@ -72,7 +74,8 @@ def _build(s: SimpleNamespace) -> Recipe:
 def _corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
     """The ratio of learner to sampler, limited, and a window outside which nothing counts."""
     if not s.use_rho_correction:
-        return ()
+        cap = s.truncated_importance_sampling_ratio_cap
+        return (slot(rho_clamp, max_ratio=cap),) if cap > 0.0 else ()
     level = sequence_mean_level if s.rho_mask_sequence_level else token_level
     low, high = _bounds(s.rho_clamp_lower_bound, s.rho_clamp_upper_bound)
     clamp = slot(rho_clamp, min_ratio=low, max_ratio=high, level=level)
@@ -97,7 +100,7 @@ DIALECT = Dialect(
     choices={
         "loss_fn": ("dapo", "cispo"),
         "kl_estimator": tuple(KL_ESTIMATORS),
-        "advantage_normalization_type": tuple(ADVANTAGES),
+        "advantage_normalization_type": ("centered", "standard"),
         "filter_zero_std_samples": (True, False),
         "mask_truncated_completions": (True, False),
         "use_rho_correction": (True, False),
@@ -118,7 +121,8 @@ DIALECT = Dialect(
     started=("python open_instruct/grpo_fast.py", "flags"),
     former={"kl_estimator": {"kl1": 0, "kl2": 1, "kl3": 2, "kl4": 3}},
     package="open-instruct",
-    forks="Open Instruct has no versions, and its defaults changed in March 2026: clip_higher was 0.2 before.",
+    versions=VERSIONS,
+    absent=frozenset(GONE),
     mean=lambda s: "the mini-batch of a step, all ranks and packs together",
     words=WORDS,
 )

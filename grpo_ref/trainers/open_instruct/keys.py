@@ -42,7 +42,15 @@ CHECKED: dict[str, Any] = {
     "deepspeed_stage": 0,
 }
 """What is no part of the objective, but is refused in some combinations."""
-DEFAULTS = OBJECTIVE | CHECKED
+GONE: dict[str, Any] = {
+    "cliprange": None,
+    "ddof": 0,
+    "masked_mean_axis": None,
+    "masked_mean_denominator": None,
+    "truncated_importance_sampling_ratio_cap": 0.0,
+}
+"""What other versions have, with the value that says what is done today."""
+DEFAULTS = OBJECTIVE | CHECKED | GONE
 OTHERS = frozenset(
     """activation_checkpointing_mode activation_checkpointing_modules activation_memory_budget add_bos
     additive_format_reward alpha attn_implementation backend_timeout bnb_4bit_quant_type
@@ -92,6 +100,7 @@ ABOUT = {
     "beta": "This is the weight of the KL penalty.",
     "inflight_updates": "With this, one completion may be sampled from more than one policy.",
     "load_ref_policy": "Without a reference there is no penalty, and beta has to be 0.",
+    "masked_mean_axis": "This is the axis of the mean; of a micro-batch of one pack, 1 is the mean over all tokens.",
     "mask_tool_use": "This leaves what tools have written out of the mask.",
     "no_resampling_pass_rate": "Prompts that are solved this often are not drawn again.",
     "num_mini_batches": "Into so many updates a batch is cut. From the second one on there are ratios to clip.",

@@ -28,6 +28,20 @@ REFUSALS = (
         "use_vllm_logprobs: refused together with use_rho_correction, which is on by default",
     ),
     Refusal(
+        lambda s: bool(s.use_vllm_logprobs and s.truncated_importance_sampling_ratio_cap > 0.0),
+        "use_vllm_logprobs: refused together with truncated_importance_sampling_ratio_cap",
+    ),
+    Refusal(
+        lambda s: (
+            not (s.masked_mean_axis is None or (s.masked_mean_axis, s.per_device_train_batch_size) == (1, 1))
+        ),
+        "masked_mean_axis: a mean over each pack cannot be expressed here, nor one over each position",
+    ),
+    Refusal(
+        lambda s: s.masked_mean_denominator is not None and s.masked_mean_denominator <= 0.0,
+        "masked_mean_denominator: expected a number > 0",
+    ),
+    Refusal(
         lambda s: not s.load_ref_policy and s.beta != 0.0,
         "load_ref_policy: without a reference, beta has to be 0; its default is 0.05",
     ),

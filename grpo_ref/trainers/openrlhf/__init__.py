@@ -8,6 +8,7 @@ from grpo_ref.kernels.advantages import (
     group_centered,
     group_normalized,
     leave_one_out,
+    raw_rewards,
     whitened,
 )
 from grpo_ref.kernels.aggregation import sequence_mean_token_mean, token_mean
@@ -22,12 +23,16 @@ from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect, one_of
 from grpo_ref.trainers.openrlhf.keys import (
     ABOUT,
     ALIASES,
+    BEHAVIOUR,
     BEYOND,
     CONCEPTS,
     DEFAULTS,
+    FORMER,
     GROUPS,
     NOT_SET,
     OTHERS,
+    REPLACED,
+    Behaviour,
 )
 from grpo_ref.trainers.openrlhf.metrics import METRICS
 from grpo_ref.trainers.openrlhf.quirks import (
@@ -44,6 +49,7 @@ from grpo_ref.trainers.openrlhf.quirks import (
 )
 from grpo_ref.trainers.openrlhf.refusals import check
 from grpo_ref.trainers.openrlhf.traps import TRAPS
+from grpo_ref.trainers.openrlhf.versions import VERSIONS, foreign
 from grpo_ref.trainers.openrlhf.words import WORDS
 
 SCORES = {
@@ -51,15 +57,18 @@ SCORES = {
     "dr_grpo": slot(group_centered),
     "rloo": slot(leave_one_out),
 }
-"""What is taken off the reward, by estimator."""
-WHITENED = ("reinforce_baseline", "reinforce")
-"""The estimators whose advantages are whitened over the tokens of the batch."""
-PENALTIES = {
-    "k1": slot(k1, max_log_ratio=10.0),
-    "k2": slot(k2, max_log_ratio=sqrt(20.0)),
-    "k3": slot(k3, max_value=10.0),
-}
-"""Each value is limited to 10; for k2 that is a limit of its log-ratio."""
+"""What is taken off the reward, by estimator, where nothing is whitened."""
+WHITENED = {"reinforce_baseline": group_centered, "reinforce": raw_rewards, "rloo": leave_one_out}
+"""The same, where the advantages are whitened."""
+
+
+def penalties(limit: float = Behaviour().max_penalty) -> dict[str, Slot]:
+    """Each estimator with its value limited; for k2 that is a limit of its log-ratio."""
+    return {
+        "k1": slot(k1, max_log_ratio=limit),
+        "k2": slot(k2, max_log_ratio=sqrt(2.0 * limit)),
+        "k3": slot(k3, max_value=limit),
+    }
 
 
 def recipe(**config: Any) -> Recipe:
@@ -82,24 +91,33 @@ def recipe(**config: Any) -> Recipe:
 def _build(s: SimpleNamespace) -> Recipe:
     settings = vars(s)
     check(settings)
+    behaviour: Behaviour = settings[BEHAVIOUR]
     sequence = settings["actor.policy_loss_type"] == "gspo"
-    by_token = settings["token_level_loss"] and not sequence
+    by_token = settings["token_level_loss"] and (behaviour.gspo_by_token or not sequence)
     per_completion = slot(sequence_mean_token_mean, count_empty=False)
     in_loss = settings["algo.kl.use_loss"] and settings["algo.kl.init_coef"] > 0.0
+    apart = in_loss and behaviour.penalty_by_token and not by_token
+    limit = inf if sequence else behaviour.max_log_ratio
     return Recipe(
         reward=_reward(settings),
         keep=_keep(settings),
         advantage=_advantage(settings),
         level=sequence_mean_level if sequence else token_level,
         surrogate=_surrogate(settings),
-        penalty=one_of("algo.kl.estimator", settings["algo.kl.estimator"], PENALTIES),
+        penalty=_penalty(settings),
         kl_coef=settings["algo.kl.init_coef"] if in_loss else 0.0,
         aggregate=slot(token_mean) if by_token else per_completion,
         source=DIALECT.version,
-        corrections=() if sequence else _corrections(settings),
-        log_ratio_limits=(-inf, inf) if sequence else (-20.0, 20.0),
-        penalty_aggregate=slot(token_mean) if in_loss and not by_token else None,
+        corrections=() if sequence and behaviour.gspo_against_sampler else _corrections(settings),
+        log_ratio_limits=(-limit, limit),
+        penalty_aggregate=slot(token_mean) if apart else None,
     )
+
+
+def _penalty(settings: dict[str, Any]) -> Slot:
+    known = penalties(settings[BEHAVIOUR].max_penalty)
+    estimator: Slot = one_of("algo.kl.estimator", settings["algo.kl.estimator"], known)
+    return estimator
 
 
 def _reward(settings: dict[str, Any]) -> Slot:
@@ -123,21 +141,20 @@ def _advantage(settings: dict[str, Any]) -> Slot:
     alone, coef = _alone(settings), settings["algo.kl.init_coef"]
     if settings["algo.kl.use_loss"] or not coef > 0.0:
         return alone
-    penalty = PENALTIES[settings["algo.kl.estimator"]]
-    return slot(returned_with_penalty, alone=alone, penalty=penalty, kl_coef=coef)
+    return slot(returned_with_penalty, alone=alone, penalty=_penalty(settings), kl_coef=coef)
 
 
 def _alone(settings: dict[str, Any]) -> Slot:
     """The baseline, its limits, and for some estimators the whitening."""
     estimator = settings["algo.advantage.estimator"]
     low, high = settings["reward.clip_range"]
-    if estimator in WHITENED:
-        group = estimator != "reinforce"
-        gamma = 1.0 if group else settings["algo.advantage.gamma"]
+    if estimator in settings[BEHAVIOUR].whitened:
+        gamma = settings["algo.advantage.gamma"] if estimator == "reinforce" else 1.0
         divided = not settings["algo.advantage.no_std_norm"]
-        return slot(returned, baseline=group, limits=(low, high), gamma=gamma, divided=divided)
-    scores: Slot = one_of("algo.advantage.estimator", estimator, SCORES)
-    return slot(limited, scores=scores, limits=(low, high)) if _binds(settings, estimator) else scores
+        scores = WHITENED[estimator]
+        return slot(returned, scores=scores, limits=(low, high), gamma=gamma, divided=divided)
+    alone = SCORES[estimator]
+    return slot(limited, scores=alone, limits=(low, high)) if _binds(settings, estimator) else alone
 
 
 def _binds(settings: dict[str, Any], estimator: str) -> bool:
@@ -158,7 +175,8 @@ def _surrogate(settings: dict[str, Any]) -> Slot:
     clips["clip_low"] = min(clips["clip_low"], NO_CLIP_LOW)
     dual = {} if settings["actor.dual_clip"] is None else {"max_ratio": settings["actor.dual_clip"]}
     corrected = settings["algo.advantage.is_correction_enable"]
-    if corrected and settings["actor.policy_loss_type"] == "gspo":
+    against_sampler = settings[BEHAVIOUR].gspo_against_sampler
+    if corrected and against_sampler and settings["actor.policy_loss_type"] == "gspo":
         return slot(clipped_against_sampler, **clips, **dual)
     if min(clips["clip_low"], clips["clip_high"]) < 0.0:
         return slot(clipped_anywhere, **clips, **dual)
@@ -166,7 +184,8 @@ def _surrogate(settings: dict[str, Any]) -> Slot:
 
 
 def _corrections(settings: dict[str, Any]) -> tuple[Slot, ...]:
-    low, high = settings["algo.advantage.is_correction_threshold"]
+    threshold = settings["algo.advantage.is_correction_threshold"]
+    low, high = threshold if isinstance(threshold, list) else (0.0, threshold)
     window = {"min_ratio": max(low, 0.0), "max_ratio": high}
     limits = slot(truncated, **window, unknown=nan)
     inside = slot(indicator, level=sequence_mean_level, **window, unknown=nan)
@@ -187,18 +206,19 @@ DIALECT = Dialect(
     defaults=DEFAULTS,
     build=_build,
     choices={
-        "algo.advantage.estimator": (*SCORES, *WHITENED),
+        "algo.advantage.estimator": Behaviour().estimators,
         "algo.advantage.no_std_norm": (True, False),
         "actor.policy_loss_type": ("ppo", "gspo"),
         "algo.kl.use_loss": (True, False),
-        "algo.kl.estimator": tuple(PENALTIES),
+        "algo.kl.estimator": tuple(penalties()),
         "algo.advantage.is_correction_enable": (True, False),
         "algo.advantage.is_correction_type": ("tis", "icepop", "seq-mask-tis"),
         "algo.dynamic_filtering_enable": (True, False),
     },
     others=OTHERS,
     beyond=BEYOND,
-    aliases=ALIASES,
+    aliases=ALIASES | REPLACED,
+    former=FORMER,
     groups=GROUPS,
     always=("algo.advantage.estimator", "rollout.n_samples_per_prompt"),
     concepts=CONCEPTS,
@@ -219,6 +239,9 @@ DIALECT = Dialect(
     package="openrlhf",
     forks="A repository that carries its own OpenRLHF may compute something else; look at its models/loss.py.",
     mean=lambda s: "the batch of a step, all ranks and micro-batches together",
+    versions=VERSIONS,
+    absent=frozenset({BEHAVIOUR}),
+    foreign=foreign("0.11"),
     needed={
         "algo.advantage.estimator": "without --algo.advantage.estimator (--advantage_estimator in earlier versions) it"
         " trains PPO with a critic (GAE), which is not of this family"

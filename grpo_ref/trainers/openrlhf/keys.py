@@ -1,13 +1,39 @@
 """The flags of `train_ppo_ray`, OpenRLHF 3c3be623 (August 2026), and the flat ones from before April 2026."""
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from grpo_ref.trainers.dialect import BONUS, COMPLETIONS, PASSES
 
+
+class Behaviour(NamedTuple):
+    """What no flag says, and what versions did otherwise.
+
+    Attributes:
+      estimators: those without a critic.
+      whitened: those of them whose advantages are whitened over the tokens of the batch.
+      max_penalty: no value of the penalty counts as more, nor as less than its negative.
+      max_log_ratio: the same of the log-ratio of a token, except for gspo.
+      penalty_by_token: whether the penalty in the loss is a mean over tokens, and not over completions.
+      gspo_by_token: whether gspo is.
+      gspo_against_sampler: whether the correction for the sampler takes the ratio of gspo against it, and not weights.
+    """
+
+    estimators: tuple[str, ...] = ("group_norm", "dr_grpo", "rloo", "reinforce_baseline", "reinforce")
+    whitened: tuple[str, ...] = ("reinforce_baseline", "reinforce")
+    max_penalty: float = 10.0
+    max_log_ratio: float = 20.0
+    penalty_by_token: bool = True
+    gspo_by_token: bool = False
+    gspo_against_sampler: bool = True
+
+
 NOT_SET = ""
 """In place of None, which `convert` would try numbers for: no flag sets these."""
+BEHAVIOUR = "behaviour"
+"""Stands for `Behaviour` among the keys; it is none, and cannot be given."""
 OBJECTIVE: dict[str, Any] = {
+    BEHAVIOUR: Behaviour(),
     "algo.advantage.estimator": "group_norm",
     "algo.advantage.no_std_norm": False,
     "algo.advantage.gamma": 1.0,
@@ -85,8 +111,9 @@ OTHERS = frozenset(
     train.ema_beta train.enable_ema train.full_determinism_enable train.max_tokens_per_gpu
     train.micro_batch_size train.num_episodes train.seed use_ms vllm.enable_prefix_caching vllm.enforce_eager
     vllm.gpu_memory_utilization vllm.sync_backend vllm.sync_with_ray
-    actor_init_on_gpu actor_learning_rate adam_betas bf16 critic_learning_rate flash_attn generate_max_len l2
-    lr_scheduler lr_warmup_ratio max_norm perf prompt_max_len ref_reward_offload""".split()
+    actor_init_on_gpu actor_learning_rate adam_betas bf16 critic_learning_rate flash_attn l2 lr_scheduler
+    lr_warmup_ratio max_norm perf pretrain_data_probs pretrain_split prompt_max_len ref_reward_offload
+    torch_compile universal_ckpt""".split()
 ) | frozenset(_OPTIMIZERS)
 BEYOND = {
     "algo.kl.target": (
@@ -97,6 +124,7 @@ BEYOND = {
         0,
         "A loss that balances the experts of the model is added; it is not of the tokens.",
     ),
+    "pretrain_data": (None, "A loss on this data was added, as in pretraining."),
     "ptx_coef": (
         0.05,
         "This weighed a loss on other data, which was taken out; no version with groups has it.",
@@ -151,6 +179,16 @@ ALIASES = (
     | {key.rpartition(".")[2]: key for key in _SHORTER.split()}
 )
 """The flag before April 2026 -> the one that does the same."""
+REPLACED = {
+    "use_kl_estimator_k3": "algo.kl.estimator",
+    "use_icepop": "algo.advantage.is_correction_type",
+    "generate_max_len": "rollout.max_new_tokens",
+}
+"""Flags that were gone before April 2026, two of them without a value; another says the same."""
+FORMER: dict[str, dict[Any, str]] = {
+    "algo.kl.estimator": {True: "k3", False: "k1"},
+    "algo.advantage.is_correction_type": {True: "icepop", False: "tis", "mis": "seq-mask-tis"},
+}
 GROUPS = frozenset(part for key in [*DEFAULTS, *OTHERS, *BEYOND] for part in key.split(".")[:-1])
 CONCEPTS = {
     COMPLETIONS: "rollout.n_samples_per_prompt",

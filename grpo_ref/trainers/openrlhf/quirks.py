@@ -1,15 +1,15 @@
 """What OpenRLHF alone does: rewards that are limited after the baseline and become returns per token, and others."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.arrays import BATCH, MEMBERS, TOKENS, Array, array_namespace, at_least, is_set, where_mask
-from grpo_ref.kernels.advantages import group_centered, raw_rewards
+from grpo_ref.kernels.advantages import group_centered
 from grpo_ref.kernels.advantages.moments import masked_moments
 from grpo_ref.kernels.levels import sequence_mean_level
 from grpo_ref.kernels.rewards import soft_overlong_punishment
-from grpo_ref.recipes import Slot, slot
+from grpo_ref.recipes import Slot
 from grpo_ref.trainers.calls import advantages
 from grpo_ref.trainers.dialect import Call, Dialect
 from grpo_ref.types import Term
@@ -18,10 +18,11 @@ LIMITS = (-10.0, 10.0)
 """The default of reward.clip_range."""
 LEAST_VARIANCE = 1e-8
 """The variance of the advantages is not taken to be less."""
-WITH_BASELINE, WITHOUT = slot(group_centered), slot(raw_rewards)
+Scores = Callable[..., Array]
+"""What takes the baseline off, (P, G) -> (P, G): a kernel, or a part with settings."""
 
 
-def limited(rewards: Array, *, scores: Slot, limits: tuple[float, float] = LIMITS) -> Array:
+def limited(rewards: Array, *, scores: Scores, limits: tuple[float, float] = LIMITS) -> Array:
     """Rewards are limited after the baseline was taken off, not before.
 
         A = clip(scores(r), *limits)
@@ -43,30 +44,29 @@ def returned(
     rewards: Array,
     mask: Array,
     *,
-    baseline: bool = True,
+    scores: Scores = group_centered,
     limits: tuple[float, float] = LIMITS,
     gamma: float = 1.0,
     divided: bool = True,
 ) -> Array:
     """The reward stands at the last token and is discounted back; then the tokens of the batch are whitened.
 
-        Gₜ = γ^(last - t) clip(r - mean(r), *limits),   A = (G - mean) / √max(var, 1e-8)    over the tokens
+        Gₜ = γ^(last - t) clip(scores(r), *limits),   A = (G - mean) / √max(var, 1e-8)    over the tokens
 
     Args:
       rewards: (P, G), one row per prompt.
       mask: (P, G, T) 1 on completion tokens.
-      baseline: whether the group's mean is taken off the reward first.
-      limits: as in `limited`.
+      scores, limits: as in `limited`.
       gamma: the discount per position, holes in the mask included.
       divided: whether the result is divided by the standard deviation over the tokens, which has divisor N.
 
     Returns:
       (P, G, T), 0 on padding.
 
-    OpenRLHF `compute_advantages_and_returns` with "reinforce_baseline", and with "reinforce".
+    OpenRLHF `compute_advantages_and_returns` with "reinforce_baseline", and with "reinforce"; before 0.8.5 "rloo" too.
     """
     costs = array_namespace(rewards, mask).zeros_like(mask, dtype=rewards.dtype)
-    return _returned(rewards, mask, costs, baseline=baseline, limits=limits, gamma=gamma, divided=divided)
+    return _returned(rewards, mask, costs, scores=scores, limits=limits, gamma=gamma, divided=divided)
 
 
 def returned_with_penalty(
@@ -104,12 +104,10 @@ def returned_with_penalty(
     return _returns(alone(rewards=rewards), costs, mask, gamma=1.0)
 
 
-def scores_of(advantage: Slot) -> Slot:
+def scores_of(advantage: Slot) -> Scores:
     """The part that takes the baseline off, without what is done to its result."""
     alone: Slot = advantage.settings.get("alone", advantage)
-    if alone.kernel is returned:
-        return WITH_BASELINE if alone.settings["baseline"] else WITHOUT
-    scores: Slot = alone.settings.get("scores", alone)
+    scores: Scores = alone.settings.get("scores", alone)
     return scores
 
 
@@ -118,13 +116,13 @@ def _returned(
     mask: Array,
     costs: Array,
     *,
-    baseline: bool,
+    scores: Scores,
     limits: tuple[float, float],
     gamma: float,
     divided: bool,
 ) -> Array:
     """Returns of the limited reward minus the costs, whitened over the tokens of the batch."""
-    shaped = limited(rewards, scores=WITH_BASELINE if baseline else WITHOUT, limits=limits)
+    shaped = limited(rewards, scores=scores, limits=limits)
     returns = _returns(shaped, costs, mask, gamma)
     mean, variance = masked_moments(returns, mask, axis=BATCH, ddof=0)
     scale = array_namespace(returns).sqrt(at_least(variance, LEAST_VARIANCE)) if divided else 1.0

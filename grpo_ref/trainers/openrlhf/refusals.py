@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from grpo_ref.trainers.dialect import one_of
+from grpo_ref.trainers.openrlhf.keys import BEHAVIOUR
 
 ALLOWED = {
-    "algo.advantage.estimator": ("group_norm", "dr_grpo", "rloo", "reinforce_baseline", "reinforce"),
     "actor.policy_loss_type": ("ppo", "gspo"),
     "algo.kl.estimator": ("k1", "k2", "k3"),
     "algo.advantage.is_correction_type": ("tis", "icepop", "seq-mask-tis"),
 }
-"""gae, which needs a critic, is the one value that OpenRLHF takes and no recipe here can express."""
 PAIRS = ("algo.advantage.is_correction_threshold", "algo.dynamic_filtering_range", "reward.clip_range")
+"""A threshold that is one number, as before 0.9.1, is an upper bound."""
 
 
 def check(settings: Mapping[str, Any]) -> None:
@@ -21,12 +21,18 @@ def check(settings: Mapping[str, Any]) -> None:
     Args:
       settings: every key with its value.
 
+    gae, which needs a critic, is the one estimator that OpenRLHF takes and no recipe here can express.
+
     OpenRLHF `train_ppo_ray`, main block; `PolicyLoss`; `length_penalty.py`.
     """
+    estimators = dict.fromkeys(settings[BEHAVIOUR].estimators)
+    one_of("algo.advantage.estimator", settings["algo.advantage.estimator"], estimators)
     for key, values in ALLOWED.items():
         one_of(key, settings[key], dict.fromkeys(values))
     for key in PAIRS:
-        _expect(len(settings[key]) == 2, f"{key}: expected a low and a high number, got {settings[key]}")
+        value = settings[key]
+        is_pair = not isinstance(value, list) or len(value) == 2
+        _expect(is_pair, f"{key}: expected a low and a high number, got {value}")
     both = settings["actor.eps_clip_low_high"]
     _expect(len(both) in (0, 2), f"actor.eps_clip_low_high: expected a low and a high number, got {both}")
     dual = settings["actor.dual_clip"]

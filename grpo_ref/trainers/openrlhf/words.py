@@ -40,8 +40,8 @@ WORDS: Mapping[Kernel, Words] = {
     window_times_ratio: "importance weights against the sampler per token, 0 {outside}",
     the_same: "every token weighted {weight}, as the bounds for the sampler's ratio are in the wrong order",
     limited: "{scores}, limited to {limits}",
-    returned: "{baseline:True=rewards centred within groups{group}|rewards without a baseline}, limited to"
-    " {limits}<, discounted by {gamma}>, {divided:True=standardised|centred} over all tokens (REINFORCE++)",
+    returned: "{scores}, limited to {limits}<, discounted by {gamma}>,"
+    " {divided:True=standardised|centred} over all tokens (REINFORCE++)",
     returned_with_penalty: _with_penalty,
     shaped_reward: _shaped,
     mean_between: "only groups with a mean reward between {low} and {high}",

@@ -70,7 +70,7 @@ if __name__ == "__main__":
     theirs = defaults(Path(sys.argv[1]))
     names = set(theirs) | of_transformers()
     problems = [f"{name}: not known" for name in sorted(names) if DIALECT.key(name) is None]
-    for name, ours in DIALECT.defaults.items():
+    for name, ours in ((key, value) for key, value in DIALECT.defaults.items() if key not in DIALECT.absent):
         default = RESOLVED.get(name, theirs.get(name, "no such key"))
         if default != ours:
             problems.append(f"{name}: the default is {default!r}, not {ours!r}")

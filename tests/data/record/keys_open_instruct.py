@@ -71,7 +71,7 @@ def main(sources: Path) -> int:
     names, own = parsed(sources)
     found = classes(sources)
     theirs = {key: default for name in names for key, default in keys(found, name)} | own
-    ours = {*DIALECT.defaults, *DIALECT.others, *DIALECT.beyond}
+    ours = {*DIALECT.defaults, *DIALECT.others, *DIALECT.beyond} - DIALECT.absent
     problems = [f"unknown here: {key}" for key in theirs if DIALECT.key(key) is None]
     problems += [f"not Open Instruct's: {key}" for key in sorted(ours - set(theirs))]
     problems += [
