@@ -103,6 +103,7 @@ def _fitting(dialect: Dialect, keys: Mapping[str, Any]) -> list[Dialect]:
 
 def _otherwise(dialect: Dialect, before: list[Dialect], keys: Mapping[str, Any]) -> Iterator[str]:
     """What earlier versions that have all the keys compute otherwise, a sentence for each span of them."""
+    dialect = dialect.lenient()
     config = understood(dialect, keys, strict=False, forked=True).config
     spans: dict[str, list[str]] = {}
     for each in before:
@@ -136,18 +137,22 @@ def _accepted(dialect: Dialect, config: Mapping[str, Any]) -> Recipe | None:
         return None
 
 
-def report(dialect: Dialect, launch: Launch, *, strict: bool = True) -> Report:
+def report(dialect: Dialect, launch: Launch, *, strict: bool = True, lenient: bool = True) -> Report:
     """Explain what was launched.
 
     Args:
       dialect: of its trainer, in its version.
       launch: what was read.
       strict: whether a key that looks like a slip in one that matters is an error.
+      lenient: whether a file that another version or a fork may have run is told with a caution, where what
+        would stop it today leaves its objective as it is.
 
     Raises:
       ValueError: for such a slip, for a value that the trainer would refuse, for a key without which the
         objective is of another family, or if no key that matters was understood.
     """
+    is_of_today = bool(launch.version) and dialect.version == DIALECTS[launch.trainer].version
+    today, dialect = dialect, dialect.lenient() if lenient and launch.why and not is_of_today else dialect
     found = understood(dialect, launch.keys, strict=strict, forked=bool(launch.why), added=launch.added)
     matters = {dialect.key(key) for key in [*found.config, *(each.key for each in found.unsure)]} - {None}
     if launch.keys and not matters and (found.strangers or not launch.is_sure):
@@ -161,8 +166,20 @@ def report(dialect: Dialect, launch: Launch, *, strict: bool = True) -> Report:
     if launch.why and not launch.is_sure:
         _refuse_the_lonely(dialect, found)
     explanation = explain(dialect, found.config, found.unsure)
+    launch = replace(launch, cautions=[*launch.cautions, *_stopped(today, found.config)])
     parts = [_doubted(dialect, found, part) for part in explanation.parts]
     return Report(dialect, launch, found, explanation._replace(parts=parts))
+
+
+def _stopped(dialect: Dialect, config: Mapping[str, Any]) -> Iterator[str]:
+    """What would stop a configuration with this version, a sentence."""
+    try:
+        dialect.recipe(**config)
+    except ValueError as error:
+        yield (
+            f"{dialect.version} would not run it ({str(error).rstrip('.')}). Another version or a fork may have,"
+            " and what its keys say is told."
+        )
 
 
 def _refuse_the_lonely(dialect: Dialect, found: Understood) -> None:

@@ -101,6 +101,10 @@ def _nowhere_said(settings: SimpleNamespace) -> str:
     return ""
 
 
+def _nothing_stops(settings: SimpleNamespace) -> None:
+    """No configuration of which there is an objective is refused."""
+
+
 @dataclass(frozen=True)
 class Dialect:
     """One trainer's way to say which objective it optimizes.
@@ -114,6 +118,8 @@ class Dialect:
     | `version`  | What the defaults and the behaviour were read from.                                          |
     | `build`    | A function from all settings to the recipe.                                                  |
     | `defaults` | Each key that changes the objective, with the trainer's default.                             |
+    | `stops`    | A function from all settings that raises a ValueError for what stops a run and leaves the    |
+    |            | objective as it is: batches that cannot be cut, GPUs that are not there.                     |
     | `choices`  | The values of each key that has only a few; `convert` tries them all.                        |
     | `others`   | The keys that exist and do not touch the objective.                                          |
     | `beyond`   | Each key that no recipe here can express: the one value at which it does nothing, and a      |
@@ -164,6 +170,7 @@ class Dialect:
     version: str
     build: Callable[[SimpleNamespace], Recipe]
     defaults: Mapping[str, Any]
+    stops: Callable[[SimpleNamespace], None] = _nothing_stops
     choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     others: frozenset[str] = frozenset()
     beyond: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
@@ -209,12 +216,17 @@ class Dialect:
         settings = self.settings(config)
         try:
             recipe = self.build(settings)
+            self.stops(settings)
             _try_out(recipe)
         except (TypeError, ZeroDivisionError, AttributeError) as error:
             raise ValueError(
                 f"{self.name}: {self._suspects(flat(config))} is of the wrong kind: {error}"
             ) from error
         return recipe
+
+    def lenient(self) -> "Dialect":
+        """The dialect that refuses no configuration for what stops a run and leaves the objective as it is."""
+        return replace(self, stops=_nothing_stops)
 
     def settings(self, config: Mapping[str, Any]) -> SimpleNamespace:
         """The defaults, changed where the configuration says otherwise; nested groups may be given as such.

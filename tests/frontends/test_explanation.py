@@ -214,3 +214,40 @@ def test_a_slip_that_hydra_was_told_to_add_is_told_and_not_refused():
     assert any(text.endswith("The nearest key is entropy_coeff.") for text in shown)
     with pytest.raises(ValueError, match="did you mean 'entropy_coeff'"):
         report(DIALECTS["verl"], Launch("verl", "`-m verl.trainer.main_ppo`", keys))
+
+
+STOPPED = {"worker.rollout.n": 3, "data.rollout_batch_size": 4, "worker.actor.global_batch_size": 4}
+
+
+def test_what_stops_a_run_today_and_leaves_the_objective_is_told_of_a_file_with_a_caution():
+    """EasyR1 cuts 4 prompts times 3 completions into micro-batches of 16, its default, for experience."""
+    dialect, launch = dialect_of(Launch("easy_r1", FOUND, STOPPED))
+    shown = report(dialect, launch)
+    assert "within groups of 3 " in shown.explanation.paragraph
+    stopped = (
+        f"{dialect.version} would not run it (micro_batch_size_per_device_for_experience: 12 completions"
+    )
+    assert shown.launch.cautions[-1].startswith(
+        f"{stopped} are no multiple of 16). Another version or a fork"
+    )
+
+
+@pytest.mark.parametrize(
+    ("launch", "lenient"),
+    [
+        (Launch("easy_r1", FOUND, STOPPED), False),
+        (Launch("easy_r1", "", STOPPED, is_sure=True), True),
+        (Launch("easy_r1", FOUND, STOPPED, version="b44b3114"), True),
+    ],
+    ids=["strict", "typed by hand", "of the version that refuses it"],
+)
+def test_what_stops_a_run_is_refused_where_it_is_what_is_asked(launch, lenient):
+    dialect, launch = dialect_of(launch)
+    with pytest.raises(ValueError, match="12 completions are no multiple of 16"):
+        report(dialect, launch, lenient=lenient)
+
+
+def test_what_leaves_no_objective_is_refused_of_a_file_too():
+    """A group of one has no spread, whatever version runs it."""
+    with pytest.raises(ValueError, match="groups of fewer than 2"):
+        report(*dialect_of(Launch("trl", FOUND, {"num_generations": 1})))

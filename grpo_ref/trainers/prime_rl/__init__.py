@@ -36,7 +36,7 @@ from grpo_ref.trainers.prime_rl.quirks import (
     probability_gated,
     symmetrically_gated,
 )
-from grpo_ref.trainers.prime_rl.refusals import check, chosen
+from grpo_ref.trainers.prime_rl.refusals import check, check_run, chosen
 from grpo_ref.trainers.prime_rl.traps import TRAPS
 from grpo_ref.trainers.prime_rl.words import WORDS
 
@@ -99,6 +99,7 @@ DIALECT = Dialect(
     version="prime-rl 559b44772 (2026-08-21)",
     defaults=DEFAULTS,
     build=_build,
+    stops=lambda s: check_run(chosen(vars(s))[0]),
     choices={
         "algo.type": ("grpo", "max_rl"),
         f"{PENALTY}type": (None, "linear"),
