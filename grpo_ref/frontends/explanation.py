@@ -176,9 +176,10 @@ def _stopped(dialect: Dialect, config: Mapping[str, Any]) -> Iterator[str]:
     try:
         dialect.recipe(**config)
     except ValueError as error:
+        told = str(error).rstrip(".")
         yield (
-            f"{dialect.version} would not run it ({str(error).rstrip('.')}). Another version or a fork may have,"
-            " and what its keys say is told."
+            f"{dialect.version} would not run it ({told}). Another version or a fork may have, and what its keys"
+            " say is told."
         )
 
 

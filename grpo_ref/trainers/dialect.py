@@ -493,6 +493,20 @@ class NoneOfThese(ValueError):
         self.name, self.value, self.known = name, value, tuple(known)
 
 
+class NotExpressed(NoneOfThese):
+    """A value that a trainer has and no recipe here can express, of one part alone: the others can be told.
+
+    Args:
+      name: of the key.
+      value: that it was given.
+      why: no recipe can express it, a part of a sentence.
+    """
+
+    def __init__(self, name: str, value: Any, why: str) -> None:
+        ValueError.__init__(self, f"{name}: {value} cannot be expressed here, {why}")
+        self.name, self.value, self.known, self.why = name, value, (), why
+
+
 def one_of(name: str, value: Any, known: Mapping[Any, Any]) -> Any:
     """The entry of a table, or a `NoneOfThese` that names the key and what it may be."""
     if value not in known:

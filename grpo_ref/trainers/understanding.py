@@ -5,7 +5,7 @@ from collections.abc import Container, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from grpo_ref.recipes import Recipe
-from grpo_ref.trainers.dialect import COMPLETIONS, Dialect, NoneOfThese
+from grpo_ref.trainers.dialect import COMPLETIONS, Dialect, NoneOfThese, NotExpressed
 from grpo_ref.trainers.forks import OTHER_FAMILY, OTHER_LOSS, is_off, touched
 from grpo_ref.trainers.launch.values import Unknown
 
@@ -122,12 +122,15 @@ def _values_of_forks(dialect: Dialect, config: dict[str, Any], strict: bool) -> 
         given = [
             key for key, value in config.items() if (dialect.key(key), value) == (error.name, error.value)
         ]
-        value, known = str(error.value), [str(each) for each in error.known]
-        near = difflib.get_close_matches(value, known, n=1, cutoff=0.8)
+        value = str(error.value)
+        near = difflib.get_close_matches(value, map(str, error.known), n=1, cutoff=0.8)
+        is_slip = any(_is_nearly(value, each) for each in near)
         is_another = error.name in dialect.choices and OTHER_FAMILY.search(value)
-        if not given or is_another or (near and strict):
+        if not given or is_another or (is_slip and strict):
             raise error
         why = f"{dialect.version} has no such value; a fork may have it"
+        if isinstance(error, NotExpressed):
+            why = f"no recipe here can express it, {error.why}"
         found[given[0]] = Unknown(str(config.pop(given[0])), why)
     return found
 
@@ -209,10 +212,18 @@ def _is_slip(dialect: Dialect, key: str, near: str) -> bool:
     """Whether a key is nearly one that matters."""
     name = dialect.aliases.get(near, near)
     matters = name in dialect.defaults or name in dialect.beyond
-    given, meant = key.split(".")[-1], near.split(".")[-1]
+    return matters and _is_nearly(key.split(".")[-1], near.split(".")[-1])
+
+
+def _is_nearly(given: str, meant: str) -> bool:
+    """Whether a few letters make one word the other.
+
+    >>> _is_nearly("token-meen", "token-mean"), _is_nearly("token-sum", "token-mean")
+    (True, False)
+    """
     same = sum(block.size for block in difflib.SequenceMatcher(None, given, meant).get_matching_blocks())
     others = max(len(given), len(meant)) - same
-    return matters and 0 < others <= min(SLIP, max(1, len(meant) // 6))
+    return 0 < others <= min(SLIP, max(1, len(meant) // 6))
 
 
 def _without_holes(key: str, value: Any) -> Any:

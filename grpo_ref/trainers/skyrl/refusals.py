@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from grpo_ref.trainers.dialect import one_of
+from grpo_ref.trainers.dialect import NotExpressed, one_of
 
 ALLOWED = {
     "kl_ctrl.type": ("fixed", "adaptive"),
@@ -59,11 +59,9 @@ def _check_algorithm(settings: Mapping[str, Any]) -> None:
         not normed or settings["max_seq_len"] is not None,
         "max_seq_len: SkyRL refuses seq_mean_token_sum_norm without it",
     )
-    _expect(
-        settings["dynamic_sampling.type"] != "replace",
-        "dynamic_sampling.type: replace cannot be expressed here. Copies of groups with contrast take the"
-        " place of those without.",
-    )
+    if settings["dynamic_sampling.type"] == "replace":
+        why = "copies of groups with contrast take the place of those without"
+        raise NotExpressed("dynamic_sampling.type", "replace", why)
     _expect(
         loss != "dual_clip" or settings["clip_ratio_c"] > 1.0,
         f"clip_ratio_c: a bound of 1 or less cannot be expressed here. Got {settings['clip_ratio_c']}",
