@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from grpo_ref.recipes import Recipe
 from grpo_ref.trainers import DIALECTS, Dialect, Explanation, Understood, change, explain, understood
-from grpo_ref.trainers.dialect import BONUS, COMPLETIONS, learns_alone, numbered
+from grpo_ref.trainers.dialect import BONUS, numbered
 from grpo_ref.trainers.explain import Part
 from grpo_ref.trainers.launch import Launch
-from grpo_ref.trainers.understanding import refuse_if_nothing_is_left
+from grpo_ref.trainers.understanding import doubts_of_groups, refuse_if_nothing_is_left
 
 LOSS = "loss = -Σ W (c s(r, A) - β d)"
 """The four lines of `grpo_ref.loss` as one."""
@@ -163,8 +163,7 @@ def report(dialect: Dialect, launch: Launch, *, strict: bool = True, lenient: bo
         raise ValueError(f"{dialect.name}: {missing[0]}")
     if launch.why:
         refuse_if_nothing_is_left(dialect, found)
-    if launch.why and not launch.is_sure:
-        _refuse_the_lonely(dialect, found)
+        found.unsure.extend(doubts_of_groups(dialect, found, launch.program, is_sure=launch.is_sure))
     explanation = explain(dialect, found.config, found.unsure)
     launch = replace(launch, cautions=[*launch.cautions, *_stopped(today, found.config)])
     parts = [_doubted(dialect, found, part) for part in explanation.parts]
@@ -178,18 +177,8 @@ def _stopped(dialect: Dialect, config: Mapping[str, Any]) -> Iterator[str]:
     except ValueError as error:
         told = str(error).rstrip(".")
         yield (
-            f"{dialect.version} would not run it ({told}). Another version or a fork may have, and what its keys"
-            " say is told."
-        )
-
-
-def _refuse_the_lonely(dialect: Dialect, found: Understood) -> None:
-    """Raise a ValueError where a program that nobody knows would learn nothing, from groups of one."""
-    alone = dialect.concept(COMPLETIONS, found.config) == 1
-    if alone and not learns_alone(dialect.recipe(**found.config)):
-        raise ValueError(
-            f"{dialect.name}: in a group of one completion there is nothing to compare with. A program of its"
-            " own is started, which gets its advantages in another way; that way is not known here."
+            f"{dialect.version} would not run it ({told}). Another version or a fork may have, and what its"
+            " keys say is told."
         )
 
 

@@ -439,6 +439,21 @@ def learns_alone(recipe: Recipe) -> bool:
         return bool(np.any(np.nan_to_num(recipe.advantage(_record(np.array([[1.0], [0.0]]))))))
 
 
+def compares_in_groups(recipe: Recipe) -> bool:
+    """Whether it matters which completions are of one prompt.
+
+    >>> from grpo_ref import GRPO, REINFORCE
+    >>> compares_in_groups(GRPO), compares_in_groups(REINFORCE)
+    (True, False)
+    """
+    with np.errstate(all="ignore"):
+        together, apart = (
+            np.ravel(recipe.advantage(_record(np.array([[1.0, 0.0]]).reshape(shape))))
+            for shape in ((1, 2), (2, 1))
+        )
+    return not np.array_equal(together, apart, equal_nan=True)
+
+
 def _record(rewards: Array) -> SimpleNamespace:
     """What advantages are made of, with one token in each completion."""
     tokens = rewards[..., None]

@@ -124,7 +124,8 @@ def _warnings(
     dialect: Dialect, config: Mapping[str, Any], recipe: Recipe, unsure: Sequence[Unsure]
 ) -> Iterator[Warned]:
     """The traps of the trainer, and what goes wrong with any."""
-    size = dialect.concept(COMPLETIONS, config)
+    is_known = not any(COMPLETIONS in each.parts for each in unsure)
+    size = dialect.concept(COMPLETIONS, config) if is_known else None
     for trap in sprung(dialect.traps, dialect.settings(config), dialect.given(config)):
         outside = _recipe(dialect, _outside(dialect, config, trap))
         if _rests_on(dialect, trap, recipe.differences(outside) if outside else {}, unsure):

@@ -5,7 +5,14 @@ from collections.abc import Container, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from grpo_ref.recipes import Recipe
-from grpo_ref.trainers.dialect import COMPLETIONS, Dialect, NoneOfThese, NotExpressed
+from grpo_ref.trainers.dialect import (
+    COMPLETIONS,
+    Dialect,
+    NoneOfThese,
+    NotExpressed,
+    compares_in_groups,
+    learns_alone,
+)
 from grpo_ref.trainers.forks import OTHER_FAMILY, OTHER_LOSS, is_off, touched
 from grpo_ref.trainers.launch.values import Unknown
 
@@ -164,6 +171,41 @@ def _keys_of_forks(
         parts = touched(key, value, dict(strangers))
         if parts and not _is_said(dialect, config, parts, value):
             yield Unsure(key, value if isinstance(value, Unknown) else Unknown(str(value), why), parts)
+
+
+def doubts_of_groups(dialect: Dialect, found: Understood, program: str, *, is_sure: bool) -> Iterator[Unsure]:
+    """What is not known of a file's groups: how large they are, or what a group of one is compared with.
+
+    Args:
+      dialect: the trainer's.
+      found: its keys, sorted.
+      program: that is started, if it is none of the trainer's; it may have a default of its own.
+      is_sure: whether it is the trainer's own program that reads the keys.
+    """
+    name, size = dialect.concepts.get(COMPLETIONS, ""), dialect.concept(COMPLETIONS, found.config)
+    is_given = name in map(dialect.key, [*found.config, *(each.key for each in found.unsure)])
+    is_said = is_given or any(COMPLETIONS in each.parts for each in found.unsure)
+    recipe, key = dialect.recipe(**found.config), dialect.path(name)
+    if is_given and not is_sure and size == 1 and not learns_alone(recipe):
+        reader = program or "the program that reads it"
+        why = f"in a group of one there is nothing to compare with, and {reader} has its advantages in another way"
+        yield Unsure(key, Unknown("1", why), ("advantage",))
+    elif not is_said and compares_in_groups(recipe):
+        yield from _size_of_a_fork(dialect, found)
+        if program:
+            why = f"it is not given, and {program} may have a default of its own; that of {dialect.version} is {size}"
+            yield Unsure(key, Unknown("?", why), (COMPLETIONS,))
+        elif size == 1:
+            why = f"it is not given, and the default of {dialect.version}, 1, would leave nothing to compare"
+            yield Unsure(key, Unknown("?", why), (COMPLETIONS,))
+
+
+def _size_of_a_fork(dialect: Dialect, found: Understood) -> Iterator[Unsure]:
+    """Keys in sections that the trainer does not look at for its objective, named as the size of a group."""
+    why = f"{dialect.version} does not read it; a fork may"
+    for key, value in found.without_effect.items():
+        if touched(key, value, found.without_effect) == (COMPLETIONS,):
+            yield Unsure(key, Unknown(str(value), why), (COMPLETIONS,))
 
 
 def refuse_if_nothing_is_left(dialect: Dialect, found: Understood) -> None:

@@ -183,11 +183,6 @@ def test_what_a_fork_changes_is_told_in_no_part_and_no_warning_rests_on_it():
 HOLES = {name: Unknown(f"${name}", "it is not set") for name in ("beta", "num_generations", "epsilon")}
 NOTHING_LEFT = {
     "only the run knows the numbers": ("trl", HOLES, "is known only when it runs (beta = $beta, num_gen"),
-    "a group of one": (
-        "understand_r1_zero",
-        {"num_samples": 1, "cliprange": 0.3},
-        "in a group of one completion there is nothing",
-    ),
 }
 
 
@@ -251,3 +246,54 @@ def test_what_leaves_no_objective_is_refused_of_a_file_too():
     """A group of one has no spread, whatever version runs it."""
     with pytest.raises(ValueError, match="groups of fewer than 2"):
         report(*dialect_of(Launch("trl", FOUND, {"num_generations": 1})))
+
+
+GRPO_IN_VERL = {"algorithm.adv_estimator": "grpo"}
+SIZES = {
+    "not given, and 1 if left out": (
+        "verl",
+        GRPO_IN_VERL,
+        "",
+        "groups of (not known: actor_rollout_ref.rollout.n = ?)",
+    ),
+    "a fork's key": (
+        "verl",
+        GRPO_IN_VERL | {"env.rollout.n": 8},
+        "",
+        "groups of (not known: env.rollout.n = 8)",
+    ),
+    "where verl reads nothing": (
+        "verl",
+        GRPO_IN_VERL | {"data.n_samples": 4},
+        "",
+        "groups of (not known: data.n_samples = 4)",
+    ),
+    "given": ("verl", GRPO_IN_VERL | {"rollout.n": 1, "env.rollout.val_n": 8}, "", "groups of 1 "),
+    "not compared": ("verl", {"algorithm.adv_estimator": "reinforce_plus_plus"}, "", "discounted by 1"),
+    "not given to a program": ("trl", {"beta": 0.1}, "mine.py", "groups of (not known: num_generations = ?)"),
+    "not given to the trainer": ("trl", {"beta": 0.1}, "", "groups of 8 "),
+    "one, of another program": (
+        "understand_r1_zero",
+        {"num_samples": 1},
+        "mine.py",
+        "advantages not known (num_samples",
+    ),
+}
+
+
+@pytest.mark.parametrize(("trainer", "keys", "program", "sentence"), SIZES.values(), ids=SIZES)
+def test_a_group_of_which_the_size_is_not_said_is_not_known(trainer, keys, program, sentence):
+    launch = Launch(trainer, FOUND, keys, program=program)
+    assert sentence in report(DIALECTS[trainer], launch).explanation.paragraph
+
+
+def test_why_the_size_of_a_group_is_not_known_is_told():
+    launch = Launch("verl", FOUND, GRPO_IN_VERL)
+    (unsure,) = report(DIALECTS["verl"], launch).found.unsure
+    assert unsure.value.why == (
+        "it is not given, and the default of verl 1dda039b (2026-08-22), 1, would leave nothing to compare"
+    )
+    (unsure,) = report(DIALECTS["trl"], Launch("trl", FOUND, {"beta": 0.1}, program="mine.py")).found.unsure
+    assert unsure.value.why == (
+        "it is not given, and mine.py may have a default of its own; that of TRL 1.16.0 is 8"
+    )

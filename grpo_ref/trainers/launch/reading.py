@@ -62,6 +62,7 @@ class Launch:
       notes: what a reader has to know of the reading, in whole sentences.
       cautions: what the answer rests on that the file does not say, in whole sentences.
       added: keys that Hydra was told to add, which a trainer that does not read them ignores.
+      program: that is started, if nobody knows it: what it is not given it may set itself.
       is_sure: whether the trainer was not guessed from its keys.
       is_whole: whether it is the command that starts the trainer, so that a key that is not there is not given.
     """
@@ -73,6 +74,7 @@ class Launch:
     notes: list[str] = field(default_factory=list)
     cautions: list[str] = field(default_factory=list)
     added: frozenset[str] = frozenset()
+    program: str = ""
     is_sure: bool = False
     is_whole: bool = False
 
@@ -361,7 +363,8 @@ def _of_shell(text: str, name: str, beside: Beside) -> Iterator[Launch]:
         elif other := elsewhere(words):
             strangers.append(Launch("", "", {}, notes=[f"{other} is started, and has no dialect here."]))
         elif (start := program(words)) is not None:
-            strangers.append(_launched(command.words[start.behind :], "", "", script.files, beside))
+            launch = _launched(command.words[start.behind :], "", "", script.files, beside)
+            strangers.append(replace(launch, program=start.shown))
     if not is_found:
         strangers += _of_inner(script, beside)
         absent = _not_found(script.notes)
