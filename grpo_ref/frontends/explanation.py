@@ -1,14 +1,13 @@
 """The report of `grpo-ref explain` piece by piece, for the terminal, for a page and for a paper."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from grpo_ref.recipes import Recipe
-from grpo_ref.trainers import DIALECTS, Dialect, Explanation, Understood, change, explain, understood
-from grpo_ref.trainers.dialect import BONUS, numbered
-from grpo_ref.trainers.explain import Part
+from grpo_ref.trainers import DIALECTS, Dialect, Explanation, Understood, explain, understood
+from grpo_ref.trainers.dialect import numbered
+from grpo_ref.trainers.explain import NEGLIGIBLE, Part, differs, span, takes
 from grpo_ref.trainers.launch import Launch
 from grpo_ref.trainers.understanding import doubts_of_groups, refuse_if_nothing_is_left
 
@@ -20,8 +19,6 @@ UNSLOTH = (
     " left those of TRL, and its loss had no clip."
 )
 NO_VERSION = "No version that is described here has all of its keys, so that it is of a fork:"
-NEGLIGIBLE = 0.005
-"""A change of the gradient that is not told as a number."""
 
 
 class Piece(NamedTuple):
@@ -47,12 +44,14 @@ class Report(NamedTuple):
       launch: what was read.
       found: its keys, sorted.
       explanation: what they compute.
+      others: versions that the file may be of as well, as it states none.
     """
 
     dialect: Dialect
     launch: Launch
     found: Understood
     explanation: Explanation
+    others: Sequence[Dialect] = ()
 
 
 def dialect_of(launch: Launch) -> tuple[Dialect, Launch]:
@@ -91,6 +90,14 @@ def _versioned(launch: Launch) -> tuple[Dialect, Launch]:
     return found, replace(launch, cautions=[*notes, *forks])
 
 
+def _others(dialect: Dialect, launch: Launch) -> list[Dialect]:
+    """The versions before the one that is told which a file that states none may be of as well."""
+    if launch.version or not launch.why:
+        return []
+    *before, found = _fitting(DIALECTS[launch.trainer], launch.keys) or [dialect]
+    return [each.lenient() for each in before] if found.version == dialect.version else []
+
+
 def _fitting(dialect: Dialect, keys: Mapping[str, Any]) -> list[Dialect]:
     """The versions that have all keys of a file; those up to the one that a key out of use tells."""
     fitting = dialect.fitting(keys)
@@ -102,39 +109,19 @@ def _fitting(dialect: Dialect, keys: Mapping[str, Any]) -> list[Dialect]:
 
 
 def _otherwise(dialect: Dialect, before: list[Dialect], keys: Mapping[str, Any]) -> Iterator[str]:
-    """What earlier versions that have all the keys compute otherwise, a sentence for each span of them."""
-    dialect = dialect.lenient()
+    """What earlier versions that have all keys do otherwise: where that is told, and how they average."""
+    dialect, before = dialect.lenient(), [each.lenient() for each in before]
     config = understood(dialect, keys, strict=False, forked=True).config
+    if any(differs(each, dialect, config) for each in before):
+        yield "Its version is not stated: what earlier ones with all of its keys compute stands in brackets."
     spans: dict[str, list[str]] = {}
     for each in before:
-        if different := ", ".join(_different(each, dialect, config)):
-            spans.setdefault(different, []).append(each.version)
-    for different, versions in spans.items():
-        span = versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1].split()[-1]}"
-        yield f"Its version is not stated: with {span} it is {different}."
-
-
-def _different(other: Dialect, dialect: Dialect, config: Mapping[str, Any]) -> Iterator[str]:
-    """What another version computes otherwise, if it takes the configuration: parts, bonus and averages."""
-    ours, theirs = dialect.recipe(**config), _accepted(other, config)
-    if theirs is None:
-        return
-    if not change(theirs, ours) < NEGLIGIBLE:
-        yield from (f"{part} = {value}" for part, value in theirs.differences(ours).items())
-    bonus, before = (each.concept(BONUS, config) or 0.0 for each in (dialect, other))
-    if before != bonus:
-        yield f"an entropy bonus of {before:g}"
-    mean, before = (each.mean(each.settings(config)) for each in (dialect, other))
-    if before != mean:
-        yield f"averaged over {before}"
-
-
-def _accepted(dialect: Dialect, config: Mapping[str, Any]) -> Recipe | None:
-    """The recipe, if this version takes the configuration."""
-    try:
-        return dialect.recipe(**config)
-    except ValueError:
-        return None
+        mean = each.mean(each.settings(config)) if takes(each, config) else ""
+        if mean != dialect.mean(dialect.settings(config)):
+            spans.setdefault(mean, []).append(each.version)
+    for mean, versions in spans.items():
+        if mean:
+            yield f"Its version is not stated: with {span(versions)} averages are taken over {mean}."
 
 
 def report(dialect: Dialect, launch: Launch, *, strict: bool = True, lenient: bool = True) -> Report:
@@ -164,10 +151,11 @@ def report(dialect: Dialect, launch: Launch, *, strict: bool = True, lenient: bo
     if launch.why:
         refuse_if_nothing_is_left(dialect, found)
         found.unsure.extend(doubts_of_groups(dialect, found, launch.program, is_sure=launch.is_sure))
-    explanation = explain(dialect, found.config, found.unsure)
+    others = _others(dialect, launch)
+    explanation = explain(dialect, found.config, found.unsure, others)
     launch = replace(launch, cautions=[*launch.cautions, *_stopped(today, found.config)])
     parts = [_doubted(dialect, found, part) for part in explanation.parts]
-    return Report(dialect, launch, found, explanation._replace(parts=parts))
+    return Report(dialect, launch, found, explanation._replace(parts=parts), others)
 
 
 def _stopped(dialect: Dialect, config: Mapping[str, Any]) -> Iterator[str]:
@@ -215,7 +203,7 @@ def pieces(told: Report, *, everything: bool = False) -> Iterator[Piece]:
         yield Piece("heading", "the keys")
     for key, value, about in explanation.keys:
         yield Piece("key", f"{key} = {value!r}: {about}")
-    yield from _others(told.dialect, found, everything)
+    yield from _without_effect(told.dialect, found, everything)
     if told.launch.notes:
         yield Piece("heading", "how it was read")
     for note in told.launch.notes:
@@ -264,7 +252,7 @@ def _warnings(explanation: Explanation) -> Iterator[Piece]:
         yield Piece("source", f"[{trap.source}]")
 
 
-def _others(dialect: Dialect, found: Understood, everything: bool) -> Iterator[Piece]:
+def _without_effect(dialect: Dialect, found: Understood, everything: bool) -> Iterator[Piece]:
     """The keys that do not touch the objective: how many, or all of them."""
     count = len(found.without_effect)
     if everything:

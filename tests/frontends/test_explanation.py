@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -130,11 +131,28 @@ def test_what_earlier_versions_do_with_the_same_keys_is_told():
     keys = {"num_generations": 8, "scale_rewards": True, "learning_rate": 1e-6}
     dialect, launch = dialect_of(Launch("trl", FOUND, keys))
     assert dialect.version == "TRL 1.16.0"
-    assert launch.cautions[0].startswith(
-        "Its version is not stated: with TRL 0.16 to 0.18 it is penalty = k3, kl_coef = 0.04"
-    )
+    assert launch.cautions == [
+        "Its version is not stated: what earlier ones with all of its keys compute stands in brackets.",
+        "Its version is not stated: with TRL 0.16 to 0.20 averages are taken over each micro-batch of each"
+        " process, and then over these.",
+    ]
+    sentence = report(dialect, launch).explanation.paragraph
+    assert "; no KL penalty [TRL 0.16 to 0.18: KL penalty 0.04 (k3)]." in sentence
+    assert sentence.count("[") == 1
+    asked = report(DIALECTS["trl"].at("0.18"), replace(launch, version="0.18"))
+    assert "; KL penalty 0.04 (k3)." in asked.explanation.paragraph
     named, plain = dialect_of(Launch("trl", "", keys))
     assert (named, plain.cautions) == (DIALECTS["trl"], [])
+
+
+def test_a_bonus_that_only_earlier_versions_have_is_told_of_them_alone():
+    """verl's entropy_coeff was 0.001 before 0.4, and the ratio of a bad token had no bound."""
+    keys = {"algorithm.adv_estimator": "grpo", "rollout.n": 5, "actor.use_kl_loss": True}
+    sentence = report(*dialect_of(Launch("verl", FOUND, keys))).explanation.paragraph
+    assert sentence.startswith(
+        "PPO-clip 0.2/0.2 with a dual clip at 3, per token [verl 0.2: PPO-clip 0.2/0.2 per token];"
+    )
+    assert sentence.endswith("; KL penalty 0.001 (k3); entropy bonus 0.001 with verl 0.2 only.")
 
 
 def test_old_flags_tell_the_version_and_over_what_it_averaged():
@@ -143,8 +161,8 @@ def test_old_flags_tell_the_version_and_over_what_it_averaged():
     assert launch.cautions[0] == "It has keys that later versions do not have; OpenRLHF 0.10 is told."
     newer = dialect_of(Launch("openrlhf", FOUND, {"algo.advantage.estimator": "rloo"}))[1].cautions
     assert newer[0] == (
-        "Its version is not stated: with OpenRLHF 0.10.2 it is averaged over each micro-batch of each rank,"
-        " and then over these."
+        "Its version is not stated: with OpenRLHF 0.10.2 averages are taken over each micro-batch of each"
+        " rank, and then over these."
     )
 
 

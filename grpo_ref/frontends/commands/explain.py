@@ -4,6 +4,7 @@ import json
 import math
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -95,7 +96,11 @@ def _launched(
     if len(found) > 2 or (len(versions) > 1 and len(found) > 1):
         raise ValueError(f"expected one configuration, or two to compare, got {len(found)}")
     if versions:
-        return [(DIALECTS[launch.trainer].at(each), launch) for each in versions for launch in found]
+        return [
+            (DIALECTS[launch.trainer].at(each), replace(launch, version=each))
+            for each in versions
+            for launch in found
+        ]
     return [frontends.explanation.dialect_of(launch) for launch in found]
 
 
