@@ -102,7 +102,8 @@ def launches(text: str, name: str = "", beside: Beside = nowhere, trainer: str =
         notes = " ".join(
             dict.fromkeys(note for launch in found for note in [*launch.cautions, *launch.notes])
         )
-        raise ValueError(notes or _nothing(kind, [launch for launch in found if launch.keys]))
+        reason = _nothing(kind, [launch for launch in found if launch.keys])
+        raise ValueError(f"{notes} So {reason}." if notes.startswith("Line ") else notes or reason)
     asked = _installed(text) if kind == "notebook" else text
     versioned = [
         replace(
@@ -355,9 +356,11 @@ def _of_shell(text: str, name: str, beside: Beside) -> Iterator[Launch]:
     for command in script.commands:
         spelled, start = _started(command.words)
         words = [str(word) for word in spelled]
+        launch = None
         if start is not None:
-            is_found = True
             launch = _launched(spelled[start.behind :], start.trainer, start.shown, script.files, beside)
+        if start is not None and launch is not None and not _is_namesake(start, launch):
+            is_found = True
             why = f"`{start.shown}` in line {command.line}"
             yield replace(launch, why=why, notes=[*launch.notes, *notes], is_sure=True, is_whole=True)
         elif other := elsewhere(words):
@@ -370,6 +373,13 @@ def _of_shell(text: str, name: str, beside: Beside) -> Iterator[Launch]:
         absent = _not_found(script.notes)
         yield from (replace(each, cautions=[*each.cautions, *absent]) for each in strangers)
         yield Launch("", "", {}, cautions=absent)
+
+
+def _is_namesake(start: Start, launch: Launch) -> bool:
+    """Whether a script only has the name of a trainer's: it is given keys of its own, and none that matters there."""
+    dialect = DIALECTS[start.trainer]
+    names = {dialect.key(key) for key in launch.keys}
+    return start.shown.endswith(".py") and None in names and not names & {*dialect.defaults, *dialect.beyond}
 
 
 def _of_inner(script: "Script", beside: Beside) -> Iterator[Launch]:

@@ -1,10 +1,10 @@
 """Explain real launch files and compare with what they compute: python launch_files.py FOLDER [LIST]
 
 LIST names each file by repository, path and commit, with what it computes, which was established by reading
-the trainer's source at its version: `tests/data/launch_files.json` if it is left out, or `launch_files_2.json`,
-which holds what nobody who wrote the readers had seen. FOLDER holds the files under the names in that list; what
-a file reads lies in a folder of its name. A line for each that is refused or differs, then counts. Where a file
-states no version and its report tells what several compute, one of them has to be the right one.
+the trainer's source at its version. Without it, it is `tests/data/launch_files.json`; `launch_files_2.json`
+beside that holds files which nobody who wrote the readers had seen. FOLDER holds the files under the names in
+the list; what a file reads lies in a folder of its name. A line for each that is refused or differs, then
+counts. Where a file states no version and its report tells what several compute, one of them has to be right.
 """
 
 import json
@@ -28,7 +28,8 @@ PARTS = {
     **dict.fromkeys(("clip_low", "clip_high", "dual clip"), "surrogate"),
 }
 """Facts, each with the part of the report that tells it."""
-HANDING_ON = {"unsloth": "trl", "axolotl": "trl", "oumi": "trl"}
+HANDING_ON = {"unsloth": ("trl",), "axolotl": ("trl",), "oumi": ("trl", "verl")}
+"""Programs that hand their keys on, each with the trainers that may get them."""
 
 
 def main(folder: Path, named: Path = LIST) -> None:
@@ -99,9 +100,14 @@ def stated(told: Report, entry: dict[str, Any]) -> list[tuple[str, Any, Any]]:
     """Name, what the list says and what the report says, of everything that is a number or a name."""
     recipe, wanted = told.explanation.recipe, entry["facts"]
     settings, kl = recipe.surrogate.settings, wanted.get("kl") or {}
+    getting = HANDING_ON.get(entry["trainer"], ())
     is_dual = recipe.surrogate.kernel.__name__.startswith(("dual", "two_sided"))
     found = [
-        ("trainer", HANDING_ON.get(entry["trainer"], entry["trainer"]), told.dialect.name),
+        (
+            "trainer",
+            entry["trainer"] if told.dialect.name not in getting else told.dialect.name,
+            told.dialect.name,
+        ),
         ("group size", wanted.get("group_size"), told.dialect.concept(COMPLETIONS, told.found.config)),
         ("entropy", wanted.get("entropy_coef"), told.explanation.entropy_coef or 0.0),
     ]
