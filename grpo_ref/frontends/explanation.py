@@ -18,6 +18,9 @@ UNSLOTH = (
     "Unsloth writes its own defaults over those of TRL; these are of August 2026. Until the middle of 2025 it"
     " left those of TRL, and its loss had no clip."
 )
+OWN_PROGRAM = (
+    "is a program of its own: what it is not given here it may set itself, other than its trainer does."
+)
 NO_VERSION = "No version that is described here has all of its keys, so that it is of a fork:"
 
 
@@ -153,7 +156,8 @@ def report(dialect: Dialect, launch: Launch, *, strict: bool = True, lenient: bo
         found.unsure.extend(doubts_of_groups(dialect, found, launch.program, is_sure=launch.is_sure))
     others = _others(dialect, launch)
     explanation = explain(dialect, found.config, found.unsure, others)
-    launch = replace(launch, cautions=[*launch.cautions, *_stopped(today, found.config)])
+    own = [f"{launch.program} {OWN_PROGRAM}"] if launch.program else []
+    launch = replace(launch, cautions=[*own, *launch.cautions, *_stopped(today, found.config)])
     parts = [_doubted(dialect, found, part) for part in explanation.parts]
     return Report(dialect, launch, found, explanation._replace(parts=parts), others)
 

@@ -152,7 +152,7 @@ def test_a_bonus_that_only_earlier_versions_have_is_told_of_them_alone():
     assert sentence.startswith(
         "PPO-clip 0.2/0.2 with a dual clip at 3, per token [verl 0.2: PPO-clip 0.2/0.2 per token];"
     )
-    assert sentence.endswith("; KL penalty 0.001 (k3); entropy bonus 0.001 with verl 0.2 only.")
+    assert sentence.endswith("; KL penalty 0.001 (k3); entropy bonus 0.001 with verl 0.2 to 0.3.1 only.")
 
 
 def test_old_flags_tell_the_version_and_over_what_it_averaged():
@@ -303,6 +303,13 @@ SIZES = {
 def test_a_group_of_which_the_size_is_not_said_is_not_known(trainer, keys, program, sentence):
     launch = Launch(trainer, FOUND, keys, program=program)
     assert sentence in report(DIALECTS[trainer], launch).explanation.paragraph
+
+
+def test_a_program_of_its_own_is_told_first():
+    launch = Launch("trl", FOUND, {"num_generations": 4}, cautions=["Another."], program="mine.py")
+    first, second = report(DIALECTS["trl"], launch).launch.cautions
+    assert first.startswith("mine.py is a program of its own: what it is not given here")
+    assert second == "Another."
 
 
 def test_why_the_size_of_a_group_is_not_known_is_told():
