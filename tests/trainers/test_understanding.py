@@ -90,6 +90,11 @@ OF_FORKS = {
         {"algorithm.adv_type": "grpo_dynamic"},
         {"algorithm.adv_type": ("advantage",)},
     ),
+    "a section of an earlier version with another loss": (
+        DIALECTS["prime_rl"],
+        {"rollouts_per_example": 16, "environment.id": "math"},
+        {"environment.id": ("surrogate", "aggregate", "admit")},
+    ),
     "a key that was taken out": (
         AREAL,
         {"actor.behav_imp_weight_cap": 5.0},

@@ -23,6 +23,7 @@ from grpo_ref.trainers.prime_rl.keys import (
     IGNORED,
     OTHERS,
     PENALTY,
+    REPLACED,
     VARIANTS,
 )
 from grpo_ref.trainers.prime_rl.metrics import METRICS
@@ -108,6 +109,7 @@ DIALECT = Dialect(
     },
     others=OTHERS,
     beyond=BEYOND,
+    replaced=REPLACED,
     aliases=ALIASES,
     groups=GROUPS,
     ignored=IGNORED,
@@ -127,6 +129,7 @@ DIALECT = Dialect(
     starts=(r"run rl", r"-m prime_rl\S*"),
     started=("uv run rl", "flags"),
     package="prime-rl",
+    forks="prime-rl's default loss is this one since April 2026; an earlier one had another, in its loss.py.",
     mean=lambda s: "the batch of a step, all ranks and micro-batches together",
     words=WORDS,
 )

@@ -282,3 +282,9 @@ def test_why_nothing_is_found_stands_behind_what_was_read():
         ValueError, match=r"as in an environment .*\. So no configuration was found in it: .*\.$"
     ):
         launches(source, "a.py")
+
+
+def test_the_orchestrators_half_of_an_early_prime_rl_is_known_by_its_section_of_the_environment():
+    text = 'batch_size = 64\nrollouts_per_example = 16\n[environment]\nid = "math"\n'
+    (launch,) = launches(text, "orch.toml")
+    assert (launch.trainer, launch.keys["rollouts_per_example"]) == ("prime_rl", 16)
