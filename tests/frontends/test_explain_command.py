@@ -134,3 +134,19 @@ def test_an_entropy_bonus_is_told():
     bonus = "bonus      0.01 times the entropy of the policy is added\n"
     assert bonus in run("verl", "actor.entropy_coeff=0.01").stdout
     assert "bonus      " not in run("verl").stdout
+
+
+def test_a_file_that_today_is_refused_is_explained_unless_it_is_a_check(tmp_path):
+    """OpenRLHF packs only with vLLM."""
+    script = tmp_path / "a.sh"
+    script.write_text(
+        "python3 -m openrlhf.cli.train_ppo_ray --algo.advantage.estimator rloo --ds.packing_samples\n"
+    )
+    assert "would not run it (vllm.num_engines: ds.packing_samples needs them" in " ".join(
+        run(script).output.split()
+    )
+    assert run(script).exit_code == 0
+    assert run(script, "--strict").exit_code == 2
+    converted = CliRunner().invoke(main, ["convert", "--to", "verl", str(script)])
+    assert converted.exit_code == 2
+    assert "vllm.num_engines" in converted.output
