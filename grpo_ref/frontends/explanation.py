@@ -9,7 +9,7 @@ from grpo_ref.trainers import DIALECTS, Dialect, Explanation, Understood, explai
 from grpo_ref.trainers.dialect import numbered
 from grpo_ref.trainers.explain import NEGLIGIBLE, Part, differs, span, takes
 from grpo_ref.trainers.launch import Launch
-from grpo_ref.trainers.understanding import doubts_of_groups, refuse_if_nothing_is_left
+from grpo_ref.trainers.understanding import NOT_FOUND, doubts_of_groups, refuse_if_nothing_is_left, unread
 
 LOSS = "loss = -Σ W (c s(r, A) - β d)"
 """The four lines of `grpo_ref.loss` as one."""
@@ -144,6 +144,7 @@ def report(dialect: Dialect, launch: Launch, *, strict: bool = True, lenient: bo
     is_of_today = bool(launch.version) and dialect.version == DIALECTS[launch.trainer].version
     today, dialect = dialect, dialect.lenient() if lenient and launch.why and not is_of_today else dialect
     found = understood(dialect, launch.keys, strict=strict, forked=bool(launch.why), added=launch.added)
+    found.unsure.extend(unread(dialect, found.config, launch.missing))
     matters = {dialect.key(key) for key in [*found.config, *(each.key for each in found.unsure)]} - {None}
     if launch.keys and not matters and (found.strangers or not launch.is_sure):
         named = ", ".join([*launch.keys][:5])
@@ -179,6 +180,7 @@ def _doubted(dialect: Dialect, found: Understood, part: Part) -> Part:
     names = {part.name, *("kl_coef", "penalty_aggregate")[: 2 * (part.name == "penalty")]}
     for key, value, parts in found.unsure:
         chooses = dialect.key(key) in {*dialect.choices, *dialect.replaced} or key in found.strangers
+        chooses = chooses or value.text == NOT_FOUND
         if names & {*parts} and chooses:
             return Part(part.name, f"not known ({key} = {value.text})", "", "")
     return part
@@ -225,6 +227,8 @@ def _first(told: Report) -> Iterator[Piece]:
     for caution in told.launch.cautions:
         yield Piece("note", caution)
     for key, value, parts in told.found.unsure:
+        if value.text == NOT_FOUND:
+            continue
         depends = f" {', '.join(parts)} may be other than told here." if parts else ""
         yield Piece("note", f"Not known: {key} = {value.text}, because {value.why}.{depends}")
     unsure = {each.key for each in told.found.unsure}

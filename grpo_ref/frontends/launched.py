@@ -9,8 +9,9 @@ from grpo_ref.trainers import DIALECTS
 from grpo_ref.trainers.launch import Beside, Launch, launch_of, launches
 from grpo_ref.trainers.launch.arguments import FLAG, OVERRIDE
 
-BESIDE = (".yaml", ".yml", ".json", ".toml", ".sh", ".bash", ".slurm", ".sbatch", ".env")
-"""Endings of the files that are read because another one names them."""
+CONFIGS = (".yaml", ".yml", ".json", ".toml")
+BESIDE = (*CONFIGS, ".sh", ".bash", ".slurm", ".sbatch", ".env")
+"""Endings of the files that are read because another one names them; scripts of this machine are not."""
 LONGEST_NAME = 250
 UPWARDS = 5
 """In how many folders above a file what it names is looked for: a script is launched from the root."""
@@ -107,7 +108,9 @@ def _beside(folder: Path) -> Beside:
         if not path.endswith(BESIDE):
             return None
         above = [folder, *folder.resolve().parents][: UPWARDS + 1]
-        places = [Path(path)] if Path(path).is_absolute() else [place / path for place in above]
+        is_elsewhere = Path(path).is_absolute()
+        own = [Path(path)] if path.endswith(CONFIGS) else []
+        places = own if is_elsewhere else [place / path for place in above]
         places.append(folder / Path(path).name)
         found = next((place for place in places if place.is_file()), None)
         return None if found is None else found.read_text(encoding="utf-8", errors="replace")

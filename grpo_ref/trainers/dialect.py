@@ -143,6 +143,7 @@ class Dialect:
     | `metrics`  | Each metric that the trainer logs, with the function that computes it.                       |
     | `calls`    | What only this trainer's recorded cases hold, by name, beside `grpo_ref.trainers.calls`.     |
     | `starts`   | Patterns of what starts the trainer: `-m module`, a script's path, or two words.             |
+    | `by_start` | What starts it with other defaults, each with these; given keys go before them.              |
     | `started`  | How it is started: a command, and whether it takes "flags" or "overrides".                   |
     | `homes`    | The full paths of keys that stand in no `places`, as its files have them; "" is the group of |
     |            | all others. Hydra wants a + before those that its own files do not have.                     |
@@ -191,6 +192,7 @@ class Dialect:
     metrics: Mapping[str, Metric] = field(default_factory=dict)
     calls: Mapping[str, Call] = field(default_factory=dict)
     starts: tuple[str, ...] = ()
+    by_start: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     started: tuple[str, str] = ("", "overrides")
     homes: Mapping[str, str] = field(default_factory=dict)
     files: frozenset[str] = frozenset()

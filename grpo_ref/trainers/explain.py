@@ -168,7 +168,7 @@ def _said(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure])
     named = {name: holes.get(dialect.concepts.get(name, "")) for name in (COMPLETIONS, DIVISOR, BONUS)}
     doubted = [f"(not known: {each.key} = {each.value.text})" for each in unsure if COMPLETIONS in each.parts]
     bonus = {} if named[BONUS] is None else {"bonus": str(named[BONUS])}
-    unknown = {part: f"{each.key} = {each.value.text}" for each in reversed(unsure) for part in each.parts}
+    unknown = {part: each.reason for each in reversed(unsure) for part in each.parts}
     unknown.pop(COMPLETIONS, None)
     return sentences(
         recipe,

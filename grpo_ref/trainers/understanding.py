@@ -1,11 +1,12 @@
 """Which keys of a real file an explanation rests on: what matters, what does not, and what nobody knows."""
 
 import difflib
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from grpo_ref.recipes import Recipe
 from grpo_ref.trainers.dialect import (
+    BONUS,
     COMPLETIONS,
     Dialect,
     NoneOfThese,
@@ -18,6 +19,7 @@ from grpo_ref.trainers.launch.values import Unknown
 
 SLIP = 2
 """A key that nobody knows is taken for a slip of the pen if so many letters are others, or one in six."""
+NOT_FOUND = "not found"
 TRIED = (0.5, 2.0, 3, True, False)
 """Values that an unknown one is tried with, to see which parts of the objective depend on it."""
 
@@ -34,6 +36,13 @@ class Unsure(NamedTuple):
     key: str
     value: Unknown
     parts: tuple[str, ...]
+
+    @property
+    def reason(self) -> str:
+        """The key with what stands there; or the file that was not found."""
+        return (
+            f"{self.key} {NOT_FOUND}" if self.value.text == NOT_FOUND else f"{self.key} = {self.value.text}"
+        )
 
 
 class Understood(NamedTuple):
@@ -206,6 +215,30 @@ def _size_of_a_fork(dialect: Dialect, found: Understood) -> Iterator[Unsure]:
     for key, value in found.without_effect.items():
         if touched(key, value, found.without_effect) == (COMPLETIONS,):
             yield Unsure(key, Unknown(str(value), why), (COMPLETIONS,))
+
+
+PARTS = ("surrogate", "corrections", "advantage", "aggregate", "kl_coef", "bonus", "reward", "keep", "admit")
+"""Of an objective, as far as a key says which they are."""
+
+
+def unread(dialect: Dialect, config: Mapping[str, Any], missing: Sequence[str]) -> list[Unsure]:
+    """What is not known as files that are named are not there: all parts that no given key says.
+
+    Args:
+      dialect: the trainer's.
+      config: what is given.
+      missing: the files.
+    """
+    if not missing:
+        return []
+    said = {part for key in config for part in _depending(dialect, config, key)}
+    said |= {"kl_coef"} & {"kl_coef" for part in said if part.startswith("penalty")}
+    size, bonus = dialect.concepts.get(COMPLETIONS), dialect.concepts.get(BONUS)
+    names = {dialect.key(key) for key in config}
+    said |= {COMPLETIONS} if size in names or not size else set()
+    said |= {"bonus"} if bonus in names or not bonus else set()
+    parts = tuple(part for part in (*PARTS, COMPLETIONS) if part not in said)
+    return [Unsure(path, Unknown(NOT_FOUND, "that file was not found"), parts) for path in missing]
 
 
 def refuse_if_nothing_is_left(dialect: Dialect, found: Understood) -> None:

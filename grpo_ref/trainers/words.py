@@ -3,7 +3,7 @@
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from string import Formatter
 from typing import Any
 
@@ -185,10 +185,19 @@ def sentences(
         "bonus": f"entropy bonus {_number(entropy_coef)}" if entropy_coef else "",
         **{name: told(getattr(recipe, name)) for name in ("reward", "keep", "admit")},
     }
-    for part, why in unknown.items():
-        name = SPOKEN_WITH.get(part, part)
-        said[name] = f"{NAMED[name]} not known ({why})"
+    for name, sentence in _not_known(said, unknown):
+        said[name] = sentence
     return said
+
+
+def _not_known(order: Iterable[str], unknown: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """What takes the place of the sentences of unknown parts: one for all of the same reason, where the first was."""
+    reasons = {SPOKEN_WITH.get(part, part): why for part, why in unknown.items()}
+    for why in dict.fromkeys(reasons.values()):
+        first, *others = (name for name in order if reasons.get(name) == why)
+        *names, last = (NAMED[name] for name in (first, *others))
+        yield first, f"{', '.join(names)}{' and ' * bool(names)}{last} not known ({why})"
+        yield from ((name, "") for name in others)
 
 
 SPOKEN_WITH = {"level": "surrogate", "penalty": "kl_coef", "penalty_aggregate": "kl_coef"}

@@ -150,3 +150,13 @@ def test_a_file_that_today_is_refused_is_explained_unless_it_is_a_check(tmp_path
     converted = CliRunner().invoke(main, ["convert", "--to", "verl", str(script)])
     assert converted.exit_code == 2
     assert "vllm.num_engines" in converted.output
+
+
+def test_scripts_beside_a_file_are_read_and_those_of_the_machine_are_not(tmp_path):
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "env.sh").write_text("B=0.25\n")
+    own, far = tmp_path / "scripts" / "a.sh", tmp_path / "scripts" / "b.sh"
+    own.write_text("source env.sh\ntrl grpo --beta $B\n")
+    far.write_text(f"source {tmp_path}/env.sh\ntrl grpo --beta $B\n")
+    assert "KL penalty 0.25" in " ".join(run(str(own)).output.split())
+    assert "KL penalty not known (beta = $B)" in " ".join(run(str(far)).output.split())

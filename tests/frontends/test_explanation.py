@@ -193,7 +193,7 @@ def test_what_a_fork_changes_is_told_in_no_part_and_no_warning_rests_on_it():
     assert [piece.text for piece in shown if piece.kind == "trap"] == []
     assert {piece.name for piece in shown if piece.kind == "formula"} == {""}
     sentence = of_a_fork.explanation.paragraph
-    assert "surrogate not known (actor.policy_loss = plusplus)" in sentence
+    assert "surrogate and average not known (actor.policy_loss = plusplus)" in sentence
     alone = Launch("verl", "`-m verl.trainer.main_ppo`", {"algorithm.adv_estimator": "grpo", "actor.n": 6})
     assert "groups of (not known: actor.n = 6)" in report(DIALECTS["verl"], alone).explanation.paragraph
 
@@ -322,3 +322,15 @@ def test_why_the_size_of_a_group_is_not_known_is_told():
     assert unsure.value.why == (
         "it is not given, and mine.py may have a default of its own; that of TRL 1.16.0 is 8"
     )
+
+
+def test_without_a_file_that_is_named_only_what_the_line_says_is_told():
+    keys = {"beta": 0.01, "num_generations": 14}
+    launch = Launch("trl", "`trl grpo`", keys, missing=("a.yaml",), is_sure=True)
+    explained = report(DIALECTS["trl"], launch)
+    assert explained.explanation.paragraph == (
+        "surrogate, corrections, advantages, average, entropy bonus, shaping of the reward, filter of groups"
+        " and filter of completions not known (a.yaml not found); KL penalty 0.01 (importance-weighted k3)"
+        " [TRL 0.14 to 0.15: KL penalty 0.01 (k3)]."
+    )
+    assert Piece("part", "not known (a.yaml = not found)", "surrogate") in pieces(explained)

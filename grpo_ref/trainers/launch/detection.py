@@ -16,7 +16,6 @@ ELSEWHERE = {
     r"-m tunix\.cli\.\w+": "Tunix",
     r"tune run": "torchtune",
     r"llamafactory-cli train": "LLaMA-Factory",
-    r"megatron rlhf": "ms-swift on Megatron",
     r"-m realhf\.\S+": "ReaLHF",
 }
 """What starts trainers that have no dialect here -> their names."""

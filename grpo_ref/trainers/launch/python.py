@@ -165,6 +165,8 @@ class _Reader:
         self.dictionaries: list[Config] = []
         self.commands: list[str] = []
         self.written: dict[str, ast.expr] = {}
+        self.defaults: dict[str, Any] = {}
+        self.called = set(_called_with_arguments(tree))
         self.uncertain = {name for node in ast.walk(tree) if _is_branch(node) for name in _assigned(node)}
 
     def script(self) -> PythonScript:
@@ -185,6 +187,8 @@ class _Reader:
             }
         elif isinstance(node, ast.ClassDef):
             self._see_class(node)
+        elif isinstance(node, ast.FunctionDef):
+            self._see_function(node)
         elif isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             for target in targets:
@@ -199,6 +203,19 @@ class _Reader:
         value = self._value(node)
         if isinstance(value, dict):
             self.dictionaries.append(Config("", flat(value), node.lineno))
+
+    def _see_function(self, node: ast.FunctionDef) -> None:
+        """The defaults of a function that the script hands nothing to."""
+        if node.name in self.called:
+            return
+        named = [*node.args.posonlyargs, *node.args.args]
+        defaults = [*zip(named[::-1], node.args.defaults[::-1], strict=False)]
+        defaults += zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)  # type: ignore[arg-type]
+        for argument, default in defaults:
+            value = None if default is None else self._value(default)
+            known = value is not None and not isinstance(value, Unknown)
+            if known and self.defaults.setdefault(argument.arg, value) != value:
+                self.defaults[argument.arg] = Unknown(argument.arg, "several functions have another default")
 
     def _see_class(self, node: ast.ClassDef) -> None:
         """A class of its own that extends a configuration class: its defaults count as given."""
@@ -356,7 +373,7 @@ class _Reader:
         if isinstance(node, ast.Dict):
             return self._dictionary(node)
         if isinstance(node, ast.Name):
-            return self.names.get(node.id, Unknown(node.id, "it is computed when the program runs"))
+            return self._named(node)
         if isinstance(node, ast.Attribute):
             return self._attribute(node)
         if isinstance(node, ast.UnaryOp):
@@ -373,6 +390,15 @@ class _Reader:
         if isinstance(node, ast.Call):
             return self._called(node)
         raise ValueError("no constant")
+
+    def _named(self, node: ast.Name) -> Any:
+        """What a name was last given, or else the default of a function's parameter of that name."""
+        if node.id in self.names or node.id not in self.defaults:
+            return self.names.get(node.id, Unknown(node.id, "it is computed when the program runs"))
+        value = self.defaults[node.id]
+        if not isinstance(value, Unknown):
+            self.notes.append(f"Line {node.lineno}: {node.id} is taken to be {value!r}, the default.")
+        return value
 
     def _known(self, node: ast.expr) -> Any:
         value = self._value(node)
@@ -461,6 +487,13 @@ def _is_branch(node: ast.AST) -> bool:
     if isinstance(node, ast.If):
         return "__name__" not in {item.id for item in ast.walk(node.test) if isinstance(item, ast.Name)}
     return isinstance(node, (ast.For, ast.While, ast.ExceptHandler))
+
+
+def _called_with_arguments(tree: ast.AST) -> Iterator[str]:
+    """The functions that are handed something, as train in train(8) and train.remote(n=8)."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and (node.args or node.keywords):
+            yield _dotted(node.func).partition(".")[0]
 
 
 def _assigned(node: ast.AST) -> Iterator[str]:

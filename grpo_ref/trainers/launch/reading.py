@@ -44,6 +44,8 @@ FENCE = re.compile(r"(?ms)^```\w*\n(.*?)^```")
 """A block of code in Markdown."""
 RUNS = re.compile(r"(?m)^\s*-?\s*(run|command|args|cmd|script|entrypoint)\s*:")
 """Keys of a file for a cluster under which commands stand."""
+CUT = "is not passed to"
+"""What a note says of words that the shell does not take for a part of the command."""
 LOGGED = 60
 """So many keys has no file that somebody writes for a trainer with flat keys, and every one that a run logs."""
 LONGEST, LONGEST_NOTEBOOK = 1_000_000, 50_000_000
@@ -61,6 +63,7 @@ class Launch:
       version: that the file asks for, or "".
       notes: what a reader has to know of the reading, in whole sentences.
       cautions: what the answer rests on that the file does not say, in whole sentences.
+      missing: files of keys that it names and that were not found, so that what they say is not known.
       added: keys that Hydra was told to add, which a trainer that does not read them ignores.
       program: that is started, if nobody knows it: what it is not given it may set itself.
       is_sure: whether the trainer was not guessed from its keys.
@@ -73,6 +76,7 @@ class Launch:
     version: str = ""
     notes: list[str] = field(default_factory=list)
     cautions: list[str] = field(default_factory=list)
+    missing: tuple[str, ...] = ()
     added: frozenset[str] = frozenset()
     program: str = ""
     is_sure: bool = False
@@ -289,7 +293,7 @@ def _of_tree(text: str, name: str, beside: Beside) -> Iterator[Launch]:
         given = [line for key, value in tree.keys.items() if (line := _exported(key, value))]
         yield from _of_shell("\n".join([*given, *scripts]), "", beside)
     else:
-        yield Launch("", "", tree.keys, cautions=tree.notes)
+        yield Launch("", "", tree.keys, cautions=tree.notes, missing=tuple(tree.missing))
 
 
 def _scripts(data: Any) -> Iterator[str]:
@@ -361,8 +365,12 @@ def _of_shell(text: str, name: str, beside: Beside) -> Iterator[Launch]:
             launch = _launched(spelled[start.behind :], start.trainer, start.shown, script.files, beside)
         if start is not None and launch is not None and not _is_namesake(start, launch):
             is_found = True
+            cut = [note for note in notes if CUT in note]
+            cautions = [*launch.cautions, *cut]
+            notes = [note for note in notes if note not in cut]
             why = f"`{start.shown}` in line {command.line}"
-            yield replace(launch, why=why, notes=[*launch.notes, *notes], is_sure=True, is_whole=True)
+            launch = replace(launch, why=why, notes=[*launch.notes, *notes], cautions=cautions)
+            yield replace(launch, is_sure=True, is_whole=True)
         elif other := elsewhere(words):
             strangers.append(Launch("", "", {}, notes=[f"{other} is started, and has no dialect here."]))
         elif (start := program(words)) is not None:
@@ -424,19 +432,22 @@ def _launched(
     """What the words behind a program say, over what the files say that they name."""
     arguments = read_arguments(words)
     cautions: list[str] = []
+    missing: list[str] = []
     named = [*arguments.files, *(word for word in arguments.rest if word.endswith(ENDINGS))]
     groups = {group: text for group in arguments.keys if (text := _group(arguments, group, beside))}
     chosen = {group: str(arguments.keys[group]) for group in groups}
     own = DIALECTS[trainer].files if trainer else frozenset()
-    keys: dict[str, Any] = {}
+    keys: dict[str, Any] = dict(DIALECTS[trainer].by_start.get(shown, {})) if trainer else {}
     for path in named:
         text = files.get(path) or beside(path)
         if text is not None:
             tree = read_tree(text, path, beside, chosen=chosen, own=own)
             keys |= tree.keys
             cautions += tree.notes
+            missing += tree.missing
             groups = {group: text for group, text in groups.items() if group not in tree.used}
         elif path.rsplit("/", 1)[-1].removesuffix(".yaml") not in own:
+            missing.append(path)
             cautions.append(
                 f"It reads {path}, which was not found: what that file says is not in this answer."
             )
@@ -446,7 +457,15 @@ def _launched(
     for flag, path in arguments.last.items():
         text = files.get(path) or beside(path)
         keys |= {flag: path} if text is None else read_tree(text, path, beside).keys
-    return Launch(trainer, shown, keys, notes=arguments.notes, cautions=cautions, added=arguments.added)
+    return Launch(
+        trainer,
+        shown,
+        keys,
+        notes=arguments.notes,
+        cautions=cautions,
+        missing=tuple(missing),
+        added=arguments.added,
+    )
 
 
 def _group(arguments: Arguments, name: str, beside: Beside) -> str | None:

@@ -8,7 +8,7 @@ import json
 import posixpath
 import re
 import tomllib
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -35,12 +35,14 @@ class Tree(NamedTuple):
     Attributes:
       keys: dotted, with their values.
       notes: what a reader has to know of the reading, in whole sentences.
+      missing: files that it inherits from and that are not there.
       used: the groups whose file was chosen in place of the one that `defaults` name.
     """
 
     keys: dict[str, Any]
     notes: list[str]
     used: Container[str] = ()
+    missing: Sequence[str] = ()
 
 
 def nowhere(path: str) -> str | None:
@@ -68,9 +70,9 @@ def read_tree(
     Raises:
       ValueError: if it cannot be read, or holds no keys.
     """
-    parents = _Parents(near(name, beside), chosen or {}, own, [], set())
+    parents = _Parents(near(name, beside), chosen or {}, own, [], [], set())
     data = parents.inherited(_mapping(_parsed(text, name)))
-    return Tree(flat(_resolved(_unwrapped(data))), parents.notes, parents.used)
+    return Tree(flat(_resolved(_unwrapped(data))), parents.notes, parents.used, parents.missing)
 
 
 def near(name: str, beside: Beside) -> Beside:
@@ -116,7 +118,7 @@ class _Parents:
 
     Attributes:
       beside, chosen, own: as in `read_tree`.
-      notes: so far.
+      notes, missing: so far.
       used: groups of which another file was chosen.
     """
 
@@ -124,6 +126,7 @@ class _Parents:
     chosen: Mapping[str, str]
     own: Container[str]
     notes: list[str]
+    missing: list[str]
     used: set[str]
 
     def inherited(self, data: dict[str, Any], depth: int = 0) -> dict[str, Any]:
@@ -173,6 +176,7 @@ class _Parents:
                 shown = path.removesuffix(".yaml")
                 note = f"It inherits from {shown}, which is not beside it, so those keys are not known here."
                 self.notes.append(note)
+                self.missing.append(path)
             return {}
         inner = replace(self, beside=near(path, self.beside))
         found = inner.inherited(_mapping(_parsed(text, path)), depth + 1)

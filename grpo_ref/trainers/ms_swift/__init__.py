@@ -1,4 +1,8 @@
-"""ms-swift at 3602360a5 (August 2026), `swift rlhf --rlhf_type grpo`: `GRPOTrainer` of swift.rlhf_trainers."""
+"""ms-swift at 3602360a5 (August 2026), `swift rlhf --rlhf_type grpo`: `GRPOTrainer` of swift.rlhf_trainers.
+
+`megatron rlhf` has a trainer of its own, `swift/megatron/trainers/grpo_trainer.py`, with the same advantages, losses,
+penalty and averages; micro_batch_size is its per_device_train_batch_size, and it always samples with vLLM.
+"""
 
 import math
 from types import SimpleNamespace
@@ -271,7 +275,11 @@ DIALECT = Dialect(
     },
     metrics=METRICS,
     calls=CALLS,
-    starts=(r"swift rlhf", r"(.*/)?swift/cli/rlhf\.py", r"-m swift\.cli\.rlhf"),
+    starts=(
+        *(r"(swift|megatron) rlhf", r"(.*/)?swift/cli/(_megatron/)?rlhf\.py"),
+        r"-m swift\.cli\.(_megatron\.)?rlhf",
+    ),
+    by_start={"megatron rlhf": {"use_vllm": True}},
     started=("swift rlhf", "flags"),
     package="ms-swift",
     parent="trl",

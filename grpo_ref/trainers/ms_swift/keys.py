@@ -190,6 +190,7 @@ BEYOND: dict[str, tuple[Any, str]] = {
 }
 ALIASES = {
     **{name.replace("_", "-"): name for name in [*DEFAULTS, *OTHERS, *BEFORE, *BEYOND] if "_" in name},
+    **dict.fromkeys(("micro_batch_size", "micro-batch-size"), "per_device_train_batch_size"),
     "max_new_tokens": "max_completion_length",
     "max-new-tokens": "max_completion_length",
     "response_length": "max_completion_length",

@@ -316,6 +316,7 @@ DIALECT = Dialect(
     },
     metrics=METRICS,
     calls=CALLS,
+    files=frozenset(("grpo_math_1B",)),
     starts=(r"(.*/)?run_grpo\w*\.py",),
     started=("uv run python examples/run_grpo.py", "overrides"),
     package="nemo-rl",

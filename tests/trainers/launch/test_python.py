@@ -203,3 +203,17 @@ U.execute_train(train_args=f"{rollout}{backend}--eps-clip 0.3 {more}", num_gpus_
         'python3 slime/train.py --prompt-data "${os_path_join_a_b_}" --n-samples-per-prompt 8 --train-backend'
         ' megatron --eps-clip 0.3 "${more_x_}"'
     )
+
+
+def test_a_parameter_counts_with_its_default():
+    made = "    GRPOConfig(beta=beta, num_generations=n, x=a)\n"
+    source = f"from trl import GRPOConfig\ndef train(a, beta=0.04, *, n=8):\n{made}"
+    script = read_python(source)
+    assert script.configs[0].keys["beta"] == 0.04
+    assert script.configs[0].keys["num_generations"] == 8
+    assert isinstance(script.configs[0].keys["x"], Unknown)
+    assert "Line 3: beta is taken to be 0.04, the default." in script.notes
+    twice = source + "def other(beta=0.1):\n    GRPOConfig(beta=beta)\n"
+    assert isinstance(read_python(twice).configs[1].keys["beta"], Unknown)
+    handed = read_python(source + "train.remote(1, beta=0.2)\n")
+    assert isinstance(handed.configs[0].keys["beta"], Unknown)

@@ -61,6 +61,7 @@ def test_a_file_that_is_named_is_read_and_the_line_wins():
     (launch,) = launches("accelerate launch trl grpo --config recipes/a.yaml --beta 0.1", beside=files.get)
     assert launch.keys == {"beta": 0.1, "epsilon": 0.4}
     (alone,) = launches("trl grpo --config gone.yaml --beta 0.1")
+    assert alone.missing == ("gone.yaml",)
     assert alone.cautions == [
         "It reads gone.yaml, which was not found: what that file says is not in this answer."
     ]
@@ -288,3 +289,17 @@ def test_the_orchestrators_half_of_an_early_prime_rl_is_known_by_its_section_of_
     text = 'batch_size = 64\nrollouts_per_example = 16\n[environment]\nid = "math"\n'
     (launch,) = launches(text, "orch.toml")
     assert (launch.trainer, launch.keys["rollouts_per_example"]) == ("prime_rl", 16)
+
+
+def test_ms_swift_on_megatron_is_read():
+    line = "NPROC_PER_NODE=8 megatron rlhf --rlhf_type grpo --micro_batch_size 4 --vllm_mode colocate"
+    (launch,) = launches(line)
+    assert (launch.trainer, launch.keys["use_vllm"]) == ("ms_swift", True)
+    assert launches(f"{line} --use_vllm false")[0].keys["use_vllm"] is False
+
+
+def test_a_comment_that_cuts_a_command_is_told_first():
+    line = "python -m verl.trainer.main_ppo algorithm.adv_estimator=grpo \\\n  # a=1 \\\n  rollout.n=8\n"
+    (launch,) = launches(line, "x.sh")
+    assert "rollout.n" not in launch.keys
+    assert "is not passed to that command" in launch.cautions[0]

@@ -243,6 +243,7 @@ BESIDE = {
 }
 OTHERS = {
     "eval": ("CMD='t --name \"a b\"'; eval $CMD --x $Y", ["t|--name|a b|--x|$Y"]),
+    "a function that is handed what the script is given": ('f() { t "${1:-8}"; }; f "$@"', ["t|8"]),
     "eval sets a variable": ("eval A=1; t $A", ["t|1"]),
     "source": ("source env.sh; t $LR $N", ["t|1e-6|8"]),
     "a dot": (". ./env.sh && t $LR", ["t|1e-6"]),

@@ -219,7 +219,9 @@ class Programs(Branches):
 
     def _call(self, function: Function, arguments: tuple[Text, ...]) -> Truth:
         """A function of the script."""
-        outer, self.scope.arguments = self.scope.arguments, arguments
+        outer = self.scope.arguments
+        if outer is not None or [str(text) for text in arguments] != ["$@"]:
+            self.scope.arguments = arguments
         landing, line = Landing(("return",)), self.budget.line
         self.landings.append(landing)
         self.hidden.append({})
