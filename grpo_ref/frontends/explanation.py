@@ -1,16 +1,15 @@
 """The report of `grpo-ref explain` piece by piece, for the terminal, for a page and for a paper."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from grpo_ref.recipes import Recipe
-from grpo_ref.trainers import DIALECTS, Dialect, Explanation, Understood, change, explain, understood
-from grpo_ref.trainers.dialect import BONUS, COMPLETIONS, learns_alone, numbered
-from grpo_ref.trainers.explain import Part
+from grpo_ref.trainers import DIALECTS, Dialect, Explanation, Understood, explain, understood
+from grpo_ref.trainers.dialect import numbered
+from grpo_ref.trainers.explain import NEGLIGIBLE, Part, differs, span, takes
 from grpo_ref.trainers.launch import Launch
-from grpo_ref.trainers.understanding import NOT_FOUND, refuse_if_nothing_is_left, unread
+from grpo_ref.trainers.understanding import NOT_FOUND, doubts_of_groups, refuse_if_nothing_is_left, unread
 
 LOSS = "loss = -Σ W (c s(r, A) - β d)"
 """The four lines of `grpo_ref.loss` as one."""
@@ -19,9 +18,10 @@ UNSLOTH = (
     "Unsloth writes its own defaults over those of TRL; these are of August 2026. Until the middle of 2025 it"
     " left those of TRL, and its loss had no clip."
 )
+OWN_PROGRAM = (
+    "is a program of its own: what it is not given here it may set itself, other than its trainer does."
+)
 NO_VERSION = "No version that is described here has all of its keys, so that it is of a fork:"
-NEGLIGIBLE = 0.005
-"""A change of the gradient that is not told as a number."""
 
 
 class Piece(NamedTuple):
@@ -47,12 +47,14 @@ class Report(NamedTuple):
       launch: what was read.
       found: its keys, sorted.
       explanation: what they compute.
+      others: versions that the file may be of as well, as it states none.
     """
 
     dialect: Dialect
     launch: Launch
     found: Understood
     explanation: Explanation
+    others: Sequence[Dialect] = ()
 
 
 def dialect_of(launch: Launch) -> tuple[Dialect, Launch]:
@@ -93,6 +95,15 @@ def _versioned(launch: Launch) -> tuple[Dialect, Launch]:
     return found, replace(launch, cautions=[*notes, *forks])
 
 
+def _others(dialect: Dialect, launch: Launch) -> list[Dialect]:
+    """The versions before the one that is told which a file that states none may be of as well."""
+    if launch.version or not launch.why:
+        return []
+    fitting = _fitting(DIALECTS[launch.trainer], launch.keys)
+    *before, found = _taken(fitting, launch.keys) if fitting else [dialect]
+    return [each.lenient() for each in before] if found.version == dialect.version else []
+
+
 def _fitting(dialect: Dialect, keys: Mapping[str, Any]) -> list[Dialect]:
     """The versions that have all keys of a file; those up to the one that a key out of use tells."""
     fitting = dialect.fitting(keys)
@@ -108,58 +119,43 @@ def _taken(fitting: list[Dialect], keys: Mapping[str, Any]) -> list[Dialect]:
     newest = fitting[-1]
     config = understood(newest, keys, strict=False, forked=True).config
     for count in range(len(fitting), 0, -1):
-        if _accepted(fitting[count - 1], config) is not None:
+        if takes(fitting[count - 1], config):
             return fitting[:count]
     return fitting
 
 
 def _otherwise(dialect: Dialect, before: list[Dialect], keys: Mapping[str, Any]) -> Iterator[str]:
-    """What earlier versions that have all the keys compute otherwise, a sentence for each span of them."""
+    """What earlier versions that have all keys do otherwise: where that is told, and how they average."""
+    dialect, before = dialect.lenient(), [each.lenient() for each in before]
     config = understood(dialect, keys, strict=False, forked=True).config
+    if any(differs(each, dialect, config) for each in before):
+        yield "Its version is not stated: what earlier ones with all of its keys compute stands in brackets."
     spans: dict[str, list[str]] = {}
     for each in before:
-        if different := ", ".join(_different(each, dialect, config)):
-            spans.setdefault(different, []).append(each.version)
-    for different, versions in spans.items():
-        span = versions[0] if len(versions) == 1 else f"{versions[0]} to {versions[-1].split()[-1]}"
-        yield f"Its version is not stated: with {span} it is {different}."
+        mean = each.mean(each.settings(config)) if takes(each, config) else ""
+        if mean != dialect.mean(dialect.settings(config)):
+            spans.setdefault(mean, []).append(each.version)
+    for mean, versions in spans.items():
+        if mean:
+            yield f"Its version is not stated: with {span(versions)} averages are taken over {mean}."
 
 
-def _different(other: Dialect, dialect: Dialect, config: Mapping[str, Any]) -> Iterator[str]:
-    """What another version computes otherwise, if it takes the configuration: parts, bonus and averages."""
-    ours, theirs = dialect.recipe(**config), _accepted(other, config)
-    if theirs is None:
-        return
-    if not change(theirs, ours) < NEGLIGIBLE:
-        yield from (f"{part} = {value}" for part, value in theirs.differences(ours).items())
-    bonus, before = (each.concept(BONUS, config) or 0.0 for each in (dialect, other))
-    if before != bonus:
-        yield f"an entropy bonus of {before:g}"
-    mean, before = (each.mean(each.settings(config)) for each in (dialect, other))
-    if before != mean:
-        yield f"averaged over {before}"
-
-
-def _accepted(dialect: Dialect, config: Mapping[str, Any]) -> Recipe | None:
-    """The recipe, if this version takes the configuration."""
-    try:
-        return dialect.recipe(**config)
-    except ValueError:
-        return None
-
-
-def report(dialect: Dialect, launch: Launch, *, strict: bool = True) -> Report:
+def report(dialect: Dialect, launch: Launch, *, strict: bool = True, lenient: bool = True) -> Report:
     """Explain what was launched.
 
     Args:
       dialect: of its trainer, in its version.
       launch: what was read.
       strict: whether a key that looks like a slip in one that matters is an error.
+      lenient: whether a file that another version or a fork may have run is told with a caution, where what
+        would stop it today leaves its objective as it is.
 
     Raises:
       ValueError: for such a slip, for a value that the trainer would refuse, for a key without which the
         objective is of another family, or if no key that matters was understood.
     """
+    is_of_today = bool(launch.version) and dialect.version == DIALECTS[launch.trainer].version
+    today, dialect = dialect, dialect.lenient() if lenient and launch.why and not is_of_today else dialect
     found = understood(dialect, launch.keys, strict=strict, forked=bool(launch.why), added=launch.added)
     found.unsure.extend(unread(dialect, found.config, launch.missing))
     matters = {dialect.key(key) for key in [*found.config, *(each.key for each in found.unsure)]} - {None}
@@ -171,20 +167,24 @@ def report(dialect: Dialect, launch: Launch, *, strict: bool = True) -> Report:
         raise ValueError(f"{dialect.name}: {missing[0]}")
     if launch.why:
         refuse_if_nothing_is_left(dialect, found)
-    if launch.why and not launch.is_sure:
-        _refuse_the_lonely(dialect, found)
-    explanation = explain(dialect, found.config, found.unsure)
+        found.unsure.extend(doubts_of_groups(dialect, found, launch.program, is_sure=launch.is_sure))
+    others = _others(dialect, launch)
+    explanation = explain(dialect, found.config, found.unsure, others)
+    own = [f"{launch.program} {OWN_PROGRAM}"] if launch.program else []
+    launch = replace(launch, cautions=[*own, *launch.cautions, *_stopped(today, found.config)])
     parts = [_doubted(dialect, found, part) for part in explanation.parts]
-    return Report(dialect, launch, found, explanation._replace(parts=parts))
+    return Report(dialect, launch, found, explanation._replace(parts=parts), others)
 
 
-def _refuse_the_lonely(dialect: Dialect, found: Understood) -> None:
-    """Raise a ValueError where a program that nobody knows would learn nothing, from groups of one."""
-    alone = dialect.concept(COMPLETIONS, found.config) == 1
-    if alone and not learns_alone(dialect.recipe(**found.config)):
-        raise ValueError(
-            f"{dialect.name}: in a group of one completion there is nothing to compare with. A program of its"
-            " own is started, which gets its advantages in another way; that way is not known here."
+def _stopped(dialect: Dialect, config: Mapping[str, Any]) -> Iterator[str]:
+    """What would stop a configuration with this version, a sentence."""
+    try:
+        dialect.recipe(**config)
+    except ValueError as error:
+        told = str(error).rstrip(".")
+        yield (
+            f"{dialect.version} would not run it ({told}). Another version or a fork may have, and what its"
+            " keys say is told."
         )
 
 
@@ -222,7 +222,7 @@ def pieces(told: Report, *, everything: bool = False) -> Iterator[Piece]:
         yield Piece("heading", "the keys")
     for key, value, about in explanation.keys:
         yield Piece("key", f"{key} = {value!r}: {about}")
-    yield from _others(told.dialect, found, everything)
+    yield from _without_effect(told.dialect, found, everything)
     if told.launch.notes:
         yield Piece("heading", "how it was read")
     for note in told.launch.notes:
@@ -273,7 +273,7 @@ def _warnings(explanation: Explanation) -> Iterator[Piece]:
         yield Piece("source", f"[{trap.source}]")
 
 
-def _others(dialect: Dialect, found: Understood, everything: bool) -> Iterator[Piece]:
+def _without_effect(dialect: Dialect, found: Understood, everything: bool) -> Iterator[Piece]:
     """The keys that do not touch the objective: how many, or all of them."""
     count = len(found.without_effect)
     if everything:

@@ -101,6 +101,10 @@ def _nowhere_said(settings: SimpleNamespace) -> str:
     return ""
 
 
+def _nothing_stops(settings: SimpleNamespace) -> None:
+    """No configuration of which there is an objective is refused."""
+
+
 @dataclass(frozen=True)
 class Dialect:
     """One trainer's way to say which objective it optimizes.
@@ -114,6 +118,8 @@ class Dialect:
     | `version`  | What the defaults and the behaviour were read from.                                          |
     | `build`    | A function from all settings to the recipe.                                                  |
     | `defaults` | Each key that changes the objective, with the trainer's default.                             |
+    | `stops`    | A function from all settings that raises a ValueError for what stops a run and leaves the    |
+    |            | objective as it is: batches that cannot be cut, GPUs that are not there.                     |
     | `choices`  | The values of each key that has only a few; `convert` tries them all.                        |
     | `others`   | The keys that exist and do not touch the objective.                                          |
     | `beyond`   | Each key that no recipe here can express: the one value at which it does nothing, and a      |
@@ -170,6 +176,7 @@ class Dialect:
     version: str
     build: Callable[[SimpleNamespace], Recipe]
     defaults: Mapping[str, Any]
+    stops: Callable[[SimpleNamespace], None] = _nothing_stops
     choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
     others: frozenset[str] = frozenset()
     beyond: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
@@ -219,12 +226,17 @@ class Dialect:
         settings = self.settings(config)
         try:
             recipe = self.build(settings)
+            self.stops(settings)
             _try_out(recipe)
         except (TypeError, ZeroDivisionError, AttributeError) as error:
             raise ValueError(
                 f"{self.name}: {self._suspects(flat(config))} is of the wrong kind: {error}"
             ) from error
         return recipe
+
+    def lenient(self) -> "Dialect":
+        """The dialect that refuses no configuration for what stops a run and leaves the objective as it is."""
+        return replace(self, stops=_nothing_stops)
 
     def settings(self, config: Mapping[str, Any]) -> SimpleNamespace:
         """The defaults, changed where the configuration says otherwise; nested groups may be given as such.
@@ -449,6 +461,21 @@ def learns_alone(recipe: Recipe) -> bool:
         return bool(np.any(np.nan_to_num(recipe.advantage(_record(np.array([[1.0], [0.0]]))))))
 
 
+def compares_in_groups(recipe: Recipe) -> bool:
+    """Whether it matters which completions are of one prompt.
+
+    >>> from grpo_ref import GRPO, REINFORCE
+    >>> compares_in_groups(GRPO), compares_in_groups(REINFORCE)
+    (True, False)
+    """
+    with np.errstate(all="ignore"):
+        together, apart = (
+            np.ravel(recipe.advantage(_record(np.array([[1.0, 0.0]]).reshape(shape))))
+            for shape in ((1, 2), (2, 1))
+        )
+    return not np.array_equal(together, apart, equal_nan=True)
+
+
 def _record(rewards: Array) -> SimpleNamespace:
     """What advantages are made of, with one token in each completion."""
     tokens = rewards[..., None]
@@ -501,6 +528,20 @@ class NoneOfThese(ValueError):
     def __init__(self, name: str, value: Any, known: Iterable[Any]) -> None:
         super().__init__(f"{name}: expected one of {', '.join(map(repr, known))}, got {value!r}")
         self.name, self.value, self.known = name, value, tuple(known)
+
+
+class NotExpressed(NoneOfThese):
+    """A value that a trainer has and no recipe here can express, of one part alone: the others can be told.
+
+    Args:
+      name: of the key.
+      value: that it was given.
+      why: no recipe can express it, a part of a sentence.
+    """
+
+    def __init__(self, name: str, value: Any, why: str) -> None:
+        ValueError.__init__(self, f"{name}: {value} cannot be expressed here, {why}")
+        self.name, self.value, self.known, self.why = name, value, (), why
 
 
 def one_of(name: str, value: Any, known: Mapping[Any, Any]) -> Any:

@@ -12,7 +12,10 @@ from grpo_ref.trainers.dialect import BONUS, COMPLETIONS, CONCEPTS, DIVISOR, Dia
 from grpo_ref.trainers.effect import change
 from grpo_ref.trainers.trap import Trap, sprung
 from grpo_ref.trainers.understanding import Unsure
-from grpo_ref.trainers.words import paragraph
+from grpo_ref.trainers.words import joined, sentences
+
+NEGLIGIBLE = 0.005
+"""A change of the gradient that is not told."""
 
 
 class Part(NamedTuple):
@@ -70,13 +73,19 @@ class Explanation(NamedTuple):
     entropy_coef: float
 
 
-def explain(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure] = ()) -> Explanation:
+def explain(
+    dialect: Dialect,
+    config: Mapping[str, Any],
+    unsure: Sequence[Unsure] = (),
+    others: Sequence[Dialect] = (),
+) -> Explanation:
     """Explain a configuration.
 
     Args:
       dialect: the trainer's.
       config: its keys, in groups or not.
       unsure: keys that are not in it, as their values are not known; no warning rests on them.
+      others: versions that may be meant as well.
 
     Raises:
       ValueError: if a key is unknown or a value is one that the trainer would refuse.
@@ -85,7 +94,7 @@ def explain(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure
     keys = [(key, value, _about(dialect, config, key)) for key, value in flat(config).items()]
     return Explanation(
         recipe=recipe,
-        paragraph=in_words(dialect, config, unsure),
+        paragraph=in_words(dialect, config, unsure, others),
         mean=dialect.mean(dialect.settings(config)),
         parts=_parts(recipe),
         keys=keys,
@@ -94,14 +103,65 @@ def explain(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure
     )
 
 
-def in_words(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure] = ()) -> str:
+def in_words(
+    dialect: Dialect,
+    config: Mapping[str, Any],
+    unsure: Sequence[Unsure] = (),
+    others: Sequence[Dialect] = (),
+) -> str:
     """What a configuration computes, in one sentence.
 
     Args:
       dialect: the trainer's.
       config: its keys, in groups or not.
       unsure: keys that are not in it, as their values are not known.
+      others: versions that may be meant as well; where they differ, it is said of both.
     """
+    said = _said(dialect, config, unsure)
+    spans: dict[str, dict[str, list[str]]] = {part: {} for part in said}
+    for other in others:
+        if differs(other, dialect, config):
+            for part, text in _said(other, config, unsure).items():
+                if text != said[part]:
+                    spans[part].setdefault(text, []).append(other.version)
+    return joined(_with_others(said[part], spans[part]) for part in said)
+
+
+def takes(dialect: Dialect, config: Mapping[str, Any]) -> bool:
+    """Whether a version refuses nothing of a configuration."""
+    return _recipe(dialect, config) is not None
+
+
+def differs(other: Dialect, dialect: Dialect, config: Mapping[str, Any]) -> bool:
+    """Whether another version takes the configuration and computes something else, as far as it can be seen."""
+    theirs = _recipe(other, config)
+    if theirs is None:
+        return False
+    bonuses = [each.concept(BONUS, config) or 0.0 for each in (dialect, other)]
+    return bonuses[0] != bonuses[1] or not change(theirs, dialect.recipe(**config)) < NEGLIGIBLE
+
+
+def _with_others(ours: str, spans: Mapping[str, Sequence[str]]) -> str:
+    """What is said of a part, and with which versions it is something else."""
+    named = {text: span(versions) for text, versions in spans.items()}
+    if not ours:
+        return ", ".join(f"{text} with {versions} only" for text, versions in named.items())
+    told = [f"{versions}: {text or 'none'}" for text, versions in named.items()]
+    return f"{ours} [{'; '.join(told)}]" if told else ours
+
+
+def span(versions: Sequence[str]) -> str:
+    """Versions from the first to the last.
+
+    >>> span(["TRL 0.14", "TRL 0.15", "TRL 0.18"]), span(["verl 0.2"])
+    ('TRL 0.14 to 0.18', 'verl 0.2')
+    """
+    first, *_, last = [versions[0], *versions]
+    return first if first == last else f"{first} to {last.split()[-1]}"
+
+
+def _said(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure]) -> dict[str, str]:
+    """What is said of each part."""
     recipe = dialect.recipe(**config)
     holes = {str(dialect.key(each.key)): each.value.text for each in unsure}
     budget = dialect.budget(config) if "max_length" in recipe.aggregate.reads else {}
@@ -110,7 +170,7 @@ def in_words(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsur
     bonus = {} if named[BONUS] is None else {"bonus": str(named[BONUS])}
     unknown = {part: each.reason for each in reversed(unsure) for part in each.parts}
     unknown.pop(COMPLETIONS, None)
-    return paragraph(
+    return sentences(
         recipe,
         group_size=next(iter(doubted), named[COMPLETIONS] or dialect.concept(COMPLETIONS, config)),
         budget=named[DIVISOR] or next(iter(budget.values()), None),
@@ -124,7 +184,8 @@ def _warnings(
     dialect: Dialect, config: Mapping[str, Any], recipe: Recipe, unsure: Sequence[Unsure]
 ) -> Iterator[Warned]:
     """The traps of the trainer, and what goes wrong with any."""
-    size = dialect.concept(COMPLETIONS, config)
+    is_known = not any(COMPLETIONS in each.parts for each in unsure)
+    size = dialect.concept(COMPLETIONS, config) if is_known else None
     for trap in sprung(dialect.traps, dialect.settings(config), dialect.given(config)):
         outside = _recipe(dialect, _outside(dialect, config, trap))
         if _rests_on(dialect, trap, recipe.differences(outside) if outside else {}, unsure):

@@ -7,7 +7,8 @@ from grpo_ref.trainers.dialect import COMPLETIONS
 
 HINTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"n_traj(s|ectories)?\b|num_samples|samples_per_(prompt|question)|group_size|n_agent", (COMPLETIONS,)),
-    (r"num_generations|n(um)?_rollouts|rollouts_per|rollout_n\b|grpo\.n\b|actor\.n\b", (COMPLETIONS,)),
+    (r"num_generations|n(um)?_rollouts|rollouts_per|rollout[_.]n\b|grpo\.n\b|actor\.n\b", (COMPLETIONS,)),
+    (r"\bn_samples\b", (COMPLETIONS,)),
     (r"\bkld?\b", ("kl_coef",)),
     (r"entropy|\bent coef", ("bonus",)),
     (r"mask_trunc|truncated_(samples|completions)|overlong_filter|filter_overlong", ("admit",)),
@@ -27,7 +28,7 @@ HINTS: tuple[tuple[str, tuple[str, ...]], ...] = (
 """What a name has in it -> what it may change; the first that fits counts. "_" ends a word where "\\b" stands."""
 SILENT = re.compile(
     r"chunk|logging|dtype|\beval\b|\bval\b|\btest\b|wandb|swanlab|device|offload|\bgrad\b|\baux\b|critic"
-    r"|\bpath\b|\bdir\b|\bsize\b(?<!group_size)|\bmicro\b"
+    r"|\bpath\b|\bdir\b|\bsize\b(?<!group size)|\bmicro\b"
 )
 """Names of what has nothing to do with the objective, whatever else is in them."""
 SAMPLING = {"rollout", "generator", "generation", "env", "tools"}

@@ -5,7 +5,15 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from grpo_ref.recipes import Recipe
-from grpo_ref.trainers.dialect import BONUS, COMPLETIONS, Dialect, NoneOfThese
+from grpo_ref.trainers.dialect import (
+    BONUS,
+    COMPLETIONS,
+    Dialect,
+    NoneOfThese,
+    NotExpressed,
+    compares_in_groups,
+    learns_alone,
+)
 from grpo_ref.trainers.forks import OTHER_FAMILY, OTHER_LOSS, is_off, touched
 from grpo_ref.trainers.launch.values import Unknown
 
@@ -130,12 +138,15 @@ def _values_of_forks(dialect: Dialect, config: dict[str, Any], strict: bool) -> 
         given = [
             key for key, value in config.items() if (dialect.key(key), value) == (error.name, error.value)
         ]
-        value, known = str(error.value), [str(each) for each in error.known]
-        near = difflib.get_close_matches(value, known, n=1, cutoff=0.8)
+        value = str(error.value)
+        near = difflib.get_close_matches(value, map(str, error.known), n=1, cutoff=0.8)
+        is_slip = any(_is_nearly(value, each) for each in near)
         is_another = error.name in dialect.choices and OTHER_FAMILY.search(value)
-        if not given or is_another or (near and strict):
+        if not given or is_another or (is_slip and strict):
             raise error
         why = f"{dialect.version} has no such value; a fork may have it"
+        if isinstance(error, NotExpressed):
+            why = f"no recipe here can express it, {error.why}"
         found[given[0]] = Unknown(str(config.pop(given[0])), why)
     return found
 
@@ -169,6 +180,41 @@ def _keys_of_forks(
         parts = touched(key, value, dict(strangers))
         if parts and not _is_said(dialect, config, parts, value):
             yield Unsure(key, value if isinstance(value, Unknown) else Unknown(str(value), why), parts)
+
+
+def doubts_of_groups(dialect: Dialect, found: Understood, program: str, *, is_sure: bool) -> Iterator[Unsure]:
+    """What is not known of a file's groups: how large they are, or what a group of one is compared with.
+
+    Args:
+      dialect: the trainer's.
+      found: its keys, sorted.
+      program: that is started, if it is none of the trainer's; it may have a default of its own.
+      is_sure: whether it is the trainer's own program that reads the keys.
+    """
+    name, size = dialect.concepts.get(COMPLETIONS, ""), dialect.concept(COMPLETIONS, found.config)
+    is_given = name in map(dialect.key, [*found.config, *(each.key for each in found.unsure)])
+    is_said = is_given or any(COMPLETIONS in each.parts for each in found.unsure)
+    recipe, key = dialect.recipe(**found.config), dialect.path(name)
+    if is_given and not is_sure and size == 1 and not learns_alone(recipe):
+        reader = program or "the program that reads it"
+        why = f"in a group of one there is nothing to compare with, and {reader} has its advantages in another way"
+        yield Unsure(key, Unknown("1", why), ("advantage",))
+    elif not is_said and compares_in_groups(recipe):
+        yield from _size_of_a_fork(dialect, found)
+        if program:
+            why = f"it is not given, and {program} may have a default of its own; that of {dialect.version} is {size}"
+            yield Unsure(key, Unknown("?", why), (COMPLETIONS,))
+        elif size == 1:
+            why = f"it is not given, and the default of {dialect.version}, 1, would leave nothing to compare"
+            yield Unsure(key, Unknown("?", why), (COMPLETIONS,))
+
+
+def _size_of_a_fork(dialect: Dialect, found: Understood) -> Iterator[Unsure]:
+    """Keys in sections that the trainer does not look at for its objective, named as the size of a group."""
+    why = f"{dialect.version} does not read it; a fork may"
+    for key, value in found.without_effect.items():
+        if touched(key, value, found.without_effect) == (COMPLETIONS,):
+            yield Unsure(key, Unknown(str(value), why), (COMPLETIONS,))
 
 
 PARTS = ("surrogate", "corrections", "advantage", "aggregate", "kl_coef", "bonus", "reward", "keep", "admit")
@@ -241,10 +287,18 @@ def _is_slip(dialect: Dialect, key: str, near: str) -> bool:
     """Whether a key is nearly one that matters."""
     name = dialect.aliases.get(near, near)
     matters = name in dialect.defaults or name in dialect.beyond
-    given, meant = key.split(".")[-1], near.split(".")[-1]
+    return matters and _is_nearly(key.split(".")[-1], near.split(".")[-1])
+
+
+def _is_nearly(given: str, meant: str) -> bool:
+    """Whether a few letters make one word the other.
+
+    >>> _is_nearly("token-meen", "token-mean"), _is_nearly("token-sum", "token-mean")
+    (True, False)
+    """
     same = sum(block.size for block in difflib.SequenceMatcher(None, given, meant).get_matching_blocks())
     others = max(len(given), len(meant)) - same
-    return matters and 0 < others <= min(SLIP, max(1, len(meant) // 6))
+    return 0 < others <= min(SLIP, max(1, len(meant) // 6))
 
 
 def _without_holes(key: str, value: Any) -> Any:

@@ -136,13 +136,39 @@ def paragraph(
     >>> print(paragraph(DAPO, group_size=16))
     PPO-clip 0.2/0.28 per token; advantages standardised within groups of 16 (ddof 1, ε 0.0001); mean over all tokens; no KL penalty; a soft overlong penalty over the last 0.2 of the budget, weight 1; groups without contrast dropped or drawn anew (dynamic sampling).
     """
+    said = sentences(
+        recipe,
+        group_size=group_size,
+        budget=budget,
+        entropy_coef=entropy_coef,
+        unknown=unknown or {},
+        words=words or {},
+    )
+    return joined(said.values())
+
+
+def joined(said: Iterable[str]) -> str:
+    """Parts of a sentence as one; what has no words is left out."""
+    return "; ".join(filter(None, said)) + "."
+
+
+def sentences(
+    recipe: Recipe,
+    *,
+    group_size: int | str | None,
+    budget: int | str | None,
+    entropy_coef: float,
+    unknown: Mapping[str, str],
+    words: Mapping[Kernel, Words],
+) -> dict[str, str]:
+    """What is said of each part of a recipe, in order; arguments as in `paragraph`."""
     sizes = {
         "group": "" if group_size is None else f" of {group_size}",
         "budget": "" if budget is None else f" of {budget} tokens",
     }
 
     def told(part: Any) -> str:
-        return _told(part, sizes, words or {})
+        return _told(part, sizes, words)
 
     objective = {
         "surrogate": _at_level(told(recipe.surrogate), told(recipe.level))
@@ -153,15 +179,15 @@ def paragraph(
         "advantage": told(recipe.advantage),
         "aggregate": told(recipe.aggregate),
     }
-    sentences = {
+    said = {
         **objective,
         "kl_coef": _penalty(recipe, told, elsewhere=any("KL" in each for each in objective.values())),
         "bonus": f"entropy bonus {_number(entropy_coef)}" if entropy_coef else "",
         **{name: told(getattr(recipe, name)) for name in ("reward", "keep", "admit")},
     }
-    for name, sentence in _not_known(sentences, unknown or {}):
-        sentences[name] = sentence
-    return "; ".join(sentence for sentence in sentences.values() if sentence) + "."
+    for name, sentence in _not_known(said, unknown):
+        said[name] = sentence
+    return said
 
 
 def _not_known(order: Iterable[str], unknown: Mapping[str, str]) -> Iterator[tuple[str, str]]:

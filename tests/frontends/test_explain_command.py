@@ -136,11 +136,27 @@ def test_an_entropy_bonus_is_told():
     assert "bonus      " not in run("verl").stdout
 
 
+def test_a_file_that_today_is_refused_is_explained_unless_it_is_a_check(tmp_path):
+    """OpenRLHF packs only with vLLM."""
+    script = tmp_path / "a.sh"
+    script.write_text(
+        "python3 -m openrlhf.cli.train_ppo_ray --algo.advantage.estimator rloo --ds.packing_samples\n"
+    )
+    assert "would not run it (vllm.num_engines: ds.packing_samples needs them" in " ".join(
+        run(script).output.split()
+    )
+    assert run(script).exit_code == 0
+    assert run(script, "--strict").exit_code == 2
+    converted = CliRunner().invoke(main, ["convert", "--to", "verl", str(script)])
+    assert converted.exit_code == 2
+    assert "vllm.num_engines" in converted.output
+
+
 def test_scripts_beside_a_file_are_read_and_those_of_the_machine_are_not(tmp_path):
     (tmp_path / "scripts").mkdir()
     (tmp_path / "env.sh").write_text("B=0.25\n")
     own, far = tmp_path / "scripts" / "a.sh", tmp_path / "scripts" / "b.sh"
     own.write_text("source env.sh\ntrl grpo --beta $B\n")
     far.write_text(f"source {tmp_path}/env.sh\ntrl grpo --beta $B\n")
-    assert "KL penalty 0.25" in run(str(own)).output
-    assert "KL penalty not known (beta = $B)" in run(str(far)).output
+    assert "KL penalty 0.25" in " ".join(run(str(own)).output.split())
+    assert "KL penalty not known (beta = $B)" in " ".join(run(str(far)).output.split())

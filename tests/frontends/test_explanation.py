@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -130,11 +131,28 @@ def test_what_earlier_versions_do_with_the_same_keys_is_told():
     keys = {"num_generations": 8, "scale_rewards": True, "learning_rate": 1e-6}
     dialect, launch = dialect_of(Launch("trl", FOUND, keys))
     assert dialect.version == "TRL 1.16.0"
-    assert launch.cautions[0].startswith(
-        "Its version is not stated: with TRL 0.16 to 0.18 it is penalty = k3, kl_coef = 0.04"
-    )
+    assert launch.cautions == [
+        "Its version is not stated: what earlier ones with all of its keys compute stands in brackets.",
+        "Its version is not stated: with TRL 0.16 to 0.20 averages are taken over each micro-batch of each"
+        " process, and then over these.",
+    ]
+    sentence = report(dialect, launch).explanation.paragraph
+    assert "; no KL penalty [TRL 0.16 to 0.18: KL penalty 0.04 (k3)]." in sentence
+    assert sentence.count("[") == 1
+    asked = report(DIALECTS["trl"].at("0.18"), replace(launch, version="0.18"))
+    assert "; KL penalty 0.04 (k3)." in asked.explanation.paragraph
     named, plain = dialect_of(Launch("trl", "", keys))
     assert (named, plain.cautions) == (DIALECTS["trl"], [])
+
+
+def test_a_bonus_that_only_earlier_versions_have_is_told_of_them_alone():
+    """verl's entropy_coeff was 0.001 before 0.4, and the ratio of a bad token had no bound."""
+    keys = {"algorithm.adv_estimator": "grpo", "rollout.n": 5, "actor.use_kl_loss": True}
+    sentence = report(*dialect_of(Launch("verl", FOUND, keys))).explanation.paragraph
+    assert sentence.startswith(
+        "PPO-clip 0.2/0.2 with a dual clip at 3, per token [verl 0.2: PPO-clip 0.2/0.2 per token];"
+    )
+    assert sentence.endswith("; KL penalty 0.001 (k3); entropy bonus 0.001 with verl 0.2 to 0.3.1 only.")
 
 
 def test_old_flags_tell_the_version_and_over_what_it_averaged():
@@ -143,8 +161,8 @@ def test_old_flags_tell_the_version_and_over_what_it_averaged():
     assert launch.cautions[0] == "It has keys that later versions do not have; OpenRLHF 0.10 is told."
     newer = dialect_of(Launch("openrlhf", FOUND, {"algo.advantage.estimator": "rloo"}))[1].cautions
     assert newer[0] == (
-        "Its version is not stated: with OpenRLHF 0.10.2 it is averaged over each micro-batch of each rank,"
-        " and then over these."
+        "Its version is not stated: with OpenRLHF 0.10.2 averages are taken over each micro-batch of each"
+        " rank, and then over these."
     )
 
 
@@ -197,11 +215,6 @@ def test_what_a_fork_changes_is_told_in_no_part_and_no_warning_rests_on_it():
 HOLES = {name: Unknown(f"${name}", "it is not set") for name in ("beta", "num_generations", "epsilon")}
 NOTHING_LEFT = {
     "only the run knows the numbers": ("trl", HOLES, "is known only when it runs (beta = $beta, num_gen"),
-    "a group of one": (
-        "understand_r1_zero",
-        {"num_samples": 1, "cliprange": 0.3},
-        "in a group of one completion there is nothing",
-    ),
 }
 
 
@@ -230,12 +243,108 @@ def test_a_slip_that_hydra_was_told_to_add_is_told_and_not_refused():
         report(DIALECTS["verl"], Launch("verl", "`-m verl.trainer.main_ppo`", keys))
 
 
+STOPPED = {"worker.rollout.n": 3, "data.rollout_batch_size": 4, "worker.actor.global_batch_size": 4}
+
+
+def test_what_stops_a_run_today_and_leaves_the_objective_is_told_of_a_file_with_a_caution():
+    """EasyR1 cuts 4 prompts times 3 completions into micro-batches of 16, its default, for experience."""
+    dialect, launch = dialect_of(Launch("easy_r1", FOUND, STOPPED))
+    shown = report(dialect, launch)
+    assert "within groups of 3 " in shown.explanation.paragraph
+    stopped = (
+        f"{dialect.version} would not run it (micro_batch_size_per_device_for_experience: 12 completions"
+    )
+    assert shown.launch.cautions[-1].startswith(
+        f"{stopped} are no multiple of 16). Another version or a fork"
+    )
+
+
+@pytest.mark.parametrize(
+    ("launch", "lenient"),
+    [
+        (Launch("easy_r1", FOUND, STOPPED), False),
+        (Launch("easy_r1", "", STOPPED, is_sure=True), True),
+        (Launch("easy_r1", FOUND, STOPPED, version="b44b3114"), True),
+    ],
+    ids=["strict", "typed by hand", "of the version that refuses it"],
+)
+def test_what_stops_a_run_is_refused_where_it_is_what_is_asked(launch, lenient):
+    dialect, launch = dialect_of(launch)
+    with pytest.raises(ValueError, match="12 completions are no multiple of 16"):
+        report(dialect, launch, lenient=lenient)
+
+
+def test_what_leaves_no_objective_is_refused_of_a_file_too():
+    """A group of one has no spread, whatever version runs it."""
+    with pytest.raises(ValueError, match="groups of fewer than 2"):
+        report(*dialect_of(Launch("trl", FOUND, {"num_generations": 1})))
+
+
+GRPO_IN_VERL = {"algorithm.adv_estimator": "grpo"}
+SIZES = {
+    "not given, and 1 if left out": (
+        "verl",
+        GRPO_IN_VERL,
+        "",
+        "groups of (not known: actor_rollout_ref.rollout.n = ?)",
+    ),
+    "a fork's key": (
+        "verl",
+        GRPO_IN_VERL | {"env.rollout.n": 8},
+        "",
+        "groups of (not known: env.rollout.n = 8)",
+    ),
+    "where verl reads nothing": (
+        "verl",
+        GRPO_IN_VERL | {"data.n_samples": 4},
+        "",
+        "groups of (not known: data.n_samples = 4)",
+    ),
+    "given": ("verl", GRPO_IN_VERL | {"rollout.n": 1, "env.rollout.val_n": 8}, "", "groups of 1 "),
+    "not compared": ("verl", {"algorithm.adv_estimator": "reinforce_plus_plus"}, "", "discounted by 1"),
+    "not given to a program": ("trl", {"beta": 0.1}, "mine.py", "groups of (not known: num_generations = ?)"),
+    "not given to the trainer": ("trl", {"beta": 0.1}, "", "groups of 8 "),
+    "one, of another program": (
+        "understand_r1_zero",
+        {"num_samples": 1},
+        "mine.py",
+        "advantages not known (num_samples",
+    ),
+}
+
+
+@pytest.mark.parametrize(("trainer", "keys", "program", "sentence"), SIZES.values(), ids=SIZES)
+def test_a_group_of_which_the_size_is_not_said_is_not_known(trainer, keys, program, sentence):
+    launch = Launch(trainer, FOUND, keys, program=program)
+    assert sentence in report(DIALECTS[trainer], launch).explanation.paragraph
+
+
+def test_a_program_of_its_own_is_told_first():
+    launch = Launch("trl", FOUND, {"num_generations": 4}, cautions=["Another."], program="mine.py")
+    first, second = report(DIALECTS["trl"], launch).launch.cautions
+    assert first.startswith("mine.py is a program of its own: what it is not given here")
+    assert second == "Another."
+
+
+def test_why_the_size_of_a_group_is_not_known_is_told():
+    launch = Launch("verl", FOUND, GRPO_IN_VERL)
+    (unsure,) = report(DIALECTS["verl"], launch).found.unsure
+    assert unsure.value.why == (
+        "it is not given, and the default of verl 1dda039b (2026-08-22), 1, would leave nothing to compare"
+    )
+    (unsure,) = report(DIALECTS["trl"], Launch("trl", FOUND, {"beta": 0.1}, program="mine.py")).found.unsure
+    assert unsure.value.why == (
+        "it is not given, and mine.py may have a default of its own; that of TRL 1.16.0 is 8"
+    )
+
+
 def test_without_a_file_that_is_named_only_what_the_line_says_is_told():
     keys = {"beta": 0.01, "num_generations": 14}
     launch = Launch("trl", "`trl grpo`", keys, missing=("a.yaml",), is_sure=True)
     explained = report(DIALECTS["trl"], launch)
     assert explained.explanation.paragraph == (
         "surrogate, corrections, advantages, average, entropy bonus, shaping of the reward, filter of groups"
-        " and filter of completions not known (a.yaml not found); KL penalty 0.01 (importance-weighted k3)."
+        " and filter of completions not known (a.yaml not found); KL penalty 0.01 (importance-weighted k3)"
+        " [TRL 0.14 to 0.15: KL penalty 0.01 (k3)]."
     )
     assert Piece("part", "not known (a.yaml = not found)", "surrogate") in pieces(explained)

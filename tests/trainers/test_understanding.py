@@ -75,6 +75,26 @@ OF_FORKS = {
         {"custom_advantage_function_path": "mine.f"},
         {"custom_advantage_function_path": ("advantage",)},
     ),
+    "an average whose name goes on where one of verl's ends": (
+        VERL,
+        {"actor.loss_agg_mode": "seq-mean-token-sum-length-norm"},
+        {"actor.loss_agg_mode": ("aggregate",)},
+    ),
+    "an estimator that no recipe can express": (
+        VERL,
+        {"algorithm.adv_estimator": "optimal_token_baseline"},
+        {"algorithm.adv_estimator": ("advantage",)},
+    ),
+    "advantages that no recipe can express": (
+        DIALECTS["rlinf"],
+        {"algorithm.adv_type": "grpo_dynamic"},
+        {"algorithm.adv_type": ("advantage",)},
+    ),
+    "a section of an earlier version with another loss": (
+        DIALECTS["prime_rl"],
+        {"rollouts_per_example": 16, "environment.id": "math"},
+        {"environment.id": ("surrogate", "aggregate", "admit")},
+    ),
     "a key that was taken out": (
         AREAL,
         {"actor.behav_imp_weight_cap": 5.0},
@@ -92,6 +112,7 @@ def test_what_a_fork_may_change_is_not_known(dialect, keys, unsure):
 NOT_OF_FORKS = {
     "a slip in a value": (VERL, {"actor.policy_loss.loss_mode": "vanila"}, "expected one of 'vanilla'"),
     "a critic": (VERL, {"algorithm.adv_estimator": "bi_level_gae"}, "got 'bi_level_gae'"),
+    "the reward of a greedy completion": (VERL, {"algorithm.adv_estimator": "remax"}, "remax cannot be"),
     "a teacher": (SLIME, {"advantage_estimator": "on_policy_distillation"}, "got 'on_policy_distillation'"),
     "another loss": (VERL, {"actor.tb_type": "tempered"}, "a fork that trains another loss"),
 }

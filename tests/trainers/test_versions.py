@@ -120,6 +120,15 @@ def test_early_verl_had_one_width_no_dual_clip_and_a_bonus():
     assert "micro-batches together" in VERL.at("0.9.1").mean(VERL.settings({}))
 
 
+def test_between_its_releases_verl_had_the_dual_clip_and_still_the_bonus():
+    """19d0d073 of 17 April 2025: clip_ratio_c is 3.0, and entropy_coeff 0.001."""
+    between = VERL.at("0.3.1")
+    assert between.recipe(adv_estimator="grpo").surrogate.settings["max_ratio"] == 3.0
+    assert between.defaults["entropy_coeff"] == 0.001
+    assert between.key("norm_adv_by_std_in_grpo") is None
+    assert VERL.at("0.3.0").key("clip_ratio_c") is None
+
+
 @pytest.mark.parametrize("name", VERL.versions)
 def test_what_a_version_of_verl_does_not_have_counts_with_a_value_that_does_nothing(name):
     assert VERL.at(name).recipe().level.__name__ == "token_level"

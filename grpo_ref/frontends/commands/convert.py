@@ -70,7 +70,7 @@ def _understood(config: tuple[str, ...], source: str, *, strict: bool) -> Any:
     if len(launches) > 1:
         raise ValueError(f"expected one configuration, got {len(launches)}")
     dialect, launch = frontends.explanation.dialect_of(launches[0][1])
-    return frontends.explanation.report(dialect, launch, strict=strict)
+    return frontends.explanation.report(dialect, launch, strict=strict, lenient=False)
 
 
 def _keys(dialect: "Dialect", config: Mapping[str, Any]) -> str:

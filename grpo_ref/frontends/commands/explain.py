@@ -4,6 +4,7 @@ import json
 import math
 import textwrap
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -16,6 +17,8 @@ from grpo_ref.trainers import DIALECTS
 
 if TYPE_CHECKING:
     from grpo_ref.frontends.explanation import Piece, Report
+    from grpo_ref.trainers import Dialect
+    from grpo_ref.trainers.launch import Launch
 
 WIDTH, UNBROKEN = 100, 10_000
 SENTENCE, EQUATION = " " * 13, " " * 15
@@ -30,7 +33,7 @@ The trainer is found from the content; or put its name first: {", ".join([*DIALE
 {[*DIALECTS][-1]}. Two configurations are compared, difference by difference.
 
 Exit status 2 if it cannot be read, if a key looks like a slip in one that matters, or if the trainer would
-refuse it.
+refuse it. A file that another version may have run is told with a caution, unless --strict is given.
 """
 
 
@@ -70,7 +73,11 @@ def command(
 ) -> None:
     """Print what one configuration computes, or in what two differ."""
     try:
-        reports = _reports(config, trainer or "", version, diff, not skip_unknown)
+        asked = diff or ((version,) if version else ())
+        reports = [
+            frontends.explanation.report(*pair, strict=not skip_unknown, lenient=not strict)
+            for pair in _launched(config, trainer or "", asked)
+        ]
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     if len(reports) == 1:
@@ -81,19 +88,20 @@ def command(
     raise click.exceptions.Exit(1 if strict and any(each.explanation.traps for each in reports) else 0)
 
 
-def _reports(
-    config: tuple[str, ...], trainer: str, version: str, diff: tuple[str, str] | None, strict: bool
-) -> list["Report"]:
-    """A report on each configuration; or two on one, in two versions."""
+def _launched(
+    config: tuple[str, ...], trainer: str, versions: tuple[str, ...]
+) -> list[tuple["Dialect", "Launch"]]:
+    """Each configuration with its dialect; or one, in each of the versions that are asked for."""
     found = [launch for _, launch in frontends.launched.launched(config, trainer)]
-    if len(found) > 2 or (diff and len(found) > 1):
+    if len(found) > 2 or (len(versions) > 1 and len(found) > 1):
         raise ValueError(f"expected one configuration, or two to compare, got {len(found)}")
-    asked = diff or ((version,) if version else None)
-    if asked:
-        pairs = [(DIALECTS[launch.trainer].at(each), launch) for each in asked for launch in found]
-    else:
-        pairs = [frontends.explanation.dialect_of(launch) for launch in found]
-    return [frontends.explanation.report(dialect, launch, strict=strict) for dialect, launch in pairs]
+    if versions:
+        return [
+            (DIALECTS[launch.trainer].at(each), replace(launch, version=each))
+            for each in versions
+            for launch in found
+        ]
+    return [frontends.explanation.dialect_of(launch) for launch in found]
 
 
 def _compared(ours: "Report", theirs: "Report") -> Iterator[str]:

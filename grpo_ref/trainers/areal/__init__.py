@@ -56,7 +56,7 @@ from grpo_ref.trainers.areal.quirks import (
     returned_without_reference,
     returned_without_reference_of_sampler,
 )
-from grpo_ref.trainers.areal.refusals import check, group
+from grpo_ref.trainers.areal.refusals import check, check_run, group
 from grpo_ref.trainers.areal.traps import TRAPS
 from grpo_ref.trainers.areal.words import WORDS
 from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect
@@ -247,6 +247,7 @@ DIALECT = Dialect(
     version="AReaL cbff54d64 (2026-08-22)",
     defaults=DEFAULTS,
     build=_build,
+    stops=lambda s: check_run(vars(s)),
     choices={
         "importance_sampling_level": ("token", "sequence"),
         "use_sapo_loss": (True, False),

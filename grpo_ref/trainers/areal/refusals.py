@@ -46,6 +46,14 @@ def check(settings: Mapping[str, Any]) -> None:
     _check_rejection(group(settings, "rejection_sampling", REJECTION))
     _check_loss(settings)
     _check_length(settings)
+
+
+def check_run(settings: Mapping[str, Any]) -> None:
+    """Raise a ValueError for what stops AReaL, and leaves the objective as it is.
+
+    Args:
+      settings: every key with its value.
+    """
     single = settings["ppo_n_minibatches"] == 1 or settings["prox_logp_method"] == "reuse_train_logp"
     _expect(
         single or not settings["enable_delta_weight_update"],

@@ -29,7 +29,7 @@ from grpo_ref.trainers.easy_r1.quirks import (
     mean_between,
     returned_with_penalty,
 )
-from grpo_ref.trainers.easy_r1.refusals import check
+from grpo_ref.trainers.easy_r1.refusals import check, check_run
 from grpo_ref.trainers.easy_r1.traps import TRAPS
 from grpo_ref.trainers.easy_r1.versions import VERSIONS
 from grpo_ref.trainers.easy_r1.words import WORDS
@@ -147,6 +147,7 @@ DIALECT = Dialect(
     version="EasyR1 b44b3114 (2026-07-30)",
     defaults=DEFAULTS,
     build=_build,
+    stops=lambda s: check_run(vars(s)),
     choices={
         "adv_estimator": tuple(ESTIMATORS),
         "loss_type": ("default", "gspo", "gspo_token", "cispo", "sapo"),

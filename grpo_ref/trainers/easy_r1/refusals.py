@@ -29,6 +29,14 @@ def check(settings: Mapping[str, Any]) -> None:
     _check_clips(settings)
     if not settings["disable_kl"]:
         _check_kl(settings)
+
+
+def check_run(settings: Mapping[str, Any]) -> None:
+    """Raise a ValueError for what stops EasyR1, and leaves the objective as it is.
+
+    Args:
+      settings: every key with its value.
+    """
     _check_batches(settings)
     _check_workers(settings)
 

@@ -29,6 +29,8 @@ SETS = re.compile(
 WRITES = re.compile(r"%%(?:writefile|file)\s+(?:-a\s+)?(\S+)")
 BRACED = re.compile(r"(?<!\$)\{(\w+)\}")
 """A variable of Python in a line for the shell."""
+STARTS = re.compile(r"slime\.utils\.external_utils\.command_utils\.execute_train\w*")
+"""Functions of slime that start it with the flags that they are given as one text."""
 FIELD = re.compile(r"\{([^{}]*)\}")
 NOT_A_NAME = re.compile(r"\W+|^(?=\d)")
 END_OF_CELL = "END_OF_CELL"
@@ -159,10 +161,12 @@ class _Reader:
         self.imports: set[str] = set()
         self.names: dict[str, Any] = {}
         self.options: dict[str, Any] = {}
+        self.fields: dict[str, Any] = {}
         self.configs: list[Config] = []
         self.made: dict[str, Config] = {}
         self.dictionaries: list[Config] = []
         self.commands: list[str] = []
+        self.written: dict[str, ast.expr] = {}
         self.defaults: dict[str, Any] = {}
         self.called = set(_called_with_arguments(tree))
         self.uncertain = {name for node in ast.walk(tree) if _is_branch(node) for name in _assigned(node)}
@@ -218,16 +222,23 @@ class _Reader:
     def _see_class(self, node: ast.ClassDef) -> None:
         """A class of its own that extends a configuration class: its defaults count as given."""
         bases = [made for base in node.bases if (made := self._origin(base)).endswith(CONFIGS)]
-        if not bases:
-            return
-        self.origins[node.name] = bases[0]
         fields = [item for item in node.body if isinstance(item, ast.AnnAssign) and item.value is not None]
         defaults = {
             item.target.id: self._default(item.value)
             for item in fields
             if isinstance(item.target, ast.Name) and item.value is not None
         }
-        self.names[f"class {node.name}"] = defaults
+        if bases:
+            self.origins[node.name] = bases[0]
+            self.names[f"class {node.name}"] = defaults
+        elif any(_dotted(each).endswith("dataclass") for each in _plain(node.decorator_list)):
+            self._keep_fields(node.name, defaults)
+
+    def _keep_fields(self, name: str, defaults: Mapping[str, Any]) -> None:
+        """The fields of a dataclass of its own, of which the script may hand some on to a configuration."""
+        for key, value in defaults.items():
+            if self.fields.setdefault(key, value) != value:
+                self.fields[key] = Unknown(f"{name}.{key}", "several classes have another default")
 
     def _default(self, value: ast.expr) -> Any:
         """The default of a field, `field(default=...)` or plain."""
@@ -247,6 +258,10 @@ class _Reader:
         made = self._config(value)
         if made is not None:
             self.made[target.id] = made
+        if target.id not in self.names or target.id not in self.uncertain:
+            self.written[target.id] = value
+        else:
+            self.written.pop(target.id, None)
         self.names[target.id] = self._either(target.id, self.names.get(target.id), value)
         if isinstance(value, ast.Dict):
             self._keep(value)
@@ -261,6 +276,9 @@ class _Reader:
     def _command(self, node: ast.Call) -> None:
         """A command that the script starts, as one line."""
         name = self._origin(node.func)
+        flags = [keyword.value for keyword in node.keywords if keyword.arg == "train_args"]
+        if flags and STARTS.fullmatch(name):
+            self.commands.append(f"python3 slime/train.py {self._spelled(flags[0])}")
         if not (name == "os.system" or name.startswith("subprocess.")) or not node.args:
             return
         value = self._value(node.args[0])
@@ -268,6 +286,19 @@ class _Reader:
             self.commands.append(" ".join(_word(item) for item in value))
         elif isinstance(value, str):
             self.commands.append(value)
+
+    def _spelled(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> str:
+        """A text piece by piece; a piece that is not known is a variable of the shell that nobody sets."""
+        value = self._value(node)
+        if isinstance(value, str):
+            return value
+        if isinstance(node, ast.Name) and node.id in self.written and node.id not in seen:
+            return self._spelled(self.written[node.id], seen | {node.id})
+        if isinstance(node, ast.JoinedStr):
+            return "".join(self._spelled(piece, seen) for piece in node.values)
+        if isinstance(node, ast.FormattedValue):
+            return self._spelled(node.value, seen)
+        return _word(value)
 
     def _see_call(self, node: ast.Call) -> None:
         self._config(node)
@@ -393,9 +424,11 @@ class _Reader:
         """An option of the script by its default, or a key of a configuration that was made before."""
         if isinstance(node.value, ast.Name) and node.value.id in self.made:
             return self.made[node.value.id].keys[node.attr]
-        value = self.options[node.attr]
+        is_option = node.attr in self.options
+        value = self.options[node.attr] if is_option else self.fields[node.attr]
         if not isinstance(value, Unknown):
-            self.notes.append(f"Line {node.lineno}: --{node.attr} is taken to be {value!r}, its default.")
+            name = f"--{node.attr}" if is_option else _dotted(node)
+            self.notes.append(f"Line {node.lineno}: {name} is taken to be {value!r}, its default.")
         return value
 
     def _unary(self, node: ast.UnaryOp) -> Any:
@@ -470,6 +503,12 @@ def _assigned(node: ast.AST) -> Iterator[str]:
     for inner in ast.walk(node):
         if isinstance(inner, ast.Assign):
             yield from (_dotted(target) for target in inner.targets)
+
+
+def _plain(decorators: list[ast.expr]) -> Iterator[ast.expr]:
+    """Decorators without what they are given."""
+    for each in decorators:
+        yield each.func if isinstance(each, ast.Call) else each
 
 
 def _dotted(node: ast.expr) -> str:

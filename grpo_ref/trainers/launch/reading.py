@@ -65,6 +65,7 @@ class Launch:
       cautions: what the answer rests on that the file does not say, in whole sentences.
       missing: files of keys that it names and that were not found, so that what they say is not known.
       added: keys that Hydra was told to add, which a trainer that does not read them ignores.
+      program: that is started, if nobody knows it: what it is not given it may set itself.
       is_sure: whether the trainer was not guessed from its keys.
       is_whole: whether it is the command that starts the trainer, so that a key that is not there is not given.
     """
@@ -77,6 +78,7 @@ class Launch:
     cautions: list[str] = field(default_factory=list)
     missing: tuple[str, ...] = ()
     added: frozenset[str] = frozenset()
+    program: str = ""
     is_sure: bool = False
     is_whole: bool = False
 
@@ -104,7 +106,8 @@ def launches(text: str, name: str = "", beside: Beside = nowhere, trainer: str =
         notes = " ".join(
             dict.fromkeys(note for launch in found for note in [*launch.cautions, *launch.notes])
         )
-        raise ValueError(notes or _nothing(kind, [launch for launch in found if launch.keys]))
+        reason = _nothing(kind, [launch for launch in found if launch.keys])
+        raise ValueError(f"{notes} So {reason}." if notes.startswith("Line ") else notes or reason)
     asked = _installed(text) if kind == "notebook" else text
     versioned = [
         replace(
@@ -357,9 +360,11 @@ def _of_shell(text: str, name: str, beside: Beside) -> Iterator[Launch]:
     for command in script.commands:
         spelled, start = _started(command.words)
         words = [str(word) for word in spelled]
+        launch = None
         if start is not None:
-            is_found = True
             launch = _launched(spelled[start.behind :], start.trainer, start.shown, script.files, beside)
+        if start is not None and launch is not None and not _is_namesake(start, launch):
+            is_found = True
             cut = [note for note in notes if CUT in note]
             cautions = [*launch.cautions, *cut]
             notes = [note for note in notes if note not in cut]
@@ -369,12 +374,20 @@ def _of_shell(text: str, name: str, beside: Beside) -> Iterator[Launch]:
         elif other := elsewhere(words):
             strangers.append(Launch("", "", {}, notes=[f"{other} is started, and has no dialect here."]))
         elif (start := program(words)) is not None:
-            strangers.append(_launched(command.words[start.behind :], "", "", script.files, beside))
+            launch = _launched(command.words[start.behind :], "", "", script.files, beside)
+            strangers.append(replace(launch, program=start.shown))
     if not is_found:
         strangers += _of_inner(script, beside)
         absent = _not_found(script.notes)
         yield from (replace(each, cautions=[*each.cautions, *absent]) for each in strangers)
         yield Launch("", "", {}, cautions=absent)
+
+
+def _is_namesake(start: Start, launch: Launch) -> bool:
+    """Whether a script only has the name of a trainer's: it is given keys of its own, and none that matters there."""
+    dialect = DIALECTS[start.trainer]
+    names = {dialect.key(key) for key in launch.keys}
+    return start.shown.endswith(".py") and None in names and not names & {*dialect.defaults, *dialect.beyond}
 
 
 def _of_inner(script: "Script", beside: Beside) -> Iterator[Launch]:

@@ -65,7 +65,7 @@ from grpo_ref.trainers.ms_swift.quirks import (
     penalized,
     scaled_up,
 )
-from grpo_ref.trainers.ms_swift.refusals import ALLOWED, OVER_ALL, check, has_overlong, names_of
+from grpo_ref.trainers.ms_swift.refusals import ALLOWED, OVER_ALL, check, check_run, has_overlong, names_of
 from grpo_ref.trainers.ms_swift.traps import TRAPS
 from grpo_ref.trainers.ms_swift.versions import VERSIONS, foreign
 from grpo_ref.trainers.ms_swift.words import WORDS
@@ -244,6 +244,7 @@ DIALECT = Dialect(
     version="ms-swift 3602360a5 (2026-08-22)",
     defaults=DEFAULTS,
     build=_build,
+    stops=check_run,
     choices={
         "loss_type": Behaviour().loss_types,
         "importance_sampling_level": Behaviour().levels,

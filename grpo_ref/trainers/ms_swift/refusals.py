@@ -32,11 +32,29 @@ def check(s: SimpleNamespace) -> None:
     own = {"loss_type": s.behaviour.loss_types, "importance_sampling_level": s.behaviour.levels}
     for key, values in (own | ALLOWED).items():
         one_of(key, getattr(s, key), dict.fromkeys(values))
-    if s.behaviour.checks_sampler:
-        _check_sampler(s)
-    _check_groups(s)
+    _expect(
+        s.num_generations > 1,
+        f"num_generations: ms-swift refuses groups of fewer than 2, got {s.num_generations}",
+    )
     _check_loss(s)
     _check_overlong(s)
+
+
+def check_run(s: SimpleNamespace) -> None:
+    """Raise a ValueError for what stops ms-swift, and leaves the objective as it is.
+
+    Args:
+      s: every key with its value.
+    """
+    if s.behaviour.checks_sampler:
+        _check_sampler(s)
+    _check_batch(s)
+    size, group = s.per_device_train_batch_size, s.num_generations
+    _expect(
+        s.loss_type != "real" or size is None or size % group == 0,
+        f"per_device_train_batch_size: ms-swift refuses {size} with loss_type='real', which needs whole"
+        f" groups of {group} in a micro-batch",
+    )
 
 
 def _check_sampler(s: SimpleNamespace) -> None:
@@ -59,11 +77,7 @@ def _check_sampler(s: SimpleNamespace) -> None:
     _expect(not (s.cached_dataset or s.cached_val_dataset), "cached_dataset: ms-swift refuses it for grpo")
 
 
-def _check_groups(s: SimpleNamespace) -> None:
-    _expect(
-        s.num_generations > 1,
-        f"num_generations: ms-swift refuses groups of fewer than 2, got {s.num_generations}",
-    )
+def _check_batch(s: SimpleNamespace) -> None:
     steps, drawn = s.steps_per_generation, s.generation_batch_size
     _expect(
         steps is None or steps > 0, f"steps_per_generation: ms-swift refuses anything below 1, got {steps}"
@@ -94,12 +108,6 @@ def _check_loss(s: SimpleNamespace) -> None:
         _expect(
             not s.kl_in_reward or s.beta == 0.0,
             "kl_in_reward: ms-swift refuses it with loss_type='real', which adds the KL that is not there",
-        )
-        size, group = s.per_device_train_batch_size, s.num_generations
-        _expect(
-            size is None or size % group == 0,
-            f"per_device_train_batch_size: ms-swift refuses {size} with loss_type='real', which needs whole"
-            f" groups of {group} in a micro-batch",
         )
 
 

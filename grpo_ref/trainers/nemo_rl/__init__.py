@@ -61,7 +61,7 @@ from grpo_ref.trainers.nemo_rl.quirks import (
     whitened_over_tokens,
     whitened_with_penalty,
 )
-from grpo_ref.trainers.nemo_rl.refusals import ALLOWED, ESTIMATORS, check
+from grpo_ref.trainers.nemo_rl.refusals import ALLOWED, ESTIMATORS, check, check_run
 from grpo_ref.trainers.nemo_rl.traps import TRAPS
 from grpo_ref.trainers.nemo_rl.versions import VERSIONS
 from grpo_ref.trainers.nemo_rl.words import WORDS
@@ -296,6 +296,7 @@ DIALECT = Dialect(
     version="NeMo-RL 7ea279ab (2026-08-22)",
     defaults=DEFAULTS,
     build=_build,
+    stops=lambda s: check_run(_followed(vars(s))),
     choices={
         "adv_estimator.name": ESTIMATORS,
         "adv_estimator.minus_baseline": BOTH,

@@ -26,8 +26,20 @@ def check(settings: Mapping[str, Any]) -> None:
     _check_loss(settings)
     _check_correction(settings)
     _check_rewards(settings)
-    _check_run(settings)
     _check_expressible(settings)
+
+
+def check_run(s: Mapping[str, Any]) -> None:
+    """Raise a ValueError for what stops NeMo-RL, and leaves the objective as it is.
+
+    Args:
+      s: every key with its value.
+    """
+    _check_unread(s)
+    _check_batch(s)
+    _check_sampler(s)
+    if s["async_grpo.enabled"]:
+        _check_asynchronous(s)
 
 
 def _check_loss(s: Mapping[str, Any]) -> None:
@@ -51,10 +63,11 @@ def _check_correction(s: Mapping[str, Any]) -> None:
     )
     kind, low = s["truncated_importance_sampling_type"], s["truncated_importance_sampling_ratio_min"]
     high, name = s["truncated_importance_sampling_ratio"], "truncated_importance_sampling_type"
+    if not s["use_importance_sampling_correction"]:
+        return
     if kind is None:
         _refuse(high is not None, "truncated_importance_sampling_ratio", f"without {name}")
         return
-    _refuse(not s["use_importance_sampling_correction"], name, "without use_importance_sampling_correction")
     _refuse(high is None or not high > 0.0, name, "without a positive truncated_importance_sampling_ratio")
     _refuse(low is not None and low > high, "truncated_importance_sampling_ratio_min", f"above {high}")
     _refuse(kind != "tis" and low is None, name, f"{kind!r} without truncated_importance_sampling_ratio_min")
@@ -63,14 +76,7 @@ def _check_correction(s: Mapping[str, Any]) -> None:
 
 
 def _check_rewards(s: Mapping[str, Any]) -> None:
-    """`apply_reward_shaping` and `dynamic_sampling`."""
-    _refuse(
-        s["batch_multiplier"] != 1 and not s["use_dynamic_sampling"],
-        "batch_multiplier",
-        "other than 1 without use_dynamic_sampling",
-    )
-    most = s["dynamic_sampling_max_gen_batches"]
-    _refuse(s["use_dynamic_sampling"] and not most > 0, "dynamic_sampling_max_gen_batches", f"of {most}")
+    """`apply_reward_shaping`."""
     if not s["reward_shaping.enabled"]:
         return
     share = s["reward_shaping.stop_properly_penalty_coef"]
@@ -82,8 +88,17 @@ def _check_rewards(s: Mapping[str, Any]) -> None:
     _refuse(penalty is None or penalty < 0, "overlong_buffer_penalty", f"below 0, got {penalty}")
 
 
-def _check_run(s: Mapping[str, Any]) -> None:
-    """`setup`, `run_grpo.py` and `async_grpo_train`."""
+def _check_unread(s: Mapping[str, Any]) -> None:
+    """`ClippedPGLossFn.__init__`, of a correction that is off."""
+    kind, high = s["truncated_importance_sampling_type"], s["truncated_importance_sampling_ratio"]
+    name = "truncated_importance_sampling_type"
+    if not s["use_importance_sampling_correction"]:
+        _refuse(kind is not None, name, "without use_importance_sampling_correction")
+        _refuse(high is not None, "truncated_importance_sampling_ratio", f"without {name}")
+
+
+def _check_batch(s: Mapping[str, Any]) -> None:
+    """`setup`, `run_grpo.py` and `dynamic_sampling`."""
     step = s["num_prompts_per_step"] * s["num_generations_per_prompt"]
     batch = s["policy.train_global_batch_size"]
     _refuse(
@@ -91,6 +106,13 @@ def _check_run(s: Mapping[str, Any]) -> None:
         "force_on_policy_ratio",
         f"unless policy.train_global_batch_size is the {step} completions of a step, got {batch}",
     )
+    _refuse(
+        s["batch_multiplier"] != 1 and not s["use_dynamic_sampling"],
+        "batch_multiplier",
+        "other than 1 without use_dynamic_sampling",
+    )
+    most = s["dynamic_sampling_max_gen_batches"]
+    _refuse(s["use_dynamic_sampling"] and not most > 0, "dynamic_sampling_max_gen_batches", f"of {most}")
     coef = s["reference_policy_kl_penalty"]
     skips = s["skip_reference_policy_logprobs_calculation"]
     _refuse(skips and coef != 0, "skip_reference_policy_logprobs_calculation", "with a KL penalty")
@@ -100,18 +122,13 @@ def _check_run(s: Mapping[str, Any]) -> None:
         "use_kl_in_reward",
         "with force_on_policy_ratio, which computes no old log-probabilities",
     )
-    corrects = s["use_importance_sampling_correction"]
+
+
+def _check_sampler(s: Mapping[str, Any]) -> None:
+    """What a sampler needs; and one that narrows, as today the ratio is of another distribution than the KL."""
     eight = s["policy.generation.vllm_cfg.precision"] == "fp8"
+    corrects = s["use_importance_sampling_correction"]
     _refuse(eight and not corrects, "precision", '"fp8" without use_importance_sampling_correction')
-    if s["async_grpo.enabled"]:
-        _refuse(not corrects, "async_grpo", "without use_importance_sampling_correction")
-        for key in ("use_dynamic_sampling", "reward_scaling.enabled", "reward_shaping.enabled"):
-            _refuse(s[key], key, "with async_grpo")
-        _refuse(s["data.use_multiple_dataloader"], "use_multiple_dataloader", "with async_grpo")
-
-
-def _check_expressible(s: Mapping[str, Any]) -> None:
-    """What each of the keys does alone has a recipe, but not both together."""
     narrowed = s["policy.generation.top_p"] not in (None, 1) or s["policy.generation.top_k"] not in (None, -1)
     in_loss = s["reference_policy_kl_penalty"] != 0 and not s["use_kl_in_reward"]
     _cannot(
@@ -119,6 +136,19 @@ def _check_expressible(s: Mapping[str, Any]) -> None:
         "policy.generation.top_p and top_k with a KL penalty",
         "The ratio is taken of the narrowed distribution and the KL of the whole one.",
     )
+
+
+def _check_asynchronous(s: Mapping[str, Any]) -> None:
+    """`async_grpo_train`."""
+    corrects = s["use_importance_sampling_correction"]
+    _refuse(not corrects, "async_grpo", "without use_importance_sampling_correction")
+    for key in ("use_dynamic_sampling", "reward_scaling.enabled", "reward_shaping.enabled"):
+        _refuse(s[key], key, "with async_grpo")
+    _refuse(s["data.use_multiple_dataloader"], "use_multiple_dataloader", "with async_grpo")
+
+
+def _check_expressible(s: Mapping[str, Any]) -> None:
+    """What each of the keys does alone has a recipe, but not both together."""
     filters = s["use_dynamic_sampling"]
     _cannot(
         filters and s["data_plane.enabled"] and s["reward_shaping.enabled"],

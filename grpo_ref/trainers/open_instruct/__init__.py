@@ -23,7 +23,7 @@ from grpo_ref.trainers.open_instruct.quirks import (
     rho_window,
     vaco_mask,
 )
-from grpo_ref.trainers.open_instruct.refusals import check
+from grpo_ref.trainers.open_instruct.refusals import check, check_run
 from grpo_ref.trainers.open_instruct.traps import TRAPS
 from grpo_ref.trainers.open_instruct.versions import VERSIONS
 from grpo_ref.trainers.open_instruct.words import WORDS
@@ -97,6 +97,7 @@ DIALECT = Dialect(
     version="Open Instruct e6c3044a (2026-08-20)",
     defaults=DEFAULTS,
     build=_build,
+    stops=check_run,
     choices={
         "loss_fn": ("dapo", "cispo"),
         "kl_estimator": tuple(KL_ESTIMATORS),

@@ -1,6 +1,6 @@
 """What Open Instruct refuses: in `__post_init__` of its configurations, and where a step begins."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import NamedTuple
 
@@ -62,6 +62,13 @@ REFUSALS = (
         "rho_clamp_upper_bound: expected a number above 1, or 0 for none",
     ),
     Refusal(
+        lambda s: s.num_samples_per_prompt_rollout == 1 and s.filter_zero_std_samples,
+        "num_samples_per_prompt_rollout: groups of one have no contrast, and filter_zero_std_samples drops all",
+    ),
+)
+"""Of the settings that touch the loss or the reward."""
+STOPS = (
+    Refusal(
         lambda s: s.sequence_parallel_size > 1 and s.deepspeed_stage != 3,
         "sequence_parallel_size: above 1 only with deepspeed_stage 3",
     ),
@@ -74,10 +81,6 @@ REFUSALS = (
         "async_steps: expected more than 1 with active_sampling, which would wait for ever for a group",
     ),
     Refusal(
-        lambda s: s.num_samples_per_prompt_rollout == 1 and s.filter_zero_std_samples,
-        "num_samples_per_prompt_rollout: groups of one have no contrast, and filter_zero_std_samples drops all",
-    ),
-    Refusal(
         lambda s: s.active_sampling and not s.filter_zero_std_samples,
         "active_sampling: expected filter_zero_std_samples to be on",
     ),
@@ -85,11 +88,20 @@ REFUSALS = (
     Refusal(_has_no_reward, "apply_verifiable_reward: without it another reward has to be on"),
     Refusal(lambda s: s.num_mini_batches == 0, "num_mini_batches: no batch can be cut into 0 parts"),
 )
-"""Of the settings that touch the loss, the reward, or what a batch is."""
+"""Of those that say what a batch is, and leave the objective as it is."""
 
 
 def check(settings: SimpleNamespace) -> None:
     """Raise a ValueError for the first check that fails."""
-    for refusal in REFUSALS:
+    _raise_first(REFUSALS, settings)
+
+
+def check_run(settings: SimpleNamespace) -> None:
+    """Raise a ValueError for what stops Open Instruct, and leaves the objective as it is."""
+    _raise_first(STOPS, settings)
+
+
+def _raise_first(refusals: Sequence[Refusal], settings: SimpleNamespace) -> None:
+    for refusal in refusals:
         if refusal.holds(settings):
             raise ValueError(refusal.text)

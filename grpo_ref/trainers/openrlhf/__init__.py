@@ -47,7 +47,7 @@ from grpo_ref.trainers.openrlhf.quirks import (
     the_same,
     window_times_ratio,
 )
-from grpo_ref.trainers.openrlhf.refusals import check
+from grpo_ref.trainers.openrlhf.refusals import check, check_run
 from grpo_ref.trainers.openrlhf.traps import TRAPS
 from grpo_ref.trainers.openrlhf.versions import VERSIONS, foreign
 from grpo_ref.trainers.openrlhf.words import WORDS
@@ -205,6 +205,7 @@ DIALECT = Dialect(
     version="OpenRLHF 3c3be623 (2026-08-13)",
     defaults=DEFAULTS,
     build=_build,
+    stops=lambda s: check_run(vars(s)),
     choices={
         "algo.advantage.estimator": Behaviour().estimators,
         "algo.advantage.no_std_norm": (True, False),

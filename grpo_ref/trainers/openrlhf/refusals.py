@@ -39,7 +39,6 @@ def check(settings: Mapping[str, Any]) -> None:
     _expect(dual is None or dual > 1.0, f"actor.dual_clip: expected a number > 1, got {dual}")
     _check_groups(settings)
     _check_punishments(settings)
-    _check_hardware(settings)
 
 
 def _check_groups(settings: Mapping[str, Any]) -> None:
@@ -67,8 +66,12 @@ def _check_punishments(settings: Mapping[str, Any]) -> None:
     )
 
 
-def _check_hardware(settings: Mapping[str, Any]) -> None:
-    """What has nothing to do with the objective, and stops a run all the same."""
+def check_run(settings: Mapping[str, Any]) -> None:
+    """Raise a ValueError for what stops OpenRLHF, and leaves the objective as it is.
+
+    Args:
+      settings: every key with its value.
+    """
     is_async, packed = settings["train.async_enable"], settings["ds.packing_samples"]
     asleep = settings["vllm.enable_sleep"] and settings["train.colocate_all"]
     _expect(not (is_async and asleep), "vllm.enable_sleep: not with train.async_enable")

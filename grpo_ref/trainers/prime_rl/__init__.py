@@ -23,6 +23,7 @@ from grpo_ref.trainers.prime_rl.keys import (
     IGNORED,
     OTHERS,
     PENALTY,
+    REPLACED,
     VARIANTS,
 )
 from grpo_ref.trainers.prime_rl.metrics import METRICS
@@ -36,7 +37,7 @@ from grpo_ref.trainers.prime_rl.quirks import (
     probability_gated,
     symmetrically_gated,
 )
-from grpo_ref.trainers.prime_rl.refusals import check, chosen
+from grpo_ref.trainers.prime_rl.refusals import check, check_run, chosen
 from grpo_ref.trainers.prime_rl.traps import TRAPS
 from grpo_ref.trainers.prime_rl.words import WORDS
 
@@ -99,6 +100,7 @@ DIALECT = Dialect(
     version="prime-rl 559b44772 (2026-08-21)",
     defaults=DEFAULTS,
     build=_build,
+    stops=lambda s: check_run(chosen(vars(s))[0]),
     choices={
         "algo.type": ("grpo", "max_rl"),
         f"{PENALTY}type": (None, "linear"),
@@ -107,6 +109,7 @@ DIALECT = Dialect(
     },
     others=OTHERS,
     beyond=BEYOND,
+    replaced=REPLACED,
     aliases=ALIASES,
     groups=GROUPS,
     ignored=IGNORED,
@@ -126,6 +129,7 @@ DIALECT = Dialect(
     starts=(r"run rl", r"-m prime_rl\S*"),
     started=("uv run rl", "flags"),
     package="prime-rl",
+    forks="prime-rl's default loss is this one since April 2026; an earlier one had another, in its loss.py.",
     mean=lambda s: "the batch of a step, all ranks and micro-batches together",
     words=WORDS,
 )

@@ -52,7 +52,7 @@ IGNORED = frozenset(
 )
 """The sections of which no key touches the objective."""
 GROUPS = frozenset(
-    """trainer orchestrator train sampling algo loss length_penalty concurrency source teacher roles system user
+    """trainer orchestrator train environment sampling algo loss length_penalty concurrency source teacher roles system user
     assistant tool filter""".split()
 )
 _TEACHER = "The policy is trained towards another model, token by token, without any reward."
@@ -75,7 +75,14 @@ BEYOND: dict[str, tuple[Any, str]] = {
     "algo.decay": (None, "The algorithm compares a reward with what the same agent got in earlier batches."),
     "loss.import_path": (None, _OWN),
     "loss.kwargs": (None, _OWN),
+    "environment.id": (
+        None,
+        "It is how a file named its environment until November 2025. The loss was another then, which the file of the"
+        " trainer may say more of and which is not described here.",
+    ),
 }
+REPLACED = {"environment.id": ("surrogate", "aggregate", "admit")}
+"""What tells of an earlier version, with the parts that were others in it."""
 ELSEWHERE = {
     "echo": _ECHO,
     "rae": BEYOND["algo.decay"][1],

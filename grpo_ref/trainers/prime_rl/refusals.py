@@ -20,7 +20,6 @@ def check(settings: Mapping[str, Any]) -> None:
     """
     _check_algorithm(settings)
     _check_loss(settings)
-    _check_batch(settings)
 
 
 def _check_algorithm(settings: Mapping[str, Any]) -> None:
@@ -58,7 +57,12 @@ def _check_loss(settings: Mapping[str, Any]) -> None:
         _expect_positive(key, settings[key])
 
 
-def _check_batch(settings: Mapping[str, Any]) -> None:
+def check_run(settings: Mapping[str, Any]) -> None:
+    """Raise a ValueError for what stops prime-rl, and leaves the objective as it is.
+
+    Args:
+      settings: every key with its value.
+    """
     count, size = settings["group_size"], settings["batch_size"]
     both = size is not None and settings["token_batch_size"] is not None
     _expect(not both, "batch_size: not with token_batch_size")

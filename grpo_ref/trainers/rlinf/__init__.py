@@ -16,7 +16,7 @@ from grpo_ref.kernels.penalties import absolute, k1, k2, k3
 from grpo_ref.kernels.rewards import task_reward
 from grpo_ref.kernels.surrogates import clipped, dual_clipped
 from grpo_ref.recipes import Recipe, Slot, slot
-from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect, one_of
+from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect, NotExpressed, one_of
 from grpo_ref.trainers.rlinf.keys import (
     ABOUT,
     ALIASES,
@@ -130,7 +130,7 @@ def _check_task(s: SimpleNamespace, task: str, backend: str) -> None:
 def _check_type(key: str, value: str, known: tuple[str, ...]) -> None:
     """Raise a ValueError for losses and advantages that RLinf does not have or no recipe can express."""
     if value in OF_OTHER_ACTORS:
-        raise ValueError(f"{key}: {value!r} cannot be expressed here. {OF_OTHER_ACTORS[value]}")
+        raise NotExpressed(key, value, OF_OTHER_ACTORS[value])
     one_of(key, value, dict.fromkeys(known))
 
 

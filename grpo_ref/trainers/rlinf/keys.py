@@ -47,10 +47,10 @@ EMBODIED = f"Only the actors of embodied tasks read it, which follow {RULES}"
 OTHER_TASKS = {"embodied": f"Its actors follow {RULES}"}
 NO_OBJECTIVE = "It is no reinforcement learning of a language model."
 OF_OTHER_ACTORS = {
-    "actor_critic": "It trains a critic as well.",
-    "opd": "It follows the log-probabilities of a teacher.",
-    "grpo_dynamic": "It compares the turns of several agents.",
-    "grpo_video": "It compares the frames of videos.",
+    "actor_critic": "it trains a critic as well",
+    "opd": "it follows the log-probabilities of a teacher",
+    "grpo_dynamic": "it compares the turns of several agents",
+    "grpo_video": "it compares the frames of videos",
 }
 """Losses and advantages of other actors, each with what no recipe has."""
 BEYOND: dict[str, tuple[Any, str]] = {

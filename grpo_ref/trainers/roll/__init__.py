@@ -50,7 +50,7 @@ from grpo_ref.trainers.roll.quirks import (
     token_returns,
     token_returns_with_penalty,
 )
-from grpo_ref.trainers.roll.refusals import ALLOWED, check, is_filtered, is_variant, norms
+from grpo_ref.trainers.roll.refusals import ALLOWED, check, check_run, is_filtered, is_variant, norms
 from grpo_ref.trainers.roll.traps import TRAPS
 from grpo_ref.trainers.roll.words import WORDS
 
@@ -220,6 +220,7 @@ DIALECT = Dialect(
     version="ROLL 8eb27cc2 (2026-08-18)",
     defaults=DEFAULTS,
     build=_build,
+    stops=lambda s: check_run(vars(s)),
     choices={
         "adv_estimator": ("grpo", "reinforce"),
         "norm_mean_type": ALLOWED["norm_mean_type"],

@@ -34,7 +34,6 @@ def check(settings: Mapping[str, Any]) -> None:
     _check_norms(settings)
     _check_worker(settings)
     _check_weights(settings)
-    _check_config(settings)
 
 
 def is_variant(settings: Mapping[str, Any]) -> bool:
@@ -104,7 +103,12 @@ def _check_weights(settings: Mapping[str, Any]) -> None:
     )
 
 
-def _check_config(settings: Mapping[str, Any]) -> None:
+def check_run(settings: Mapping[str, Any]) -> None:
+    """Raise a ValueError for what stops ROLL, and leaves the objective as it is.
+
+    Args:
+      settings: every key with its value.
+    """
     ahead = settings["async_generation_ratio"]
     _expect(ahead == 0.0 or ahead >= 1.0, f"async_generation_ratio: ROLL refuses {ahead}; 0, or 1 and more")
     _expect(

@@ -59,7 +59,7 @@ from grpo_ref.trainers.skyrl.quirks import (
     without_outliers,
     zero_if_cut_off,
 )
-from grpo_ref.trainers.skyrl.refusals import check
+from grpo_ref.trainers.skyrl.refusals import check, check_run
 from grpo_ref.trainers.skyrl.traps import TRAPS
 from grpo_ref.trainers.skyrl.words import WORDS
 
@@ -283,6 +283,7 @@ DIALECT = Dialect(
     version="SkyRL a9564572 (2026-08-21)",
     defaults=DEFAULTS,
     build=_build,
+    stops=lambda s: check_run(vars(s)),
     choices={
         "advantage_estimator": tuple(ESTIMATORS),
         "grpo_norm_by_std": (True, False),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from grpo_ref.trainers.dialect import one_of
+from grpo_ref.trainers.dialect import NotExpressed, one_of
 
 ALLOWED = {
     "kl_ctrl.type": ("fixed", "adaptive"),
@@ -31,6 +31,14 @@ def check(settings: Mapping[str, Any]) -> None:
     _check_rewards(settings)
     _check_corrections(settings)
     _check_masks(settings)
+
+
+def check_run(settings: Mapping[str, Any]) -> None:
+    """Raise a ValueError for what stops SkyRL, and leaves the objective as it is.
+
+    Args:
+      settings: every key with its value.
+    """
     _check_batches(settings)
     if settings["fully_async.enabled"]:
         _check_asynchronous(settings)
@@ -51,11 +59,9 @@ def _check_algorithm(settings: Mapping[str, Any]) -> None:
         not normed or settings["max_seq_len"] is not None,
         "max_seq_len: SkyRL refuses seq_mean_token_sum_norm without it",
     )
-    _expect(
-        settings["dynamic_sampling.type"] != "replace",
-        "dynamic_sampling.type: replace cannot be expressed here. Copies of groups with contrast take the"
-        " place of those without.",
-    )
+    if settings["dynamic_sampling.type"] == "replace":
+        why = "copies of groups with contrast take the place of those without"
+        raise NotExpressed("dynamic_sampling.type", "replace", why)
     _expect(
         loss != "dual_clip" or settings["clip_ratio_c"] > 1.0,
         f"clip_ratio_c: a bound of 1 or less cannot be expressed here. Got {settings['clip_ratio_c']}",
@@ -123,6 +129,12 @@ def _check_corrections(settings: Mapping[str, Any]) -> None:
 
 def _check_masks(settings: Mapping[str, Any]) -> None:
     """SkyRL masks tokens out of the loss alone; a recipe's admission comes before the advantages too."""
+    whole = settings["fully_async.enabled"] and settings["sample_full_batch"]
+    _expect(
+        not (whole and settings["apply_overlong_filtering"]),
+        "sample_full_batch: with apply_overlong_filtering it cannot be expressed here. A group is judged by"
+        " those that ended.",
+    )
     masked = settings["zero_variance_filter"] or settings["apply_overlong_filtering"]
     by_token = settings["advantage_estimator"] == "reinforce++" or settings["advantage_batch_normalize"]
     _expect(
@@ -195,11 +207,6 @@ def _check_asynchronous(settings: Mapping[str, Any]) -> None:
     _expect(
         not whole or settings["zero_variance_filter"],
         "sample_full_batch: SkyRL refuses it without zero_variance_filter",
-    )
-    _expect(
-        not (whole and settings["apply_overlong_filtering"]),
-        "sample_full_batch: with apply_overlong_filtering it cannot be expressed here. A group is judged by"
-        " those that ended.",
     )
 
 

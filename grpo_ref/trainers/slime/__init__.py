@@ -29,7 +29,7 @@ from grpo_ref.trainers.slime.quirks import (
     whitened_scores,
     whitened_scores_less_penalty,
 )
-from grpo_ref.trainers.slime.refusals import ALLOWED, KNOWN, LOSS, MISMATCH, bounds_of, check
+from grpo_ref.trainers.slime.refusals import ALLOWED, KNOWN, LOSS, MISMATCH, bounds_of, check, check_run
 from grpo_ref.trainers.slime.traps import TRAPS
 from grpo_ref.trainers.slime.words import WORDS
 
@@ -149,6 +149,7 @@ DIALECT = Dialect(
     version="slime 624b824a (2026-08-21)",
     defaults=DEFAULTS,
     build=_build,
+    stops=lambda s: check_run(vars(s)),
     choices={
         "advantage_estimator": BY_GROUP,
         "disable_grpo_std_normalization": BOTH,

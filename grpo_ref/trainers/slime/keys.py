@@ -161,12 +161,14 @@ BEYOND = {
 }
 REPLACED = {
     "custom_advantage_function_path": ("advantage",),
+    "custom_config_path": (),
     "custom_pg_loss_reducer_function_path": ("aggregate",),
     "custom_reward_post_process_path": ("advantage",),
     "rollout_data_postprocess_path": ("advantage", "admit"),
     "rollout_sample_filter_path": ("admit",),
 }
-"""What a function of one's own takes the place of, where that is a part and not the whole loss."""
+"""What a function of one's own takes the place of, where that is a part and not the whole loss. A file that may
+set anything, and mostly sets what is of the sampling, takes the place of no part; that it is there is told."""
 ALIASES = {name.replace("_", "-"): name for name in [*DEFAULTS, *OTHERS, *BEYOND] if "_" in name}
 """A flag may be written with hyphens."""
 CONCEPTS = {COMPLETIONS: "n_samples_per_prompt", BONUS: "entropy_coef"}

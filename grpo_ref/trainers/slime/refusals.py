@@ -37,14 +37,11 @@ def check(s: Mapping[str, Any]) -> None:
     whitened = s["advantage_estimator"].startswith("reinforce") and not s["normalize_advantages"]
     _refuse(whitened, "advantage_estimator", f"{s['advantage_estimator']} without normalize_advantages")
     _refuse(s["use_rollout_logprobs"] and s["use_tis"], "use_rollout_logprobs", "with use_tis")
-    measured = s["get_mismatch_metrics"] and s["custom_tis_function_path"] is None
-    _refuse(measured, "get_mismatch_metrics", "without custom_tis_function_path")
     dual = s["eps_clip_c"]
     low = dual is not None and not dual > 1.0 and s["advantage_estimator"] != "cispo"
     _refuse(low, "eps_clip_c", f"of at most 1, got {dual}")
     temperature = s["rollout_temperature"]
     _refuse(temperature <= 0, "rollout_temperature", f"of at most 0, got {temperature}")
-    _check_sizes(s)
     if s["custom_tis_function_path"] == MISMATCH and s["use_tis"]:
         _check_mismatch(s)
 
@@ -77,8 +74,14 @@ def _check_mismatch(s: Mapping[str, Any]) -> None:
         )
 
 
-def _check_sizes(s: Mapping[str, Any]) -> None:
-    """How many completions a rollout has, and a step."""
+def check_run(s: Mapping[str, Any]) -> None:
+    """Raise a ValueError for what stops slime, and leaves the objective as it is.
+
+    Args:
+      s: every key with its value.
+    """
+    measured = s["get_mismatch_metrics"] and s["custom_tis_function_path"] is None
+    _refuse(measured, "get_mismatch_metrics", "without custom_tis_function_path")
     prompts, drawn = s["rollout_batch_size"], s["over_sampling_batch_size"]
     if prompts is None:
         return

@@ -40,7 +40,7 @@ from grpo_ref.trainers.trl.quirks import (
     vespo_in_limits,
     weighted_k3_beside,
 )
-from grpo_ref.trainers.trl.refusals import check
+from grpo_ref.trainers.trl.refusals import check, check_run
 from grpo_ref.trainers.trl.sampler import MODES, sampler_weights
 from grpo_ref.trainers.trl.traps import TRAPS
 from grpo_ref.trainers.trl.versions import VERSIONS
@@ -196,6 +196,7 @@ DIALECT = Dialect(
     version="TRL 1.16.0",
     defaults=DEFAULTS,
     build=_build,
+    stops=check_run,
     choices={
         "trainer": (GRPO, GMPO),
         "loss_type": LOSS_TYPES,

@@ -10,14 +10,6 @@ def check(s: SimpleNamespace) -> None:
     """Raise a ValueError for what TRL refuses, and for the little that cannot be said here."""
     if s.num_generations < 2:
         raise ValueError(f"num_generations: TRL refuses groups of fewer than 2, got {s.num_generations}")
-    if s.auto_find_batch_size:
-        raise ValueError("auto_find_batch_size: TRL refuses it, as a smaller batch would cut groups in two")
-    if s.log_completions_hub_repo is not None and not s.log_completions:
-        raise ValueError("log_completions_hub_repo: TRL refuses it without log_completions")
-    if s.sync_ref_model and s.beta == 0.0:
-        raise ValueError(
-            "sync_ref_model: TRL refuses it with beta = 0, as no reference model is there to follow"
-        )
     if s.router_aux_loss_coef:
         raise ValueError(
             "router_aux_loss_coef: the load balancing of a mixture of experts cannot be expressed here;"
@@ -27,11 +19,26 @@ def check(s: SimpleNamespace) -> None:
         raise ValueError(
             "max_completion_length: TRL divides by it with loss_type='dr_grpo', and stops at None"
         )
-    _check_steps(s)
+    size = s.generation_batch_size
+    is_cut = size is not None and s.steps_per_generation is None and size % s.num_generations == 0
+    if s.trainer == GRPO and s.loss_type in WINDOW_LOSSES and is_cut:
+        raise ValueError(
+            "generation_batch_size: it sets steps_per_generation by way of the number of processes, which is not known"
+            " here; give steps_per_generation = generation_batch_size / (per_device_train_batch_size * processes)"
+        )
     _check_window(s)
 
 
-def _check_steps(s: SimpleNamespace) -> None:
+def check_run(s: SimpleNamespace) -> None:
+    """Raise a ValueError for what stops TRL, and leaves the objective as it is."""
+    if s.auto_find_batch_size:
+        raise ValueError("auto_find_batch_size: TRL refuses it, as a smaller batch would cut groups in two")
+    if s.log_completions_hub_repo is not None and not s.log_completions:
+        raise ValueError("log_completions_hub_repo: TRL refuses it without log_completions")
+    if s.sync_ref_model and s.beta == 0.0:
+        raise ValueError(
+            "sync_ref_model: TRL refuses it with beta = 0, as no reference model is there to follow"
+        )
     if s.generation_batch_size is None:
         return
     if s.steps_per_generation is not None:
@@ -40,11 +47,6 @@ def _check_steps(s: SimpleNamespace) -> None:
         raise ValueError(
             f"generation_batch_size: TRL refuses {s.generation_batch_size}, which is no whole number of groups of"
             f" {s.num_generations}"
-        )
-    if s.trainer == GRPO and s.loss_type in WINDOW_LOSSES:
-        raise ValueError(
-            "generation_batch_size: it sets steps_per_generation by way of the number of processes, which is not known"
-            " here; give steps_per_generation = generation_batch_size / (per_device_train_batch_size * processes)"
         )
 
 

@@ -86,6 +86,10 @@ def _check(s: SimpleNamespace) -> None:
     """Raise a ValueError for what oat's parser and `default_args_validation` refuse."""
     for key, values in ALLOWED.items():
         one_of(key, getattr(s, key), dict.fromkeys(values))
+
+
+def _check_run(s: SimpleNamespace) -> None:
+    """Raise a ValueError for what stops oat, and leaves the objective as it is."""
     if s.asynchronous and s.collocate:
         raise ValueError("asynchronous: not with collocate")
     if s.learn_rm and (s.exp_method == "no" or s.rm_pretrain):
@@ -99,6 +103,7 @@ DIALECT = Dialect(
     version="understand-r1-zero dfca49dd (2025-08-27)",
     defaults=DEFAULTS,
     build=_build,
+    stops=_check_run,
     choices={
         "critic_type": tuple(CRITICS),
         "reinforce_update": (True, False),

@@ -42,7 +42,7 @@ from grpo_ref.kernels.surrogates import (
     squared_ratio,
 )
 from grpo_ref.recipes import Recipe, Slot, slot
-from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect, one_of
+from grpo_ref.trainers.dialect import NO_CLIP_LOW, Dialect, NotExpressed, one_of
 from grpo_ref.trainers.in_reward import penalized
 from grpo_ref.trainers.verl.calls import CALLS
 from grpo_ref.trainers.verl.correction import admitted, corrections, inner
@@ -295,9 +295,7 @@ def _has_penalty_in_reward(s: SimpleNamespace) -> bool:
 
 def _estimator(s: SimpleNamespace) -> Slot:
     if s.adv_estimator in BEYOND_ESTIMATORS:
-        raise ValueError(
-            f"adv_estimator: {s.adv_estimator} cannot be expressed here, {BEYOND_ESTIMATORS[s.adv_estimator]}"
-        )
+        raise NotExpressed("adv_estimator", s.adv_estimator, BEYOND_ESTIMATORS[s.adv_estimator])
     estimators = ESTIMATORS | {"reinforce_plus_plus": slot(discounted, gamma=s.gamma)}
     estimators |= {} if s.norm_adv_by_std_in_grpo else WITHOUT_STD
     advantage: Slot = one_of("adv_estimator", s.adv_estimator, estimators)

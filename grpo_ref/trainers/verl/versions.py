@@ -15,17 +15,20 @@ def _new(version: str, default: Any, before: Any = None) -> Mapping[str, Any]:
     return {"0.1": Without(default if before is None else before), version: default}
 
 
+MAIN = "0.3.1"
+"""No release, but what lay between 0.3 and 0.4: the main branch from 4 to 17 April 2025, which many forks started from.
+It had the dual clip already, and the bonus still."""
 CORRECTION = "algorithm.rollout_correction"
 HISTORY: History = {
-    "clip_ratio_low": {"0.1": Without(None), "0.4": 0.2},
-    "clip_ratio_high": {"0.1": Without(None), "0.4": 0.2},
-    "clip_ratio_c": {"0.1": Without(None), "0.4": 3.0},
-    "loss_agg_mode": _new("0.4", "token-mean"),
+    "clip_ratio_low": {"0.1": Without(None), MAIN: 0.2},
+    "clip_ratio_high": {"0.1": Without(None), MAIN: 0.2},
+    "clip_ratio_c": {"0.1": Without(None), MAIN: 3.0},
+    "loss_agg_mode": _new(MAIN, "token-mean"),
     "loss_scale_factor": {"0.1": Without(None), "0.7": None},
     "norm_adv_by_std_in_grpo": _new("0.4", True),
     "entropy_coeff": {"0.1": 0.001, "0.4": 0.0},
     "use_kl_loss": {"0.1": Without(False), "0.2": False},
-    "use_kl_in_reward": {"0.1": Without(None), "0.4": False},
+    "use_kl_in_reward": {"0.1": Without(None), MAIN: False},
     "kl_loss_coef": _new("0.2", 0.001),
     "kl_loss_type": _new("0.2", "low_var_kl"),
     "loss_mode": _new("0.5", "vanilla"),
@@ -37,7 +40,8 @@ HISTORY: History = {
         for key, value in BY_PLACE[place].items()
     },
 }
-"""Before 0.4 a bad token had no bound: there was no dual clip. The penalty was in the reward unless it was in the loss."""
+"""In releases before 0.4 a bad token had no bound: there was no dual clip. The penalty was in the reward unless it was
+in the loss."""
 EARLY = "each micro-batch of each rank, and then over these"
 """Over what was averaged until 0.6."""
 VERSIONS = {

@@ -1,8 +1,10 @@
-"""Explain real launch files and compare with what they compute: python launch_files.py FOLDER
+"""Explain real launch files and compare with what they compute: python launch_files.py FOLDER [LIST]
 
-`tests/data/launch_files.json` names each file by repository, path and commit, with what it computes, which
-was established by reading the trainer's source at its version. FOLDER holds the files under the names in that
-list; what a file reads lies in a folder of its name. A line for each that is refused or differs, then counts.
+LIST names each file by repository, path and commit, with what it computes, which was established by reading
+the trainer's source at its version. Without it, it is `tests/data/launch_files.json`; `launch_files_2.json`
+beside that holds files which nobody who wrote the readers had seen. FOLDER holds the files under the names in
+the list; what a file reads lies in a folder of its name. A line for each that is refused or differs, then
+counts. Where a file states no version and its report tells what several compute, one of them has to be right.
 """
 
 import json
@@ -10,12 +12,15 @@ import shutil
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from grpo_ref.frontends.explanation import Report, dialect_of, report
 from grpo_ref.frontends.launched import launched
-from grpo_ref.trainers.dialect import COMPLETIONS
+from grpo_ref.trainers import explain
+from grpo_ref.trainers.dialect import COMPLETIONS, Dialect
+from grpo_ref.trainers.explain import takes
 
 LIST = Path(__file__).parents[1] / "launch_files.json"
 PARTS = {
@@ -23,13 +28,14 @@ PARTS = {
     **dict.fromkeys(("clip_low", "clip_high", "dual clip"), "surrogate"),
 }
 """Facts, each with the part of the report that tells it."""
-HANDING_ON = {"unsloth": "trl", "axolotl": "trl", "oumi": "trl"}
+HANDING_ON = {"unsloth": ("trl",), "axolotl": ("trl",), "oumi": ("trl", "verl")}
+"""Programs that hand their keys on, each with the trainers that may get them."""
 
 
-def main(folder: Path) -> None:
+def main(folder: Path, named: Path = LIST) -> None:
     """Judge every file of the list that is there."""
     counts: Counter[str] = Counter()
-    for entry in json.loads(LIST.read_text(encoding="utf-8")):
+    for entry in json.loads(named.read_text(encoding="utf-8")):
         if (folder / entry["file"]).is_file():
             verdict, about = judged(folder, entry)
             counts[verdict] += 1
@@ -46,15 +52,27 @@ def judged(folder: Path, entry: dict[str, Any]) -> tuple[str, str]:
         return ("rightly refused", "") if entry["expected"] == "refuse" else ("refused", str(error))
     if entry["expected"] == "refuse":
         return "answered", f"{entry['reason']}; the answer is {told.explanation.paragraph}"
-    found = [
-        f"{name} is {theirs}, and {ours} here"
-        for name, theirs, ours in facts(told, entry)
-        if theirs is not None and not same(theirs, ours)
-    ]
+    found = [*different(told, entry)]
     if not found:
         return "the same", ""
+    for other in told.others:
+        if takes(other, told.found.config) and not any(different(of_version(told, other), entry)):
+            return "the same with one of the versions that are told", ""
     verdict = "different, and a version or a fork is told" if told.launch.cautions else "different"
     return verdict, "; ".join([*found, *told.launch.cautions])
+
+
+def different(told: Report, entry: dict[str, Any]) -> Iterator[str]:
+    """The facts in which a report and the list differ."""
+    for name, theirs, ours in facts(told, entry):
+        if theirs is not None and not same(theirs, ours):
+            yield f"{name} is {theirs}, and {ours} here"
+
+
+def of_version(told: Report, other: Dialect) -> Report:
+    """The report as another version has it, which the file may be of."""
+    explanation = explain(other, told.found.config, told.found.unsure)
+    return told._replace(dialect=other, explanation=explanation)
 
 
 def explained(path: Path, inside: str) -> Report:
@@ -82,9 +100,14 @@ def stated(told: Report, entry: dict[str, Any]) -> list[tuple[str, Any, Any]]:
     """Name, what the list says and what the report says, of everything that is a number or a name."""
     recipe, wanted = told.explanation.recipe, entry["facts"]
     settings, kl = recipe.surrogate.settings, wanted.get("kl") or {}
+    getting = HANDING_ON.get(entry["trainer"], ())
     is_dual = recipe.surrogate.kernel.__name__.startswith(("dual", "two_sided"))
     found = [
-        ("trainer", HANDING_ON.get(entry["trainer"], entry["trainer"]), told.dialect.name),
+        (
+            "trainer",
+            entry["trainer"] if told.dialect.name not in getting else told.dialect.name,
+            told.dialect.name,
+        ),
         ("group size", wanted.get("group_size"), told.dialect.concept(COMPLETIONS, told.found.config)),
         ("entropy", wanted.get("entropy_coef"), told.explanation.entropy_coef or 0.0),
     ]
@@ -106,4 +129,4 @@ def same(theirs: Any, ours: Any) -> bool:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(*map(Path, sys.argv[1:3]))

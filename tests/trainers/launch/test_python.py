@@ -156,6 +156,55 @@ def test_a_dictionary_that_a_function_returns_is_a_configuration():
     assert script.configs[0].keys == {"algorithm.adv_estimator": "grpo", "n": 1}
 
 
+def test_a_dataclass_of_its_own_hands_its_defaults_on():
+    source = """
+from dataclasses import dataclass
+from trl import GRPOConfig
+
+@dataclass(frozen=True)
+class Config:
+    group: int = 8
+    kl: float = 1e-3
+    steps: int = 4
+
+@dataclass
+class Other:
+    steps: int = 5
+
+class Plain:
+    width: float = 0.3
+
+def main(cfg):
+    GRPOConfig(num_generations=cfg.group, beta=cfg.kl, num_iterations=cfg.steps, epsilon=cfg.width)
+"""
+    script = read_python(source)
+    (config,) = script.configs
+    assert (config.keys["num_generations"], config.keys["beta"]) == (8, 1e-3)
+    assert isinstance(config.keys["num_iterations"], Unknown)
+    assert isinstance(config.keys["epsilon"], Unknown)
+    assert script.notes == [
+        "Line 19: cfg.group is taken to be 8, its default.",
+        "Line 19: cfg.kl is taken to be 0.001, its default.",
+    ]
+
+
+def test_flags_that_slime_is_started_with_are_a_command():
+    source = """
+import os
+import slime.utils.external_utils.command_utils as U
+data = os.path.join("a", "b")
+rollout = f"--prompt-data {data} --n-samples-per-prompt {4 * 2} "
+if os.environ:
+    backend = "--train-backend megatron "
+more = more + "x"
+U.execute_train(train_args=f"{rollout}{backend}--eps-clip 0.3 {more}", num_gpus_per_node=8)
+"""
+    assert read_python(source).shell == (
+        'python3 slime/train.py --prompt-data "${os_path_join_a_b_}" --n-samples-per-prompt 8 --train-backend'
+        ' megatron --eps-clip 0.3 "${more_x_}"'
+    )
+
+
 def test_a_parameter_counts_with_its_default():
     made = "    GRPOConfig(beta=beta, num_generations=n, x=a)\n"
     source = f"from trl import GRPOConfig\ndef train(a, beta=0.04, *, n=8):\n{made}"

@@ -281,6 +281,33 @@ def test_a_program_that_hands_its_keys_on_is_read_as_the_trainer_that_gets_them(
     assert "learning_rate" not in launch.keys
 
 
+def test_a_script_that_only_has_the_name_of_a_trainers_is_taken_for_a_program_of_its_own():
+    """NeMo-RL has a run_grpo.py, with other keys; and its file of defaults needs none of the objective's."""
+    with pytest.raises(ValueError, match="no trainer is known by these keys"):
+        launches("python run_grpo.py --model m --num_rollouts 5\n", "a.sh")
+    (known,) = launches("python run_grpo.py cluster.num_nodes=2\n", "a.sh")
+    assert known.trainer == "nemo_rl"
+
+
+def test_a_program_that_nobody_knows_is_named():
+    (launch,) = launches("python mine.py --num_generations 4 --beta 0.1 --epsilon 0.3\n", "a.sh")
+    assert (launch.trainer, launch.program) == ("trl", "mine.py")
+
+
+def test_why_nothing_is_found_stands_behind_what_was_read():
+    source = "import os\nn = os.getenv('N', '8')\n"
+    with pytest.raises(
+        ValueError, match=r"as in an environment .*\. So no configuration was found in it: .*\.$"
+    ):
+        launches(source, "a.py")
+
+
+def test_the_orchestrators_half_of_an_early_prime_rl_is_known_by_its_section_of_the_environment():
+    text = 'batch_size = 64\nrollouts_per_example = 16\n[environment]\nid = "math"\n'
+    (launch,) = launches(text, "orch.toml")
+    assert (launch.trainer, launch.keys["rollouts_per_example"]) == ("prime_rl", 16)
+
+
 def test_ms_swift_on_megatron_is_read():
     line = "NPROC_PER_NODE=8 megatron rlhf --rlhf_type grpo --micro_batch_size 4 --vllm_mode colocate"
     (launch,) = launches(line)
