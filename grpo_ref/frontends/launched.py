@@ -10,7 +10,7 @@ from grpo_ref.trainers.launch import Beside, Launch, launch_of, launches
 from grpo_ref.trainers.launch.arguments import FLAG, OVERRIDE
 
 CONFIGS = (".yaml", ".yml", ".json", ".toml")
-BESIDE = (*CONFIGS, ".sh", ".bash", ".slurm", ".sbatch", ".env")
+BESIDE = (*CONFIGS, ".py", ".sh", ".bash", ".slurm", ".sbatch", ".env")
 """Endings of the files that are read because another one names them; scripts of this machine are not."""
 LONGEST_NAME = 250
 UPWARDS = 5

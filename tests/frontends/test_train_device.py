@@ -66,7 +66,7 @@ def test_train_on_a_device_and_resume_on_either(run, monkeypatch, place):
     libraries = {"cpu": np, "gpu": place.xp}
     monkeypatch.setattr(training, "device_namespace", libraries.get)
     assert run(*QUICK).exit_code == 0
-    expected = np.load("run/checkpoint.npz")["logits"]
+    expected = np.load("run/checkpoint.npz")["params"]
     assert "device" not in json.loads(Path("run/config.json").read_text())
     for first, second in (("gpu", "cpu"), ("cpu", "gpu"), ("gpu", "gpu")):
         folder = f"{first}-{second}"
@@ -74,7 +74,7 @@ def test_train_on_a_device_and_resume_on_either(run, monkeypatch, place):
         trained = run(*command, "--device", first)
         assert trained.exit_code == 0, trained.output
         assert json.loads(Path(folder, "config.json").read_text()).get("device", "cpu") == first
-        np.testing.assert_allclose(np.load(f"{folder}/checkpoint.npz")["logits"], expected, rtol=place.rtol)
+        np.testing.assert_allclose(np.load(f"{folder}/checkpoint.npz")["params"], expected, rtol=place.rtol)
         before = Path(folder, "checkpoint.npz").read_bytes()
         assert run(*command, "--device", second, "--resume").exit_code == 0
         assert Path(folder, "checkpoint.npz").read_bytes() == before

@@ -46,6 +46,8 @@ RUNS = re.compile(r"(?m)^\s*-?\s*(run|command|args|cmd|script|entrypoint)\s*:")
 """Keys of a file for a cluster under which commands stand."""
 CUT = "is not passed to"
 """What a note says of words that the shell does not take for a part of the command."""
+TAKEN = re.compile(r"(\w+) is taken to be")
+"""In a note on a Python script: an option or a parameter that counts by its default."""
 LOGGED = 60
 """So many keys has no file that somebody writes for a trainer with flat keys, and every one that a run logs."""
 LONGEST, LONGEST_NOTEBOOK = 1_000_000, 50_000_000
@@ -167,8 +169,8 @@ def _nothing(kind: str, found: list[Launch]) -> str:
 
 
 def _with_trainer(launch: Launch, trainer: str) -> Launch:
-    """The launch with the trainer that was named; or the one that its keys are of."""
-    if trainer:
+    """The launch with the trainer that was named; or the one that its keys are of; or none, if it is nothing."""
+    if trainer and (launch.trainer or launch.keys):
         why = launch.why if launch.trainer == trainer else ""
         return replace(launch, trainer=trainer, why=why, is_sure=True)
     if launch.trainer or not launch.keys:
@@ -402,8 +404,23 @@ def _of_inner(script: "Script", beside: Beside) -> Iterator[Launch]:
         for source in own:
             if _reads(read_python, source):
                 yield from _of_script(read_python(source), beside)
+        for path in (word for word in map(str, command.words) if word.endswith(".py")):
+            yield from _of_program(path, command.words, beside)
     for source in script.python:
         yield from _of_script(read_python(source), beside)
+
+
+def _of_program(path: str, words: Sequence[Text], beside: Beside) -> Iterator[Launch]:
+    """What a Python file beside makes, unless a flag of the command may change what it takes for a default."""
+    source = beside(path)
+    if source is None or not _reads(read_python, source):
+        return
+    script = read_python(source)
+    taken = {name for note in script.notes for name in TAKEN.findall(note)}
+    flags = {str(word).lstrip("-").partition("=")[0].replace("-", "_") for word in words}
+    for launch in [] if taken & flags else _of_script(script, beside):
+        told = f"{path}, which it starts, is read; what the command hands to it changes no key that is told."
+        yield replace(launch, notes=[told, *launch.notes])
 
 
 def _started(words: Sequence[Text]) -> tuple[Sequence[Text], Start | None]:

@@ -320,3 +320,30 @@ def test_a_comment_that_cuts_a_command_is_told_first():
     (launch,) = launches(line, "x.sh")
     assert "rollout.n" not in launch.keys
     assert "is not passed to that command" in launch.cautions[0]
+
+
+PROGRAM = "from trl import GRPOConfig\nconfig = GRPOConfig(num_generations=4, beta={beta}, output_dir='x')\n"
+OPTIONS = """import argparse
+p = argparse.ArgumentParser()
+p.add_argument('--beta', default=0.3)
+a = p.parse_args()
+"""
+
+
+def test_a_program_beside_is_read_for_what_it_makes():
+    files = {"src/train.py": PROGRAM.format(beta=0.1)}
+    (launch,) = launches("accelerate launch src/train.py --model m\n", "run.sh", files.get)
+    assert (launch.trainer, launch.keys["num_generations"], launch.keys["beta"]) == ("trl", 4, 0.1)
+
+
+def test_a_program_whose_default_the_command_may_change_is_not_told():
+    files = {"src/train.py": OPTIONS + PROGRAM.format(beta="a.beta")}
+    (launch,) = launches("accelerate launch src/train.py --model m\n", "run.sh", files.get)
+    assert launch.keys["beta"] == 0.3
+    with pytest.raises(ValueError, match=r"no command in it|no trainer is known"):
+        launches("accelerate launch src/train.py --model m --beta 0.5\n", "run.sh", files.get)
+
+
+def test_a_named_trainer_is_no_reason_to_answer_a_text_without_keys():
+    with pytest.raises(ValueError, match="no command in it starts a trainer that is known here"):
+        launches("It is late.", trainer="trl")
