@@ -2,9 +2,11 @@
 
 LIST names each file by repository, path and commit, with what it computes, which was established by reading
 the trainer's source at its version. Without it, it is `tests/data/launch_files.json`; `launch_files_2.json`
-and `launch_files_3.json` beside that hold files which nobody who wrote the readers had seen by then. FOLDER
-holds the files under the names in the list; what a file reads lies in a folder of its name. A line for each that is refused or differs, then
-counts. Where a file states no version and its report tells what several compute, one of them has to be right.
+and `launch_files_3.json` beside that hold files which nobody who wrote the readers had seen by then.
+
+FOLDER holds the files under the names in the list; what a file reads lies in a folder of its name. A line for
+each that is refused or differs, then counts. Where a file states no version and its report tells what several
+compute, one of them has to be right.
 """
 
 import json
