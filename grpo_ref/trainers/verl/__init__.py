@@ -59,6 +59,7 @@ from grpo_ref.trainers.verl.keys import (
     OF_GROUPS,
     OTHERS,
     PLACES,
+    SUBTRACTED,
 )
 from grpo_ref.trainers.verl.metrics import METRICS
 from grpo_ref.trainers.verl.quirks import (
@@ -237,7 +238,7 @@ def _build(s: SimpleNamespace) -> Recipe:
         level=mode.level,
         surrogate=mode.surrogate(s),
         penalty=_penalty(s),
-        kl_coef=s.kl_loss_coef if s.use_kl_loss else 0.0,
+        kl_coef=_kl_coef(s),
         aggregate=mode.aggregate or average,
         source=DIALECT.version,
         admit=admitted(s),
@@ -245,6 +246,13 @@ def _build(s: SimpleNamespace) -> Recipe:
         log_ratio_limits=mode.limits,
         penalty_aggregate=None if mode.aggregate in (None, average) else average,
     )
+
+
+def _kl_coef(s: SimpleNamespace) -> float:
+    if not s.use_kl_loss:
+        return 0.0
+    coef: float = -s.kl_loss_coef if vars(s)[SUBTRACTED] else s.kl_loss_coef
+    return coef
 
 
 def _reward(s: SimpleNamespace) -> Slot:
@@ -346,6 +354,7 @@ DIALECT = Dialect(
     " Search-R1 subtract the KL, so that it is maximized, and others took the dual clip out. Look at their"
     " core_algos.py.",
     versions=VERSIONS,
+    absent=frozenset({SUBTRACTED}),
     clues=CLUES,
     mean=lambda s: "a mini-batch (ppo_mini_batch_size prompts), all ranks and micro-batches together",
     needed={

@@ -75,9 +75,13 @@ REWARD = {
     "max_resp_len": None,
 }
 """Of the reward manager "dapo", in the group reward or, as before, reward_model; verl has no defaults for them."""
+SUBTRACTED = "kl_loss_is_subtracted"
+"""No key, but what the first verl with a penalty in the loss did, so that it was maximized; see `versions`."""
 DEFAULTS: dict[str, Any] = {
-    key: value for group in BY_PLACE.values() for key, value in group.items()
-} | REWARD
+    **{key: value for group in BY_PLACE.values() for key, value in group.items()},
+    **REWARD,
+    SUBTRACTED: False,
+}
 PLACES = {key: place for place, group in BY_PLACE.items() for key in group} | {
     "distillation.enabled": "distillation",
 }

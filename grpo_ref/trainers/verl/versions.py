@@ -6,7 +6,7 @@ Forks such as TinyZero, Search-R1 and simpleRL-reason carry an early verl with t
 from collections.abc import Mapping
 from typing import Any
 
-from grpo_ref.trainers.verl.keys import ACTOR, BY_PLACE, INNER
+from grpo_ref.trainers.verl.keys import ACTOR, BY_PLACE, INNER, SUBTRACTED
 from grpo_ref.trainers.versions import History, Without, versions
 
 
@@ -18,6 +18,9 @@ def _new(version: str, default: Any, before: Any = None) -> Mapping[str, Any]:
 MAIN = "0.3.1"
 """No release, but what lay between 0.3 and 0.4: the main branch from 4 to 17 April 2025, which many forks started from.
 It had the dual clip already, and the bonus still."""
+FIRST = "0.1.1"
+"""No release either: the main branch from 23 January to 1 February 2025, from its commit cd52d8b35 on, which brought
+GRPO, until a65c9157b. It took the penalty off the loss, so that it was maximized; TinyZero and Search-R1 carry it."""
 CORRECTION = "algorithm.rollout_correction"
 HISTORY: History = {
     "clip_ratio_low": {"0.1": Without(None), MAIN: 0.2},
@@ -27,10 +30,11 @@ HISTORY: History = {
     "loss_scale_factor": {"0.1": Without(None), "0.7": None},
     "norm_adv_by_std_in_grpo": _new("0.4", True),
     "entropy_coeff": {"0.1": 0.001, "0.4": 0.0},
-    "use_kl_loss": {"0.1": Without(False), "0.2": False},
+    "use_kl_loss": {"0.1": Without(False), FIRST: False},
+    SUBTRACTED: {"0.1": Without(False), FIRST: Without(True), "0.2": Without(False)},
     "use_kl_in_reward": {"0.1": Without(None), MAIN: False},
-    "kl_loss_coef": _new("0.2", 0.001),
-    "kl_loss_type": _new("0.2", "low_var_kl"),
+    "kl_loss_coef": _new(FIRST, 0.001),
+    "kl_loss_type": _new(FIRST, "low_var_kl"),
     "loss_mode": _new("0.5", "vanilla"),
     "tau_pos": _new("0.7", 1.0),
     "tau_neg": _new("0.7", 1.05),
