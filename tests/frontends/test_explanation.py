@@ -146,13 +146,16 @@ def test_what_earlier_versions_do_with_the_same_keys_is_told():
 
 
 def test_a_bonus_that_only_earlier_versions_have_is_told_of_them_alone():
-    """verl's entropy_coeff was 0.001 before 0.4, and the ratio of a bad token had no bound."""
+    """verl's bonus was 0.001 before 0.4, a bad token's ratio had no bound, and the first penalty was taken off."""
     keys = {"algorithm.adv_estimator": "grpo", "rollout.n": 5, "actor.use_kl_loss": True}
     sentence = report(*dialect_of(Launch("verl", FOUND, keys))).explanation.paragraph
     assert sentence.startswith(
-        "PPO-clip 0.2/0.2 with a dual clip at 3, per token [verl 0.2: PPO-clip 0.2/0.2 per token];"
+        "PPO-clip 0.2/0.2 with a dual clip at 3, per token [verl 0.1.1 to 0.2: PPO-clip 0.2/0.2 per token];"
     )
-    assert sentence.endswith("; KL penalty 0.001 (k3); entropy bonus 0.001 with verl 0.2 to 0.3.1 only.")
+    assert sentence.endswith(
+        "; KL penalty 0.001 (k3) [verl 0.1.1: KL penalty -0.001 (k3)];"
+        " entropy bonus 0.001 with verl 0.1.1 to 0.3.1 only."
+    )
 
 
 def test_old_flags_tell_the_version_and_over_what_it_averaged():
