@@ -146,7 +146,7 @@ def test_what_earlier_versions_do_with_the_same_keys_is_told():
 
 
 def test_a_bonus_that_only_earlier_versions_have_is_told_of_them_alone():
-    """verl's bonus was 0.001 before 0.4, a bad token's ratio had no bound, and the first penalty was taken off."""
+    """verl's bonus was 0.001 before 0.4, a bad token had no bound, and the first penalty was taken off."""
     keys = {"algorithm.adv_estimator": "grpo", "rollout.n": 5, "actor.use_kl_loss": True}
     sentence = report(*dialect_of(Launch("verl", FOUND, keys))).explanation.paragraph
     assert sentence.startswith(
