@@ -137,8 +137,11 @@ def differs(other: Dialect, dialect: Dialect, config: Mapping[str, Any]) -> bool
     theirs = _recipe(other, config)
     if theirs is None:
         return False
+    ours = dialect.recipe(**config)
+    if (theirs.kl_coef < 0.0) != (ours.kl_coef < 0.0):
+        return True  # however small its weight, a penalty that is maximized is no penalty
     bonuses = [each.concept(BONUS, config) or 0.0 for each in (dialect, other)]
-    return bonuses[0] != bonuses[1] or not change(theirs, dialect.recipe(**config)) < NEGLIGIBLE
+    return bonuses[0] != bonuses[1] or not change(theirs, ours) < NEGLIGIBLE
 
 
 def _with_others(ours: str, spans: Mapping[str, Sequence[str]]) -> str:

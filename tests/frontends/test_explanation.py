@@ -145,6 +145,18 @@ def test_what_earlier_versions_do_with_the_same_keys_is_told():
     assert (named, plain.cautions) == (DIALECTS["trl"], [])
 
 
+def test_the_sign_of_a_penalty_is_told_however_small_its_weight():
+    """TinyZero's keys: n_agent is of January and February 2025, and of both signs."""
+    keys = {
+        "adv_estimator": "grpo",
+        "rollout.n_agent": 5,
+        "actor.use_kl_loss": True,
+        "actor.kl_loss_coef": 1e-6,
+    }
+    sentence = report(*dialect_of(Launch("verl", FOUND, keys))).explanation.paragraph
+    assert "KL penalty 1e-06 (k3) [verl 0.1.1: KL penalty -1e-06 (k3)]" in sentence
+
+
 def test_a_bonus_that_only_earlier_versions_have_is_told_of_them_alone():
     """verl's bonus was 0.001 before 0.4, a bad token had no bound, and the first penalty was taken off."""
     keys = {"algorithm.adv_estimator": "grpo", "rollout.n": 5, "actor.use_kl_loss": True}
