@@ -47,7 +47,8 @@ def print_report(
     """
     first, last, seeds = history[0], history[-1], len(state.params)
     criteria = {name: f"{name}, mean of completions" for name in task.criteria if name != "reward"}
-    table = Table(box=box.SIMPLE, pad_edge=False, title=f"{task.name}: mean over {seeds} seeds")
+    over = "one seed" if seeds == 1 else f"mean over {seeds} seeds"
+    table = Table(box=box.SIMPLE, pad_edge=False, title=f"{task.name}: {over}")
     table.add_column("")
     table.add_column("first update", justify="right")
     table.add_column(f"update {len(history)}", justify="right")

@@ -472,3 +472,7 @@ def test_recipes_that_are_told_to_give_the_same_logits_do(run):
     grpo, gspo, sapo = (RunFolder(Path(name)).load()[0].params for name in ("grpo", "gspo", "sapo"))
     np.testing.assert_allclose(gspo, grpo, rtol=0, atol=1e-12)
     np.testing.assert_allclose(sapo, grpo, rtol=0, atol=1e-12)
+
+
+def test_a_single_run_is_no_mean(run):
+    assert "bandit: one seed" in run("train", "bandit", "--updates", "2", "--seeds", "1").output
