@@ -97,6 +97,7 @@ def _update(training: Training, state: TrainState, ref: Actor | None) -> tuple[M
     metrics = curves.of_batch(task, first, old, ref_says)
     batch, kept = resampled(training, actor, first, to_draw)
     if batch is not first:
+        del old, ref_says  # else a network keeps its way back through both batches
         old, ref_says = _said(task, batch, actor, ref)
     metrics["kept_groups"] = kept.mean(-1)
     bonus = entropy.applied_weight(config, state.entropy_coef, metrics["entropy"])
@@ -115,10 +116,15 @@ def _update(training: Training, state: TrainState, ref: Actor | None) -> tuple[M
 
 
 def _said(task: Task, batch: Completions, actor: Actor, ref: Actor | None) -> tuple[Visited, Visited]:
-    """What policy and reference say in the places of the batch; without a reference, the policy twice."""
+    """What policy and reference say in the places of the batch; without a reference, the policy twice.
+
+    Nothing goes back through the reference. It is asked first and what its way back would need is let go, so
+    that a network keeps no more than one way back at a time.
+    """
     places = task, batch.prompts, batch.states, batch.tokens
+    ref_says = None if ref is None else ref.visit(*places)._replace(kept=None)
     old = actor.visit(*places)
-    return old, old if ref is None else ref.visit(*places)
+    return old, old if ref_says is None else ref_says
 
 
 def _steps(
