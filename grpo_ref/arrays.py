@@ -6,9 +6,11 @@ arrays are moved between host and GPU.
 """
 
 import math
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import cache, partial
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -29,6 +31,9 @@ if TYPE_CHECKING:
 else:  # loaded with the first array: to list the recipes takes a fraction of the time that NumPy takes
     array_api_compat, np = lazy_loader.load("array_api_compat"), lazy_loader.load("numpy")
     Floats = Integers = Bools = Any
+
+CONTAINER = Path("/sys/fs/cgroup/memory.max")
+"""Where Linux says how much memory a container may have."""
 
 TOKENS, GROUP, PROMPTS = -1, -2, -3
 BATCH = (PROMPTS, GROUP, TOKENS)
@@ -168,6 +173,17 @@ def keep_freed_memory() -> None:
     np.empty(31 << 20, dtype=np.uint8)
 
 
+def machine_memory() -> float:
+    """Bytes of memory that this process can have at most: the machine's, or less in a container.
+
+    Infinity where the system does not say, as in a browser.
+    """
+    known = {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= getattr(os, "sysconf_names", {}).keys()
+    physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if known else math.inf
+    allowed = CONTAINER.read_text().strip() if CONTAINER.is_file() else ""
+    return min(physical, int(allowed)) if allowed.isdigit() else physical
+
+
 # ---- what every kernel shares ----------------------------------------------------------------------
 
 
@@ -239,3 +255,13 @@ def check_same_shape(**arrays: Array) -> None:
     if len({tuple(array.shape) for array in arrays.values()}) > 1:
         shapes = ", ".join(f"{name} {tuple(array.shape)}" for name, array in arrays.items())
         raise ValueError(f"expected one common shape, got {shapes}")
+
+
+def check_finite(**arrays: Array) -> None:
+    """Raise a ValueError with the argument's name, the first number that is not finite, and its place."""
+    for name, array in arrays.items():
+        xp = array_namespace(array)
+        if not to_host(xp.all(xp.isfinite(array))):
+            array = to_host(array)
+            place = tuple(int(index[0]) for index in np.nonzero(~np.isfinite(array)))
+            raise ValueError(f"{name}: expected finite numbers, got {float(array[place]):g} at {place}")

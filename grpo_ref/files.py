@@ -4,6 +4,7 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -26,8 +27,10 @@ def replace_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
             os.fsync(file.fileno())
         beside.replace(path)
     except OSError as error:
-        if error.filename == str(beside):
-            error.filename = str(path)
+        if error.errno is not None and error.filename in (None, str(beside)):
+            error.filename = str(path)  # a full disk names no file
+        with suppress(OSError):
+            beside.unlink()
         raise
 
 

@@ -51,7 +51,11 @@ def train(
 
     Raises:
       TypeError: if an argument is not of its type, as when two are swapped.
-      ValueError: if a metric is unknown, or the state is of another policy or optimizer.
+      ValueError: if a metric is unknown, the state is of another policy, task or optimizer, or the network
+        does not fit the task.
+      MemoryError: if a network is so large that the machine could not hold an update.
+      FloatingPointError: after an update that has left parameters which are not finite, as when the learning
+        rate is too large; it is not yielded. Also where the weights have become too large for a network.
 
     >>> from grpo_ref import GRPO, TASKS, config_for, train
     >>> task = TASKS["bandit"]()

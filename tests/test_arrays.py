@@ -1,9 +1,12 @@
 """The array layer: which library works, axes by name, and sums that never look at the padding."""
 
+import os
+
 import array_api_strict
 import numpy as np
 import pytest
 
+from grpo_ref import arrays
 from grpo_ref.arrays import (
     BATCH,
     COMPLETIONS,
@@ -13,11 +16,13 @@ from grpo_ref.arrays import (
     as_floating,
     at_least,
     batch_sum,
+    check_finite,
     check_same_shape,
     clamp,
     device_namespace,
     is_inside,
     is_set,
+    machine_memory,
     masked_mean,
     masked_sum,
     sums_at,
@@ -96,3 +101,19 @@ def test_shapes_that_differ_are_named():
         ValueError, match=r"expected one common shape, got mask \(1, 2, 3\), rewards \(2, 3\)"
     ):
         check_same_shape(mask=REWARDS, rewards=REWARDS[0])
+
+
+def test_a_process_has_the_memory_of_the_machine_or_of_its_container(monkeypatch, tmp_path):
+    allowed = tmp_path / "memory.max"
+    monkeypatch.setattr(arrays, "CONTAINER", allowed)
+    machine = machine_memory()
+    assert machine == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    for text, expected in (("1000\n", 1000), ("max\n", machine), (f"{10**20}\n", machine)):
+        allowed.write_text(text)
+        assert machine_memory() == expected
+
+
+def test_the_first_number_that_is_not_finite_is_named():
+    check_finite(one=np.array([[1.0, 2.0]]))
+    with pytest.raises(ValueError, match=r"two: expected finite numbers, got nan at \(1, 0\)"):
+        check_finite(one=np.ones(2), two=np.array([[1.0, 2.0], [np.nan, np.inf]]))

@@ -36,6 +36,7 @@ from grpo_ref.learning.state import (
     Metrics,
     TrainState,
     Update,
+    check_runs,
     generators_of,
     optimizer_of,
     saved,
@@ -76,7 +77,8 @@ def train_many(
 
     Raises:
       TypeError: if an argument is not of its type.
-      ValueError: if the plain loop is needed, as `why_not` says, or the state is that of another optimizer.
+      ValueError: if the plain loop is needed, as `why_not` says, or the state cannot be continued.
+      FloatingPointError: after an update that has left logits which are not finite; it is not yielded.
 
     >>> from grpo_ref import GRPO, TASKS, config_for, train_many
     >>> task = TASKS["bandit"]()
@@ -98,6 +100,7 @@ def train_many(
             refresh = config.ref_refresh > 0 and (state.update + 1) % config.ref_refresh == 0
             before, tables = tables, {name: np.empty_like(table) for name, table in tables.items()}
             found = list(each(partial(_Runs.update, before=before, after=tables, refresh=refresh), parts))
+            check_runs(np.all(np.isfinite(tables["logits"]), axis=(0, 2)), config, state.update + 1)
             state = _next_state(state, tables, parts, refresh=refresh)
             yield Update({name: np.concatenate([one[name] for one in found]) for name in wanted}, state)
 

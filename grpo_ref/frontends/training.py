@@ -1,5 +1,6 @@
 """A training as the command line asks for it: its warnings, its run folder, its progress and its report."""
 
+import math
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from grpo_ref.frontends.training_report import print_report
 from grpo_ref.learning.arguments import check_metrics
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.idle import coinciding, idle_parts, lacks_contrast
+from grpo_ref.learning.policies.memory import check_imitation, check_update
 from grpo_ref.learning.policies.neural import NeuralPolicy
 from grpo_ref.learning.policies.policy import PolicyKind
 from grpo_ref.learning.policies.table import TABLE
@@ -38,8 +40,10 @@ def errors_told() -> Iterator[None]:
     """What goes wrong, in one line and with an exit status."""
     try:
         yield
-    except (ValueError, RunError, DeviceError) as error:
+    except (ValueError, RunError, DeviceError, FloatingPointError) as error:
         raise click.ClickException(str(error)) from error
+    except MemoryError as error:
+        raise click.ClickException(f"not enough memory: {error}") from error
     except KeyboardInterrupt:
         click.echo("\nstopped; what is done is saved, continue with the same command and --resume", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
@@ -74,7 +78,7 @@ def job_of(
     """
     options = settings_of(task_options, "--task-option")
     task, recipe = chosen_task(task_name, options), chosen_recipe(recipe_name)
-    if kl_coef is not None and not kl_coef >= 0.0:
+    if kl_coef is not None and not 0.0 <= kl_coef < math.inf:
         raise ValueError(f"kl_coef: expected a number >= 0, got {kl_coef}")
     begun = chosen_policy(
         task,
@@ -113,12 +117,25 @@ def run(job: TrainingJob, path: Path, *, resume: bool, lengthen_it: bool, save_e
       save_every: seconds between saves.
     """
     library = device_namespace(job.device)
+    if not save_every >= 0.0:
+        raise ValueError(f"save_every: expected a number of seconds >= 0, got {save_every}")
+    _check_memory(job)
     _warn(job)
     folder = RunFolder(path)
     begin_or_find(folder, job, resume=resume, lengthen=lengthen_it)
     state, history, policy = _held_and_trained(folder, job, library, save_every)
     print_report(new_console(), job.task, state, history, policy)
     click.echo(f"\nsaved in {folder.path}; draw it with: grpo-ref plot {folder.path}")
+
+
+def _check_memory(job: TrainingJob) -> None:
+    """Raise a MemoryError, before anything is written, if a network's training would not fit the machine."""
+    if (network := job.begun.network) is None:
+        return
+    imitation = job.begun.pretraining
+    check_imitation(job.task, network, max(imitation.batch, imitation.checked), imitation.dtype)
+    if job.device == "cpu":
+        check_update(job.task, network, job.config, imitation.dtype)
 
 
 def _warn(job: TrainingJob) -> None:
@@ -183,7 +200,8 @@ def _trained(
 ) -> TrainState:
     """Train to the end, adding to the history and saving now and then, a tenth of the time at most."""
     due = time.monotonic() + save_every
-    title = f"{job.task.name}, {job.config.seeds} seeds"
+    seeds = job.config.seeds
+    title = f"{job.task.name}, {seeds} seed{'s' if seeds > 1 else ''}"
     with ProgressBar(title, "update", job.config.updates, start=state.update) as progress:
         try:
             for update in train(job.task, job.recipe, job.config, state, metrics=job.metrics, policy=policy):
@@ -207,7 +225,10 @@ def _status(job: TrainingJob, policy: PolicyKind, update: Update) -> str:
     told = "  ".join(f"{name} {metrics[name].mean():.3f}" for name in shown)
     if policy is TABLE:
         return told
-    drawn = sample(job.task, state.params[:1], prompts=1, seed=state.update // SHOWN, policy=policy)
+    try:
+        drawn = sample(job.task, state.params[:1], prompts=1, seed=state.update // SHOWN, policy=policy)
+    except FloatingPointError:
+        return told  # weights that are too large: the next update says so
     text = job.task.render(
         int(drawn.prompts[0, 0]), to_host(drawn.tokens[0, 0, 0]), to_host(drawn.mask[0, 0, 0])
     )

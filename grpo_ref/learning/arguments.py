@@ -3,8 +3,12 @@
 from collections.abc import Collection
 from typing import Any
 
+import numpy as np
+
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.curves import metric_names
+from grpo_ref.learning.policies.memory import check_update
+from grpo_ref.learning.policies.neural import NeuralPolicy, check_fit
 from grpo_ref.learning.policies.table import TABLE
 from grpo_ref.learning.state import TrainState, Update
 from grpo_ref.learning.tasks import TASKS
@@ -17,10 +21,12 @@ ORDER = "the order is (task, recipe, config, state)"
 
 
 def check_arguments(task: Any, recipe: Any, config: Any, state: Any = None, policy: Any = TABLE) -> None:
-    """Nothing, if each argument is of its own type.
+    """Nothing, if each argument is of its own type, and a network fits the task and the machine.
 
     Raises:
       TypeError: else; it names the argument, what was expected, what was given and the likely remedy.
+      ValueError: if a network has other tokens than the task.
+      MemoryError: if the machine could not hold an update of a network.
     """
     _check("task", task, Task, _remedy_of_task(task))
     if isinstance(recipe, Task | TrainConfig | TrainState):
@@ -34,6 +40,10 @@ def check_arguments(task: Any, recipe: Any, config: Any, state: Any = None, poli
         raise TypeError(
             f"policy: expected TABLE or a NeuralPolicy, such as pretrain makes, got {_described(policy)}"
         )
+    if isinstance(policy, NeuralPolicy):
+        check_fit(policy.network, task)
+    if isinstance(policy, NeuralPolicy) and isinstance(task.ref_logits, np.ndarray):
+        check_update(task, policy.network, config, str(policy.weights.dtype))
 
 
 def check_metrics(task: Task, metrics: Collection[str]) -> tuple[str, ...]:

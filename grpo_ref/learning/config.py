@@ -73,6 +73,8 @@ class TrainConfig:
             _require(getattr(self, name) >= 0, name, "a number >= 0", getattr(self, name))
         for name in ("temperature", "learning_rate", "max_grad_norm"):
             _require(getattr(self, name) > 0, name, "a number > 0", getattr(self, name))
+        for name in ("temperature", "learning_rate", "entropy_coef", "entropy_max"):
+            _require(math.isfinite(getattr(self, name)), name, "a finite number", getattr(self, name))
         few_enough = self.minibatches <= self.prompts
         _require(few_enough, "minibatches", f"at most prompts={self.prompts}", self.minibatches)
         _require(self.optimizer in OPTIMIZERS, "optimizer", f"one of {', '.join(OPTIMIZERS)}", self.optimizer)

@@ -28,16 +28,20 @@ from grpo_ref.learning.state import (
     Metrics,
     TrainState,
     Update,
+    check_runs,
     generators_of,
     optimizer_of,
     saved,
     starting_state,
+    too_large,
 )
 from grpo_ref.learning.tasks.task import Task
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Recipe
 from grpo_ref.types import Completions
 
+FINITE = "finite"
+"""What the parameters of a run are, told beside the metrics."""
 TOP = 20
 """How many tokens of a state count as its likeliest ones; TRL's divergence_topk."""
 
@@ -65,7 +69,9 @@ def plain_loop(
       arrays (S,); the state where the task is.
 
     Raises:
-      ValueError: if the state is of another policy or optimizer.
+      ValueError: if the state is of another policy, task or optimizer, or cannot be continued.
+      FloatingPointError: after an update that has left parameters which are not finite, and that is not
+        yielded; where the weights have become too large for a network.
     """
     state = to_device(starting_state(task, config, state, policy), array_namespace(task.ref_logits))
     keep_freed_memory()
@@ -74,11 +80,25 @@ def plain_loop(
     asked = _reads_reference(recipe) or not OF_REFERENCE.isdisjoint(wanted)
     ref = policy.at(state.ref_params, config.temperature)
     while state.update < config.updates:
-        found, state = _update(training, state, ref if asked else None)
+        try:
+            found, following = _update(training, state, ref if asked else None)
+        except FloatingPointError as error:
+            raise FloatingPointError(f"update {state.update + 1}: {error}; {too_large(config)}") from error
+        told = {name: found[name] for name in wanted} | {FINITE: _finite_runs(following.params)}
+        told = curves.on_host(told)
+        check_runs(told.pop(FINITE), config, following.update)
+        state = following
         if config.ref_refresh > 0 and state.update % config.ref_refresh == 0:
             state = replace(state, ref_params=state.params)
             ref = policy.at(state.params, config.temperature)
-        yield Update(curves.on_host({name: found[name] for name in wanted}), state)
+        yield Update(told, state)
+
+
+def _finite_runs(params: Floats) -> Floats:
+    """(S,) 1 where all parameters of a run are finite, else 0: a number, to travel with the metrics."""
+    xp = array_namespace(params)
+    finite: Floats = xp.all(xp.isfinite(params).reshape(len(params), -1), axis=-1)
+    return finite.astype(xp.float64)
 
 
 def _reads_reference(recipe: Recipe) -> bool:

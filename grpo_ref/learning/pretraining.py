@@ -5,7 +5,9 @@
 It is the policy gradient with every example's weight at 1, so it goes the same way back.
 """
 
+import math
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -13,8 +15,16 @@ import numpy as np
 
 from grpo_ref.arrays import Floats, Integers, keep_freed_memory
 from grpo_ref.learning.optim import Adam, clip_by_norm
-from grpo_ref.learning.policies.neural import Network, NeuralActor, NeuralPolicy
-from grpo_ref.learning.policies.parameters import joined
+from grpo_ref.learning.policies.memory import check_imitation
+from grpo_ref.learning.policies.neural import (
+    Network,
+    NeuralActor,
+    NeuralPolicy,
+    check_fit,
+    check_indices,
+    check_network,
+)
+from grpo_ref.learning.policies.parameters import check_sizes, joined
 from grpo_ref.learning.policies.table import gather, pull_back
 from grpo_ref.learning.rollout import draw
 from grpo_ref.learning.tasks.task import Examples, Task
@@ -49,14 +59,13 @@ class PretrainConfig:
 
     def __post_init__(self) -> None:
         least = {"steps": 1, "batch": 1, "warm_up": 1, "check_every": 1, "checked": 1, "seed": 0}
-        for name, bound in least.items():
-            value = getattr(self, name)
-            if not isinstance(value, int) or value < bound:
-                raise ValueError(f"{name}: expected a whole number >= {bound}, got {value!r}")
+        check_sizes(**{name: (getattr(self, name), bound) for name, bound in least.items()})
         for name in ("learning_rate", "until"):
             value = getattr(self, name)
             if not isinstance(value, int | float) or not value > 0:
                 raise ValueError(f"{name}: expected a number > 0, got {value!r}")
+        if self.learning_rate == math.inf:
+            raise ValueError("learning_rate: expected a finite number, got inf")
         if self.dtype not in ("float32", "float64"):
             raise ValueError(f"dtype: expected float32 or float64, got {self.dtype!r}")
 
@@ -79,11 +88,27 @@ def examples_of(task: Task) -> Examples:
     """What the task has to imitate.
 
     Raises:
-      ValueError: if it has nothing.
+      ValueError: if it has nothing, or its examples are not of one shape, not of its tokens and prompts, or
+        have no token to imitate.
     """
-    if task.examples is None:
+    examples = task.examples
+    if examples is None or len(examples.prompts) == 0:
         raise ValueError(f"task: {task.name} has no examples to imitate")
-    return task.examples
+    shapes = [tuple(array.shape) for array in (examples.prompts, examples.tokens, examples.mask)]
+    if len(shapes[1]) != 2 or shapes != [shapes[1][:1], shapes[1], shapes[1]]:
+        raise ValueError(
+            "examples: expected prompts (M,), tokens (M, T) and mask (M, T), got shapes"
+            f" {', '.join(map(str, shapes))}"
+        )
+    if shapes[1][1] > task.max_length:
+        raise ValueError(
+            f"examples: expected at most max_length={task.max_length} tokens, got {shapes[1][1]}"
+        )
+    if not examples.mask.any(-1).all():
+        raise ValueError("examples: expected at least one token in each row of the mask, got a row of none")
+    check_indices("examples: prompts", examples.prompts, len(task.prompts))
+    check_indices("examples: tokens", examples.tokens, len(task.vocabulary))
+    return examples
 
 
 class Pretraining(NamedTuple):
@@ -111,9 +136,13 @@ def pretrain(task: Task, network: Network, config: PretrainConfig) -> Iterator[P
       config: how.
 
     Raises:
-      ValueError: if the task has no examples.
+      TypeError: if an argument is not of its type.
+      ValueError: if the task has no examples, or the network does not fit it.
+      MemoryError: if the machine could not hold the network and a step.
+      FloatingPointError: where the weights have become too large, or are no longer finite; it says in which
+        step, and that step is not yielded.
     """
-    examples = examples_of(task)
+    examples = _checked(task, network, config)
     keep_freed_memory()
     generator = np.random.default_rng(config.seed)
     shapes = network.shapes()
@@ -122,15 +151,42 @@ def pretrain(task: Task, network: Network, config: PretrainConfig) -> Iterator[P
     state, reward = optimizer.init(params), 0.0
     for step in range(1, config.steps + 1):
         chosen = generator.integers(len(examples.prompts), size=config.batch)
-        loss, gradient = likelihood_gradient(task, NeuralActor(network, params, 1.0), examples, chosen)
-        gradient, _ = clip_by_norm(gradient, 1.0)
-        warm = Adam(config.learning_rate * min(1.0, step / config.warm_up), b2=0.95)
-        params, state = warm.step(params, gradient, state)
-        if step % config.check_every == 0:
-            reward = sampled_reward(task, NeuralActor(network, params, 1.0), config, generator)
+        with _step_told(step, config):
+            loss, gradient = likelihood_gradient(task, NeuralActor(network, params, 1.0), examples, chosen)
+            gradient, _ = clip_by_norm(gradient, 1.0)
+            warm = Adam(config.learning_rate * min(1.0, step / config.warm_up), b2=0.95)
+            params, state = warm.step(params, gradient, state)
+            if not np.isfinite(params).all():
+                raise FloatingPointError("the weights are no longer finite numbers")
+            if step % config.check_every == 0:
+                reward = sampled_reward(task, NeuralActor(network, params, 1.0), config, generator)
         yield Pretraining(step, loss, reward, NeuralPolicy(network, params[0]))
         if reward >= config.until:
             return
+
+
+def _checked(task: Any, network: Any, config: Any) -> Examples:
+    """The examples, if each argument is of its own type, and all fit one another and the machine."""
+    for name, value, expected in (("task", task, Task), ("config", config, PretrainConfig)):
+        if not isinstance(value, expected):
+            raise TypeError(f"{name}: expected a {expected.__name__}, got {value!r:.60}")
+    check_network(network)
+    examples = examples_of(task)
+    check_fit(network, task)
+    check_imitation(task, network, max(config.batch, config.checked), config.dtype)
+    return examples
+
+
+@contextmanager
+def _step_told(step: int, config: PretrainConfig) -> Iterator[None]:
+    """A FloatingPointError that says in which step of the imitation it was, and the usual cause."""
+    try:
+        yield
+    except FloatingPointError as error:
+        raise FloatingPointError(
+            f"imitation, step {step}: {error}; mostly the step size is too large"
+            f" (learning_rate={config.learning_rate:g})"
+        ) from error
 
 
 def likelihood_gradient(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.arrays import Bools, Floats, Integers, array_namespace, to_device, to_host
+from grpo_ref.arrays import Bools, Floats, Integers, array_namespace, check_finite, to_device, to_host
 from grpo_ref.learning.policies.policy import Actor, PolicyKind
 from grpo_ref.learning.policies.sampling import Choose
 from grpo_ref.learning.policies.table import TABLE, table_chooser
@@ -239,7 +239,13 @@ def sample(
 
     Returns:
       Completions of shape (S, P, G, T).
+
+    Raises:
+      ValueError: if the parameters are not finite, or nothing is to be drawn.
     """
+    if prompts < 1 or group_size < 1:
+        raise ValueError(f"prompts and group_size: expected at least 1, got {prompts} and {group_size}")
+    check_finite(params=params)
     generators = [np.random.default_rng(seed) for _ in range(len(params))]
     actor = policy.at(params, temperature)
     return draw(task, actor, generators, prompts=prompts, group_size=group_size)

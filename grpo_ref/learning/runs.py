@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from grpo_ref.arrays import to_host
 from grpo_ref.files import UNFINISHED, replace_file, replace_text
-from grpo_ref.learning.state import Metrics, TrainState
+from grpo_ref.learning.state import Metrics, TrainState, check_state
 
 FORMAT = "grpo_ref run 2"
 CONFIG, METRICS, CHECKPOINT = "config.json", "metrics.csv", "checkpoint.npz"
@@ -136,8 +136,10 @@ class RunFolder:
         path = self.path / CHECKPOINT
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-                return _as_state(dict(arrays))
-        except (ValueError, KeyError, OSError, EOFError, zipfile.BadZipFile) as error:
+                state = _as_state(dict(arrays))
+            check_state(state)
+            return state
+        except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
             raise RunError(f"{path} is damaged: {error}") from error
 
     def history(self) -> History:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grpo_ref.arrays import Floats, array_namespace
+from grpo_ref.arrays import Bools, Floats, array_namespace, check_finite
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.optim import OPTIMIZERS, SGD, Adam, State
 from grpo_ref.learning.policies.policy import PolicyKind
@@ -74,10 +74,15 @@ def starting_state(
     """The state to continue from, or a new one.
 
     Raises:
-      ValueError: if the state is of another policy, or was made with another optimizer.
+      ValueError: if the state is of another policy or task, was made with another optimizer, or cannot be
+        continued, as `check_state` says.
     """
     if state is None:
         return initial_state(task, config, policy)
+    try:
+        check_state(state)
+    except ValueError as error:
+        raise ValueError(f"state: {error}") from error
     shape = policy.start(task, len(state.params)).shape
     if state.params.shape != shape:
         raise ValueError(
@@ -87,7 +92,71 @@ def starting_state(
     if state.optimizer.keys() != expected:
         needed, got = (", ".join(names) or "nothing" for names in (expected, state.optimizer))
         raise ValueError(f"state: expected what {config.optimizer} keeps ({needed}), got {got}")
+    if state.prompt_probs.shape[-1] != len(task.prompts):
+        raise ValueError(
+            f"state: expected prompt_probs of {len(task.prompts)} prompts, got shape"
+            f" {state.prompt_probs.shape}: another task's"
+        )
     return state
+
+
+def check_state(state: TrainState) -> None:
+    """Nothing, if the parts of a state fit one another and training could go on from there.
+
+    Raises:
+      ValueError: if a shape does not fit, a number is not finite, or the random numbers cannot be continued.
+    """
+    shape = tuple(state.params.shape)
+    if len(shape) < 2:
+        raise ValueError(f"params: expected shape (S, ...), one policy a run, got {shape}")
+    if state.update < 0:
+        raise ValueError(f"update: expected a whole number >= 0, got {state.update}")
+    moments = {f"optimizer.{name}": array for name, array in state.optimizer.items()}
+    expected = {"ref_params": shape, "entropy_coef": shape[:1]}
+    expected |= {name: shape if array.ndim else () for name, array in moments.items()}
+    expected["prompt_probs"] = (shape[0], *state.prompt_probs.shape[1:])
+    arrays = {name: getattr(state, name) for name in ("params", "ref_params", "entropy_coef", "prompt_probs")}
+    arrays |= moments
+    for name, wanted in expected.items():
+        if tuple(arrays[name].shape) != wanted:
+            raise ValueError(
+                f"{name}: expected shape {wanted} beside params of shape {shape}, got {arrays[name].shape}"
+            )
+    check_finite(**arrays)
+    _check_generators(state.generators, shape[0])
+
+
+def _check_generators(states: tuple[Mapping[str, Any], ...], runs: int) -> None:
+    if len(states) != runs:
+        raise ValueError(f"generators: expected one for each of {runs} runs, got {len(states)}")
+    try:
+        generators_of(states)
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"generators: expected what `saved` gives, got something else: {error}") from error
+
+
+def check_runs(finite: Floats | Bools, config: TrainConfig, update: int) -> None:
+    """Nothing, if the parameters of every run are still finite.
+
+    Args:
+      finite: (S,) 1 where all parameters of a run are finite, else 0.
+      config: of the training.
+      update: which was just made.
+
+    Raises:
+      FloatingPointError: if a run has diverged; it says when, and which runs.
+    """
+    lost = np.flatnonzero(finite == 0.0).tolist()
+    if lost:
+        of = f"run {lost[0]}" if len(lost) == 1 else f"runs {', '.join(map(str, lost))}"
+        raise FloatingPointError(
+            f"update {update}: the parameters of {of} are no longer finite numbers; {too_large(config)}"
+        )
+
+
+def too_large(config: TrainConfig) -> str:
+    """The usual cause of numbers that are none."""
+    return f"mostly the step size is too large (learning_rate={config.learning_rate:g})"
 
 
 def optimizer_of(config: TrainConfig) -> SGD | Adam:

@@ -15,6 +15,7 @@ from grpo_ref import GRPO, TASKS, config_for
 from grpo_ref.fast.many_seeds import train_many
 from grpo_ref.frontends.cli import main
 from grpo_ref.frontends.commands.train import HELP
+from grpo_ref.frontends.progress import ProgressBar
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.runs import RunFolder
 
@@ -105,6 +106,26 @@ WRONG = {
     "value of the imitation": (
         [*NETWORK, "--pretrain", "steps=x"],
         "steps: expected a whole number >= 1, got 'x'",
+    ),
+    "a network that no machine holds": (
+        [*NETWORK, "--policy-option", "width=100000"],
+        "not enough memory: network: 240,004,400,000 weights would need about 9,600.2 GB, and this machine",
+    ),
+    "a batch that no machine holds": (
+        [*NETWORK, "--prompts", "1000000000"],
+        "not enough memory: seeds=1, prompts=1000000000, group_size=",
+    ),
+    "examples that no machine holds": (
+        [*NETWORK, "--pretrain", "batch=1000000000"],
+        "not enough memory: batch=1000000000: a step of imitation would need",
+    ),
+    "infinite KL weight": (
+        ["train", "bandit", "--kl-coef", "inf"],
+        "kl_coef: expected a number >= 0, got inf",
+    ),
+    "time between saves": (
+        ["train", "bandit", "--save-every", "nan"],
+        "save_every: expected a number of seconds >= 0, got nan",
     ),
     "own recipe that is none": (
         ["train", "bandit", "--recipe", "json:dumps"],
@@ -198,6 +219,61 @@ def test_a_damaged_run_is_named_and_left_as_it_is(run):
     assert result.exit_code == 1
     assert "checkpoint.npz is damaged" in result.output
     assert files(Path("runs/bandit-grpo")) == before
+
+
+def test_a_checkpoint_with_nan_is_named_and_left_as_it_is(run):
+    command = [*SMALL, "--updates", "2", "--out", "one"]
+    run(*command)
+    path = Path("one/checkpoint.npz")
+    with np.load(path) as arrays:
+        broken = dict(arrays)
+    broken["params"][0, 3] = np.nan
+    np.savez(path, **broken)
+    before = files(Path("one"))
+    result = run(*command[:-4], "--updates", "4", "--out", "one", "--resume")
+    assert result.exit_code == 1
+    assert (
+        "one/checkpoint.npz is damaged: params: expected finite numbers, got nan at (0, 3)" in result.output
+    )
+    assert files(Path("one"))["checkpoint.npz"] == before["checkpoint.npz"]
+
+
+LOST = {
+    "a table": ["train", "bandit", "--seeds", "2", "--learning-rate", "1e308"],
+    "a network": [*SMALL, "--recipe", "grpo", "--entropy-coef", "0.1", "--learning-rate", "1e30"],
+}
+
+
+@pytest.mark.filterwarnings("ignore:(overflow|invalid value) encountered in (scalar )?(divide|multiply)")
+@pytest.mark.parametrize("command", LOST.values(), ids=LOST)
+def test_a_run_that_is_lost_says_so_and_keeps_its_last_finite_state(run, command):
+    result = run(*command, "--updates", "30", "--out", "lost")
+    assert result.exit_code == 1
+    assert f"; mostly the step size is too large (learning_rate={float(command[-1]):g})" in result.output
+    state, history = RunFolder(Path("lost")).load()
+    assert f"Error: update {state.update + 1}: the " in result.output
+    assert len(history) == state.update
+    assert np.isfinite(state.params).all()
+
+
+def test_imitation_that_is_lost_says_so(run):
+    result = run(*SMALL, "--pretrain", "learning_rate=1e30")
+    assert result.exit_code == 1
+    assert "Error: imitation, step 2: the weights are too large for the network: " in result.output
+
+
+def test_one_seed_is_called_one(run, monkeypatch):
+    titles = []
+
+    class Noted(ProgressBar):
+        def __init__(self, title, *rest, **start):
+            titles.append(title)
+            super().__init__(title, *rest, **start)
+
+    monkeypatch.setattr("grpo_ref.frontends.training.ProgressBar", Noted)
+    for seeds in ("1", "2"):
+        assert run("train", "bandit", "--updates", "1", "--seeds", seeds, "--out", seeds).exit_code == 0
+    assert titles == ["bandit, 1 seed", "bandit, 2 seeds"]
 
 
 def test_a_task_option_reaches_the_task(run):

@@ -8,6 +8,12 @@ from grpo_ref.learning.config import TrainConfig
 BAD_SETTINGS = {
     "no updates": ({"updates": 0}, "updates: expected a whole number >= 1, got 0"),
     "cold": ({"temperature": 0.0}, "temperature: expected a number > 0, got 0.0"),
+    "infinitely hot": ({"temperature": float("inf")}, "temperature: expected a finite number, got inf"),
+    "a step without end": (
+        {"learning_rate": float("inf")},
+        "learning_rate: expected a finite number, got inf",
+    ),
+    "an infinite bonus": ({"entropy_coef": float("inf")}, "entropy_coef: expected a finite number, got inf"),
     "negative bonus": ({"entropy_coef": -0.1}, "entropy_coef: expected a number >= 0, got -0.1"),
     "more parts than prompts": (
         {"prompts": 2, "minibatches": 3},

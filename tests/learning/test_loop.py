@@ -4,10 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from small_network import beginning, letters, small_network
 from small_training import SMALL, equal_states, finish
 
 from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, initial_state, policy_loss, train
-from grpo_ref.learning.policies.table import gather, policy_of, pull_back
+from grpo_ref.learning.policies.table import TABLE, gather, policy_of, pull_back
 from grpo_ref.learning.rollout import draw
 from grpo_ref.learning.tasks.arithmetic import arithmetic
 from grpo_ref.learning.tasks.bandit import bandit
@@ -140,3 +141,29 @@ def test_training_with_a_filter_and_a_target_continues_to_the_bit():
     updates = list(train(task, RECIPES["clip_cov"], config))
     *_, resumed = train(task, RECIPES["clip_cov"], config, updates[2].state)
     assert equal_states(resumed.state, updates[-1].state)
+
+
+LOST = {
+    "a table": (None, 1e308),
+    "a network": (small_network("transformer"), 1e300),
+    "the other network": (small_network("mlp"), 1e300),
+}
+
+
+NO_MORE = "of run 0 are no longer finite numbers|the weights are too large for the network: .* encountered"
+
+
+@pytest.mark.filterwarnings("ignore:(overflow|invalid value) encountered")
+@pytest.mark.parametrize(("network", "rate"), LOST.values(), ids=LOST)
+@pytest.mark.parametrize("metrics", [None, ("reward",)], ids=["all metrics", "one metric"])
+def test_a_training_that_is_lost_says_so_and_yields_finite_policies_only(network, rate, metrics):
+    """Logits of 1e300 are still numbers; what follows from such weights is none."""
+    settings = {"updates": 9, "learning_rate": rate, "optimizer": "adam"}
+    policy, config, state = beginning(network or small_network(), **settings)
+    policy, state = (TABLE, None) if network is None else (policy, state)
+    updates, reached = train(letters(), GRPO, config, state, policy=policy, metrics=metrics), []
+    with pytest.raises(FloatingPointError, match=NO_MORE) as told:
+        reached.extend(updates)
+    assert str(told.value).startswith(f"update {len(reached) + 1}: ")
+    assert str(told.value).endswith(f"mostly the step size is too large (learning_rate={rate:g})")
+    assert all(np.isfinite(update.state.params).all() for update in reached)

@@ -139,6 +139,15 @@ def test_the_reward_is_of_prompts_that_training_draws(network):
         assert sampled_reward(asked, actor, CONFIG, np.random.default_rng(0)) == expected
 
 
+def test_weights_that_are_lost_are_told_with_the_step(network):
+    """A step of 1e300 after the first is still a number, what follows from it is none."""
+    steps = pretrain(TASK, network, replace(CONFIG, learning_rate=1e300, warm_up=1))
+    assert np.isfinite(next(steps).policy.weights).all()
+    message = r"imitation, step 2: the weights are too large for the network: .*\(learning_rate=1e\+300\)"
+    with pytest.raises(FloatingPointError, match=message):
+        next(steps)
+
+
 # ---- refusals ------------------------------------------------------------------------------------------
 
 WRONG = {
@@ -155,6 +164,11 @@ WRONG = {
         {"learning_rate": "small"},
         "learning_rate: expected a number > 0, got 'small'",
     ),
+    "infinite learning rate": (
+        {"learning_rate": float("inf")},
+        "learning_rate: expected a finite number, got inf",
+    ),
+    "yes for a number": ({"steps": True}, "steps: expected a whole number >= 1, got True"),
     "until": ({"until": -0.1}, "until: expected a number > 0, got -0.1"),
     "not a number": ({"until": float("nan")}, "until: expected a number > 0, got nan"),
     "dtype": ({"dtype": "float16"}, "dtype: expected float32 or float64, got 'float16'"),
@@ -166,6 +180,53 @@ WRONG = {
 def test_settings_that_cannot_be_are_named(settings, message):
     with pytest.raises(ValueError, match=message):
         pretrain_config_for(TASK, **settings)
+
+
+def with_examples(**changes):
+    return replace(TASK, examples=replace(TASK.examples, **changes))
+
+
+NO_MASK, TOKENS = np.zeros((3, 4), dtype=bool), TASK.examples.tokens
+EXAMPLES_REFUSED = {
+    "none": (
+        with_examples(prompts=np.zeros(0, int), tokens=TOKENS[:0], mask=NO_MASK[:0]),
+        "task: letters has no examples to imitate",
+    ),
+    "unknown tokens": (
+        with_examples(tokens=TOKENS + 9),
+        "examples: tokens: expected numbers from 0 to 3, got 9 to 12",
+    ),
+    "negative tokens": (with_examples(tokens=TOKENS - 1), "expected numbers from 0 to 3, got -1 to 2"),
+    "unknown prompts": (
+        with_examples(prompts=np.array([0, 1, 3])),
+        "examples: prompts: expected numbers from 0 to 2",
+    ),
+    "nothing to imitate": (with_examples(mask=NO_MASK), "at least one token in each row of the mask"),
+    "too long": (
+        with_examples(tokens=np.tile(TOKENS, 2), mask=np.tile(TASK.examples.mask, 2)),
+        "examples: expected at most max_length=4 tokens, got 8",
+    ),
+    "of several shapes": (with_examples(mask=NO_MASK[:, :2]), r"got shapes \(3,\), \(3, 4\), \(3, 2\)"),
+}
+
+
+@pytest.mark.parametrize(("task", "message"), EXAMPLES_REFUSED.values(), ids=EXAMPLES_REFUSED)
+def test_examples_that_cannot_be_imitated_are_refused(network, task, message):
+    with pytest.raises(ValueError, match=message):
+        next(pretrain(task, network, CONFIG))
+
+
+ARGUMENTS = {
+    "task": (("sums", small_network(), CONFIG), "task: expected a Task, got 'sums'"),
+    "network": ((TASK, "mlp", CONFIG), "network: expected a Transformer or an MLP, .* got 'mlp'"),
+    "config": ((TASK, small_network(), {"steps": 3}), "config: expected a PretrainConfig, got {'steps': 3}"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), ARGUMENTS.values(), ids=ARGUMENTS)
+def test_arguments_of_another_kind_are_refused(arguments, message):
+    with pytest.raises(TypeError, match=message):
+        next(pretrain(*arguments))
 
 
 def test_the_settings_of_the_task_give_way_to_those_that_are_given():

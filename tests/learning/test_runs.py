@@ -1,5 +1,6 @@
 """Run folders: nothing is lost, nothing foreign is touched, damage is named."""
 
+import errno
 import json
 from pathlib import Path
 
@@ -111,6 +112,35 @@ def test_a_checkpoint_holds_no_code(saved):
         folder.load()
 
 
+WRONG_ARRAYS = {
+    "NaN": (
+        {"params": np.full((2, 8, 10), np.nan)},
+        r"params: expected finite numbers, got nan at \(0, 0, 0\)",
+    ),
+    "a reference of another shape": (
+        {"ref_params": np.zeros((2, 8))},
+        r"ref_params: expected shape \(2, 8, 10\)",
+    ),
+    "two numbers of updates": ({"update": np.array([1, 2])}, "only"),
+    "random numbers that are none": ({"generators": np.array("3")}, "not iterable"),
+    "random numbers of nobody": (
+        {"generators": np.array("[]")},
+        "generators: expected one for each of 2 runs",
+    ),
+}
+
+
+@pytest.mark.parametrize(("arrays", "message"), WRONG_ARRAYS.values(), ids=WRONG_ARRAYS)
+def test_a_checkpoint_that_nobody_could_continue_is_damage(saved, arrays, message):
+    folder, _, _ = saved
+    path = folder.path / "checkpoint.npz"
+    with np.load(path) as whole:
+        changed = dict(whole) | arrays
+    np.savez(path, **changed)
+    with pytest.raises(RunError, match=rf"checkpoint\.npz is damaged: .*{message}"):
+        folder.load()
+
+
 def test_a_missing_folder_is_named(tmp_path):
     with pytest.raises(RunError, match="nowhere: no such folder"):
         RunFolder(tmp_path / "nowhere").config()
@@ -141,6 +171,18 @@ def test_a_file_that_could_not_be_written_leaves_the_old_one(tmp_path):
     with pytest.raises(OSError, match="disk full"):
         replace_file(path, fail)
     assert path.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_full_disk_names_the_file(tmp_path):
+    """The system names none where a write fails."""
+
+    def fail(file):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left") as told:
+        replace_file(tmp_path / "file", fail)
+    assert told.value.filename == str(tmp_path / "file")
 
 
 def test_config_is_readable_json(saved):

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from small_network import small_network, wavy
+from small_network import letters, small_network, wavy
 
 from grpo_ref import TASKS, TrainConfig, config_for, initial_state
 from grpo_ref.learning.policies.neural import NeuralPolicy
-from grpo_ref.learning.state import generators_of, optimizer_of, saved, starting_state
+from grpo_ref.learning.state import check_runs, generators_of, optimizer_of, saved, starting_state
 
 TASK = TASKS["bandit"]()
 CONFIG = config_for(TASK, seeds=3, seed=7, entropy_coef=0.25)
@@ -70,9 +70,66 @@ def test_the_optimizer_has_the_step_size_of_the_config():
 def test_a_state_of_another_policy_is_refused():
     network = small_network()
     policy = NeuralPolicy(network, wavy(network))
-    table, networks = initial_state(TASK, CONFIG), initial_state(TASK, CONFIG, policy)
-    message = r"state: expected parameters of shape \(3, 248\), got \(3, 8, 10\): another policy's"
+    table, networks = initial_state(letters(), CONFIG), initial_state(letters(), CONFIG, policy)
+    message = r"state: expected parameters of shape \(3, 248\), got \(3, 1, 4\): another policy's"
     with pytest.raises(ValueError, match=message):
-        starting_state(TASK, CONFIG, table, policy)
-    with pytest.raises(ValueError, match=r"expected parameters of shape \(3, 8, 10\), got \(3, 248\)"):
-        starting_state(TASK, CONFIG, networks)
+        starting_state(letters(), CONFIG, table, policy)
+    with pytest.raises(ValueError, match=r"expected parameters of shape \(3, 1, 4\), got \(3, 248\)"):
+        starting_state(letters(), CONFIG, networks)
+
+
+WHOLE = initial_state(TASK, CONFIG)
+ONE_NAN = np.where(np.arange(3) == 1, np.nan, 0.0)
+BROKEN = {
+    "NaN in the policy": (
+        {"params": WHOLE.params * np.nan},
+        r"params: expected finite numbers, got nan at \(0, 0, 0\)",
+    ),
+    "NaN in the reference": ({"ref_params": WHOLE.params + np.inf}, "ref_params: expected finite numbers"),
+    "NaN in a weight": (
+        {"entropy_coef": ONE_NAN},
+        r"entropy_coef: expected finite numbers, got nan at \(1,\)",
+    ),
+    "policy without runs": (
+        {"params": np.zeros(3)},
+        r"params: expected shape \(S, \.\.\.\), one policy a run, got \(3,\)",
+    ),
+    "reference of another shape": (
+        {"ref_params": WHOLE.params[:, :2]},
+        r"ref_params: expected shape \(3, 8, 10\) beside params of shape \(3, 8, 10\), got \(3, 2, 10\)",
+    ),
+    "moment of another shape": (
+        {"optimizer": WHOLE.optimizer | {"mean": np.zeros((3, 8))}},
+        r"optimizer.mean: expected shape \(3, 8, 10\) beside .* got \(3, 8\)",
+    ),
+    "weights of too few runs": ({"entropy_coef": np.zeros(2)}, r"entropy_coef: expected shape \(3,\)"),
+    "prompts of too few runs": ({"prompt_probs": np.ones((2, 8))}, r"prompt_probs: expected shape \(3, 8\)"),
+    "prompts of another task": (
+        {"prompt_probs": np.ones((3, 5))},
+        r"expected prompt_probs of 8 prompts, got shape \(3, 5\): another task's",
+    ),
+    "an update before the first": ({"update": -1}, "update: expected a whole number >= 0, got -1"),
+    "random numbers of too few runs": (
+        {"generators": WHOLE.generators[:2]},
+        "generators: expected one for each of 3 runs, got 2",
+    ),
+    "random numbers of something else": (
+        {"generators": ({}, {}, {})},
+        "generators: expected what `saved` gives",
+    ),
+}
+
+
+@pytest.mark.parametrize(("changes", "message"), BROKEN.values(), ids=BROKEN)
+def test_a_state_that_cannot_be_continued_is_refused(changes, message):
+    with pytest.raises(ValueError, match=f"state: {message}"):
+        starting_state(TASK, CONFIG, replace(WHOLE, **changes))
+
+
+def test_a_run_whose_parameters_are_not_finite_is_told_with_its_update():
+    check_runs(np.ones(3), CONFIG, 7)
+    message = r"update 7: the parameters of run 1 are no longer finite .*\(learning_rate=0.1\)"
+    with pytest.raises(FloatingPointError, match=message):
+        check_runs(np.array([1.0, 0.0, 1.0]), CONFIG, 7)
+    with pytest.raises(FloatingPointError, match="the parameters of runs 0, 2 are"):
+        check_runs(np.array([False, True, False]), CONFIG, 7)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any, TypeAlias
 
+from grpo_ref.learning.policies.memory import check_weights
 from grpo_ref.learning.policies.mlp import MLP
 from grpo_ref.learning.policies.neural import prompt_tokens
 from grpo_ref.learning.policies.transformer import Transformer
@@ -23,12 +24,16 @@ def network_for(task: Task, kind: str, settings: Mapping[str, Any] | None = None
       settings: of the network, in place of its defaults, as in {"width": 128}.
 
     Raises:
+      TypeError: if the task is none.
       ValueError: if the kind or a setting is unknown, or the task has no tokens for its prompts.
+      MemoryError: if the machine could not hold the weights.
 
     >>> from grpo_ref import TASKS
     >>> network_for(TASKS["names"](), "transformer").context
     12
     """
+    if not isinstance(task, Task):
+        raise TypeError(f"task: expected a Task, as in network_for(TASKS['names'](), ...), got {task!r:.60}")
     if kind not in NETWORKS:
         raise ValueError(f"policy: {unknown('network', kind, NETWORKS)}")
     settings, network = settings or {}, NETWORKS[kind]
@@ -43,4 +48,6 @@ def network_for(task: Task, kind: str, settings: Mapping[str, Any] | None = None
     sizes, said = {"vocabulary": len(task.vocabulary)}, prompt_tokens(task)
     if network is Transformer:
         sizes["context"] = said.shape[-1] + task.max_length - 1
-    return network(**sizes | dict(settings))
+    made = network(**sizes | dict(settings))
+    check_weights(made)
+    return made

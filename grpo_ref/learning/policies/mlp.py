@@ -14,7 +14,7 @@ import numpy as np
 
 from grpo_ref.arrays import Array, Floats, Integers, array_namespace
 from grpo_ref.learning.policies.layers import gelu, gelu_back, linear, linear_back, one_hot, swapped
-from grpo_ref.learning.policies.parameters import Parts, Shapes
+from grpo_ref.learning.policies.parameters import Parts, Shapes, check_sizes
 
 
 class Kept(NamedTuple):
@@ -38,7 +38,7 @@ class MLP:
       hidden: numbers inside.
 
     Raises:
-      ValueError: if a size is below 1.
+      ValueError: if a size is no whole number or below 1.
     """
 
     vocabulary: int
@@ -47,9 +47,8 @@ class MLP:
     hidden: int = 128
 
     def __post_init__(self) -> None:
-        for name in ("vocabulary", "context", "width", "hidden"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: expected a whole number >= 1, got {getattr(self, name)!r}")
+        sizes = ("vocabulary", "context", "width", "hidden")
+        check_sizes(**{name: (getattr(self, name), 1) for name in sizes})
 
     def shapes(self) -> Shapes:
         """Name and shape of every weight; the last row of the embedding stands before the first token."""

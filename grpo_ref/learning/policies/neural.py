@@ -4,13 +4,15 @@ The network speaks of tokens, the training loop of a table whose rows are places
 batch has visited becomes a row, so that all that is known of tables holds for networks too.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from grpo_ref.arrays import Array, Floats, Integers, array_namespace
-from grpo_ref.learning.policies.parameters import Parts, Shapes, joined, views
+from grpo_ref.arrays import Array, Floats, Integers, array_namespace, check_finite, to_host
+from grpo_ref.learning.policies.parameters import Parts, Shapes, joined, size_of, views
 from grpo_ref.learning.policies.sampling import Choose, distribution_functions, inverted
 from grpo_ref.learning.policies.table import Visited, policy_of
 from grpo_ref.learning.tasks.task import Task
@@ -21,6 +23,10 @@ Cache = list[list[Array]]
 
 class Network(Protocol):
     """From tokens to logits, and back: a `Transformer` or an `MLP`."""
+
+    @property
+    def vocabulary(self) -> int:
+        """How many tokens it knows."""
 
     def shapes(self) -> Shapes:
         """Name and shape of every weight."""
@@ -38,20 +44,60 @@ class Network(Protocol):
         """The logits after some more tokens, and the cache with theirs."""
 
 
+@contextmanager
+def no_overflow() -> Iterator[None]:
+    """A network's overflow is an error, not a warning: a norm of what has overflowed is 0, finite and wrong.
+
+    Raises:
+      FloatingPointError: if a number overflows, or is none. On a GPU nothing tells so.
+    """
+    try:
+        with np.errstate(over="raise", invalid="raise"):
+            yield
+    except FloatingPointError as error:
+        raise FloatingPointError(f"the weights are too large for the network: {error}") from error
+
+
 @dataclass(frozen=True)
 class NeuralPolicy:
     """The kind of policy whose parameters are the weights of a network.
 
     Attributes:
       network: what the weights mean.
-      weights: (n,) of the reference, or (S, n) if each run has its own; training goes on in their precision.
+      weights: (n,) of the reference, or (S, n) if each run has its own; training goes on in their precision,
+        float32 or float64.
+
+    Raises:
+      TypeError: if the network or the weights are something else.
+      ValueError: if the weights are not as many as the network has, or not finite.
     """
 
     network: Network
     weights: Floats
 
+    def __post_init__(self) -> None:
+        check_network(self.network)
+        shape, dtype = (str(getattr(self.weights, name, "none")) for name in ("shape", "dtype"))
+        if dtype not in ("float32", "float64"):
+            raise TypeError(
+                "weights: expected an array of float32 or float64, got"
+                f" {type(self.weights).__name__ if dtype == 'none' else dtype}"
+            )
+        size = size_of(self.network.shapes())
+        if self.weights.ndim not in (1, 2) or self.weights.shape[-1] != size:
+            raise ValueError(
+                f"weights: expected the network's, of shape ({size},) or (runs, {size}), got {shape}"
+            )
+        check_finite(weights=self.weights)
+
     def start(self, task: Task, runs: int) -> Floats:
-        """(S, n) the reference's weights, where the task's arrays are."""
+        """(S, n) the reference's weights, where the task's arrays are.
+
+        Raises:
+          ValueError: if the weights are those of another number of runs, or the network's tokens are not the
+            task's.
+        """
+        check_fit(self.network, task)
         xp = array_namespace(task.ref_logits)
         weights = xp.asarray(self.weights)
         start: Floats = xp.repeat(weights[None], runs, axis=0) if weights.ndim == 1 else xp.asarray(weights)
@@ -60,7 +106,15 @@ class NeuralPolicy:
         return start
 
     def at(self, params: Floats, temperature: float) -> "NeuralActor":
-        """The policy of these weights (S, n)."""
+        """The policy of these weights (S, n).
+
+        Raises:
+          ValueError: if the weights have another shape.
+        """
+        if params.ndim != 2:
+            raise ValueError(
+                f"params: expected weights of shape (S, n), a row a run, got shape {params.shape}"
+            )
         return NeuralActor(self.network, params, temperature)
 
 
@@ -71,6 +125,7 @@ class NeuralActor(NamedTuple):
     params: Floats
     temperature: float
 
+    @no_overflow()
     def chooser(self, task: Task, prompts: Integers, group_size: int) -> Choose:
         """Draws each token after all before it; the prompt is read once for its whole group."""
         xp, weights = array_namespace(self.params), views(self.params, self.network.shapes())
@@ -81,6 +136,7 @@ class NeuralActor(NamedTuple):
         rows = xp.reshape(xp.arange(runs * count * group_size), (runs, count, group_size))
         written = 0
 
+        @no_overflow()
         def choose(here: Integers, uniforms: Floats) -> Integers:
             nonlocal logits, cache, written
             if written == task.max_length:
@@ -95,6 +151,7 @@ class NeuralActor(NamedTuple):
 
         return choose
 
+    @no_overflow()
     def visit(self, task: Task, prompts: Integers, states: Integers, tokens: Integers) -> Visited:
         """Every token that was drawn has a place of its own, a row of what the network says there."""
         xp = array_namespace(self.params)
@@ -108,6 +165,7 @@ class NeuralActor(NamedTuple):
         places = xp.reshape(xp.arange(count * group_size * length), tokens.shape[1:])
         return Visited(policy, xp.broadcast_to(places, tokens.shape), kept)
 
+    @no_overflow()
     def pull_back(self, visited: Visited, gradient: Floats) -> Floats:
         """(S, n) through the network, the gradient being 0 where it reads the prompt."""
         xp, shapes = array_namespace(self.params), self.network.shapes()
@@ -138,3 +196,41 @@ def prompt_tokens(task: Task) -> Integers:
             f"task: {task.name} has no prompt_tokens, which a network reads; train a table on it"
         )
     return task.prompt_tokens
+
+
+def check_network(network: Any) -> None:
+    """Raise a TypeError unless this is a network, with its sizes."""
+    if isinstance(network, type) or not hasattr(network, "shapes") or not hasattr(network, "extend"):
+        got = f"the class {network.__name__}" if isinstance(network, type) else f"{network!r:.40}"
+        raise TypeError(f"network: expected a Transformer or an MLP, such as network_for makes, got {got}")
+
+
+def check_fit(network: Network, task: Task) -> None:
+    """Nothing, if the network has the task's tokens, and the prompts consist of them.
+
+    Raises:
+      ValueError: else; it says what was expected and what came.
+    """
+    tokens, count = prompt_tokens(task), len(task.vocabulary)
+    if network.vocabulary != count:
+        raise ValueError(
+            f"network: expected vocabulary={count}, the tokens of {task.name}, got {network.vocabulary}"
+        )
+    shape = tuple(getattr(tokens, "shape", ()))
+    if len(shape) != 2 or shape[0] != len(task.prompts) or shape[1] == 0:
+        got = shape or f"a {type(tokens).__name__}"
+        raise ValueError(
+            f"prompt_tokens: expected an array of shape ({len(task.prompts)}, L), a row of at least one token"
+            f" for each prompt of {task.name}, got {got}"
+        )
+    check_indices("prompt_tokens", tokens, count)
+
+
+def check_indices(name: str, indices: Integers, count: int) -> None:
+    """Raise a ValueError unless all are whole numbers from 0 to count - 1."""
+    xp = array_namespace(indices)
+    if not xp.isdtype(indices.dtype, "integral"):
+        raise ValueError(f"{name}: expected whole numbers, got {indices.dtype}")
+    low, high = to_host(xp.stack([xp.min(indices), xp.max(indices)])).tolist()
+    if low < 0 or high >= count:
+        raise ValueError(f"{name}: expected numbers from 0 to {count - 1}, got {low} to {high}")

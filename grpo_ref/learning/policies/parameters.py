@@ -24,6 +24,18 @@ def size_of(shapes: Shapes) -> int:
     return sum(math.prod(shape) for shape in shapes.values())
 
 
+def check_sizes(**sizes: tuple[object, int]) -> None:
+    """Raise a ValueError that names the size unless each (size, least) is a whole number of at least so much.
+
+    >>> check_sizes(width=(0, 1))
+    Traceback (most recent call last):
+    ValueError: width: expected a whole number >= 1, got 0
+    """
+    for name, (size, least) in sizes.items():
+        if not isinstance(size, int) or isinstance(size, bool) or size < least:
+            raise ValueError(f"{name}: expected a whole number >= {least}, got {size!r}")
+
+
 def views(flat: Array, shapes: Shapes) -> Parts:
     """The parts of a vector (..., n), each (..., *shape), without a copy.
 

@@ -38,12 +38,14 @@ from grpo_ref.learning.policies.layers import (
     swiglu_back,
     turns,
 )
-from grpo_ref.learning.policies.parameters import Parts, Shapes
+from grpo_ref.learning.policies.parameters import Parts, Shapes, check_sizes
 
 NORMS = {"rms": (rms_norm, rms_norm_back), "layer": (layer_norm, layer_norm_back)}
 ACTIVATIONS = {"gelu": (gelu, gelu_back, 1), "swiglu": (swiglu, swiglu_back, 2)}
 """Value, way back, and how many numbers go in for each that comes out."""
 POSITIONS = ("learned", "rotary")
+MOST_LAYERS = 1000
+"""Each has weights of its own with names of their own; the largest language models have a few hundred."""
 
 
 class Kept(NamedTuple):
@@ -97,7 +99,8 @@ class Transformer:
       positions: "learned", added to the embedding, or "rotary", turned into queries and keys.
 
     Raises:
-      ValueError: if a size is below 1, a choice is unknown, or the heads do not share the width evenly.
+      ValueError: if a size is no whole number or below 1, a choice is unknown, the heads do not share the
+        width evenly, or there are more than `MOST_LAYERS` layers.
     """
 
     vocabulary: int
@@ -111,11 +114,10 @@ class Transformer:
     positions: str = "learned"
 
     def __post_init__(self) -> None:
-        for name in ("vocabulary", "context", "width", "layers", "heads"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name}: expected a whole number >= 1, got {getattr(self, name)!r}")
-        if self.hidden < 0:
-            raise ValueError(f"hidden: expected a whole number >= 0, got {self.hidden!r}")
+        sizes = {"vocabulary": 1, "context": 1, "width": 1, "layers": 1, "heads": 1, "hidden": 0}
+        check_sizes(**{name: (getattr(self, name), least) for name, least in sizes.items()})
+        if self.layers > MOST_LAYERS:
+            raise ValueError(f"layers: expected at most {MOST_LAYERS}, got {self.layers}")
         if self.width % (2 * self.heads):
             raise ValueError(f"width: expected a multiple of 2 heads = {2 * self.heads}, got {self.width}")
         choices: dict[str, Collection[str]] = {
@@ -181,7 +183,7 @@ class Transformer:
         runs, sequences, length = tokens.shape
         start = cache[0][0].shape[-2] if cache else 0
         if start + length > self.context:
-            raise ValueError(f"tokens: expected at most {self.context} in all, got {start + length}")
+            raise ValueError(f"tokens: expected at most context={self.context} in all, got {start + length}")
         xp, table = array_namespace(tokens), weights["embedding"]
         shape = (runs, sequences, length, -1)
         hot = one_hot(xp.reshape(tokens, (runs, -1)), self.vocabulary, table)

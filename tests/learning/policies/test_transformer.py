@@ -207,10 +207,10 @@ def test_sizes_that_do_not_fit_are_named(sizes, message):
 
 def test_too_many_tokens_are_refused(network):
     weights = views(weights_of(network), network.shapes())
-    with pytest.raises(ValueError, match="tokens: expected at most 5 in all, got 6"):
+    with pytest.raises(ValueError, match="tokens: expected at most context=5 in all, got 6"):
         network.forward(weights, tokens_of(network, length=6))
     _, cache = network.extend(weights, tokens_of(network, length=4), [])
-    with pytest.raises(ValueError, match="tokens: expected at most 5 in all, got 6"):
+    with pytest.raises(ValueError, match="tokens: expected at most context=5 in all, got 6"):
         network.extend(weights, tokens_of(network, length=2), cache)
 
 
