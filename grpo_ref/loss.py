@@ -10,6 +10,7 @@ surrogates are gains, the loss is what an optimizer minimizes.
 """
 
 import math
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -23,6 +24,7 @@ from grpo_ref.arrays import (
     where_mask,
 )
 from grpo_ref.kernels.metrics import approx_kl, clip_fractions, effective_sample_size, ratio_extremes
+from grpo_ref.listing import unknown
 from grpo_ref.recipes import Recipe
 from grpo_ref.types import Batch, Term
 from grpo_ref.validation import (
@@ -60,6 +62,7 @@ def policy_loss(
     rollout_log_probs: Array | None = None,
     max_length: int | None = None,
     validate: bool = False,
+    metrics: Collection[str] | None = None,
     **others: Array,
 ) -> PolicyLoss:
     """The loss of a recipe on one batch, with its gradient written by hand.
@@ -81,6 +84,7 @@ def policy_loss(
       validate: whether values are looked at too: NaN in a token that the mask counts, log-probabilities above
         0, probabilities given for their logarithms, a mask of anything but 0 and 1. It reads every array once
         more, and waits for the GPU; so it is for the first batch, not for every one.
+      metrics: names of those that are wanted, since they take as long as the loss; left out, all of them.
       others: what few recipes read: entropies and noise (..., P, G, T), top_log_probs and top_old_log_probs
         (..., P, G, T, K); see `Batch`.
 
@@ -97,7 +101,7 @@ def policy_loss(
 
     Raises:
       ValueError: if a shape does not fit, the recipe needs a reference or another field and none was given,
-        or with `validate` a value cannot be meant.
+        there is no metric of a name, or with `validate` a value cannot be meant.
       TypeError: if something is no array, the arrays are of different libraries, the recipe is no `Recipe`,
         there is no argument of a name, or a part of the recipe returns no `Term`.
 
@@ -113,6 +117,7 @@ def policy_loss(
             [ 0.125,  0.   ]]])
     """
     check_recipe(recipe)
+    wanted = _wanted(metrics, reference=ref_log_probs is not None)
     if ref_log_probs is None and recipe.kl_coef != 0.0:
         raise ValueError(
             f"ref_log_probs: this recipe has kl_coef={recipe.kl_coef} and needs a reference policy"
@@ -129,11 +134,12 @@ def policy_loss(
     )
     if validate:
         check_values(batch, mask)
-    judged = differentiate(batch, recipe)
-    metrics = _metrics(judged.batch, judged.gain)
-    if ref_log_probs is not None:
-        metrics["kl"] = masked_mean(judged.penalty.value, batch.mask, axis=BATCH)
-    return PolicyLoss(batch_sum(judged.losses), judged.gradient, metrics)
+    judged = differentiate(batch, recipe, measures_penalty="kl" in wanted)
+    measured: dict[str, Array] = {}
+    for names, measure in MEASURES.items():
+        if not set(wanted).isdisjoint(names):
+            measured |= zip(names, measure(judged), strict=True)
+    return PolicyLoss(batch_sum(judged.losses), judged.gradient, {name: measured[name] for name in wanted})
 
 
 class Differentiated(NamedTuple):
@@ -143,7 +149,7 @@ class Differentiated(NamedTuple):
       losses: (..., P, G, T) the terms whose sum is the loss.
       gradient: (..., P, G, T) ∂loss/∂log_probs, exactly 0 on padding.
       batch: with the levelled log-ratio and the corrections.
-      gain, penalty: what the recipe's surrogate and penalty said.
+      gain, penalty: what the recipe's surrogate and penalty said; a penalty nobody asked for is 0.
     """
 
     losses: Array
@@ -153,7 +159,7 @@ class Differentiated(NamedTuple):
     penalty: Term
 
 
-def differentiate(batch: Batch, recipe: Recipe) -> Differentiated:
+def differentiate(batch: Batch, recipe: Recipe, *, measures_penalty: bool = True) -> Differentiated:
     """Losses and gradient of a batch, without the checks and metrics of `policy_loss`.
 
         losses = -(W c surrogate.value - V kl_coef penalty.value)
@@ -162,6 +168,7 @@ def differentiate(batch: Batch, recipe: Recipe) -> Differentiated:
     Args:
       batch: (..., P, G, T) arrays with cleared padding, as `batch_of` makes them.
       recipe: the algorithm.
+      measures_penalty: whether the penalty is asked for even where kl_coef is 0.
 
     Returns:
       Differentiated(losses, gradient, batch, gain, penalty).
@@ -170,7 +177,9 @@ def differentiate(batch: Batch, recipe: Recipe) -> Differentiated:
       ValueError: if a part of the recipe reads a field that the batch does not have.
     """
     batch, passes = _levelled(batch, recipe)
-    gain, penalty = recipe.surrogate(batch), recipe.penalty(batch)
+    gain, penalty = recipe.surrogate(batch), Term(0.0 * batch.mask, 0.0 * batch.mask)
+    if measures_penalty or recipe.kl_coef != 0.0:
+        penalty = recipe.penalty(batch)
     check_term("surrogate", recipe.surrogate, gain)
     check_term("penalty", recipe.penalty, penalty)
     total = _weighed(_corrected(gain, batch, recipe), penalty, batch, recipe)
@@ -260,14 +269,28 @@ def _weighed(gain: Term, penalty: Term, batch: Batch, recipe: Recipe) -> Term:
     return Term(*(ours - cost for ours, cost in zip(total, costs, strict=True)))
 
 
-def _metrics(batch: Batch, gain: Term) -> dict[str, Array]:
-    clip_low, clip_high = clip_fractions(gain, batch.log_ratio, batch.advantages, batch.mask)
-    ratio_min, ratio_max = ratio_extremes(batch.log_ratio, batch.mask)
-    return {
-        "clip_low": clip_low,
-        "clip_high": clip_high,
-        "approx_kl": approx_kl(batch.log_ratio, batch.mask),
-        "ess": effective_sample_size(batch.log_ratio, batch.mask),
-        "ratio_min": ratio_min,
-        "ratio_max": ratio_max,
-    }
+MEASURES: dict[tuple[str, ...], Callable[[Differentiated], tuple[Array, ...]]] = {
+    ("clip_low", "clip_high"): lambda judged: clip_fractions(
+        judged.gain, judged.batch.log_ratio, judged.batch.advantages, judged.batch.mask
+    ),
+    ("approx_kl",): lambda judged: (approx_kl(judged.batch.log_ratio, judged.batch.mask),),
+    ("ess",): lambda judged: (effective_sample_size(judged.batch.log_ratio, judged.batch.mask),),
+    ("ratio_min", "ratio_max"): lambda judged: ratio_extremes(judged.batch.log_ratio, judged.batch.mask),
+    ("kl",): lambda judged: (masked_mean(judged.penalty.value, judged.batch.mask, axis=BATCH),),
+}
+"""What is measured beside the loss: the names of metrics, and what gives their numbers together."""
+
+LOSS_METRICS = tuple(name for names in MEASURES for name in names)
+"""The names of the metrics of `policy_loss`."""
+
+
+def _wanted(metrics: Collection[str] | None, *, reference: bool) -> tuple[str, ...]:
+    """The names of the metrics to measure; without a reference there is no KL."""
+    if metrics is None:
+        return LOSS_METRICS if reference else tuple(name for name in LOSS_METRICS if name != "kl")
+    for name in metrics:
+        if name not in LOSS_METRICS:
+            raise ValueError(f"metrics: {unknown('metric', name, LOSS_METRICS)}")
+    if "kl" in metrics and not reference:
+        raise ValueError("metrics: kl needs ref_log_probs")
+    return tuple(metrics)

@@ -25,12 +25,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from grpo_ref.arrays import Floats, Integers, keep_freed_memory
-from grpo_ref.fast.measures import measured
 from grpo_ref.fast.usual import checked_metrics
 from grpo_ref.fast.walk import Walk, back, front
 from grpo_ref.learning.arguments import check_arguments
 from grpo_ref.learning.batches import stretches
 from grpo_ref.learning.config import TrainConfig
+from grpo_ref.learning.curves import of_completions
 from grpo_ref.learning.optim import Adam
 from grpo_ref.learning.state import (
     Metrics,
@@ -159,7 +159,7 @@ class _Runs:
         before, after = ({name: x[:, self.runs] for name, x in tables.items()} for tables in (before, after))
         self.softmax(before["logits"], out=self.old)
         batch = self.walk.draw(self.old, self.generators, self.prompt_probs)
-        metrics = {name: measured(name, self.task, batch) for name in self.wanted}
+        metrics = of_completions(self.task, batch, self.wanted)
         probs = self.old
         for sums in self.sums(batch) * self.config.epochs:
             if probs is self.now:

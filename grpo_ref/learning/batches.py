@@ -19,13 +19,14 @@ from grpo_ref.types import Completions
 
 
 class Training(NamedTuple):
-    """What stays the same during a training, and the runs' sources of random numbers."""
+    """What stays the same during a training, the runs' sources of random numbers, and the wanted metrics."""
 
     task: Task
     recipe: Recipe
     config: TrainConfig
     policy: PolicyKind
     generators: Sequence[np.random.Generator]
+    wanted: Sequence[str]
 
 
 class Prepared(NamedTuple):
@@ -67,7 +68,7 @@ def resampled(
     training: Training, actor: Actor, batch: Completions, prompt_probs: Floats
 ) -> tuple[Completions, Bools]:
     """The batch with the groups that the recipe rejects drawn anew, and which groups it keeps in the end."""
-    task, recipe, config, _, generators = training
+    task, recipe, config, generators = training.task, training.recipe, training.config, training.generators
     kept: Bools = recipe.keep(batch)
     for _ in range(0 if recipe.keep.kernel is all_groups else config.resamples):
         redrawn = redraw(task, actor, generators, batch, replace_groups=~kept, prompt_probs=prompt_probs)

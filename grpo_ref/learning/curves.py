@@ -1,8 +1,8 @@
 """The curves of a training: by what each update is measured, one number per run."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 
-from grpo_ref.arrays import array_namespace, to_host
+from grpo_ref.arrays import Bools, Floats, array_namespace, to_host
 from grpo_ref.kernels.metrics import (
     dead_group_fraction,
     distinct_ngrams,
@@ -13,6 +13,7 @@ from grpo_ref.kernels.metrics import (
 from grpo_ref.learning.policies.table import Visited, gather, gather_states
 from grpo_ref.learning.state import Metrics
 from grpo_ref.learning.tasks.task import Task
+from grpo_ref.loss import LOSS_METRICS
 from grpo_ref.types import Completions
 
 METRICS = {
@@ -50,7 +51,33 @@ def metric_names(task: Task) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*task.criteria, *METRICS)))
 
 
-def of_batch(task: Task, batch: Completions, old: Visited, ref: Visited) -> Metrics:
+OF_STEPS = tuple(name for name in LOSS_METRICS if name != "kl")
+"""Those of `policy_loss`; the KL is known better than from its estimate by the penalty."""
+
+OF_COMPLETIONS: dict[str, Callable[[Completions], Floats]] = {
+    "reward": lambda batch: batch.rewards.mean((-2, -1)),
+    "length": lambda batch: mean_length(batch.mask),
+    "truncated": lambda batch: 1.0 - batch.ended.mean((-2, -1)),
+    "dead_groups": lambda batch: dead_group_fraction(batch.rewards),
+    "reward_width": lambda batch: reward_width(batch.rewards),
+}
+"""Those that need nothing but the batch as it was drawn."""
+
+OF_POLICIES: dict[str, Callable[[Completions, Visited, Visited], Floats]] = {
+    "kl": lambda batch, old, ref: _per_completion(
+        gather_states(old.policy.divergences(ref.policy.log_probs), old.states), batch.mask
+    ),
+    "entropy": lambda batch, old, ref: mean_entropy(
+        gather_states(old.policy.entropies(), old.states), batch.mask
+    ),
+    "ref_log_prob": lambda batch, old, ref: _per_completion(
+        gather(ref.policy.log_probs, ref.states, batch.tokens), batch.mask
+    ),
+}
+"""Those that need what the policies that drew the batch, and the references, say in its places."""
+
+
+def of_batch(task: Task, batch: Completions, old: Visited, ref: Visited, wanted: Collection[str]) -> Metrics:
     """What the policy does before anything is learned: of the batch as drawn, before any filter.
 
     Args:
@@ -58,32 +85,41 @@ def of_batch(task: Task, batch: Completions, old: Visited, ref: Visited) -> Metr
       batch: (S, P, G, T) completions.
       old: what the policies that drew them say in its places.
       ref: what the references say there, the places in the same rows.
+      wanted: names of metrics; those of other things than the batch are passed over.
     """
-    mask = batch.mask
-    ref_log_probs = gather(ref.policy.log_probs, ref.states, batch.tokens)
-    divergence = gather_states(old.policy.divergences(ref.policy.log_probs), old.states)
-    criteria = {name: batch.components[..., k].mean((-2, -1)) for k, name in enumerate(task.criteria)}
-    return criteria | {
-        "reward": batch.rewards.mean((-2, -1)),
-        "kl": (divergence * mask).sum(-1).mean((-2, -1)),
-        "entropy": mean_entropy(gather_states(old.policy.entropies(), old.states), mask),
-        "length": mean_length(mask),
-        "truncated": 1.0 - batch.ended.mean((-2, -1)),
-        "dead_groups": dead_group_fraction(batch.rewards),
-        "reward_width": reward_width(batch.rewards),
-        "distinct_bigrams": distinct_ngrams(batch.tokens, mask, n=2, vocabulary=len(task.vocabulary)),
-        "ref_log_prob": (ref_log_probs * mask).sum(-1).mean((-2, -1)),
+    found = of_completions(task, batch, wanted)
+    if "distinct_bigrams" in wanted:
+        vocabulary = len(task.vocabulary)
+        found["distinct_bigrams"] = distinct_ngrams(batch.tokens, batch.mask, n=2, vocabulary=vocabulary)
+    return found | {name: of(batch, old, ref) for name, of in OF_POLICIES.items() if name in wanted}
+
+
+def of_completions(task: Task, batch: Completions, wanted: Collection[str]) -> Metrics:
+    """Those of `OF_COMPLETIONS` and the task's criteria that are wanted, each (S,)."""
+    criteria = {
+        name: batch.components[..., k].mean((-2, -1))
+        for k, name in enumerate(task.criteria)
+        if name in wanted
     }
+    return criteria | {name: of(batch) for name, of in OF_COMPLETIONS.items() if name in wanted}
+
+
+def _per_completion(values: Floats, mask: Bools) -> Floats:
+    """(S,) the mean over the completions of the sum over their tokens."""
+    sums: Floats = (values * mask).sum(-1).mean((-2, -1))
+    return sums
 
 
 def over_steps(log: Sequence[Metrics]) -> Metrics:
-    """Means over the steps; the KL is left out: it is known better than from the penalty's estimate."""
+    """Means over the steps."""
     xp = array_namespace(*log[0].values())
-    steps = {name: [metrics[name] for metrics in log] for name in log[0] if name != "kl"}
+    steps = {name: [metrics[name] for metrics in log] for name in log[0]}
     return {name: xp.mean(xp.stack(of), axis=0) if len(of) > 1 else of[0] for name, of in steps.items()}
 
 
 def on_host(metrics: Metrics) -> Metrics:
     """As NumPy arrays, all in one transfer."""
+    if not metrics:
+        return {}
     together = array_namespace(*metrics.values()).stack(list(metrics.values()))
     return dict(zip(metrics, to_host(together), strict=True))

@@ -6,34 +6,21 @@ from grpo_ref.learning.policies.table import Policy, entropy_gradient
 from grpo_ref.recipes import Recipe
 
 
-def applied_weight(config: TrainConfig, weight: Floats, entropy: Floats) -> Floats:
-    """With a target, the bonus is given only while the entropy is not above it.
+def adapted(config: TrainConfig, weight: Floats, entropy: Floats) -> tuple[Floats, Floats]:
+    """What a target makes of the weights: the one applied to this batch, and the one that the next has.
 
-    Args:
-      config: has the target.
-      weight: (S,) of each run's bonus.
-      entropy: (S,) of the batch, in nats per token.
-    """
-    if config.entropy_target == 0.0:
-        return weight
-    applied: Floats = array_namespace(weight).where(entropy <= config.entropy_target, weight, 0.0)
-    return applied
-
-
-def next_weight(config: TrainConfig, weight: Floats, entropy: Floats) -> Floats:
-    """With a target, a step up where the entropy is not above it and down where it is; never below 0.
+    The bonus is given only while the entropy is not above the target; the weight goes up by a step then and
+    down by one else, never below 0.
 
     Args:
       config: has the target, the step and the upper bound.
       weight: (S,) of each run's bonus.
       entropy: (S,) of the batch, in nats per token.
     """
-    if config.entropy_target == 0.0:
-        return weight
-    up = entropy <= config.entropy_target
-    stepped = array_namespace(weight).where(up, weight + config.entropy_delta, weight - config.entropy_delta)
-    bounded: Floats = array_namespace(weight).clip(stepped, 0.0, config.entropy_max)
-    return bounded
+    xp = array_namespace(weight)
+    below = entropy <= config.entropy_target
+    stepped = xp.where(below, weight + config.entropy_delta, weight - config.entropy_delta)
+    return xp.where(below, weight, 0.0), xp.clip(stepped, 0.0, config.entropy_max)
 
 
 def bonus_gradient(

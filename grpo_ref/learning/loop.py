@@ -75,8 +75,8 @@ def plain_loop(
     """
     state = to_device(starting_state(task, config, state, policy), array_namespace(task.ref_logits))
     keep_freed_memory()
-    training = Training(task, recipe, config, policy, generators_of(state.generators))
     wanted = metric_names(task) if metrics is None else tuple(metrics)
+    training = Training(task, recipe, config, policy, generators_of(state.generators), wanted)
     asked = _reads_reference(recipe) or not OF_REFERENCE.isdisjoint(wanted)
     ref = policy.at(state.ref_params, config.temperature)
     while state.update < config.updates:
@@ -109,18 +109,21 @@ def _reads_reference(recipe: Recipe) -> bool:
 
 def _update(training: Training, state: TrainState, ref: Actor | None) -> tuple[Metrics, TrainState]:
     """Sample, judge, and take the optimizer's steps; ref are the reference policies, if anybody asks them."""
-    task, recipe, config, policy, generators = training
+    task, recipe, config, policy, generators, wanted = training
     actor = policy.at(state.params, config.temperature)
     to_draw = prompt_probs(task, config, state, actor, generators)
     first = drawn(training, actor, to_draw)
     old, ref_says = _said(task, first, actor, ref)
-    metrics = curves.of_batch(task, first, old, ref_says)
+    watched = {*wanted, "entropy"} if config.entropy_target else wanted
+    metrics = curves.of_batch(task, first, old, ref_says, watched)
     batch, kept = resampled(training, actor, first, to_draw)
     if batch is not first:
         del old, ref_says  # else a network keeps its way back through both batches
         old, ref_says = _said(task, batch, actor, ref)
     metrics["kept_groups"] = kept.mean(-1)
-    bonus = entropy.applied_weight(config, state.entropy_coef, metrics["entropy"])
+    bonus = coef = state.entropy_coef
+    if config.entropy_target:
+        bonus, coef = entropy.adapted(config, state.entropy_coef, metrics["entropy"])
     ready = prepared(task, recipe, batch, kept, old, ref_says)
     steps, params, moments = _steps(training, state, ready, actor, old, bonus)
     following = TrainState(
@@ -128,7 +131,7 @@ def _update(training: Training, state: TrainState, ref: Actor | None) -> tuple[M
         params=params,
         ref_params=state.ref_params,
         optimizer=moments,
-        entropy_coef=entropy.next_weight(config, state.entropy_coef, metrics["entropy"]),
+        entropy_coef=coef,
         prompt_probs=to_draw,
         generators=saved(generators),
     )
@@ -151,7 +154,7 @@ def _steps(
     training: Training, state: TrainState, batch: Prepared, actor: Actor, old: Visited, bonus: Floats
 ) -> tuple[Metrics, Floats, State]:
     """All optimizer steps on a batch: their metrics, then parameters and optimizer's arrays after them."""
-    task, _, config, policy, _ = training
+    task, config, policy = training.task, training.config, training.policy
     optimizer = optimizer_of(config)
     log: list[Metrics] = []
     params, moments = state.params, state.optimizer
@@ -201,7 +204,7 @@ def _gradient(
     bonus: Floats,
 ) -> tuple[Floats, Metrics]:
     """The gradient with respect to the logits on some of the batch's prompts, and the loss's metrics."""
-    task, recipe, config, _, _ = training
+    task, recipe, config = training.task, training.recipe, training.config
     policy, states, tokens = now.policy, now.states, batch.completions.tokens[:, part]
     mask = batch.mask[:, part]
     loss, token_gradient, metrics = policy_loss(
@@ -212,6 +215,7 @@ def _gradient(
         old_log_probs=batch.old_log_probs[:, part],
         ref_log_probs=batch.ref_log_probs[:, part],
         max_length=task.max_length,
+        metrics=[name for name in curves.OF_STEPS if name in training.wanted],
         **extras,
     )
     gradient = pull_back(token_gradient, states, tokens, policy.probs, temperature=config.temperature)

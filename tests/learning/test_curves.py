@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from small_training import finish
 
-from grpo_ref import DAPO, GRPO, TASKS, config_for, exact_kl, initial_state, train
+from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, exact_kl, initial_state, train
 from grpo_ref.learning.curves import METRICS, metric_names
+from grpo_ref.learning.loop import plain_loop
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.learning.rollout import draw
 from grpo_ref.learning.tasks.arithmetic import arithmetic
@@ -39,3 +40,19 @@ def test_every_metric_is_listed_with_its_meaning(name):
     metrics = finish(task, GRPO, updates=1)[-1].metrics
     assert set(metrics) == set(metric_names(task)) == {*task.criteria, *METRICS}
     assert all(METRICS.values())
+
+
+@pytest.mark.parametrize("recipe", ["grpo", "dapo", "gspo"])
+@pytest.mark.parametrize("wanted", [(), ("reward",), ("loss", "kl", "clip_low"), ("ess", "correct", "entropy")])
+def test_asking_for_fewer_metrics_changes_no_number(recipe, wanted):
+    task = arithmetic(largest=3)
+    config = config_for(task, updates=3, seeds=2, minibatches=2, entropy_target=1.0)
+    everything = list(train(task, RECIPES[recipe], config))
+    for whole, part in zip(
+        everything, plain_loop(task, RECIPES[recipe], config, metrics=wanted), strict=True
+    ):
+        assert tuple(part.metrics) == wanted
+        for name in wanted:
+            np.testing.assert_array_equal(part.metrics[name], whole.metrics[name])
+        np.testing.assert_array_equal(part.state.params, whole.state.params)
+        np.testing.assert_array_equal(part.state.entropy_coef, whole.state.entropy_coef)

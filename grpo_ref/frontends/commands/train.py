@@ -9,11 +9,11 @@ import click
 
 import grpo_ref
 from grpo_ref import frontends
-from grpo_ref.fast.measures import MEASURES
 from grpo_ref.frontends.cli import Name
 from grpo_ref.frontends.output import plain_option
 from grpo_ref.frontends.own import NameOrOwn
 from grpo_ref.learning.config import TrainConfig
+from grpo_ref.learning.curves import OF_COMPLETIONS
 from grpo_ref.learning.optim import OPTIMIZERS
 from grpo_ref.learning.policies import POLICIES
 from grpo_ref.learning.tasks import TASKS
@@ -44,8 +44,8 @@ HELP = {
 SHOWN_DEFAULTS = {"seeds": "16, of a network 1"}
 METRICS_HELP = (
     "Keep only these metrics, as in reward,length. Faster where the fast loop can be taken: for a usual"
-    f" recipe and no metrics but {', '.join(MEASURES)} and the task's criteria. Its curves agree with the"
-    " others to about 1e-10.  [default: all]"
+    f" recipe and no metrics but {', '.join(OF_COMPLETIONS)} and the task's criteria. Its curves agree"
+    " with the others to about 1e-10.  [default: all]"
 )
 
 
