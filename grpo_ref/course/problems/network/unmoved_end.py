@@ -253,6 +253,15 @@ PROBLEM = Problem(
             ),
             why="the slopes at the logits are [-1/8, 1/8] and [3/8, -3/8]; as reader, E[0] gets the sum of both visits",
         ),
+        Case(
+            "A text that comes twice",
+            (*START, [[0, 1], [0, 1], [1, 0]], 1.0, 1),
+            (
+                np.array([[LOG3 - 0.375 - 0.375 * LOG3], [0.375 - LOG3 + 3.0 / 16.0 * LOG3]]),
+                np.array([[0.5 - 9.0 / 8.0 * LOG3**2]]),
+            ),
+            why="the pair of the first text counts twice, the one of the last text, its mirror image, once",
+        ),
         Holds("It goes down the slope", _goes_down_the_slope, why="checked by central differences"),
         Holds("It learns to spell", _learns, why="50 steps on eight names"),
         Unchanged((E, W, TEXTS)),
