@@ -212,4 +212,4 @@ examine("F")
 # B, C, D and F on any batch, E on a batch after the first update, A by the sign of the penalty's slope on one token.
 # </details>
 #
-# The course has a clinic of its own, in which you mend such trainers: `grpo-ref list`, chapter 8.
+# The course has a clinic of its own, in which you mend such trainers: `grpo-ref list`, chapter 8, and the last two exercises of chapter 9.
