@@ -43,7 +43,9 @@ def test_every_metric_is_listed_with_its_meaning(name):
 
 
 @pytest.mark.parametrize("recipe", ["grpo", "dapo", "gspo"])
-@pytest.mark.parametrize("wanted", [(), ("reward",), ("loss", "kl", "clip_low"), ("ess", "correct", "entropy")])
+@pytest.mark.parametrize(
+    "wanted", [(), ("reward",), ("loss", "kl", "clip_low"), ("ess", "correct", "entropy")]
+)
 def test_asking_for_fewer_metrics_changes_no_number(recipe, wanted):
     task = arithmetic(largest=3)
     config = config_for(task, updates=3, seeds=2, minibatches=2, entropy_target=1.0)
