@@ -95,6 +95,8 @@ _LISTED = (
     Exercise("network/attention_slope", "hard", 3),
     Exercise("network/norm_slope", "medium", 2),
     Exercise("network/cross_entropy", "medium", 2),
+    Exercise("network/imitation_step", "medium", 3),
+    Exercise("network/grpo_step", "hard", 5),
 )
 OURS = Source("grpo_ref.course", Path(__file__).parent, _CHAPTERS, _LISTED, _NOTEBOOKS)
 """What this package itself has."""
