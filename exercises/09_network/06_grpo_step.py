@@ -66,9 +66,9 @@ The rows are a = log 3 / 2 and 5 a, and W is 1. Both completions have one token 
 h = 1/2 and π is 1/4 and 3/4, just as when they were written: ρ = 1. Mean and std of the rewards are
 1/2, so A is ±u with u = 0.5 / 0.5001. Each token has the weight 1/2, so the slope at the logits is
 u/2 (3/4, -3/4) - u/2 (-1/4, 1/4) = u/2 (1, -1). At the exit the rows get u/4 and -u/4. At the
-entrance h gets u/2 (a - 5 a) = -2 a u, and before the bend that is -2 a u (1 - 1/4) = -0.823795:
-E[0] gets it times W, W gets it times a. So E[0] becomes 0.549306 + 0.249950 - 0.823795 = -0.024539,
-E[1] 2.496581, and W 1 - 0.452516.
+entrance the slope of h is u/2 (a - 5 a) = -2 a u, and that of E[0] W is -2 a u (1 - 1/4) =
+-0.823794: times W it goes to E[0], times E[0] = a to W. So E[0] becomes 0.549306 + 0.249950 -
+0.823794 = -0.024538, E[1] 2.746531 - 0.249950 = 2.496581, and W 1 - 0.452515 = 0.547485.
 
     grpo_step(
         [[0.549306], [2.74653]],
@@ -88,8 +88,8 @@ The step is twice that.
 
 ## Constraints
 
-- G and D are at least 1.
-- L and V are at least 2.
+- D is at least 1.
+- G, L and V are at least 2.
 - Every number in embeddings, weight and old_log_probs is 0 or at least 1e-15 in size.
 - Nothing comes before the first token, t = 0: its entries of the mask and of old_log_probs do not
   matter, and neither do the old log-probabilities where the mask is 0.

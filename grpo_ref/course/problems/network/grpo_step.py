@@ -236,9 +236,9 @@ PROBLEM = Problem(
                 " h = 1/2 and π is 1/4 and 3/4, just as when they were written: ρ = 1. Mean and std of the rewards are"
                 " 1/2, so A is ±u with u = 0.5 / 0.5001. Each token has the weight 1/2, so the slope at the logits is"
                 " u/2 (3/4, -3/4) - u/2 (-1/4, 1/4) = u/2 (1, -1). At the exit the rows get u/4 and -u/4. At the entrance"
-                " h gets u/2 (a - 5 a) = -2 a u, and before the bend that is -2 a u (1 - 1/4) = -0.823795: E[0] gets it"
-                " times W, W gets it times a. So E[0] becomes 0.549306 + 0.249950 - 0.823795 = -0.024539, E[1] 2.496581,"
-                " and W 1 - 0.452516."
+                " the slope of h is u/2 (a - 5 a) = -2 a u, and that of E[0] W is -2 a u (1 - 1/4) = -0.823794: times W it"
+                " goes to E[0], times E[0] = a to W. So E[0] becomes 0.549306 + 0.249950 - 0.823794 = -0.024538, E[1]"
+                " 2.746531 - 0.249950 = 2.496581, and W 1 - 0.452515 = 0.547485."
             ),
             shown=True,
         ),

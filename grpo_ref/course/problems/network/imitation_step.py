@@ -122,8 +122,8 @@ PROBLEM = Problem(
     ),
     notes=(
         "A transformer puts its layers in the place of W, and takes longer steps where slopes are small (Adam); nothing"
-        " else changes. With W = 1 the network would be nearly symmetric: it could learn that two tokens like to"
-        " stand side by side, but hardly which of them comes first. grpo_ref imitates in grpo_ref.learning.pretraining."
+        " else changes. Without W the network could hardly learn which of two tokens comes first: tanh(E[a]) · E[b] is"
+        " nearly the same as tanh(E[b]) · E[a]. grpo_ref imitates in grpo_ref.learning.pretraining."
     ),
     source="Press & Wolf 2017, for the tied embedding (arXiv:1608.05859).",
     hints=(
@@ -146,10 +146,10 @@ PROBLEM = Problem(
             why=(
                 "The rows are a = log 3 / 2 and 5 a, one number each, and W is 1. Token 0 is read: h = tanh(a) = 1/2,"
                 " the logits are a/2 and 5 a/2, which differ by 2 a = log 3, so π is 1/4 and 3/4. Token 1 comes: the"
-                " loss is -log 3/4, and g = 1/4 and 3/4 - 1 = -1/4. At the exit each row gets g h, 1/8 and -1/8. At the"
-                " entrance h gets a/4 - 5 a/4 = -a, and before the bend that is -a (1 - 1/4) = -0.411980: E[0] gets"
-                " it times W, W gets it times a. With 0.125 - 0.411980 = -0.286980, -0.125 and -0.226303 taken off,"
-                " E is 0.836286 and 2.871531, and W is 1.226303."
+                " loss is -log 3/4 = 0.287682, and its slope at the logits, g = π - one-hot, is 1/4 and -1/4. At the exit"
+                " each row gets g h, 1/8 and -1/8. At the entrance the slope of h is a/4 - 5 a/4 = -a, and that of E[0] W"
+                " is -a (1 - 1/4) = -0.411980: times W it goes to E[0], times E[0] = a to W. So 0.125 - 0.411980 ="
+                " -0.286980, -0.125 and -0.226303 are taken off: E is 0.836286 and 2.871531, and W is 1.226303."
             ),
             shown=True,
         ),
