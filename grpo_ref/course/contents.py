@@ -95,6 +95,9 @@ _LISTED = (
     Exercise("network/attention_slope", "hard", 3),
     Exercise("network/norm_slope", "medium", 2),
     Exercise("network/cross_entropy", "medium", 2),
+    Exercise("network/next_token", "hard", 3),
+    Exercise("network/imitation_step", "medium", 3),
+    Exercise("network/grpo_step", "hard", 5),
     Exercise("network/unmoved_end", "medium", 2),
     Exercise("network/two_policies", "medium", 2),
 )

@@ -19,6 +19,7 @@ from grpo_ref.course.grading.domain.rows import MIXED, Pattern
 from grpo_ref.course.grading.domain.source import Shape, Source
 
 Range = tuple[float, float]
+Ends = tuple[int | str, int | str]
 WIDE = 1000.0
 """A positive range whose ends are further apart than this factor is drawn by orders of magnitude."""
 LEAST = 1e-15
@@ -307,12 +308,14 @@ class Whole:
     Attributes:
       within: smallest and largest; either may be the symbol of an axis, as in (0, "V - 1").
       axes: as for `Real`.
+      usual: ranges to draw from; by default the whole range.
       at: special values.
     """
 
-    within: tuple[int | str, int | str]
+    within: Ends
     default: Any = REQUIRED
     axes: str = ""
+    usual: tuple[Ends, ...] = ()
     at: tuple[int | str, ...] = ()
     refused: tuple[Any, ...] = ()
     meaning: str = ""
@@ -324,12 +327,11 @@ class Whole:
 
     def plain(self, name: str, context: Context) -> Any:
         """Whole numbers of the range, or a special one."""
-        low, high = (int(evaluated(bound, context.sizes)) for bound in self.within)
+        low, high = self._ends(self.within, context)
         shape = context.shape(self.axes)
         ways: dict[str, Callable[[], Any]] = {
-            f"from {self.within[0]} to {self.within[1]}": lambda: np.floor(
-                context.source.reals(low, high + 1 - 1e-9, shape)
-            )
+            f"from {usual[0]} to {usual[1]}": partial(_wholes, context, *self._ends(usual, context), shape)
+            for usual in self.usual or (self.within,)
         }
         if shape:
             ways["all the same"] = lambda: np.full(shape, context.source.integer(low, high))
@@ -337,6 +339,10 @@ class Whole:
             ways[str(each)] = partial(np.full, shape, np.clip(evaluated(each, context.sizes), low, high))
         value = np.asarray(context.source.pick(f"{name}: number", ways)()).astype(np.int64)
         return value if shape else int(value)
+
+    def _ends(self, ends: Ends, context: Context) -> tuple[int, int]:
+        first, last = (int(evaluated(bound, context.sizes)) for bound in ends)
+        return first, last
 
     def dressed(self, name: str, value: Any, context: Context) -> Any:
         """An array or a list."""
@@ -445,6 +451,11 @@ def _small(within: Range) -> Range:
     """At most eleven whole numbers of a range, around 0 if it holds 0: of few numbers, some are equal."""
     low = max(within[0], min(-5.0, within[1] - 10.0))
     return low, min(within[1], np.ceil(low) + 10.0)
+
+
+def _wholes(context: Context, low: int, high: int, shape: Shape) -> Floats:
+    """Whole numbers from low to high, both included, all alike."""
+    return np.floor(context.source.reals(low, high + 1 - 1e-9, shape))
 
 
 def _rounded(low: float, high: float) -> Callable[[Context, Shape], Floats]:

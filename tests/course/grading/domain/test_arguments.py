@@ -163,6 +163,12 @@ def test_whole_numbers_reach_both_ends_even_where_an_axis_sets_them():
     assert {type(value) for value in drawn(Whole((1, 3)))} == {int}
 
 
+def test_whole_numbers_are_drawn_from_their_usual_ranges():
+    values = drawn(Whole((0, 9), usual=((1, 2), (0, "V - 1"))))
+    assert set(values) == {0, 1, 2, 3, 4}
+    assert values.count(1) > values.count(3)
+
+
 def test_choices_and_made_values_are_as_declared():
     assert set(drawn(Choice(("sum", "mean")))) == {"sum", "mean"}
     assert drawn(Made(lambda context: {"size": context.sizes["N"]}, "a dict"))[0] == {"size": 3}
