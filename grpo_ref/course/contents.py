@@ -95,6 +95,7 @@ _LISTED = (
     Exercise("network/attention_slope", "hard", 3),
     Exercise("network/norm_slope", "medium", 2),
     Exercise("network/cross_entropy", "medium", 2),
+    Exercise("network/next_token", "hard", 3),
 )
 OURS = Source("grpo_ref.course", Path(__file__).parent, _CHAPTERS, _LISTED, _NOTEBOOKS)
 """What this package itself has."""
