@@ -106,7 +106,7 @@ Press & Wolf 2017, for the tied embedding (arXiv:1608.05859).
 
 ## See also
 
-- notebooks/02_from_bandit_to_language.ipynb, written by `grpo-ref notebooks`.
+- notebooks/11_a_transformer_by_hand.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade network/imitation_step
 """

@@ -119,7 +119,7 @@ Shao et al. 2024, GRPO, sec. 4.1 (arXiv:2402.03300); DAPO, eq. 8 (arXiv:2503.144
 
 ## See also
 
-- notebooks/02_from_bandit_to_language.ipynb, written by `grpo-ref notebooks`.
+- notebooks/11_a_transformer_by_hand.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade network/grpo_step
 """

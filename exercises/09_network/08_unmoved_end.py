@@ -87,7 +87,7 @@ Press & Wolf 2017, Using the output embedding to improve language models (arXiv:
 
 ## See also
 
-- notebooks/02_from_bandit_to_language.ipynb, written by `grpo-ref notebooks`.
+- notebooks/11_a_transformer_by_hand.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade network/unmoved_end
 """

@@ -107,7 +107,7 @@ Williams 1992, REINFORCE, with the mean of the group for a baseline.
 
 ## See also
 
-- notebooks/02_from_bandit_to_language.ipynb, written by `grpo-ref notebooks`.
+- notebooks/11_a_transformer_by_hand.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade network/two_policies
 """

@@ -11,6 +11,7 @@ TEXTS = {
     "an array": (np.array([1.0, 2.5]), "[1, 2.5]"),
     "a long array is shortened": (np.arange(100.0), "[0, 1, 2, ..., 97, 98, 99]"),
     "a very long one is named by its shape": (np.zeros((20, 20)), "<array of shape (20, 20)>"),
+    "an array without numbers": (np.zeros((0, 2)), "np.zeros((0, 2))"),
     "a list": ([1, [2.0]], "[1, [2.0]]"),
     "a tuple of one": ((1,), "(1,)"),
     "a dict": ({"a": np.array([1.0])}, "{'a': [1]}"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.course.grading.domain.arguments import REQUIRED, Argument, Made
+from grpo_ref.course.grading.domain.arguments import REQUIRED, Argument, Made, Whole, evaluated
 from grpo_ref.course.grading.domain.domain import Domain, Draw
 from grpo_ref.course.grading.rights import Candidate, Rights, domain_of, size_of
 
@@ -75,7 +75,21 @@ def _smaller(draw: Draw, domain: Domain) -> Iterator[Draw]:
                 values = {
                     name: _taken(value, axes[name], symbol, kept) for name, value in draw.values.items()
                 }
-                yield replace(draw, values=values)
+                simpler = replace(draw, values=values)
+                if _is_within(simpler, domain, axes):
+                    yield simpler
+
+
+def _is_within(draw: Draw, domain: Domain, axes: Mapping[str, list[str]]) -> bool:
+    """Whether the whole numbers are still within their bounds, which may be lengths of axes."""
+    sizes = {symbol: _length(symbol, draw, axes) for symbol in domain.sizes}
+    for name, value in draw.values.items():
+        kind = domain.arguments[name]
+        if isinstance(kind, Whole) and np.size(value):
+            low, high = (evaluated(bound, sizes) for bound in kind.within)
+            if np.min(value) < low or np.max(value) > high:
+                return False
+    return True
 
 
 def turned(draw: Draw, domain: Domain) -> Iterator[Draw]:
@@ -111,14 +125,17 @@ def _parts(length: int) -> list[list[int]]:
 
 
 def _taken(value: Any, axes: list[str], symbol: str, kept: list[int]) -> Any:
-    """The places kept along every axis of this symbol, in the same container and memory order."""
+    """The places kept along every axis of this symbol, in the same container and memory order.
+
+    An empty list would not tell its other axes, so that what is empty becomes an array.
+    """
     if symbol not in axes:
         return value
     array = np.asarray(value)
     for axis, name in enumerate(axes):
         array = np.take(array, kept, axis) if name == symbol else array
     if isinstance(value, list):
-        return array.tolist()
+        return array.tolist() if array.size else array
     is_transposed = value.ndim > 1 and value.flags.f_contiguous and not value.flags.c_contiguous
     return np.asfortranarray(array) if is_transposed else array
 

@@ -374,6 +374,8 @@ def _text(value: Any, digits: int) -> str:
 
 
 def _array_text(array: Any, digits: int) -> str:
+    if array.size == 0 and array.ndim > 1:
+        return f"np.zeros({array.shape})"
     if array.size > LONGEST:
         return f"<array of shape {array.shape}>"
     kinds: Any = {"float_kind": lambda number: f"{number:.{digits}g}"}

@@ -3,7 +3,8 @@
 import numpy as np
 
 from grpo_ref.course.attack.shrink import shrunk, steps
-from grpo_ref.course.grading.domain.domain import Draw
+from grpo_ref.course.grading.domain.arguments import Real, Whole
+from grpo_ref.course.grading.domain.domain import Domain, Draw
 from grpo_ref.course.grading.rights import Rights
 
 DRAW = Draw(
@@ -35,6 +36,21 @@ def test_the_axis_is_shortened_in_all_arguments_and_never_below_the_domain(probl
         lengths = {np.size(draw.values["values"]), np.size(draw.values["mask"])}
         assert len(lengths) == 1
         assert lengths <= {1, 2, 3}
+
+
+ROWS = Domain({"rows": Real("N D", (-1, 1)), "place": Whole((0, "D - 1"))}, sizes={"N": (0, 2), "D": (1, 3)})
+
+
+def test_a_list_that_becomes_empty_keeps_its_other_axes():
+    shapes = {
+        np.shape(draw.values["rows"]) for draw in steps(Draw({"rows": [[0.5, 0.5]], "place": 0}, 2), ROWS)
+    }
+    assert shapes == {(0, 2), (1, 1)}
+
+
+def test_no_whole_number_is_left_beyond_an_axis():
+    draw = Draw({"rows": [[0.5, 0.5, 0.5]], "place": 1}, 2)
+    assert {np.shape(draw.values["rows"]) for draw in steps(draw, ROWS)} == {(0, 3), (1, 2)}
 
 
 def test_rounding_stays_in_the_range(problem):
