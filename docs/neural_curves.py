@@ -36,7 +36,7 @@ Run = dict[str, Any]
 def main() -> None:
     """Train what is missing, draw, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("tasks", nargs="*", default=["names", "sums"])
+    parser.add_argument("tasks", nargs="*", default=["names", "sums", "sorting", "liked_names"])
     parser.add_argument("--seeds", type=int, default=8)
     arguments = parser.parse_args()
     PLACE.mkdir(exist_ok=True)
@@ -73,10 +73,12 @@ def imitating(name: str, seed: int) -> tuple[NeuralPolicy, Run]:
 def rewarded(task: Task, policy: NeuralPolicy, recipe: str, seed: int) -> Run:
     """The curve of the reward, and what is known on held-out prompts before and after."""
     config = config_for(task, "transformer", seed=seed, minibatches=MINIBATCHES)
-    begun, rewards = time.perf_counter(), []
-    for update in train(task, RECIPES[recipe], config, policy=policy, metrics=("reward",)):
-        rewards.append(round(float(update.metrics["reward"][0]), 4))
-    found: Run = {"seconds": time.perf_counter() - begun, "reward": rewards}
+    begun = time.perf_counter()
+    curves: dict[str, list[float]] = {name: [] for name in ("reward", *watched(task))}
+    for update in train(task, RECIPES[recipe], config, policy=policy, metrics=tuple(curves)):
+        for name, curve in curves.items():
+            curve.append(round(float(update.metrics[name][0]), 4))
+    found: Run = {"seconds": time.perf_counter() - begun, **curves}
     if has_held_out(task):
         ends = {"before": policy.weights[None], "after": update.state.params}
         for way, temperature in {"sampled": 1.0, "greedy": GREEDY}.items():
@@ -86,19 +88,26 @@ def rewarded(task: Task, policy: NeuralPolicy, recipe: str, seed: int) -> Run:
     return found
 
 
+def watched(task: Task) -> tuple[str, ...]:
+    """The criteria that nobody is paid for."""
+    return tuple(name for name, weight in zip(task.criteria, task.weights, strict=True) if weight == 0.0)
+
+
 def draw(name: str, runs: list[Run]) -> None:
-    """Mean reward of each recipe over the seeds, with an interval of 95 % by the bootstrap."""
+    """Means of each recipe over the seeds: of the reward, and of what is watched beside it."""
+    shown = [of for of in ("reward", *watched(TASKS[name]())) if of in runs[0]]
     with figure_style():
-        figure = new_figure(7.0, 3.6)
-        axes = figure.subplots()
-        for recipe, colour, dash in zip(ALGORITHMS, COLOURS, LINES, strict=False):
-            curves = np.array([run["reward"] for run in runs if run["recipe"] == recipe])
-            low, high = interval(curves)
-            updates = np.arange(1, curves.shape[-1] + 1)
-            axes.fill_between(updates, low, high, color=colour, alpha=0.2, linewidth=0)
-            axes.plot(updates, curves.mean(0), color=colour, linestyle=dash, label=recipe)
-        axes.set(xlabel="update", ylabel="reward, mean of the batch", title=title_of(name, runs))
+        figure = new_figure(7.0, 3.6 if len(shown) == 1 else 3.2)
+        for axes, of in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
+            for recipe, colour, dash in zip(ALGORITHMS, COLOURS, LINES, strict=False):
+                curves = np.array([run[of] for run in runs if run["recipe"] == recipe])
+                low, high = interval(curves)
+                updates = np.arange(1, curves.shape[-1] + 1)
+                axes.fill_between(updates, low, high, color=colour, alpha=0.2, linewidth=0)
+                axes.plot(updates, curves.mean(0), color=colour, linestyle=dash, label=recipe)
+            axes.set(xlabel="update", ylabel=f"{of}, mean of the batch")
         axes.legend()
+        figure.suptitle(title_of(name, runs))
         figure.savefig(PLACE / f"{name}.png", dpi=150)
 
 
@@ -124,12 +133,17 @@ def print_table(name: str, runs: list[Run]) -> None:
 
 def told(runs: list[Run], recipe: str) -> Iterator[str]:
     """Each number in words."""
-    ours = [run | {"last reward": run["reward"][-1]} for run in runs if run["recipe"] == recipe]
+    ours = [run | last_of(run) for run in runs if run["recipe"] == recipe]
     for what in ours[0]:
         if isinstance(ours[0][what], float):
             values = np.array([run[what] for run in ours])
             low, high = interval(values)
             yield f"{what} {values.mean():.3f} [{low:.3f}, {high:.3f}]"
+
+
+def last_of(run: Run) -> Run:
+    """Where the curves end: means over the last ten updates."""
+    return {f"last {of}": float(np.mean(run[of][-10:])) for of in run if isinstance(run[of], list)}
 
 
 if __name__ == "__main__":
