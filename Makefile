@@ -5,6 +5,7 @@
 # make attack  search for hidden cases that catch wrong answers made by machine (an hour), for all exercises
 # make attack-sample   see on a sample whether the hidden cases still catch them
 # make docs   renew the tables of the documentation, the map of the house and the list of public names
+# make test-learning   train networks on every task that suits them, and see that they learn (minutes)
 # make site   build the site into build/site: pages, reference, recipes and notebooks   make test-site   test it
 # make page   build the programs of the course in the browser, for grpo-ref web; needs Node.js
 # make test-web   try the pages in Chromium   make verdicts-web   every collected wrong answer too (a quarter of an hour)
@@ -18,7 +19,7 @@ READY := .venv/ready-test
 READY_DEV := .venv/ready-dev
 READY_DOCS := .venv/ready-docs
 
-.PHONY: attack attack-sample demo test check lint types coverage docs notebooks page report bench bench-gpu setup \
+.PHONY: attack attack-sample demo test test-learning check lint types coverage docs notebooks page report bench bench-gpu setup \
 	site test-site test-web verdicts-web clean
 
 setup: $(READY)
@@ -32,6 +33,9 @@ demo: $(READY)
 
 test: $(READY)
 	$(BIN)/python -m pytest -n auto
+
+test-learning: $(READY)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --slow tests/slow
 
 check: lint types coverage
 

@@ -3,6 +3,7 @@
 Two layers, four heads, float32, one thread each (the Makefile sets them). The gradients of all sides are
 compared before anything is timed. Ours in the update is `train` as it stands, with two metrics; all
 metrics take a third more. A peer that is not installed is left out, and that is said.
+Last, several seeds trained as one array, beside as many trainings of one seed after the other.
 """
 
 import argparse
@@ -10,7 +11,9 @@ import importlib.util
 import json
 import os
 import statistics
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,17 +21,19 @@ import numpy as np
 from measure import heading, interleaved, machine, spread, versions
 from neural_peers import PEERS, Actions, Work
 
-from grpo_ref import RECIPES, TASKS, config_for, train
+from grpo_ref import RECIPES, TASKS, config_for, network_for, train
 from grpo_ref.learning.policies.neural import NeuralActor, NeuralPolicy
 from grpo_ref.learning.policies.parameters import joined, views
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.learning.policies.transformer import Transformer
 from grpo_ref.learning.rollout import draw
+from grpo_ref.learning.state import Update
 
 WORKS = ("forward and backward", "sampling", "update")
 WIDTHS = (64, 128)
 GROWTH = {"batch": (16, 64, 256), "width": (32, 64, 128, 256), "length": (16, 64, 256)}
 """Sizes of one pass of forward and backward, the others at batch 64, width 64, length 32."""
+SEEDS = (1, 2, 4, 8)
 
 
 def main() -> None:
@@ -47,6 +52,7 @@ def main() -> None:
             title = f"{what} {size}"
             work = work_of(**{what: size})
             figures[title] = compared(work, title, WORKS[:1], arguments.rounds)
+    figures["seeds"] = seeds_together(arguments.rounds)
     if arguments.json:
         arguments.json.write_text(json.dumps(figures, indent=2) + "\n")
 
@@ -80,6 +86,31 @@ def compared(work: Work, title: str, works: tuple[str, ...], rounds: int) -> dic
             times = f"{medians:5.2f} by medians {least:5.2f} by minima"
             print(f"  {what:22}{name:16}{spread(of, 1):>24} ms   {times}")
     return found
+
+
+def seeds_together(rounds: int) -> dict[str, Any]:
+    """Milliseconds of an update of names for each number of seeds, over as many updates of one seed."""
+    print("\nnames, an update of 16 prompts with 16 completions each, two metrics")
+    actions = {f"seeds {seeds}": partial(next, names_updates(seeds)) for seeds in SEEDS}
+    for action in actions.values():
+        action()
+    seconds = interleaved(actions, rounds)
+    found = {name: [1e3 * one for one in of] for name, of in seconds.items()}
+    for (name, of), seeds in zip(found.items(), SEEDS, strict=True):
+        medians, least = (over(of) / (seeds * over(found["seeds 1"])) for over in (statistics.median, min))
+        times = f"{medians:5.2f} by medians {least:5.2f} by minima"
+        print(f"  {name:22}{spread(of, 1):>24} ms   {times} of as many single ones")
+    return found
+
+
+def names_updates(seeds: int) -> Iterator[Update]:
+    """Updates without end of so many seeds, from a network that has imitated nothing."""
+    task = TASKS["names"]()
+    network = network_for(task, "transformer")
+    weights = joined(network.init(np.random.default_rng(0)), network.shapes()).astype(np.float32)
+    config = config_for(task, "transformer", updates=10**9, seeds=seeds)
+    recipe = replace(RECIPES["grpo"], kl_coef=0.0)
+    return train(task, recipe, config, policy=NeuralPolicy(network, weights), metrics=("reward", "length"))
 
 
 def check(sides: dict[str, Actions]) -> None:
