@@ -82,7 +82,7 @@ Vaswani et al. 2017, eq. 1 (arXiv:1706.03762).
 
 - grpo_ref.learning.policies.layers.attention, the same in this package: look at it when you are
   done.
-- notebooks/02_from_bandit_to_language.ipynb, written by `grpo-ref notebooks`.
+- notebooks/11_a_transformer_by_hand.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade network/attention
 """

@@ -79,7 +79,7 @@ Dao et al. 2022, appendix B.2 (arXiv:2205.14135).
 
 - grpo_ref.learning.policies.layers.attention_back, the same in this package: look at it when you
   are done.
-- notebooks/02_from_bandit_to_language.ipynb, written by `grpo-ref notebooks`.
+- notebooks/11_a_transformer_by_hand.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade network/attention_slope
 """

@@ -71,7 +71,7 @@ Zhang & Sennrich 2019, eq. 4 (arXiv:1910.07467).
 
 - grpo_ref.learning.policies.layers.rms_norm_back, the same in this package: look at it when you are
   done.
-- notebooks/02_from_bandit_to_language.ipynb, written by `grpo-ref notebooks`.
+- notebooks/11_a_transformer_by_hand.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade network/norm_slope
 """

@@ -81,7 +81,7 @@ Goodfellow, Bengio and Courville, Deep Learning, sec. 5.5 and 6.2.2.
 
 ## See also
 
-- notebooks/02_from_bandit_to_language.ipynb, written by `grpo-ref notebooks`.
+- notebooks/11_a_transformer_by_hand.ipynb, written by `grpo-ref notebooks`.
 
 Check me: grpo-ref grade network/cross_entropy
 """

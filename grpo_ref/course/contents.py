@@ -42,7 +42,7 @@ _NOTEBOOKS = {
     "objective": "01_the_objective",
     "training": "02_from_bandit_to_language",
     "clinic": "09_the_clinic",
-    "network": "02_from_bandit_to_language",
+    "network": "11_a_transformer_by_hand",
 }
 _LISTED = (
     Exercise("probabilities/log_softmax", "easy", 1),
