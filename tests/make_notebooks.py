@@ -24,7 +24,7 @@ KEPT = ("text/plain", "image/png")
 """Kinds of outputs that need no program to be seen."""
 QUIET = ["--log-level=40"]
 """The kernel warns of others on this machine, which is nothing to a reader."""
-SECONDS = 300
+SECONDS = 900
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 """The matrices are small; where a core is busy, two threads waiting for one another are far slower."""
 
