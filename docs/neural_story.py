@@ -11,10 +11,11 @@ import numpy as np
 from rich.progress import track
 
 from grpo_ref import GRPO, TASKS, NeuralPolicy, Task, config_for, held_out_rates, network_for, pretrain, train
-from grpo_ref.arrays import Floats, Integers
+from grpo_ref.arrays import Floats
 from grpo_ref.learning.held_out import GREEDY
 from grpo_ref.learning.policies.table import gather
 from grpo_ref.learning.pretraining import pretrain_config_for
+from grpo_ref.learning.tasks.sums import right_completions
 from grpo_ref.plots.attention import attention_figure, token_probabilities
 from grpo_ref.plots.axes import label, series
 from grpo_ref.plots.style import figure_style, new_figure
@@ -94,7 +95,7 @@ def draw_curves(story: Story) -> None:
 def draw_text(task: Task, policy: NeuralPolicy, ends: dict[str, Floats]) -> None:
     """The right answer to the question: probability of each token, and attention of the last layer."""
     prompt = task.prompts.index(QUESTION)
-    tokens = right_answer(task, prompt)
+    tokens = right_completions(np.array([divmod(prompt, 100)]))[None, None]
     probs, attention = {}, {}
     for name, params in ends.items():
         visited = policy.at(params, 1.0).visit(task, np.array([[prompt]]), tokens, tokens)
@@ -106,16 +107,6 @@ def draw_text(task: Task, policy: NeuralPolicy, ends: dict[str, Floats]) -> None
     attention_figure(attention, read).savefig(PLACE / "attention.png", dpi=150)
     print(QUESTION, *written, {name: np.round(values, 2).tolist() for name, values in probs.items()})
     print("weights:", policy.weights.size)
-
-
-def right_answer(task: Task, prompt: int) -> Integers:
-    """(1, 1, 1, T) the completion that the examples would give, had they this prompt."""
-    a, b = (int(part) for part in task.prompts[prompt].rstrip("=").split("+"))
-    units, tens = a % 10 + b % 10, a // 10 + b // 10
-    tens += units // 10
-    text = f"{units % 10}{units // 10}.{tens % 10}{tens // 10}.{a + b:03}"
-    tokens = [task.vocabulary.index(sign) for sign in text]
-    return np.array([*tokens, len(task.vocabulary) - 1])[None, None, None]
 
 
 if __name__ == "__main__":

@@ -36,6 +36,8 @@ def lines_figure(
             axis.fill_between(x, low, high, color=COLOURS[index], alpha=0.18, linewidth=0)
             axis.plot(x, values.mean(0), label=name, **series(index))
         axis.set_xscale("log" if log_x else "linear")
+        if not log_x and all(float(place).is_integer() for place in x):
+            axis.locator_params("x", integer=True)
         label(axis, xlabel, ylabel)
         seeds = len(next(iter(lines.values())))
         title = f"line: mean of {seeds} seeds;\nband: their 10th to 90th percentile" if seeds > 1 else ""

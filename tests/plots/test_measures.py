@@ -30,3 +30,10 @@ def test_lines_figure_draws_means_and_names_its_band():
     alone = lines_figure([1.0, 2.0], {"a": np.array([[0.0, 1.0]])}, "x (units)", "y (units)")
     assert alone.legends[0].get_title().get_text() == ""
     assert axis.get_xscale() == "log"
+
+
+def test_whole_numbers_have_whole_ticks():
+    figure = lines_figure(range(19), {"a": np.zeros((1, 19))}, "x (units)", "y (units)")
+    figure.canvas.draw()
+    (axis,) = figure.axes
+    assert all(float(tick).is_integer() for tick in axis.get_xticks())

@@ -34,7 +34,7 @@ def sums(*, digits: int = 2, split_seed: int = 0) -> Task:
     if digits not in (1, 2):
         raise ValueError(f"digits: expected 1 or 2, got {digits!r}")
     pairs = np.stack(np.divmod(np.arange(100**digits), 10**digits), axis=-1)
-    right = _right_completions(pairs, digits)
+    right = right_completions(pairs, digits)
     prompt_probs = split_probs(len(pairs), split_seed)
     seen = np.flatnonzero(prompt_probs)
     prompts = tuple(f"{a:0{digits}}+{b:0{digits}}=" for a, b in pairs)
@@ -58,8 +58,19 @@ def sums(*, digits: int = 2, split_seed: int = 0) -> Task:
     )
 
 
-def _right_completions(pairs: Integers, digits: int) -> Integers:
-    """(Q, T) scratchpad, sum and end: two tokens and a point for each place, digits + 1 for the sum."""
+def right_completions(pairs: Integers, digits: int = 2) -> Integers:
+    """What is right to write after each prompt: scratchpad, sum and end.
+
+    Args:
+      pairs: (Q, 2) the two numbers of each.
+      digits: of each number.
+
+    Returns:
+      (Q, T) tokens: two and a point for each place, digits + 1 for the sum.
+
+    >>> "".join(VOCABULARY[token] for token in right_completions(np.array([[27, 38]]))[0])
+    '51.60.065'
+    """
     columns, carry = [], np.zeros(len(pairs), dtype=np.int64)
     for place in range(digits):
         total = (pairs // 10**place % 10).sum(-1) + carry

@@ -1,0 +1,335 @@
+# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # 12. Watching it learn: from imitation to GRPO
+#
+# Language models learn in two stages. First they *imitate*: they make the texts of others likely, and learn to speak. Then
+# they are *rewarded*: they write texts of their own, a verifier says which are right, and GRPO makes those likelier. The
+# reward is a single number for a whole text. It does not say which token was the mistake.
+#
+# **The question: what does such a reward change in a network that already knows half?** We take a small transformer
+# (notebook 11 builds one by hand) through both stages and look inside before and after: at what it writes, at each token's
+# probability, at where it looks, and at sums that it has never seen.
+
+# %%
+# %matplotlib inline
+import numpy as np
+
+from grpo_ref import GRPO, TASKS, PretrainConfig, config_for, network_for, pretrain, sample, train
+from grpo_ref.learning.held_out import GREEDY, held_out, held_out_rates
+from grpo_ref.learning.policies.table import gather
+from grpo_ref.learning.tasks.sums import right_completions
+from grpo_ref.plots import attention_figure, dynamics_figure, lines_figure, token_probabilities
+
+# %% [markdown]
+# ## 1. The task
+#
+# `sums` asks for the sum of two numbers of two digits. Before the answer there is a **scratchpad**: digit and carry of the
+# units, then of the tens, then the sum. For `35+47=` the units give 12, digit 2 and carry 1; the tens give 8 with it, digit
+# 8 and carry 0; the sum is 082:
+#
+#     35+47=21.80.082
+#
+# There are 10,000 such questions. A fifth of them is **held out**: neither imitation nor GRPO ever sees them. Who answers
+# these has learned to add, and has not just learned 8,000 answers by heart.
+
+# %%
+task = TASKS["sums"]()
+seen = task.prompt_probs > 0.0
+print("seen in training:", seen.sum(), " held out:", (~seen).sum())
+print("is 35+47 held out?", not seen[task.prompts.index("35+47=")])
+
+# %% [markdown]
+# ## 2. Imitation, stopped early
+#
+# The network has two layers, each with two heads, and 48 numbers a token. In each step it imitates 256 right answers, and we
+# stop as soon as a tenth of what it *samples* is right. That is early, and part 7 shows what we give away.
+
+# %%
+network = network_for(task, "transformer", {"width": 48, "heads": 2})
+imitation = PretrainConfig(steps=200, learning_rate=2e-3, dtype="float64")
+imitating = pretrain(task, network, imitation)
+
+
+def imitate(until):
+    for step in imitating:
+        if step.step % 20 == 0:
+            print(f"step {step.step:3}: loss {step.loss:.3f} nats a token, {step.reward:.2f} of texts right")
+        if step.reward >= until or step.step == imitation.steps:
+            return step
+
+
+step = imitate(until=0.1)
+policy = step.policy
+before = policy.weights[None]
+print("weights:", before.size)
+
+# %% [markdown]
+# Who knows nothing of 14 tokens has a loss of log 14 = 2.64 nats. What does the network write now? Eight sums that were held
+# out:
+
+
+# %%
+def said(params):
+    drawn = sample(held_out(task), params, prompts=8, seed=1, policy=policy)
+    texts = zip(drawn.prompts[0], drawn.tokens[0, :, 0], drawn.mask[0, :, 0], strict=True)
+    for text, reward in zip(texts, drawn.rewards[0, :, 0], strict=True):
+        print(f"{task.render(*text):16}", "right" if reward else "")
+
+
+said(before)
+
+# %% [markdown]
+# ## 3. What is it unsure of?
+#
+# Most look right and are wrong. An answer has ten tokens: units and their carry, a point, tens and their carry, a point,
+# three digits of the sum, and the end.
+#
+# **Guess before you run the next cell:** which of the ten does the network not know yet? Some always stand in the same
+# place, some can be copied, some must be computed.
+#
+# The cell lets the network read the right answers to all 2,000 sums that were held out. Each bar is the probability that it
+# gives to the next right token, a mean over the sums.
+
+# %%
+asked = np.flatnonzero(~seen)
+right = right_completions(np.stack(np.divmod(asked, 100), axis=-1))[None, :, None]
+places = "units,carry,point,tens,carry,point,sum:\nhundreds,sum:\ntens,sum:\nunits,end".split(",")
+
+
+def knows(params):
+    visited = policy.at(params, 1.0).visit(task, asked[None], right, right)
+    return np.exp(gather(visited.policy.log_probs, visited.states, right))[0, :, 0]
+
+
+at_first = knows(before)
+print("probabilities:", at_first.mean(0).round(2))
+token_probabilities({"after imitation": at_first.mean(0)}, places)
+
+# %% [markdown]
+# Two of the ten: the digits that must be computed, units with 0.53 and tens with 0.37. The points and the end it knows; the
+# carries it knows once it has read the digit before them; and the sum is copied from the scratchpad, with 0.91 for either
+# digit.
+#
+# So the text has two weak places. But whoever rewards the text does not say so.
+#
+# ## 4. GRPO
+#
+# Now 300 updates. In each the network gets 32 questions, writes 8 completions for each, and gets a reward of 1 where sum and
+# end are right, else 0. Nobody looks at the scratchpad. It takes most of a minute.
+#
+# Weights have 64 bits here, and still your computer may round their sixteenth digit differently than ours. Each update makes
+# such a difference larger, until after about a hundred another token is drawn. So from here on the text gives the numbers of
+# *our* run; where a cell says "nearly the same", expect others that are near.
+#
+# **Guess:** a group is *dead* if all of its 8 completions get the same reward: nothing to compare, no lesson. Will there
+# be more dead groups at the end than at the beginning, or fewer, or first the one and then the other?
+
+# %%
+# yours: nearly the same
+config = config_for(task, updates=300, prompts=32, learning_rate=1e-3)
+history = []
+for update in train(task, GRPO, config, policy=policy):
+    history.append(update.metrics)
+after = update.state.params
+dynamics_figure({"GRPO": history}, ("reward", "entropy", "length", "dead_groups", "grad_norm", "kl"))
+
+# %%
+# yours: nearly the same
+print("means of updates   1 to 20   81 to 100   281 to 300")
+for name in ("reward", "steps", "entropy", "length", "dead_groups", "kl"):
+    values = np.array([metrics[name][0] for metrics in history])
+    print(f"{name:16}", *(f"{values[end - 20 : end].mean():9.3f}" for end in (20, 100, 300)))
+
+# %% [markdown]
+# | curve | what happens |
+# |---|---|
+# | reward | from 0.14 to 0.80; it stands still at first, and at the end |
+# | entropy | from 0.43 to 0.06 nats per token: the network becomes sure |
+# | length | near 10 from the beginning: the form was learned by imitation |
+# | dead groups | first 0.48, then 0.29, then 0.63: first the one and then the other |
+# | gradient norm | does not fade: where one text of eight is wrong, its advantage is large, $-\sqrt 7 = -2.65$ |
+# | KL to the reference | 2 nats for a whole completion at the end; the jump at the start is Adam's, whose first steps are of full length whatever the gradient |
+#
+# "Steps" is the share of texts that are right from the first token to the last. It is 0.79, hardly below the reward, although
+# the scratchpad is never paid for: it is how one gets there.
+#
+# Why do the dead groups fall and then rise? They die in two ways:
+
+
+# %%
+# yours: nearly the same
+def groups(params):
+    rewards = sample(task, params, prompts=500, group_size=8, seed=2, policy=policy).rewards[0].mean(-1)
+    wrong, right = (rewards == 0).mean(), (rewards == 1).mean()
+    return f"all wrong {wrong:.2f}   mixed {1 - wrong - right:.2f}   all right {right:.2f}"
+
+
+print("groups before:", groups(before))
+print("groups after: ", groups(after))
+
+# %% [markdown]
+# Before, they die of ignorance, after of success. Only the mixed ones teach, and a question of which no sample is right
+# teaches nothing: imitation has to come first. What does the network write now, with the same questions and the same random
+# numbers?
+
+# %%
+# yours: nearly the same
+said(after)
+
+# %% [markdown]
+# ## 5. What has changed
+#
+# **Guess:** the reward is one number for ten tokens. Which tokens has it changed?
+
+# %%
+# yours: nearly the same
+at_last = knows(after)
+print("probabilities:", at_last.mean(0).round(2))
+token_probabilities({"after imitation": at_first.mean(0), "after GRPO": at_last.mean(0)}, places)
+
+# %% [markdown]
+# The units rise from 0.53 to 0.98, the tens from 0.37 to 0.86. GRPO has found the two weak places, without having been told.
+# How? All tokens of a completion get the same advantage. But a point stands in right and in wrong completions alike, and its
+# pushes cancel; the right digit is found more often in the right ones, and its pushes add up. Besides, the slope of a
+# log-probability is one-hot minus $\pi$: where the network is sure, there is nothing to push.
+#
+# Has it changed where it looks? Here is the first layer, for a sum that was held out:
+
+
+# %%
+# yours: nearly the same
+def looks(params):
+    question, answer = np.array([[task.prompts.index("35+47=")]]), right[:, asked == 3547]
+    visited = policy.at(params, 1.0).visit(task, question, answer, answer)
+    return visited.kept.blocks[0].attended.weights[0, 0].swapaxes(-1, -2)
+
+
+maps = {"after imitation": looks(before), "after GRPO": looks(after)}
+attention_figure(maps, [*"35+47=21.80.082"])
+
+# %%
+# yours: nearly the same
+shown = {
+    "head 1, = at the 7": (0, 5, 4),
+    "head 2, = at the 5": (1, 5, 1),
+    "head 2, to copy the 2": (1, 13, 6),
+}
+for what, place in shown.items():
+    print(f"{what:22}", "before and after:", *(f"{weights[place]:.2f}" for weights in maps.values()))
+moved = np.linalg.norm(after - before) / np.linalg.norm(before)
+print("the weights have moved by", moved.round(3), "of their length")
+
+# %% [markdown]
+# The pictures are nearly the same. To write the units, `=` looks at the two digits of the units, one with each head, before and
+# after; GRPO has sharpened that a little. It has not built a new network. It has made a network that could do it now and
+# then do it nearly always.
+#
+# ## 6. Sums that it has never seen
+
+
+# %%
+# yours: nearly the same
+def rates(params):
+    drawn = [held_out_rates(task, params, policy, prompts=2000, temperature=t)[0, 0] for t in (1.0, GREEDY)]
+    return sample(task, params, prompts=2000, seed=1, policy=policy).rewards.mean(), *drawn
+
+
+print("share of right sums        seen   held out   held out, greedy")
+for name, params in {"after imitation": before, "after GRPO": after}.items():
+    print(f"{name:20} {'   '.join(f'{rate:8.3f}' for rate in rates(params))}")
+
+# %% [markdown]
+# Held-out sums are answered as well as those of the training: what was learned is a rule. A table of logits would have
+# learned nothing about them.
+#
+# *Greedy* takes the likeliest token each time instead of sampling. It rises too, from 0.401 to 0.893: GRPO has not only made
+# the network surer of what it would have said anyway.
+#
+# But the reward has nearly stopped rising, at 0.8. What is missing? The tens are at 0.86. **Guess:** for which sums are they wrong?
+
+# %%
+# yours: nearly the same
+carried = asked // 100 % 10 + asked % 10 >= 10  # the units give a carry
+tens = asked // 1000 + asked % 100 // 10  # the sum of the two tens digits, without the carry
+
+
+def by_tens(sums):
+    return np.array([[at_last[sums & (tens == each), 3].mean() for each in range(19)]])
+
+
+lines = {"without a carry": by_tens(~carried), "with a carry": by_tens(carried)}
+lines_figure(range(19), lines, "sum of the two tens digits", "probability of the right digit")
+
+# %%
+# yours: nearly the same
+odd = tens % 2 == 1
+cases = {"no carry": ~carried, "carry, odd": carried & odd, "carry, even": carried & ~odd}
+for name, sums in cases.items():
+    print(f"{name:12} {sums.sum():5} sums,  tens right {at_last[sums, 3].mean():.2f}")
+
+# %% [markdown]
+# Without a carry the tens are right, with 0.97. With a carry it depends on whether the tens digits have an odd or an even sum:
+# 0.95 or 0.48. Where the sum is odd, the network has learned to add the carry. Where it is even, it often forgets it, as in
+# `53+58` above: 5 + 5 became 10 instead of 11. For two nines and a carry it is hardly ever right.
+#
+# Nobody would have planned such a rule, and no curve of part 4 shows it: a rule that works for part of the cases looks like a
+# rule that works for all with some noise. When a reward stands still, look at the prompts that are still wrong.
+#
+# ## 7. What imitation would have done
+#
+# In part 2 the imitation has only paused. We let it go on for 80 more steps.
+
+# %%
+further = imitate(until=1.0).policy.weights[None]
+print(f"{'120 + 80 steps':20} {'   '.join(f'{rate:8.3f}' for rate in rates(further))}")
+
+# %% [markdown]
+# After these 80 steps 0.94 of the held-out sums are right, and greedily all of them: more than after 300 updates of GRPO, in a
+# fraction of the time. A right answer says for each of ten tokens what it should have been. A reward is one number for ten
+# tokens, and only for what the network happens to write.
+#
+# So where right answers can be written down, imitate them. GRPO is for what nobody can write but a verifier can judge, and it
+# begins where imitation ends: it made the network nearly always do what it could do sometimes.
+#
+# ## Try yourself
+#
+# **a.** Take five times the learning rate in part 4, `5e-3`. Predict the reward after 50 updates.
+#
+# <details><summary>Answer</summary>
+#
+# It is 0.01: the first steps destroy what imitation had taught, nearly all groups are dead, and after 300 updates only 0.14
+# are right. The learning rate of the imitation, 2e-3, is no guide: there every token has its own lesson.
+# </details>
+#
+# **b.** The same number of completions in smaller groups: `prompts=128, group_size=2`.
+#
+# <details><summary>Answer</summary>
+#
+# It learns as well here: 0.80 at the end. Three of four groups are dead by then, but there are four times as many of them.
+# </details>
+#
+# **c.** Start GRPO when only 0.05 of the samples are right: `imitate(until=0.04)`.
+#
+# <details><summary>Answer</summary>
+#
+# After 300 updates 0.44 are right instead of 0.80. In the 50th, four of five groups are still dead, and the reward is about
+# 0.04. GRPO needs something to begin with.
+# </details>
+#
+# **d.** Let GRPO go on, `updates=600`. What becomes of the half rule of part 6?
+#
+# <details><summary>Answer</summary>
+#
+# 0.92 of the samples are right at the end, and the tens with a carry and an even sum rise from 0.48 to 0.75. The exceptions
+# are learned one by one: two nines and a carry have risen from 0.01 to 0.90, while tens with a sum of 6 are still at 0.43.
+# </details>
+#
+# In the course: `training/update` is the update of GRPO, and chapter 9 is about the network. `docs/neural.md` tells the same
+# story of a larger network that is trained for longer, and how fast that is.
