@@ -71,7 +71,7 @@ KINDS = {
         "surrogate pair: expected a Term, got a tuple",
     ),
     "a penalty that returns an array": (
-        {"recipe": replace(DR_GRPO, penalty=slot(bare))},
+        {"recipe": replace(DR_GRPO, penalty=slot(bare), kl_coef=0.1), "ref_log_probs": LOGS},
         "penalty bare: expected a Term, got an array of shape (1, 2, 3)",
     ),
 }

@@ -24,13 +24,13 @@ E[x] is row x of E, D numbers; (E[x] W)[d] = Σ_c E[x, c] W[c, d], and z[a] = Σ
 logit of token a. In text b, with places t counted from 0, tokens[b, t - 1] is read and tokens[b, t]
 predicted:
 
-    loss = -Σ m[b, t] log π(tokens[b, t] | tokens[b, t - 1]) / Σ m[b, t],    both sums over t ≥ 1
+    loss = -Σ m[b, t] log π(tokens[b, t] | tokens[b, t - 1]) / Σ m[b, t]
 
-The sums run over all texts together, so every token counts the same. Nothing comes before the first
-token of a text, t = 0: it is never predicted, and its entry of the mask does not matter. The new
-weights are E - learning_rate · ∂loss/∂E and W - learning_rate · ∂loss/∂W. E has two slopes, as what
-is read and as what h is compared with: they are added, and so is what comes from all places. The
-slope of tanh is 1 - tanh².
+Both sums run over all texts together and all places t ≥ 1, so every token counts the same. Nothing
+comes before the first token of a text, t = 0: it is never predicted, and its entry of the mask does
+not matter. The new weights are E - learning_rate · ∂loss/∂E and W - learning_rate · ∂loss/∂W. E has
+two slopes, as what is read and as what h is compared with: they are added, and so is what comes
+from all places. The slope of tanh is 1 - tanh².
 
 ## Input
 

@@ -13,7 +13,7 @@ is the whole of GRPO from rewards to weights, in about fifteen lines; what train
 Write `grpo_step(embeddings, weight, tokens, mask, rewards, old_log_probs, learning_rate,
 clip=0.2)`: one step of gradient ascent on
 
-    J = Σ m min(ρ A, clip(ρ, 1 - ε, 1 + ε) A) / Σ m,    both sums over all completions i and places t ≥ 1
+    J = Σ m min(ρ A, clip(ρ, 1 - ε, 1 + ε) A) / Σ m
     A[i] = (r[i] - mean(r)) / (std(r) + 1e-4)
     ρ[i, t] = exp(log π(tokens[i, t] | tokens[i, t - 1]) - old_log_probs[i, t])
 
@@ -22,7 +22,8 @@ token x
 
     h = tanh(E[x] W),    z = E h,    π(· | x) = softmax(z)
 
-where E[x] is row x of E, (E[x] W)[d] = Σ_c E[x, c] W[c, d] and z[a] = Σ_d E[a, d] h[d]. The mean
+where E[x] is row x of E, (E[x] W)[d] = Σ_c E[x, c] W[c, d] and z[a] = Σ_d E[a, d] h[d]. Both sums
+of J run over all completions i and all places t ≥ 1: nothing comes before a first token. The mean
 and the standard deviation run over the G rewards; std divides by G, not by G - 1. A holds for all
 tokens of its completion. Every token of the batch counts the same, however long its completion is.
 A and the old log-probabilities are constants.

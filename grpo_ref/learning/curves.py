@@ -13,7 +13,6 @@ from grpo_ref.kernels.metrics import (
 from grpo_ref.learning.policies.table import Visited, gather, gather_states
 from grpo_ref.learning.state import Metrics
 from grpo_ref.learning.tasks.task import Task
-from grpo_ref.loss import LOSS_METRICS
 from grpo_ref.types import Completions
 
 METRICS = {
@@ -50,9 +49,6 @@ def metric_names(task: Task) -> tuple[str, ...]:
     """The names of all metrics of a training on the task."""
     return tuple(dict.fromkeys((*task.criteria, *METRICS)))
 
-
-OF_STEPS = tuple(name for name in LOSS_METRICS if name != "kl")
-"""Those of `policy_loss`; the KL is known better than from its estimate by the penalty."""
 
 OF_COMPLETIONS: dict[str, Callable[[Completions], Floats]] = {
     "reward": lambda batch: batch.rewards.mean((-2, -1)),

@@ -36,12 +36,14 @@ from grpo_ref.learning.state import (
     too_large,
 )
 from grpo_ref.learning.tasks.task import Task
-from grpo_ref.loss import policy_loss
+from grpo_ref.loss import LOSS_METRICS, policy_loss
 from grpo_ref.recipes import Recipe
 from grpo_ref.types import Completions
 
 FINITE = "finite"
 """What the parameters of a run are, told beside the metrics."""
+OF_STEPS = tuple(name for name in LOSS_METRICS if name != "kl")
+"""Metrics of `policy_loss`; the KL is known better than from its estimate by the penalty."""
 TOP = 20
 """How many tokens of a state count as its likeliest ones; TRL's divergence_topk."""
 
@@ -215,7 +217,7 @@ def _gradient(
         old_log_probs=batch.old_log_probs[:, part],
         ref_log_probs=batch.ref_log_probs[:, part],
         max_length=task.max_length,
-        metrics=[name for name in curves.OF_STEPS if name in training.wanted],
+        metrics=[name for name in OF_STEPS if name in training.wanted],
         **extras,
     )
     gradient = pull_back(token_gradient, states, tokens, policy.probs, temperature=config.temperature)
