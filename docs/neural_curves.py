@@ -9,6 +9,7 @@ import argparse
 import json
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 from rich.progress import track
 
-from grpo_ref import RECIPES, TASKS, config_for, train
+from grpo_ref import RECIPES, TASKS, Recipe, config_for, train
 from grpo_ref.files import replace_text
 from grpo_ref.learning.held_out import GREEDY, has_held_out, held_out_rates
 from grpo_ref.learning.policies.kinds import network_for
@@ -27,9 +28,13 @@ from grpo_ref.learning.tasks.task import Task
 from grpo_ref.plots.style import COLOURS, LINES, figure_style, new_figure
 
 PLACE = Path(__file__).parent / "neural"
-ALGORITHMS = ("grpo", "dr_grpo", "dapo", "gspo", "cispo")
+ALGORITHMS = {name: RECIPES[name] for name in ("grpo", "dr_grpo", "dapo", "gspo", "cispo")}
+UNPUNISHED = {"dapo, any length": replace(RECIPES["dapo"], reward=RECIPES["grpo"].reward)}
+"""A right sum fills the budget of tokens, so DAPO's overlong punishment takes all that it earns."""
 MINIBATCHES = 2
 """Steps on each batch: with one, the clipping rules do the same."""
+BLOCK = 5
+"""Updates that a point of the picture is the mean of."""
 Run = dict[str, Any]
 
 
@@ -51,13 +56,21 @@ def trained(name: str, seeds: int) -> list[Run]:
     path = PLACE / f"{name}.json"
     runs: list[Run] = json.loads(path.read_text()) if path.is_file() else []
     done = {(run["recipe"], run["seed"]) for run in runs}
-    missing = [run for run in product(ALGORITHMS, range(seeds)) if run not in done]
+    recipes = recipes_on(name)
+    missing = [run for run in product(recipes, range(seeds)) if run not in done]
     for recipe, seed in track(missing, name):
         policy, begun = imitating(name, seed)
-        run = {"recipe": recipe, "seed": seed} | begun | rewarded(TASKS[name](), policy, recipe, seed)
+        run = (
+            {"recipe": recipe, "seed": seed} | begun | rewarded(TASKS[name](), policy, recipes[recipe], seed)
+        )
         runs.append(run)
         replace_text(path, json.dumps(runs) + "\n")
     return runs
+
+
+def recipes_on(name: str) -> dict[str, Recipe]:
+    """What is compared on a task."""
+    return ALGORITHMS | UNPUNISHED if name == "sums" else ALGORITHMS
 
 
 @cache
@@ -70,12 +83,12 @@ def imitating(name: str, seed: int) -> tuple[NeuralPolicy, Run]:
     return last.policy, {"imitation steps": last.step, "imitation seconds": time.perf_counter() - begun}
 
 
-def rewarded(task: Task, policy: NeuralPolicy, recipe: str, seed: int) -> Run:
+def rewarded(task: Task, policy: NeuralPolicy, recipe: Recipe, seed: int) -> Run:
     """The curve of the reward, and what is known on held-out prompts before and after."""
     config = config_for(task, "transformer", seed=seed, minibatches=MINIBATCHES)
     begun = time.perf_counter()
     curves: dict[str, list[float]] = {name: [] for name in ("reward", *watched(task))}
-    for update in train(task, RECIPES[recipe], config, policy=policy, metrics=tuple(curves)):
+    for update in train(task, recipe, config, policy=policy, metrics=tuple(curves)):
         for name, curve in curves.items():
             curve.append(round(float(update.metrics[name][0]), 4))
     found: Run = {"seconds": time.perf_counter() - begun, **curves}
@@ -99,13 +112,14 @@ def draw(name: str, runs: list[Run]) -> None:
     with figure_style():
         figure = new_figure(7.0, 3.6 if len(shown) == 1 else 3.2)
         for axes, of in zip(figure.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
-            for recipe, colour, dash in zip(ALGORITHMS, COLOURS, LINES, strict=False):
+            for recipe, colour, dash in zip(recipes_on(name), COLOURS, LINES, strict=False):
                 curves = np.array([run[of] for run in runs if run["recipe"] == recipe])
+                curves = curves.reshape(len(curves), -1, BLOCK).mean(-1)
                 low, high = interval(curves)
-                updates = np.arange(1, curves.shape[-1] + 1)
+                updates = BLOCK * (np.arange(curves.shape[-1]) + 0.5)
                 axes.fill_between(updates, low, high, color=colour, alpha=0.2, linewidth=0)
                 axes.plot(updates, curves.mean(0), color=colour, linestyle=dash, label=recipe)
-            axes.set(xlabel="update", ylabel=f"{of}, mean of the batch")
+            axes.set(xlabel="update", ylabel=f"{of}, mean of {BLOCK} batches")
         axes.legend()
         figure.suptitle(title_of(name, runs))
         figure.savefig(PLACE / f"{name}.png", dpi=150)
@@ -114,21 +128,23 @@ def draw(name: str, runs: list[Run]) -> None:
 def title_of(name: str, runs: list[Run]) -> str:
     """The task and how many seeds."""
     return (
-        f"{name}: a transformer by five recipes, {len({run['seed'] for run in runs})} seeds, 95 % intervals"
+        f"{name}: a transformer trained by GRPO and others,"
+        f" {len({run['seed'] for run in runs})} seeds, 95 % intervals"
     )
 
 
 def interval(curves: np.ndarray) -> np.ndarray:
     """(2, ...) the bootstrap's interval of 95 % of the mean over the first axis."""
     chosen = np.random.default_rng(0).integers(len(curves), size=(1000, len(curves)))
-    return np.quantile(curves[chosen].mean(1), (0.025, 0.975), axis=0)
+    ends: np.ndarray = np.quantile(curves[chosen].mean(1), (0.025, 0.975), axis=0)
+    return ends
 
 
 def print_table(name: str, runs: list[Run]) -> None:
     """For each recipe the mean of every number over the seeds, with its interval."""
     print(f"\n{name}")
-    for recipe in ALGORITHMS:
-        print(f"  {recipe:8}" + "  ".join(told(runs, recipe)))
+    for recipe in recipes_on(name):
+        print(f"  {recipe:18}" + "  ".join(told(runs, recipe)))
 
 
 def told(runs: list[Run], recipe: str) -> Iterator[str]:
