@@ -20,6 +20,7 @@ from grpo_ref.arrays import (
     array_namespace,
     batch_sum,
     is_set,
+    keep_freed_memory,
     masked_mean,
     where_mask,
 )
@@ -116,6 +117,7 @@ def policy_loss(
     array([[[-0.125, -0.125],
             [ 0.125,  0.   ]]])
     """
+    keep_freed_memory()
     check_recipe(recipe)
     wanted = _wanted(metrics, reference=ref_log_probs is not None)
     if ref_log_probs is None and recipe.kl_coef != 0.0:

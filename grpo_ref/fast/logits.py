@@ -14,9 +14,11 @@ The same functions take CuPy arrays; `logits_device` then does the work on the G
 """
 
 import math
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+import os
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -109,6 +111,7 @@ def policy_loss_from_logits(
     recipe: Recipe,
     max_length: int | None = None,
     temperature: float = 1.0,
+    metrics: Collection[str] | None = None,
     out: Logits | None = None,
     threads: int = 2,
     **others: Floats | None,
@@ -123,7 +126,7 @@ def policy_loss_from_logits(
       tokens: (P, G, T) or (N, T) the sampled tokens; in the padding anything from 0 to V - 1.
       advantages: one per completion or one per token; constants of differentiation.
       mask: of the tokens' shape, 1 on completion tokens.
-      recipe, max_length: as in `policy_loss`.
+      recipe, max_length, metrics: as in `policy_loss`; each metric that is left out saves time.
       temperature: > 0, of sampling and gradient alike.
       out: where the gradient goes, of the logits' shape and precision; `out=logits` overwrites them and needs
         no further memory. After an error it is as it was or holds NaN, never something between.
@@ -146,12 +149,16 @@ def policy_loss_from_logits(
     """
     if array_namespace(logits, tokens, mask) is not np:
         _check(logits, tokens, mask, out, temperature)
-        batch = _Tokens.of(tokens, advantages, mask, recipe, max_length, others)
+        batch = _Tokens.of(
+            tokens, advantages, mask, others, recipe=recipe, max_length=max_length, metrics=metrics
+        )
         return _loss_on_device(logits, tokens, mask, batch, out, temperature)
     keep_freed_memory()
     out = np.empty(logits.shape, logits.dtype) if out is None else out
     work = _Work.of(logits, tokens, mask, out, temperature)
-    batch = _Tokens.of(tokens, advantages, mask, recipe, max_length, others)
+    batch = _Tokens.of(
+        tokens, advantages, mask, others, recipe=recipe, max_length=max_length, metrics=metrics
+    )
     if work.in_place:
         batch.require_fields()  # what the recipe lacks is said while the logits are still there
     passes = _one_pass if _is_local(recipe) and work.vocabulary >= SHORT else _two_passes
@@ -243,7 +250,7 @@ class _Work:
 
     Attributes:
       logits, out: (rows, V) where the logits are, and where the gradient goes; out is empty if none is asked.
-      tokens, sampled: (rows,) which tokens were sampled, and their logits in float64.
+      places, sampled: (rows,) where the sampled tokens are in out, and their logits in float64.
       live: (rows,) False where what the row holds does not matter.
       worked: (rows,) which rows are worked through; in short vocabularies all.
       temperature: > 0.
@@ -254,7 +261,7 @@ class _Work:
 
     logits: Logits
     out: Logits
-    tokens: Integers
+    places: Integers
     sampled: Floats
     live: Bools
     worked: Bools
@@ -280,11 +287,12 @@ class _Work:
         if chosen.size and not (0 <= chosen.min() and chosen.max() < vocabulary):
             raise ValueError(f"tokens: expected 0 to {vocabulary - 1}, got {chosen.min()} to {chosen.max()}")
         chosen, rows = chosen.astype(np.int64, copy=False), logits.reshape(-1, vocabulary)
+        numbers = np.arange(len(rows))
         return cls(
             logits=rows,
             out=np.empty((0, vocabulary), logits.dtype) if out is None else out.reshape(-1, vocabulary),
-            tokens=chosen,
-            sampled=rows[np.arange(len(rows)), chosen].astype(np.float64),
+            places=numbers * vocabulary + chosen,
+            sampled=rows[numbers, chosen].astype(np.float64),
             live=live,
             worked=live if vocabulary >= SHORT else np.ones_like(live),
             temperature=temperature,
@@ -356,8 +364,7 @@ class _Work:
             factors = (-slopes / self.totals[rows]).astype(target.dtype)[:, None]
             for step in self._steps(self.worked[rows]):
                 target[step] *= factors[step]
-            places = np.arange(len(target)) * self.vocabulary + self.tokens[rows]
-            target.reshape(-1)[places] += slopes.astype(target.dtype)
+            self.out.reshape(-1)[self.places[rows]] += slopes.astype(target.dtype)
 
     def _steps(self, which: Bools) -> Iterator[slice]:
         """Stretches of neighbouring rows of those that are set, each of about STEP_BYTES at most."""
@@ -380,8 +387,8 @@ class _Tokens:
     shape: tuple[int, ...]
     mask: NDArray[Any]
     recipe: Recipe
-    weights: Floats
     max_length: int | None
+    metrics: Collection[str] | None
     fields: dict[str, Any]
 
     @classmethod
@@ -390,9 +397,8 @@ class _Tokens:
         tokens: Integers,
         advantages: Floats,
         mask: NDArray[Any],
-        recipe: Recipe,
-        max_length: int | None,
         others: dict[str, Floats | None],
+        **settings: Any,
     ) -> "_Tokens":
         """Bring everything to (P, G, T); N completions are one group."""
         if tokens.ndim not in (2, 3):
@@ -408,14 +414,13 @@ class _Tokens:
                 raise ValueError(f"{name}: expected shape {tokens.shape}, got {array.shape}")
             fields[name] = array.reshape(*shape, *array.shape[tokens.ndim :])
         grouped = xp.astype(is_set(mask), xp.float64).reshape(shape)
-        return cls(
-            shape=shape,
-            mask=grouped,
-            recipe=recipe,
-            weights=recipe.weights(grouped, max_length=max_length).reshape(-1),
-            max_length=max_length,
-            fields=fields,
-        )
+        return cls(shape=shape, mask=grouped, fields=fields, **settings)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """(rows,) what the aggregation gives each token."""
+        weights: Floats = self.recipe.weights(self.mask, max_length=self.max_length).reshape(-1)
+        return weights
 
     def loss(self, log_probs: Floats) -> PolicyLoss:
         """Loss, gradient and metrics of all tokens."""
@@ -424,6 +429,7 @@ class _Tokens:
             mask=self.mask,
             recipe=self.recipe,
             max_length=self.max_length,
+            metrics=self.metrics,
             **self.fields,
         )
 
@@ -431,7 +437,14 @@ class _Tokens:
         """Raise now if something that the recipe needs is missing, by the loss of one token of padding."""
         fields = {name: array[:1, :1, :1] for name, array in self.fields.items()}
         nothing = np.zeros((1, 1, 1))
-        policy_loss(nothing, mask=nothing, recipe=self.recipe, max_length=self.max_length, **fields)
+        policy_loss(
+            nothing,
+            mask=nothing,
+            recipe=self.recipe,
+            max_length=self.max_length,
+            metrics=self.metrics,
+            **fields,
+        )
 
     def slopes(self, log_probs: Floats, rows: slice) -> Floats:
         """The gradient with respect to the log-probabilities of some tokens, where each is by itself."""
@@ -478,7 +491,19 @@ def _share(action: Callable[[slice], None], work: _Work, threads: int) -> None:
         for rows in work.blocks(1):
             action(rows)
         return
-    with ThreadPoolExecutor(threads) as pool:
-        list(
-            pool.map(action, work.blocks(threads))
-        )  # the first block with an error is the one that raises it
+    futures = [_pool(threads).submit(action, rows) for rows in work.blocks(threads)]
+    try:
+        for future in futures:  # the first block with an error is the one that raises it
+            future.result()
+    finally:
+        wait(futures)
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Threads that stay: to start them anew takes 0.2 ms, and on a busy machine ten times as long."""
+    return ThreadPoolExecutor(threads)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a forked process has none of the threads

@@ -92,6 +92,7 @@ def ours(arrays: dict[str, np.ndarray], **more: Any) -> Any:
         recipe=RECIPE,
         old_log_probs=arrays["old"],
         ref_log_probs=arrays["ref"],
+        metrics=(),
         threads=THREADS,
         **more,
     )

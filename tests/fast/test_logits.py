@@ -1,5 +1,7 @@
 """From logits: equal to the readable form, for every recipe, any finite logits, in place and with threads."""
 
+import os
+import signal
 import threading
 from dataclasses import replace
 
@@ -228,6 +230,27 @@ def test_the_first_of_several_bad_rows_is_named_whatever_the_threads(threads, mo
         policy_loss_from_logits(
             logits, TOKENS, ADVANTAGES, MASK, recipe=RECIPES["reinforce"], threads=threads
         )
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own(monkeypatch):
+    monkeypatch.setattr(module, "ALONE", 0)
+    given = (LOGITS, TOKENS, ADVANTAGES, MASK)
+    expected = policy_loss_from_logits(*given, recipe=RECIPES["reinforce"]).loss
+    child = os.fork()
+    if child == 0:
+        signal.alarm(int(PATIENCE))
+        os._exit(policy_loss_from_logits(*given, recipe=RECIPES["reinforce"]).loss != expected)
+    assert os.waitpid(child, 0)[1] == 0
+
+
+def test_metrics_are_those_asked_for(passes):
+    asked = {"recipe": GRPO, "metrics": ("ess",), "ref_log_probs": OTHERS["ref_log_probs"]}
+    result = policy_loss_from_logits(LOGITS, TOKENS, ADVANTAGES, MASK, **asked)
+    expected = policy_loss(chosen(LOGITS, TOKENS), ADVANTAGES, MASK, **asked)
+    assert list(result.metrics) == ["ess"]
+    assert result.metrics["ess"] == pytest.approx(expected.metrics["ess"], rel=1e-12)
 
 
 READ_ONLY = np.zeros_like(LOGITS)
