@@ -18,6 +18,9 @@ from grpo_ref.learning.state import TrainState, Update
 from grpo_ref.learning.tasks.task import Task
 from grpo_ref.recipes import Recipe
 
+MOST_TOKENS = 256
+"""The fast loop goes through the vocabulary token by token: beyond this size the plain one is faster."""
+
 
 def train(
     task: Task,
@@ -32,9 +35,9 @@ def train(
 
     There are two loops. The plain one does everything. The fast one, `train_many`, is taken by itself where
     it applies: the metrics asked for are among those that it gives (`fast_metrics`), the recipe is a usual
-    one (`why_not`), the policy is a table, the arrays are NumPy's. Both draw the same random numbers and give
-    the same curves to rounding (about 1e-10, less well where many steps on a batch magnify it); with metrics
-    left out it is always the plain one, to the bit.
+    one (`why_not`), the policy is a table of at most 256 tokens, the arrays are NumPy's. Both draw the same
+    random numbers and give the same curves to rounding (about 1e-10, less well where many steps on a batch
+    magnify it); with metrics left out it is always the plain one, to the bit.
 
     Args:
       task: what to learn.
@@ -68,7 +71,7 @@ def train(
     if metrics is None:
         return plain_loop(task, recipe, config, state, policy)
     wanted = check_metrics(task, metrics)
-    fast = policy is TABLE and set(wanted) <= set(fast_metrics(task))
-    if fast and not why_not(task, recipe, config, state):
+    small = policy is TABLE and task.transitions.shape[1] <= MOST_TOKENS
+    if small and set(wanted) <= set(fast_metrics(task)) and not why_not(task, recipe, config, state):
         return train_many(task, recipe, config, state, metrics=wanted)
     return plain_loop(task, recipe, config, state, policy, wanted)

@@ -55,6 +55,14 @@ def test_the_plain_loop_is_taken_elsewhere(metrics, recipe, settings):
     assert_same_bits(train(TASK, recipe, config, metrics=metrics), plain, metrics)
 
 
+def test_a_large_vocabulary_takes_the_plain_loop(monkeypatch):
+    monkeypatch.setattr(training, "train_many", None)
+    task = TASKS["bandit"](arms=training.MOST_TOKENS + 1)
+    config = config_for(task, updates=1, seeds=2)
+    plain = list(plain_loop(task, GRPO, config))
+    assert_same_bits(train(task, GRPO, config, metrics=("reward",)), plain, ("reward",))
+
+
 def test_arrays_on_a_device_take_the_plain_loop(monkeypatch):
     monkeypatch.setattr(training, "train_many", None)
     there = to_device(TASK, Device())

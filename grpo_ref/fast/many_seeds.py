@@ -47,6 +47,8 @@ from grpo_ref.recipes import Recipe
 
 Tables = dict[str, Floats]
 """Arrays (V, S, N) by name: the logits, and what the optimizer keeps beside them."""
+PART_BYTES = 1 << 22
+"""Runs are trained some at a time: a dozen tables of this size fit into a third-level cache."""
 
 
 def train_many(
@@ -68,8 +70,8 @@ def train_many(
     Args:
       task, recipe, config, state: as in `train`; the state may be that of either loop.
       metrics: names of the metrics that are needed, among those of `fast_metrics`.
-      threads: into how many parts the seeds are divided, to be trained at the same time; two were slower
-        than one on the machines tried, since most calls are shorter than the hand-over between threads.
+      threads: how many parts of the seeds are trained at the same time; two were slower than one on the
+        machines tried, since most calls are shorter than the hand-over between threads.
       dtype: of the tables; float32 is faster, and its curves part from those of the plain loop after a while.
 
     Yields:
@@ -92,10 +94,11 @@ def train_many(
     keep_freed_memory()
     tables = {"logits": state.params} | {name: x for name, x in state.optimizer.items() if name != "steps"}
     tables = {name: front(table).astype(dtype, order="C") for name, table in tables.items()}
-    stretch = stretches(len(state.params), threads)
+    rounds = math.ceil(tables["logits"].nbytes / (threads * PART_BYTES))
+    stretch = stretches(len(state.params), threads * rounds)
     parts = [_Runs(task, recipe, config, state, runs, wanted, dtype) for runs in stretch]
-    with ThreadPoolExecutor(len(parts)) as pool:
-        each = pool.map if len(parts) > 1 else map
+    with ThreadPoolExecutor(threads) as pool:
+        each = pool.map if threads > 1 else map
         while state.update < config.updates:
             refresh = config.ref_refresh > 0 and (state.update + 1) % config.ref_refresh == 0
             before, tables = tables, {name: np.empty_like(table) for name, table in tables.items()}

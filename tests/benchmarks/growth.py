@@ -1,56 +1,168 @@
-"""Does the cost of training grow linearly with seeds, prompts, completions, tokens and vocabulary?
+"""Does the cost grow at most linearly, over three decades of each size?
 
-Each number is doubled four times with the others held; the exponent is the slope of log time over log number
-between the last two, where the fixed cost of an update weighs least: at most 1 is linear or better. Printed
-are milliseconds an update.
+Each panel changes one size and holds the others. Beside ours stands what no NumPy form of the same work can
+pass: np.exp over the same array, or drawing the same random numbers. The exponent is the slope of log time
+over log size in the last decade, where the fixed cost of a call weighs least: at most 1 is linear or better.
 """
 
-from collections.abc import Mapping
+import argparse
+import json
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
-from measure import heading, interleaved, last_of, spread
+from measure import heading, interleaved, machine, spread
 
-from grpo_ref import GRPO, TASKS, Task, config_for, train
+from grpo_ref import GRPO, TASKS, Task, config_for, policy_loss, policy_loss_from_logits, train, train_many
+from grpo_ref.plots.style import COLOURS, LINES, figure_style, new_figure
 
-UPDATES, ROUNDS, DOUBLINGS = 5, 5, 4
-START = {"seeds": 16, "prompts": 8, "group_size": 8}
-TOKENS, ARMS = 3, 32
-"""Where the budget of arithmetic and the number of arms of a bandit begin."""
+Actions = dict[str, Callable[[], Any]]
+
+
+class Series(NamedTuple):
+    """A size that is changed, the values that it takes, and what is timed at each of them."""
+
+    title: str
+    sizes: tuple[int, ...]
+    actions: Callable[[int], Actions]
+
+
+def of_tokens(tokens: int) -> Actions:
+    """`policy_loss` of completions of 100 tokens, eight a prompt."""
+    shape = (max(tokens // 800, 1), 8, tokens // max(tokens // 800, 1) // 8)
+    rng = np.random.default_rng(0)
+    log_probs, old, ref = -2.0 + 0.1 * rng.normal(size=(3, *shape))
+    advantages, out = rng.normal(size=shape[:2]), np.empty(shape)
+    others = {"old_log_probs": old, "ref_log_probs": ref, "recipe": GRPO, "metrics": ()}
+    return {
+        "policy_loss": lambda: policy_loss(log_probs, advantages, np.ones(shape), **others),
+        "np.exp alone": lambda: np.exp(log_probs, out=out),
+    }
+
+
+def of_logits(rows: int, vocabulary: int) -> Actions:
+    """`policy_loss_from_logits` in float32, one thread."""
+    rng = np.random.default_rng(0)
+    logits = rng.standard_normal((rows, 1, vocabulary), np.float32)
+    tokens, out = rng.integers(0, vocabulary, (rows, 1)), np.empty_like(logits)
+    given = (logits, tokens, rng.normal(size=rows), np.ones((rows, 1)))
+    settings = {"ref_log_probs": np.full((rows, 1), -2.0), "recipe": GRPO, "metrics": (), "threads": 1}
+    return {
+        "policy_loss_from_logits": lambda: policy_loss_from_logits(*given, out=out, **settings),
+        "np.exp alone": lambda: np.exp(logits, out=out),
+    }
+
+
+def of_training(size: int, task: Callable[[int], Task], **sizes: Any) -> Actions:
+    """An update of either loop, after the first one; a size that is None takes the value of the series."""
+    given = {name: size if value is None else value for name, value in sizes.items()}
+    made = task(size)
+    config = config_for(made, updates=1000, **given)
+    loops = {"train_many": train_many(made, GRPO, config), "train, all metrics": train(made, GRPO, config)}
+    room = np.empty((config.seeds, config.prompts, 1 + config.group_size * made.max_length))
+    rng = np.random.default_rng(0)
+    updates = {name: partial(next, loop) for name, loop in loops.items()}
+    return updates | {"random numbers alone": partial(rng.random, out=room)}
+
+
+def arithmetic(_: int) -> Task:
+    """The usual task, whatever the size of the batch."""
+    return TASKS["arithmetic"]()
+
+
+DECADES = (1, 10, 100, 1000)
+SERIES = (
+    Series("tokens of a loss", (1_000, 10_000, 100_000, 1_000_000), of_tokens),
+    Series("rows of logits, V = 4096", (4, 40, 400, 4000), partial(of_logits, vocabulary=4096)),
+    Series("vocabulary of 2048 rows", (32, 320, 3200, 32_000), lambda size: of_logits(2048, size)),
+    Series("seeds", DECADES, partial(of_training, task=arithmetic, seeds=None, prompts=4, group_size=4)),
+    Series(
+        "prompts of a batch",
+        DECADES,
+        partial(of_training, task=arithmetic, seeds=4, prompts=None, group_size=4),
+    ),
+    Series(
+        "completions of a prompt",
+        (2, 20, 200, 2000),
+        partial(of_training, task=arithmetic, seeds=4, prompts=4, group_size=None),
+    ),
+    Series(
+        "tokens of a completion",
+        (3, 30, 300, 3000),
+        partial(
+            of_training,
+            task=lambda size: TASKS["arithmetic"](largest=3, max_length=size),
+            seeds=4,
+            prompts=4,
+            group_size=4,
+        ),
+    ),
+    Series(
+        "arms of a bandit",
+        (10, 100, 1000, 10_000),
+        partial(of_training, task=lambda size: TASKS["bandit"](arms=size), seeds=4, prompts=4, group_size=4),
+    ),
+)
 
 
 def main() -> None:
-    """Time each series and print its exponent."""
-    heading("growth of training, ms an update")
-    arithmetic = TASKS["arithmetic"]()
-    for name, start in START.items():
-        numbers = doubled(start)
-        others = ", ".join(f"{other} {number}" for other, number in START.items() if other != name)
-        grow(f"{name}, arithmetic with {others}", {n: (arithmetic, START | {name: n}) for n in numbers})
-    lengths = {n: (TASKS["arithmetic"](largest=3, max_length=n), START) for n in doubled(TOKENS)}
-    grow("tokens per completion (the budget of arithmetic)", lengths)
-    arms = {n: (TASKS["bandit"](arms=n), START) for n in doubled(ARMS)}
-    grow("vocabulary (arms of a bandit)", arms)
+    """Time each series, print it, write the figures and draw them if asked to."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--json", type=Path, help="write the figures here as well")
+    parser.add_argument("--plot", type=Path, help="draw them here (PNG)")
+    arguments = parser.parse_args()
+    heading("growth, milliseconds")
+    figures = {series.title: measured(series, arguments.rounds) for series in SERIES}
+    if arguments.json:
+        arguments.json.write_text(json.dumps({"machine": machine(), "milliseconds": figures}) + "\n")
+    if arguments.plot:
+        draw(figures, arguments.plot)
 
 
-def doubled(start: int) -> list[int]:
-    """A number and its doubles."""
-    return [start * 2**power for power in range(DOUBLINGS + 1)]
+def measured(series: Series, rounds: int) -> dict[str, dict[int, list[float]]]:
+    """Side -> size -> milliseconds of each round."""
+    found: dict[str, dict[int, list[float]]] = {}
+    for size in series.sizes:
+        actions = series.actions(size)
+        for action in actions.values():
+            action()  # for the first time, when memory is new
+        for side, seconds in interleaved(actions, rounds).items():
+            found.setdefault(side, {})[size] = [round(1e3 * value, 4) for value in seconds]
+    print(f"\n  {series.title}")
+    for side, cost in found.items():
+        print(f"    {side:24} exponent {exponent(cost):.2f}")
+        for size, values in cost.items():
+            print(f"    {size:>10} {spread(values, 2)}")
+    return found
 
 
-def grow(title: str, cases: Mapping[int, tuple[Task, dict[str, int]]]) -> None:
-    """One series."""
-    actions = {
-        str(number): lambda task=task, given=given: last_of(
-            train(task, GRPO, config_for(task, updates=UPDATES, **given))
-        )
-        for number, (task, given) in cases.items()
-    }
-    seconds = interleaved(actions, ROUNDS)
-    print(f"  {title}")
-    for number, values in seconds.items():
-        print(f"    {number:>5} {spread([1e3 * value / UPDATES for value in values], 2)}")
-    middle = [np.median(values) for values in seconds.values()]
-    print(f"    exponent of the last doubling {np.log2(middle[-1] / middle[-2]):.2f}")
+def exponent(cost: dict[int, list[float]]) -> float:
+    """Slope of log time over log size in the last decade."""
+    (small, before), (large, after) = list(cost.items())[-2:]
+    return float(np.log(np.median(after) / np.median(before)) / np.log(large / small))
+
+
+def draw(figures: dict[str, dict[str, dict[int, list[float]]]], path: Path) -> None:
+    """A panel a series; bands from the fastest to the slowest round."""
+    with figure_style():
+        figure = new_figure(9.0, 5.0)
+        for axes, (title, sides) in zip(figure.subplots(2, 4).flat, figures.items(), strict=True):
+            for (side, cost), colour, dash in zip(sides.items(), COLOURS, LINES, strict=False):
+                sizes, middle = list(cost), [np.median(values) for values in cost.values()]
+                low, high = ([end(values) for values in cost.values()] for end in (min, max))
+                axes.fill_between(sizes, low, high, color=colour, alpha=0.2, linewidth=0)
+                axes.plot(sizes, middle, color=colour, linestyle=dash, marker="o", markersize=3, label=side)
+            first, last = sizes[0], sizes[-1]
+            level = np.median(next(iter(sides.values()))[last])
+            axes.plot(
+                [first, last], [level * first / last, level], color="0.6", linewidth=0.7, label="linear"
+            )
+            axes.set(xscale="log", yscale="log", xlabel=title, ylabel="milliseconds")
+            axes.legend(fontsize=6, frameon=False)
+        figure.savefig(path, dpi=150)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, initial_state, slot, soft_overlong, train
+from grpo_ref.fast import many_seeds
 from grpo_ref.fast.many_seeds import train_many
 from grpo_ref.fast.measures import fast_metrics
 from grpo_ref.kernels.levels import token_level
@@ -90,7 +91,7 @@ def test_every_usual_recipe(recipe):
 
 @pytest.mark.parametrize("recipe", USUAL.values(), ids=USUAL)
 @pytest.mark.parametrize("steps", [STEPS["one epoch"], STEPS["minibatches"], STEPS["other settings"]])
-def test_a_run_depends_neither_on_its_neighbours_nor_on_the_threads(recipe, steps):
+def test_a_run_depends_neither_on_its_neighbours_nor_on_the_threads(recipe, steps, monkeypatch):
     task = arithmetic(largest=3)
     config = config_for(task, **SMALL | {"seeds": 5} | steps)
     together = list(train_many(task, recipe, config, threads=1))
@@ -99,6 +100,9 @@ def test_a_run_depends_neither_on_its_neighbours_nor_on_the_threads(recipe, step
     for fewer in (1, 2):
         alone = train_many(task, recipe, replace(config, seeds=fewer), threads=1)
         assert_equal(together, alone, slice(fewer))
+    monkeypatch.setattr(many_seeds, "PART_BYTES", 2 * task.ref_logits.nbytes)
+    for threads in (1, 2):
+        assert_equal(together, train_many(task, recipe, config, threads=threads))
 
 
 def test_one_state_and_one_prompt_make_no_difference_to_the_order_of_sums():
