@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from grpo_ref import GRPO, RECIPES, policy_loss, policy_loss_from_logits, slot, token_log_probs
-from grpo_ref.fast import logits as module
+from grpo_ref.fast import logits_rows as module
 from grpo_ref.kernels.aggregation import kept_token_mean
 from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.types import Term
@@ -177,7 +177,7 @@ def test_blocks_and_threads_change_no_bit(recipe, masked, monkeypatch):
     rng, threads, several = np.random.default_rng(0), set(), threading.Event()
     monkeypatch.setattr(module, "ALONE", 0)
     monkeypatch.setattr(module, "STEP_BYTES", 3 * 1100 * 4)
-    exponentials = module._Work.exponentials
+    exponentials = module.Rows.exponentials
 
     def noted(self, rows, target):
         threads.add(threading.get_ident())
@@ -186,7 +186,7 @@ def test_blocks_and_threads_change_no_bit(recipe, masked, monkeypatch):
         assert several.wait(PATIENCE), "no other thread took a block"
         exponentials(self, rows, target)
 
-    monkeypatch.setattr(module._Work, "exponentials", noted)
+    monkeypatch.setattr(module.Rows, "exponentials", noted)
     shape, vocabulary = (20, 17), 1100
     logits = rng.normal(size=(*shape, vocabulary)).astype("float32")
     tokens, advantages = rng.integers(0, vocabulary, shape), rng.normal(size=20)

@@ -1,0 +1,106 @@
+"""What a loss needs beside the logits: the fields of the sampled tokens, by row and as (P, G, T)."""
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from grpo_ref.arrays import Floats, Integers, array_namespace, is_set
+from grpo_ref.kernels.levels import token_level
+from grpo_ref.loss import PolicyLoss, batch_of, differentiate, policy_loss
+from grpo_ref.recipes import Recipe, Slot
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """What `policy_loss` needs beside the log-probabilities, by token, as one row and as (P, G, T)."""
+
+    shape: tuple[int, ...]
+    mask: NDArray[Any]
+    recipe: Recipe
+    max_length: int | None
+    metrics: Collection[str] | None
+    fields: dict[str, Any]
+
+    @classmethod
+    def of(
+        cls,
+        tokens: Integers,
+        advantages: Floats,
+        mask: NDArray[Any],
+        others: dict[str, Floats | None],
+        **settings: Any,
+    ) -> "Tokens":
+        """Bring everything to (P, G, T); N completions are one group."""
+        if tokens.ndim not in (2, 3):
+            raise ValueError(f"tokens: expected (N, T) or (P, G, T), got shape {tokens.shape}")
+        xp = array_namespace(tokens, mask)
+        shape = (1,) * (3 - tokens.ndim) + tokens.shape
+        if advantages.shape == tokens.shape[:-1]:
+            advantages = xp.broadcast_to(advantages[..., None], tokens.shape)
+        given = {name: array for name, array in others.items() if array is not None}
+        fields = {"advantages": advantages, **given}
+        for name, array in fields.items():
+            if array.shape[: tokens.ndim] != tokens.shape:
+                raise ValueError(f"{name}: expected shape {tokens.shape}, got {array.shape}")
+            fields[name] = array.reshape(*shape, *array.shape[tokens.ndim :])
+        grouped = xp.astype(is_set(mask), xp.float64).reshape(shape)
+        return cls(shape=shape, mask=grouped, fields=fields, **settings)
+
+    @cached_property
+    def weights(self) -> Floats:
+        """(rows,) what the aggregation gives each token."""
+        weights: Floats = self.recipe.weights(self.mask, max_length=self.max_length).reshape(-1)
+        return weights
+
+    def loss(self, log_probs: Floats) -> PolicyLoss:
+        """Loss, gradient and metrics of all tokens."""
+        return policy_loss(
+            log_probs.reshape(self.shape),
+            mask=self.mask,
+            recipe=self.recipe,
+            max_length=self.max_length,
+            metrics=self.metrics,
+            **self.fields,
+        )
+
+    def require_fields(self) -> None:
+        """Raise now if something that the recipe needs is missing, by the loss of one token of padding."""
+        fields = {name: array[:1, :1, :1] for name, array in self.fields.items()}
+        nothing = np.zeros((1, 1, 1))
+        policy_loss(
+            nothing,
+            mask=nothing,
+            recipe=self.recipe,
+            max_length=self.max_length,
+            metrics=self.metrics,
+            **fields,
+        )
+
+    def slopes(self, log_probs: Floats, rows: slice) -> Floats:
+        """The gradient with respect to the log-probabilities of some tokens, where each is by itself."""
+        known = Slot(_given, {"weights": self.weights[None, None, rows]})
+        part = {
+            name: array.reshape(-1, *array.shape[3:])[None, None, rows] for name, array in self.fields.items()
+        }
+        mask = self.mask.reshape(-1)[None, None, rows]
+        recipe = replace(self.recipe, aggregate=known)
+        some = batch_of(log_probs[None, None, rows], mask=mask, **part)
+        gradient: Floats = differentiate(some, recipe).gradient[0, 0]
+        return gradient
+
+
+def _given(mask: Floats, *, weights: Floats) -> Floats:
+    """Weights that are known already, in the place of an aggregation."""
+    return weights
+
+
+def is_local(recipe: Recipe) -> bool:
+    """Whether a token's slope depends on that token alone, given the weights of the aggregation."""
+    slots = (recipe.surrogate, recipe.penalty, *recipe.corrections)
+    alone = recipe.level is token_level and not any({"mask", "max_length"} & {*part.reads} for part in slots)
+    one_average = recipe.penalty_aggregate is None and "correction" not in recipe.aggregate.reads
+    return alone and one_average
