@@ -30,10 +30,9 @@ from grpo_ref.fast.walk import Walk, back, front
 from grpo_ref.learning.arguments import check_arguments
 from grpo_ref.learning.batches import stretches
 from grpo_ref.learning.config import TrainConfig
-from grpo_ref.learning.curves import of_completions
+from grpo_ref.learning.curves import Metrics, of_completions
 from grpo_ref.learning.optim import Adam
 from grpo_ref.learning.state import (
-    Metrics,
     TrainState,
     Update,
     check_runs,

@@ -11,9 +11,11 @@ from grpo_ref.kernels.metrics import (
     reward_width,
 )
 from grpo_ref.learning.policies.table import Visited, gather, gather_states
-from grpo_ref.learning.state import Metrics
 from grpo_ref.learning.tasks.task import Task
 from grpo_ref.types import Completions
+
+Metrics = dict[str, Floats]
+"""Name -> (S,), one number per run; `METRICS` says what each name means."""
 
 METRICS = {
     "reward": "mean reward, as the verifier gave it",

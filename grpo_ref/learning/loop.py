@@ -19,13 +19,12 @@ from grpo_ref.arrays import Floats, array_namespace, keep_freed_memory, to_devic
 from grpo_ref.learning import curves, entropy
 from grpo_ref.learning.batches import Prepared, Training, drawn, prepared, resampled, stretches
 from grpo_ref.learning.config import TrainConfig
-from grpo_ref.learning.curves import OF_REFERENCE, metric_names
+from grpo_ref.learning.curves import OF_REFERENCE, Metrics, metric_names
 from grpo_ref.learning.optim import State, clip_by_norm
 from grpo_ref.learning.policies.policy import Actor, PolicyKind
 from grpo_ref.learning.policies.table import TABLE, Visited, gather, gather_states, pull_back
 from grpo_ref.learning.prompts import prompt_probs
 from grpo_ref.learning.state import (
-    Metrics,
     TrainState,
     Update,
     check_runs,

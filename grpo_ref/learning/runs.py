@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 
 from grpo_ref.arrays import to_host
 from grpo_ref.files import UNFINISHED, replace_file, replace_text
-from grpo_ref.learning.state import Metrics, TrainState, check_state
+from grpo_ref.learning.curves import Metrics
+from grpo_ref.learning.state import TrainState, check_state
 
 FORMAT = "grpo_ref run 2"
 CONFIG, METRICS, CHECKPOINT = "config.json", "metrics.csv", "checkpoint.npz"

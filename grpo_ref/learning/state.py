@@ -8,13 +8,11 @@ import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, array_namespace, check_finite
 from grpo_ref.learning.config import TrainConfig
+from grpo_ref.learning.curves import Metrics
 from grpo_ref.learning.optim import OPTIMIZERS, SGD, Adam, State
 from grpo_ref.learning.policies.policy import PolicyKind
 from grpo_ref.learning.policies.table import TABLE
 from grpo_ref.learning.tasks.task import Task
-
-Metrics = dict[str, Floats]
-"""Name -> (S,), one number per run; `curves.METRICS` says what each name means."""
 
 
 @dataclass(frozen=True)

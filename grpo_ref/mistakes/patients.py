@@ -9,7 +9,7 @@ from typing import Any
 
 from grpo_ref.kernels.advantages import batch_normalized, group_normalized
 from grpo_ref.learning.config import config_for
-from grpo_ref.learning.state import Metrics
+from grpo_ref.learning.curves import Metrics
 from grpo_ref.learning.tasks import TASKS
 from grpo_ref.mistakes.kernels import attracting_k3, padded_mean, stale_clipped
 from grpo_ref.recipes import GRPO, Recipe, slot

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from grpo_ref.arrays import Floats
-from grpo_ref.learning.state import Metrics
+from grpo_ref.learning.curves import Metrics
 from grpo_ref.plots.style import COLOURS, LINES, figure_style, grid, new_figure, save
 
 PANELS = {
