@@ -1,6 +1,7 @@
 """The curves of a training: by what each update is measured, one number per run."""
 
 from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING
 
 from grpo_ref.arrays import Bools, Floats, array_namespace, to_host
 from grpo_ref.kernels.metrics import (
@@ -11,9 +12,11 @@ from grpo_ref.kernels.metrics import (
     reward_width,
 )
 from grpo_ref.learning.policies.table import Visited, gather_states
-from grpo_ref.learning.state import Metrics
 from grpo_ref.learning.tasks.task import Task
 from grpo_ref.types import Completions
+
+if TYPE_CHECKING:
+    from grpo_ref.learning.state import Metrics
 
 METRICS = {
     "reward": "mean reward, as the verifier gave it",
@@ -71,7 +74,9 @@ OF_POLICIES: dict[str, Callable[[Completions, Visited, Visited], Floats]] = {
 """Those that need what the policies that drew the batch, and the references, say in its places."""
 
 
-def of_batch(task: Task, batch: Completions, old: Visited, ref: Visited, wanted: Collection[str]) -> Metrics:
+def of_batch(
+    task: Task, batch: Completions, old: Visited, ref: Visited, wanted: Collection[str]
+) -> "Metrics":
     """What the policy does before anything is learned: of the batch as drawn, before any filter.
 
     Args:
@@ -88,7 +93,7 @@ def of_batch(task: Task, batch: Completions, old: Visited, ref: Visited, wanted:
     return found | {name: of(batch, old, ref) for name, of in OF_POLICIES.items() if name in wanted}
 
 
-def of_completions(task: Task, batch: Completions, wanted: Collection[str]) -> Metrics:
+def of_completions(task: Task, batch: Completions, wanted: Collection[str]) -> "Metrics":
     """Those of `OF_COMPLETIONS` and the task's criteria that are wanted, each (S,)."""
     criteria = {
         name: batch.components[..., k].mean((-2, -1))
@@ -104,14 +109,14 @@ def _per_completion(values: Floats, mask: Bools) -> Floats:
     return sums
 
 
-def over_steps(log: Sequence[Metrics]) -> Metrics:
+def over_steps(log: "Sequence[Metrics]") -> "Metrics":
     """Means over the steps."""
     xp = array_namespace(*log[0].values())
     steps = {name: [metrics[name] for metrics in log] for name in log[0]}
     return {name: xp.mean(xp.stack(of), axis=0) if len(of) > 1 else of[0] for name, of in steps.items()}
 
 
-def on_host(metrics: Metrics) -> Metrics:
+def on_host(metrics: "Metrics") -> "Metrics":
     """As NumPy arrays, all in one transfer."""
     if not metrics:
         return {}
