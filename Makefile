@@ -88,6 +88,7 @@ report: $(READY)
 ONE_THREAD = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 XLA_FLAGS=--xla_cpu_multi_thread_eigen=false
 bench: $(READY)
 	$(BIN)/python tests/benchmarks/startup.py
+	$(BIN)/python tests/benchmarks/processes.py
 	$(BIN)/python tests/benchmarks/grading.py
 	$(BIN)/python tests/benchmarks/objective.py
 	$(BIN)/python tests/benchmarks/logits.py

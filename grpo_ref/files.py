@@ -1,12 +1,15 @@
 """Writing files so that a reader, or a kill, sees the old content or the new one and nothing between."""
 
 import os
-import subprocess
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
+
+import lazy_loader
+
+subprocess = lazy_loader.load("subprocess")  # for those who ask Git
 
 UNFINISHED = ".part"
 """Suffix of a file that is still being written."""

@@ -69,22 +69,27 @@ def named(loss: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]
       TypeError: if it has a parameter of an unknown name, or none for the log-probabilities; the names that
         are known are listed.
     """
+    return chosen(inspect.signature(loss).parameters, values)
+
+
+def chosen(parameters: Mapping[str, inspect.Parameter], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The same for the parameters of a function, which take longer to find than many a loss to compute."""
     there = {meaning: value for meaning, value in values.items() if value is not None}
-    chosen: dict[str, Any] = {}
-    for name, parameter in inspect.signature(loss).parameters.items():
+    found: dict[str, Any] = {}
+    for name, parameter in parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
-            taken = {KNOWN.get(one) for one in chosen}
+            taken = {KNOWN.get(one) for one in found}
             usual = {key: there[key] for key in there if key in USUAL and key not in taken}
-            chosen |= usual
+            found |= usual
         elif name == INPUTS:
-            chosen[name] = {TRL[meaning]: value for meaning, value in there.items() if meaning in TRL}
+            found[name] = {TRL[meaning]: value for meaning, value in there.items() if meaning in TRL}
         elif KNOWN.get(name) in there:
-            chosen[name] = there[KNOWN[name]]
+            found[name] = there[KNOWN[name]]
         elif parameter.default is parameter.empty and parameter.kind is not parameter.VAR_POSITIONAL:
             raise TypeError(f"the parameter {name!r} is unknown; expected names are {expected()}")
-    if INPUTS not in chosen and not any(KNOWN.get(name) == "log_probs" for name in chosen):
+    if INPUTS not in found and not any(KNOWN.get(name) == "log_probs" for name in found):
         raise TypeError(f"no parameter for the log-probabilities; expected names are {expected()}")
-    return chosen
+    return found
 
 
 USUAL = ("log_probs", "old_log_probs", "ref_log_probs", "advantages", "mask", "sequence_ids")

@@ -127,9 +127,12 @@ def raw_answer(loss: Loss, trial: Trial, how: Asked) -> Any:
 
 def _numpy(loss: Loss, trial: Trial, how: Asked) -> Answer:
     given = given_arrays(loss, trial, lambda array: np.array(array, dtype=_dtype(array, how)))
+    parameters = inspect.signature(loss).parameters
 
     def value(log_probs: Floats) -> Any:
-        return loss(**arguments.named(loss, {**given, "log_probs": np.array(log_probs, dtype=how.dtype)}))
+        return loss(
+            **arguments.chosen(parameters, {**given, "log_probs": np.array(log_probs, dtype=how.dtype)})
+        )
 
     answer = value(trial.log_probs)
     number = _summed(first_of(answer), how.weights)

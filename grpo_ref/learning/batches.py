@@ -11,7 +11,7 @@ from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.kernels.filters import all_groups
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.policies.policy import Actor, PolicyKind
-from grpo_ref.learning.policies.table import Visited, gather
+from grpo_ref.learning.policies.table import Visited
 from grpo_ref.learning.rollout import draw, redraw, with_steps
 from grpo_ref.learning.tasks.task import Task
 from grpo_ref.recipes import Recipe
@@ -99,8 +99,8 @@ def prepared(
         completions=batch,
         advantages=recipe.advantage(judged),
         mask=(batch.mask & taking_part[..., None]).astype(np.float64),
-        old_log_probs=gather(old.policy.log_probs, old.states, batch.tokens),
-        ref_log_probs=gather(ref.policy.log_probs, ref.states, batch.tokens),
+        old_log_probs=old.log_probs,
+        ref_log_probs=ref.log_probs,
     )
 
 

@@ -10,7 +10,7 @@ from grpo_ref.kernels.metrics import (
     mean_length,
     reward_width,
 )
-from grpo_ref.learning.policies.table import Visited, gather, gather_states
+from grpo_ref.learning.policies.table import Visited, gather_states
 from grpo_ref.learning.tasks.task import Task
 from grpo_ref.types import Completions
 
@@ -68,9 +68,7 @@ OF_POLICIES: dict[str, Callable[[Completions, Visited, Visited], Floats]] = {
     "entropy": lambda batch, old, ref: mean_entropy(
         gather_states(old.policy.entropies(), old.states), batch.mask
     ),
-    "ref_log_prob": lambda batch, old, ref: _per_completion(
-        gather(ref.policy.log_probs, ref.states, batch.tokens), batch.mask
-    ),
+    "ref_log_prob": lambda batch, old, ref: _per_completion(ref.log_probs, batch.mask),
 }
 """Those that need what the policies that drew the batch, and the references, say in its places."""
 
@@ -108,7 +106,7 @@ def _per_completion(values: Floats, mask: Bools) -> Floats:
     return sums
 
 
-def over_steps(log: Sequence[Metrics]) -> Metrics:
+def over_steps(log: "Sequence[Metrics]") -> Metrics:
     """Means over the steps."""
     xp = array_namespace(*log[0].values())
     steps = {name: [metrics[name] for metrics in log] for name in log[0]}

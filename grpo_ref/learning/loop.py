@@ -22,7 +22,7 @@ from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.curves import OF_REFERENCE, Metrics, metric_names
 from grpo_ref.learning.optim import State, clip_by_norm
 from grpo_ref.learning.policies.policy import Actor, PolicyKind
-from grpo_ref.learning.policies.table import TABLE, Visited, gather, gather_states, pull_back
+from grpo_ref.learning.policies.table import TABLE, Visited, gather_states, pull_back
 from grpo_ref.learning.prompts import prompt_probs
 from grpo_ref.learning.state import (
     TrainState,
@@ -209,7 +209,7 @@ def _gradient(
     policy, states, tokens = now.policy, now.states, batch.completions.tokens[:, part]
     mask = batch.mask[:, part]
     loss, token_gradient, metrics = policy_loss(
-        gather(policy.log_probs, states, tokens),
+        now.log_probs,
         batch.advantages[:, part],
         mask,
         recipe=recipe,

@@ -25,7 +25,7 @@ from grpo_ref.learning.policies.neural import (
     check_network,
 )
 from grpo_ref.learning.policies.parameters import check_sizes, joined
-from grpo_ref.learning.policies.table import gather, pull_back
+from grpo_ref.learning.policies.table import pull_back
 from grpo_ref.learning.rollout import draw
 from grpo_ref.learning.tasks.task import Examples, Task
 from grpo_ref.listing import unknown
@@ -196,10 +196,9 @@ def likelihood_gradient(
     prompts, tokens = examples.prompts[None, chosen], examples.tokens[None, chosen, None]
     mask = examples.mask[None, chosen, None]
     visited = actor.visit(task, prompts, tokens, tokens)
-    log_probs = gather(visited.policy.log_probs, visited.states, tokens)
     weights = mask / mask.sum()
     gradient = pull_back(-weights, visited.states, tokens, visited.policy.probs)
-    return -float((weights * log_probs).sum()), actor.pull_back(visited, gradient)
+    return -float((weights * visited.log_probs).sum()), actor.pull_back(visited, gradient)
 
 
 def sampled_reward(

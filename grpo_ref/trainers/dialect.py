@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -419,6 +420,7 @@ class Dialect:
         return set(groups) - self.ignored <= self.groups
 
 
+@cache
 def numbered(version: str) -> tuple[int, ...]:
     """The parts of a version's number, "0.14.1" as (0, 14, 1); empty for a name."""
     return tuple(map(int, version.split("."))) if re.fullmatch(r"\d+(\.\d+)+", version) else ()

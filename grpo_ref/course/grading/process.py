@@ -14,7 +14,7 @@ import shutil
 import signal
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 from grpo_ref.course.grading import nursery
@@ -72,7 +72,7 @@ class Process:
             raise RuntimeError("no process was started")
         return self.pipes.converse(request + b"\n", seconds)
 
-    def ask_together(self, requests: Sequence[bytes], seconds: float) -> None:
+    def ask_together(self, requests: Iterable[bytes], seconds: float) -> None:
         """A message to a process costs little."""
 
     def last_words(self) -> str:

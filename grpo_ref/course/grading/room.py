@@ -1,6 +1,6 @@
 """Where a student's file runs: what every kind of room for it can do, and what it may use there."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
@@ -70,8 +70,11 @@ class Room(Protocol):
     def ask(self, request: bytes, seconds: float) -> Answer:
         """Send a line, and have the line of the reply within this time."""
 
-    def ask_together(self, requests: Sequence[bytes], seconds: float) -> Answer | None:
-        """Send several, and have the replies as a list in one line; None if that is not done here."""
+    def ask_together(self, requests: Iterable[bytes], seconds: float) -> Answer | None:
+        """Send several, and have the replies as a list in one line; None if that is not done here.
+
+        They are made as they are taken, so that a room which does not take them costs nothing.
+        """
 
     def last_words(self) -> str:
         """How it came to its end, after it has died."""

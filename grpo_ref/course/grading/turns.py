@@ -4,7 +4,7 @@ It begins with what `inside.py` leaves there. Who runs the interpreter is anothe
 judge (`wasm.py`), or a page (`frontends/web/judge.py`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -96,7 +96,7 @@ class Turns:
         """Have a request answered."""
         return self._answered(f"_answer({self.path!r}, {request.decode()!r})", seconds)
 
-    def ask_together(self, requests: Sequence[bytes], seconds: float) -> Answer:
+    def ask_together(self, requests: Iterable[bytes], seconds: float) -> Answer:
         """Have several requests answered in one turn, which costs a millisecond."""
         lines = b" ".join(requests).decode()
         return self._answered(f"_answer_all({self.path!r}, {lines!r})", seconds)

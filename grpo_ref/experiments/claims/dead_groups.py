@@ -35,7 +35,7 @@ def gradients(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
     measures: Measures = {"dead groups": 1.0 - mixed.mean(-1)}
     for name, groups in (("dead", ~mixed), ("mixed", mixed)):
         mask = batch.mask & groups[..., None, None]
-        loss = policy_loss(log_probs, recipe.advantage(batch), mask, recipe=recipe)
+        loss = policy_loss(log_probs, recipe.advantage(batch), mask, recipe=recipe, metrics=())
         gradient = pull_back(loss.gradient, batch.states, batch.tokens, policy.probs)
         measures[f"gradient of {name} groups"] = np.sqrt((gradient**2).sum((-2, -1)))
     return measures

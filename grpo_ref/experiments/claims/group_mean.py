@@ -33,7 +33,9 @@ def _one_seed(generator: np.random.Generator, recipe: Recipe, group_size: int) -
     values = (policy.probs[0] * means).sum(-1)[batch.prompts]
     error = batch.rewards.mean(-1) - values
     log_probs = gather(policy.log_probs, batch.states, batch.tokens)
-    loss = policy_loss(log_probs, recipe.advantage(batch), batch.mask, recipe=recipe, max_length=1)
+    loss = policy_loss(
+        log_probs, recipe.advantage(batch), batch.mask, recipe=recipe, max_length=1, metrics=()
+    )
     ascent = -pull_back(loss.gradient, batch.states, batch.tokens, policy.probs)
     ascent = ascent * group_size / (group_size - 1)
     exact = exact_policy_gradient(means, logits)

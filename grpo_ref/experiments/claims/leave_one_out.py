@@ -50,7 +50,7 @@ def _ascents(recipe: Recipe, means: Floats, log_probs: Floats, groups: Integers)
     tokens = np.broadcast_to(groups[:, None, :, None], shape)
     states = np.broadcast_to(np.arange(CONTEXTS)[:, None, None], shape)
     advantages = recipe.advantage(rewards=means[states, tokens][..., 0])
-    loss = policy_loss(log_probs[states, tokens], advantages, np.ones(shape), recipe=recipe)
+    loss = policy_loss(log_probs[states, tokens], advantages, np.ones(shape), recipe=recipe, metrics=())
     probs = np.broadcast_to(np.exp(log_probs), (len(groups), CONTEXTS, ARMS))
     return -pull_back(loss.gradient, states, tokens, probs)
 

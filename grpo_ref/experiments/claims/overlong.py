@@ -96,6 +96,7 @@ def _ascent(recipe: Recipe, generator: np.random.Generator) -> Floats:
         batch.mask & recipe.admit(batch)[..., None],
         recipe=recipe,
         max_length=BUDGET,
+        metrics=(),
     )
     return -pull_back(loss.gradient, batch.states, batch.tokens, policy.probs)
 

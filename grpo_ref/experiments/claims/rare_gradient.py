@@ -88,7 +88,9 @@ def steps_on_a_batch(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
     for _ in range(STEPS):
         policy = policy_of(logits)
         log_probs = gather(policy.log_probs, batch.states, batch.tokens)
-        loss = policy_loss(log_probs, advantages, batch.mask, recipe=recipe, old_log_probs=old_log_probs)
+        loss = policy_loss(
+            log_probs, advantages, batch.mask, recipe=recipe, old_log_probs=old_log_probs, metrics=()
+        )
         kept = loss.gradient != 0.0
         shares.append([_share(kept, rare), _share(kept, counted & ~rare)])
         gradient = pull_back(loss.gradient, batch.states, batch.tokens, policy.probs)

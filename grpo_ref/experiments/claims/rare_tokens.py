@@ -61,7 +61,7 @@ def _stopped(recipe: Recipe, old: Policy, new: Policy) -> Floats:
     advantages = np.broadcast_to(np.repeat([1.0, -1.0], VOCABULARY), (*old.probs.shape[:2], 2 * VOCABULARY))
     log_probs, old_log_probs = (np.tile(one.log_probs, 2)[..., None] for one in (new, old))
     mask = np.ones(log_probs.shape)
-    loss = policy_loss(log_probs, advantages, mask, recipe=recipe, old_log_probs=old_log_probs)
+    loss = policy_loss(log_probs, advantages, mask, recipe=recipe, old_log_probs=old_log_probs, metrics=())
     none = (loss.gradient[..., 0] == 0.0).reshape(*old.probs.shape[:2], 2, VOCABULARY)
     stopped: Floats = none.mean(-2)
     return stopped

@@ -84,6 +84,7 @@ def _moments(recipe: Recipe, rewards: Floats, learner: Floats, samplers: Floats)
         np.ones(shape),
         recipe=recipe,
         rollout_log_probs=rollout.reshape(shape),
+        metrics=(),
     )
     states, tokens = (np.broadcast_to(x.reshape(-1, 1, 1, LENGTH), shape) for x in (STATES, TOKENS))
     probs = np.broadcast_to(np.exp(learner)[:, None], (*chances.shape, *learner.shape[1:]))

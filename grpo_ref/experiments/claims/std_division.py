@@ -44,7 +44,9 @@ def gradients(*, recipe: Recipe, group_size: int, seeds: int, seed: int) -> Meas
     policy = policy_of(np.broadcast_to(task.ref_logits, (seeds, *task.ref_logits.shape)))
     batch = rollout(task, policy.probs, prompts, uniforms)
     log_probs = gather(policy.log_probs, batch.states, batch.tokens)
-    loss = policy_loss(log_probs, recipe.advantage(batch), batch.mask, recipe=recipe, max_length=1)
+    loss = policy_loss(
+        log_probs, recipe.advantage(batch), batch.mask, recipe=recipe, max_length=1, metrics=()
+    )
     ascent = -pull_back(loss.gradient, batch.states, batch.tokens, policy.probs)[..., 0]
     return _weights(ascent / ascent[:, MIDDLE, None])
 

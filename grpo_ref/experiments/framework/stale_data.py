@@ -112,6 +112,7 @@ def expected_push(recipe: Recipe, stale: Stale) -> Floats:
         np.ones(shape),
         recipe=recipe,
         old_log_probs=np.broadcast_to(log_probs(stale.old), shape),
+        metrics=(),
     )
     return -pull_back(loss.gradient, STATES, TOKENS, stale.new.probs)
 

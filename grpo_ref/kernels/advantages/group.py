@@ -3,10 +3,12 @@
 Aᵢ = function of the rewards r of the G completions of one prompt,    rewards (..., P, G) -> (..., P, G)
 """
 
-from statistics import NormalDist
+import lazy_loader
 
 from grpo_ref.arrays import MEMBERS, Array, array_namespace, at_least
 from grpo_ref.kernels.advantages.moments import divisor, group_mean, reward_std, standardized, zero_if_equal
+
+statistics = lazy_loader.load("statistics")  # for those who score by ranks
 
 
 def raw_rewards(rewards: Array) -> Array:
@@ -178,7 +180,9 @@ def normal_scores(rewards: Array) -> Array:
     """
     xp = array_namespace(rewards)
     size = rewards.shape[MEMBERS]
-    quantiles = [NormalDist().inv_cdf((place + 1.0) / (2.0 * size)) for place in range(2 * size - 1)]
+    quantiles = [
+        statistics.NormalDist().inv_cdf((place + 1.0) / (2.0 * size)) for place in range(2 * size - 1)
+    ]
     table = xp.stack([xp.full_like(rewards[..., 0], quantile) for quantile in quantiles], axis=-1)
     place = xp.astype(_lead(rewards) + (size - 1.0), xp.int64)
     return xp.take_along_axis(table, place, axis=-1)

@@ -14,7 +14,7 @@ import numpy as np
 from grpo_ref.arrays import Array, Floats, Integers, array_namespace, check_finite, to_host
 from grpo_ref.learning.policies.parameters import Parts, Shapes, joined, size_of, views
 from grpo_ref.learning.policies.sampling import Choose, distribution_functions, inverted
-from grpo_ref.learning.policies.table import Visited, policy_of
+from grpo_ref.learning.policies.table import Visited, gather, policy_of
 from grpo_ref.learning.tasks.task import Task
 
 Cache = list[list[Array]]
@@ -163,7 +163,8 @@ class NeuralActor(NamedTuple):
         rows = xp.reshape(logits[:, :, -length:], (runs, -1, logits.shape[-1]))
         policy = policy_of(xp.astype(rows, xp.float64), temperature=self.temperature)
         places = xp.reshape(xp.arange(count * group_size * length), tokens.shape[1:])
-        return Visited(policy, xp.broadcast_to(places, tokens.shape), kept)
+        places = xp.broadcast_to(places, tokens.shape)
+        return Visited(policy, places, gather(policy.log_probs, places, tokens), kept)
 
     @no_overflow()
     def pull_back(self, visited: Visited, gradient: Floats) -> Floats:

@@ -45,7 +45,7 @@ class Policy(NamedTuple):
 
     def visit(self, task: Task, prompts: Integers, states: Integers, tokens: Integers) -> "Visited":
         """Every state of the automaton is a row already."""
-        return Visited(self, states)
+        return Visited(self, states, gather(self.log_probs, states, tokens))
 
     def pull_back(self, visited: "Visited", gradient: Floats) -> Floats:
         """The logits are the parameters."""
@@ -62,11 +62,13 @@ class Visited(NamedTuple):
     Attributes:
       policy: log-probabilities and probabilities (S, N, V), a row for each place.
       states: (S, P, G, T) the row in which each token was chosen.
+      log_probs: (S, P, G, T) of these tokens, in nats.
       kept: what the actor's way back needs.
     """
 
     policy: Policy
     states: Integers
+    log_probs: Floats
     kept: Any = None
 
 

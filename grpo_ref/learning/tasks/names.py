@@ -5,7 +5,7 @@ property that can be verified, and the KL penalty keeps the names name-like.
 """
 
 import csv
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from importlib.resources import files
@@ -104,13 +104,19 @@ def census_names() -> tuple[str, ...]:
     return tuple(sorted({row["name"] for row in csv.DictReader(text.splitlines())}))
 
 
+def _tokens(letters: str) -> list[int]:
+    """The number of each letter."""
+    first = ord(LETTERS[0])
+    return [code - first for code in letters.encode()]
+
+
 def _examples(known: Sequence[str], max_length: int) -> Examples:
     """Every name of the list that fits the budget, after its first letter."""
     short = [name for name in known if len(name) <= max_length]
     tokens = np.zeros((len(short), max_length), dtype=np.int64)
     mask = np.zeros(tokens.shape, dtype=bool)
     for row, name in enumerate(short):
-        tokens[row, : len(name)] = [*(LETTERS.index(letter) for letter in name[1:]), EOS]
+        tokens[row, : len(name)] = [*_tokens(name[1:]), EOS]
         mask[row, : len(name)] = True
     return Examples(np.array([LETTERS.index(name[0]) for name in short]), tokens, mask)
 
@@ -124,15 +130,14 @@ class _NGrams:
 
     def __init__(self, known: Sequence[str], context: int, min_count: int) -> None:
         self.context = context
-        self.counts: dict[str, Floats] = {}
+        counts: defaultdict[str, list[float]] = defaultdict(lambda: [0.0] * (EOS + 1))
         for name in known:
             written = START + name
-            following = [LETTERS.index(letter) for letter in name] + [EOS]
-            for end, token in enumerate(following, start=1):
+            for end, token in enumerate([*_tokens(name), EOS], start=1):
                 for length in range(min(context, end) + 1):
-                    row = self.counts.setdefault(written[end - length : end], np.zeros(EOS + 1))
-                    row[token] += 1
-        often = sorted(text for text, row in self.counts.items() if row.sum() >= min_count or not text)
+                    counts[written[end - length : end]][token] += 1
+        self.counts = {text: np.array(row) for text, row in counts.items()}
+        often = sorted(text for text, row in counts.items() if sum(row) >= min_count or not text)
         self.states = {text: index for index, text in enumerate(often)}
 
     def state_after(self, written: str) -> int:
@@ -183,5 +188,5 @@ def _codes(letters: Integers, lengths: Integers) -> Integers:
 
 def _codes_of(known: Sequence[str]) -> Integers:
     width = max(map(len, known))
-    letters = np.array([[LETTERS.index(letter) for letter in name.ljust(width, "a")] for name in known])
+    letters = np.array([_tokens(name.ljust(width, LETTERS[0])) for name in known])
     return _codes(letters, np.array([len(name) for name in known]))

@@ -144,7 +144,7 @@ def launch_of(words: Sequence[str], beside: Beside = nowhere, trainer: str = "")
       ValueError: if a word is neither a flag nor an override, or no trainer is known.
     """
     texts = [Text.of(word) for word in words]
-    start = started(words)
+    start = None if all(map(OVERRIDE.fullmatch, words)) else started(words)
     if start is not None:
         launch = _launched(texts[start.behind :], start.trainer, start.shown, {}, beside)
         return _with_trainer(replace(launch, why=f"`{start.shown}`", is_sure=True, is_whole=True), trainer)

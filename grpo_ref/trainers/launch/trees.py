@@ -7,12 +7,15 @@ files, `${oc.env:CLIP}`, or be computed by a function of the trainer's, `${eval:
 import json
 import posixpath
 import re
-import tomllib
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+import lazy_loader
+
 from grpo_ref.trainers.launch.values import Unknown, flat, read_yaml
+
+tomllib = lazy_loader.load("tomllib")  # for those who write one
 
 REFERENCE = re.compile(r"\$\{\s*(\.*[\w@/-][\w.@/\[\]-]*)\s*\}")
 SELECTION = re.compile(r"\$\{oc\.select:[\w.]+(,[\w.-]*)?\}")

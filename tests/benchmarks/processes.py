@@ -1,0 +1,159 @@
+"""Whole commands, as a user meets them: fresh processes, with imports and compilation, until they have ended.
+
+First the training of `training.py`, 300 updates, by us and by the peers that are installed (extra `bench`),
+each in a process of its own, warm. Then commands of the project, warm and cold. Warm is a command after
+another: all modules are compiled already. Cold is the first one after an installation that has compiled
+nothing: each module, of Python and of every package, is compiled from its source, because compiled files are
+looked for and written in an empty folder (PYTHONPYCACHEPREFIX).
+"""
+
+import argparse
+import importlib.util
+import os
+import shutil
+import statistics
+import subprocess
+import tempfile
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from measure import heading, interleaved, spread, versions
+from startup import program, python
+from training_peers import PEERS
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+CASES = {
+    "100 seeds, 1 epoch": (100, 1),
+    "100 seeds, 4 epochs": (100, 4),
+    "1 seed, 1 epoch": (1, 1),
+    "1 seed, 4 epochs": (1, 4),
+}
+PRELUDE = """
+from grpo_ref import GRPO, TASKS, TrainConfig, train, train_many
+task = TASKS["arithmetic"](largest=3)
+config = TrainConfig(
+    updates={updates}, seeds={seeds}, epochs={epochs}, prompts=16, group_size=8, learning_rate=0.3
+)
+"""
+OURS = "train_many, float32"
+SIDES = {
+    OURS: "for update in train_many(task, GRPO, config, dtype='float32'): pass",
+    "train": "for update in train(task, GRPO, config): pass",
+}
+CHOSEN = ("PyTorch, 1 thread", "JAX inverse CDF")
+"""The faster form of each library on a busy machine; `training.py` has them all."""
+PEER = "from training_peers import PEERS; PEERS[{peer!r}][1](task, config)()"
+NEW = "a new path"
+"""Stands for a run folder or a cache that is not there yet."""
+LOSS = """import numpy as np
+
+def loss(log_probs, old_log_probs, advantages, mask):
+    ratio = np.exp(np.where(mask > 0, log_probs - old_log_probs, 0.0))
+    gain = np.minimum(ratio * advantages[:, None], np.clip(ratio, 0.8, 1.2) * advantages[:, None])
+    return -np.where(mask > 0, gain, 0.0).sum() / (len(mask) * 1024)
+"""
+DR_GRPO = ("loss_type=dr_grpo", "scale_rewards=none", "max_completion_length=1024")
+COMMANDS = {
+    "train bandit": ("train", "bandit", "--out", NEW),
+    "train arithmetic": ("train", "arithmetic", "--out", NEW),
+    "train names": ("train", "names", "--out", NEW),
+    "train names, 1 seed, reward": ("train", "names", "--seeds", "1", "--metrics", "reward", "--out", NEW),
+    "experiment run group_mean": ("experiment", "run", "group_mean", "--cache", NEW),
+    "grade kl/k3": ("grade", "kl/k3", "--folder", "exercises"),
+    "grade": ("grade", "--folder", "exercises"),
+    "explain trl beta=0.04": ("explain", "trl", "beta=0.04"),
+    "check loss.py:loss": (
+        "check",
+        "loss.py:loss",
+        "--dialect",
+        "trl",
+        *(word for key in DR_GRPO for word in ("--set", key)),
+    ),
+}
+TRAINING, WARM, COLD = "training", "warm", "cold"
+Action = Callable[[], None]
+
+
+def main() -> None:
+    """Print the two tables."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--updates", type=int, default=300)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--only", default="", help=f"{TRAINING!r}, or a part of a command's name")
+    arguments = parser.parse_args()
+    heading("whole commands: median seconds [minimum, maximum]")
+    print(f"  load average before the start {os.getloadavg()[0]:.1f}: near 0 on an idle machine")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        if arguments.only in ("", TRAINING):
+            print_training(folder, arguments.updates, arguments.rounds)
+        if arguments.only != TRAINING:
+            print_commands(folder, arguments.only, arguments.rounds)
+
+
+def run(command: list[str], folder: Path, compiled: Path) -> None:
+    """One process, to its end, with its compiled modules there; what it prints is thrown away."""
+    compiles = {"PYTHONPYCACHEPREFIX": str(compiled), "PYTHONDONTWRITEBYTECODE": ""}
+    subprocess.run(command, check=True, cwd=folder, env=os.environ | compiles, capture_output=True)
+
+
+# ---- training --------------------------------------------------------------------------------------
+
+
+def print_training(folder: Path, updates: int, rounds: int) -> None:
+    """Each side of each case in processes of its own, and its time relative to ours of the same round."""
+    print("  " + ", ".join(f"{name} {version}" for name, version in versions(PEERS).items()))
+    peers = [name for name in CHOSEN if importlib.util.find_spec(PEERS[name][0])]
+    bodies = SIDES | {peer: PEER.format(peer=peer) for peer in peers}
+    for body in bodies.values():  # so that all modules are compiled
+        run(trainer(1, 1, 1, body), HERE, folder / "compiled")
+    for name, (seeds, epochs) in CASES.items():
+        actions = {
+            side: partial(run, trainer(updates, seeds, epochs, body), HERE, folder / "compiled")
+            for side, body in bodies.items()
+        }
+        seconds = interleaved(actions, rounds)
+        print(f"\n  {name}: seconds for {updates} updates, time relative to ours")
+        for side, values in seconds.items():
+            ratios = [theirs / ours for theirs, ours in zip(values, seconds[OURS], strict=True)]
+            print(f"    {side:20} {spread(values, 2):22} {spread(ratios, 2):22}")
+
+
+def trainer(updates: int, seeds: int, epochs: int, body: str) -> list[str]:
+    """A process that trains."""
+    return python(PRELUDE.format(updates=updates, seeds=seeds, epochs=epochs) + body)
+
+
+# ---- commands --------------------------------------------------------------------------------------
+
+
+def print_commands(folder: Path, only: str, rounds: int) -> None:
+    """Each command, warm and cold."""
+    shutil.copytree(ROOT / "solutions", folder / "exercises")
+    (folder / "loss.py").write_text(LOSS, encoding="utf-8")
+    print(f"\n  {'command':28} {WARM:22} {COLD:22} cold / warm")
+    for name, words in COMMANDS.items():
+        if only in name:
+            seconds = interleaved(warm_and_cold(words, folder), rounds)
+            factor = statistics.median(seconds[COLD]) / statistics.median(seconds[WARM])
+            print(f"  {name:28} {spread(seconds[WARM]):22} {spread(seconds[COLD]):22} {factor:.1f}")
+
+
+def warm_and_cold(words: tuple[str, ...], folder: Path) -> dict[str, Action]:
+    """A command, which writes to a new path each time, with its modules compiled and without."""
+
+    def new() -> Path:
+        return Path(tempfile.mkdtemp(dir=folder), "new")
+
+    def action(compiled: Path) -> None:
+        run(program(*(str(new()) if word is NEW else word for word in words)), folder, compiled)
+
+    kept = new()
+    action(kept)
+    return {WARM: lambda: action(kept), COLD: lambda: action(new())}
+
+
+if __name__ == "__main__":
+    main()
