@@ -10,6 +10,7 @@
 # make page   build the programs of the course in the browser, for grpo-ref web; needs Node.js
 # make test-web   try the pages in Chromium   make verdicts-web   every collected wrong answer too (a quarter of an hour)
 # make notebooks   make notebooks/*.ipynb from the scripts beside them, with their outputs (minutes)
+# make speed   measure what docs/speed.md tells, and draw it (a quarter of an hour)
 # make bench-gpu   benchmarks on a GPU; before it: make setup, then .venv/bin/pip install -e '.[cuda]'
 # Every target sets up .venv by itself. PYTHON chooses the interpreter (3.11 or later).
 
@@ -19,7 +20,7 @@ READY := .venv/ready-test
 READY_DEV := .venv/ready-dev
 READY_DOCS := .venv/ready-docs
 
-.PHONY: attack attack-sample demo test test-learning check lint types coverage docs notebooks page report bench bench-gpu setup \
+.PHONY: attack attack-sample demo test test-learning check lint types coverage docs notebooks page report bench bench-gpu speed setup \
 	site test-site test-web verdicts-web clean
 
 setup: $(READY)
@@ -97,6 +98,14 @@ bench: $(READY)
 	$(BIN)/python tests/benchmarks/learning.py
 	$(BIN)/python tests/benchmarks/many_seeds.py
 	$(ONE_THREAD) $(BIN)/python tests/benchmarks/neural.py
+
+speed: $(READY)
+	mkdir -p docs/speed
+	for name in logits training growth; do \
+		$(BIN)/python tests/benchmarks/$$name.py --json docs/speed/$$name.json --plot docs/speed/$$name.png || exit 1; \
+	done
+	$(BIN)/python tests/benchmarks/processes.py --json docs/speed/processes.json
+	$(BIN)/python docs/tables.py
 
 bench-gpu: $(READY)
 	$(BIN)/python tests/benchmarks/gpu.py

@@ -4,10 +4,14 @@ A block of a page stands between `<!-- NAME: made by make docs -->` and `<!-- en
 between these two is written by hand, so no table and no total can go stale. A test compares.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable
 from inspect import cleandoc
+from math import log
 from pathlib import Path
+from statistics import median
+from typing import Any
 
 from house import rooms
 
@@ -127,6 +131,75 @@ def first_catchers() -> str:
     return table(("exercise", "caught first by"), rows)
 
 
+def speed() -> str:
+    """How long the same work takes elsewhere, relative to ours in the same round."""
+    logits = _measured("logits")["seconds"]
+    training = {name: case["ms_an_update"] for name, case in _measured("training")["cases"].items()}
+    whole = {
+        f"{name}, 300 updates as a process": case for name, case in _measured("processes")["training"].items()
+    }
+    rows = [
+        (
+            work,
+            _median(next(iter(sides.values())), unit),
+            *(_relative(sides, names) for names in LIBRARIES.values()),
+        )
+        for part, unit in ((logits, "s"), (training, "ms"), (whole, "s"))
+        for work, sides in part.items()
+    ]
+    return table(("work", "ours", *LIBRARIES), rows)
+
+
+LIBRARIES = {
+    "PyTorch eager": ("PyTorch eager", "PyTorch, 1 thread", "PyTorch, 2 threads"),
+    "torch.compile": ("torch.compile",),
+    "JAX jit": ("JAX jit", "JAX inverse CDF", "JAX categorical"),
+}
+"""The forms of each library that are timed; the best of them counts."""
+
+
+def _relative(sides: dict[str, list[float]], names: tuple[str, ...]) -> str:
+    """Median of the rounds' ratios and their range, of the form with the least median."""
+    ours, forms = next(iter(sides.values())), [sides[name] for name in names if name in sides]
+    if not forms:
+        return ""
+    best = min(forms, key=median)
+    ratios = [theirs / mine for theirs, mine in zip(best, ours, strict=True)]
+    return f"{median(ratios):.2f} [{min(ratios):.2f}, {max(ratios):.2f}]"
+
+
+def _median(values: list[float], unit: str) -> str:
+    return f"{median(values):.2g} {unit}"
+
+
+def commands() -> str:
+    """How long whole commands take."""
+    rows = (
+        (f"`{name}`", *(f"{median(values):.2f} s" for values in sides.values()))
+        for name, sides in _measured("processes")["commands"].items()
+    )
+    return table(("command", "warm", "cold"), rows)
+
+
+def growth() -> str:
+    """How the cost grows with each size."""
+    rows = []
+    for title, sides in _measured("growth")["milliseconds"].items():
+        for side, cost in list(sides.items())[:-1]:
+            sizes, middle = [int(size) for size in cost], [median(values) for values in cost.values()]
+            slope = log(middle[-1] / middle[-2]) / log(sizes[-1] / sizes[-2])
+            told = (f"{value:.2g}" if value < 100 else f"{value:.0f}" for value in middle)
+            rows.append(
+                (title, f"`{side}`", f"{sizes[0]:,} to {sizes[-1]:,}", ", ".join(told), f"{slope:.2f}")
+            )
+    return table(("size", "ours", "from and to", "ms at each tenfold", "exponent"), rows)
+
+
+def _measured(name: str) -> Any:
+    """The figures of a benchmark, as `make speed` has written them."""
+    return json.loads((ROOT / "docs" / "speed" / f"{name}.json").read_text(encoding="utf-8"))
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     block.__name__: block
     for block in (
@@ -141,6 +214,9 @@ BLOCKS: dict[str, Callable[[], str]] = {
         rooms,
         attacks,
         first_catchers,
+        speed,
+        commands,
+        growth,
     )
 }
 

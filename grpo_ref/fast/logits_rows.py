@@ -201,25 +201,35 @@ def _is_same_memory(out: Logits, logits: Logits) -> bool:
 
 
 def share(action: Callable[[slice], None], work: Rows, threads: int) -> None:
-    """Do the blocks, a thread taking the next one when it is free; small work is not divided."""
+    """Do the blocks, each thread, this one too, taking the next when it is free; small work is not divided.
+
+    All blocks are done before an error is raised, and it is that of the first block which has one.
+    """
     if threads < 1:
         raise ValueError(f"threads: expected at least 1, got {threads}")
-    if work.logits.size < ALONE or threads == 1:
-        for rows in work.blocks(1):
-            action(rows)
-        return
-    futures = [_pool(threads).submit(action, rows) for rows in work.blocks(threads)]
+    threads = threads if work.logits.size >= ALONE else 1
+    blocks, errors = iter(work.blocks(threads)), dict[int, Exception]()
+
+    def take_blocks() -> None:
+        for rows in blocks:
+            try:
+                action(rows)
+            except Exception as error:
+                errors[rows.start] = error
+
+    others = [_pool(threads).submit(take_blocks) for _ in range(threads - 1)]
     try:
-        for future in futures:  # the first block with an error is the one that raises it
-            future.result()
+        take_blocks()
     finally:
-        wait(futures)
+        wait(others)
+    if errors:
+        raise errors[min(errors)]
 
 
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     """Threads that stay: to start them anew takes 0.2 ms, and on a busy machine ten times as long."""
-    return ThreadPoolExecutor(threads)
+    return ThreadPoolExecutor(threads - 1)
 
 
 if hasattr(os, "register_at_fork"):

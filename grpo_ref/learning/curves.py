@@ -106,7 +106,7 @@ def _per_completion(values: Floats, mask: Bools) -> Floats:
     return sums
 
 
-def over_steps(log: "Sequence[Metrics]") -> Metrics:
+def over_steps(log: Sequence[Metrics]) -> Metrics:
     """Means over the steps."""
     xp = array_namespace(*log[0].values())
     steps = {name: [metrics[name] for metrics in log] for name in log[0]}

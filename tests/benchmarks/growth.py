@@ -161,7 +161,8 @@ def draw(figures: dict[str, dict[str, dict[int, list[float]]]], path: Path) -> N
                 [first, last], [level * first / last, level], color="0.6", linewidth=0.7, label="linear"
             )
             axes.set(xscale="log", yscale="log", xlabel=title, ylabel="milliseconds")
-            axes.legend(fontsize=6, frameon=False)
+            axes.margins(y=0.3)
+            axes.legend(fontsize=6, frameon=False, loc="upper left")
         figure.savefig(path, dpi=150)
 
 

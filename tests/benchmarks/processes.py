@@ -9,6 +9,7 @@ looked for and written in an empty folder (PYTHONPYCACHEPREFIX).
 
 import argparse
 import importlib.util
+import json
 import os
 import shutil
 import statistics
@@ -17,8 +18,9 @@ import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from measure import heading, interleaved, spread, versions
+from measure import heading, interleaved, machine, spread, versions
 from startup import program, python
 from training_peers import PEERS
 
@@ -74,6 +76,8 @@ COMMANDS = {
 }
 TRAINING, WARM, COLD = "training", "warm", "cold"
 Action = Callable[[], None]
+Figures = dict[str, dict[str, list[float]]]
+"""Case -> side -> seconds of each round."""
 
 
 def main() -> None:
@@ -82,15 +86,19 @@ def main() -> None:
     parser.add_argument("--updates", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", default="", help=f"{TRAINING!r}, or a part of a command's name")
+    parser.add_argument("--json", type=Path, help="write the figures here as well")
     arguments = parser.parse_args()
     heading("whole commands: median seconds [minimum, maximum]")
     print(f"  load average before the start {os.getloadavg()[0]:.1f}: near 0 on an idle machine")
+    figures: dict[str, Any] = {"machine": machine() | versions(PEERS)}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if arguments.only in ("", TRAINING):
-            print_training(folder, arguments.updates, arguments.rounds)
+            figures["training"] = measure_training(folder, arguments.updates, arguments.rounds)
         if arguments.only != TRAINING:
-            print_commands(folder, arguments.only, arguments.rounds)
+            figures["commands"] = measure_commands(folder, arguments.only, arguments.rounds)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(figures) + "\n")
 
 
 def run(command: list[str], folder: Path, compiled: Path) -> None:
@@ -102,23 +110,25 @@ def run(command: list[str], folder: Path, compiled: Path) -> None:
 # ---- training --------------------------------------------------------------------------------------
 
 
-def print_training(folder: Path, updates: int, rounds: int) -> None:
+def measure_training(folder: Path, updates: int, rounds: int) -> Figures:
     """Each side of each case in processes of its own, and its time relative to ours of the same round."""
     print("  " + ", ".join(f"{name} {version}" for name, version in versions(PEERS).items()))
     peers = [name for name in CHOSEN if importlib.util.find_spec(PEERS[name][0])]
     bodies = SIDES | {peer: PEER.format(peer=peer) for peer in peers}
     for body in bodies.values():  # so that all modules are compiled
         run(trainer(1, 1, 1, body), HERE, folder / "compiled")
+    figures: Figures = {}
     for name, (seeds, epochs) in CASES.items():
         actions = {
             side: partial(run, trainer(updates, seeds, epochs, body), HERE, folder / "compiled")
             for side, body in bodies.items()
         }
-        seconds = interleaved(actions, rounds)
+        seconds = figures[name] = interleaved(actions, rounds)
         print(f"\n  {name}: seconds for {updates} updates, time relative to ours")
         for side, values in seconds.items():
             ratios = [theirs / ours for theirs, ours in zip(values, seconds[OURS], strict=True)]
             print(f"    {side:20} {spread(values, 2):22} {spread(ratios, 2):22}")
+    return figures
 
 
 def trainer(updates: int, seeds: int, epochs: int, body: str) -> list[str]:
@@ -129,16 +139,18 @@ def trainer(updates: int, seeds: int, epochs: int, body: str) -> list[str]:
 # ---- commands --------------------------------------------------------------------------------------
 
 
-def print_commands(folder: Path, only: str, rounds: int) -> None:
+def measure_commands(folder: Path, only: str, rounds: int) -> Figures:
     """Each command, warm and cold."""
     shutil.copytree(ROOT / "solutions", folder / "exercises")
     (folder / "loss.py").write_text(LOSS, encoding="utf-8")
+    figures: Figures = {}
     print(f"\n  {'command':28} {WARM:22} {COLD:22} cold / warm")
     for name, words in COMMANDS.items():
         if only in name:
-            seconds = interleaved(warm_and_cold(words, folder), rounds)
+            seconds = figures[name] = interleaved(warm_and_cold(words, folder), rounds)
             factor = statistics.median(seconds[COLD]) / statistics.median(seconds[WARM])
             print(f"  {name:28} {spread(seconds[WARM]):22} {spread(seconds[COLD]):22} {factor:.1f}")
+    return figures
 
 
 def warm_and_cold(words: tuple[str, ...], folder: Path) -> dict[str, Action]:
