@@ -22,16 +22,11 @@ from typing import Any
 
 from measure import heading, interleaved, machine, spread, versions
 from startup import program, python
+from training import CASES
 from training_peers import PEERS
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
-CASES = {
-    "100 seeds, 1 epoch": (100, 1),
-    "100 seeds, 4 epochs": (100, 4),
-    "1 seed, 1 epoch": (1, 1),
-    "1 seed, 4 epochs": (1, 4),
-}
 PRELUDE = """
 from grpo_ref import GRPO, TASKS, TrainConfig, train, train_many
 task = TASKS["arithmetic"](largest=3)
