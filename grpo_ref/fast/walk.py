@@ -41,6 +41,7 @@ class Walk:
         following = task.transitions.T[:, None, :]
         following = np.where(following == END, self.finished, following + self.first)
         self.following = np.append(following, self.finished)
+        self.token_of = np.append(np.repeat(np.arange(vocabulary), self.rows), 0)
         halves = [1 << power for power in reversed(range((vocabulary - 1).bit_length()))]
         self.cumulative = np.full((vocabulary + 2 ** len(halves), runs, states), np.inf, dtype)
         flat = self.cumulative.reshape(-1)
@@ -77,8 +78,7 @@ class Walk:
 
     def judged(self, prompts: Integers) -> Any:
         """What the slots of a recipe may read: `Completions` without the states."""
-        mask = self.entries != self.finished
-        tokens, mask = back(self.entries // self.rows * mask), back(mask)
+        tokens, mask = back(self.token_of.take(self.entries)), back(self.entries != self.finished)
         components = self.task.verify(prompts, tokens, mask)
         rewards = sum(components[..., k] * weight for k, weight in enumerate(self.task.weights))
         seen = {"prompts": prompts, "tokens": tokens, "mask": mask, "ended": self.state == self.finished}
