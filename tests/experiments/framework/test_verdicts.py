@@ -30,7 +30,7 @@ def test_outcome(low, high, expect, margin, expected):
 RULE = {
     "all hold": (["holds", "holds"], "supported"),
     "some hold": (["holds", "opposite"], "depends"),
-    "none holds": (["not shown", "opposite"], "not supported"),
+    "none holds": (["not shown", "opposite"], "not shown"),
     "all opposite": (["opposite", "opposite"], "opposite"),
 }
 
