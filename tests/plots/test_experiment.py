@@ -37,6 +37,6 @@ def test_a_grid_shows_what_was_chosen():
     grid, *_ = experiment_figure(FAMILY, result).axes
     drawn = {bars.get_label(): bars.lines[0].get_ydata() for bars in grid.containers}
     for label, scores in result.tuning.items():
-        np.testing.assert_allclose(drawn[label], [values.mean() for values in scores.values()])
+        assert drawn[label].tolist() == [values.mean() for values in scores.values()]
     rings = [line for line in grid.get_lines() if line.get_markersize() == 11]
     assert [ring.get_xdata().tolist() for ring in rings] == [[0.3], [0.3]]
