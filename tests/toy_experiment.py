@@ -5,7 +5,16 @@ import time
 
 import numpy as np
 
-from grpo_ref.experiments.framework.experiment import Curves, Experiment, Points, Prediction, arm
+from grpo_ref.experiments.framework.experiment import (
+    Curves,
+    Experiment,
+    Grid,
+    Points,
+    Prediction,
+    Tuning,
+    arm,
+    tuned,
+)
 
 
 def shifted(*, by, seeds, seed):
@@ -36,4 +45,31 @@ TOY = Experiment(
     remark="Nothing more.",
     chosen="Nothing was.",
     exhibit=lambda: "| a sample |\n|---|\n| of nothing |",
+)
+
+
+def on_a_task(*, gain, rate, seeds, seed):
+    """Best at a rate of 0.3; the task adds much that all arms share, and a little that they do not."""
+    task = np.random.default_rng([seed, 1])
+    shared, own = task.normal(), 0.1 * task.normal()
+    return {
+        "level": shifted(by=shared + gain * (1.0 + own) - (rate - 0.3) ** 2, seeds=seeds, seed=seed)["level"]
+    }
+
+
+RATES = Tuning("rate", (0.1, 0.3, 1.0), by="level")
+FAMILY = Experiment(
+    name="family",
+    group="toy",
+    claim="More is more on every task.",
+    source="nobody",
+    run="Numbers are drawn.",
+    measured="Their level.",
+    arms={"low": tuned(on_a_task, RATES, gain=0.0), "high": tuned(on_a_task, RATES, gain=1.0)},
+    predictions=(
+        Prediction("High is higher than low", "level", "high", "more", "low", main=True),
+        Prediction("High is far higher than low", "level", "high", "more", "low", margin=2.0),
+    ),
+    panels=(Grid("level (units)"), Points("level", "level (units)")),
+    family="Each task adds a number of its own.",
 )

@@ -9,7 +9,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 
 from grpo_ref.experiments.framework.experiment import Experiment
-from grpo_ref.experiments.framework.summary import Summary, what_fails
+from grpo_ref.experiments.framework.summary import Summary, chosen, what_fails
 from grpo_ref.frontends.web_page import web_page
 
 BEGIN, END = "<!-- verdicts: made by grpo-ref experiment report -->", "<!-- end of verdicts -->"
@@ -24,8 +24,17 @@ RULE = (
     " seeds lies on the predicted side, beyond the margin where one is given; it is *opposite* if the whole"
     " interval lies beyond the margin on the other side. A prediction of equality *holds* if the whole"
     " interval lies within the margin, and is *opposite*, that is, refuted, if it lies wholly outside, on"
-    " either side. Anything else is *not shown*. A claim is *supported* if all its predictions hold, and"
-    " *opposite* if all are opposite; it *depends* if some hold, and is *not supported* if none does."
+    " either side. Anything else is *not shown*. The verdict on a claim is that of its main predictions, in"
+    " bold, which were named before the others; where none is named, all decide. It is *supported* if all of"
+    " these hold, and *opposite* if all are opposite; it *depends* if some hold, and is *not shown* if none"
+    " does."
+)
+FAMILIES = (
+    "The tasks: where a section says how tasks are drawn, every difference is the mean of a few seeds on one"
+    " task, and the interval is over tasks drawn anew. There each arm is compared at its own best setting,"
+    " chosen on other tasks of the family. *Share* is the share of the tasks, or of the seeds, on which the"
+    " difference has the predicted sign; *smallest* is the least difference that the experiment could have"
+    " shown."
 )
 NUMBERS = (
     "The numbers: the intervals of one experiment hold together with 95 % confidence (Bonferroni). The"
@@ -80,6 +89,7 @@ def markdown_page(experiments: Mapping[str, Experiment], found: Summary) -> str:
         " mechanism, not about large models.",
         CAVEAT,
         RULE,
+        FAMILIES,
         NUMBERS,
         verdict_table(experiments, found),
     ]
@@ -89,32 +99,43 @@ def markdown_page(experiments: Mapping[str, Experiment], found: Summary) -> str:
 
 def _section(experiment: Experiment, one: Mapping[str, Any]) -> str:
     rows = [
-        "| prediction | measure | difference [interval] | margin | p | d | outcome |",
-        "|---|---|---|---|---|---|---|",
+        "| prediction | measure | difference [interval] | margin | p | d | share | outcome |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for finding in one["findings"]:
         no_size = finding["size"] is None or abs(finding["mean"]) < ROUNDING
         size = "" if no_size else f"{finding['size']:.2f}"
         p = "" if finding["expect"] == "same" else f"{finding['p']:.2g}"
         numbers = effect(finding["mean"], finding["low"], finding["high"])
+        says = f"**{_cell(finding['says'])}**" if finding["main"] else _cell(finding["says"])
         rows.append(
-            f"| {_cell(finding['says'])} | {_cell(_compared(finding))} | {numbers} | {finding['margin']:g} |"
-            f" {p} | {size} | {finding['outcome']} |"
+            f"| {says} | {_cell(_compared(finding))} | {numbers} | {finding['margin']:g} |"
+            f" {p} | {size} | {finding['share']:.0%} | {_outcome(finding)} |"
         )
     depends = [what_fails(one["findings"])] if one["verdict"] == "depends" else []
     remark = [experiment.remark] if experiment.remark else []
-    chosen = f" **Chosen after trial runs.** {experiment.chosen}" if experiment.chosen else ""
+    after = f" **Chosen after trial runs.** {experiment.chosen}" if experiment.chosen else ""
     name = experiment.name
+    family = f" **Tasks.** {experiment.family} {one['pairs']} tasks are judged." if experiment.family else ""
+    best = f" **Chosen by arm.** {chosen(one['tuning'])}." if one["tuning"] else ""
     parts = [
         f"## {name}",
         f"**Claim.** {experiment.claim} ({experiment.source})",
         f"**Verdict: {one['verdict']}.** {' '.join(depends + remark)}".strip(),
-        f"**Run.** {experiment.run} **Measured.** {experiment.measured}{chosen}",
+        f"**Run.** {experiment.run} **Measured.** {experiment.measured}{family}{best}{after}",
         "\n".join(rows),
         f"![{name}: {experiment.claim}]({name}.png)",
         one["exhibit"],
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _outcome(finding: Mapping[str, Any]) -> str:
+    """With what would have been seen, where nothing was shown; what is no more than arithmetic is said."""
+    smallest = finding["margin"] + (finding["high"] - finding["low"]) / 2.0
+    if finding["outcome"] == "not shown":
+        return f"not shown (smallest {smallest:.2g})"
+    return f"{finding['outcome']}{' (exact)' if finding['low'] == finding['high'] else ''}"
 
 
 def html_page(markdown: str, folder: Path) -> str:

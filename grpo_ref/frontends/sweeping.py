@@ -12,7 +12,7 @@ from grpo_ref import plots
 from grpo_ref.experiments.framework.cache import Cache
 from grpo_ref.experiments.framework.experiment import Experiment
 from grpo_ref.experiments.framework.summary import Summary, save, summary
-from grpo_ref.experiments.framework.sweep import collected, jobs_of, sweep
+from grpo_ref.experiments.framework.sweep import collected, jobs_of, sweep_all, tuning_jobs
 from grpo_ref.experiments.framework.verdicts import ClaimResult
 from grpo_ref.files import replace_text
 from grpo_ref.frontends.experiment_report import (
@@ -26,7 +26,7 @@ from grpo_ref.frontends.output import INTERRUPTED
 from grpo_ref.frontends.progress import ProgressBar
 from grpo_ref.frontends.tables import new_console, print_table
 
-STYLES = {"supported": "green", "opposite": "red", "depends": "yellow", "not supported": "magenta"}
+STYLES = {"supported": "green", "opposite": "red", "depends": "yellow", "not shown": "magenta"}
 
 
 def print_list(experiments: Iterable[Experiment]) -> None:
@@ -63,10 +63,11 @@ def run(
       click.exceptions.Exit: after Ctrl-C.
     """
     store = Cache(cache)
-    work = [job for experiment in experiments for job in jobs_of(experiment, seeds=seeds, seed=seed)]
+    parts = sum(len(tuning_jobs(one)) + len(jobs_of(one, seeds=seeds)) for one in experiments)
+    work = sweep_all(experiments, store, seeds=seeds, seed=seed, workers=workers, scheduler=scheduler)
     try:
-        with ProgressBar(f"{_counted(len(experiments))}, {seeds} seeds", "part", len(work)) as progress:
-            for done, job in enumerate(sweep(work, store, workers=workers, scheduler=scheduler), start=1):
+        with ProgressBar(f"{_counted(len(experiments))}, {seeds} seeds", "part", parts) as progress:
+            for done, job in enumerate(work, start=1):
                 progress.show(done, job.experiment)
     except KeyboardInterrupt:
         click.echo("\nstopped; what is done is stored, continue with the same command", err=True)
@@ -117,11 +118,11 @@ def _counted(number: int) -> str:
 
 def _print(experiment: Experiment, result: ClaimResult) -> None:
     console = new_console(highlight=False)
-    seeds = result.findings[0].estimate.seeds
+    pairs = f"{result.findings[0].estimate.pairs} {'tasks' if experiment.family else 'seeds'}"
     verdict = f"[{STYLES[result.verdict]}]{result.verdict}[/]"
-    console.print(f"[bold]{experiment.name}[/]  {verdict}  ({seeds} seeds)")
+    console.print(f"[bold]{experiment.name}[/]  {verdict}  ({pairs})")
     console.print(f"  {experiment.claim}", markup=False, soft_wrap=True)
-    for prediction, estimate, outcome in result.findings:
+    for prediction, estimate, outcome, _ in result.findings:
         numbers = f"{prediction.measure} {effect(estimate.mean, estimate.low, estimate.high)}"
         console.print(f"    {outcome:9}  {prediction.says}: {numbers}", markup=False, soft_wrap=True)
 

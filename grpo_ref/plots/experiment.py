@@ -11,9 +11,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FormatStrFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from grpo_ref.arrays import Floats
-from grpo_ref.experiments.framework.experiment import Curves, Experiment, Measures, Points
+from grpo_ref.experiments.framework.experiment import Curves, Experiment, Grid, Measures, Points
 from grpo_ref.experiments.framework.statistics import interval
-from grpo_ref.experiments.framework.verdicts import ClaimResult, Finding
+from grpo_ref.experiments.framework.verdicts import ClaimResult, Finding, Scores
 from grpo_ref.plots.style import COLOURS, LINES, MARKERS, figure_style, grid, new_figure, save
 
 OUTCOMES = {"holds": "holds", "opposite": "OPPOSITE", "not shown": "not shown"}
@@ -53,11 +53,13 @@ def experiment_figure(experiment: Experiment, result: ClaimResult) -> Figure:
         left, right = figure.subfigures(1, 2, width_ratios=[panels, 1.0], squeeze=False)[0]
         axes = np.atleast_1d(left.subplots(1, panels))
         for axis, panel, place in zip(axes, experiment.panels, places, strict=True):
-            _draw_panel(axis, panel, result.measures, place)
+            _draw_panel(axis, panel, result, place)
         for axis, finding in zip(np.atleast_1d(right.subplots(rows, 1)), result.findings, strict=True):
             _draw_finding(axis, finding)
-        seeds = result.findings[0].estimate.seeds
-        left.suptitle(f"mean of {seeds} seeds; band or bar: its 95 % interval", fontsize=8)
+        pairs = f"{result.findings[0].estimate.pairs} {'tasks' if experiment.family else 'seeds'}"
+        left.suptitle(
+            f"{experiment.name}: {result.verdict}; mean of {pairs}, with its 95 % interval", fontsize=8
+        )
         right.suptitle("differences with 95 % intervals that hold together;\ngrey: as predicted", fontsize=8)
     return figure
 
@@ -69,7 +71,7 @@ def _places(experiment: Experiment, measures: Mapping[str, Measures]) -> list[di
     """
     found: list[dict[str, int]] = []
     for panel in experiment.panels:
-        names = _arms(panel, measures) if isinstance(panel, Curves) else list(panel.x)
+        names = list(panel.x) if isinstance(panel, Points) else _arms(panel, measures)
         before = found[-1] if found and found[-1].keys() & set(names) else {}
         everyone = dict.fromkeys([*before, *names])
         found.append({name: place for place, name in enumerate(everyone)})
@@ -77,12 +79,14 @@ def _places(experiment: Experiment, measures: Mapping[str, Measures]) -> list[di
 
 
 def _draw_panel(
-    axis: Axes, panel: Curves | Points, measures: Mapping[str, Measures], places: Mapping[str, int]
+    axis: Axes, panel: Curves | Points | Grid, result: ClaimResult, places: Mapping[str, int]
 ) -> None:
     if isinstance(panel, Curves):
-        _draw_curves(axis, panel, measures, places)
+        _draw_curves(axis, panel, result.measures, places)
+    elif isinstance(panel, Points):
+        _draw_points(axis, panel, result.measures, places)
     else:
-        _draw_points(axis, panel, measures, places)
+        _draw_grid(axis, panel, result.tuning, places)
     axis.set_ylabel(panel.ylabel)
     for side in panel.log:
         _logarithmic(axis, side)
@@ -110,6 +114,17 @@ def _draw_curves(
         width = max(2.4 - 0.2 * index, 1.0)  # lines that lie on each other stay visible
         axis.plot(x, middle, color=colour, linestyle=LINES[index % len(LINES)], linewidth=width, label=label)
     axis.set_xlabel(panel.xlabel)
+    axis.legend(frameon=False, fontsize=8)
+
+
+def _draw_grid(axis: Axes, panel: Grid, tuning: Mapping[str, Scores], places: Mapping[str, int]) -> None:
+    """The scores of each arm over its grid, and a ring about the best."""
+    for label in panel.arms or tuning:
+        index, scores = places[label], tuning[label]
+        _draw_series(axis, list(scores), list(scores.values()), index, LINES[index % len(LINES)], label)
+        best = max(scores, key=lambda value: scores[value].mean())
+        axis.plot([best], [scores[best].mean()], "o", markersize=11, fillstyle="none", color="black")
+    axis.set_xlabel(f"{panel.xlabel}; ringed: chosen")
     axis.legend(frameon=False, fontsize=8)
 
 
@@ -151,13 +166,15 @@ def _draw_series(
     )
 
 
-def _arms(panel: Curves | Points, measures: Mapping[str, Measures]) -> list[str]:
+def _arms(panel: Curves | Points | Grid, measures: Mapping[str, Measures]) -> list[str]:
+    if isinstance(panel, Grid):
+        return list(panel.arms or measures)
     return list(panel.arms) or [label for label, found in measures.items() if panel.measure in found]
 
 
 def _draw_finding(axis: Axes, finding: Finding) -> None:
     """One prediction, in the units of its measure."""
-    (says, measure, left, expect, right, margin), estimate, outcome = finding
+    (says, measure, left, expect, right, margin, main), estimate, outcome, share = finding
     ends = [estimate.low, estimate.high, 0.0, -margin, margin]
     reach = 0.12 * (max(ends) - min(ends)) or 1.0
     edges = (min(ends) - reach, max(ends) + reach)
@@ -178,5 +195,6 @@ def _draw_finding(axis: Axes, finding: Finding) -> None:
     axis.spines["left"].set_visible(False)
     axis.tick_params(axis="x", labelsize=7)
     axis.xaxis.set_major_locator(MaxNLocator(5))
-    axis.set_title(f"{textwrap.fill(says, 62)}: {OUTCOMES[outcome]}", fontsize=7.5, loc="left")
+    title = textwrap.fill(f"{says}: {OUTCOMES[outcome]} ({share:.0%} of the pairs)", 66)
+    axis.set_title(title, fontsize=7.5, loc="left", weight="bold" if main else "normal")
     axis.set_xlabel(f"{measure}: {left} - {right}", fontsize=7)

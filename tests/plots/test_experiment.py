@@ -1,5 +1,5 @@
 import numpy as np
-from toy_experiment import TOY
+from toy_experiment import FAMILY, TOY
 
 from grpo_ref.experiments.framework.sweep import run_experiment
 from grpo_ref.plots import experiment_figure, plot_experiment
@@ -14,7 +14,7 @@ def test_figure_shows_every_panel_and_every_prediction():
     for line, arm in zip(curve.get_lines(), TOY.arms, strict=True):
         np.testing.assert_allclose(line.get_ydata(), RESULT.measures[arm]["curve"].mean(0))
     titles = [axis.get_title(loc="left") for axis in predictions]
-    assert titles == [f"{finding.prediction.says}: {finding.outcome}" for finding in RESULT.findings]
+    assert titles == [f"{one.prediction.says}: {one.outcome} (100% of the pairs)" for one in RESULT.findings]
 
 
 def test_an_interval_is_drawn_in_the_units_of_its_measure():
@@ -30,3 +30,13 @@ def test_the_file_holds_the_figure(tmp_path):
     text = (tmp_path / "toy.svg").read_text()
     assert text.count("as predicted") == 1
     assert len(text) > 10_000
+
+
+def test_a_grid_shows_what_was_chosen():
+    result = run_experiment(FAMILY, seeds=12)
+    grid, *_ = experiment_figure(FAMILY, result).axes
+    drawn = {bars.get_label(): bars.lines[0].get_ydata() for bars in grid.containers}
+    for label, scores in result.tuning.items():
+        assert drawn[label].tolist() == [values.mean() for values in scores.values()]
+    rings = [line for line in grid.get_lines() if line.get_markersize() == 11]
+    assert [ring.get_xdata().tolist() for ring in rings] == [[0.3], [0.3]]

@@ -32,6 +32,10 @@ class Job(NamedTuple):
     seeds: int
     seed: int
 
+    def run(self) -> Measures:
+        """Do it."""
+        return self.arm.run(**self.arm.settings, seeds=self.seeds, seed=self.seed)
+
     @property
     def key(self) -> str:
         """Hash of the code and of all settings: equal keys, equal results."""
@@ -80,6 +84,17 @@ class Cache:
                 return dict(arrays)
         except (OSError, ValueError, EOFError, zipfile.BadZipFile):
             return None
+
+    def require(self, job: Job) -> Measures:
+        """The measures.
+
+        Raises:
+          ValueError: if the job is not done yet.
+        """
+        measures = self.get(job)
+        if measures is None:
+            raise ValueError(f"{job.experiment}: arm {job.label!r} was not run with these settings")
+        return measures
 
     def put(self, job: Job, measures: Measures) -> None:
         """Store the measures of a job."""

@@ -6,6 +6,11 @@
 
 An arm is a function with settings. It is called with `seeds` and `seed` and returns one number per seed for
 each measure, or one number per seed and update for a curve; arms are compared seed by seed.
+
+A phenomenon that is seen on one task may be the task's. So an experiment may have a family of tasks: each
+call of an arm then draws its own task from `seed`, all seeds of the call learn it, and arms are compared task
+by task. What a fair comparison needs, as the learning rate, is chosen for each arm by itself, on tasks of the
+family that are never judged.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -20,23 +25,49 @@ Measures = dict[str, Floats]
 Expectation = Literal["more", "less", "same"]
 
 
+class Tuning(NamedTuple):
+    """A setting that is chosen for an arm before it is judged.
+
+    Attributes:
+      setting: its name.
+      values: the grid.
+      by: name of the measure, one number per seed, whose mean is largest at the value that is chosen.
+    """
+
+    setting: str
+    values: Sequence[Any]
+    by: str
+
+
 @dataclass(frozen=True)
 class Arm:
     """One side of a prediction.
 
     Attributes:
       run: called as run(**settings, seeds=S, seed=base) -> Measures; the results of a seed must not depend on
-        the number of seeds.
+        the number of seeds. Where the experiment has a family, the task is drawn from `seed`.
       settings: plain values, recipes and functions; they are part of the key of a stored result.
+      tuning: what is chosen for this arm, or None.
     """
 
     run: Callable[..., Measures]
     settings: Mapping[str, Any]
+    tuning: Tuning | None = None
+
+    def at(self, value: Any) -> "Arm":
+        """The same arm with a value for what is tuned."""
+        assert self.tuning is not None
+        return Arm(self.run, {**self.settings, self.tuning.setting: value})
 
 
 def arm(run: Callable[..., Measures], **settings: Any) -> Arm:
     """A function and its settings as an arm."""
     return Arm(run, settings)
+
+
+def tuned(run: Callable[..., Measures], tuning: Tuning, **settings: Any) -> Arm:
+    """An arm that is compared at the best value of one of its settings."""
+    return Arm(run, settings, tuning)
 
 
 class Prediction(NamedTuple):
@@ -49,6 +80,7 @@ class Prediction(NamedTuple):
       expect: "more", "less" or "same".
       right: label of another arm, or a number that theory gives.
       margin: the largest difference that does not matter, in units of the measure.
+      main: whether the verdict on the claim is decided by it; if none is main, all decide together.
     """
 
     says: str
@@ -57,6 +89,7 @@ class Prediction(NamedTuple):
     expect: Expectation
     right: str | float
     margin: float = 0.0
+    main: bool = False
 
 
 class Curves(NamedTuple):
@@ -77,6 +110,22 @@ class Curves(NamedTuple):
     x: Sequence[float] = ()
     arms: Sequence[str] = ()
     log: str = ""
+
+
+class Grid(NamedTuple):
+    """A panel with a line for each arm over the values among which its setting was chosen.
+
+    Attributes:
+      ylabel: the measure by which it was chosen, with its unit.
+      xlabel: the setting, with its unit.
+      arms: which arms; by default all that were tuned.
+      log: "", "x", "y" or "xy".
+    """
+
+    ylabel: str
+    xlabel: str = "learning rate"
+    arms: Sequence[str] = ()
+    log: str = "x"
 
 
 class Points(NamedTuple):
@@ -118,6 +167,7 @@ class Experiment:
       remark: a sentence that the reader of the verdict needs, or "".
       chosen: what of the environment or the predictions was chosen after a look at results, or "".
       exhibit: makes a piece of Markdown to look at, as samples of the policies; None if there is none.
+      family: how each task is drawn, in a sentence or two; "" if there is but one.
     """
 
     name: str
@@ -128,15 +178,18 @@ class Experiment:
     measured: str
     arms: Mapping[str, Arm]
     predictions: tuple[Prediction, ...]
-    panels: tuple[Curves | Points, ...]
+    panels: tuple[Curves | Points | Grid, ...]
     remark: str = ""
     chosen: str = ""
     exhibit: Callable[[], str] | None = None
+    family: str = ""
 
     def mutated(self, change: Callable[[Recipe], Recipe]) -> "Experiment":
         """The same experiment with every recipe among the arms' settings changed: to see it fail."""
         arms = {
-            label: Arm(one.run, {key: _changed(value, change) for key, value in one.settings.items()})
+            label: replace(
+                one, settings={key: _changed(value, change) for key, value in one.settings.items()}
+            )
             for label, one in self.arms.items()
         }
         return replace(self, arms=arms)

@@ -16,7 +16,7 @@ CONFIDENCE = 0.95
 
 
 class Estimate(NamedTuple):
-    """A paired difference over seeds.
+    """A paired difference over seeds, or over tasks.
 
     Attributes:
       mean: mean difference, in units of the measure.
@@ -24,7 +24,7 @@ class Estimate(NamedTuple):
         with a confidence of 95 %.
       p: of the two-sided paired t test, adjusted for the number of differences (Holm).
       size: Cohen's d for paired samples, the mean difference over its standard deviation.
-      seeds: number of pairs.
+      pairs: how many.
     """
 
     mean: float
@@ -32,7 +32,7 @@ class Estimate(NamedTuple):
     high: float
     p: float
     size: float
-    seeds: int
+    pairs: int
 
 
 def estimates(differences: Sequence[Floats]) -> list[Estimate]:

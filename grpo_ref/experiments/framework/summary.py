@@ -14,7 +14,7 @@ from grpo_ref.experiments.framework.experiment import Experiment
 from grpo_ref.experiments.framework.verdicts import ClaimResult
 from grpo_ref.files import replace_text
 
-FORMAT = "grpo_ref experiments 1"
+FORMAT = "grpo_ref experiments 2"
 Summary = dict[str, Any]
 
 
@@ -63,11 +63,28 @@ def _one(experiment: Experiment, result: ClaimResult) -> dict[str, Any]:
             "p": estimate.p,
             "size": estimate.size if math.isfinite(estimate.size) else None,
             "outcome": outcome,
+            "share": share,
+            "main": prediction.main,
         }
-        for prediction, estimate, outcome in result.findings
+        for prediction, estimate, outcome, share in result.findings
     ]
+    tuning = {
+        label: {
+            "setting": tuned.setting,
+            "scores": {str(value): float(found.mean()) for value, found in result.tuning[label].items()},
+        }
+        for label, one in experiment.arms.items()
+        if (tuned := one.tuning)
+    }
+    pairs = result.findings[0].estimate.pairs
     exhibit = experiment.exhibit() if experiment.exhibit else ""
-    return {"verdict": result.verdict, "findings": findings, "exhibit": exhibit}
+    return {
+        "verdict": result.verdict,
+        "pairs": pairs,
+        "findings": findings,
+        "tuning": tuning,
+        "exhibit": exhibit,
+    }
 
 
 def save(path: Path, found: Summary) -> None:
@@ -85,6 +102,21 @@ def load(path: Path) -> Summary:
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise ValueError(f"{path} is no summary of experiments: its format is not {FORMAT!r}")
     return found
+
+
+def chosen(tuning: Mapping[str, Any]) -> str:
+    """What was chosen for each arm, and whether the grid ends there; "" if nothing was.
+
+    >>> chosen({"grpo": {"setting": "learning_rate", "scores": {"0.1": 0.2, "0.3": 0.5}}})
+    'learning_rate: grpo 0.3 (the end of the grid)'
+    """
+    told: dict[str, list[str]] = {}
+    for label, one in tuning.items():
+        values, scores = list(one["scores"]), list(one["scores"].values())
+        best = values[scores.index(max(scores))]
+        end = " (the end of the grid)" if best in (values[0], values[-1]) else ""
+        told.setdefault(one["setting"], []).append(f"{label} {best}{end}")
+    return "; ".join(f"{setting}: {', '.join(arms)}" for setting, arms in told.items())
 
 
 def what_fails(findings: Sequence[Mapping[str, Any]]) -> str:

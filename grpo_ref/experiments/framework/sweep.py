@@ -1,44 +1,108 @@
 """Run experiments: here and now, or cut into jobs for many processes, each result stored when it is there."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from grpo_ref.arrays import Floats
 from grpo_ref.experiments.framework.cache import Cache, Job
-from grpo_ref.experiments.framework.experiment import Experiment, Measures
-from grpo_ref.experiments.framework.verdicts import ClaimResult, judged
+from grpo_ref.experiments.framework.experiment import Arm, Experiment, Measures
+from grpo_ref.experiments.framework.verdicts import ClaimResult, Scores, judged
 from grpo_ref.files import require_writable
 from grpo_ref.parallel import each_done
 
 CHUNK = 32
 """Seeds that run together as one array: enough to be quick, few enough to share the work."""
+PER_TASK = 4
+"""Seeds that learn the same task of a family: more tasks tell more than more seeds of each."""
+TUNING_TASKS, TUNING_BASE = 6, 500
+"""How many pieces of work choose a setting, and their base seed, so that none of them is judged."""
 
 
 def run_experiment(experiment: Experiment, *, seeds: int, seed: int = 0) -> ClaimResult:
-    """Run all arms here and now, without stored results or other processes.
+    """Choose what is to be chosen and run all arms, here and now, without stored results or other processes.
 
     Args:
       experiment: the claim.
-      seeds: number of independent runs of each arm; at least 2.
+      seeds: number of independent runs of each arm; at least 2, and of a family at least two tasks.
       seed: base of their random numbers.
     """
-    measures = {
-        label: one.run(**one.settings, seeds=seeds, seed=seed) for label, one in experiment.arms.items()
-    }
-    return judged(experiment, measures)
+    return _result(experiment, Job.run, seeds=seeds, seed=seed)
 
 
 def jobs_of(experiment: Experiment, *, seeds: int, seed: int = 0) -> list[Job]:
-    """The work of an experiment in pieces of at most `CHUNK` seeds.
+    """The work of an experiment in pieces: at most `CHUNK` seeds, or one task of its family.
 
     Piece c draws from the base seed 1000 seed + c, so the seeds of all arms are paired, and adding seeds
-    leaves the full pieces before them as they were.
+    leaves the full pieces before them as they were. Every task of a family has `PER_TASK` seeds.
     """
+    size = PER_TASK if experiment.family else CHUNK
+    firsts = range(0, seeds, size)
     return [
-        Job(experiment.name, label, one, min(CHUNK, seeds - first), 1000 * seed + first // CHUNK)
+        Job(experiment.name, label, one, _piece(experiment, seeds - first), 1000 * seed + first // size)
         for label, one in experiment.arms.items()
-        for first in range(0, seeds, CHUNK)
+        for first in firsts
     ]
+
+
+def _piece(experiment: Experiment, left: int) -> int:
+    return PER_TASK if experiment.family else min(CHUNK, left)
+
+
+def tuning_jobs(experiment: Experiment, *, seed: int = 0) -> list[Job]:
+    """Every value of each setting that is to be chosen, on tasks or seeds that are not judged."""
+    return [job for parts in _tuning(experiment, seed).values() for jobs in parts.values() for job in jobs]
+
+
+def _tuning(experiment: Experiment, seed: int) -> dict[str, dict[Any, list[Job]]]:
+    """Arm -> value of its setting -> the work that scores it."""
+    bases = [1000 * seed + TUNING_BASE + task for task in range(TUNING_TASKS)]
+    return {
+        label: {
+            value: [Job(experiment.name, label, one.at(value), PER_TASK, base) for base in bases]
+            for value in one.tuning.values
+        }
+        for label, one in experiment.arms.items()
+        if one.tuning
+    }
+
+
+def settled(
+    experiment: Experiment, result_of: Callable[[Job], Measures], *, seed: int = 0
+) -> tuple[Experiment, dict[str, Scores]]:
+    """The experiment with the best value of each setting, and the scores that decided."""
+    scores = {
+        label: {value: _scores(jobs, experiment.arms[label], result_of) for value, jobs in parts.items()}
+        for label, parts in _tuning(experiment, seed).items()
+    }
+    best = {label: max(found, key=lambda value: found[value].mean()) for label, found in scores.items()}
+    arms = {label: one.at(best[label]) if one.tuning else one for label, one in experiment.arms.items()}
+    return replace(experiment, arms=arms), scores
+
+
+def _scores(jobs: Sequence[Job], one: Arm, result_of: Callable[[Job], Measures]) -> Floats:
+    """(tasks,) the measure by which the arm's setting is chosen."""
+    assert one.tuning is not None
+    return np.array([result_of(job)[one.tuning.by].mean() for job in jobs])
+
+
+def sweep_all(
+    experiments: Sequence[Experiment],
+    cache: Cache,
+    *,
+    seeds: int,
+    seed: int = 0,
+    workers: int = -1,
+    scheduler: str | None = None,
+) -> Iterator[Job]:
+    """All work of some experiments by `sweep`: first what chooses their settings, then what is judged."""
+    choosing = [job for one in experiments for job in tuning_jobs(one, seed=seed)]
+    yield from sweep(choosing, cache, workers=workers, scheduler=scheduler)
+    ready = [settled(one, cache.require, seed=seed)[0] for one in experiments]
+    judging = [job for one in ready for job in jobs_of(one, seeds=seeds, seed=seed)]
+    yield from sweep(judging, cache, workers=workers, scheduler=scheduler)
 
 
 def sweep(
@@ -75,7 +139,7 @@ def sweep(
 
 
 def _do(job: Job) -> tuple[Job, Measures]:
-    return job, job.arm.run(**job.arm.settings, seeds=job.seeds, seed=job.seed)
+    return job, job.run()
 
 
 def collected(experiment: Experiment, cache: Cache, *, seeds: int, seed: int = 0) -> ClaimResult:
@@ -84,13 +148,24 @@ def collected(experiment: Experiment, cache: Cache, *, seeds: int, seed: int = 0
     Raises:
       ValueError: if a piece is missing.
     """
-    pieces: dict[str, list[Measures]] = {label: [] for label in experiment.arms}
-    for job in jobs_of(experiment, seeds=seeds, seed=seed):
-        measures = cache.get(job)
-        if measures is None:
-            raise ValueError(f"{experiment.name}: arm {job.label!r} was not run with these settings")
-        pieces[job.label].append(measures)
-    return judged(experiment, {label: _joined(parts) for label, parts in pieces.items()})
+    return _result(experiment, cache.require, seeds=seeds, seed=seed)
+
+
+def _result(
+    experiment: Experiment, result_of: Callable[[Job], Measures], *, seeds: int, seed: int
+) -> ClaimResult:
+    """The verdict, from whatever does the work or knows what came of it."""
+    ready, tuning = settled(experiment, result_of, seed=seed)
+    pieces: dict[str, list[Measures]] = {label: [] for label in ready.arms}
+    for job in jobs_of(ready, seeds=seeds, seed=seed):
+        measures = result_of(job)
+        pieces[job.label].append(_of_task(measures) if experiment.family else measures)
+    return judged(experiment, {label: _joined(parts) for label, parts in pieces.items()}, tuning)
+
+
+def _of_task(measures: Measures) -> Measures:
+    """The mean over the seeds of a task: tasks are what is drawn from the family, and what is counted."""
+    return {name: values.mean(0, keepdims=True) for name, values in measures.items()}
 
 
 def _joined(parts: Sequence[Measures]) -> Measures:

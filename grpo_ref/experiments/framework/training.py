@@ -26,6 +26,7 @@ def trained(
     seeds: int,
     seed: int,
     task_options: Mapping[str, Any] | None = None,
+    drawn: bool = False,
     **config: Any,
 ) -> Measures:
     """Train, and keep the curves of some metrics.
@@ -36,12 +37,13 @@ def trained(
       record: metrics of `train` to keep.
       seeds, seed: number of independent runs, and the base of their random numbers.
       task_options: settings of the task.
+      drawn: whether the task is one of a family, and is drawn anew from the base seed, as task(seed=...).
       config: fields of `TrainConfig`, on top of the task's own settings.
 
     Returns:
       The measures of `summarized`.
     """
-    made = task(**(task_options or {}))
+    made = task(**(task_options or {}), **({"seed": seed} if drawn else {}))
     return summarized(curves(made, recipe, config_for(made, seeds=seeds, seed=seed, **config), record))
 
 

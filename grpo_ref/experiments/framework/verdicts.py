@@ -1,7 +1,7 @@
 """Verdicts by rule: does each prediction hold, and what does that make of the claim?"""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from grpo_ref.arrays import Floats
 from grpo_ref.experiments.framework.experiment import Expectation, Experiment, Measures, Prediction
@@ -9,16 +9,37 @@ from grpo_ref.experiments.framework.statistics import Estimate, estimates
 
 Outcome = Literal["holds", "opposite", "not shown"]
 """Of a prediction."""
-ClaimVerdict = Literal["supported", "not supported", "opposite", "depends"]
+ClaimVerdict = Literal["supported", "not shown", "opposite", "depends"]
 """On a claim."""
+Scores = dict[Any, Floats]
+"""Value of a setting -> (S,) the measure by which it is chosen."""
 
 
 class Finding(NamedTuple):
-    """How one prediction turned out."""
+    """How one prediction turned out.
+
+    Attributes:
+      prediction: what was said beforehand.
+      estimate: the paired difference.
+      outcome: by the rule of `outcome`.
+      share: of the pairs, those whose difference has the predicted sign, or lies within the margin where
+        equality was predicted.
+    """
 
     prediction: Prediction
     estimate: Estimate
     outcome: Outcome
+    share: float
+
+    @property
+    def smallest(self) -> float:
+        """The smallest difference that would have been shown, in units of the measure."""
+        return self.prediction.margin + (self.estimate.high - self.estimate.low) / 2.0
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all pairs differ by the same number: no experiment was needed to know it."""
+        return self.estimate.low == self.estimate.high
 
 
 class ClaimResult(NamedTuple):
@@ -28,25 +49,47 @@ class ClaimResult(NamedTuple):
       measures: arm -> its measures.
       findings: one for each prediction.
       verdict: by the rule of `verdict`.
+      tuning: arm -> value of its setting -> its scores; empty if nothing was chosen.
     """
 
     measures: Mapping[str, Measures]
     findings: tuple[Finding, ...]
     verdict: ClaimVerdict
+    tuning: Mapping[str, Scores]
 
 
-def judged(experiment: Experiment, measures: Mapping[str, Measures]) -> ClaimResult:
+def judged(
+    experiment: Experiment, measures: Mapping[str, Measures], tuning: Mapping[str, Scores] | None = None
+) -> ClaimResult:
     """Compare the arms and give the verdict.
+
+    Args:
+      experiment: the claim and its predictions.
+      measures: arm -> its measures; of a family, each number is the mean of a task's seeds.
+      tuning: arm -> value of its setting -> its scores.
 
     Raises:
       ValueError: if an arm lacks a measure, or has it in another shape than one number per seed.
     """
     differences = [_difference(one, measures) for one in experiment.predictions]
     findings = tuple(
-        Finding(one, estimate, outcome(estimate, one.expect, one.margin))
-        for one, estimate in zip(experiment.predictions, estimates(differences), strict=True)
+        Finding(one, estimate, outcome(estimate, one.expect, one.margin), _share(one, difference))
+        for one, estimate, difference in zip(
+            experiment.predictions, estimates(differences), differences, strict=True
+        )
     )
-    return ClaimResult(measures, findings, verdict([one.outcome for one in findings]))
+    deciding = [one for one in findings if one.prediction.main] or findings
+    counted = [one for one in deciding if not one.is_exact] or deciding  # theorems decide nothing
+    return ClaimResult(measures, findings, verdict([one.outcome for one in counted]), tuning or {})
+
+
+def _share(prediction: Prediction, difference: Floats) -> float:
+    predicted = {
+        "more": difference > 0.0,
+        "less": difference < 0.0,
+        "same": abs(difference) <= prediction.margin,
+    }
+    return float(predicted[prediction.expect].mean())
 
 
 def _difference(prediction: Prediction, measures: Mapping[str, Measures]) -> Floats:
@@ -89,7 +132,7 @@ def outcome(estimate: Estimate, expect: Expectation, margin: float) -> Outcome:
 
 
 def verdict(outcomes: Sequence[Outcome]) -> ClaimVerdict:
-    """On the whole claim: supported or opposite if every prediction is; it depends if only some hold.
+    """On the whole claim: supported or opposite if all that decide are; it depends if only some hold.
 
     >>> verdict(["holds", "not shown"])
     'depends'
@@ -98,4 +141,4 @@ def verdict(outcomes: Sequence[Outcome]) -> ClaimVerdict:
         return "supported"
     if all(one == "opposite" for one in outcomes):
         return "opposite"
-    return "depends" if "holds" in outcomes else "not supported"
+    return "depends" if "holds" in outcomes else "not shown"

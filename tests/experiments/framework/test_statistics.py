@@ -18,7 +18,7 @@ def test_interval_is_students():
     np.testing.assert_allclose([one.low, one.high], [2.0 - reach, 2.0 + reach], rtol=1e-12)
     # two-sided p of t = 2√3 with 2 degrees of freedom: 1 - t/√(t² + 2) = 1 - √(12/14)
     np.testing.assert_allclose(one.p, 1.0 - math.sqrt(12.0 / 14.0), rtol=1e-12)
-    assert (one.mean, one.size, one.seeds) == (2.0, 2.0, 3)
+    assert (one.mean, one.size, one.pairs) == (2.0, 2.0, 3)
 
 
 def test_interval_of_a_mean_over_the_seeds():

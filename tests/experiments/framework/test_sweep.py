@@ -2,11 +2,21 @@
 
 import numpy as np
 import pytest
-from toy_experiment import TOY, shifted
+from toy_experiment import FAMILY, TOY, shifted
 
 from grpo_ref.experiments.framework.cache import Cache, Job
 from grpo_ref.experiments.framework.experiment import arm
-from grpo_ref.experiments.framework.sweep import CHUNK, collected, jobs_of, run_experiment, sweep
+from grpo_ref.experiments.framework.sweep import (
+    CHUNK,
+    PER_TASK,
+    TUNING_TASKS,
+    collected,
+    jobs_of,
+    run_experiment,
+    sweep,
+    sweep_all,
+    tuning_jobs,
+)
 
 
 def test_arms_are_paired_by_seed():
@@ -29,6 +39,27 @@ def test_sweep_gives_what_running_here_gives_and_does_nothing_twice(tmp_path):
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.npz")}
     assert len(before) == len(jobs) == len(list(sweep(jobs, cache, workers=1)))
     assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.npz")}
+
+
+def test_of_a_family_tasks_are_counted_and_each_arm_is_at_its_best(tmp_path):
+    cache, tasks = Cache(tmp_path), 5
+    work = list(sweep_all([FAMILY], cache, seeds=tasks * PER_TASK, workers=1))
+    assert len(work) == len(tuning_jobs(FAMILY)) + len(FAMILY.arms) * tasks
+    assert len(tuning_jobs(FAMILY)) == 2 * 3 * TUNING_TASKS
+    assert {job.seeds for job in work} == {PER_TASK}
+    result = collected(FAMILY, cache, seeds=tasks * PER_TASK)
+    assert result.measures["high"]["level"].shape == (tasks,)
+    assert all(job.arm.settings["rate"] == 0.3 for job in work[-len(FAMILY.arms) * tasks :])
+    own = [0.1 * np.random.default_rng([task, 1]).normal(size=2)[1] for task in range(tasks)]
+    assert result.findings[0].estimate.mean == pytest.approx(1.0 + np.mean(own))
+    assert (result.findings[0].estimate.pairs, result.findings[0].share) == (tasks, 1.0)
+    assert result.verdict == "supported"  # by its main prediction, although the other one fails
+    assert run_experiment(FAMILY, seeds=tasks * PER_TASK).findings == result.findings
+
+
+def test_no_task_is_both_tuned_on_and_judged():
+    judged = {job.seed for job in jobs_of(FAMILY, seeds=400 * PER_TASK)}
+    assert judged.isdisjoint(job.seed for job in tuning_jobs(FAMILY))
 
 
 def test_stopped_sweep_continues(tmp_path):

@@ -1,11 +1,14 @@
 """Outcomes and verdicts by rule, and what the rule refuses to judge."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from toy_experiment import TOY
 
+from grpo_ref.experiments.framework.experiment import Prediction
 from grpo_ref.experiments.framework.statistics import Estimate
-from grpo_ref.experiments.framework.verdicts import judged, outcome, verdict
+from grpo_ref.experiments.framework.verdicts import Finding, judged, outcome, verdict
 
 # low, high, expect, margin -> outcome
 OUTCOMES = {
@@ -30,7 +33,7 @@ def test_outcome(low, high, expect, margin, expected):
 RULE = {
     "all hold": (["holds", "holds"], "supported"),
     "some hold": (["holds", "opposite"], "depends"),
-    "none holds": (["not shown", "opposite"], "not supported"),
+    "none holds": (["not shown", "opposite"], "not shown"),
     "all opposite": (["opposite", "opposite"], "opposite"),
 }
 
@@ -47,3 +50,21 @@ def test_missing_and_misshapen_measures_are_named():
         ValueError, match=r"level: expected one number per seed in arm 'high', got shape \(3, 2\)"
     ):
         judged(TOY, {"low": {"level": np.ones(3)}, "high": {"level": np.ones((3, 2))}})
+
+
+def test_what_is_exact_decides_nothing_beside_what_was_measured():
+    exact = Prediction("Two is more than one", "level", "high", "more", "low")
+    measured = Prediction("High is above two", "level", "high", "more", 2.0)
+    levels = np.array([0.0, 1.0, 5.0])
+    measures = {"low": {"level": levels}, "high": {"level": levels + 1.0}}
+    found = judged(replace(TOY, predictions=(exact, measured)), measures)
+    assert [one.is_exact for one in found.findings] == [True, False]
+    assert [one.outcome for one in found.findings] == ["holds", "not shown"]
+    assert found.verdict == "not shown"
+    assert judged(replace(TOY, predictions=(exact,)), measures).verdict == "supported"
+
+
+def test_the_smallest_difference_that_would_have_been_shown():
+    prediction = Prediction("High is above low", "level", "high", "more", "low", margin=0.5)
+    finding = Finding(prediction, Estimate(0.0, -1.0, 1.0, 1.0, 0.0, 9), "not shown", 0.5)
+    assert finding.smallest == 1.5
