@@ -30,7 +30,6 @@ from grpo_ref.kernels.filters import mixed_groups
 from grpo_ref.learning.config import TrainConfig, config_for
 from grpo_ref.learning.policies.table import gather, log_softmax, policy_of, pull_back
 from grpo_ref.learning.rollout import draw
-from grpo_ref.learning.state import TrainState
 from grpo_ref.learning.tasks.task import Task
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Recipe, slot
@@ -74,15 +73,19 @@ def learned(*, recipe: Recipe, seeds: int, seed: int, **config: Any) -> Measures
     tokens, mask = labelled_answers(task)
     states = task.starts[:, None] + np.arange(task.max_length)
 
-    def correct(state: TrainState) -> Floats:
-        log_probs = log_softmax(state.params)[..., states, tokens]
-        rates: Floats = np.exp((log_probs * mask).sum(-1)).mean(-1)
+    def correct(logits: Floats) -> Floats:
+        rates: Floats = np.exp((log_softmax(logits)[..., states, tokens] * mask).sum(-1)).mean(-1)
         return rates
 
-    found = curves(task, recipe, settings, ("dead_groups",), correct=correct)
+    found = curves(task, recipe, settings, ("dead_groups",), correct=lambda state: correct(state.params))
     cost = _completions(task, settings, found["dead_groups"]).cumsum(-1)
-    places = np.array(PLACES)
-    by_cost = np.stack([np.interp(places, *run) for run in zip(cost, found["correct"], strict=True)])
+    start = correct(task.ref_logits)
+    by_cost = np.stack(
+        [
+            np.interp(PLACES, [0.0, *spent], [start, *curve])
+            for spent, curve in zip(cost, found["correct"], strict=True)
+        ]
+    )
     return summarized(found) | {
         "correct by completions": by_cost,
         "mean correct by completions": by_cost.mean(-1),
@@ -177,7 +180,7 @@ EXPERIMENT = Experiment(
             x=PLACES,
             arms=(ADAM, ADAM_REDRAWN, ADAM_FILTER, LARGER),
         ),
-        Grid("right completions (mean over updates)"),
+        Grid("right completions (mean over updates)", arms=(ADAM, ADAM_REDRAWN, ADAM_FILTER, LARGER)),
     ),
     remark="Redrawing makes every update better, on every task, and gains nothing once its completions are"
     " counted: a mixed group costs as many completions whether dead ones are redrawn or a larger batch has"
