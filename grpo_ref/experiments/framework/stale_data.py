@@ -26,6 +26,8 @@ DISTANCES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 """KL from the sampler to the policy, in nats per completion, at which recipes are compared."""
 COMPARED_AT = 0.3
 """The one of these distances at which single numbers are taken."""
+BATCH = 64
+"""Completions in a batch that is drawn."""
 LONGEST_STEP, HALVINGS = 1024.0, 30
 """Of the bisection: the longest step, and how often the interval is halved."""
 
@@ -93,21 +95,27 @@ def _unit(direction: Floats) -> Floats:
 
 
 def expected_push(recipe: Recipe, stale: Stale) -> Floats:
-    """(..., N, V) minus the gradient of a recipe's loss with respect to the logits, expected over batches.
+    """(..., N, V) minus the gradient of a recipe's loss with respect to the logits, expected over batches."""
+    return push(recipe, stale, completion_probs(stale.old))
 
-    Every surrogate is proportional to the size of the advantage, so the probability of each completion can be
-    multiplied into its advantage: one batch of all completions then gives the mean over all batches. The
-    baseline is the true value of the old policy, as in a very large group.
+
+def push(recipe: Recipe, stale: Stale, frequencies: Floats) -> Floats:
+    """(..., N, V) minus the gradient of a recipe's loss with respect to the logits, for one kind of batch.
+
+    Every surrogate is proportional to the size of the advantage, so the frequency of each completion can be
+    multiplied into its advantage: with their probabilities, one batch of all completions gives the mean over
+    all batches. The baseline is the true value of the old policy, as in a very large group.
 
     Args:
       recipe: its level, surrogate and aggregation are used.
       stale: the policies; the completions are those of the old one.
+      frequencies: (..., 1, M) of the completions in the batch, summing to 1.
     """
-    shape = log_probs(stale.new).shape
+    shape = np.broadcast_shapes(log_probs(stale.new).shape, (*frequencies.shape, 1))
     advantages = stale.rewards - expected_reward(stale.rewards, stale.old)[..., None, None]
-    weighted = advantages * completion_probs(stale.old) * TOKENS.shape[-2]
+    weighted = advantages * frequencies * TOKENS.shape[-2]
     loss = policy_loss(
-        log_probs(stale.new),
+        np.broadcast_to(log_probs(stale.new), shape),
         np.broadcast_to(weighted, shape[:-1]),
         np.ones(shape),
         recipe=recipe,
@@ -115,6 +123,14 @@ def expected_push(recipe: Recipe, stale: Stale) -> Floats:
         metrics=(),
     )
     return -pull_back(loss.gradient, STATES, TOKENS, stale.new.probs)
+
+
+def drawn_frequencies(stale: Stale, completions: int, *, seed: int) -> Floats:
+    """(S, 1, 1, M) how often each completion comes in a batch that the old policies have drawn."""
+    probs = completion_probs(stale.old)
+    generators = [np.random.default_rng([seed, run, 1]) for run in range(len(probs))]
+    counts = [one.multinomial(completions, p) for one, p in zip(generators, probs[:, 0, 0], strict=True)]
+    return np.stack(counts)[:, None, None] / completions
 
 
 def alignment(push: Floats, stale: Stale) -> Floats:
