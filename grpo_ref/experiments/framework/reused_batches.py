@@ -49,9 +49,12 @@ def reused(
         "unknown": float(generator.uniform(0.0, 0.5)),
         "seed": seed,
     }
-    sizes = {"prompts": int(generator.integers(4, 17)), "group_size": int(generator.choice([4, 8, 16]))}
+    sizes: dict[str, Any] = {
+        "prompts": int(generator.integers(4, 17)),
+        "group_size": int(generator.choice([4, 8, 16])),
+    }
     drawn = {"epochs": int(generator.choice([1, 2, 4])), "minibatches": int(generator.choice([2, 4]))}
-    steps = {"drawn": drawn, "once": {}, "often": {"epochs": 8, "minibatches": 2}}[use]
+    steps: dict[str, Any] = {"drawn": drawn, "once": {}, "often": {"epochs": 8, "minibatches": 2}}[use]
     measures = trained(
         task=spelling,
         task_options=options,
