@@ -195,7 +195,7 @@ EXPERIMENT = Experiment(
         ),
         Grid("share right at temperature 1", arms=tuple(map(str, TEMPERATURES))),
     ),
-    remark="Below 0.7 the claim holds, and 0.7 itself is worse than 1 on nearly all tasks. Above 1 it depends"
+    remark="Below 0.7 the claim holds, and 0.7 itself is worse than 1 on most tasks. Above 1 it depends"
     " on how sharp the reference is: with a sharp one, whose favorites are mostly wrong, 1.5 learns faster"
     " than 1; with a mild one there is hardly a difference.",
     chosen="The experiment was split by how sharp the reference is after a first result that depended on it."
