@@ -27,8 +27,8 @@ PLAIN = replace(TWO_GRPO, kl_coef=0.0)
 FAMILY = (
     "Sums of digits: all questions a+b with a and b up to a number from 2 to 9, so 9 to 100 questions that"
     " share nothing, each in several copies that the policy cannot tell apart. At first 2 to 50 % of the"
-    " answers are right (log-uniform), of some questions more than of others (logits with a standard deviation"
-    " of 1). Up to 30 % of the copies have a wrong label, so a part cannot be learned."
+    " answers are right (log-uniform), of some questions more than of others (logits with a standard"
+    " deviation of 1). Up to 30 % of the copies have a wrong label, so a part cannot be learned."
 )
 MEASURED = (
     "The share of right completions, as sampled at temperature 1, by the labels: its mean over the last fifth"
