@@ -15,9 +15,9 @@ from grpo_ref.frontends.web_page import web_page
 BEGIN, END = "<!-- verdicts: made by grpo-ref experiment report -->", "<!-- end of verdicts -->"
 ROUNDING = 1e-12
 CAVEAT = (
-    "The environments are built to make a phenomenon visible, and were found in trial runs: a verdict says"
-    " what can happen and why, not how often it does. Where an environment or a prediction was changed after"
-    " a look at results, its section says so."
+    "Unless a section says how its tasks are drawn, its environment was built to make a phenomenon visible,"
+    " and found in trial runs: there a verdict says what can happen and why, not how often it does. Where an"
+    " environment or a prediction was changed after a look at results, its section says so."
 )
 RULE = (
     "The rule: a prediction of more or less *holds* if the whole interval of the paired difference over"
