@@ -27,7 +27,8 @@ RULE = (
     " either side. Anything else is *not shown*. The verdict on a claim is that of its main predictions, in"
     " bold, which were named before the others; where none is named, all decide. It is *supported* if all of"
     " these hold, and *opposite* if all are opposite; it *depends* if some hold, and is *not shown* if none"
-    " does."
+    " does. What holds with the same difference in every pair needed no experiment: it is marked as exact,"
+    " and decides nothing beside what was measured."
 )
 FAMILIES = (
     "The tasks: where a section says how tasks are drawn, every difference is the mean of a few seeds on one"

@@ -118,12 +118,17 @@ def _draw_curves(
 
 
 def _draw_grid(axis: Axes, panel: Grid, tuning: Mapping[str, Scores], places: Mapping[str, int]) -> None:
-    """The scores of each arm over its grid, and a ring about the best."""
+    """The mean score of each arm over its grid, and a ring about the best; tasks differ more than arms."""
     for label in panel.arms or tuning:
-        index, scores = places[label], tuning[label]
-        _draw_series(axis, list(scores), list(scores.values()), index, LINES[index % len(LINES)], label)
-        best = max(scores, key=lambda value: scores[value].mean())
-        axis.plot([best], [scores[best].mean()], "o", markersize=11, fillstyle="none", color="black")
+        index, means = places[label], {value: scores.mean() for value, scores in tuning[label].items()}
+        look: dict[str, Any] = {
+            "color": COLOURS[index % len(COLOURS)],
+            "linestyle": LINES[index % len(LINES)],
+        }
+        marker = MARKERS[index % len(MARKERS)]
+        axis.plot(list(means), list(means.values()), marker=marker, markersize=4.5, label=label, **look)
+        best = max(means, key=lambda value: means[value])
+        axis.plot([best], [means[best]], "o", markersize=11, fillstyle="none", color="black")
     axis.set_xlabel(f"{panel.xlabel}; ringed: chosen")
     axis.legend(frameon=False, fontsize=8)
 

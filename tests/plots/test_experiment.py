@@ -35,7 +35,7 @@ def test_the_file_holds_the_figure(tmp_path):
 def test_a_grid_shows_what_was_chosen():
     result = run_experiment(FAMILY, seeds=12)
     grid, *_ = experiment_figure(FAMILY, result).axes
-    drawn = {bars.get_label(): bars.lines[0].get_ydata() for bars in grid.containers}
+    drawn = {line.get_label(): line.get_ydata() for line in grid.get_lines()}
     for label, scores in result.tuning.items():
         assert drawn[label].tolist() == [values.mean() for values in scores.values()]
     rings = [line for line in grid.get_lines() if line.get_markersize() == 11]

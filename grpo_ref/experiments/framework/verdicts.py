@@ -37,9 +37,9 @@ class Finding(NamedTuple):
         return self.prediction.margin + (self.estimate.high - self.estimate.low) / 2.0
 
     @property
-    def is_exact(self) -> bool:
-        """Whether all pairs differ by the same number: no experiment was needed to know it."""
-        return self.estimate.low == self.estimate.high
+    def is_theorem(self) -> bool:
+        """Whether it holds with the same difference in all pairs: no experiment was needed to know it."""
+        return self.outcome == "holds" and self.estimate.low == self.estimate.high
 
 
 class ClaimResult(NamedTuple):
@@ -79,7 +79,7 @@ def judged(
         )
     )
     deciding = [one for one in findings if one.prediction.main] or findings
-    counted = [one for one in deciding if not one.is_exact] or deciding  # theorems decide nothing
+    counted = [one for one in deciding if not one.is_theorem] or deciding
     return ClaimResult(measures, findings, verdict([one.outcome for one in counted]), tuning or {})
 
 

@@ -58,10 +58,12 @@ def test_what_is_exact_decides_nothing_beside_what_was_measured():
     levels = np.array([0.0, 1.0, 5.0])
     measures = {"low": {"level": levels}, "high": {"level": levels + 1.0}}
     found = judged(replace(TOY, predictions=(exact, measured)), measures)
-    assert [one.is_exact for one in found.findings] == [True, False]
+    assert [one.is_theorem for one in found.findings] == [True, False]
     assert [one.outcome for one in found.findings] == ["holds", "not shown"]
     assert found.verdict == "not shown"
     assert judged(replace(TOY, predictions=(exact,)), measures).verdict == "supported"
+    refuted = exact._replace(expect="less")
+    assert judged(replace(TOY, predictions=(exact, refuted)), measures).verdict == "opposite"
 
 
 def test_the_smallest_difference_that_would_have_been_shown():
