@@ -178,7 +178,7 @@ def commands() -> str:
         (f"`{name}`", *(f"{median(values):.2f} s" for values in sides.values()))
         for name, sides in _measured("processes")["commands"].items()
     )
-    return table(("command", "warm", "cold"), rows)
+    return table(("command", "warm", "cold", "imports, in all its processes"), rows)
 
 
 def growth() -> str:

@@ -11,6 +11,7 @@ import argparse
 import importlib.util
 import json
 import os
+import re
 import shutil
 import statistics
 import subprocess
@@ -69,8 +70,7 @@ COMMANDS = {
         *(word for key in DR_GRPO for word in ("--set", key)),
     ),
 }
-TRAINING, WARM, COLD = "training", "warm", "cold"
-Action = Callable[[], None]
+TRAINING, WARM, COLD, IMPORTS = "training", "warm", "cold", "imports"
 Figures = dict[str, dict[str, list[float]]]
 """Case -> side -> seconds of each round."""
 
@@ -96,10 +96,18 @@ def main() -> None:
         arguments.json.write_text(json.dumps(figures) + "\n")
 
 
-def run(command: list[str], folder: Path, compiled: Path) -> None:
-    """One process, to its end, with its compiled modules there; what it prints is thrown away."""
-    compiles = {"PYTHONPYCACHEPREFIX": str(compiled), "PYTHONDONTWRITEBYTECODE": ""}
-    subprocess.run(command, check=True, cwd=folder, env=os.environ | compiles, capture_output=True)
+def run(command: list[str], folder: Path, compiled: Path, **more: str) -> str:
+    """One process, to its end, with its compiled modules there; what it says of errors."""
+    settings = os.environ | {"PYTHONPYCACHEPREFIX": str(compiled), "PYTHONDONTWRITEBYTECODE": ""} | more
+    return subprocess.run(
+        command, check=True, cwd=folder, env=settings, capture_output=True, text=True
+    ).stderr
+
+
+def import_seconds(command: list[str], folder: Path, compiled: Path) -> float:
+    """How long a process and those that it starts spend on imports, as Python itself counts."""
+    said = run(command, folder, compiled, PYTHONPROFILEIMPORTTIME="1")
+    return sum(int(spent) for spent in re.findall(r"^import time: +(\d+) \|", said, re.MULTILINE)) / 1e6
 
 
 # ---- training --------------------------------------------------------------------------------------
@@ -135,31 +143,36 @@ def trainer(updates: int, seeds: int, epochs: int, body: str) -> list[str]:
 
 
 def measure_commands(folder: Path, only: str, rounds: int) -> Figures:
-    """Each command, warm and cold."""
+    """Each command, warm and cold, and how much of the warm one is imports."""
     shutil.copytree(ROOT / "solutions", folder / "exercises")
     (folder / "loss.py").write_text(LOSS, encoding="utf-8")
     figures: Figures = {}
-    print(f"\n  {'command':28} {WARM:22} {COLD:22} cold / warm")
+    print(f"\n  {'command':28} {WARM:22} {COLD:22} {IMPORTS}")
     for name, words in COMMANDS.items():
         if only in name:
-            seconds = figures[name] = interleaved(warm_and_cold(words, folder), rounds)
-            factor = statistics.median(seconds[COLD]) / statistics.median(seconds[WARM])
-            print(f"  {name:28} {spread(seconds[WARM]):22} {spread(seconds[COLD]):22} {factor:.1f}")
+            seconds = figures[name] = timed(words, folder, rounds)
+            imports = statistics.median(seconds[IMPORTS])
+            print(f"  {name:28} {spread(seconds[WARM]):22} {spread(seconds[COLD]):22} {imports:.3f}")
     return figures
 
 
-def warm_and_cold(words: tuple[str, ...], folder: Path) -> dict[str, Action]:
+def timed(words: tuple[str, ...], folder: Path, rounds: int) -> dict[str, list[float]]:
     """A command, which writes to a new path each time, with its modules compiled and without."""
 
     def new() -> Path:
         return Path(tempfile.mkdtemp(dir=folder), "new")
 
-    def action(compiled: Path) -> None:
-        run(program(*(str(new()) if word is NEW else word for word in words)), folder, compiled)
+    def command() -> list[str]:
+        return program(*(str(new()) if word is NEW else word for word in words))
 
     kept = new()
-    action(kept)
-    return {WARM: lambda: action(kept), COLD: lambda: action(new())}
+    run(command(), folder, kept)
+    actions: dict[str, Callable[[], Any]] = {
+        WARM: lambda: run(command(), folder, kept),
+        COLD: lambda: run(command(), folder, new()),
+    }
+    imports = [import_seconds(command(), folder, kept) for _ in range(rounds)]
+    return interleaved(actions, rounds) | {IMPORTS: imports}
 
 
 if __name__ == "__main__":
