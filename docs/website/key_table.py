@@ -23,6 +23,7 @@ def key_table(dialect: Dialect, page: str) -> str:
     rows = (
         f"| `{key}` | {code(repr(value))} | {_about(dialect, key, page)} |"
         for key, value in dialect.defaults.items()
+        if key not in dialect.absent
     )
     return "\n".join(["| key | default | what it sets |", "|---|---|---|", *rows])
 
