@@ -8,7 +8,7 @@ SOURCES, SITE, CACHE = BUILD / "site-source", BUILD / "site", BUILD / "site-cach
 
 DOORS = ("student", "instructor", "practitioner", "researcher")
 """Each has a tutorial and a guide."""
-REFERENCE = ("pipeline", "recipes", "neural", "glossary", "house", "attack", "teach")
+REFERENCE = ("pipeline", "recipes", "neural", "speed", "glossary", "house", "attack", "teach")
 ROOT_PAGES = {"SECURITY.md": "security", "CHANGELOG.md": "changelog", "CONTRIBUTING.md": "contributing"}
 FOLDER_PAGES = {
     "grpo_ref/trainers/README.md": "more/trainers",
@@ -69,6 +69,7 @@ MORE = (
     "pipeline",
     "recipes",
     "neural",
+    "speed",
     "glossary",
     "house",
     *ROOT_PAGES.values(),
