@@ -38,7 +38,7 @@ def experiment_figure(experiment: Experiment, result: ClaimResult) -> Figure:
 
     Lines and points are means over the seeds, bands and bars their 95 % intervals (Student's t). The
     intervals of the predictions are those that decide the verdict; where one lies inside the grey field, the
-    prediction holds.
+    prediction holds. Predictions of the same measure share their scale.
 
     Args:
       experiment: the claim and its panels.
@@ -54,9 +54,10 @@ def experiment_figure(experiment: Experiment, result: ClaimResult) -> Figure:
         axes = np.atleast_1d(left.subplots(1, panels))
         for axis, panel, place in zip(axes, experiment.panels, places, strict=True):
             _draw_panel(axis, panel, result, place)
+        scales, counted = _scales(result.findings), "tasks" if experiment.family else "seeds"
         for axis, finding in zip(np.atleast_1d(right.subplots(rows, 1)), result.findings, strict=True):
-            _draw_finding(axis, finding)
-        pairs = f"{result.findings[0].estimate.pairs} {'tasks' if experiment.family else 'seeds'}"
+            _draw_finding(axis, finding, scales[finding.prediction.measure], counted)
+        pairs = f"{result.findings[0].estimate.pairs} {counted}"
         left.suptitle(
             f"{experiment.name}: {result.verdict}; mean of {pairs}, with its 95 % interval", fontsize=8
         )
@@ -177,12 +178,21 @@ def _arms(panel: Curves | Points | Grid, measures: Mapping[str, Measures]) -> li
     return list(panel.arms) or [label for label, found in measures.items() if panel.measure in found]
 
 
-def _draw_finding(axis: Axes, finding: Finding) -> None:
-    """One prediction, in the units of its measure."""
+def _scales(findings: Sequence[Finding]) -> dict[str, tuple[float, float]]:
+    """Measure -> the ends of an axis on which all differences of this measure can be compared."""
+    ends: dict[str, list[float]] = {}
+    for (_, measure, *_, margin, _), estimate, _, _ in findings:
+        ends.setdefault(measure, [0.0]).extend([estimate.low, estimate.high, -margin, margin])
+    scales = {}
+    for measure, found in ends.items():
+        reach = 0.06 * (max(found) - min(found)) or 1.0
+        scales[measure] = (min(found) - reach, max(found) + reach)
+    return scales
+
+
+def _draw_finding(axis: Axes, finding: Finding, edges: tuple[float, float], counted: str) -> None:
+    """One prediction, in the units of its measure, and the share of the tasks or seeds that agree."""
     (says, measure, left, expect, right, margin, main), estimate, outcome, share = finding
-    ends = [estimate.low, estimate.high, 0.0, -margin, margin]
-    reach = 0.12 * (max(ends) - min(ends)) or 1.0
-    edges = (min(ends) - reach, max(ends) + reach)
     allowed = {"more": (margin, edges[1]), "less": (edges[0], -margin), "same": (-margin, margin)}[expect]
     axis.axvspan(*allowed, color="0.88", linewidth=0)
     axis.axvline(0.0, color="black", linewidth=0.7)
@@ -200,6 +210,6 @@ def _draw_finding(axis: Axes, finding: Finding) -> None:
     axis.spines["left"].set_visible(False)
     axis.tick_params(axis="x", labelsize=7)
     axis.xaxis.set_major_locator(MaxNLocator(5))
-    title = textwrap.fill(f"{says}: {OUTCOMES[outcome]} ({share:.0%} of the pairs)", 66)
+    title = textwrap.fill(f"{says}: {OUTCOMES[outcome]} ({share:.0%} of the {counted})", 66)
     axis.set_title(title, fontsize=7.5, loc="left", weight="bold" if main else "normal")
     axis.set_xlabel(f"{measure}: {left} - {right}", fontsize=7)

@@ -14,7 +14,7 @@ def test_figure_shows_every_panel_and_every_prediction():
     for line, arm in zip(curve.get_lines(), TOY.arms, strict=True):
         np.testing.assert_allclose(line.get_ydata(), RESULT.measures[arm]["curve"].mean(0))
     titles = [axis.get_title(loc="left") for axis in predictions]
-    assert titles == [f"{one.prediction.says}: {one.outcome} (100% of the pairs)" for one in RESULT.findings]
+    assert titles == [f"{one.prediction.says}: {one.outcome} (100% of the seeds)" for one in RESULT.findings]
 
 
 def test_an_interval_is_drawn_in_the_units_of_its_measure():
@@ -40,3 +40,10 @@ def test_a_grid_shows_what_was_chosen():
         assert drawn[label].tolist() == [values.mean() for values in scores.values()]
     rings = [line for line in grid.get_lines() if line.get_markersize() == 11]
     assert [ring.get_xdata().tolist() for ring in rings] == [[0.3], [0.3]]
+
+
+def test_predictions_of_one_measure_share_their_scale():
+    _, _, first, second = experiment_figure(TOY, RESULT).axes
+    assert first.get_xlim() == second.get_xlim()
+    for finding in RESULT.findings:
+        assert first.get_xlim()[0] < finding.estimate.low <= finding.estimate.high < first.get_xlim()[1]
