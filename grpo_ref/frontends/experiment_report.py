@@ -9,6 +9,7 @@ from typing import Any
 from markdown_it import MarkdownIt
 
 from grpo_ref.experiments.framework.experiment import Experiment
+from grpo_ref.experiments.framework.predictions import FOLDER
 from grpo_ref.experiments.framework.summary import Summary, chosen, what_fails
 from grpo_ref.frontends.web_page import web_page
 
@@ -125,10 +126,19 @@ def _section(experiment: Experiment, one: Mapping[str, Any]) -> str:
         f"**Verdict: {one['verdict']}.** {' '.join(depends + remark)}".strip(),
         f"**Run.** {experiment.run} **Measured.** {experiment.measured}{family}{best}{after}",
         "\n".join(rows),
+        _predicted(name, one["predicted"]),
         f"![{name}: {experiment.claim}]({name}.png)",
         one["exhibit"],
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _predicted(name: str, found: Mapping[str, str]) -> str:
+    """Whether, and when, the predictions were written down before the results."""
+    if not found["written"]:
+        return "These predictions were not written down before the results."
+    link = f"[written down]({FOLDER}/{name}.json)"
+    return f"Predictions {link} on {found['written']}, before the results; SHA-256 {found['sha256'][:12]}."
 
 
 def _outcome(finding: Mapping[str, Any]) -> str:

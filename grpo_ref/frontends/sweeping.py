@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
 from pathlib import Path
 
 import click
@@ -11,6 +12,7 @@ from rich.table import Table
 from grpo_ref import plots
 from grpo_ref.experiments.framework.cache import Cache
 from grpo_ref.experiments.framework.experiment import Experiment
+from grpo_ref.experiments.framework.predictions import FOLDER, write_predictions
 from grpo_ref.experiments.framework.summary import Summary, save, summary
 from grpo_ref.experiments.framework.sweep import collected, jobs_of, sweep_all, tuning_jobs
 from grpo_ref.experiments.framework.verdicts import ClaimResult
@@ -37,6 +39,19 @@ def print_list(experiments: Iterable[Experiment]) -> None:
     for experiment in experiments:
         table.add_row(experiment.name, experiment.group, experiment.claim)
     print_table(new_console(), table)
+
+
+def predict(experiments: Sequence[Experiment], out: Path) -> None:
+    """Write down what the experiments predict, and print which files are new.
+
+    Args:
+      experiments: the claims.
+      out: the folder of the page, in which the folder of the predictions is.
+    """
+    folder, today = out / FOLDER, date.today()
+    for experiment in experiments:
+        new = write_predictions(experiment, folder, today)
+        click.echo(f"{folder / experiment.name}.json: {'written' if new else 'as it was'}")
 
 
 def run(
@@ -106,7 +121,7 @@ def report(
     try:
         if readme is not None:
             in_readme(readme.read_text(encoding="utf-8"), "")  # raises now if the file has no place for it
-        found = summary(experiments, results, seeds=seeds, seed=seed)
+        found = summary(experiments, results, seeds=seeds, seed=seed, predictions=out / FOLDER)
         _write(experiments, out, readme, results, found)
     except ValueError as error:
         raise click.ClickException(str(error)) from error

@@ -37,6 +37,8 @@ def test_report_of_stored_results(tmp_path, monkeypatch):
     empty = run("report", "--seeds", 8)
     assert empty.exit_code == 1
     assert "grpo-ref experiment run" in empty.output
+    assert run("predict", "--out", "out").output == "out/predictions/toy.json: written\n"
+    assert run("predict", "--out", "out").output == "out/predictions/toy.json: as it was\n"
     list(sweep(jobs_of(TOY, seeds=8), cache, workers=1))
     Path("page.md").write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n", encoding="utf-8")
     done = run("report", "--seeds", 8, "--out", "out", "--readme", "page.md")
@@ -48,6 +50,7 @@ def test_report_of_stored_results(tmp_path, monkeypatch):
     assert "1 claim: 1 *supported*" in page
     assert "**Chosen after trial runs.** Nothing was." in page
     assert "| of nothing |" in page
+    assert "Predictions [written down](predictions/toy.json) on " in page
     assert r"More is more, whatever \| else." in Path("page.md").read_text(encoding="utf-8")
     text = Path("out/report.html").read_text(encoding="utf-8")
     assert "data:image/png;base64," in text

@@ -11,6 +11,7 @@ from typing import Any
 
 from grpo_ref.experiments.framework.cache import described_arm
 from grpo_ref.experiments.framework.experiment import Experiment
+from grpo_ref.experiments.framework.predictions import fingerprint, written_on
 from grpo_ref.experiments.framework.verdicts import ClaimResult
 from grpo_ref.files import replace_text
 
@@ -19,7 +20,12 @@ Summary = dict[str, Any]
 
 
 def summary(
-    experiments: Mapping[str, Experiment], results: Mapping[str, ClaimResult], *, seeds: int, seed: int
+    experiments: Mapping[str, Experiment],
+    results: Mapping[str, ClaimResult],
+    *,
+    seeds: int,
+    seed: int,
+    predictions: Path,
 ) -> Summary:
     """Verdicts, estimates, exhibits, and what they were made with.
 
@@ -27,6 +33,7 @@ def summary(
       experiments: by name.
       results: experiment's name -> what it showed.
       seeds, seed: how many runs of each arm, and the base of their random numbers.
+      predictions: the folder of what was predicted.
     """
     return {
         "format": FORMAT,
@@ -38,7 +45,9 @@ def summary(
             "numpy": version("numpy"),
             "scipy": version("scipy"),
         },
-        "experiments": {name: _one(experiments[name], result) for name, result in results.items()},
+        "experiments": {
+            name: _one(experiments[name], result, predictions) for name, result in results.items()
+        },
     }
 
 
@@ -48,7 +57,7 @@ def _arms_hash(experiments: Mapping[str, Experiment]) -> str:
     return hashlib.sha256("\n".join(arms).encode()).hexdigest()[:16]
 
 
-def _one(experiment: Experiment, result: ClaimResult) -> dict[str, Any]:
+def _one(experiment: Experiment, result: ClaimResult, predictions: Path) -> dict[str, Any]:
     findings = [
         {
             "says": prediction.says,
@@ -80,6 +89,7 @@ def _one(experiment: Experiment, result: ClaimResult) -> dict[str, Any]:
     exhibit = experiment.exhibit() if experiment.exhibit else ""
     return {
         "verdict": result.verdict,
+        "predicted": {"sha256": fingerprint(experiment), "written": written_on(experiment, predictions)},
         "pairs": pairs,
         "findings": findings,
         "tuning": tuning,

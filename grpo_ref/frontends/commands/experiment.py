@@ -1,6 +1,7 @@
 """`grpo-ref experiment`: test the claims of the literature, and write down what the tests show."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -8,6 +9,9 @@ from grpo_ref import frontends
 from grpo_ref.experiments import EXPERIMENTS
 from grpo_ref.frontends.cli import Name
 from grpo_ref.frontends.output import plain_option
+
+if TYPE_CHECKING:
+    from grpo_ref.experiments.framework.experiment import Experiment
 
 SEEDS, QUICK_SEEDS = 128, 16
 
@@ -28,6 +32,13 @@ cache_option = click.option(
     show_default=True,
     help="Folder of stored results.",
 )
+out_option = click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("runs/report"),
+    show_default=True,
+    help="Folder for the page (README.md and report.html), predictions, results.json and the figures.",
+)
 
 
 def _seeds(seeds: int | None, quick: bool) -> int:
@@ -35,6 +46,11 @@ def _seeds(seeds: int | None, quick: bool) -> int:
     if quick and seeds is not None:
         raise click.UsageError(f"--quick means {QUICK_SEEDS} seeds: give --quick or --seeds, not both")
     return QUICK_SEEDS if quick else seeds or SEEDS
+
+
+def _chosen(names: tuple[str, ...]) -> "list[Experiment]":
+    """The experiments that were named, each once, or all."""
+    return [EXPERIMENTS[name] for name in dict.fromkeys(names or EXPERIMENTS)]
 
 
 def _jobs(context: click.Context, option: click.Parameter, jobs: int) -> int:
@@ -54,6 +70,18 @@ def command() -> None:
 def list_command(plain: bool) -> None:
     """List the experiments with their claims."""
     frontends.sweeping.print_list(EXPERIMENTS.values())
+
+
+@command.command("predict", epilog="Example:  grpo-ref experiment predict clip_higher --out report")
+@names_argument
+@out_option
+def predict(names: tuple[str, ...], out: Path) -> None:
+    """Write down what the experiments NAMEs, or all, predict, before they are run.
+
+    Each file has the claim, the predictions, a date and a hash of all; the report says which results were
+    predicted when. A file whose predictions have not changed keeps its date.
+    """
+    frontends.sweeping.predict(_chosen(names), out)
 
 
 @command.command("run", epilog="Example:  grpo-ref experiment run group_mean kl_estimators --seeds 64")
@@ -97,20 +125,13 @@ def run(
     """
     if (backend == "dask") != (scheduler is not None):
         raise click.UsageError("--backend dask and --scheduler ADDRESS go together")
-    chosen = [EXPERIMENTS[name] for name in dict.fromkeys(names or EXPERIMENTS)]
     frontends.sweeping.run(
-        chosen, seeds=_seeds(seeds, quick), seed=seed, cache=cache, workers=jobs, scheduler=scheduler
+        _chosen(names), seeds=_seeds(seeds, quick), seed=seed, cache=cache, workers=jobs, scheduler=scheduler
     )
 
 
 @command.command("report", epilog="Example:  grpo-ref experiment report --out report")
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    default=Path("runs/report"),
-    show_default=True,
-    help="Folder for the page (README.md and report.html), results.json and the figures.",
-)
+@out_option
 @click.option(
     "--readme",
     type=click.Path(path_type=Path, exists=True, dir_okay=False),
