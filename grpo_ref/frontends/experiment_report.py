@@ -59,7 +59,8 @@ def verdict_table(experiments: Mapping[str, Experiment], found: Summary, *, page
         holds = sum(finding["outcome"] == "holds" for finding in one["findings"])
         share = f"{holds} of {len(one['findings'])}"
         claim = _cell(experiments[name].claim)
-        lines.append(f"| [{name}]({page}#{name}) | {claim} | {one['verdict']} | {share} |")
+        verdict = _cell(experiments[name].told(one["verdict"]))
+        lines.append(f"| [{name}]({page}#{name}) | {claim} | {verdict} | {share} |")
     return "\n".join(lines)
 
 
@@ -123,7 +124,7 @@ def _section(experiment: Experiment, one: Mapping[str, Any]) -> str:
     parts = [
         f"## {name}",
         f"**Claim.** {experiment.claim} ({experiment.source})",
-        f"**Verdict: {one['verdict']}.** {' '.join(depends + remark)}".strip(),
+        f"**Verdict: {experiment.told(one['verdict'])}.** {' '.join(depends + remark)}".strip(),
         f"**Run.** {experiment.run} **Measured.** {experiment.measured}{family}{best}{after}",
         "\n".join(rows),
         _predicted(name, one["predicted"]),

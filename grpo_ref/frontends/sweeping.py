@@ -134,7 +134,7 @@ def _counted(number: int) -> str:
 def _print(experiment: Experiment, result: ClaimResult) -> None:
     console = new_console(highlight=False)
     pairs = f"{result.findings[0].estimate.pairs} {'tasks' if experiment.family else 'seeds'}"
-    verdict = f"[{STYLES[result.verdict]}]{result.verdict}[/]"
+    verdict = f"[{STYLES[result.verdict]}]{experiment.told(result.verdict)}[/]"
     console.print(f"[bold]{experiment.name}[/]  {verdict}  ({pairs})")
     console.print(f"  {experiment.claim}", markup=False, soft_wrap=True)
     for prediction, estimate, outcome, _ in result.findings:

@@ -59,7 +59,8 @@ def experiment_figure(experiment: Experiment, result: ClaimResult) -> Figure:
             _draw_finding(axis, finding, scales[finding.prediction.measure], counted)
         pairs = f"{result.findings[0].estimate.pairs} {counted}"
         left.suptitle(
-            f"{experiment.name}: {result.verdict}; mean of {pairs}, with its 95 % interval", fontsize=8
+            f"{experiment.name}: {experiment.told(result.verdict)}; mean of {pairs}, with its 95 % interval",
+            fontsize=8,
         )
         right.suptitle("differences with 95 % intervals that hold together;\ngrey: as predicted", fontsize=8)
     return figure

@@ -168,6 +168,7 @@ class Experiment:
       chosen: what of the environment or the predictions was chosen after a look at results, or "".
       exhibit: makes a piece of Markdown to look at, as samples of the policies; None if there is none.
       family: how each task is drawn, in a sentence or two; "" if there is but one.
+      depends_on: what a verdict of "depends" depends on, as it was measured, in a few words; or "".
     """
 
     name: str
@@ -183,6 +184,11 @@ class Experiment:
     chosen: str = ""
     exhibit: Callable[[], str] | None = None
     family: str = ""
+    depends_on: str = ""
+
+    def told(self, verdict: str) -> str:
+        """A verdict in words, with what it depends on."""
+        return f"depends on {self.depends_on}" if verdict == "depends" and self.depends_on else verdict
 
     def mutated(self, change: Callable[[Recipe], Recipe]) -> "Experiment":
         """The same experiment with every recipe among the arms' settings changed: to see it fail."""
