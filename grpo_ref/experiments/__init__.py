@@ -45,6 +45,7 @@ CLAIMS = (
     "collapse",
     "collapse_alarm",
     "temperature",
+    "pass_at_k",
     "ref_refresh",
     "kl_optimum",
     "best_of_n",
