@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 CLAIMS = (
     # advantages
     "group_mean",
+    "learned_critic",
     "group_size",
     "two_grpo",
     "dead_groups",

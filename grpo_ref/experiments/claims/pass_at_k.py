@@ -19,6 +19,8 @@ from grpo_ref.recipes.catalog import PASS_AT_K
 
 MARGIN = 0.02
 RATES = (0.03, 0.1, 0.3, 1.0, 3.0)
+WITH_PENALTY = RATES[:3]
+"""Larger steps jump past the penalty, which k3 hardly pulls back where a token has become rare."""
 PLAIN = replace(GRPO, kl_coef=0.0)
 TRAINS_PASS_AT_K = replace(PASS_AT_K, kl_coef=0.0)
 SHORT = SIZES["updates"] // 5
@@ -26,7 +28,8 @@ SHORT = SIZES["updates"] // 5
 
 def _trained(recipe: Recipe = PLAIN, *, unusual: float | None = None, **config: Any) -> Arm:
     fixed = {} if unusual is None else {"unusual": unusual}
-    return tuned(tried, Tuning("learning_rate", RATES, by="pass@1"), recipe=recipe, fixed=fixed, **config)
+    rates = Tuning("learning_rate", WITH_PENALTY if recipe.kl_coef else RATES, by="pass@1")
+    return tuned(tried, rates, recipe=recipe, fixed=fixed, **config)
 
 
 def _differs(says: str, k: int, left: str, expect: Any, right: str, *, main: bool = False) -> Prediction:
@@ -46,7 +49,7 @@ EXPERIMENT = Experiment(
     f" Other arms have KL penalties (k3) of 0.04 and 0.2, an advantage for the best of the group only, which"
     f" is made for pass@k, and {SHORT} updates. In two more pairs the policy can tell all questions apart, so"
     " that nothing is lost by settling on one answer, or half of the prompts have an unusual answer.",
-    measured="pass@k at temperature 1, computed from the policy's probabilities, as a mean over the last fifth"
+    measured="pass@k at temperature 1, computed from the policy's probabilities, a mean over the last fifth"
     " of the updates. The learning rate is chosen by pass@1.",
     arms={
         "base": arm(tried, recipe=None),

@@ -1,4 +1,4 @@
-"""Trees: every beginning of a completion is a state of its own, so a table can be any policy over completions.
+"""Trees: every beginning of a completion is a state, so a table can be any policy over completions.
 
 The states of a kind of prompts are the nodes of a tree, numbered from short to long: the root is 0, and token
 a leads from node i to node V i + a + 1.
