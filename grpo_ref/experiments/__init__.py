@@ -47,6 +47,7 @@ CLAIMS = (
     "collapse_alarm",
     "temperature",
     "pass_at_k",
+    "positive_negative",
     "ref_refresh",
     "kl_optimum",
     "best_of_n",
