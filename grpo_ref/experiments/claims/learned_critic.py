@@ -1,11 +1,12 @@
 """Claim: the group mean replaces a learned critic, and is more accurate than one that is still learning."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from grpo_ref.arrays import Floats
+from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.experiments.framework.experiment import (
     Arm,
     Curves,
@@ -17,21 +18,80 @@ from grpo_ref.experiments.framework.experiment import (
     Tuning,
     tuned,
 )
-from grpo_ref.experiments.framework.tasks.lookalikes import FAMILY, drawn_lookalikes
+from grpo_ref.experiments.framework.tasks.trees import (
+    completion_log_probs,
+    node_count,
+    numbered,
+    tree_transitions,
+)
 from grpo_ref.experiments.framework.training import summarized
 from grpo_ref.kernels.advantages import group_centered, raw_rewards
 from grpo_ref.learning.optim import Adam
 from grpo_ref.learning.policies.table import gather, gather_states, policy_of, pull_back, scatter_add
 from grpo_ref.learning.rollout import draw
+from grpo_ref.learning.tasks.task import Task
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import REINFORCE
 from grpo_ref.types import Completions
 
-COMPLETIONS, GROUP, UPDATES = 128, 8, 80
-"""Per update, per group, and updates; every arm has as many completions."""
+COMPLETIONS, GROUP, UPDATES, ALIKE = 128, 8, 80, 20
+"""Completions for each update and each group, updates, and prompts of a kind."""
 LAMBDA = 0.95
 """Of the generalized advantage estimate; PPO's for language models."""
 MARGIN = 0.02
+
+
+class Drawn(NamedTuple):
+    """A task of the family.
+
+    Attributes:
+      task: with one criterion, "payoff".
+      payoffs: (kinds, ALIKE, M) what each completion pays for each prompt, 0 or 1.
+    """
+
+    task: Task
+    payoffs: Floats
+
+    def values(self, logits: Floats) -> Floats:
+        """(..., Q) the expected reward of each prompt; logits (..., N, V)."""
+        kinds, length = len(self.payoffs), self.task.max_length
+        probs = np.exp(completion_log_probs(logits, kinds=kinds, length=length))
+        values: Floats = np.einsum("...km,kam->...ka", probs, self.payoffs)
+        return values.reshape(*logits.shape[:-2], -1)
+
+
+def drawn(seed: int) -> Drawn:
+    """Trees in which luck decides much of what a completion pays."""
+    generator = np.random.default_rng([seed, 11])
+    kinds, vocabulary, length = (
+        int(generator.integers(low, high)) for low, high in ((2, 13), (3, 7), (2, 4))
+    )
+    odds = generator.uniform(-3.0, 0.0) + generator.uniform(0.5, 2.0) * generator.normal(
+        size=(kinds, 1, vocabulary**length)
+    )
+    payoffs = (generator.random((kinds, ALIKE, vocabulary**length)) < 1.0 / (1.0 + np.exp(-odds))).astype(
+        float
+    )
+    own, nodes = np.repeat(np.arange(kinds), ALIKE), node_count(vocabulary, length)
+    task = Task(
+        name="lucky_trees",
+        vocabulary=tuple("abcdef"[:vocabulary]),
+        transitions=tree_transitions(kinds, vocabulary, length),
+        prompts=tuple(f"{kind}:" for kind in own),
+        starts=own * nodes,
+        prompt_probs=np.full(len(own), 1.0 / len(own)),
+        max_length=length,
+        ref_logits=generator.normal(size=(kinds * nodes, vocabulary)),
+        verify=partial(_pays, payoffs.reshape(len(own), -1)),
+        criteria=("payoff",),
+        weights=np.ones(1),
+    )
+    return Drawn(task, payoffs)
+
+
+def _pays(payoffs: Floats, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
+    vocabulary = round(payoffs.shape[-1] ** (1.0 / tokens.shape[-1]))
+    return payoffs[prompts[..., None], numbered(tokens, vocabulary)][..., None]
 
 
 class Judged(NamedTuple):
@@ -49,7 +109,7 @@ class Judged(NamedTuple):
 
 
 Baseline = Callable[[Completions, Floats, Floats, float], Judged]
-"""(batch, critic, exact chance of each completion's prompt, step of the critic) -> Judged"""
+"""(batch, critic, (S, P) exact values of its prompts, step of the critic) -> Judged"""
 
 
 def group_mean(batch: Completions, critic: Floats, exact: Floats, step: float) -> Judged:
@@ -64,7 +124,7 @@ def nothing(batch: Completions, critic: Floats, exact: Floats, step: float) -> J
 
 
 def exact_value(batch: Completions, critic: Floats, exact: Floats, step: float) -> Judged:
-    """The chance of a right answer, as the best critic of prompts would know it."""
+    """The expected reward of the prompt, as the best critic of prompts would know it."""
     baseline = np.broadcast_to(exact[..., None], batch.rewards.shape)
     return Judged(batch.rewards - baseline, baseline, critic)
 
@@ -118,17 +178,17 @@ def learned(
       group_size: completions for each prompt.
       step: share of its error by which the critic moves, for each update.
     """
-    drawn = drawn_lookalikes(seed)
-    task, optimizer = drawn.task, Adam(learning_rate)
+    made, optimizer = drawn(seed), Adam(learning_rate)
+    task = made.task
     generators = [np.random.default_rng([seed, run]) for run in range(seeds)]
     params = np.repeat(task.ref_logits[None], seeds, axis=0)
     rows = len(task.prompts) if baseline is prompt_critic else len(task.transitions)
     critic, moments = np.zeros((seeds, rows)), optimizer.init(params)
     log: list[tuple[Floats, Floats]] = []
     for _ in range(UPDATES):
-        policy, chances = policy_of(params), drawn.chances(params)
+        policy, values = policy_of(params), made.values(params)
         batch = draw(task, policy, generators, prompts=COMPLETIONS // group_size, group_size=group_size)
-        exact = chances[np.arange(seeds)[:, None], batch.prompts]
+        exact = values[np.arange(seeds)[:, None], batch.prompts]
         judged = baseline(batch, critic, exact, step)
         critic = judged.critic
         error = ((judged.baseline - exact[..., None]) ** 2).mean((-2, -1))
@@ -136,20 +196,20 @@ def learned(
         loss = policy_loss(log_probs, judged.advantages, batch.mask, recipe=REINFORCE, metrics=())
         gradient = pull_back(loss.gradient, batch.states, batch.tokens, policy.probs)
         params, moments = optimizer.step(params, gradient, moments)
-        log.append((chances.mean(-1), error))
-    right, errors = (np.stack(one, axis=-1) for one in zip(*log, strict=True))
-    return summarized({"right": right, "error": np.sqrt(errors)})
+        log.append((values.mean(-1), error))
+    reward, errors = (np.stack(one, axis=-1) for one in zip(*log, strict=True))
+    return summarized({"reward": reward, "error": np.sqrt(errors)})
 
 
-RATES = (0.03, 0.1, 0.3, 1.0)
+RATES = (0.03, 0.1, 0.3, 1.0, 3.0)
 
 
 def _arm(baseline: Baseline, **settings: Any) -> Arm:
-    return tuned(learned, Tuning("learning_rate", RATES, by="mean right"), baseline=baseline, **settings)
+    return tuned(learned, Tuning("learning_rate", RATES, by="mean reward"), baseline=baseline, **settings)
 
 
 def _same(says: str, left: str, right: str) -> Prediction:
-    return Prediction(says, "mean right", left, "same", right, MARGIN)
+    return Prediction(says, "mean reward", left, "same", right, MARGIN)
 
 
 EXPERIMENT = Experiment(
@@ -160,17 +220,20 @@ EXPERIMENT = Experiment(
     source="a book chapter on GRPO (2026, not public), introduction and sec. 7.1; Shao et al. 2024,"
     " DeepSeekMath, sec. 4.1.1 (arXiv:2402.03300; read in summaries), which claims less: that no critic is"
     " needed",
-    family=FAMILY,
+    family=f"Questions of 2 to 12 kinds, {ALIKE} prompts of each kind, which look the same to the policy. A"
+    " completion has 2 or 3 tokens of 3 to 6, and every beginning is a state of its own. Each completion pays"
+    " 1 for a share of the prompts of its kind and 0 for the others, at random; in logits these shares have a"
+    " mean of -3 to 0 and a standard deviation of 0.5 to 2. The policy starts with random logits.",
     run=f"Each of {UPDATES} updates has {COMPLETIONS} completions and one step of Adam, on-policy, without"
     f" dividing the advantages by anything: groups of {GROUP} with the group's mean as the baseline; or one"
     " completion for each prompt with a table of values that starts at 0 and moves by 30 % of its mean error"
     f" for each update, one value for each prompt, or for each state with generalized advantages (λ ="
     f" {LAMBDA}) as in PPO. Other arms have no baseline, exact values, groups for the critic too, and critics"
     " that move by 10 % or all of their error.",
-    measured="The chance of a right answer over all prompts, computed from the policy at temperature 1, as a"
-    " mean over all updates, by which the learning rate is chosen; and the error of the baseline, root mean"
-    " square against the exact chance (of a group's mean that of the other completions), also a mean over"
-    " all updates.",
+    measured="The expected reward over all prompts, computed from the policy at temperature 1, as a mean over"
+    " all updates, by which the learning rate is chosen; and the error of the baseline, root mean square"
+    " against the expected reward of the prompt (of a group's mean that of the other completions), also a"
+    " mean over all updates.",
     arms={
         "group mean": _arm(group_mean, group_size=GROUP),
         "critic of prompts": _arm(prompt_critic),
@@ -193,7 +256,7 @@ EXPERIMENT = Experiment(
         ),
         Prediction(
             "With as many completions, the group's mean learns more than PPO's critic of states",
-            "mean right",
+            "mean reward",
             "group mean",
             "more",
             "critic of states, GAE",
@@ -218,7 +281,7 @@ EXPERIMENT = Experiment(
         _same("The same with a fast critic", "group mean", "critic of prompts, fast"),
         Prediction(
             "Control: without any baseline less is learned",
-            "mean right",
+            "mean reward",
             "no baseline",
             "less",
             "group mean",
@@ -228,8 +291,8 @@ EXPERIMENT = Experiment(
     ),
     panels=(
         Curves(
-            "right",
-            "right completions (share)",
+            "reward",
+            "expected reward",
             arms=("group mean", "critic of prompts", "critic of states, GAE", "no baseline", "exact values"),
         ),
         Points(
@@ -238,8 +301,10 @@ EXPERIMENT = Experiment(
             arms=("group mean", "critic of prompts", "critic of states, GAE", "no baseline"),
         ),
         Grid(
-            "right completions (mean over updates)",
+            "expected reward (mean over updates)",
             arms=("group mean", "critic of prompts", "critic of states, GAE", "no baseline", "exact values"),
         ),
     ),
+    chosen="The first family was one in which one right completion says all; there the arm without a baseline"
+    " learned as much as any, so it could not tell baselines apart. In this one payoffs have luck in them.",
 )

@@ -6,7 +6,8 @@ a leads from node i to node V i + a + 1.
 
 import numpy as np
 
-from grpo_ref.arrays import Integers
+from grpo_ref.arrays import Floats, Integers
+from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.learning.tasks.task import END
 
 
@@ -45,3 +46,37 @@ def paths(completions: Integers, vocabulary: int) -> Integers:
     for t in range(1, completions.shape[-1]):
         nodes[..., t] = nodes[..., t - 1] * vocabulary + completions[..., t - 1] + 1
     return nodes
+
+
+def completions(vocabulary: int, length: int) -> Integers:
+    """(M, T) all completions, numbered as the digits of their number to the base V."""
+    digits: Integers = np.arange(vocabulary**length)[:, None] // vocabulary ** np.arange(length)[::-1]
+    return digits % vocabulary
+
+
+def numbered(tokens: Integers, vocabulary: int) -> Integers:
+    """(...) the number of each completion (..., T) in `completions`.
+
+    >>> numbered(np.array([1, 2]), 3).tolist()
+    5
+    """
+    numbers: Integers = (tokens * vocabulary ** np.arange(tokens.shape[-1])[::-1]).sum(-1)
+    return numbers
+
+
+def completion_log_probs(logits: Floats, *, kinds: int, length: int) -> Floats:
+    """The log-probability of every completion of every kind of prompts.
+
+    Args:
+      logits: (..., kinds * nodes, V).
+      kinds: number of trees.
+      length: T, tokens of a completion.
+
+    Returns:
+      (..., kinds, M) in nats.
+    """
+    *runs, _, vocabulary = logits.shape
+    log_probs = log_softmax(logits).reshape(*runs, kinds, -1, vocabulary)
+    tokens = completions(vocabulary, length)
+    summed: Floats = log_probs[..., paths(tokens, vocabulary), tokens].sum(-1)
+    return summed
