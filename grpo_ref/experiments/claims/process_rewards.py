@@ -1,0 +1,219 @@
+"""Claim: rewards for every step teach more than a reward for the outcome."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.arrays import Bools, Floats, Integers
+from grpo_ref.experiments.framework.experiment import (
+    Arm,
+    Curves,
+    Experiment,
+    Grid,
+    Measures,
+    Prediction,
+    Tuning,
+    tuned,
+)
+from grpo_ref.experiments.framework.training import curves, summarized
+from grpo_ref.learning.config import config_for
+from grpo_ref.learning.policies.table import log_softmax
+from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.recipes import GRPO, Recipe
+from grpo_ref.recipes.catalog import PROCESS_GRPO
+
+RIGHT, PLEASING = 0, 1
+"""The right move, and one that a flawed judge takes for right in some states."""
+COPIES, PLEASURE = 10, 1.5
+"""Prompts of a question, and what a flawed judge gives for the pleasing move; for the right one it is 1."""
+SIZES: Mapping[str, Any] = {"updates": 100, "prompts": 16, "group_size": 8}
+MARGIN = 0.02
+
+
+def steps_to_go(
+    seed: int, *, steps: int = 0, random_errors: float = 0.0, flawed: float = 0.0, outcome: bool = False
+) -> Task:
+    """A task of the family: a question is solved if all of its steps are right.
+
+    Args:
+      seed: of the task.
+      steps: of every question; 0 to draw them.
+      random_errors: share of the judge's verdicts on a prompt's moves that are the opposite of the truth.
+      flawed: share of the states in which the judge finds a pleasing move better than the right one.
+      outcome: whether the judge adds 1 to the last step of a solved question.
+    """
+    generator = np.random.default_rng([seed, 13])
+    questions, drawn_steps = int(generator.integers(4, 25)), int(generator.integers(2, 9))
+    moves, known = int(generator.integers(3, 7)), generator.uniform(np.log(0.02), np.log(0.5))
+    length = steps or drawn_steps
+    shape = (questions, length)
+    chance = np.exp(known / length)
+    odds = np.log(chance / (1.0 - chance)) + 0.5 * generator.normal(size=shape)
+    logits = 0.5 * generator.normal(size=(*shape, moves))
+    logits[..., RIGHT] = odds + np.log(np.exp(logits[..., 1:]).sum(-1))
+    verdicts = np.zeros((questions, COPIES, length, moves))
+    verdicts[..., RIGHT] = 1.0
+    errs = generator.random(verdicts.shape) < random_errors
+    pleased = generator.random((questions, 1, length)) < flawed
+    verdicts = np.where(errs, 1.0 - verdicts, verdicts)
+    verdicts[..., PLEASING] = np.where(pleased, PLEASURE, verdicts[..., PLEASING])
+    states, own = np.arange(questions * length), np.repeat(np.arange(questions), COPIES)
+    following = np.where(states % length == length - 1, END, states + 1)
+    return Task(
+        name="steps_to_go",
+        vocabulary=tuple("abcdef"[:moves]),
+        transitions=np.repeat(following[:, None], moves, axis=1),
+        prompts=tuple(f"{question}:" for question in own),
+        starts=own * length,
+        prompt_probs=np.full(len(own), 1.0 / len(own)),
+        max_length=length,
+        ref_logits=logits.reshape(-1, moves),
+        verify=_solved,
+        verify_steps=partial(_judged, verdicts.reshape(len(own), length, moves), float(outcome)),
+        criteria=("solved",),
+        weights=np.ones(1),
+        settings=SIZES,
+    )
+
+
+def _solved(prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
+    solved: Floats = (tokens == RIGHT).all(-1)[..., None].astype(np.float64)
+    return solved
+
+
+def _judged(
+    verdicts: Floats, outcome: float, prompts: Integers, tokens: Integers, mask: Bools
+) -> tuple[Floats, Bools]:
+    """Two (..., P, G, T): what the judge gives for every step, and every token as a step."""
+    rewards = verdicts[prompts[..., None, None], np.arange(tokens.shape[-1]), tokens]
+    rewards[..., -1] += outcome * (tokens == RIGHT).all(-1)
+    return rewards, mask
+
+
+def learned(
+    *, recipe: Recipe, learning_rate: float, seeds: int, seed: int, judge: Mapping[str, Any] | None = None
+) -> Measures:
+    """Train on a task of the family, and compute how likely a question is solved, nothing sampled.
+
+    Args:
+      recipe: the algorithm.
+      learning_rate: of Adam.
+      seeds, seed: number of independent runs, and the base of their random numbers and of the task.
+      judge: arguments of `steps_to_go`.
+    """
+    task = steps_to_go(seed, **(judge or {}))
+
+    def solved(logits: Floats) -> Floats:
+        right = log_softmax(logits)[..., RIGHT].reshape(len(logits), -1, task.max_length)
+        chances: Floats = np.exp(right.sum(-1)).mean(-1)
+        return chances
+
+    settings = config_for(task, seeds=seeds, seed=seed, learning_rate=learning_rate)
+    return summarized(curves(task, recipe, settings, solved=lambda state: solved(state.params)))
+
+
+RATES = (0.01, 0.03, 0.1, 0.3, 1.0)
+OUTCOME, PROCESS = replace(GRPO, kl_coef=0.0), replace(PROCESS_GRPO, kl_coef=0.0)
+
+
+def _arm(recipe: Recipe = PROCESS, **judge: Any) -> Arm:
+    return tuned(learned, Tuning("learning_rate", RATES, by="mean solved"), recipe=recipe, judge=judge)
+
+
+def _more(
+    says: str, left: str, right: str, *, measure: str = "mean solved", main: bool = False
+) -> Prediction:
+    return Prediction(says, measure, left, "more", right, MARGIN, main)
+
+
+EXPERIMENT = Experiment(
+    name="process_rewards",
+    group="rewards",
+    claim="GRPO with process supervision is superior to GRPO with outcome supervision, which shows the"
+    " benefit of fine-grained, step-aware gradient coefficients.",
+    source="Shao et al. 2024, DeepSeekMath, sec. 5.2 (arXiv:2402.03300; read in summaries); against it"
+    " DeepSeek-R1 (arXiv:2501.12948), which names reward hacking as a reason to do without a process reward"
+    " model",
+    family=f"4 to 24 questions of {COPIES} prompts each, which look the same to the policy. A question is"
+    " solved if all of its 2 to 8 steps are right, of 3 to 6 moves each. At first 2 to 50 % of the answers to"
+    " a median question are right (log-uniform), of some steps more than of others (logits with a standard"
+    " deviation of 0.5).",
+    run=f"There are {SIZES['updates']} updates of {SIZES['prompts']} x {SIZES['group_size']} completions with"
+    " Adam and without a KL penalty. Outcome supervision rewards the whole completion with 1 if it is"
+    " solved. Process supervision rewards every right step with 1, all steps of a group are normalized"
+    " together, and a token is worth the sum of what follows. One flawed judge errs at random in 20 % of its"
+    f" verdicts on moves; another gives {PLEASURE:g} for a wrong, pleasing move in 20 % of the states, once"
+    " with the outcome on top. In the control questions have one step, so that process is outcome.",
+    measured="How likely a question is solved, computed from the policy at temperature 1: its mean over the"
+    " updates, by which the learning rate is chosen, and its mean over the last fifth of them.",
+    arms={
+        "outcome": _arm(OUTCOME),
+        "process": _arm(),
+        "process, random errors": _arm(random_errors=0.2),
+        "process, flawed judge": _arm(flawed=0.2),
+        "process, flawed judge, and outcome": _arm(flawed=0.2, outcome=True),
+        "outcome, one step": _arm(OUTCOME, steps=1),
+        "process, one step": _arm(steps=1),
+        "outcome, eight steps": _arm(OUTCOME, steps=8),
+        "process, eight steps": _arm(steps=8),
+    },
+    predictions=(
+        _more("Process supervision learns more", "process", "outcome", main=True),
+        _more("It ends higher, too", "process", "outcome", measure="final solved"),
+        _more(
+            "It learns more where all questions have eight steps",
+            "process, eight steps",
+            "outcome, eight steps",
+        ),
+        Prediction(
+            "Control: with one step the two are the same",
+            "mean solved",
+            "process, one step",
+            "same",
+            "outcome, one step",
+            MARGIN,
+        ),
+        _more(
+            "A judge that errs at random is still better than the outcome",
+            "process, random errors",
+            "outcome",
+        ),
+        _more(
+            "Hostile: with a judge who finds a wrong move better, the outcome ends higher",
+            "outcome",
+            "process, flawed judge",
+            measure="final solved",
+        ),
+        _more(
+            "Hostile: also if the outcome is added to that judge's rewards",
+            "outcome",
+            "process, flawed judge, and outcome",
+            measure="final solved",
+        ),
+    ),
+    panels=(
+        Curves(
+            "solved",
+            "solved questions (share)",
+            arms=(
+                "outcome",
+                "process",
+                "process, random errors",
+                "process, flawed judge",
+                "process, flawed judge, and outcome",
+            ),
+        ),
+        Curves(
+            "solved",
+            "solved questions (share)",
+            arms=("outcome, one step", "process, one step", "outcome, eight steps", "process, eight steps"),
+        ),
+        Grid(
+            "solved questions (mean over updates)",
+            arms=("outcome", "process", "process, random errors", "process, flawed judge"),
+        ),
+    ),
+)
