@@ -51,6 +51,7 @@ CLAIMS = (
     "positive_negative",
     "ref_refresh",
     "kl_optimum",
+    "kl_in_reward",
     "best_of_n",
 )
 

@@ -1,0 +1,248 @@
+"""Claim: a KL penalty does the same in the loss (as k2) and in the reward (as k1)."""
+
+from collections import deque
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grpo_ref.arrays import Array, Bools, Floats, Integers
+from grpo_ref.experiments.framework.experiment import (
+    Arm,
+    Experiment,
+    Measures,
+    Points,
+    Prediction,
+    arm,
+)
+from grpo_ref.experiments.framework.tasks.trees import (
+    completion_log_probs,
+    node_count,
+    numbered,
+    tree_transitions,
+)
+from grpo_ref.kernels.advantages import group_centered, group_normalized, raw_rewards
+from grpo_ref.kernels.penalties import k2, k3
+from grpo_ref.kernels.surrogates import reinforce
+from grpo_ref.learning.config import config_for
+from grpo_ref.learning.tasks.task import Task
+from grpo_ref.recipes import GRPO, RLOO, Recipe, slot
+from grpo_ref.training import train
+from grpo_ref.types import Term
+
+STAGES: Mapping[int, float] = {200: 0.1, 300: 0.02}
+"""Update at which a stage of the training ends -> its learning rate."""
+SIZES: Mapping[str, Any] = {"prompts": 16, "group_size": 8}
+NATS = 0.02
+
+
+class Drawn(NamedTuple):
+    """A task of the family.
+
+    Attributes:
+      task: with one criterion, "reward".
+      rewards: (kinds, M) of each completion.
+      weight: of the penalty, in units of reward per nat.
+    """
+
+    task: Task
+    rewards: Floats
+    weight: float
+
+    def log_probs(self, logits: Floats) -> Floats:
+        """(..., kinds, M) of each completion, in nats."""
+        return completion_log_probs(logits, kinds=len(self.rewards), length=self.task.max_length)
+
+
+def drawn(seed: int, *, length: int = 0) -> Drawn:
+    """Short completions with rewards, a reference and a weight; `length` 0 to draw it."""
+    generator = np.random.default_rng([seed, 17])
+    kinds, vocabulary, tokens = (int(generator.integers(low, high)) for low, high in ((2, 5), (3, 5), (2, 4)))
+    weight = float(np.exp(generator.uniform(np.log(0.1), np.log(1.0))))
+    length = length or tokens
+    rewards, nodes = generator.random((kinds, vocabulary**length)), node_count(vocabulary, length)
+    task = Task(
+        name="rewarded_trees",
+        vocabulary=tuple("abcd"[:vocabulary]),
+        transitions=tree_transitions(kinds, vocabulary, length),
+        prompts=tuple(f"{kind}:" for kind in range(kinds)),
+        starts=np.arange(kinds) * nodes,
+        prompt_probs=np.full(kinds, 1.0 / kinds),
+        max_length=length,
+        ref_logits=generator.uniform(0.5, 1.5) * generator.normal(size=(kinds * nodes, vocabulary)),
+        verify=partial(_reward, rewards, vocabulary),
+        criteria=("reward",),
+        weights=np.ones(1),
+        settings=SIZES,
+    )
+    return Drawn(task, rewards, weight)
+
+
+def _reward(rewards: Floats, vocabulary: int, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
+    return rewards[prompts[..., None], numbered(tokens, vocabulary)][..., None]
+
+
+def penalized_reward(
+    log_probs: Array,
+    old_log_probs: Array,
+    ref_log_probs: Array,
+    advantages: Array,
+    mask: Array,
+    *,
+    weight: float,
+    divide: bool,
+) -> Term:
+    """REINFORCE with k1 of the whole completion in the reward, before the advantage is computed.
+
+        r' = r - weight Σₜ (log πold - log πref),   A = r' - mean(r'), divided by its deviation or not
+
+    Args:
+      log_probs, old_log_probs, ref_log_probs: (..., P, G, T) in nats.
+      advantages: (..., P, G, T) the rewards, the same for every token.
+      mask: (..., P, G, T).
+      weight: of the penalty.
+      divide: whether by the standard deviation of the group.
+    """
+    shaped = advantages[..., 0] - weight * ((old_log_probs - ref_log_probs) * mask).sum(-1)
+    return reinforce(log_probs, (group_normalized if divide else group_centered)(shaped)[..., None])
+
+
+def penalized_completion(
+    log_probs: Array, ref_log_probs: Array, advantages: Array, mask: Array, *, weight: float
+) -> Term:
+    """REINFORCE with k2 of the whole completion, not of each token, in the loss.
+
+    sₜ = A log πθ(t),   and the penalty of a completion is weight (Σₜ (log πθ - log πref))² / 2
+    """
+    apart = ((log_probs - ref_log_probs) * mask).sum(-1, keepdims=True)
+    return reinforce(log_probs, advantages - weight * apart)
+
+
+def regularized(*, recipe: Recipe, length: int = 0, seeds: int, seed: int) -> Measures:
+    """Train on a drawn task, and compare the policy with the exact optimum of the regularized objective.
+
+    Args:
+      recipe: whose penalty, in the loss or in a surrogate, gets the weight of the task.
+      length: of the completions; 0 to draw it.
+      seeds, seed: number of runs; base of their random numbers and of the task.
+    """
+    made = drawn(seed, length=length)
+    if "weight" in recipe.surrogate.settings:
+        settings = {**recipe.surrogate.settings, "weight": made.weight}
+        weighted = replace(recipe, surrogate=slot(recipe.surrogate.kernel, **settings))
+    else:
+        weighted = replace(recipe, kl_coef=made.weight)
+    ref, ends, state = made.log_probs(made.task.ref_logits), [], None
+    for updates, rate in STAGES.items():
+        config = config_for(made.task, updates=updates, learning_rate=rate, seeds=seeds, seed=seed)
+        (last,) = deque(train(made.task, weighted, config, state, metrics=()), maxlen=1)
+        state = last.state
+        ends.append(made.log_probs(state.params))
+    best = ref + made.rewards / made.weight
+    best = best - np.log(np.exp(best).sum(-1, keepdims=True))
+    return {
+        "reward": (np.exp(ends[-1]) * made.rewards).sum(-1).mean(-1),
+        "kl": _divergence(ends[-1], ref),
+        "moved": _divergence(ends[-1], ends[0]),
+        "from the optimum": _divergence(ends[-1], best),
+    }
+
+
+def _divergence(policy: Floats, other: Floats) -> Floats:
+    """(...,) KL(policy || other) in nats per completion, mean of the kinds."""
+    divergence: Floats = (np.exp(policy) * (policy - other)).sum(-1).mean(-1)
+    return divergence
+
+
+PLAIN = replace(RLOO, advantage=slot(group_centered))
+DIVIDED = replace(PLAIN, advantage=GRPO.advantage)
+
+
+def _in_reward(*, divide: bool = False, **settings: Any) -> Arm:
+    surrogate = slot(penalized_reward, weight=0.0, divide=divide)
+    recipe = replace(PLAIN, advantage=slot(raw_rewards), surrogate=surrogate)
+    return arm(regularized, recipe=recipe, **settings)
+
+
+def _in_loss(penalty: Any, recipe: Recipe = PLAIN, **settings: Any) -> Arm:
+    return arm(regularized, recipe=replace(recipe, penalty=slot(penalty)), **settings)
+
+
+def _same(says: str, left: str, right: str | float, *, main: bool = False) -> Prediction:
+    return Prediction(says, "from the optimum", left, "same", right, NATS, main)
+
+
+EXPERIMENT = Experiment(
+    name="kl_in_reward",
+    group="divergence",
+    claim="On-policy, k2 as a loss is gradient-equivalent to k1 in the reward, both being sound"
+    " implementations of the reverse KL objective.",
+    source="Liu et al. 2025, Rethinking KL regularization in RLHF (arXiv:2510.01555, read in its abstract);"
+    " DeepSeekMath (arXiv:2402.03300) puts the KL into the loss so as not to complicate the advantage",
+    family="2 to 4 prompts, completions of 2 or 3 tokens of 3 or 4, every beginning a state of its own; every"
+    " completion has a reward, uniform from 0 to 1. The reference has random logits with a standard deviation"
+    " of 0.5 to 1.5. The weight of the KL is 0.1 to 1 per nat (log-uniform).",
+    run=f"REINFORCE with the group's mean as baseline is trained on-policy with Adam, {SIZES['prompts']} x"
+    f" {SIZES['group_size']} completions per update, 200 updates at a learning rate of 0.1 and 100 more at"
+    " 0.02, so that it comes to rest. The KL to the reference is in the reward, as k1 summed over the"
+    " completion, or in the loss: as k2 of each token, as trainers have it, or as k2 of the whole completion."
+    " The advantage is divided by the group's standard deviation, as in GRPO, or not. Where completions have"
+    " one token, token and completion are the same.",
+    measured="KL from the final policy to the exact best policy of reward minus weighted KL, to the"
+    " reference, and to the policy before the last 100 updates (nats per completion); and its exact reward.",
+    arms={
+        "in the reward": _in_reward(),
+        "in the loss": _in_loss(k2),
+        "in the loss, whole completion": arm(
+            regularized, recipe=replace(PLAIN, surrogate=slot(penalized_completion, weight=0.0))
+        ),
+        "in the reward, divided": _in_reward(divide=True),
+        "in the loss, divided": _in_loss(k2, DIVIDED),
+        "in the loss, k3, divided": _in_loss(k3, DIVIDED),
+        "in the reward, one token": _in_reward(length=1),
+        "in the loss, one token": _in_loss(k2, length=1),
+    },
+    predictions=(
+        _same(
+            "In the loss of each token it leads where it leads in the reward",
+            "in the loss",
+            "in the reward",
+            main=True,
+        ),
+        _same(
+            "The same where advantages are divided by the group's deviation, as in GRPO",
+            "in the loss, divided",
+            "in the reward, divided",
+            main=True,
+        ),
+        _same("In the reward it leads to the best policy", "in the reward", 0.0),
+        _same("In the reward it does so with division too", "in the reward, divided", 0.0),
+        _same(
+            "In the loss of the whole completion it leads to the best policy",
+            "in the loss, whole completion",
+            0.0,
+        ),
+        _same(
+            "Control: with completions of one token it is the same in loss and reward",
+            "in the loss, one token",
+            "in the reward, one token",
+        ),
+        Prediction(
+            "Division leaves a penalty in the loss as it is and raises the reward: the policy goes farther",
+            "kl",
+            "in the loss, divided",
+            "more",
+            "in the loss",
+            0.05,
+        ),
+        Prediction("So does GRPO's k3", "kl", "in the loss, k3, divided", "more", "in the loss", 0.05),
+        Prediction("In the reward it has come to rest", "moved", "in the reward", "same", 0.0, 0.01),
+        Prediction("In the loss it has come to rest", "moved", "in the loss", "same", 0.0, 0.01),
+    ),
+    panels=(
+        Points("from the optimum", "KL to the best policy\n(nats per completion)", log="y"),
+        Points("kl", "KL to the reference\n(nats per completion)"),
+    ),
+)
