@@ -32,6 +32,7 @@ CLAIMS = (
     # aggregation
     "overlong",
     "length_bias",
+    "difficulty_weight",
     # mismatch
     "sampler_mismatch",
     # rewards

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,43 +26,61 @@ from grpo_ref.recipes import GRPO, Recipe
 from grpo_ref.recipes.catalog import PROCESS_GRPO
 
 RIGHT, PLEASING = 0, 1
-"""The right move, and one that a flawed judge takes for right in some states."""
+"""The right move of most prompts, and one that a flawed judge finds better in some states."""
 COPIES, PLEASURE = 10, 1.5
 """Prompts of a question, and what a flawed judge gives for the pleasing move; for the right one it is 1."""
 SIZES: Mapping[str, Any] = {"updates": 100, "prompts": 16, "group_size": 8}
 MARGIN = 0.02
 
 
-def steps_to_go(
+class Drawn(NamedTuple):
+    """A task of the family.
+
+    Attributes:
+      task: with one criterion, "solved".
+      labels: (Q, T) the right move of each step.
+    """
+
+    task: Task
+    labels: Integers
+
+    def chances(self, logits: Floats) -> Floats:
+        """(..., Q) how likely each prompt is solved."""
+        states = self.task.starts[:, None] + np.arange(self.task.max_length)
+        chances: Floats = np.exp(log_softmax(logits)[..., states, self.labels].sum(-1))
+        return chances
+
+
+def drawn(
     seed: int, *, steps: int = 0, random_errors: float = 0.0, flawed: float = 0.0, outcome: bool = False
-) -> Task:
-    """A task of the family: a question is solved if all of its steps are right.
+) -> Drawn:
+    """A task of the family: a prompt is solved if all of its steps are right.
 
     Args:
       seed: of the task.
       steps: of every question; 0 to draw them.
       random_errors: share of the judge's verdicts on a prompt's moves that are the opposite of the truth.
       flawed: share of the states in which the judge finds a pleasing move better than the right one.
-      outcome: whether the judge adds 1 to the last step of a solved question.
+      outcome: whether the judge adds 1 to the last step of a solved prompt.
     """
     generator = np.random.default_rng([seed, 13])
     questions, drawn_steps = int(generator.integers(4, 25)), int(generator.integers(2, 9))
-    moves, known = int(generator.integers(3, 7)), generator.uniform(np.log(0.02), np.log(0.5))
-    length = steps or drawn_steps
-    shape = (questions, length)
+    moves, known = int(generator.integers(3, 7)), generator.uniform(np.log(0.005), np.log(0.5))
+    mislabelled, length = generator.uniform(0.0, 0.3), steps or drawn_steps
     chance = np.exp(known / length)
-    odds = np.log(chance / (1.0 - chance)) + 0.5 * generator.normal(size=shape)
-    logits = 0.5 * generator.normal(size=(*shape, moves))
+    odds = np.log(chance / (1.0 - chance)) + 0.5 * generator.normal(size=(questions, length))
+    logits = 0.5 * generator.normal(size=(questions, length, moves))
     logits[..., RIGHT] = odds + np.log(np.exp(logits[..., 1:]).sum(-1))
-    verdicts = np.zeros((questions, COPIES, length, moves))
-    verdicts[..., RIGHT] = 1.0
-    errs = generator.random(verdicts.shape) < random_errors
-    pleased = generator.random((questions, 1, length)) < flawed
-    verdicts = np.where(errs, 1.0 - verdicts, verdicts)
+    own = np.repeat(np.arange(questions), COPIES)
+    is_wrong = (generator.random(len(own)) < mislabelled)[:, None]
+    labels = np.where(is_wrong, generator.integers(moves, size=(len(own), length)), RIGHT)
+    verdicts = (np.arange(moves) == labels[..., None]).astype(np.float64)
+    verdicts = np.where(generator.random(verdicts.shape) < random_errors, 1.0 - verdicts, verdicts)
+    pleased = (generator.random((questions, length)) < flawed)[own]
     verdicts[..., PLEASING] = np.where(pleased, PLEASURE, verdicts[..., PLEASING])
-    states, own = np.arange(questions * length), np.repeat(np.arange(questions), COPIES)
+    states = np.arange(questions * length)
     following = np.where(states % length == length - 1, END, states + 1)
-    return Task(
+    task = Task(
         name="steps_to_go",
         vocabulary=tuple("abcdef"[:moves]),
         transitions=np.repeat(following[:, None], moves, axis=1),
@@ -71,51 +89,48 @@ def steps_to_go(
         prompt_probs=np.full(len(own), 1.0 / len(own)),
         max_length=length,
         ref_logits=logits.reshape(-1, moves),
-        verify=_solved,
-        verify_steps=partial(_judged, verdicts.reshape(len(own), length, moves), float(outcome)),
+        verify=partial(_solved, labels),
+        verify_steps=partial(_judged, labels, verdicts, float(outcome)),
         criteria=("solved",),
         weights=np.ones(1),
         settings=SIZES,
     )
+    return Drawn(task, labels)
 
 
-def _solved(prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    solved: Floats = (tokens == RIGHT).all(-1)[..., None].astype(np.float64)
+def _solved(labels: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
+    solved: Floats = (tokens == labels[prompts][..., None, :]).all(-1)[..., None].astype(np.float64)
     return solved
 
 
 def _judged(
-    verdicts: Floats, outcome: float, prompts: Integers, tokens: Integers, mask: Bools
+    labels: Integers, verdicts: Floats, outcome: float, prompts: Integers, tokens: Integers, mask: Bools
 ) -> tuple[Floats, Bools]:
     """Two (..., P, G, T): what the judge gives for every step, and every token as a step."""
     rewards = verdicts[prompts[..., None, None], np.arange(tokens.shape[-1]), tokens]
-    rewards[..., -1] += outcome * (tokens == RIGHT).all(-1)
+    rewards[..., -1] += outcome * _solved(labels, prompts, tokens, mask)[..., 0]
     return rewards, mask
 
 
 def learned(
     *, recipe: Recipe, learning_rate: float, seeds: int, seed: int, judge: Mapping[str, Any] | None = None
 ) -> Measures:
-    """Train on a task of the family, and compute how likely a question is solved, nothing sampled.
+    """Train on a task of the family, and compute how likely a prompt is solved, nothing sampled.
 
     Args:
       recipe: the algorithm.
       learning_rate: of Adam.
       seeds, seed: number of independent runs, and the base of their random numbers and of the task.
-      judge: arguments of `steps_to_go`.
+      judge: arguments of `drawn`.
     """
-    task = steps_to_go(seed, **(judge or {}))
-
-    def solved(logits: Floats) -> Floats:
-        right = log_softmax(logits)[..., RIGHT].reshape(len(logits), -1, task.max_length)
-        chances: Floats = np.exp(right.sum(-1)).mean(-1)
-        return chances
-
-    settings = config_for(task, seeds=seeds, seed=seed, learning_rate=learning_rate)
-    return summarized(curves(task, recipe, settings, solved=lambda state: solved(state.params)))
+    made = drawn(seed, **(judge or {}))
+    settings = config_for(made.task, seeds=seeds, seed=seed, learning_rate=learning_rate)
+    return summarized(
+        curves(made.task, recipe, settings, solved=lambda state: made.chances(state.params).mean(-1))
+    )
 
 
-RATES = (0.01, 0.03, 0.1, 0.3, 1.0)
+RATES = (0.03, 0.1, 0.3, 1.0, 3.0)
 OUTCOME, PROCESS = replace(GRPO, kl_coef=0.0), replace(PROCESS_GRPO, kl_coef=0.0)
 
 
@@ -137,17 +152,17 @@ EXPERIMENT = Experiment(
     source="Shao et al. 2024, DeepSeekMath, sec. 5.2 (arXiv:2402.03300; read in summaries); against it"
     " DeepSeek-R1 (arXiv:2501.12948), which names reward hacking as a reason to do without a process reward"
     " model",
-    family=f"4 to 24 questions of {COPIES} prompts each, which look the same to the policy. A question is"
-    " solved if all of its 2 to 8 steps are right, of 3 to 6 moves each. At first 2 to 50 % of the answers to"
-    " a median question are right (log-uniform), of some steps more than of others (logits with a standard"
-    " deviation of 0.5).",
+    family=f"4 to 24 questions of {COPIES} prompts each, which look the same to the policy. A prompt is"
+    " solved if all of its 2 to 8 steps are right, of 3 to 6 moves each. At first 0.5 to 50 % of the answers"
+    " to a median question are right (log-uniform), of some steps more than of others (logits with a standard"
+    " deviation of 0.5). Up to 30 % of the prompts have labels of their own, at random.",
     run=f"There are {SIZES['updates']} updates of {SIZES['prompts']} x {SIZES['group_size']} completions with"
     " Adam and without a KL penalty. Outcome supervision rewards the whole completion with 1 if it is"
     " solved. Process supervision rewards every right step with 1, all steps of a group are normalized"
     " together, and a token is worth the sum of what follows. One flawed judge errs at random in 20 % of its"
     f" verdicts on moves; another gives {PLEASURE:g} for a wrong, pleasing move in 20 % of the states, once"
     " with the outcome on top. In the control questions have one step, so that process is outcome.",
-    measured="How likely a question is solved, computed from the policy at temperature 1: its mean over the"
+    measured="How likely a prompt is solved, computed from the policy at temperature 1: its mean over the"
     " updates, by which the learning rate is chosen, and its mean over the last fifth of them.",
     arms={
         "outcome": _arm(OUTCOME),
@@ -197,7 +212,7 @@ EXPERIMENT = Experiment(
     panels=(
         Curves(
             "solved",
-            "solved questions (share)",
+            "solved prompts (share)",
             arms=(
                 "outcome",
                 "process",
@@ -208,12 +223,14 @@ EXPERIMENT = Experiment(
         ),
         Curves(
             "solved",
-            "solved questions (share)",
+            "solved prompts (share)",
             arms=("outcome, one step", "process, one step", "outcome, eight steps", "process, eight steps"),
         ),
         Grid(
-            "solved questions (mean over updates)",
+            "solved prompts (mean over updates)",
             arms=("outcome", "process", "process, random errors", "process, flawed judge"),
         ),
     ),
+    chosen="In the first family 2 to 50 % were right at first and no label was wrong; one solved prompt said"
+    " all, and every arm had learned everything after a few large steps. The predictions are as they were.",
 )

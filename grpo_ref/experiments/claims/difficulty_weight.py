@@ -1,0 +1,256 @@
+"""Claim: weighting tokens by 1 - their probability under the reference focuses on informative tokens."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grpo_ref.arrays import Bools, Floats, Integers
+from grpo_ref.experiments.framework.experiment import (
+    Arm,
+    Curves,
+    Experiment,
+    Grid,
+    Measures,
+    Points,
+    Prediction,
+    Tuning,
+    arm,
+    tuned,
+)
+from grpo_ref.experiments.framework.training import curves, summarized
+from grpo_ref.learning.config import config_for
+from grpo_ref.learning.policies.table import gather, log_softmax, policy_of, pull_back
+from grpo_ref.learning.rollout import draw
+from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.loss import policy_loss
+from grpo_ref.recipes import DR_GRPO, GRPO, Recipe
+from grpo_ref.recipes.chapter import BOOK_DR_GRPO
+
+COPIES, MARGIN = 10, 0.02
+SIZES: Mapping[str, Any] = {"updates": 80, "prompts": 16, "group_size": 8}
+
+
+class Drawn(NamedTuple):
+    """A task of the family.
+
+    Attributes:
+      task: with one criterion, "right".
+      answers: (Q, T) the right token of each place; -1 where any will do.
+    """
+
+    task: Task
+    answers: Integers
+
+    @property
+    def matters(self) -> Bools:
+        """(questions, T) where a token matters."""
+        return self.answers[::COPIES] >= 0
+
+    def chances(self, logits: Floats) -> Floats:
+        """(..., Q) how likely each prompt is answered as its label asks."""
+        states = self.task.starts[:, None] + np.arange(self.task.max_length)
+        log_probs = log_softmax(logits)[..., states, np.maximum(self.answers, 0)]
+        chances: Floats = np.exp((log_probs * (self.answers >= 0)).sum(-1))
+        return chances
+
+
+def drawn(seed: int, **fixed: Any) -> Drawn:
+    """A task of the family, or one with some arguments of `phrases` as they are told."""
+    generator = np.random.default_rng([seed, 19])
+    settings = {
+        "questions": int(generator.integers(4, 17)),
+        "informative": int(generator.integers(1, 5)),
+        "fillers": int(generator.integers(1, 9)),
+        "vocabulary": int(generator.integers(4, 9)),
+        "known": float(np.exp(generator.uniform(np.log(0.02), np.log(0.5)))),
+        "common": float(generator.uniform(0.5, 0.99)),
+        "mislabelled": float(generator.uniform(0.0, 0.3)),
+    }
+    return phrases(generator, **{**settings, **fixed})
+
+
+def phrases(
+    generator: np.random.Generator,
+    *,
+    questions: int,
+    informative: int,
+    fillers: int,
+    vocabulary: int,
+    known: float,
+    common: float,
+    mislabelled: float,
+) -> Drawn:
+    """Answers with some tokens that matter, among fillers that do not.
+
+    Args:
+      generator: of the places, answers, labels and logits.
+      questions: what the policy can tell apart.
+      informative, fillers: places of both kinds in every answer.
+      vocabulary: tokens to choose from.
+      known: chance of a right answer to a question of median difficulty, before training.
+      common: chance of the commonest token in the place of a filler, for the reference.
+      mislabelled: share of the prompts that have another question's label.
+    """
+    length = informative + fillers
+    places = generator.random((questions, length)).argsort(-1) < informative
+    tokens = generator.integers(vocabulary, size=(questions, length))
+    likely = np.where(places, known ** (1.0 / informative), common)
+    odds = np.log(likely / (1.0 - likely)) + 0.5 * generator.normal(size=likely.shape)
+    logits = generator.normal(size=(questions, length, vocabulary))
+    chosen = np.arange(vocabulary) == tokens[..., None]
+    others = np.log(np.where(chosen, 0.0, np.exp(logits)).sum(-1))
+    logits = np.where(chosen, (odds + others)[..., None], logits)
+    own = np.repeat(np.arange(questions), COPIES)
+    foreign = generator.integers(vocabulary, size=(len(own), length))
+    is_wrong = (generator.random(len(own)) < mislabelled)[:, None]
+    answers = np.where(places[own], np.where(is_wrong, foreign, tokens[own]), -1)
+    states = np.arange(questions * length)
+    following = np.where(states % length == length - 1, END, states + 1)
+    task = Task(
+        name="phrases",
+        vocabulary=tuple("abcdefgh"[:vocabulary]),
+        transitions=np.repeat(following[:, None], vocabulary, axis=1),
+        prompts=tuple(f"{question}:" for question in own),
+        starts=own * length,
+        prompt_probs=np.full(len(own), 1.0 / len(own)),
+        max_length=length,
+        ref_logits=logits.reshape(-1, vocabulary),
+        verify=partial(_right, answers),
+        criteria=("right",),
+        weights=np.ones(1),
+        settings=SIZES,
+    )
+    return Drawn(task, answers)
+
+
+def _right(answers: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
+    asked = answers[prompts][..., None, :]
+    right: Floats = ((tokens == asked) | (asked < 0)).all(-1)[..., None].astype(np.float64)
+    return right
+
+
+def first_gradient(*, recipe: Recipe, fillers: bool, seeds: int, seed: int) -> Measures:
+    """The length of the gradient of one large batch in a place, root mean square over fillers or others."""
+    made = drawn(seed)
+    generators = [np.random.default_rng([seed, run]) for run in range(seeds)]
+    policy = policy_of(np.repeat(made.task.ref_logits[None], seeds, axis=0))
+    batch = draw(made.task, policy, generators, prompts=64, group_size=SIZES["group_size"])
+    log_probs = gather(policy.log_probs, batch.states, batch.tokens)
+    advantages = recipe.advantage(batch)
+    loss = policy_loss(log_probs, advantages, batch.mask, recipe=recipe, ref_log_probs=log_probs, metrics=())
+    gradient = pull_back(loss.gradient, batch.states, batch.tokens, policy.probs)
+    squares = (gradient**2).sum(-1).reshape(seeds, *made.matters.shape)
+    wanted = made.matters != fillers
+    total = squares.mean((-2, -1))
+    share = (squares * wanted).sum((-2, -1)) / np.maximum(squares.sum((-2, -1)), 1e-300)
+    return {
+        "gradient": np.sqrt((squares * wanted).sum((-2, -1)) / wanted.sum() / np.maximum(total, 1e-300)),
+        "share of the gradient": share,
+    }
+
+
+def learned(
+    *, recipe: Recipe, learning_rate: float, seeds: int, seed: int, fixed: Mapping[str, Any] | None = None
+) -> Measures:
+    """Train on a task of the family; what is measured is computed from the policy, nothing sampled."""
+    made = drawn(seed, **(fixed or {}))
+    settings = config_for(made.task, seeds=seeds, seed=seed, learning_rate=learning_rate)
+    return summarized(
+        curves(made.task, recipe, settings, right=lambda state: made.chances(state.params).mean(-1))
+    )
+
+
+RATES = (0.03, 0.1, 0.3, 1.0, 3.0)
+PLAIN, WEIGHTED, REAL = (replace(one, kl_coef=0.0) for one in (GRPO, BOOK_DR_GRPO, DR_GRPO))
+
+
+def _arm(recipe: Recipe, **fixed: Any) -> Arm:
+    return tuned(learned, Tuning("learning_rate", RATES, by="mean right"), recipe=recipe, fixed=fixed)
+
+
+def _differs(
+    says: str, left: str, expect: Any, right: str, *, main: bool = False, margin: float = MARGIN
+) -> Prediction:
+    return Prediction(says, "mean right", left, expect, right, margin, main)
+
+
+EXPERIMENT = Experiment(
+    name="difficulty_weight",
+    group="aggregation",
+    claim="Tokens that are common in pretraining receive large gradients even when they carry no"
+    " task-relevant information; the weight 1 - π_ref corrects this bias and focuses the gradient on"
+    " informative tokens.",
+    source="a book chapter on GRPO (2026, not public), sec. 7.5.4, under the name of Dr. GRPO; the Dr. GRPO"
+    " of Liu et al. 2025 (arXiv:2503.20783) has no such weight, but leaves out the division by the standard"
+    " deviation and by the length",
+    family=f"4 to 16 questions of {COPIES} prompts each, which look the same to the policy. An answer has 1 to"
+    " 4 places whose token matters and 1 to 8 fillers, where any of the 4 to 8 tokens will do and the"
+    " reference gives 50 to 99 % to one (logits with a standard deviation of 0.5). At first 2 to 50 % of the"
+    " answers are right (log-uniform). Up to 30 % of the labels are wrong.",
+    run=f"There are {SIZES['updates']} updates of {SIZES['prompts']} x {SIZES['group_size']} completions with"
+    " Adam and without a KL penalty: GRPO, GRPO with the chapter's weight, and the real Dr. GRPO. Both GRPOs"
+    " are also run without fillers, where nothing is to be corrected, and where 80 % of the answers are right"
+    " at first, so that the weight falls on right tokens. Of the first gradient one batch of 64 groups is"
+    " looked at.",
+    measured="The chance of a right answer, computed from the policy at temperature 1, as a mean over all"
+    " updates, by which the learning rate is chosen; and the length of the gradient in the places of fillers"
+    " and of tokens that matter, root mean square, over that of all places.",
+    arms={
+        "GRPO": _arm(PLAIN),
+        "weighted": _arm(WEIGHTED),
+        "Dr. GRPO": _arm(REAL),
+        "GRPO, no fillers": _arm(PLAIN, fillers=0),
+        "weighted, no fillers": _arm(WEIGHTED, fillers=0),
+        "GRPO, 80 % known": _arm(PLAIN, known=0.8),
+        "weighted, 80 % known": _arm(WEIGHTED, known=0.8),
+        "fillers, GRPO": arm(first_gradient, recipe=PLAIN, fillers=True),
+        "fillers, weighted": arm(first_gradient, recipe=WEIGHTED, fillers=True),
+        "what matters, GRPO": arm(first_gradient, recipe=PLAIN, fillers=False),
+        "what matters, weighted": arm(first_gradient, recipe=WEIGHTED, fillers=False),
+    },
+    predictions=(
+        _differs("With the weight more is learned", "weighted", "more", "GRPO", main=True),
+        Prediction(
+            "Without it the gradient is larger in the place of a filler than where a token matters",
+            "gradient",
+            "fillers, GRPO",
+            "more",
+            "what matters, GRPO",
+            0.1,
+            main=True,
+        ),
+        Prediction(
+            "With it fillers have a smaller share of the squared gradient",
+            "share of the gradient",
+            "fillers, weighted",
+            "less",
+            "fillers, GRPO",
+            0.02,
+        ),
+        _differs("The real Dr. GRPO does what the weight does", "Dr. GRPO", "same", "weighted"),
+        _differs(
+            "Control: without fillers the weight changes nothing",
+            "weighted, no fillers",
+            "same",
+            "GRPO, no fillers",
+        ),
+        _differs(
+            "Hostile: where most answers are right at first, the weight is on the wrong tokens",
+            "weighted, 80 % known",
+            "less",
+            "GRPO, 80 % known",
+        ),
+    ),
+    panels=(
+        Curves("right", "right completions (share)", arms=("GRPO", "weighted", "Dr. GRPO")),
+        Points(
+            "gradient",
+            "gradient in a place / that of all places",
+            arms=("fillers, GRPO", "what matters, GRPO", "fillers, weighted", "what matters, weighted"),
+        ),
+        Grid("right completions (mean over updates)", arms=("GRPO", "weighted", "Dr. GRPO")),
+    ),
+)
