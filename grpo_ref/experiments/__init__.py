@@ -22,6 +22,7 @@ CLAIMS = (
     "std_division",
     "curriculum",
     "batch_scaling",
+    "larger_batches",
     # clipping
     "clip_higher",
     "sequence_ratio",

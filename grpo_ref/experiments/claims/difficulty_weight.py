@@ -186,8 +186,8 @@ EXPERIMENT = Experiment(
     source="a book chapter on GRPO (2026, not public), sec. 7.5.4, under the name of Dr. GRPO; the Dr. GRPO"
     " of Liu et al. 2025 (arXiv:2503.20783) has no such weight, but leaves out the division by the standard"
     " deviation and by the length",
-    family=f"4 to 16 questions of {COPIES} prompts each, which look the same to the policy. An answer has 1 to"
-    " 4 places whose token matters and 1 to 8 fillers, where any of the 4 to 8 tokens will do and the"
+    family=f"4 to 16 questions of {COPIES} prompts each, which look the same to the policy. An answer has 1"
+    " to 4 places whose token matters and 1 to 8 fillers, where any of the 4 to 8 tokens will do and the"
     " reference gives 50 to 99 % to one (logits with a standard deviation of 0.5). At first 2 to 50 % of the"
     " answers are right (log-uniform). Up to 30 % of the labels are wrong.",
     run=f"There are {SIZES['updates']} updates of {SIZES['prompts']} x {SIZES['group_size']} completions with"

@@ -185,8 +185,8 @@ EXPERIMENT = Experiment(
     " completion has a reward, uniform from 0 to 1. The reference has random logits with a standard deviation"
     " of 0.5 to 1.5. The weight of the KL is 0.1 to 1 per nat (log-uniform).",
     run=f"REINFORCE with the group's mean as baseline is trained on-policy with Adam, {SIZES['prompts']} x"
-    f" {SIZES['group_size']} completions per update, 150 updates at a learning rate of 0.1, 100 at 0.02"
-    " and 100 at 0.005, so that it comes to rest. The KL to the reference is in the reward, as k1 summed over the"
+    f" {SIZES['group_size']} completions per update: 150 updates at a learning rate of 0.1, 100 at 0.02 and"
+    " 100 at 0.005, so that it comes to rest. The KL to the reference is in the reward, as k1 summed over the"
     " completion, or in the loss: as k2 of each token, as trainers have it, or as k2 of the whole completion."
     " The advantage is divided by the group's standard deviation, as in GRPO, or not. Where completions have"
     " one token, token and completion are the same.",
