@@ -29,6 +29,8 @@ RIGHT, PLEASING = 0, 1
 """The right move of most prompts, and one that a flawed judge finds better in some states."""
 COPIES, PLEASURE = 10, 1.5
 """Prompts of a question, and what a flawed judge gives for the pleasing move; for the right one it is 1."""
+HARD, EASY = 0.005, 0.5
+"""The chances of a right answer before training, between which they are drawn."""
 SIZES: Mapping[str, Any] = {"updates": 100, "prompts": 16, "group_size": 8}
 MARGIN = 0.02
 
@@ -52,22 +54,29 @@ class Drawn(NamedTuple):
 
 
 def drawn(
-    seed: int, *, steps: int = 0, random_errors: float = 0.0, flawed: float = 0.0, outcome: bool = False
+    seed: int,
+    *,
+    steps: int = 0,
+    known: float = 0.0,
+    random_errors: float = 0.0,
+    flawed: float = 0.0,
+    outcome: bool = False,
 ) -> Drawn:
     """A task of the family: a prompt is solved if all of its steps are right.
 
     Args:
       seed: of the task.
       steps: of every question; 0 to draw them.
+      known: chance of a right answer to a median question before training; 0 to draw it.
       random_errors: share of the judge's verdicts on a prompt's moves that are the opposite of the truth.
       flawed: share of the states in which the judge finds a pleasing move better than the right one.
       outcome: whether the judge adds 1 to the last step of a solved prompt.
     """
     generator = np.random.default_rng([seed, 13])
     questions, drawn_steps = int(generator.integers(4, 25)), int(generator.integers(2, 9))
-    moves, known = int(generator.integers(3, 7)), generator.uniform(np.log(0.005), np.log(0.5))
+    moves, drawn_known = int(generator.integers(3, 7)), generator.uniform(np.log(HARD), np.log(EASY))
     mislabelled, length = generator.uniform(0.0, 0.3), steps or drawn_steps
-    chance = np.exp(known / length)
+    chance = (known or np.exp(drawn_known)) ** (1.0 / length)
     odds = np.log(chance / (1.0 - chance)) + 0.5 * generator.normal(size=(questions, length))
     logits = 0.5 * generator.normal(size=(questions, length, moves))
     logits[..., RIGHT] = odds + np.log(np.exp(logits[..., 1:]).sum(-1))
@@ -172,17 +181,16 @@ EXPERIMENT = Experiment(
         "process, flawed judge, and outcome": _arm(flawed=0.2, outcome=True),
         "outcome, one step": _arm(OUTCOME, steps=1),
         "process, one step": _arm(steps=1),
-        "outcome, eight steps": _arm(OUTCOME, steps=8),
-        "process, eight steps": _arm(steps=8),
+        "outcome, hard": _arm(OUTCOME, known=HARD),
+        "process, hard": _arm(known=HARD),
+        "outcome, easy": _arm(OUTCOME, known=EASY),
+        "process, easy": _arm(known=EASY),
     },
     predictions=(
         _more("Process supervision learns more", "process", "outcome", main=True),
         _more("It ends higher, too", "process", "outcome", measure="final solved"),
-        _more(
-            "It learns more where all questions have eight steps",
-            "process, eight steps",
-            "outcome, eight steps",
-        ),
+        _more("It learns more where 0.5 % is right at first", "process, hard", "outcome, hard"),
+        _more("It learns more where 50 % is right at first", "process, easy", "outcome, easy"),
         Prediction(
             "Control: with one step the two are the same",
             "mean solved",
@@ -224,7 +232,7 @@ EXPERIMENT = Experiment(
         Curves(
             "solved",
             "solved prompts (share)",
-            arms=("outcome, one step", "process, one step", "outcome, eight steps", "process, eight steps"),
+            arms=("outcome, hard", "process, hard", "outcome, easy", "process, easy"),
         ),
         Grid(
             "solved prompts (mean over updates)",
@@ -232,5 +240,6 @@ EXPERIMENT = Experiment(
         ),
     ),
     chosen="In the first family 2 to 50 % were right at first and no label was wrong; one solved prompt said"
-    " all, and every arm had learned everything after a few large steps. The predictions are as they were.",
+    " all, and every arm had learned everything after a few large steps. After a look at the second, the one"
+    " above, the pairs that fix how much is right at first took the place of a pair of eight steps.",
 )
