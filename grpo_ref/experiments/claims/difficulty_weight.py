@@ -2,12 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.experiments.framework.experiment import (
     Arm,
     Curves,
@@ -20,121 +18,22 @@ from grpo_ref.experiments.framework.experiment import (
     arm,
     tuned,
 )
+from grpo_ref.experiments.framework.tasks.phrases import FAMILY, drawn_phrases
 from grpo_ref.experiments.framework.training import curves, summarized
 from grpo_ref.learning.config import config_for
-from grpo_ref.learning.policies.table import gather, log_softmax, policy_of, pull_back
+from grpo_ref.learning.policies.table import gather, policy_of, pull_back
 from grpo_ref.learning.rollout import draw
-from grpo_ref.learning.tasks.task import END, Task
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import DR_GRPO, GRPO, Recipe
 from grpo_ref.recipes.chapter import BOOK_DR_GRPO
 
-COPIES, MARGIN = 10, 0.02
+MARGIN = 0.02
 SIZES: Mapping[str, Any] = {"updates": 80, "prompts": 16, "group_size": 8}
-
-
-class Drawn(NamedTuple):
-    """A task of the family.
-
-    Attributes:
-      task: with one criterion, "right".
-      answers: (Q, T) the right token of each place; -1 where any will do.
-    """
-
-    task: Task
-    answers: Integers
-
-    @property
-    def matters(self) -> Bools:
-        """(questions, T) where a token matters."""
-        return self.answers[::COPIES] >= 0
-
-    def chances(self, logits: Floats) -> Floats:
-        """(..., Q) how likely each prompt is answered as its label asks."""
-        states = self.task.starts[:, None] + np.arange(self.task.max_length)
-        log_probs = log_softmax(logits)[..., states, np.maximum(self.answers, 0)]
-        chances: Floats = np.exp((log_probs * (self.answers >= 0)).sum(-1))
-        return chances
-
-
-def drawn(seed: int, **fixed: Any) -> Drawn:
-    """A task of the family, or one with some arguments of `phrases` as they are told."""
-    generator = np.random.default_rng([seed, 19])
-    settings = {
-        "questions": int(generator.integers(4, 17)),
-        "informative": int(generator.integers(1, 5)),
-        "fillers": int(generator.integers(1, 9)),
-        "vocabulary": int(generator.integers(4, 9)),
-        "known": float(np.exp(generator.uniform(np.log(0.02), np.log(0.5)))),
-        "common": float(generator.uniform(0.5, 0.99)),
-        "mislabelled": float(generator.uniform(0.0, 0.3)),
-    }
-    return phrases(generator, **{**settings, **fixed})
-
-
-def phrases(
-    generator: np.random.Generator,
-    *,
-    questions: int,
-    informative: int,
-    fillers: int,
-    vocabulary: int,
-    known: float,
-    common: float,
-    mislabelled: float,
-) -> Drawn:
-    """Answers with some tokens that matter, among fillers that do not.
-
-    Args:
-      generator: of the places, answers, labels and logits.
-      questions: what the policy can tell apart.
-      informative, fillers: places of both kinds in every answer.
-      vocabulary: tokens to choose from.
-      known: chance of a right answer to a question of median difficulty, before training.
-      common: chance of the commonest token in the place of a filler, for the reference.
-      mislabelled: share of the prompts that have another question's label.
-    """
-    length = informative + fillers
-    places = generator.random((questions, length)).argsort(-1) < informative
-    tokens = generator.integers(vocabulary, size=(questions, length))
-    likely = np.where(places, known ** (1.0 / informative), common)
-    odds = np.log(likely / (1.0 - likely)) + 0.5 * generator.normal(size=likely.shape)
-    logits = generator.normal(size=(questions, length, vocabulary))
-    chosen = np.arange(vocabulary) == tokens[..., None]
-    others = np.log(np.where(chosen, 0.0, np.exp(logits)).sum(-1))
-    logits = np.where(chosen, (odds + others)[..., None], logits)
-    own = np.repeat(np.arange(questions), COPIES)
-    foreign = generator.integers(vocabulary, size=(len(own), length))
-    is_wrong = (generator.random(len(own)) < mislabelled)[:, None]
-    answers = np.where(places[own], np.where(is_wrong, foreign, tokens[own]), -1)
-    states = np.arange(questions * length)
-    following = np.where(states % length == length - 1, END, states + 1)
-    task = Task(
-        name="phrases",
-        vocabulary=tuple("abcdefgh"[:vocabulary]),
-        transitions=np.repeat(following[:, None], vocabulary, axis=1),
-        prompts=tuple(f"{question}:" for question in own),
-        starts=own * length,
-        prompt_probs=np.full(len(own), 1.0 / len(own)),
-        max_length=length,
-        ref_logits=logits.reshape(-1, vocabulary),
-        verify=partial(_right, answers),
-        criteria=("right",),
-        weights=np.ones(1),
-        settings=SIZES,
-    )
-    return Drawn(task, answers)
-
-
-def _right(answers: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    asked = answers[prompts][..., None, :]
-    right: Floats = ((tokens == asked) | (asked < 0)).all(-1)[..., None].astype(np.float64)
-    return right
 
 
 def first_gradient(*, recipe: Recipe, fillers: bool, seeds: int, seed: int) -> Measures:
     """The length of the gradient of one large batch in a place, root mean square over fillers or others."""
-    made = drawn(seed)
+    made = drawn_phrases(seed)
     generators = [np.random.default_rng([seed, run]) for run in range(seeds)]
     policy = policy_of(np.repeat(made.task.ref_logits[None], seeds, axis=0))
     batch = draw(made.task, policy, generators, prompts=64, group_size=SIZES["group_size"])
@@ -156,8 +55,8 @@ def learned(
     *, recipe: Recipe, learning_rate: float, seeds: int, seed: int, fixed: Mapping[str, Any] | None = None
 ) -> Measures:
     """Train on a task of the family; what is measured is computed from the policy, nothing sampled."""
-    made = drawn(seed, **(fixed or {}))
-    settings = config_for(made.task, seeds=seeds, seed=seed, learning_rate=learning_rate)
+    made = drawn_phrases(seed, **(fixed or {}))
+    settings = config_for(made.task, **SIZES, seeds=seeds, seed=seed, learning_rate=learning_rate)
     return summarized(
         curves(made.task, recipe, settings, right=lambda state: made.chances(state.params).mean(-1))
     )
@@ -186,10 +85,7 @@ EXPERIMENT = Experiment(
     source="a book chapter on GRPO (2026, not public), sec. 7.5.4, under the name of Dr. GRPO; the Dr. GRPO"
     " of Liu et al. 2025 (arXiv:2503.20783) has no such weight, but leaves out the division by the standard"
     " deviation and by the length",
-    family=f"4 to 16 questions of {COPIES} prompts each, which look the same to the policy. An answer has 1"
-    " to 4 places whose token matters and 1 to 8 fillers, where any of the 4 to 8 tokens will do and the"
-    " reference gives 50 to 99 % to one (logits with a standard deviation of 0.5). At first 2 to 50 % of the"
-    " answers are right (log-uniform). Up to 30 % of the labels are wrong.",
+    family=FAMILY,
     run=f"There are {SIZES['updates']} updates of {SIZES['prompts']} x {SIZES['group_size']} completions with"
     " Adam and without a KL penalty: GRPO, GRPO with the chapter's weight, and the real Dr. GRPO. Both GRPOs"
     " are also run without fillers, where nothing is to be corrected, and where 80 % of the answers are right"

@@ -3,12 +3,11 @@
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from grpo_ref.arrays import Array, Bools, Floats, Integers
+from grpo_ref.arrays import Array, Floats
 from grpo_ref.experiments.framework.experiment import (
     Arm,
     Experiment,
@@ -17,17 +16,11 @@ from grpo_ref.experiments.framework.experiment import (
     Prediction,
     arm,
 )
-from grpo_ref.experiments.framework.tasks.trees import (
-    completion_log_probs,
-    node_count,
-    numbered,
-    tree_transitions,
-)
+from grpo_ref.experiments.framework.tasks.rewarded_trees import FAMILY, rewarded_trees
 from grpo_ref.kernels.advantages import group_centered, group_normalized, raw_rewards
 from grpo_ref.kernels.penalties import k2, k3
 from grpo_ref.kernels.surrogates import reinforce
 from grpo_ref.learning.config import config_for
-from grpo_ref.learning.tasks.task import Task
 from grpo_ref.recipes import GRPO, RLOO, Recipe, slot
 from grpo_ref.training import train
 from grpo_ref.types import Term
@@ -36,52 +29,6 @@ STAGES: Mapping[int, float] = {150: 0.1, 250: 0.02, 350: 0.005}
 """Update at which a stage of the training ends -> its learning rate."""
 SIZES: Mapping[str, Any] = {"prompts": 16, "group_size": 8}
 NATS = 0.02
-
-
-class Drawn(NamedTuple):
-    """A task of the family.
-
-    Attributes:
-      task: with one criterion, "reward".
-      rewards: (kinds, M) of each completion.
-      weight: of the penalty, in units of reward per nat.
-    """
-
-    task: Task
-    rewards: Floats
-    weight: float
-
-    def log_probs(self, logits: Floats) -> Floats:
-        """(..., kinds, M) of each completion, in nats."""
-        return completion_log_probs(logits, kinds=len(self.rewards), length=self.task.max_length)
-
-
-def drawn(seed: int, *, length: int = 0) -> Drawn:
-    """Short completions with rewards, a reference and a weight; `length` 0 to draw it."""
-    generator = np.random.default_rng([seed, 17])
-    kinds, vocabulary, tokens = (int(generator.integers(low, high)) for low, high in ((2, 5), (3, 5), (2, 4)))
-    weight = float(np.exp(generator.uniform(np.log(0.1), np.log(1.0))))
-    length = length or tokens
-    rewards, nodes = generator.random((kinds, vocabulary**length)), node_count(vocabulary, length)
-    task = Task(
-        name="rewarded_trees",
-        vocabulary=tuple("abcd"[:vocabulary]),
-        transitions=tree_transitions(kinds, vocabulary, length),
-        prompts=tuple(f"{kind}:" for kind in range(kinds)),
-        starts=np.arange(kinds) * nodes,
-        prompt_probs=np.full(kinds, 1.0 / kinds),
-        max_length=length,
-        ref_logits=generator.uniform(0.5, 1.5) * generator.normal(size=(kinds * nodes, vocabulary)),
-        verify=partial(_reward, rewards, vocabulary),
-        criteria=("reward",),
-        weights=np.ones(1),
-        settings=SIZES,
-    )
-    return Drawn(task, rewards, weight)
-
-
-def _reward(rewards: Floats, vocabulary: int, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    return rewards[prompts[..., None], numbered(tokens, vocabulary)][..., None]
 
 
 def penalized_reward(
@@ -128,7 +75,7 @@ def regularized(*, recipe: Recipe, length: int = 0, seeds: int, seed: int) -> Me
       length: of the completions; 0 to draw it.
       seeds, seed: number of runs; base of their random numbers and of the task.
     """
-    made = drawn(seed, length=length)
+    made = rewarded_trees(seed, length=length)
     if "weight" in recipe.surrogate.settings:
         settings = {**recipe.surrogate.settings, "weight": made.weight}
         weighted = replace(recipe, surrogate=slot(recipe.surrogate.kernel, **settings))
@@ -136,7 +83,7 @@ def regularized(*, recipe: Recipe, length: int = 0, seeds: int, seed: int) -> Me
         weighted = replace(recipe, kl_coef=made.weight)
     ref, ends, state = made.log_probs(made.task.ref_logits), [], None
     for updates, rate in STAGES.items():
-        config = config_for(made.task, updates=updates, learning_rate=rate, seeds=seeds, seed=seed)
+        config = config_for(made.task, **SIZES, updates=updates, learning_rate=rate, seeds=seeds, seed=seed)
         (last,) = deque(train(made.task, weighted, config, state, metrics=()), maxlen=1)
         state = last.state
         ends.append(made.log_probs(state.params))
@@ -181,9 +128,7 @@ EXPERIMENT = Experiment(
     " implementations of the reverse KL objective.",
     source="Liu et al. 2025, Rethinking KL regularization in RLHF (arXiv:2510.01555, read in its abstract);"
     " DeepSeekMath (arXiv:2402.03300) puts the KL into the loss so as not to complicate the advantage",
-    family="2 to 4 prompts, completions of 2 or 3 tokens of 3 or 4, every beginning a state of its own; every"
-    " completion has a reward, uniform from 0 to 1. The reference has random logits with a standard deviation"
-    " of 0.5 to 1.5. The weight of the KL is 0.1 to 1 per nat (log-uniform).",
+    family=FAMILY,
     run=f"REINFORCE with the group's mean as baseline is trained on-policy with Adam, {SIZES['prompts']} x"
     f" {SIZES['group_size']} completions per update: 150 updates at a learning rate of 0.1, 100 at 0.02 and"
     " 100 at 0.005, so that it comes to rest. The KL to the reference is in the reward, as k1 summed over the"

@@ -1,12 +1,11 @@
 """Claim: the group mean replaces a learned critic, and is more accurate than one that is still learning."""
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from grpo_ref.arrays import Bools, Floats, Integers
+from grpo_ref.arrays import Floats
 from grpo_ref.experiments.framework.experiment import (
     Arm,
     Curves,
@@ -18,80 +17,21 @@ from grpo_ref.experiments.framework.experiment import (
     Tuning,
     tuned,
 )
-from grpo_ref.experiments.framework.tasks.trees import (
-    completion_log_probs,
-    node_count,
-    numbered,
-    tree_transitions,
-)
+from grpo_ref.experiments.framework.tasks.lucky_trees import FAMILY, lucky_trees
 from grpo_ref.experiments.framework.training import summarized
 from grpo_ref.kernels.advantages import group_centered, raw_rewards
 from grpo_ref.learning.optim import Adam
 from grpo_ref.learning.policies.table import gather, gather_states, policy_of, pull_back, scatter_add
 from grpo_ref.learning.rollout import draw
-from grpo_ref.learning.tasks.task import Task
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import REINFORCE
 from grpo_ref.types import Completions
 
-COMPLETIONS, GROUP, UPDATES, ALIKE = 128, 8, 80, 20
-"""Completions for each update and each group, updates, and prompts of a kind."""
+COMPLETIONS, GROUP, UPDATES = 128, 8, 80
+"""Completions for each update, and for each group; and updates."""
 LAMBDA = 0.95
 """Of the generalized advantage estimate; PPO's for language models."""
 MARGIN = 0.02
-
-
-class Drawn(NamedTuple):
-    """A task of the family.
-
-    Attributes:
-      task: with one criterion, "payoff".
-      payoffs: (kinds, ALIKE, M) what each completion pays for each prompt, 0 or 1.
-    """
-
-    task: Task
-    payoffs: Floats
-
-    def values(self, logits: Floats) -> Floats:
-        """(..., Q) the expected reward of each prompt; logits (..., N, V)."""
-        kinds, length = len(self.payoffs), self.task.max_length
-        probs = np.exp(completion_log_probs(logits, kinds=kinds, length=length))
-        values: Floats = np.einsum("...km,kam->...ka", probs, self.payoffs)
-        return values.reshape(*logits.shape[:-2], -1)
-
-
-def drawn(seed: int) -> Drawn:
-    """Trees in which luck decides much of what a completion pays."""
-    generator = np.random.default_rng([seed, 11])
-    kinds, vocabulary, length = (
-        int(generator.integers(low, high)) for low, high in ((2, 13), (3, 7), (2, 4))
-    )
-    odds = generator.uniform(-3.0, 0.0) + generator.uniform(0.5, 2.0) * generator.normal(
-        size=(kinds, 1, vocabulary**length)
-    )
-    payoffs = (generator.random((kinds, ALIKE, vocabulary**length)) < 1.0 / (1.0 + np.exp(-odds))).astype(
-        float
-    )
-    own, nodes = np.repeat(np.arange(kinds), ALIKE), node_count(vocabulary, length)
-    task = Task(
-        name="lucky_trees",
-        vocabulary=tuple("abcdef"[:vocabulary]),
-        transitions=tree_transitions(kinds, vocabulary, length),
-        prompts=tuple(f"{kind}:" for kind in own),
-        starts=own * nodes,
-        prompt_probs=np.full(len(own), 1.0 / len(own)),
-        max_length=length,
-        ref_logits=generator.normal(size=(kinds * nodes, vocabulary)),
-        verify=partial(_pays, payoffs.reshape(len(own), -1)),
-        criteria=("payoff",),
-        weights=np.ones(1),
-    )
-    return Drawn(task, payoffs)
-
-
-def _pays(payoffs: Floats, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    vocabulary = round(payoffs.shape[-1] ** (1.0 / tokens.shape[-1]))
-    return payoffs[prompts[..., None], numbered(tokens, vocabulary)][..., None]
 
 
 class Judged(NamedTuple):
@@ -178,7 +118,7 @@ def learned(
       group_size: completions for each prompt.
       step: share of its error by which the critic moves, for each update.
     """
-    made, optimizer = drawn(seed), Adam(learning_rate)
+    made, optimizer = lucky_trees(seed), Adam(learning_rate)
     task = made.task
     generators = [np.random.default_rng([seed, run]) for run in range(seeds)]
     params = np.repeat(task.ref_logits[None], seeds, axis=0)
@@ -220,10 +160,7 @@ EXPERIMENT = Experiment(
     source="a book chapter on GRPO (2026, not public), introduction and sec. 7.1; Shao et al. 2024,"
     " DeepSeekMath, sec. 4.1.1 (arXiv:2402.03300; read in summaries), which claims less: that no critic is"
     " needed",
-    family=f"Questions of 2 to 12 kinds, {ALIKE} prompts of each kind, which look the same to the policy. A"
-    " completion has 2 or 3 tokens of 3 to 6, and every beginning is a state of its own. Each completion pays"
-    " 1 for a share of the prompts of its kind and 0 for the others, at random; in logits these shares have a"
-    " mean of -3 to 0 and a standard deviation of 0.5 to 2. The policy starts with random logits.",
+    family=FAMILY,
     run=f"Each of {UPDATES} updates has {COMPLETIONS} completions and one step of Adam, on-policy, without"
     f" dividing the advantages by anything: groups of {GROUP} with the group's mean as the baseline; or one"
     " completion for each prompt with a table of values that starts at 0 and moves by 30 % of its mean error"

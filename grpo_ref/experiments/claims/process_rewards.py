@@ -2,12 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
-import numpy as np
-
-from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.experiments.framework.experiment import (
     Arm,
     Curves,
@@ -18,107 +14,14 @@ from grpo_ref.experiments.framework.experiment import (
     Tuning,
     tuned,
 )
+from grpo_ref.experiments.framework.tasks.steps_to_go import EASY, FAMILY, HARD, PLEASURE, drawn_steps
 from grpo_ref.experiments.framework.training import curves, summarized
 from grpo_ref.learning.config import config_for
-from grpo_ref.learning.policies.table import log_softmax
-from grpo_ref.learning.tasks.task import END, Task
 from grpo_ref.recipes import GRPO, Recipe
 from grpo_ref.recipes.catalog import PROCESS_GRPO
 
-RIGHT, PLEASING = 0, 1
-"""The right move of most prompts, and one that a flawed judge finds better in some states."""
-COPIES, PLEASURE = 10, 1.5
-"""Prompts of a question, and what a flawed judge gives for the pleasing move; for the right one it is 1."""
-HARD, EASY = 0.005, 0.5
-"""The chances of a right answer before training, between which they are drawn."""
 SIZES: Mapping[str, Any] = {"updates": 100, "prompts": 16, "group_size": 8}
 MARGIN = 0.02
-
-
-class Drawn(NamedTuple):
-    """A task of the family.
-
-    Attributes:
-      task: with one criterion, "solved".
-      labels: (Q, T) the right move of each step.
-    """
-
-    task: Task
-    labels: Integers
-
-    def chances(self, logits: Floats) -> Floats:
-        """(..., Q) how likely each prompt is solved."""
-        states = self.task.starts[:, None] + np.arange(self.task.max_length)
-        chances: Floats = np.exp(log_softmax(logits)[..., states, self.labels].sum(-1))
-        return chances
-
-
-def drawn(
-    seed: int,
-    *,
-    steps: int = 0,
-    known: float = 0.0,
-    random_errors: float = 0.0,
-    flawed: float = 0.0,
-    outcome: bool = False,
-) -> Drawn:
-    """A task of the family: a prompt is solved if all of its steps are right.
-
-    Args:
-      seed: of the task.
-      steps: of every question; 0 to draw them.
-      known: chance of a right answer to a median question before training; 0 to draw it.
-      random_errors: share of the judge's verdicts on a prompt's moves that are the opposite of the truth.
-      flawed: share of the states in which the judge finds a pleasing move better than the right one.
-      outcome: whether the judge adds 1 to the last step of a solved prompt.
-    """
-    generator = np.random.default_rng([seed, 13])
-    questions, drawn_steps = int(generator.integers(4, 25)), int(generator.integers(2, 9))
-    moves, drawn_known = int(generator.integers(3, 7)), generator.uniform(np.log(HARD), np.log(EASY))
-    mislabelled, length = generator.uniform(0.0, 0.3), steps or drawn_steps
-    chance = (known or np.exp(drawn_known)) ** (1.0 / length)
-    odds = np.log(chance / (1.0 - chance)) + 0.5 * generator.normal(size=(questions, length))
-    logits = 0.5 * generator.normal(size=(questions, length, moves))
-    logits[..., RIGHT] = odds + np.log(np.exp(logits[..., 1:]).sum(-1))
-    own = np.repeat(np.arange(questions), COPIES)
-    is_wrong = (generator.random(len(own)) < mislabelled)[:, None]
-    labels = np.where(is_wrong, generator.integers(moves, size=(len(own), length)), RIGHT)
-    verdicts = (np.arange(moves) == labels[..., None]).astype(np.float64)
-    verdicts = np.where(generator.random(verdicts.shape) < random_errors, 1.0 - verdicts, verdicts)
-    pleased = (generator.random((questions, length)) < flawed)[own]
-    verdicts[..., PLEASING] = np.where(pleased, PLEASURE, verdicts[..., PLEASING])
-    states = np.arange(questions * length)
-    following = np.where(states % length == length - 1, END, states + 1)
-    task = Task(
-        name="steps_to_go",
-        vocabulary=tuple("abcdef"[:moves]),
-        transitions=np.repeat(following[:, None], moves, axis=1),
-        prompts=tuple(f"{question}:" for question in own),
-        starts=own * length,
-        prompt_probs=np.full(len(own), 1.0 / len(own)),
-        max_length=length,
-        ref_logits=logits.reshape(-1, moves),
-        verify=partial(_solved, labels),
-        verify_steps=partial(_judged, labels, verdicts, float(outcome)),
-        criteria=("solved",),
-        weights=np.ones(1),
-        settings=SIZES,
-    )
-    return Drawn(task, labels)
-
-
-def _solved(labels: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    solved: Floats = (tokens == labels[prompts][..., None, :]).all(-1)[..., None].astype(np.float64)
-    return solved
-
-
-def _judged(
-    labels: Integers, verdicts: Floats, outcome: float, prompts: Integers, tokens: Integers, mask: Bools
-) -> tuple[Floats, Bools]:
-    """Two (..., P, G, T): what the judge gives for every step, and every token as a step."""
-    rewards = verdicts[prompts[..., None, None], np.arange(tokens.shape[-1]), tokens]
-    rewards[..., -1] += outcome * _solved(labels, prompts, tokens, mask)[..., 0]
-    return rewards, mask
 
 
 def learned(
@@ -130,10 +33,10 @@ def learned(
       recipe: the algorithm.
       learning_rate: of Adam.
       seeds, seed: number of independent runs, and the base of their random numbers and of the task.
-      judge: arguments of `drawn`.
+      judge: arguments of `drawn_steps`.
     """
-    made = drawn(seed, **(judge or {}))
-    settings = config_for(made.task, seeds=seeds, seed=seed, learning_rate=learning_rate)
+    made = drawn_steps(seed, **(judge or {}))
+    settings = config_for(made.task, **SIZES, seeds=seeds, seed=seed, learning_rate=learning_rate)
     return summarized(
         curves(made.task, recipe, settings, solved=lambda state: made.chances(state.params).mean(-1))
     )
@@ -161,10 +64,7 @@ EXPERIMENT = Experiment(
     source="Shao et al. 2024, DeepSeekMath, sec. 5.2 (arXiv:2402.03300; read in summaries); against it"
     " DeepSeek-R1 (arXiv:2501.12948), which names reward hacking as a reason to do without a process reward"
     " model",
-    family=f"4 to 24 questions of {COPIES} prompts each, which look the same to the policy. A prompt is"
-    " solved if all of its 2 to 8 steps are right, of 3 to 6 moves each. At first 0.5 to 50 % of the answers"
-    " to a median question are right (log-uniform), of some steps more than of others (logits with a standard"
-    " deviation of 0.5). Up to 30 % of the prompts have labels of their own, at random.",
+    family=FAMILY,
     run=f"There are {SIZES['updates']} updates of {SIZES['prompts']} x {SIZES['group_size']} completions with"
     " Adam and without a KL penalty. Outcome supervision rewards the whole completion with 1 if it is"
     " solved. Process supervision rewards every right step with 1, all steps of a group are normalized"
