@@ -14,7 +14,7 @@ from grpo_ref.experiments.framework.experiment import (
     arm,
     tuned,
 )
-from grpo_ref.experiments.framework.tasks.lookalikes import ATTEMPTS, FAMILY, SIZES, tried
+from grpo_ref.experiments.framework.tasks.lookalikes import ATTEMPTS, FAMILY, MANY, ON_THE_WAY, SIZES, tried
 from grpo_ref.recipes import GRPO, Recipe, slot
 
 MARGIN = 0.02
@@ -68,7 +68,8 @@ EXPERIMENT = Experiment(
     " on-policy and without a KL penalty. The first two are also run where the policy can tell all questions"
     " apart; and in a control with SGD, small steps and batches four times as large.",
     measured="pass@k at temperature 1, computed from the policy's probabilities, a mean over the last fifth"
-    " of the updates. The learning rate is chosen by pass@1, except in the control.",
+    " of the updates. The learning rate is chosen by pass@1, except in the control. On the way pass@256 is"
+    f" taken where pass@1 has first come {ON_THE_WAY:.0%} of its way to the best that a table can reach.",
     arms={
         "base": arm(tried, recipe=None),
         "positive only": _trained(POSITIVE),
@@ -93,6 +94,14 @@ EXPERIMENT = Experiment(
             "negative only",
             "more",
             "positive only",
+        ),
+        Prediction(
+            "It does so on the way too, where both have come as far in pass@1",
+            f"pass@{MANY} on the way",
+            "negative only",
+            "more",
+            "positive only",
+            MARGIN,
         ),
         _differs("So does the paper's weighted REINFORCE", 256, "weighted", "more", "positive only"),
         _differs(

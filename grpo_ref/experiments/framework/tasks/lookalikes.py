@@ -9,6 +9,7 @@ import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.experiments.framework.experiment import Measures
+from grpo_ref.experiments.framework.tasks.flattery import along
 from grpo_ref.experiments.framework.tasks.trees import node_count, paths, tree_transitions
 from grpo_ref.experiments.framework.training import LAST_PART, curves
 from grpo_ref.learning.config import config_for
@@ -28,6 +29,10 @@ FAMILY = (
 )
 ATTEMPTS = tuple(2**power for power in range(11))
 """Numbers of attempts k for which pass@k is computed."""
+MANY = 256
+"""The number of attempts that counts as many; the papers' largest k."""
+ON_THE_WAY = 0.8
+"""Share of the way from the first pass@1 to the best one, at which arms are compared."""
 SIZES: Mapping[str, Any] = {"updates": 150, "prompts": 16, "group_size": 8}
 
 
@@ -49,6 +54,13 @@ class Lookalikes:
         log_probs = log_softmax(logits)
         chances: Floats = np.exp(log_probs[..., self.states, self.tokens].sum(-1))
         return chances
+
+    @property
+    def best(self) -> float:
+        """The highest pass@1: the commonest answer to each kind of questions."""
+        kinds = self.tokens.reshape(-1, ALIKE, self.tokens.shape[-1])
+        alike = (kinds[:, :, None, :] == kinds[:, None, :, :]).all(-1).sum(-1)
+        return float(alike.max(-1).mean() / ALIKE)
 
 
 def drawn_lookalikes(seed: int, **fixed: Any) -> Lookalikes:
@@ -141,16 +153,25 @@ def tried(
       config: fields of `TrainConfig`.
 
     Returns:
-      "pass@k" (S, K), and "pass@1" and so on (S,), all means over the last fifth of the updates.
+      "pass@k" (S, K), and "pass@1" and so on (S,), all means over the last fifth of the updates; and
+      "pass@256 on the way", where pass@1 has first come most of its way, or at the end if it never does.
     """
     drawn = drawn_lookalikes(seed, **(fixed or {}))
+    start = pass_at(drawn.chances(drawn.task.ref_logits))
     if recipe is None:
-        curve = np.repeat(pass_at(drawn.chances(drawn.task.ref_logits))[None], seeds, axis=0)
-    else:
-        settings = config_for(drawn.task, seeds=seeds, seed=seed, **config)
-        found = curves(
-            drawn.task, recipe, settings, solved=lambda state: pass_at(drawn.chances(state.params))
-        )
-        last = max(round(LAST_PART * settings.updates), 1)
-        curve = found["solved"][..., -last:].mean(-1)
+        curve = np.repeat(start[None], seeds, axis=0)
+        return _measures(curve)
+    settings = config_for(drawn.task, seeds=seeds, seed=seed, **config)
+    solved = curves(drawn.task, recipe, settings, solved=lambda state: pass_at(drawn.chances(state.params)))[
+        "solved"
+    ]
+    last = max(round(LAST_PART * settings.updates), 1)
+    way = (solved[:, 0] - start[0]) / (drawn.best - start[0])
+    many = solved[:, ATTEMPTS.index(MANY)]
+    reached = along(way, many, (ON_THE_WAY,))[:, 0]
+    reached = np.where(np.isnan(reached), many[:, -1], reached)
+    return _measures(solved[..., -last:].mean(-1)) | {f"pass@{MANY} on the way": reached}
+
+
+def _measures(curve: Floats) -> Measures:
     return {"pass@k": curve} | {f"pass@{k}": curve[:, at] for at, k in enumerate(ATTEMPTS)}
