@@ -149,4 +149,9 @@ EXPERIMENT = Experiment(
         ),
         Grid("right completions (mean over updates)", arms=("GRPO", "weighted", "Dr. GRPO")),
     ),
+    remark="The premise does not hold for a softmax: the gradient of a token's log-probability is small where"
+    " the token is likely, so a common filler has a small gradient as it is, and it is the tokens that matter"
+    " which have large ones. Nor does the weight focus: the likely tokens that it plays down are right tokens"
+    " as often as fillers. What is learned is the same with it, without it, and with the real Dr. GRPO, which"
+    " has no such weight and has other aims: that hard questions and long answers do not count for more.",
 )

@@ -1,6 +1,6 @@
 """Claim: the group mean replaces a learned critic, and is more accurate than one that is still learning."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +29,8 @@ from grpo_ref.types import Completions
 
 COMPLETIONS, GROUP, UPDATES = 128, 8, 80
 """Completions for each update, and for each group; and updates."""
+SMALL: Mapping[str, Any] = {"completions": COMPLETIONS // 4, "updates": 2 * UPDATES}
+"""Batches in which luck has more say."""
 LAMBDA = 0.95
 """Of the generalized advantage estimate; PPO's for language models."""
 MARGIN = 0.02
@@ -108,6 +110,8 @@ def learned(
     seed: int,
     group_size: int = 1,
     step: float = 0.3,
+    completions: int = COMPLETIONS,
+    updates: int = UPDATES,
 ) -> Measures:
     """Train on a task of the family with a baseline; one step of Adam for each batch.
 
@@ -117,6 +121,7 @@ def learned(
       seeds, seed: number of independent runs, and the base of their random numbers and of the task.
       group_size: completions for each prompt.
       step: share of its error by which the critic moves, for each update.
+      completions, updates: completions for each update, and how many updates.
     """
     made, optimizer = lucky_trees(seed), Adam(learning_rate)
     task = made.task
@@ -125,9 +130,9 @@ def learned(
     rows = len(task.prompts) if baseline is prompt_critic else len(task.transitions)
     critic, moments = np.zeros((seeds, rows)), optimizer.init(params)
     log: list[tuple[Floats, Floats]] = []
-    for _ in range(UPDATES):
+    for _ in range(updates):
         policy, values = policy_of(params), made.values(params)
-        batch = draw(task, policy, generators, prompts=COMPLETIONS // group_size, group_size=group_size)
+        batch = draw(task, policy, generators, prompts=completions // group_size, group_size=group_size)
         exact = values[np.arange(seeds)[:, None], batch.prompts]
         judged = baseline(batch, critic, exact, step)
         critic = judged.critic
@@ -166,7 +171,8 @@ EXPERIMENT = Experiment(
     " completion for each prompt with a table of values that starts at 0 and moves by 30 % of its mean error"
     f" for each update, one value for each prompt, or for each state with generalized advantages (λ ="
     f" {LAMBDA}) as in PPO. Other arms have no baseline, exact values, groups for the critic too, and critics"
-    " that move by 10 % or all of their error.",
+    " that move by 10 % or all of their error. In small batches there are a quarter of the completions and"
+    " twice the updates.",
     measured="The expected reward over all prompts, computed from the policy at temperature 1, as a mean over"
     " all updates, by which the learning rate is chosen; and the error of the baseline, root mean square"
     " against the expected reward of the prompt (of a group's mean that of the other completions), also a"
@@ -180,6 +186,10 @@ EXPERIMENT = Experiment(
         "critic of prompts, fast": _arm(prompt_critic, step=1.0),
         "no baseline": _arm(nothing),
         "exact values": _arm(exact_value),
+        "group mean, small batches": _arm(group_mean, group_size=GROUP, **SMALL),
+        "critic of prompts, small batches": _arm(prompt_critic, **SMALL),
+        "critic of states, small batches": _arm(state_critic, **SMALL),
+        "no baseline, small batches": _arm(nothing, **SMALL),
     },
     predictions=(
         Prediction(
@@ -225,6 +235,21 @@ EXPERIMENT = Experiment(
             MARGIN,
         ),
         _same("Control: exact values bring no more than the group's mean", "exact values", "group mean"),
+        *(
+            Prediction(
+                f"In small batches the group's mean learns more than {name}",
+                "mean reward",
+                "group mean, small batches",
+                "more",
+                f"{label}, small batches",
+                MARGIN,
+            )
+            for name, label in (
+                ("a critic of states", "critic of states"),
+                ("a critic of prompts", "critic of prompts"),
+                ("no baseline", "no baseline"),
+            )
+        ),
     ),
     panels=(
         Curves(
@@ -243,5 +268,7 @@ EXPERIMENT = Experiment(
         ),
     ),
     chosen="The first family was one in which one right completion says all; there the arm without a baseline"
-    " learned as much as any, so it could not tell baselines apart. In this one payoffs have luck in them.",
+    " learned as much as any, so it could not tell baselines apart. In this one payoffs have luck in them."
+    " There, too, batches turned out to be so large that the arm without a baseline lost little; so the small"
+    " ones were added.",
 )
