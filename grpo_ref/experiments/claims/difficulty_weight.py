@@ -151,7 +151,8 @@ EXPERIMENT = Experiment(
     ),
     remark="The premise does not hold for a softmax: the gradient of a token's log-probability is small where"
     " the token is likely, so a common filler has a small gradient as it is, and it is the tokens that matter"
-    " which have large ones. Nor does the weight focus: the likely tokens that it plays down are right tokens"
-    " as often as fillers. What is learned is the same with it, without it, and with the real Dr. GRPO, which"
-    " has no such weight and has other aims: that hard questions and long answers do not count for more.",
+    " which have large ones. Nor does the weight focus: with it the share of fillers in the squared gradient"
+    " is no smaller, for it plays down likely right tokens just as well. What is learned is the same with it,"
+    " without it, and with the real Dr. GRPO, which has no such weight and has other aims: that hard questions"
+    " and long answers do not count for more.",
 )
