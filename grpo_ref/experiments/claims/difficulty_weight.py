@@ -153,6 +153,6 @@ EXPERIMENT = Experiment(
     " the token is likely, so a common filler has a small gradient as it is, and it is the tokens that matter"
     " which have large ones. Nor does the weight focus: with it the share of fillers in the squared gradient"
     " is no smaller, for it plays down likely right tokens just as well. What is learned is the same with it,"
-    " without it, and with the real Dr. GRPO, which has no such weight and has other aims: that hard questions"
-    " and long answers do not count for more.",
+    " without it, and with the real Dr. GRPO, which has no such weight and has other aims: that hard"
+    " questions and long answers do not count for more.",
 )
