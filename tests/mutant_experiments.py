@@ -77,7 +77,7 @@ def _sum_for_the_mean(experiment):
 def _reward_without_its_penalty(experiment):
     """The penalty is in the loss everywhere, whatever the arm says."""
     arms = experiment.arms
-    moved = {"in the reward": arms["in the loss"], "in the reward, divided": arms["in the loss, divided"]}
+    moved = {"reward": arms["loss"], "reward, divided": arms["loss, divided"]}
     return replace(experiment, arms={**arms, **moved})
 
 
