@@ -12,6 +12,7 @@ from grpo_ref.experiments.framework.tasks.trees import (
     numbered,
     tree_transitions,
 )
+from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.learning.tasks.task import Task
 
 FAMILY = (
@@ -37,6 +38,30 @@ class RewardedTrees(NamedTuple):
     def log_probs(self, logits: Floats) -> Floats:
         """(..., kinds, M) of each completion, in nats."""
         return completion_log_probs(logits, kinds=len(self.rewards), length=self.task.max_length)
+
+    def best(self) -> Floats:
+        """(kinds, M) log-probabilities of the best policy under reward - weight KL(policy || ref).
+
+        π(o) = ref(o) exp(r(o) / weight) / Z
+        """
+        best = self.log_probs(self.task.ref_logits) + self.rewards / self.weight
+        normalized: Floats = best - np.log(np.exp(best).sum(-1, keepdims=True))
+        return normalized
+
+    def best_by_token(self) -> Floats:
+        """(kinds, M) log-probabilities where every token pays for its own KL and for no later one.
+
+        π(a|s) = ref(a|s) exp(Q(s, a) / weight) / Z(s),   Q the expected reward under π
+        """
+        kinds, vocabulary = len(self.rewards), len(self.task.vocabulary)
+        ref = log_softmax(self.task.ref_logits).reshape(kinds, -1, vocabulary)
+        worth, end, chosen = self.rewards, ref.shape[1], []
+        for nodes in [vocabulary**t for t in range(self.task.max_length)][::-1]:
+            worth = worth.reshape(kinds, nodes, vocabulary)
+            chosen.append(log_softmax(ref[:, end - nodes : end] + worth / self.weight))
+            worth, end = (np.exp(chosen[-1]) * worth).sum(-1), end - nodes
+        logits = np.concatenate(chosen[::-1], axis=1).reshape(-1, vocabulary)
+        return self.log_probs(logits)
 
 
 def rewarded_trees(seed: int, *, length: int = 0) -> RewardedTrees:
