@@ -212,8 +212,8 @@ EXPERIMENT = Experiment(
     " division raises the reward against the penalty, and the policy ends several times as far from the"
     " reference; that, not k2 or k3, is the large difference. The paper speaks of whole completions, and there"
     " the equivalence is found. Summed token by token, as trainers have it, k2 leads to another policy, in"
-    " which no token pays for what it does to the KL of later ones; on some tasks that is a few hundredths of"
-    " a nat away. Of division the paper does not speak.",
+    " which no token pays for what it does to the KL of later ones; on some tasks that is a few hundredths"
+    " of a nat away. Of division the paper does not speak.",
     chosen="A third stage with smaller steps was added when a penalty in the loss had not quite come to rest"
     " after two; and, after a look, the exact policy to which the loss of each token leads.",
 )
