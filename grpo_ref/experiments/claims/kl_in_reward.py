@@ -210,7 +210,7 @@ EXPERIMENT = Experiment(
     remark="In the reward the coefficient means what it says, with GRPO's division too: at the best policy"
     " reward minus weighted KL is the same for every completion, so there is nothing to divide. In the loss"
     " division raises the reward against the penalty, and the policy ends several times as far from the"
-    " reference; that, not k2 or k3, is the large difference. The paper speaks of whole completions, and there"
+    " reference; that, not k2 or k3, is the large difference. The paper speaks of whole completions; for them"
     " the equivalence is found. Summed token by token, as trainers have it, k2 leads to another policy, in"
     " which no token pays for what it does to the KL of later ones; on some tasks that is a few hundredths"
     " of a nat away. Of division the paper does not speak.",
