@@ -143,7 +143,7 @@ EXPERIMENT = Experiment(
     " none, and rewards for steps teach much more; where half are right, the outcome says enough, bears"
     " larger learning rates, and teaches a little more; between the two, tasks are divided. All this is so"
     " with a perfect judge. One that is wrong about a fifth of the moves, at random, is worse than the"
-    " outcome on every task, and one with a taste for wrong moves is worse by far, if less so with the outcome"
+    " outcome on every task, and one with a taste for wrong moves is worse by far, if less with the outcome"
     " on top. So DeepSeekMath's gain and DeepSeek-R1's warning can both be had here.",
     chosen="In the first family 2 to 50 % were right at first and no label was wrong; one solved prompt said"
     " all, and every arm had learned everything after a few large steps. After a look at the second, the one"
