@@ -175,4 +175,9 @@ EXPERIMENT = Experiment(
             ),
         ),
     ),
+    remark="It depends on the formula. With the chapter's own, whose baseline is the mean of the batch, small"
+    " batches gain nothing and large ones gain: but what a small batch knows badly is the baseline, not the"
+    " scale. With the group's mean, as in TRL and Lite PPO, batches of all sizes gain a little, and large"
+    " ones gain more on about half of the tasks. Whatever is gained comes from the small second reward, which"
+    " dividing by the group's own deviation blows up; without it there is no gain at any size.",
 )
