@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 CLAIMS = (
     # advantages
     "group_mean",
+    "learned_critic",
     "group_size",
     "two_grpo",
     "dead_groups",
     "std_division",
     "curriculum",
     "batch_scaling",
+    "larger_batches",
     # clipping
     "clip_higher",
     "sequence_ratio",
@@ -31,11 +33,13 @@ CLAIMS = (
     # aggregation
     "overlong",
     "length_bias",
+    "difficulty_weight",
     # mismatch
     "sampler_mismatch",
     # rewards
     "ordinal",
     "reward_scales",
+    "process_rewards",
     # divergence
     "kl_estimators",
     "leave_one_out",
@@ -45,8 +49,11 @@ CLAIMS = (
     "collapse",
     "collapse_alarm",
     "temperature",
+    "pass_at_k",
+    "positive_negative",
     "ref_refresh",
     "kl_optimum",
+    "kl_in_reward",
     "best_of_n",
 )
 
