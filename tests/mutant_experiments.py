@@ -98,7 +98,7 @@ MUTANTS = {
     "larger_batches": Mutant(16, _scaled_against_its_sign),
     "rare_tokens": Mutant(16, recipes(_without_clip)),
     "overlong": Mutant(16, recipes(lambda r: replace(r, admit=slot(all_completions)))),
-    "difficulty_weight": Mutant(
+    "reference_weight": Mutant(
         16, recipes(lambda r: replace(r, corrections=(slot(_wrong_sign),)) if r.corrections else r)
     ),
     "sampler_mismatch": Mutant(8, recipes(lambda r: replace(r, corrections=()))),

@@ -33,7 +33,7 @@ CLAIMS = (
     # aggregation
     "overlong",
     "length_bias",
-    "difficulty_weight",
+    "reference_weight",
     # mismatch
     "sampler_mismatch",
     # rewards

@@ -78,7 +78,7 @@ def _differs(
 
 
 EXPERIMENT = Experiment(
-    name="difficulty_weight",
+    name="reference_weight",
     group="aggregation",
     claim="Tokens that are common in pretraining receive large gradients even when they carry no"
     " task-relevant information; the weight 1 - π_ref corrects this bias and focuses the gradient on"
