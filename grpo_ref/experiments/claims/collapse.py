@@ -24,7 +24,7 @@ from grpo_ref.experiments.framework.tasks.drawn_synonyms import (
 from grpo_ref.experiments.framework.training import summarized
 from grpo_ref.recipes import GRPO, Recipe
 
-UPDATES, SETTLED = 160, 120
+UPDATES, SETTLED = 320, 240
 """Updates of the training, and those after which it should have come to rest."""
 RATE = 0.1
 
@@ -71,10 +71,10 @@ def collapsed(
 
 BY = "final different"
 RATES = Tuning("learning_rate", (0.01, 0.03, 0.1, 0.3, 1.0), by=BY)
-WEIGHTS = (0.03, 0.1, 0.3, 1.0)
-PENALTIES = Tuning("weights", tuple((rate, w, 0.0) for rate, w in product((0.03, 0.1), WEIGHTS)), by=BY)
-BONUSES = Tuning("weights", tuple((rate, 0.0, w) for rate, w in product((0.03, 0.1), WEIGHTS)), by=BY)
-BOTH = Tuning("weights", tuple((RATE, w, v) for w, v in product(WEIGHTS[:3], WEIGHTS[:3])), by=BY)
+STEPS, WEIGHTS = (0.03, 0.1, 0.3), (0.1, 0.3, 1.0)
+PENALTIES = Tuning("weights", tuple((rate, w, 0.0) for rate, w in product(STEPS, WEIGHTS)), by=BY)
+BONUSES = Tuning("weights", tuple((rate, 0.0, w) for rate, w in product(STEPS, WEIGHTS)), by=BY)
+BOTH = Tuning("weights", tuple((RATE, w, v) for w, v in product((0.03, 0.1, 0.3), WEIGHTS)), by=BY)
 ANSWER, SHARE = 0.25, 0.05
 """The margins: a quarter of an answer, and a twentieth of all completions."""
 
