@@ -26,7 +26,7 @@ from grpo_ref.learning.tasks.bandit import bandit_with, exact_policy_gradient, e
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import DR_GRPO, GRPO, REINFORCE, RLOO, Recipe
 
-CONTEXTS, MOST_ARMS = 4, 5
+CONTEXTS, MOST_ARMS, PROMPTS = 4, 5, 32
 SIZES = (2, 3, 4, 5)
 DIGITS = 6
 """To which exact numbers are rounded, so that what holds exactly is seen to."""
@@ -82,6 +82,7 @@ def _compared(gradient: Floats, variance: float, exact: Floats, size: int) -> di
     apart = np.linalg.norm(gradient / length - exact / target)  # of unit vectors: better than a cosine near 1
     return {
         "bias": float(np.linalg.norm(gradient - exact)) / target,
+        "length": length / target,
         "length x G/(G - 1)": length / target * size / (size - 1),
         "angle": float(np.degrees(2.0 * np.arcsin(np.minimum(apart / 2.0, 1.0)))),
         "noise": np.log10(np.sqrt(variance) / length),
@@ -101,10 +102,11 @@ def learned(
     """
     kind, group_size = drawn(seed)
     means, logits = kind.draw(np.random.default_rng([seed, 9]), CONTEXTS)
+    task = replace(bandit_with(means), ref_logits=logits)
     config = config_for(
-        replace(bandit_with(means), ref_logits=logits),
+        task,
         updates=80,
-        prompts=2 * CONTEXTS,
+        prompts=PROMPTS,
         group_size=group_size,
         learning_rate=learning_rate * (group_size / (group_size - 1) if corrected else 1.0),
         optimizer="sgd",
@@ -121,7 +123,6 @@ def learned(
         moved: Floats = (np.exp(log_probs) * (log_probs - start)).sum(-1).mean(-1)
         return moved
 
-    task = replace(bandit_with(means), ref_logits=logits)
     return summarized(curves(task, recipe, config, (), value=value, kl=distance))
 
 
@@ -130,7 +131,7 @@ ADVANTAGES = {"RLOO": RLOO, "group mean": DR_GRPO, "no baseline": REINFORCE}
 TRAINED = {name: replace(PLAIN, advantage=recipe.advantage) for name, recipe in ADVANTAGES.items()}
 PENALIZED = {name: replace(recipe, kl_coef=0.1) for name, recipe in TRAINED.items()}
 RATE = 10.0
-RATES = Tuning("learning_rate", (1.0, 3.0, 10.0, 30.0, 100.0, 300.0), by="mean value")
+RATES = Tuning("learning_rate", (10.0, 30.0, 100.0, 300.0, 1000.0), by="mean value")
 OTHERS, MEAN, STD = "mean of the others (RLOO)", "group mean", "group mean and std (GRPO)"
 REWARD = 0.02
 """A difference in the reward that would matter, of 1."""
@@ -161,7 +162,7 @@ EXPERIMENT = Experiment(
     family=f"{FAMILY} Here there are {CONTEXTS} contexts of 2 to {MOST_ARMS} arms, and groups of 2 to 5.",
     run="For each seed a bandit and a policy are drawn; all groups that can be drawn are evaluated and"
     " weighted by their probabilities, so nothing is sampled. And bandits are learned from such a policy by"
-    f" 80 updates of SGD on {2 * CONTEXTS} prompts: each baseline at its own learning rate; at a rate of"
+    f" 80 updates of SGD on {PROMPTS} prompts: each baseline at its own learning rate; at a rate of"
     f" {RATE:g}, times G/(G - 1) for the group mean; and with a KL penalty (k3, 0.1) at that rate.",
     measured="Of the expected gradient with respect to the logits: the length of its difference from the"
     " exact gradient of the expected reward (bias) and its own length, both relative to the exact one's; its"
@@ -231,12 +232,25 @@ EXPERIMENT = Experiment(
     ),
     panels=(
         Curves(
+            "length by G",
+            "|expected gradient| / |exact gradient|",
+            xlabel="group size G",
+            x=SIZES,
+            arms=(OTHERS, MEAN, "no baseline"),
+        ),
+        Curves(
             "angle by G",
             "angle to the exact gradient (degrees)",
-            xlabel="group size G (completions per prompt)",
+            xlabel="group size G",
             x=SIZES,
-            arms=(OTHERS, MEAN, STD, "no baseline"),
+            arms=(OTHERS, MEAN, STD),
         ),
         Grid("reward (mean over updates)", arms=tuple(f"{name}, trained" for name in ADVANTAGES)),
     ),
+    remark="What the claim says of the gradient holds exactly, on every task. That it is all holds where the"
+    " learning rate is free: beside a KL penalty the length counts, since the shorter gradient makes the"
+    " penalty the stronger one, and on most tasks the group mean ends nearer to the start. The noise that a"
+    " baseline takes away costs little reward here.",
+    chosen="The arms that are trained are new, and so is the family. After a first look their batches were"
+    " made larger, so that the two baselines are compared with less noise, and the grid was moved up.",
 )
