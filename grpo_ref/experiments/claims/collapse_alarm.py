@@ -32,7 +32,7 @@ SHARES = (0.02, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9)
 NO_PRESSURE, ONE_RIGHT, BONUS = "no pressure", "one right answer", "bonus 0.3"
 KINDS: Mapping[str, Mapping[str, Any]] = {
     NO_PRESSURE: {},
-    ONE_RIGHT: {"right": 1},
+    ONE_RIGHT: {"right": 1, "hint": 2.0},
     BONUS: {"entropy_coef": 0.3},
 }
 
@@ -44,8 +44,9 @@ def run_of(kind: str, wrong: int | None, seeds: int, seed: int) -> tuple[Mapping
     It has when of the right answers beyond the first, which the reference gives, more than half are lost.
     """
     options = dict(KINDS[kind])
-    drawn = drawn_synonyms(seed, right=options.pop("right", None), wrong=wrong)
-    found = answered(drawn, PLAIN, SIGNALS, updates=UPDATES, seeds=seeds, seed=seed, **options)
+    bonus = options.pop("entropy_coef", 0.0)
+    drawn = drawn_synonyms(seed, wrong=wrong, **options)
+    found = answered(drawn, PLAIN, SIGNALS, updates=UPDATES, entropy_coef=bonus, seeds=seeds, seed=seed)
     return found, found["modes"] - 1.0 < (at_start(drawn)["modes"] - 1.0) / 2.0
 
 
@@ -131,10 +132,11 @@ EXPERIMENT = Experiment(
     source="a book chapter on GRPO (2026, not public), sec. 7.5.1",
     family=FAMILY,
     run=f"Each task is learned three times, for {UPDATES} updates by GRPO without a KL penalty: without"
-    " pressure; with an entropy bonus of 0.3; and with a single right answer per prompt, so that nothing"
-    " can collapse. The alarm is looked at after every tenth of the training. It is given if each signal's"
-    " mean over the last tenth so far is below a share of its mean over the first tenth; the share is chosen"
-    " for each alarm, or a half. An alarm by the entropy alone is its rival.",
+    " pressure; with an entropy bonus of 0.3; and with a single right answer per prompt, whose tokens the"
+    " reference likes by 2 nats more, so that it is learned and nothing can collapse. The alarm is looked at"
+    " after every tenth of the training. It is given if each signal's mean over the last tenth so far is"
+    " below a share of its mean over the first tenth; the share is chosen for each alarm, or a half. An"
+    " alarm by the entropy alone is its rival.",
     measured="A run has collapsed if, of the right answers beyond the first that the reference gives (by the"
     " exponential of the entropy among them), more than half are lost in the end. False alarms are those"
     " given in runs that have not, as a share of these runs; unnoticed is a run without pressure that"

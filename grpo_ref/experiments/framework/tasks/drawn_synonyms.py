@@ -52,7 +52,9 @@ class Drawn(NamedTuple):
     group_size: int
 
 
-def drawn_synonyms(seed: int, *, right: int | None = None, wrong: int | None = None) -> Drawn:
+def drawn_synonyms(
+    seed: int, *, right: int | None = None, wrong: int | None = None, hint: float | None = None
+) -> Drawn:
     """A task of the family.
 
     Args:
@@ -60,17 +62,18 @@ def drawn_synonyms(seed: int, *, right: int | None = None, wrong: int | None = N
       right: right answers per prompt, if they are not drawn.
       wrong: of the `VARIANTS` verdicts on every answer, those that are wrong, if they are not drawn; with
         half of them no answer is better than another.
+      hint: by how many nats the reference likes the tokens of right answers more, if that is not drawn.
     """
     generator = np.random.default_rng([seed, 5])
     drawn_right, drawn_wrong = int(generator.integers(2, 7)), int(generator.integers(0, 3))
     group_size = int(generator.choice([4, 8, 16]))
-    spread, hint = generator.uniform(0.5, 2.5), generator.uniform(0.0, 2.0)
+    spread, drawn_hint = generator.uniform(0.5, 2.5), generator.uniform(0.0, 2.0)
     count = drawn_right if right is None else right
     answers = right_answers(right=count, seed=seed)
     task = synonyms(right=count, spread=spread, seed=seed)
     logits = task.ref_logits.copy()
     for place, rows in enumerate(_rows(answers)):
-        logits[rows, answers[..., place]] += hint
+        logits[rows, answers[..., place]] += drawn_hint if hint is None else hint
     verdicts = _verdicts(generator, answers, drawn_wrong if wrong is None else wrong)
     varied = replace(
         task,
