@@ -82,12 +82,12 @@ def watched(
     caught = alarm[NO_PRESSURE] & collapse[NO_PRESSURE]
     gone = runs[NO_PRESSURE][1]
     last = np.where(gone, -1, np.arange(UPDATES)).max(-1) + 1  # updates until nothing comes back
-    first = np.array(LOOKS)[given[NO_PRESSURE].argmax(-1)]
+    first = np.where(caught, np.array(LOOKS)[given[NO_PRESSURE].argmax(-1)], UPDATES)
     return {
         "false alarms": false,
         "unnoticed": (collapse[NO_PRESSURE] & ~caught).astype(np.float64),
         "told apart": caught - false,
-        "lag": np.where(caught, first - last, 0).astype(np.float64),
+        "lag": np.where(collapse[NO_PRESSURE], first - last, 0).astype(np.float64),
     }
 
 
@@ -100,9 +100,7 @@ def run_alone(*, kind: str, wrong: int | None = None, seeds: int, seed: int) -> 
         "collapse": gone[:, -1].astype(np.float64),
         "alarm": given[:, SHARES.index(0.5)],
         "alarm by share": given,
-        "right": found["right"],
         "final right": found["right"][:, -1],
-        "modes": found["modes"],
     }
 
 
@@ -141,7 +139,8 @@ EXPERIMENT = Experiment(
     " exponential of the entropy among them), more than half are lost in the end. False alarms are those"
     " given in runs that have not, as a share of these runs; unnoticed is a run without pressure that"
     " collapses without an alarm; the share is chosen by the difference of the alarms given in the"
-    " collapses without pressure and the false ones. The lag is from the collapse to the alarm.",
+    " collapses without pressure and the false ones. The lag is from the collapse to the alarm, or to"
+    " the end (updates).",
     arms={
         THREE: _alarm(SIGNALS),
         ENTROPY: _alarm(("entropy",)),
@@ -161,6 +160,7 @@ EXPERIMENT = Experiment(
         _few("Without wrong verdicts, too, few alarms are false", "false alarms", NO_LUCK),
         _few("Without wrong verdicts, too, few runs collapse unnoticed", "unnoticed", NO_LUCK),
         _few("With one right answer there are few alarms, at a half", "alarm", ONE_RIGHT),
+        _few("Nor without wrong verdicts", "alarm", f"{ONE_RIGHT}, no luck"),
         Prediction(
             "The alarm comes at most a tenth of the training after the collapse",
             "lag",
@@ -178,8 +178,23 @@ EXPERIMENT = Experiment(
             "runs with an alarm (share)",
             xlabel="share of its first value below which a signal has fallen",
             x=SHARES,
-            arms=(NO_PRESSURE, ONE_RIGHT, BONUS, f"{NO_PRESSURE}, no luck", f"{ONE_RIGHT}, no luck"),
+            arms=tuple(KINDS),
         ),
-        Curves("modes", "right answers that are given", arms=(NO_PRESSURE, BONUS)),
+        Curves(
+            "alarm by share",
+            "runs with an alarm (share), no wrong verdicts",
+            xlabel="share of its first value below which a signal has fallen",
+            x=SHARES,
+            arms=(f"{NO_PRESSURE}, no luck", f"{ONE_RIGHT}, no luck"),
+        ),
     ),
+    remark="The alarm is seldom false, but most collapses go unnoticed: where some verdicts are wrong, the"
+    " rewards stay wide even if a single answer is left. Where all verdicts are right it is given in most"
+    " collapses, and often where nothing can collapse, too, as certainty is what was to be learned. The"
+    " entropy alone tells no less. And it comes late: right answers are lost before the policy is certain of"
+    " one.",
+    chosen="After a first look the training was made longer and the single right answer more likely at the"
+    " start, because many of them had not been learned; smaller shares came into the grid, the lag counts"
+    " collapses without an alarm until the end, and a prediction about one right answer without wrong"
+    " verdicts was added.",
 )
