@@ -78,7 +78,7 @@ def _spoiled_together(recipe):
     return replace(recipe, advantage=slot(_negated)) if both else recipe
 
 
-def _wrong_ratio(recipe):
+def _unlearned_by_tokens(recipe):
     return replace(recipe, advantage=slot(_negated)) if recipe.level is token_level else recipe
 
 
@@ -102,7 +102,7 @@ MUTANTS = {
     "two_grpo": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_without_signal)))),
     "dead_groups": Mutant(32, recipes(lambda r: replace(r, keep=slot(all_groups)))),
     "batch_scaling": Mutant(16, recipes(_spoiled_together)),
-    "sequence_ratio": Mutant(32, recipes(_wrong_ratio)),
+    "sequence_ratio": Mutant(32, recipes(_unlearned_by_tokens)),
     "soft_clipping": Mutant(16, recipes(_without_range)),
     "rare_tokens": Mutant(16, recipes(_without_clip)),
     "overlong": Mutant(16, recipes(lambda r: replace(r, admit=slot(all_completions)))),
