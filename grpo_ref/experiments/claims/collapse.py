@@ -6,8 +6,8 @@ from itertools import product
 from grpo_ref.experiments.framework.experiment import (
     Curves,
     Experiment,
-    Grid,
     Measures,
+    Points,
     Prediction,
     Tuning,
     arm,
@@ -138,14 +138,18 @@ EXPERIMENT = Experiment(
     panels=(
         Curves("modes", "right answers that are given", arms=("none", "KL", "bonus", "KL and bonus")),
         Curves("right", "right completions (share)", arms=("none", "KL", "bonus", "KL and bonus")),
-        Grid(f"different right answers in {TRIES} samples", arms=(SLOW,)),
+        Points(
+            BY,
+            f"different right answers in {TRIES} samples",
+            arms=("none", SLOW, "KL", "bonus", "KL and bonus"),
+        ),
     ),
-    remark="Without pressure little more than one right answer is left, on every task: likelier ones are"
-    " rewarded more often, and chance alone makes some lost, too, where the reward says nothing. A small"
-    " learning rate keeps more only while little is learned. A KL penalty keeps about what the reference"
-    " gives. But it is not the primary remedy here: a bonus, which has no reference to return to, finds more"
-    " different right answers on every task, and costs fewer right completions. A pull toward an even"
-    " distribution suits tasks whose right answers are equally good, and a small vocabulary.",
+    remark="Without pressure little more than one right answer is left: likelier ones are rewarded more"
+    " often, and chance alone makes some lost, too, where the reward says nothing. A small learning rate"
+    " keeps more only while little is learned. A KL penalty keeps about as many as the reference gives. But"
+    " it is not the primary remedy here: a bonus, which has no reference to return to, finds more different"
+    " right answers on most tasks, and costs fewer right completions. A pull toward an even distribution"
+    " suits tasks with a small vocabulary whose right answers are equally good.",
     chosen="After a first look the training was made twice as long, because the policies had not come to"
     " rest, the grid of penalties and bonuses was moved, and the learning rate without pressure is chosen by"
     " the share of right completions: chosen by variety it was so small that little was learned. That arm"
