@@ -110,7 +110,7 @@ MUTANTS = {
     "reward_scales": Mutant(16, recipes(lambda r: replace(r, advantage=slot(group_normalized)))),
     "kl_estimators": Mutant(64, recipes(lambda r: replace(r, penalty=slot(no_penalty)))),
     "leave_one_out": Mutant(16, recipes(_divided)),
-    "collapse": Mutant(32, recipes(lambda r: replace(r, penalty=slot(no_penalty)))),
+    "collapse": Mutant(32, settings(weights=(0.1, 0.0, 0.0))),
     "collapse_alarm": Mutant(16, settings(signals=("entropy", "distinct_bigrams"))),
     "temperature": Mutant(16, settings(temperature=1.0)),
     "kl_optimum": Mutant(16, recipes(_other_direction)),
