@@ -8,7 +8,7 @@ import numpy as np
 from grpo_ref.arrays import Floats
 from grpo_ref.experiments.framework.experiment import Arm, Curves, Experiment, Measures, Prediction, arm
 from grpo_ref.experiments.framework.stale_data import largest_step
-from grpo_ref.kernels.penalties import exact_kl, k1, k2, k3, straight_through, weighted_k1, weighted_k3
+from grpo_ref.kernels.penalties import exact_kl, k1, k2, k3, weighted_k3
 from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.recipes import GRPO, Recipe, slot
 
@@ -133,13 +133,11 @@ PENALTIES = {
     "k1": slot(k1),
     "k2": slot(k2),
     "k3": slot(k3),
-    "weighted k1": slot(weighted_k1),
     "weighted k3": slot(weighted_k3),
-    "k3, gradient of k2": slot(straight_through, estimator=k3),
 }
 RECIPES = {name: replace(GRPO, penalty=penalty) for name, penalty in PENALTIES.items()}
-ON_POLICY = ("k1", "k2", "k3", "weighted k3")
-OFF_POLICY = tuple(f"{name}, off-policy" for name in ("k2", "k3", "weighted k3"))
+ON_POLICY = ("k1", "k2", "k3")
+OFF_POLICY = tuple(f"{name}, off-policy" for name in ("k2", "weighted k3"))
 
 
 def _arms() -> dict[str, Arm]:
