@@ -6,19 +6,26 @@ about; so a claim with a mutant is one whose experiment can fail.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from grpo_ref import (
     Recipe,
     all_completions,
+    all_groups,
+    batch_scaled,
     clipped,
+    group_centered,
     group_normalized,
     importance_weighted,
+    k2,
+    k3,
     no_penalty,
     slot,
     step_suffix_sums,
+    token_level,
+    token_mean,
 )
 from grpo_ref.experiments.claims.learned_critic import Judged
 from grpo_ref.experiments.framework.experiment import Experiment
@@ -92,10 +99,58 @@ def _scaled_against_its_sign(experiment):
     return replace(experiment, arms=arms)
 
 
+def settings(**fixed: Any) -> Callable[[Experiment], Experiment]:
+    """The same settings for every arm that has them: what the arms were to differ in is ignored."""
+
+    def changed(experiment):
+        arms = {
+            label: replace(
+                one, settings=one.settings | {name: fixed[name] for name in fixed if name in one.settings}
+            )
+            for label, one in experiment.arms.items()
+        }
+        return replace(experiment, arms=arms)
+
+    return changed
+
+
+def _without_signal(rewards):
+    return 0.0 * rewards
+
+
+def _spoiled_together(recipe):
+    both = recipe.advantage.kernel is batch_scaled and recipe.aggregate.kernel is token_mean
+    return replace(recipe, advantage=slot(_negated)) if both else recipe
+
+
+def _unlearned_by_tokens(recipe):
+    return replace(recipe, advantage=slot(_negated)) if recipe.level is token_level else recipe
+
+
+def _without_range(recipe):
+    hard = recipe.surrogate.kernel is clipped
+    return replace(recipe, surrogate=slot(clipped, clip_low=1e-9, clip_high=1e-9)) if hard else recipe
+
+
+def _divided(recipe):
+    centered = recipe.advantage.kernel is group_centered
+    return replace(recipe, advantage=slot(group_normalized)) if centered else recipe
+
+
+def _other_direction(recipe):
+    return replace(recipe, penalty=slot(k3)) if recipe.penalty.kernel is k2 else recipe
+
+
 MUTANTS = {
+    "group_mean": Mutant(16, settings(group_size=2)),
     "learned_critic": Mutant(16, _sum_for_the_mean),
     "group_size": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_negated)))),
+    "two_grpo": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_without_signal)))),
+    "dead_groups": Mutant(32, recipes(lambda r: replace(r, keep=slot(all_groups)))),
+    "batch_scaling": Mutant(16, recipes(_spoiled_together)),
     "larger_batches": Mutant(16, _scaled_against_its_sign),
+    "sequence_ratio": Mutant(32, recipes(_unlearned_by_tokens)),
+    "soft_clipping": Mutant(16, recipes(_without_range)),
     "rare_tokens": Mutant(16, recipes(_without_clip)),
     "overlong": Mutant(16, recipes(lambda r: replace(r, admit=slot(all_completions)))),
     "reference_weight": Mutant(
@@ -109,8 +164,13 @@ MUTANTS = {
             lambda r: replace(r, advantage=slot(_negated_steps)) if "step_ends" in r.advantage.reads else r
         ),
     ),
-    "kl_estimators": Mutant(16, recipes(lambda r: replace(r, penalty=slot(no_penalty)))),
+    "kl_estimators": Mutant(64, recipes(lambda r: replace(r, penalty=slot(no_penalty)))),
+    "leave_one_out": Mutant(16, recipes(_divided)),
+    "collapse": Mutant(32, settings(weights=(0.1, 0.0, 0.0))),
+    "collapse_alarm": Mutant(16, settings(signals=("entropy", "distinct_bigrams"))),
+    "temperature": Mutant(16, settings(temperature=1.0)),
     "pass_at_k": Mutant(16, recipes(lambda r: replace(r, advantage=slot(_nothing)))),
     "positive_negative": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_nothing)))),
+    "kl_optimum": Mutant(16, recipes(_other_direction)),
     "kl_in_reward": Mutant(8, _reward_without_its_penalty),
 }

@@ -130,7 +130,7 @@ def test_every_group_has_its_mutant():
     }
 
 
-@pytest.mark.parametrize("name", ["group_mean", "leave_one_out"])
-def test_other_seeds_give_the_same_verdict(name):
-    verdicts = {run_experiment(EXPERIMENTS[name], seeds=32, seed=seed).verdict for seed in (0, 1, 2)}
-    assert verdicts == {load(ROOT / "docs" / "experiments" / "results.json")["experiments"][name]["verdict"]}
+def test_other_seeds_give_the_same_verdict():
+    verdicts = {run_experiment(EXPERIMENTS["group_mean"], seeds=32, seed=seed).verdict for seed in (0, 1, 2)}
+    stored = load(ROOT / "docs" / "experiments" / "results.json")["experiments"]["group_mean"]
+    assert verdicts == {stored["verdict"]}

@@ -7,18 +7,11 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.experiments.framework.experiment import Measures
 from grpo_ref.experiments.framework.tasks.orders import random_orders
-from grpo_ref.experiments.framework.training import curves, summarized
-from grpo_ref.kernels.diversity import has_collapsed
-from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import log_softmax
-from grpo_ref.learning.state import TrainState
 from grpo_ref.learning.tasks.task import END, Task
-from grpo_ref.recipes import Recipe
 
 PROMPTS, VOCABULARY = 12, 8
-RECORD = ("reward", "entropy", "distinct_bigrams", "reward_width", "dead_groups")
 TRAINING: Mapping[str, Any] = {"updates": 150, "prompts": 12, "group_size": 8, "learning_rate": 0.1}
 
 
@@ -84,31 +77,3 @@ def modes(log_probs: Floats, answers: Integers) -> Floats:
     shares = log_softmax(log_odds)
     effective: Floats = np.exp(-(np.exp(shares) * shares).sum(-1)).mean(-1)
     return effective
-
-
-def answered(
-    *, recipe: Recipe, seeds: int, seed: int, right: int = 4, spread: float = 1.0, **config: Any
-) -> Measures:
-    """Train on synonyms and count the right answers that are left, at the temperature of training.
-
-    Args:
-      recipe: the algorithm.
-      seeds, seed: number of independent runs, and the base of their random numbers.
-      right, spread: as in `synonyms`.
-      config: fields of `TrainConfig` that differ from `TRAINING`.
-
-    Returns:
-      The measures of `summarized`; "alarm" (1 if `has_collapsed` gives the alarm, else 0) and "modes lost".
-    """
-    task, answers = synonyms(right=right, spread=spread), right_answers(right=right, seed=0)
-    settings = config_for(task, **{**TRAINING, **config}, seeds=seeds, seed=seed)
-
-    def modes_left(state: TrainState) -> Floats:
-        return modes(log_softmax(state.params, temperature=settings.temperature), answers)
-
-    found = curves(task, recipe, settings, RECORD, modes=modes_left)
-    signals = (found[name].T for name in ("entropy", "distinct_bigrams", "reward_width"))
-    return summarized(found) | {
-        "alarm": has_collapsed(*signals).astype(np.float64),
-        "modes lost": modes(log_softmax(task.ref_logits), answers) - found["modes"][:, -1],
-    }
