@@ -20,8 +20,8 @@ NEARLY = "# yours: nearly the same"
 """In a cell after the long training of a network, where rounding decides in the end what is drawn."""
 
 
-def test_there_are_twelve():
-    assert [script.stem[:2] for script in SCRIPTS] == [f"{number:02}" for number in range(1, 13)]
+def test_there_are_thirteen():
+    assert [script.stem[:2] for script in SCRIPTS] == [f"{number:02}" for number in range(1, 14)]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
