@@ -331,5 +331,8 @@ print(f"{'120 + 80 steps':20} {'   '.join(f'{rate:8.3f}' for rate in rates(furth
 # are learned one by one: two nines and a carry have risen from 0.01 to 0.90, while tens with a sum of 6 are still at 0.43.
 # </details>
 #
-# In the course: `training/update` is the update of GRPO, and chapter 9 is about the network. `docs/neural.md` tells the same
-# story of a larger network that is trained for longer, and how fast that is.
+# In the course: [`training/update`](../exercises/07_training/03_update.py) is the update of GRPO, and
+# [chapter 9](../exercises/09_network/README.md) is about the network, with
+# [`network/grpo_step`](../exercises/09_network/07_grpo_step.py) at its end. [GRPO from scratch](../docs/neural.md) tells the same
+# story of a larger network that is trained for longer, and how fast that is. What a group's mean replaces, the critic of PPO, is
+# in [notebook 13](13_from_ppo_to_grpo.ipynb).
