@@ -246,9 +246,7 @@ print(how_far(guess_loss, loss, because))
 rng = np.random.default_rng(1)
 shape = (2, 3, 4)  # (prompts, completions, tokens)
 mask = (np.arange(4) < rng.integers(1, 5, (2, 3, 1))).astype(float)
-new, old, ref = np.log(
-    rng.uniform(0.2, 0.9, (3, *shape))
-)  # log-probabilities of each token under three policies
+new, old, ref = np.log(rng.uniform(0.2, 0.9, (3, *shape)))  # of each token, under three policies
 advantages = rng.normal(size=(2, 3, 1)) * np.ones(shape)  # one per completion, the same for all its tokens
 print("tokens of each completion:", mask.sum(-1).astype(int).tolist())
 

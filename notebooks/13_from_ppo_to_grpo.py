@@ -15,7 +15,7 @@
 # reward say what was to be expected.
 #
 # **The question: what did the critic do for PPO, and what does one lose, or win, when the mean of a group takes its
-# place?** We go from PPO to GRPO in seven steps. Each step changes one thing only. All runs learn the same task from the
+# place?** We go from PPO to GRPO in six steps. Each step changes one thing only. All runs learn the same task from the
 # same number of completions, and every difference has an interval. Before each result you are asked for a guess.
 #
 # Three pages say more: [the baseline](../docs/derivation/02_baseline.md), [the clip](../docs/derivation/04_clip.md) and
@@ -42,7 +42,8 @@ from grpo_ref.plots import intervals_figure, lines_figure, token_grids
 # end. The right sum with an end after it earns 1.1; any other number that is well formed earns 0.1; all else earns 0.
 #
 # The policy is a table of logits with one row for each prompt and position, so $100 \cdot 3 \cdot 11 = 3300$ numbers are
-# learned. In every update of every run 128 completions are written, and then the policy takes four steps of Adam on them.
+# learned. The policy knows the prompt and the position, and not what it has written. In every update of every run 128
+# completions are written, and then the policy takes four steps of Adam on them.
 
 # %%
 task = TASKS["arithmetic"](max_length=3)
@@ -59,8 +60,9 @@ print("texts that can stand before a token, for each prompt:", TEXTS)
 # $$ V(o_{<t}) = \mathbb{E}[R \mid o_{<t}] . $$
 #
 # Here it is a table too. After a prompt there can stand nothing, one of 11 tokens, or two of them, so it has
-# $1 + 11 + 121 = 133$ numbers for each prompt, and all begin at 0. To learn, it makes half the squared error
-# $\tfrac12 (V - R)^2$ smaller. The derivative with respect to $V$ is $V - R$, so one step of gradient descent is
+# $1 + 11 + 121 = 133$ numbers for each prompt, and all begin at 0. (Texts with an end in them never come up.) To learn, it makes
+# half the squared error $\tfrac12 (V - R)^2$ smaller. The derivative with respect to $V$ is $V - R$, so one step of gradient
+# descent is
 #
 # $$ V \leftarrow V + \alpha\,(R - V): $$
 #
@@ -137,8 +139,9 @@ def scaled(advantages, mask, how):
 
 # %% [markdown]
 # The next cell holds the baselines: what is subtracted from the reward. `critic` reads its table, gives the advantages by
-# GAE, and learns. It can read the whole text so far, or be allowed to see the prompt alone, or nothing at all. `group` takes the mean of the
-# siblings, and can divide by their standard deviation. `nothing` leaves the reward as it is.
+# GAE, and learns. It can read the whole text so far, or be allowed to see the prompt alone, or nothing at all. `group` takes
+# the mean of the siblings, and can divide by their standard deviation. `nothing` leaves the reward as it is. Each of them
+# writes down its baseline, so that we can look at it later.
 
 
 # %%
@@ -265,7 +268,7 @@ def at_the_end(name):
 right, _ = chances(policy_of(last["PPO"].logits))
 print(f"prompts answered right nearly always (above 0.9): {(right > 0.9).mean():.2f}")
 print(f"prompts answered right hardly ever (below 0.1):   {(right < 0.1).mean():.2f}")
-because = "128 times 120 completions for 100 prompts are 154 for each, and many prompts have not had a right one yet."
+because = "128 times 120 completions for 100 prompts are 154 for each. Every prompt is learned by itself, and many are not yet."
 print(how_far(guess_ppo, at_the_end("PPO").mean(), because))
 
 # %%
@@ -296,17 +299,15 @@ guess_change = -0.1
 
 # %%
 plain = {"judge": critic, "prompts": 128, "sees": "prompt", "lam": 1.0, "scaling": "scale"}
-ppo, arms = (
-    arms["PPO"],
-    {
-        "λ = 1": plain | {"sees": "text", "scaling": "centre and scale"},
-        "critic sees the prompt only": plain | {"scaling": "centre and scale"},
-        "not centred": plain,
-        "in groups": plain | {"prompts": 16},
-        "group mean": {"judge": group, "prompts": 16, "divides": False, "scaling": "scale"},
-        "GRPO": {"judge": group, "prompts": 16, "divides": True, "scaling": "as it is"},
-    },
-)
+ppo = arms["PPO"]
+arms = {
+    "λ = 1": plain | {"sees": "text", "scaling": "centre and scale"},
+    "critic sees the prompt only": plain | {"scaling": "centre and scale"},
+    "not centred": plain,
+    "in groups": plain | {"prompts": 16},
+    "group mean": {"judge": group, "prompts": 16, "divides": False, "scaling": "scale"},
+    "GRPO": {"judge": group, "prompts": 16, "divides": True, "scaling": "as it is"},
+}
 for seed, (name, arm) in enumerate(arms.items(), start=2):
     history[name], last[name] = run(seed, **arm)
 grpo = arms["GRPO"]
@@ -360,13 +361,15 @@ for prompts in (128, 16):
 # * **The critic** brings 19 answers in a hundred, far more than any other step. But that is against *no* baseline at all.
 # * **λ = 1** and **a critic that sees the prompt only** change nothing that could be found. To know more in the middle of a
 #   text has not helped, in texts of three tokens.
-# * **Not centred** costs five answers in a hundred. The critic follows the policy with a delay. While the policy gets better,
-#   the critic's predictions are too low, and the advantages too high; the mean of the batch takes some of that off again.
+# * **Not centred** costs five answers in a hundred. A likely reason: the critic follows the policy with a delay. While the policy
+#   gets better, the critic's predictions are too low, by 0.02 on average, and the advantages too high. The mean of the batch
+#   takes some of that off again.
 # * **In groups** costs five more. Now an update hears of 16 prompts instead of 128, so that a given prompt comes up in 15 % of
-#   the updates and not in 72 %. The critic suffers, too: it is further behind.
-# * **Group mean**: the critic leaves, and no difference is found. It would have to be smaller than 0.03.
+#   the updates and not in 72 %. The critic suffers, too: it is further behind, by 0.09.
+# * **Group mean**: the critic leaves, and no difference is found. If there is one, it is smaller than four answers in a hundred.
 # * **GRPO**: the division by the standard deviation of the group costs about six. It makes the advantages of a group large
-#   in which one completion of eight is right, and also those of a group in which one of eight has the 0.1 for its form.
+#   in which one completion of eight is right, but just as large where one of eight has the 0.1 for its form. Whether that is
+#   the reason we have not tested.
 #
 # All runs had Adam's learning rate 0.05. Does GRPO just want another one? Here are the two ends of the way once more, with 16
 # seeds at other rates:
@@ -381,8 +384,9 @@ for name, (arm, rates) in trials.items():
     print(f"{name:5}", "   ".join(f"rate {rate:5}: right {ends[rate]:.2f}" for rate in sorted(ends)))
 
 # %% [markdown]
-# It does not: 0.05 suits both best. So with the same 15,360 completions PPO is ahead of GRPO here, by 16 or 17 answers in a
-# hundred. But the reason is not that GRPO has no critic.
+# It does not: of these rates 0.05 suits both best. So with the same 15,360 completions PPO is ahead of GRPO here, by 16 or 17
+# answers in a hundred. But not because GRPO's baseline is worse. The steps that cost something are the other three: the batch is
+# no longer centred, the completions come in groups, and the group is divided by its standard deviation.
 #
 # ## 6. How good must a baseline be?
 #
@@ -391,7 +395,7 @@ for name, (arm, rates) in trials.items():
 # *nothing*. It is a single number for all prompts, the running mean of all rewards.
 #
 # **Guess:** the critic with one number per prompt ("not centred") is replaced by this single number. By how much does the
-# share of right answers change?
+# share of right answers change? (The interval is made as above, though it is not one of the seven.)
 
 # %%
 guess_one_number = -0.15
@@ -448,7 +452,7 @@ token_grids(pictures, all_three, rows=["1 5 end", "1 4 end"], digits=2)
 # %% [markdown]
 # After `7+8=1` the critic predicts 1.01, after `7+8=14` only 0.02: it knows that the 4 was the mistake. With $\lambda = 0$ this
 # is what the tokens are told. The 1, which was right, gets 0.08, and the 4 gets $-0.99$. With $\lambda = 0.95$ most of the
-# blame goes to the 1 as well, and with one advantage for all tokens, as in GRPO, the end is blamed too.
+# blame goes to the 1 as well, $-0.79$, and with one advantage for all tokens, as in GRPO, the end is blamed too.
 #
 # **Guess:** so let us take PPO with $\lambda = 0$. With $\lambda = 0.95$, 0.54 of the answers were right. What share is it now?
 

@@ -65,6 +65,16 @@ def test_nearly_the_same_is_not_anything():
     assert [is_alike(figures[0], figure, nearly=True) for figure in figures] == [True, False, False]
 
 
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_every_guess_is_judged_in_a_later_cell(script):
+    cells = [cell.source for cell in jupytext.read(script).cells if cell.cell_type == "code"]
+    for place, source in enumerate(cells):
+        for assigned in re.findall(r"^((?:guess_\w+(?:, )?)+) = ", source, re.M):
+            for guess in assigned.split(", "):
+                judged = re.compile(rf"how_far\(\s*{guess},")
+                assert any(judged.search(later) for later in cells[place + 1 :]), guess
+
+
 GUESSES = re.compile(r"^(?:guess_\w+(?:, )?)+ = ([None, ]+)$", re.M)
 BOLD_NUMBER = re.compile(r"\*\*([\d.]+)\*\*")
 
