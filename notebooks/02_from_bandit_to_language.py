@@ -15,14 +15,16 @@
 #
 # **The question: can a few lines of NumPy be trusted to train a language?** We start with one decision (a bandit),
 # go on to completions of several tokens, and end with a little language that learns to add.
+#
+# Some cells ask for a **guess**. The number that stands there is a first thought. Put in yours before you run the next cell.
 
 # %%
 # %matplotlib inline
-from types import SimpleNamespace
-
 import numpy as np
+from ipywidgets import interact
 
 from grpo_ref import DR_GRPO, GRPO, RECIPES, RLOO, TASKS, config_for, policy_loss, rollout, sample, train
+from grpo_ref.course.guess import how_far
 from grpo_ref.learning.policies.table import gather, policy_of, pull_back
 from grpo_ref.learning.tasks.bandit import bandit_with, exact_policy_gradient, expected_reward
 from grpo_ref.plots import bandit_gradient, convergence, dynamics_figure, gradient_agreement, next_tokens
@@ -54,6 +56,17 @@ def differences(f, x, h=1e-5):
 #    \frac{\partial J}{\partial z_k} = \pi(k)\,\Big(r_k - \sum_j \pi(j)\, r_j\Big). $$
 #
 # In words: push up what pays more than you expect on average, in proportion to how often you do it.
+#
+# Where the gradient comes from: raising $z_k$ makes arm $k$ likelier and takes from all arms in proportion,
+# $\partial \pi(j) / \partial z_k = \pi(j)\,(\mathbb 1[j = k] - \pi(k))$. So
+#
+# $$ \frac{\partial J}{\partial z_k} = \sum_j r_j\, \pi(j)\, (\mathbb 1[j = k] - \pi(k)) = r_k\, \pi(k) - \pi(k) \sum_j \pi(j)\, r_j . $$
+#
+# **Guess:** arm 1 pays 0.9, the best of all, and is pulled with a probability of 0.1. The policy expects 0.3. What is the
+# gradient of its logit?
+
+# %%
+guess_push = 0.6
 
 # %%
 means = np.array([[0.2, 0.9, 0.5, 0.1, 0.7]])  # one context, five arms
@@ -63,6 +76,10 @@ by_differences = differences(lambda z: expected_reward(means, z), logits)
 print("expected reward   ", round(float(expected_reward(means, logits)), 4))
 print("by hand           ", by_hand.round(5))
 print("by differences    ", by_differences.round(5))
+because = (
+    "It is 0.1 times (0.9 - 0.3), with more digits. What is seldom done is seldom pushed, however good it is."
+)
+print(how_far(guess_push, by_hand[0, 1], because))
 
 # %%
 bandit_gradient(means[0], logits[0], by_hand[0], by_differences[0])
@@ -72,13 +89,35 @@ bandit_gradient(means[0], logits[0], by_hand[0], by_differences[0])
 # so it is pushed down hardest. Arm 1 pays best, but is tried so rarely that its push is smaller than one would like.
 # The bars sum to 0: what one logit gains, others lose.
 #
+# With a running kernel you can turn what arm 3 pays, and see all bars move. At what pay does its push change its sign?
+
+
+# %%
+def turned(arm_3_pays=0.1):
+    paid = np.array([[0.2, 0.9, 0.5, arm_3_pays, 0.7]])
+    by_now = [exact_policy_gradient(paid, logits), differences(lambda z: expected_reward(paid, z), logits)]
+    return bandit_gradient(paid[0], logits[0], *(each[0] for each in by_now))
+
+
+_ = interact(turned, arm_3_pays=(0.0, 1.0, 0.1))
+
+# %% [markdown]
+# In the course you write this gradient: [`training/policy_gradient`](../exercises/07_training/01_policy_gradient.py). Its proof
+# for texts is [the policy gradient](../docs/derivation/01_policy_gradient.md).
+#
 # ## 2. The same gradient from samples
 #
 # A language model cannot sum over everything it could say. It **samples** a group of $G$ completions, and uses their
 # rewards. Each sample contributes its advantage times $\partial \log\pi(k)/\partial z$. How good is that?
 #
 # `sampled` draws groups for 32 independent seeds at once and follows the library's own path: rollout, advantage,
-# `policy_loss`, `pull_back`.
+# `policy_loss`, `pull_back`. The baseline is the mean reward of the group, either of the *other* completions (RLOO, leave one
+# out) or of all of them (Dr. GRPO).
+#
+# **Guess:** with very many groups of 4, how far from the exact gradient does Dr. GRPO end, as a share of its length?
+
+# %%
+guess_error = 0.0
 
 # %%
 bandit, seeds, G = bandit_with(means), 32, 4
@@ -110,6 +149,11 @@ curves = {
 samples = [G * size for size in sizes]
 convergence(samples, curves, "N, number of samples (groups of 4)", "|error| / |exact gradient|")
 
+# %%
+shortest = np.median(curves["Dr. GRPO: minus the mean of the group"][:, -1])
+because = "A quarter of a completion's own reward is in the mean that is subtracted from it: the gradient is too short."
+print(how_far(guess_error, shortest, because, within=0.02))
+
 # %% [markdown]
 # What to see:
 #
@@ -118,43 +162,113 @@ convergence(samples, curves, "N, number of samples (groups of 4)", "|error| / |e
 #   subtracted again: on average the gradient is $(G-1)/G$ of the true one. Right direction, too short.
 # * Multiply by $G/(G-1) = 4/3$, and the third line lies on the first: the two are the same.
 #
-# With one group of 4 the error is as large as the gradient itself. That is why trainers use many prompts per batch.
+# With one group of 4 the error is as large as the gradient itself, or larger. That is why trainers use many prompts per batch.
+# The proof is in [the group](../docs/derivation/05_group.md).
 #
-# ## 3. The four lines of the loss
+# ## 3. From many tokens to one loss
 #
-# A completion has several tokens. Every recipe of this library (GRPO, DAPO, GSPO, ...) is a choice of parts, and its
-# loss and gradient are always the same four lines. $W$ says how much each token counts; the surrogate and the KL penalty
-# each come as a *value* and its *slope*:
+# A language model does not pull one arm. It writes a completion token by token, and each token has a probability. Training
+# still needs one number to make smaller, the **loss**. How do many tokens become one number, and what does each of them get
+# back?
 #
-# $$ \text{loss} = -\sum W\,(\text{surrogate} - \beta\,\text{penalty}), \qquad
-#    \frac{\partial\,\text{loss}}{\partial \log\pi_\theta(t)} = -W_t\,(\text{surrogate}' - \beta\,\text{penalty}'). $$
+# For every token $t$ there are three numbers.
 #
-# Here they are for GRPO, on two prompts with three completions of up to four tokens:
+# * The **surrogate** $s_t$ is what the token adds to the objective. GRPO takes the clipped one of
+#   [notebook 1](01_the_objective.ipynb), $s_t = \min(\rho_t A,\ \mathrm{clip}(\rho_t)\, A)$. Here
+#   $\rho_t = \pi_\theta / \pi_\text{old}$ is how much likelier the token has become, and $A$ the advantage of its completion.
+# * The **penalty** $k_t$ is the price for leaving the reference. GRPO takes k3, $k_t = e^{-v_t} - 1 + v_t$ with
+#   $v_t = \log\pi_\theta - \log\pi_\text{ref}$.
+# * The **weight** $W_t$ is how much the token counts. With GRPO each completion of a batch has the same weight, and shares it
+#   among its tokens.
+#
+# The loss is a sum over all tokens, with a minus sign, because an optimizer makes it smaller:
+#
+# $$ \text{loss} = -\sum_t W_t\,(s_t - \beta\, k_t) . $$
+#
+# What a token gets back is the derivative with respect to its own log-probability. It stands in one term of the sum only, so
+#
+# $$ \frac{\partial\, \text{loss}}{\partial \log\pi_\theta(t)} = -W_t\,(s_t' - \beta\, k_t'), \qquad
+#    s_t' = \begin{cases} \rho_t A & \text{where it is not clipped} \\ 0 & \text{where it is,} \end{cases} \qquad k_t' = 1 - e^{-v_t} . $$
+#
+# ($\rho_t' = \rho_t$, because $\rho_t = e^{\log\pi_\theta - \log\pi_\text{old}}$; and the derivative of $e^{-v} - 1 + v$ is
+# $-e^{-v} + 1$.)
+#
+# ### Three tokens, by hand
+#
+# One prompt has two completions. The first is good, $A = 1$, and has two tokens, which the old policy wrote with probability 0.5
+# each; the new policy gives them 0.55 and 0.45. The second is bad, $A = -1$, and is one token long: 0.5 then, 0.6 now. The
+# reference says 0.5 for all three. Each completion has the weight 1/2, so the tokens have 1/4, 1/4 and 1/2.
+#
+# **Guess:** what is the loss? (The KL penalty is small here; leave it out.)
+
+# %%
+guess_loss = 0.0
+
+
+# %%
+def surrogate(log_ratio, A):
+    free, held = np.exp(log_ratio) * A, np.clip(np.exp(log_ratio), 0.8, 1.2) * A
+    return np.minimum(free, held), np.where(free <= held, free, 0.0)  # the value, and its slope
+
+
+def penalty(v):
+    return np.exp(-v) - 1 + v, 1 - np.exp(-v)  # the value, and its slope
+
+
+# %%
+probs, A, W, beta = np.array([0.55, 0.45, 0.6]), np.array([1.0, 1.0, -1.0]), np.array([0.25, 0.25, 0.5]), 0.04
+s, s_slope = surrogate(np.log(probs / 0.5), A)
+k, k_slope = penalty(np.log(probs / 0.5))
+loss = -(W * (s - beta * k)).sum()
+gradient = -W * (s_slope - beta * k_slope)
+print("token       ρ     A      W       s       k     gradient")
+for t in range(3):
+    print(
+        f"{t + 1} {probs[t] / 0.5:11.2f} {A[t]:5.0f} {W[t]:6.2f} {s[t]:7.2f} {k[t]:7.4f} {gradient[t]:12.4f}"
+    )
+print("loss", loss.round(4))
+because = "-(1.1/4 + 0.9/4 - 1.2/2) = 0.1. The bad completion has become likelier, and its one token has all its weight."
+print(how_far(guess_loss, loss, because))
+
+# %% [markdown]
+# Read the last column: where it is negative, the loss falls when the token becomes likelier. So the first two tokens, of the good
+# completion, are pushed up, and the third is pushed down, harder than both together. The KL penalty has changed the fourth digit
+# of the loss.
+#
+# ### The same for a batch
+#
+# The library does this for any number of prompts, completions and tokens at once, with arrays of three axes. Rows that are
+# shorter than the longest are filled up, and a **mask** says which places are tokens (1) and which are filling (0). Here are
+# two prompts with three completions of one to four tokens, all numbers drawn at random. We compute the loss with the two
+# functions above, and compare with the library's own `policy_loss`.
 
 # %%
 rng = np.random.default_rng(1)
-shape = (2, 3, 4)  # (prompts P, completions G, tokens T)
+shape = (2, 3, 4)  # (prompts, completions, tokens)
 mask = (np.arange(4) < rng.integers(1, 5, (2, 3, 1))).astype(float)
-new, old, ref = np.log(rng.uniform(0.2, 0.9, (3, *shape)))
-advantages = rng.normal(size=(2, 3, 1)) * np.ones(shape)
-arrays = {"log_probs": new, "ref_log_probs": ref, "advantages": advantages, "mask": mask}
-batch = SimpleNamespace(log_ratio=new - old, **arrays)
+new, old, ref = np.log(rng.uniform(0.2, 0.9, (3, *shape)))  # of each token, under three policies
+advantages = rng.normal(size=(2, 3, 1)) * np.ones(shape)  # one per completion, the same for all its tokens
+print("tokens of each completion:", mask.sum(-1).astype(int).tolist())
 
 # %%
-gain, penalty, W = GRPO.surrogate(batch), GRPO.penalty(batch), GRPO.aggregate(batch)
-value = gain.value - GRPO.kl_coef * penalty.value
-loss = -(W * value).sum()
-gradient = -W * (gain.slope - GRPO.kl_coef * penalty.direct)
+W = mask / mask.sum(-1, keepdims=True) / 6  # six completions, each shares its sixth among its tokens
+(s, s_slope), (k, k_slope) = surrogate(new - old, advantages), penalty(new - ref)
+loss = -(W * (s - beta * k)).sum()
+gradient = -W * (s_slope - beta * k_slope)
 
 theirs = policy_loss(new, advantages, mask, recipe=GRPO, old_log_probs=old, ref_log_probs=ref)
-print("loss", loss, "policy_loss", theirs.loss)
-print("largest difference of the gradients", abs(gradient - theirs.gradient).max())
+print("loss, these four lines:", round(float(loss), 12), "  policy_loss:", round(float(theirs.loss), 12))
+print("gradients agree to twelve digits:", bool(abs(gradient - theirs.gradient).max() < 1e-12))
 
 # %% [markdown]
-# (`slope` is a derivative that goes through the ratio, `direct` one that does not; for a token ratio both are simply
-# added. `policy_loss` also checks shapes, spreads sequence ratios over their tokens and collects metrics.)
+# Every other algorithm of the family is another choice of these parts: another $s_t$ ([notebook 4](04_gallery_of_surrogates.ipynb)),
+# another $W_t$ ([notebook 5](05_three_pictures_of_W.ipynb)), another $k_t$ ([notebook 6](06_kl_and_reward_hacking.ipynb)). Such a
+# choice is called a *recipe*. You write these lines in [`objective/grpo_loss`](../exercises/06_objective/02_grpo_loss.py) and
+# [`objective/grpo_gradient`](../exercises/06_objective/03_grpo_gradient.py).
 #
-# Now the judge: 24 entries, each moved up and down.
+# ### The judge
+#
+# Is the derivative right? There are 24 places. Each log-probability is moved up and down a little, and the loss is computed anew.
 
 
 # %%
@@ -166,20 +280,31 @@ def loss_of(recipe):
 gradient_agreement(gradient, differences(loss_of(GRPO), new), "∂loss/∂log π")
 
 # %% [markdown]
-# On the left, all points lie on the line; those at 0 are padding. On the right, the differences are more than a billion
-# times smaller than the largest entry: what is left is rounding. (The points at $10^{-17}$ are differences of exactly 0.)
+# Each point of the left picture is one place: the derivative by hand upwards, that by differences to the right. All lie on the
+# line; those at 0 are filling. The right picture shows how far the two are apart: more than a billion times less than the
+# largest of them. What is left is rounding. (The points at $10^{-17}$ are differences of exactly 0.)
 #
-# The same for other recipes. Which of them is *not* the derivative of its own loss?
+# The judge can look at other recipes, too. For seven of them the next cell tells the loss, and how far the gradient of the
+# library is from the differences. **Guess** which of them is *not* the derivative of its own loss: grpo, dr_grpo, dapo, gspo,
+# sapo, gmpo or cispo? One of them multiplies the log-probability with a ratio that is meant to be a constant.
 
 # %%
+guess_recipe = "gspo"
+
+# %%
+apart = {}
 for name in ("grpo", "dr_grpo", "dapo", "gspo", "sapo", "gmpo", "cispo"):
     result = policy_loss(new, advantages, mask, recipe=RECIPES[name], old_log_probs=old, ref_log_probs=ref)
-    apart = abs(result.gradient - differences(loss_of(RECIPES[name]), new)).max()
-    print(f"{name:8} loss {result.loss:8.4f}   gradient apart by {apart:.1e}")
+    apart[name] = abs(result.gradient - differences(loss_of(RECIPES[name]), new)).max()
+    verdict = "the derivative" if apart[name] < 1e-8 else f"apart by {apart[name]:.2f}"
+    print(f"{name:8} loss {result.loss:8.4f}   gradient: {verdict}")
+because = (
+    "In CISPO the ratio is a constant weight (a stop-gradient), and a finite difference cannot know that."
+)
+print(how_far(guess_recipe, max(apart, key=apart.get), because))
 
 # %% [markdown]
-# CISPO: its ratio is a *constant* weight (a stop-gradient), which a finite difference cannot know. A disagreement is
-# not always an error; it must be one that somebody decided on. Notebook 4 shows all surrogates.
+# A disagreement is not always an error; it must be one that somebody decided on.
 #
 # ## 4. Back to the logits
 #
@@ -189,7 +314,12 @@ for name in ("grpo", "dr_grpo", "dapo", "gspo", "sapo", "gmpo", "cispo"):
 #
 # $$ \frac{\partial\,\text{loss}}{\partial z_{s,a}} = g_{s,a} - \pi(a\,|\,s) \sum_b g_{s,b} $$
 #
-# Raising one logit lowers the probabilities of all others in the same state; the second term is that.
+# Raising one logit lowers the probabilities of all others in the same state; the second term is that. It is the derivative
+# $\partial \log\pi(b\,|\,s) / \partial z_{s,a} = \mathbb 1[a = b] - \pi(a\,|\,s)$, summed over the tokens $b$ with the
+# weights $g_{s,b}$. In the course: [`training/scatter_add`](../exercises/07_training/02_scatter_add.py).
+#
+# The cell draws a table of three states and five tokens at random, lets the 24 places of part 3 visit it, and pulls the gradient
+# back to the 15 logits.
 
 # %%
 table = rng.normal(size=(3, 5))  # 3 states, 5 tokens
@@ -227,12 +357,19 @@ def said(logits, seed=0):
 print(said(task.ref_logits[None]))
 
 # %% [markdown]
-# 150 updates of 50 prompts with 16 completions each, four seeds, with exactly the gradient that we have just checked:
+# Now 150 updates of 50 prompts with 16 completions each, four seeds, with exactly the gradient that we have just checked.
+#
+# **Guess:** what share of the answers is right at the end?
+
+# %%
+guess_right = 1.0
 
 # %%
 updates = list(train(task, GRPO, config))
 print(said(updates[-1].state.params))
 print("right:", [round(float(share), 2) for share in updates[-1].metrics["correct"]])
+because = "Some prompts have settled on a wrong answer: all their completions are equal, and equal rewards teach nothing."
+print(how_far(guess_right, updates[-1].metrics["correct"].mean(), because))
 dynamics_figure({"GRPO on arithmetic": [u.metrics for u in updates]}, ("correct", "entropy", "kl"))
 
 # %% [markdown]
@@ -273,5 +410,8 @@ next_tokens(task, {"before": policy_of(task.ref_logits).probs, "after": after}, 
 # something else, all its completions become equal, and equal rewards teach nothing (notebook 3).
 # </details>
 #
-# In the course: `training/policy_gradient` and `training/scatter_add` are parts 1 and 4, `objective/grpo_gradient` is
-# part 3, `training/train_bandit` and `training/train_language` put it all together.
+# In the course: [`training/policy_gradient`](../exercises/07_training/01_policy_gradient.py) and
+# [`training/scatter_add`](../exercises/07_training/02_scatter_add.py) are parts 1 and 4,
+# [`objective/grpo_gradient`](../exercises/06_objective/03_grpo_gradient.py) is part 3,
+# [`training/train_bandit`](../exercises/07_training/04_train_bandit.py) and
+# [`training/train_language`](../exercises/07_training/05_train_language.py) put it all together.

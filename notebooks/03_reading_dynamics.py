@@ -14,6 +14,9 @@
 #
 # **The question: which curve tells what?** We look at a healthy run, make five sick ones on purpose, and learn to tell
 # them apart. Each run takes less than a second, so break them in your own way too.
+#
+# Before a run you are asked for a **guess**. The one that stands there is a first thought, so that the notebook runs without you;
+# put in yours.
 
 # %%
 # %matplotlib inline
@@ -22,7 +25,8 @@ from dataclasses import replace
 import numpy as np
 
 from grpo_ref import DAPO, GRPO, TASKS, config_for, has_collapsed, sample, train
-from grpo_ref.plots import dynamics_figure
+from grpo_ref.course.guess import how_far
+from grpo_ref.plots import dynamics_figure, lines_figure
 
 # %% [markdown]
 # Everything below uses `run`: train, keep the numbers of each update, and the policies at the end.
@@ -67,9 +71,17 @@ dynamics_figure({"healthy": healthy})
 # ## Sick 1: steps too large
 #
 # Ten times the learning rate.
+#
+# **Guess:** what share of the groups has no contrast at the end of the hasty run?
+
+# %%
+guess_dead = 0.2
 
 # %%
 hasty, _ = run(arithmetic, prompts=40, learning_rate=3.0)
+because = "The first steps have made it sure of answers that it hardly tried; siblings are copies, so nothing can be compared."
+print(f"healthy, without contrast at the end: {healthy[-1]['dead_groups'].mean():.2f}")
+print(how_far(guess_dead, hasty[-1]["dead_groups"].mean(), because))
 dynamics_figure({"healthy": healthy, "learning rate x 10": hasty}, ("reward", "entropy", "dead_groups"))
 
 # %% [markdown]
@@ -83,12 +95,20 @@ dynamics_figure({"healthy": healthy, "learning rate x 10": hasty}, ("reward", "e
 #
 # `names` starts from a letter model of real first names, and pays for names of eight to ten letters. The verifier does
 # not ask whether it still is a name.
+#
+# **Guess:** one run has a KL penalty, and one has none. Which one has the higher reward after 100 updates, `"with"` or `"without"`?
+
+# %%
+guess_reward = "with"
 
 # %%
 settings = {"updates": 100, "prompts": 8, "learning_rate": 0.2}
 kept, kept_state = run(names, strong_kl, **settings)
 free, free_state = run(names, no_kl, **settings)
 panels = ("reward", "kl", "entropy", "ref_log_prob", "distinct_bigrams", "dead_groups")
+rewards = {"with": kept[-1]["reward"].mean(), "without": free[-1]["reward"].mean()}
+because = f"Rewards of {rewards['without']:.2f} and {rewards['with']:.2f}. The penalty is a brake; what it protects is not in the reward."
+print(how_far(guess_reward, max(rewards, key=rewards.get), because))
 dynamics_figure({"KL penalty 0.2": kept, "no KL penalty": free}, panels)
 
 # %% [markdown]
@@ -110,20 +130,33 @@ for with_kl, without in zip(said(kept_state), said(free_state), strict=True):
 
 # %% [markdown]
 # **Pair:** reward up *and* entropy near 0 (or KL without end): the reward is being hacked. The penalty has its price,
-# too: a lower reward, and its KL is still rising slowly.
+# too: a lower reward, and its KL is still rising slowly. [The KL in the loss](../docs/derivation/08_kl_in_the_loss.md) derives the
+# penalty; [notebook 6](06_kl_and_reward_hacking.ipynb) hacks the reward at length, and the laboratory has tested what the penalty
+# prevents: [hacked_names](../docs/experiments/README.md#hacked_names).
 #
 # ## Sick 3: collapse
 #
 # When a policy has only one answer left, three curves fall together: entropy, distinct bigrams, and the width of the
 # rewards (their spread over the batch). One of them falling is learning; `has_collapsed` warns when all three are below
 # half of what they were. An entropy bonus is one cure; is it a good one?
+#
+# **Guess:** how many of the four seeds without a penalty have collapsed, and how many of those with an entropy bonus?
+
+# %%
+guess_free, guess_bonus = 4, 4
 
 # %%
 bonus, bonus_state = run(names, no_kl, entropy_coef=0.05, **settings)
 three = ("entropy", "distinct_bigrams", "reward_width")
 runs = {"KL penalty 0.2": kept, "no KL penalty": free, "none, but an entropy bonus": bonus}
+collapsed = {}
 for label, history in runs.items():
-    print(f"{label:27}", has_collapsed(*(np.stack([m[name] for m in history]) for name in three)))
+    collapsed[label] = has_collapsed(*(np.stack([m[name] for m in history]) for name in three))
+    print(f"{label:27}", collapsed[label])
+because = "Nothing pays for a second answer, so it goes."
+print(how_far(guess_free, collapsed["no KL penalty"].sum(), because))
+because = "The bonus pays for being undecided. What for is another question."
+print(how_far(guess_bonus, collapsed["none, but an entropy bonus"].sum(), because))
 dynamics_figure(runs, (*three, "reward", "kl", "ref_log_prob"))
 
 # %% [markdown]
@@ -134,6 +167,27 @@ dynamics_figure(runs, (*three, "reward", "kl", "ref_log_prob"))
 # ## Sick 4: nothing but dead groups
 #
 # Only right answers pay now, two completions per prompt, eight prompts. At first one answer in two hundred is right.
+#
+# How likely is it that a group has no contrast? If each of $G$ completions is right with probability $p$, independently, they are
+# all right with probability $p^G$ and all wrong with probability $(1-p)^G$, so
+#
+# $$ P(\text{no contrast}) = p^G + (1 - p)^G . $$
+#
+# **Guess:** what is it for groups of 16 at the start, with $p = 1/200$?
+
+# %%
+guess_no_contrast = 0.5
+
+# %%
+p, sizes = 1 / 200, (2, 8, 16, 64)
+because = "0.995 to the power of 16: all sixteen are wrong in nine groups of ten. In groups of 2 it is 0.99."
+print(how_far(guess_no_contrast, p**16 + (1 - p) ** 16, because))
+passes = np.linspace(0, 1, 21)
+lines = {f"groups of {G}": (passes**G + (1 - passes) ** G)[None] for G in sizes}
+lines_figure(passes, lines, "probability that a completion is right", "groups without contrast (share)")
+
+# %% [markdown]
+# The larger the group, the wider the range in which it teaches something; but near 0 and near 1 no group does. Now the runs:
 
 # %%
 hard = TASKS["arithmetic"](format_weight=0.0)
@@ -149,7 +203,9 @@ dynamics_figure(runs, ("reward", "dead_groups", "entropy"))
 # %% [markdown]
 # **Read:** with groups of 2, nearly every group is dead, so most updates have no gradient at all, and the reward hardly
 # leaves the floor. Nothing is broken; there is just nothing to compare. Larger groups find a right answer more often,
-# and so does drawing dead groups anew, up to ten times here (DAPO's dynamic sampling). Both cost more completions.
+# and so does drawing dead groups anew, up to ten times here (DAPO's dynamic sampling). Both cost more completions. In the course:
+# [`advantages/mixed_groups`](../exercises/02_advantages/04_mixed_groups.py); in the laboratory:
+# [dead_groups](../docs/experiments/README.md#dead_groups).
 #
 # **Pair:** no contrast *and* a reward at the floor *and* an entropy as high as at the start: too hard for so few tries.
 # In sick 1 there was no contrast either, but the entropy was low.
@@ -179,11 +235,18 @@ dynamics_figure(runs, ("correct", "clip", "approx_kl", "ess", "entropy", "dead_g
 #
 # ## Which is which?
 #
-# One more, without a name, beside the healthy run. Its reward is flat, as in sick 4. What is wrong?
+# One more, without a name, beside the healthy run. Its reward is flat, as in sick 4. What is wrong? Write what you suspect, in
+# one of these words: `"rate"` (steps too large), `"penalty"` (too strong a KL penalty), `"hard"` (nothing but dead groups),
+# `"collapse"`. (To see the chart first, run the cell once, and then again with your guess.)
+
+# %%
+guess_patient = "hard"
 
 # %%
 mystery, _ = run(arithmetic, replace(GRPO, kl_coef=5.0), prompts=40)
 panels = ("reward", "kl", "entropy", "dead_groups", "grad_norm", "ref_log_prob")
+because = "There is contrast and a large gradient, so there is something to learn; but the KL stays near 0."
+print(how_far(guess_patient, "penalty", because))
 dynamics_figure({"healthy": healthy, "patient": mystery}, panels)
 
 # %% [markdown]
@@ -229,5 +292,7 @@ dynamics_figure({"healthy": healthy, "patient": mystery}, panels)
 # Probably the one with the KL penalty on `names`, the healthiest of the three: reward alone prefers the collapsed one.
 # </details>
 #
-# In the course: `clinic/read_the_curve` asks for the diagnosis by a program, and the rest of the chapter has broken
-# trainers to mend (`clinic/falling_reward`, `clinic/idle_clip`, `clinic/large_groups`, ...).
+# In the course: [`clinic/read_the_curve`](../exercises/08_clinic/01_read_the_curve.py) asks for the diagnosis by a program, and the
+# rest of [the chapter](../exercises/08_clinic/README.md) has broken trainers to mend, such as
+# [`clinic/falling_reward`](../exercises/08_clinic/02_falling_reward.py) and
+# [`clinic/idle_clip`](../exercises/08_clinic/05_idle_clip.py). [Notebook 9](09_the_clinic.ipynb) has six patients.

@@ -12,15 +12,18 @@
 # Between two papers of the GRPO family there is often just one difference: the **surrogate**, the curve that says what a
 # token adds to the objective, given how its probability has changed since it was sampled.
 #
-# **The question: what does each of these curves do to a good token and to a bad one?** One figure for each, all drawn by
-# the same function. Only two things matter:
+# **The question: what does each of these curves do to a good token and to a bad one?** The library has some twenty
+# surrogates. Six of them differ in kind, and each has a figure here. The others are relatives of these; a table at the end
+# has them all. Only two things matter:
 #
 # * the **value** $s$, what the token adds to the objective,
 # * the **slope** $\partial s / \partial \log\pi_\theta$, how hard the token pushes its own log-probability. *Training
 #   follows the slope and nothing else.*
 #
-# Both are drawn against the ratio $\rho = \pi_\theta / \pi_\text{old}$, for advantages $A = +1$ and $A = -1$. To the right
-# of $\rho = 1$ the token has become likelier, to the left rarer. The dotted line is $\rho A$, no clipping at all.
+# Both are drawn against the ratio $\rho = \pi_\theta / \pi_\text{old}$, for advantages $A = +1$ (solid) and $A = -1$ (dashed).
+# To the right of $\rho = 1$ the token has become likelier, to the left rarer. The dotted line is $\rho A$, no clipping at all.
+#
+# Before each figure you are asked for a **guess**. The one that stands there is a first thought; put in yours.
 
 # %%
 # %matplotlib inline
@@ -28,240 +31,258 @@ import numpy as np
 from ipywidgets import interact
 
 from grpo_ref import slot
+from grpo_ref.course.guess import how_far
 from grpo_ref.kernels import surrogates
-from grpo_ref.plots import covariance_figure, slopes_compared, surrogate_curve, surrogate_figure, token_grids
+from grpo_ref.plots import surrogate_curve, surrogate_figure
+from grpo_ref.plots.one_token import surrogate_at
+
+
+def slope_at(part, ratio, advantage, old_prob=0.2):
+    return float(surrogate_at(part, np.array([ratio]), advantage, old_prob=old_prob).slope[0])
+
 
 # %% [markdown]
-# ## No trust region
+# ## 1. No trust region: the ratio itself
 #
-# **`reinforce`**: $s = A \log\pi_\theta$. Every token pushes with its advantage, however much the policy has changed. Right
-# for fresh data, wrong for old data.
-
-# %%
-surrogate_figure(slot(surrogates.reinforce))
-
-# %% [markdown]
-# **`importance_weighted`**: $s = \rho A$. The ratio corrects for data of an older policy: the expected slope is right,
-# but nothing limits it. A token that has become ten times likelier pushes ten times as hard.
-
-# %%
-surrogate_figure(slot(surrogates.importance_weighted))
-
-# %% [markdown]
-# ## The clip family
+# **`importance_weighted`**: $s = \rho A$. The ratio corrects for data of an older policy. Since $\rho = e^{\log\pi_\theta -
+# \log\pi_\text{old}}$, its derivative with respect to $\log\pi_\theta$ is $\rho$ again, so the slope is $\rho A$, too.
 #
-# **`clipped`** (PPO, GRPO): $s = \min(\rho A,\ \mathrm{clip}(\rho, 1-\varepsilon_\text{low}, 1+\varepsilon_\text{high}) A)$.
-# A good token stops pushing once it is 20 % likelier; a bad one once it is 20 % rarer. On the *wrong* side nothing is
-# clipped: a good token that became rarer is still pushed up.
+# **Guess:** a good token ($A = 1$) has become three times as likely. How hard is it still pushed up?
 
 # %%
-surrogate_figure(slot(surrogates.clipped, clip_low=0.2, clip_high=0.2))
-
-# %% [markdown]
-# **Clip-higher** (DAPO): the upper bound at 1.28. It matters for rare tokens: from probability 0.01 a factor 1.2 is a
-# small step, and rare good tokens are where new ideas come from.
+guess_free = 1.0
 
 # %%
-surrogate_figure(slot(surrogates.clipped, clip_low=0.2, clip_high=0.28))
+free = slot(surrogates.importance_weighted)
+because = "The slope is ρ A. The more has been done, the more is done: nothing limits it."
+print(how_far(guess_free, slope_at(free, 3.0, 1.0), because))
+surrogate_figure(free)
 
 # %% [markdown]
-# **`dual_clipped`** (verl's default, at 3): a bad token that has become *much* likelier would push without bound, see
-# the dashed line above. Beyond `max_ratio` its slope is 0. This forgives exactly the worst offenders, and they stay
-# where they are.
-
-# %%
-surrogate_figure(slot(surrogates.dual_clipped, max_ratio=3.0), between=(0.01, 4.5))
-
-# %% [markdown]
-# **`two_sided_clipped`** (INTELLECT-2; TRL's `delta`): the same with a bound $\delta$ on the unclipped branch. Above
-# $1+\varepsilon$ it *is* the dual clip. A $\delta$ below that also moves the bound of the good tokens:
-
-# %%
-surrogate_figure(slot(surrogates.two_sided_clipped, max_ratio=1.1))
-
-# %% [markdown]
-# **`geometric_mean_clipped`** (GMPO): clips each token's $\log\rho$ at $\pm 0.4$, and then takes the geometric mean over
-# the completion. With one token per completion, as here, it is a wider clip: from $e^{-0.4} = 0.67$ to $e^{0.4} = 1.49$.
-
-# %%
-surrogate_figure(slot(surrogates.geometric_mean_clipped))
-
-# %% [markdown]
-# **`gspo_token`** (GSPO): the ratio is that of the whole completion, a mean over many tokens, and so very near 1. The clip
-# range is some 600 times narrower. Mind the axis:
-
-# %%
-surrogate_figure(slot(surrogates.gspo_token), between=(0.999, 1.001))
-
-# %% [markdown]
-# ## Detached weights
+# What to see: both lines are straight and lie on the dotted ones. The expected slope is right, whatever the policy has become
+# ([importance sampling](../docs/derivation/03_importance_sampling.md) proves it). But a token that has become ten times likelier
+# pushes ten times as hard.
 #
-# **`cispo`** (MiniMax): $s = \mathrm{sg}[\min(\rho, 5)]\, A \log\pi_\theta$; sg, "stop gradient", says that the weight is
-# a constant. The clip bounds the weight and *never* takes a token's push away. (Its value contains $\log\pi_\theta$ and
-# means nothing. A cap of 2 is drawn, so that you can see it.)
-
-# %%
-surrogate_figure(slot(surrogates.cispo, max_ratio=2.0))
-
-# %% [markdown]
-# **`vespo`**: the weight is a smooth bump $\rho^k e^{\lambda(1-\rho)}$ of the ratio of the whole completion. Completions
-# that have become strange fade out on both sides.
-
-# %%
-surrogate_figure(slot(surrogates.vespo))
-
-# %% [markdown]
-# ## Soft gates
+# **A relative:** `reinforce`, $s = A \log\pi_\theta$, has the slope $A$ at every ratio. It is right for fresh data and wrong for
+# old data.
 #
-# **`sapo`**: $s = \frac4\tau\,\sigma(\tau(\rho-1))\,A$ with the logistic function $\sigma$. The slope fades away instead
-# of falling off a cliff, and it is $A$ at $\rho = 1$ whatever $\tau$ is.
-
-# %%
-surrogate_figure(slot(surrogates.sapo))
-
-# %% [markdown]
-# **`gated_ratio`**: how a textbook writes SAPO. It is another curve. At $\rho = 1$ its slope is 0.75 for a good token
-# and $-0.26$ for a bad one, it grows without bound for good ones, and look at the dashed line beyond 1.6: the slope of a
-# *bad* token is **positive**. It is pushed up.
-
-# %%
-surrogate_figure(slot(surrogates.gated_ratio))
-
-# %% [markdown]
-# ## A divergence for a trust region
+# ## 2. A wall: the clip
 #
-# The ratio is a poor measure of change. From 0.01 to 0.02 is a ratio of 2, and hardly anything happened; from 0.5 to 0.9
-# is a ratio of 1.8, and everything did. **`dppo_tv`** leaves a token out if its *probability* has moved by more than 0.15
-# in the direction of its advantage. So the bounds depend on $\pi_\text{old}$:
-
-# %%
-surrogate_figure(slot(surrogates.dppo_tv), old_prob=0.1)
-
-# %%
-surrogate_figure(slot(surrogates.dppo_tv), old_prob=0.6, between=(0.01, 1.6))
-
-# %% [markdown]
-# A good token of probability 0.1 may grow to 2.5 times that; one of 0.6 only by a quarter. A bad token of probability 0.1
-# is never left out: it cannot fall by 0.15. **`dppo_kl`** measures the KL of "this token or another" instead:
-
-# %%
-surrogate_figure(slot(surrogates.dppo_kl))
-
-# %% [markdown]
-# `dppo_top_tv` and `dppo_top_kl` look at the 20 likeliest tokens of the vocabulary instead of "this or another". In the
-# vocabulary of two tokens that these figures use, that is the same:
-
-# %%
-for advantage in (1.0, -1.0):
-    top = surrogate_curve(slot(surrogates.dppo_top_tv), advantage)
-    binary = surrogate_curve(slot(surrogates.dppo_tv), advantage)
-    print(f"A = {advantage:+.0f}: same slope everywhere:", np.array_equal(top.slope, binary.slope))
-
-# %% [markdown]
-# The two textbook forms forget the direction. **`symmetric_tv`** also drops tokens that moved the *wrong* way, which
-# could have pulled the policy back. **`symmetric_kl`** has one half of the divergence, which is negative for tokens that
-# became rarer: they are never left out.
-
-# %%
-surrogate_figure(slot(surrogates.symmetric_tv))
-
-# %%
-surrogate_figure(slot(surrogates.symmetric_kl))
-
-# %% [markdown]
-# ## A spring instead of a wall
+# **`clipped`** (PPO, GRPO): $s = \min(\rho A,\ \mathrm{clip}(\rho, 1-\varepsilon_\text{low}, 1+\varepsilon_\text{high})\, A)$.
+# Where the clipped branch is the smaller one, it is a constant, and the slope is 0; elsewhere it is $\rho A$.
 #
-# **`squared_ratio`** (DRO): $s = A\log\pi_\theta - \frac\beta2 (\log\rho)^2$. No bound at all, but the further the ratio
-# has gone, the harder it is pulled back to 1. Good and bad tokens balance where $\log\rho = A/\beta$: at
-# $\rho = e = 2.7$ for a good one and $1/e = 0.37$ for a bad one, with $\beta = 1$.
+# **Guess:** a good token was meant to become likelier and has become *rarer*: $\rho = 0.5$, outside of the range from 0.8 to 1.2.
+# What is its slope?
 
 # %%
-surrogate_figure(slot(surrogates.squared_ratio, beta=1.0), between=(0.05, 3.0))
+guess_wrong_way = 0.0
+
+
+# %%
+def clip(clip_low=0.2, clip_high=0.2):
+    return surrogate_figure(slot(surrogates.clipped, clip_low=clip_low, clip_high=clip_high))
+
+
+because = "Of 0.5 and 0.8 the minimum takes 0.5, which is not clipped. The clip stops only who has gone far in the right direction."
+print(how_far(guess_wrong_way, slope_at(slot(surrogates.clipped), 0.5, 1.0), because))
+clip()
 
 # %% [markdown]
-# ## Curves that depend on the other tokens
+# What to see, on the right: the solid line (good) falls to 0 beyond 1.2, the dashed one (bad) is 0 below 0.8. A good token stops
+# pushing once it is 20 % likelier, a bad one once it is 20 % rarer. On the *wrong* side nothing is clipped.
+# [The clip](../docs/derivation/04_clip.md) proves this; [`ratios/clipped`](../exercises/03_ratios/03_clipped.py) and
+# [`ratios/clipped_slope`](../exercises/03_ratios/04_clipped_slope.py) are the exercises.
 #
-# Three more surrogates look at a whole batch, so there is no curve to draw. `kl_cov` and `clip_cov` look for the tokens
-# that make the policy more certain: those whose advantage and log-probability are both high, or both low. The lines
-# join points of equal covariance, $(A - \bar A)(\log\pi_\theta - \overline{\log\pi_\theta})$.
+# With a running kernel you can move the walls:
+
+# %%
+_ = interact(clip, clip_low=(0.0, 0.9, 0.05), clip_high=(0.0, 1.5, 0.05))
+
+# %% [markdown]
+# **Relatives,** all with walls:
 #
-# `kl_cov` gives the few tokens with the *highest* covariance a penalty on their log-ratio:
+# * *Clip-higher* (DAPO) has the upper wall at 1.28. It matters for rare tokens: from probability 0.01 a factor of 1.2 is a small
+#   step, and rare good tokens are where new ideas come from.
+# * `dual_clipped` (verl's default) adds a wall for bad tokens that have become *much* likelier: beyond a ratio of 3 their slope
+#   is 0. This forgives exactly the worst offenders, and they stay where they are.
+#   [`ratios/dual_clip`](../exercises/03_ratios/05_dual_clip.py)
+# * `two_sided_clipped` (INTELLECT-2; TRL's `delta`) is the dual clip, as long as $\delta$ is above $1 + \varepsilon$.
+# * `geometric_mean_clipped` (GMPO) clips $\log\rho$ at $\pm 0.4$, from $e^{-0.4} = 0.67$ to $e^{0.4} = 1.49$.
+# * `gspo_token` (GSPO) clips the ratio of a whole completion. It is a mean over many tokens and so very near 1, and the walls
+#   stand some 600 times nearer, at 0.9997 and 1.0004. [`ratios/sequence_ratio`](../exercises/03_ratios/08_sequence_ratio.py)
+#
+# ## 3. A weight that is held constant
+#
+# **`cispo`** (MiniMax): $s = \mathrm{sg}[\min(\rho, c)]\, A \log\pi_\theta$. The letters sg, "stop gradient", say that the weight in
+# brackets is a constant when the derivative is taken. What is left is the derivative of $\log\pi_\theta$, which is 1, so the slope
+# is $\min(\rho, c)\, A$. (We draw $c = 2$, so that you can see it; it is 5 in practice.)
+#
+# **Guess:** a good token has become three times as likely. The clip would give it 0. What does CISPO give it?
 
 # %%
-rng = np.random.default_rng(0)
-shape = (2, 8, 12)  # prompts, completions, tokens
-log_probs = np.log(rng.beta(1.5, 1.5, shape))
-log_ratio = 0.1 * rng.normal(size=shape)
-advantages = rng.normal(size=(2, 8, 1)) * np.ones(shape)
-mask, noise = np.ones(shape), rng.random(shape)
-plain = surrogates.importance_weighted(log_ratio, advantages).slope
-held = surrogates.kl_cov(log_ratio, log_probs, advantages, mask, share=0.05).slope
-covariance_figure(log_probs.ravel(), advantages.ravel(), (held != plain).ravel())
-
-# %% [markdown]
-# `clip_cov` chooses *at random* among the tokens with a covariance from 1 to 5, and takes their push away:
+guess_detached = 3.0
 
 # %%
-held = surrogates.clip_cov(log_ratio, log_probs, advantages, mask, noise, share=0.02).slope
-clip_alone = surrogates.clipped(log_ratio, advantages).slope
-covariance_figure(log_probs.ravel(), advantages.ravel(), (held != clip_alone).ravel())
+detached = slot(surrogates.cispo, max_ratio=2.0)
+because = "The cap bounds the weight, here at 2. It never takes a token's push away."
+print(how_far(guess_detached, slope_at(detached, 3.0, 1.0), because))
+surrogate_figure(detached)
 
 # %% [markdown]
-# `top_movers`, a textbook's form again, keeps of each completion the `k` tokens that moved *most*, the opposite of a trust
-# region. With `k = 2`:
+# What to see: the slope has no gap. It stops growing at 2 and stays there. The value on the left contains $\log\pi_\theta$ and is no
+# guide: its slope in the drawing is not what training follows. The exercise is [`ratios/cispo`](../exercises/03_ratios/06_cispo.py).
+#
+# ## 4. A soft gate
+#
+# **`sapo`**: $s = \frac4\tau\,\sigma(\tau(\rho-1))\,A$ with the logistic function $\sigma(x) = 1/(1 + e^{-x})$. Since $\sigma' =
+# \sigma(1 - \sigma)$, the slope is
+#
+# $$ \frac{\partial s}{\partial\log\pi_\theta} = 4\, \sigma\,(1 - \sigma)\, \rho\, A, \qquad \sigma = \sigma(\tau(\rho - 1)) . $$
+#
+# At $\rho = 1$ it is $A$, whatever $\tau$ is, because $\sigma(0) = 1/2$.
+#
+# **Guess:** what is the slope of a good token at $\rho = 1.5$, with $\tau = 6$? The clip gives 0 there, the ratio alone 1.5.
 
 # %%
-few = (slice(0, 1), slice(0, 4), slice(0, 6))
-slope = surrogates.top_movers(log_ratio[few], log_probs[few], advantages[few], mask[few], k=2).slope
-moved = abs(np.exp(log_probs) - np.exp(log_probs - log_ratio))[few]
-token_grids({"how far the probability moved": moved[0], "slope": slope[0]}, mask[few][0], digits=2)
+guess_soft = 0.0
+
+
+# %%
+def gate(temperature=6.0):
+    return surrogate_figure(slot(surrogates.sapo, tau_positive=temperature, tau_negative=temperature))
+
+
+because = "σ(6 · 0.5) = 0.953, so it is 4 · 0.953 · 0.047 · 1.5. The gate closes little by little."
+sharp = slot(surrogates.sapo, tau_positive=6.0, tau_negative=6.0)
+print(how_far(guess_soft, slope_at(sharp, 1.5, 1.0), because))
+gate()
 
 # %% [markdown]
+# What to see: the slope fades away instead of falling off a cliff. And it fades on *both* sides: a good token that has become rare
+# gets hardly any push either, while the clip keeps $\rho A$ there. TRL calls $\tau$ a temperature, although a higher one makes
+# the gate *sharper*. The papers take about 1; turn it down and see how wide the gate is then:
+
+# %%
+_ = interact(gate, temperature=(0.2, 6.0, 0.2))
+
+# %% [markdown]
+# The exercise is [`ratios/sapo`](../exercises/03_ratios/07_sapo.py). **Relatives:** `vespo`, a smooth bump
+# $\rho^k e^{\lambda(1-\rho)}$ of the ratio of the whole completion; and `gated_ratio`, a textbook's way to write SAPO, which is
+# another curve. The table at the end shows that it pushes a *bad* token *up* once its ratio is large.
+#
+# ## 5. A divergence for a trust region
+#
+# The ratio is a poor measure of change. From 0.01 to 0.02 is a ratio of 2, and hardly anything happened; from 0.5 to 0.9 is a
+# ratio of 1.8, and everything did. **`dppo_tv`** leaves a token out if its *probability* has moved by more than 0.15 in the
+# direction of its advantage: a good one that rose by more, a bad one that fell by more.
+#
+# **Guess:** a good token had probability 0.1. At which ratio does its push end?
+
+# %%
+guess_wall = 1.15
+
+
+# %%
+def divergence(old_prob=0.1):
+    return surrogate_figure(
+        slot(surrogates.dppo_tv), old_prob=old_prob, between=(0.01, min(3.0, 0.99 / old_prob))
+    )
+
+
+curve = surrogate_curve(slot(surrogates.dppo_tv), 1.0, old_prob=0.1)
+because = "It may rise from 0.1 to 0.25, and that is 2.5 times as much. A token of probability 0.6 may rise to 0.75, only 1.25 times."
+print(how_far(guess_wall, curve.ratios[curve.slope > 0].max(), because))
+divergence()
+
+# %% [markdown]
+# What to see: the solid line ends at 2.5. The dashed one, of the bad token, never ends: from 0.1 nothing can fall by 0.15. So the walls
+# depend on $\pi_\text{old}$, which is 0.1 here. Move it:
+
+# %%
+_ = interact(divergence, old_prob=(0.05, 0.9, 0.05))
+
+# %% [markdown]
+# **Relatives:** `dppo_kl` measures with the KL divergence of "this token or another"; `dppo_top_tv` and `dppo_top_kl` look at the
+# 20 likeliest tokens of the vocabulary instead. `symmetric_tv` and `symmetric_kl`, two textbook forms, forget the direction, and
+# so drop tokens that moved the *wrong* way, which could have pulled the policy back.
+#
+# ## 6. A spring
+#
+# **`squared_ratio`** (DRO): $s = A\log\pi_\theta - \frac\beta2 (\log\rho)^2$. There is no wall at all, but the further the ratio has
+# gone, the harder it is pulled back to 1. The slope is $A - \beta \log\rho$.
+#
+# **Guess:** at which ratio does a good token come to rest, with $\beta = 1$?
+
+# %%
+guess_rest = 1.2
+
+# %%
+spring = slot(surrogates.squared_ratio, beta=1.0)
+curve = surrogate_curve(spring, 1.0, between=(0.05, 4.0))
+because = "The slope is 0 where log ρ = A / β = 1, so at ρ = e = 2.718."
+print(how_far(guess_rest, np.interp(0.0, -curve.slope, curve.ratios), because))
+surrogate_figure(spring, between=(0.05, 3.0))
+
+# %% [markdown]
+# What to see: the slopes cross 0, which no other curve of the gallery does: beyond its place of rest a good token is pushed *down*. The
+# good one rests at 2.7, the bad one at $1/e = 0.37$.
+#
+# ## All of them in one table
+#
+# Slopes at some ratios, of a token with $\pi_\text{old} = 0.2$. (In `gspo_token` and `vespo` the ratio is that of a completion, here of
+# one token.)
+
+# %%
+everybody = {
+    "reinforce": {}, "importance_weighted": {}, "clipped": {}, "clipped, clip-higher": {"clip_high": 0.28},
+    "dual_clipped": {}, "two_sided_clipped": {}, "geometric_mean_clipped": {}, "gspo_token": {}, "cispo": {}, "vespo": {},
+    "sapo": {}, "gated_ratio": {}, "dppo_tv": {}, "dppo_kl": {}, "symmetric_tv": {}, "symmetric_kl": {},
+    "squared_ratio": {"beta": 1.0},
+}  # fmt: skip
+ratios = (0.5, 1.0, 1.25, 2.0, 4.0)
+print(f"{'':24}{'good token, A = +1':^35}   {'bad token, A = -1':^35}")
+print(
+    f"{'ratio':24}{''.join(f'{ratio:7}' for ratio in ratios)}   {''.join(f'{ratio:7}' for ratio in ratios)}"
+)
+for name, settings in everybody.items():
+    part = slot(getattr(surrogates, name.partition(",")[0]), **settings)
+    good, bad = ([slope_at(part, ratio, A) + 0.0 for ratio in ratios] for A in (1.0, -1.0))
+    print(
+        f"{name:24}{''.join(f'{slope:7.2f}' for slope in good)}   {''.join(f'{slope:7.2f}' for slope in bad)}"
+    )
+
+# %% [markdown]
+# Look at the column of ratio 1: nearly all slopes are $A$ there. So **the first step on a batch is the same for all of them**
+# (`gated_ratio` is the exception). Surrogates differ only once the policy has moved: with several steps on a batch, or with samples
+# that are stale. If you train with one step on fresh samples, do not expect the surrogate to matter.
+#
+# Four more look at a whole batch, so that there is no curve to draw. `kl_cov` and `clip_cov` look for tokens that make the policy more
+# certain, those whose advantage and log-probability are both high or both low; the first gives the few with the *highest*
+# covariance a penalty, the second takes the push from some of them *at random*. `top_movers` and `top_kl_movers`, a textbook's,
+# keep the tokens of each completion that moved *most*, the opposite of a trust region.
+#
 # ## Is the slope the derivative of the value?
 #
-# For most of them, yes. Where a weight is detached, no, and on purpose: automatic differentiation would be told to
-# look away. Compare the drawn slope with the numerical derivative of the drawn value:
+# For most of them, yes. Where a weight is held constant, no, and on purpose. Compare the slope with the numerical derivative of
+# the value, for the six of the gallery:
 
 # %%
-names = (
-    "reinforce importance_weighted clipped dual_clipped geometric_mean_clipped sapo gated_ratio symmetric_tv"
-)
-for name in [*names.split(), "gspo_token", "cispo", "vespo", "dppo_tv"]:
-    curve = surrogate_curve(slot(getattr(surrogates, name)), 1.0, between=(0.3, 3.0))
-    derivative = np.gradient(curve.value, np.log(curve.ratios))
-    agree = np.isclose(derivative, curve.slope, atol=0.01).mean()
-    print(f"{name:24} agrees at {agree:4.0%} of the ratios")
+six = {
+    "importance_weighted": free,
+    "clipped": slot(surrogates.clipped),
+    "cispo": detached,
+    "sapo": slot(surrogates.sapo),
+}
+six |= {"dppo_tv": slot(surrogates.dppo_tv), "squared_ratio": spring}
+for name, part in six.items():
+    curve = surrogate_curve(part, 1.0, between=(0.3, 3.0))
+    agree = np.isclose(np.gradient(curve.value, np.log(curve.ratios)), curve.slope, atol=0.02).mean()
+    print(f"{name:20} agrees at {agree:4.0%} of the ratios")
 
 # %% [markdown]
-# (Next to a kink or a jump the numerical derivative is wrong; those few ratios do not show. `dppo_tv` agrees where both
-# are 0.)
-#
-# ## Sliders
-#
-# With a running kernel you can move the bounds. `temperature` is SAPO's $\tau$; TRL calls it so, although a higher one is
-# a *sharper* gate.
-
-
-# %%
-def show(clip_low=0.2, clip_high=0.28, temperature=1.0):
-    clips = {"clip_low": clip_low, "clip_high": clip_high}
-    gate = slot(surrogates.sapo, tau_positive=temperature, tau_negative=temperature)
-    weight = slot(surrogates.cispo, max_ratio=1 + clip_high)
-    return slopes_compared({"clipped": slot(surrogates.clipped, **clips), "cispo": weight, "sapo": gate})
-
-
-_ = interact(show, clip_low=(0.0, 0.9, 0.05), clip_high=(0.0, 1.5, 0.05), temperature=(0.2, 6.0, 0.2))
-
-# %% [markdown]
-# The same without a kernel, at one setting:
-
-# %%
-show(clip_low=0.2, clip_high=0.28, temperature=3.0)
-
-# %% [markdown]
-# What to see: at $\rho = 1$ all slopes are $A$ (`gated_ratio` and `clip_cov`, which drops some tokens at random, are exceptions), so **the first step on a batch is the
-# same for all the others**. Surrogates differ only once the policy has moved: several steps a batch, or samples that are
-# stale. If you train with one step on fresh samples, do not expect the surrogate to matter.
+# `cispo` and `dppo_tv` hold the ratio constant, so that their slope is not the derivative of their value where the ratio is a
+# weight. They agree only beyond the cap of `cispo`, where the weight is truly constant, and beyond the wall of `dppo_tv`, where
+# value and slope are 0.
 #
 # ## Try yourself
 #
@@ -272,13 +293,12 @@ show(clip_low=0.2, clip_high=0.28, temperature=3.0)
 # For $A > 0$ and $\rho > 1.2$; for $A < 0$ and $\rho < 0.8$; and for $A = 0$ always.
 # </details>
 #
-# **b.** Turn SAPO's temperature up to 6. Which surrogate does it begin to look like, and what does it do that the other one
-# does not?
+# **b.** Which two surrogates of the table have a slope of the wrong sign somewhere, and where?
 #
 # <details><summary>Answer</summary>
 #
-# Like a clip: the slope is near 0 for ratios far from 1. But it fades on *both* sides: a good token that has become rare
-# ($\rho \ll 1$) gets hardly any push either, while `clipped` keeps $\rho A$ there.
+# `squared_ratio`, whose spring pulls a good token back at a ratio of 4, and `gated_ratio`, which pushes a bad token *up* at
+# a ratio of 2 and of 4. The first is meant.
 # </details>
 #
 # **c.** Draw `slot(surrogates.cispo, min_ratio=0.8, max_ratio=1.2)`, verl's form. What does a token with $\rho = 0.1$ and $A = 1$ get?
@@ -288,5 +308,7 @@ show(clip_low=0.2, clip_high=0.28, temperature=3.0)
 # Slope 0.8: the lower bound lifts its weight. TRL and Open Instruct have no lower bound, there it would be 0.1.
 # </details>
 #
-# In the course: `ratios/clipped`, `ratios/clipped_slope`, `ratios/dual_clip`, `ratios/cispo`, `ratios/sapo`, and
-# `ratios/scenarios` for the four cases of ratio and sign.
+# In the course: the exercises named above, and [`ratios/scenarios`](../exercises/03_ratios/02_scenarios.py) for the four cases of ratio
+# and sign. The laboratory has tested what papers claim of these curves:
+# [clip_higher](../docs/experiments/README.md#clip_higher), [soft_clipping](../docs/experiments/README.md#soft_clipping),
+# [rare_tokens](../docs/experiments/README.md#rare_tokens) and [rare_gradient](../docs/experiments/README.md#rare_gradient).

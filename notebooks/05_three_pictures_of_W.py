@@ -26,8 +26,10 @@
 from dataclasses import replace
 
 import numpy as np
+from ipywidgets import interact
 
 from grpo_ref import GRPO, Task, TrainConfig, slot, train
+from grpo_ref.course.guess import how_far
 from grpo_ref.kernels.aggregation import (
     fixed_length,
     sequence_mean_token_mean,
@@ -41,7 +43,16 @@ from grpo_ref.plots import dynamics_figure, token_grids, weights_by_length
 # ## The three pictures
 #
 # One group of $n = 4$ completions with $|o_i| = 1, 2, 4, 6$ tokens. The generation budget is $L = 8$ tokens. The mask is 1
-# on tokens and 0 on padding. Change the lengths and see.
+# on tokens and 0 on padding.
+#
+# The names of the pictures: in the **sequence mean** each completion takes the mean over its own tokens, and then the mean over the
+# completions is taken, so $W = \frac1n \cdot \frac1{|o|}$. In the **token mean** all tokens of the batch are one heap,
+# $W = 1 / \sum_i |o_i|$. The **constant** divides by $n$ and by the budget, whatever came out, $W = \frac1{nL}$.
+#
+# **Guess:** the longest completion has 6 of 13 tokens. What share of all the weight has it with GRPO?
+
+# %%
+guess_share = 6 / 13
 
 # %%
 lengths, budget = np.array([1, 2, 4, 6]), 8
@@ -59,6 +70,8 @@ pictures = {
     "constant (Dr. GRPO): 1 / (n L)": weights(dr_grpo),
     "without L (the textbook): 1 / n": weights(slot(sequence_mean_token_sum)),
 }
+because = "Each completion has one vote of four, and shares it among its tokens. With DAPO it would be 6/13 = 0.4615."
+print(how_far(guess_share, weights(grpo)[-1].sum(), because))
 token_grids(pictures, mask, sums=True)
 
 # %% [markdown]
@@ -73,6 +86,22 @@ token_grids(pictures, mask, sums=True)
 #   the learning rate can undo.
 #
 # So there are really two families: those that divide by the length of each completion, and those that do not.
+#
+# With a running kernel, make the longest completion longer, and watch what happens to the *others*:
+
+
+# %%
+def longer(longest=6):
+    ragged = (np.arange(longest) < np.append(lengths[:-1], longest)[:, None]).astype(float)
+    named = {"sequence mean (GRPO)": grpo, "token mean (DAPO)": dapo}
+    return token_grids({name: weights(each, ragged) for name, each in named.items()}, ragged, sums=True)
+
+
+_ = interact(longer, longest=(4, 8, 1))
+
+# %% [markdown]
+# Without a kernel: with GRPO nothing happens to the others, with DAPO all of them get less. The next figure shows it for six
+# completions of 1 to 12 tokens.
 
 # %%
 spread = (np.arange(12) < np.array([1, 2, 3, 5, 8, 12])[:, None]).astype(float)
@@ -80,7 +109,10 @@ weights_by_length({"sequence mean": grpo, "token mean": dapo, "constant": dr_grp
 
 # %% [markdown]
 # Left: a token's weight falls with the length of its completion only in the sequence mean. Right: a completion's weight
-# grows with its length in the two others.
+# grows with its length in the two others. You write the three in [`aggregation/sequence_mean`](../exercises/05_aggregation/03_sequence_mean.py),
+# [`aggregation/token_mean`](../exercises/05_aggregation/02_token_mean.py) and
+# [`aggregation/fixed_length`](../exercises/05_aggregation/04_fixed_length.py);
+# [the aggregation](../docs/derivation/09_aggregation.md) derives what each of them pays for.
 #
 # ## What it does to right and wrong answers
 #
@@ -138,7 +170,12 @@ chatter = Task(
 
 # %% [markdown]
 # Three runs that differ in the aggregation only. We watch the mean length of right and of wrong completions; a fair
-# aggregation has no reason to change either.
+# aggregation has no reason to change either. At the start all completions have about six tokens.
+#
+# **Guess:** how many tokens has a *wrong* completion at the end, with the sequence mean?
+
+# %%
+guess_length = 6.0
 
 
 # %%
@@ -167,6 +204,8 @@ for label, history in runs.items():
     for name in ("tokens if right", "tokens if wrong"):
         first, last = (history[update][name].mean() for update in (0, -1))
         print(f"{label:21} {name}: {first:.1f} -> {last:4.1f}")
+because = "A wrong answer is punished less per token if it has more of them. Nothing else in this task depends on the length."
+print(how_far(guess_length, runs["sequence mean (GRPO)"][-1]["tokens if wrong"].mean(), because))
 
 # %% [markdown]
 # All three learn the right answer equally fast. But with the sequence mean, right completions become short and wrong ones
@@ -214,5 +253,7 @@ for label, history in runs.items():
 # Those with `W`, which are rewarded now. The bias knows nothing of right and wrong, only of the sign of $A$.
 # </details>
 #
-# In the course: `aggregation/sequence_mean`, `aggregation/token_mean`, `aggregation/fixed_length`, and
-# `aggregation/completion_mask` for what must be masked in the first place.
+# In the course: the three exercises above,
+# [`aggregation/completion_mask`](../exercises/05_aggregation/01_completion_mask.py) for what must be masked in the first place, and
+# [`aggregation/soft_overlong`](../exercises/05_aggregation/05_soft_overlong.py) for texts that the budget cuts. The laboratory has
+# tested the bias on more than this one task: [length_bias](../docs/experiments/README.md#length_bias).

@@ -16,19 +16,39 @@
 # Each chart shows a **healthy** run and the **patient** on the same seeds, so that every difference is the fault's and not
 # chance. Lines are means of 16 seeds, bands run from their 10th to their 90th percentile.
 #
-# How to work: read the complaint, look at the chart, write down what you suspect and which *one* number would prove it.
-# Only then unfold the answer.
+# How to work: read the complaint, look at the chart, and write what you suspect in place of `None` before you run the cell after
+# it, which checks it. Ask yourself which *one* number would prove it. Only then unfold the answer. These are the faults that you
+# may suspect; two of them nobody has:
+#
+# | word | fault |
+# |---|---|
+# | `"sign"` | a term of the loss has the wrong sign |
+# | `"batch"` | mean and standard deviation are taken over the whole batch instead of over each group |
+# | `"padding"` | filling after the end of a text is counted like its tokens |
+# | `"ddof"` | the standard deviation is divided by $G - 1$ instead of by $G$, or the other way round |
+# | `"stale"` | the ratio compares with a policy that is too old |
+# | `"rate"` | the learning rate is too large |
+# | `"groups"` | the groups are too small |
+# | `"chart"` | the training is healthy, the chart is wrong |
+#
+# [Notebook 3](03_reading_dynamics.ipynb) explains the curves one by one.
 
 # %%
 # %matplotlib inline
+import numpy as np
+
+from grpo_ref.course.guess import how_far
 from grpo_ref.mistakes.patients import PATIENTS
 from grpo_ref.plots import dynamics_figure
+
+charts = {}
 
 
 def examine(letter):
     patient = PATIENTS[letter]
+    charts[letter] = patient.charts()
     print(f"Patient {letter}: “{patient.complaint}”")
-    return dynamics_figure(patient.charts(), patient.panels)
+    return dynamics_figure(charts[letter], patient.panels)
 
 
 # %% [markdown]
@@ -45,7 +65,14 @@ examine("A")
 # Which way does the KL of the patient go when you compare it with the healthy run? What would happen to it if you raised
 # the weight further?
 # </details>
-#
+
+# %%
+guess_a = None
+
+# %%
+print(how_far(guess_a, "sign", PATIENTS["A"].sign))
+
+# %% [markdown]
 # <details><summary>Diagnosis</summary>
 #
 # **The KL penalty has the wrong sign.** The loss subtracts `kl_coef · KL` where it should add it, so leaving the reference
@@ -61,27 +88,50 @@ examine("A")
 examine("B")
 
 # %% [markdown]
-# `dead_groups` is the share of groups whose completions all got the same reward. They should teach nothing.
+# Only right answers pay here, and there is no KL penalty. *Groups without contrast* are those whose completions all got the same
+# reward; they should teach nothing. The two curves of the first panel begin together and end together. Compare the second panel
+# with the first, at the very beginning and at the very end.
 #
 # <details><summary>Questions that help</summary>
 #
-# What advantage does a completion of a group with rewards `[1, 1, 1, 1]` get if the mean is taken over the whole batch, in
-# which most other groups are wrong?
-# </details>
-#
-# <details><summary>Diagnosis</summary>
-#
-# **Mean and standard deviation are taken over the whole batch.** A prompt that the policy always solves is now "better than
-# average" in every completion and is pushed further; the wrong completions of a hard prompt are pushed down much harder than its right one is pushed up.
-# The one number that proves it: print the advantages of a group with equal rewards. They must be exactly zero.
+# In the first updates nine of ten groups are all wrong. What should the gradient be then, and what is it? What advantage does a
+# completion of a group with rewards `[0, 0, 0, 0]` get, if the mean is taken over a batch in which some other group has a 1?
 # </details>
 
 # %%
-import numpy as np
+guess_b = None
 
+# %%
+print(how_far(guess_b, "batch", PATIENTS["B"].sign))
+
+# %% [markdown]
+# <details><summary>Diagnosis</summary>
+#
+# **Mean and standard deviation are taken over the whole batch.** A prompt that the policy always solves is now "better than
+# average" in every completion and is pushed further; a prompt that it never solves is "worse than average" in every completion,
+# and whatever it says is pushed away. The sign in the chart is a *pair*: hardly any contrast, and yet a gradient. The healthy
+# run moves where there is something to compare, and comes to rest where there is not. The patient never rests: its KL rises from
+# the first update on and goes on rising, and half of the prompts, which were pushed away from every answer before the right
+# one was found, are lost. The one number that proves it: print the advantages of a group with equal rewards. They must be
+# exactly zero. Or, as in the second cell below: the gradient of a batch in which *no* group has contrast. In
+# [`clinic/easy_and_hard`](../exercises/08_clinic/03_easy_and_hard.py) you mend such a trainer.
+# </details>
+
+# %%
 easy_and_hard = np.array([[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 1.0, 0.0]])  # two prompts, four completions each
 for label, recipe in {"healthy": PATIENTS["B"].healthy, "patient": PATIENTS["B"].recipe}.items():
     print(label, recipe.advantage.kernel(easy_and_hard, **recipe.advantage.settings).round(2).tolist())
+
+# %%
+for label, history in charts["B"].items():
+    dead, norm = (np.stack([metrics[name] for metrics in history]) for name in ("dead_groups", "grad_norm"))
+    print(
+        f"{label}: updates 1 to 5: {dead[:5].mean():.0%} of the groups without contrast, gradient norm {norm[:5].mean():.3f}"
+    )
+    print(
+        f"{'':7}  the last five:  {dead[-5:].mean():.0%} of the groups without contrast, gradient norm {norm[-5:].mean():.3f}"
+    )
+    print(f"{'':7}  batches without any contrast: gradient norm {norm[dead == 1].mean():.3f} on average")
 
 # %% [markdown]
 # ## Patient C
@@ -97,7 +147,14 @@ examine("C")
 # By what factor is the weight of each token of a two-token answer too small, by what factor in one of twelve? What would the
 # two factors be with a budget of 24?
 # </details>
-#
+
+# %%
+guess_c = None
+
+# %%
+print(how_far(guess_c, "padding", PATIENTS["C"].sign))
+
+# %% [markdown]
 # <details><summary>Diagnosis</summary>
 #
 # **Padding counts in the mean.** `.mean()` over the token axis divides by the padded length, 12, instead of by the length of
@@ -128,7 +185,14 @@ examine("D")
 #
 # What are the advantages of the rewards `[1, 0]` in both? What is the ratio of the two gradient norms in the first update?
 # </details>
-#
+
+# %%
+guess_d = None
+
+# %%
+print(how_far(guess_d, "ddof", PATIENTS["D"].sign))
+
+# %% [markdown]
 # <details><summary>Diagnosis</summary>
 #
 # **`ddof`.** One divides by the standard deviation of a sample (`ddof=1`: TRL, verl, RLinf, OpenRLHF), the other by that of
@@ -138,8 +202,8 @@ examine("D")
 # </details>
 
 # %%
-norms = {label: history[0]["grad_norm"] for label, history in PATIENTS["D"].charts(seeds=4).items()}
-print("ratio of the first gradient norms:", (norms["healthy"] / norms["patient"]).round(3))
+norms = {label: history[0]["grad_norm"] for label, history in charts["D"].items()}
+print("ratio of the first gradient norms, four seeds:", (norms["healthy"] / norms["patient"])[:4].round(3))
 
 # %% [markdown]
 # ## Patient E
@@ -154,7 +218,14 @@ examine("E")
 #
 # With one step a batch, what should every ratio be? Where does the KL stop, and why there?
 # </details>
-#
+
+# %%
+guess_e = None
+
+# %%
+print(how_far(guess_e, "stale", PATIENTS["E"].sign))
+
+# %% [markdown]
 # <details><summary>Diagnosis</summary>
 #
 # **`old_log_probs` are stale:** they were computed once, at the start of training. The ratio is taken to the first policy, and
@@ -174,7 +245,14 @@ examine("F")
 #
 # Compare reward and gradient norm of the two runs number by number. With one step a batch, can anything be clipped at all?
 # </details>
-#
+
+# %%
+guess_f = None
+
+# %%
+print(how_far(guess_f, "chart", PATIENTS["F"].sign))
+
+# %% [markdown]
 # <details><summary>Diagnosis</summary>
 #
 # **The patient is healthy; the chart is ill.** The metric counts the tokens *inside* the clip range. Reward and gradient are
@@ -212,4 +290,6 @@ examine("F")
 # B, C, D and F on any batch, E on a batch after the first update, A by the sign of the penalty's slope on one token.
 # </details>
 #
-# The course has a clinic of its own, in which you mend such trainers: `grpo-ref list`, chapter 8, and the last two exercises of chapter 9.
+# The course has a clinic of its own, in which you mend such trainers: [chapter 8](../exercises/08_clinic/README.md), with
+# [`clinic/read_the_curve`](../exercises/08_clinic/01_read_the_curve.py), a diagnosis by a program, and the last two exercises of
+# [chapter 9](../exercises/09_network/README.md).

@@ -22,6 +22,7 @@
 import numpy as np
 
 from grpo_ref.check import compare
+from grpo_ref.course.guess import how_far
 from grpo_ref.trainers import DIALECTS, trl
 from grpo_ref.trainers.convert import convert
 from grpo_ref.trainers.explain import explain
@@ -29,13 +30,21 @@ from grpo_ref.trainers.explain import explain
 # %% [markdown]
 # ## What does my configuration optimise?
 #
-# A popular configuration, meant to be "Dr. GRPO with a KL penalty":
+# A popular configuration, meant to be "Dr. GRPO with a KL penalty". Its key `loss_type` says `dr_grpo`.
+#
+# **Guess:** are its advantages divided by the standard deviation of the group, as in GRPO, `"yes"` or `"no"`? Dr. GRPO does not.
+
+# %%
+guess_divided = "no"
 
 # %%
 mine = {"loss_type": "dr_grpo", "beta": 0.04, "num_generations": 8}
 explanation = explain(DIALECTS["trl"], mine)
 for part in explanation.parts:
     print(f"{part.name:10} {part.value}")
+divided = explanation.recipe.advantage.kernel.__name__ == "group_normalized"
+because = "The key chooses how the tokens are added up, and nothing else. Another key, scale_rewards, says how rewards are scaled."
+print(how_far(guess_divided, "yes" if divided else "no", because))
 
 # %% [markdown]
 # Read the first line: the advantages are still *normalised*, that is, divided by the standard deviation of their group.
@@ -66,16 +75,28 @@ for part, (wanted, there) in conversion.lost.items():
 #
 # Two recipes are two functions. Here is how much each completion of one prompt pushes, under the configuration as it was
 # and as it was meant. The group has one right answer out of eight: a hard prompt.
+#
+# If a share $p$ of the $G$ rewards is 1 and the others are 0, their standard deviation, with the divisor $G - 1$, is
+#
+# $$ s = \sqrt{ \frac{p G (1 - p)^2 + (1 - p) G\, p^2}{G - 1} } = \sqrt{ \frac{G}{G - 1}\, p\,(1 - p) } . $$
+#
+# **Guess:** by what factor does the division by $s$ change the push of every completion, for $p = 1/8$ and $G = 8$?
+
+# %%
+guess_factor = 1.0
 
 # %%
 from grpo_ref.plots import compared_gradients
 
 rewards = np.array([[1.0, 0, 0, 0, 0, 0, 0, 0]])
+because = "s = √(8/7 · 1/8 · 7/8) = √(1/8) = 0.354, and one divides by it. At p = 1/2 it would be 0.535: hard prompts push more."
+print(how_far(guess_factor, 1 / rewards.std(ddof=1), because))
 compared_gradients({"as configured": explanation.recipe, "as meant": repaired}, rewards, length=4)
 
 # %% [markdown]
 # Dividing by the standard deviation makes a hard prompt push about three times as much, every completion by the same
 # factor: $\hat A_i = (r_i - \bar r) / s$, and $s$ is small where nearly all rewards are equal.
+# [The standard deviation](../docs/derivation/06_standard_deviation.md) proves what follows from that.
 #
 # ## Does the library compute what the trainers compute?
 #
@@ -85,7 +106,12 @@ compared_gradients({"as configured": explanation.recipe, "as meant": repaired}, 
 # ## Does my own loss compute what I think?
 #
 # Write your loss as a function of five arrays and let it loose on 200 nasty batches: ragged lengths, empty completions,
-# extreme ratios, groups without contrast, garbage and NaN in the padding. A first attempt:
+# extreme ratios, groups without contrast, garbage and NaN in the padding. A first attempt is below.
+#
+# **Guess:** what is wrong with it? `"clip"`, `"sign"`, `"padding"` or `"nothing"`?
+
+# %%
+guess_fault = "nothing"
 
 
 # %%
@@ -97,6 +123,10 @@ def my_loss(log_probs, old_log_probs, ref_log_probs, advantages, mask):
 
 wanted = trl.recipe(loss_type="grpo")
 print(compare(my_loss, wanted))
+because = (
+    "The last line takes the mean over all places of the array, those after the end of a completion too."
+)
+print(how_far(guess_fault, "padding", because))
 
 # %% [markdown]
 # It agrees only where nothing is padded, and the checker found out why: `.mean()` divides by the padded length. The mean has to be
@@ -142,4 +172,6 @@ print(compare(mended, wanted))
 # are capped; the papers use a cap of several units.
 # </details>
 #
-# Exercises that practise this: the clinic, chapter 8 of the course (`grpo-ref list`).
+# Exercises that practise this: the clinic, [chapter 8 of the course](../exercises/08_clinic/README.md), and
+# [`objective/grpo_loss`](../exercises/06_objective/02_grpo_loss.py), in which you write such a loss. What `explain` can read is told
+# in [the practitioner's guide](../docs/practitioner.md).

@@ -17,23 +17,19 @@
 # way back to each weight?** We follow one sum through the network, forward and backward, check every slope, and at the
 # end let the network imitate sums until it can speak.
 #
-# Some cells ask for a **guess**. Write it in place of `None` before you run the next cell, which checks it: what one has
-# predicted wrongly, one remembers. The answer can be unfolded below.
+# Some cells ask for a **guess**. Write it in place of `None` before you run the next cell, which says how far off it was, and
+# why: what one has predicted wrongly, one remembers. The answer can be unfolded below, too.
 
 # %%
 # %matplotlib inline
 import numpy as np
 
 from grpo_ref import TASKS, NeuralPolicy, Transformer, sample
+from grpo_ref.course.guess import how_far
 from grpo_ref.learning.optim import Adam
 from grpo_ref.learning.policies import layers
 from grpo_ref.learning.policies.parameters import joined, views
 from grpo_ref.plots import attention_figure, gradient_agreement, lines_figure, token_probabilities
-
-
-def check(guess, answer):
-    near = guess is not None and np.isclose(guess, answer, rtol=0.03, atol=1e-3)
-    print("First write a guess above." if guess is None else "Yes." if near else "No: think again.")
 
 
 def differences(f, x, h=1e-5):
@@ -95,8 +91,20 @@ gain = weights["0.norm"]  # all 1 at the start
 back, back_10 = (layers.rms_norm_back(hot[:, :8], each, gain)[0] for each in (kept, kept_10))
 print("mean square of the first rows:", (x**2).mean(-1).round(5)[:4])
 print("after the norm:               ", (rows**2).mean(-1).round(3)[:4])
-check(guess_value, np.linalg.norm(rows_10) / np.linalg.norm(rows))
-check(guess_slope, np.linalg.norm(back_10) / np.linalg.norm(back))
+print(
+    how_far(
+        guess_value,
+        np.linalg.norm(rows_10) / np.linalg.norm(rows),
+        "The row is divided by its own size, ten times as much.",
+    )
+)
+print(
+    how_far(
+        guess_slope,
+        np.linalg.norm(back_10) / np.linalg.norm(back),
+        "A step of the same length turns a row that is ten times as long by a tenth of the angle.",
+    )
+)
 
 # %% [markdown]
 # <details><summary>Answer</summary>
@@ -143,8 +151,8 @@ guess_corner, guess_changed = None, None
 other = v.copy()
 other[:, -1] = 100.0
 changed = (layers.attention(q, k, other)[0] != outputs).any(axis=(0, 2))
-check(guess_corner, A[0, 0, 0])
-check(guess_changed, changed[:-1].sum())
+print(how_far(guess_corner, A[0, 0, 0], "The first token can look only at itself."))
+print(how_far(guess_changed, changed[:-1].sum(), "None of them may look at a token after it."))
 
 # %% [markdown]
 # <details><summary>Answer</summary>
@@ -211,7 +219,11 @@ guess_same = None
 
 # %%
 to_queries, _, _ = by_hand(slope, q, k, np.ones_like(v), A)
-check(guess_same, abs(to_queries).max().round(12))
+print(
+    how_far(
+        guess_same, abs(to_queries).max().round(12), "If all arms pay the same there is nothing to choose."
+    )
+)
 
 # %% [markdown]
 # <details><summary>Answer</summary>
@@ -273,8 +285,12 @@ def cross_entropy(logits, following):
 
 
 loss, slope = cross_entropy(logits, following)
-check(guess_loss, loss)
-check(guess_sum, abs(slope.sum(-1)).max().round(12))
+print(how_far(guess_loss, loss, "Who knows nothing gives each of 14 tokens 1/14, and log 14 = 2.639."))
+print(
+    how_far(
+        guess_sum, abs(slope.sum(-1)).max().round(12), "Probabilities sum to 1: if one rises, others fall."
+    )
+)
 
 # %% [markdown]
 # <details><summary>Answer</summary>
@@ -345,7 +361,13 @@ guess_lowest = None
 
 # %%
 lowest = 3 * np.log(10) / 15
-check(guess_lowest, lowest)
+print(
+    how_far(
+        guess_lowest,
+        lowest,
+        "Three digits cost log 10 = 2.303 each, the other twelve tokens nothing: 3 times 2.303 / 15.",
+    )
+)
 
 # %% [markdown]
 # <details><summary>Answer</summary>
@@ -468,4 +490,9 @@ for place, head in ((5, 4), (8, 3), (8, 4), (12, 1), (13, 1)):
 # embedding it began with. So the network is inclined to say every token twice, and in our text no token follows itself.
 # </details>
 #
-# In the course, chapter 9: `network/attention`, `network/attention_slope`, `network/norm_slope`, `network/cross_entropy`.
+# In the course, [chapter 9](../exercises/09_network/README.md): [`network/attention`](../exercises/09_network/01_attention.py),
+# [`network/attention_slope`](../exercises/09_network/02_attention_slope.py),
+# [`network/norm_slope`](../exercises/09_network/03_norm_slope.py),
+# [`network/cross_entropy`](../exercises/09_network/04_cross_entropy.py) and
+# [`network/imitation_step`](../exercises/09_network/06_imitation_step.py). A larger network, trained for longer, is in
+# [GRPO from scratch](../docs/neural.md).

@@ -22,6 +22,7 @@
 import numpy as np
 
 from grpo_ref import GRPO, TASKS, PretrainConfig, config_for, network_for, pretrain, sample, train
+from grpo_ref.course.guess import how_far
 from grpo_ref.learning.held_out import GREEDY, held_out, held_out_rates
 from grpo_ref.learning.policies.table import gather
 from grpo_ref.learning.tasks.sums import right_completions
@@ -91,11 +92,14 @@ said(before)
 # Most look right and are wrong. An answer has ten tokens: units and their carry, a point, tens and their carry, a point,
 # three digits of the sum, and the end.
 #
-# **Guess before you run the next cell:** which of the ten does the network not know yet? Some always stand in the same
-# place, some can be copied, some must be computed.
+# **Guess before you run the next cells:** how many of the ten does the network not know yet, so that it gives the right one a
+# probability below 0.7? Some always stand in the same place, some can be copied, some must be computed.
 #
 # The cell lets the network read the right answers to all 2,000 sums that were held out. Each bar is the probability that it
 # gives to the next right token, a mean over the sums.
+
+# %%
+guess_unknown = 8
 
 # %%
 asked = np.flatnonzero(~seen)
@@ -110,6 +114,8 @@ def knows(params):
 
 at_first = knows(before)
 print("probabilities:", at_first.mean(0).round(2))
+because = "Only units and tens must be computed. The form is always the same, and the rest can be read off or copied."
+print(how_far(guess_unknown, (at_first.mean(0) < 0.7).sum(), because))
 token_probabilities({"after imitation": at_first.mean(0)}, places)
 
 # %% [markdown]
@@ -331,5 +337,8 @@ print(f"{'120 + 80 steps':20} {'   '.join(f'{rate:8.3f}' for rate in rates(furth
 # are learned one by one: two nines and a carry have risen from 0.01 to 0.90, while tens with a sum of 6 are still at 0.43.
 # </details>
 #
-# In the course: `training/update` is the update of GRPO, and chapter 9 is about the network. `docs/neural.md` tells the same
-# story of a larger network that is trained for longer, and how fast that is.
+# In the course: [`training/update`](../exercises/07_training/03_update.py) is the update of GRPO, and
+# [chapter 9](../exercises/09_network/README.md) is about the network, with
+# [`network/grpo_step`](../exercises/09_network/07_grpo_step.py) at its end. [GRPO from scratch](../docs/neural.md) tells the same
+# story of a larger network that is trained for longer, and how fast that is. What a group's mean replaces, the critic of PPO, is
+# in [notebook 13](13_from_ppo_to_grpo.ipynb).

@@ -20,8 +20,8 @@ NEARLY = "# yours: nearly the same"
 """In a cell after the long training of a network, where rounding decides in the end what is drawn."""
 
 
-def test_there_are_twelve():
-    assert [script.stem[:2] for script in SCRIPTS] == [f"{number:02}" for number in range(1, 13)]
+def test_there_are_thirteen():
+    assert [script.stem[:2] for script in SCRIPTS] == [f"{number:02}" for number in range(1, 14)]
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
@@ -63,6 +63,16 @@ def test_nearly_the_same_is_not_anything():
     assert [is_alike(texts[0], text, nearly=True) for text in texts] == [True, True, False]
     figures = [output({"image/png": png(*kind)}) for kind in (((4, 4),), ((4, 5),), ((4, 4), "black"))]
     assert [is_alike(figures[0], figure, nearly=True) for figure in figures] == [True, False, False]
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_every_guess_is_judged_in_a_later_cell(script):
+    cells = [cell.source for cell in jupytext.read(script).cells if cell.cell_type == "code"]
+    for place, source in enumerate(cells):
+        for assigned in re.findall(r"^((?:guess_\w+(?:, )?)+) = ", source, re.M):
+            for guess in assigned.split(", "):
+                judged = re.compile(rf"how_far\(\s*{guess},")
+                assert any(judged.search(later) for later in cells[place + 1 :]), guess
 
 
 GUESSES = re.compile(r"^(?:guess_\w+(?:, )?)+ = ([None, ]+)$", re.M)

@@ -82,14 +82,15 @@ PATIENTS: dict[str, Patient] = {
         panels=("reward", "kl", "ref_log_prob"),
     ),
     "B": Patient(
-        complaint="It learns fast at first, then some prompts are forgotten and the reward ends too low.",
+        complaint="Half of my prompts are never learned, and the policy drifts further and further.",
         fault="Mean and std are taken over the whole batch instead of over the group.",
-        sign="A group that is all right or all wrong gets advantages that are not zero: the gradient stays"
-        " large though most groups have no contrast, and the reward ends below that of the healthy run.",
-        recipe=replace(GRPO, advantage=slot(batch_normalized)),
-        task_options=SMALL,
-        settings=QUICK,
-        panels=("reward", "dead_groups", "grad_norm"),
+        sign="A group that is all right or all wrong gets advantages that are not zero: at the start and at"
+        " the end hardly any group has contrast, and yet the gradient stays large and the KL rises.",
+        recipe=replace(GRPO, advantage=slot(batch_normalized), kl_coef=0.0),
+        healthy=replace(GRPO, kl_coef=0.0),
+        task_options={**SMALL, "format_weight": 0.0},
+        settings={**QUICK, "updates": 120},
+        panels=("dead_groups", "grad_norm", "kl", "reward", "entropy", "length"),
     ),
     "C": Patient(
         complaint="It hardly learns, and the more room I give it the less: the gradient norm depends on"

@@ -24,6 +24,9 @@ from .measures import (
     frontier_figure as frontier_figure,
 )
 from .measures import (
+    intervals_figure as intervals_figure,
+)
+from .measures import (
     lines_figure as lines_figure,
 )
 from .measures import (

@@ -77,6 +77,33 @@ def spread_figure(samples: Mapping[str, Floats], truth: float, ylabel: str) -> F
     return figure
 
 
+def intervals_figure(rows: Mapping[str, tuple[float, float]], xlabel: str) -> Figure:
+    """Numbers with their intervals, one below the other, and a line at 0.
+
+    An interval that does not reach 0 has a full point, one that does an empty one.
+
+    Args:
+      rows: label -> the number, and how far its interval reaches on either side.
+      xlabel: what they are, with the unit and what the intervals mean.
+
+    Returns:
+      The figure.
+    """
+    with figure_style():
+        figure = new_figure(7.5, 0.36 * len(rows) + 0.9)
+        axis = figure.subplots()
+        axis.axvline(0.0, color="black", linewidth=0.8)
+        for row, (middle, reach) in enumerate(rows.values()):
+            inside = COLOURS[0] if abs(middle) > reach else "white"
+            axis.errorbar(
+                middle, row, xerr=reach, color=COLOURS[0], marker="o", markerfacecolor=inside, capsize=3.0
+            )
+        axis.set_yticks(range(len(rows)), list(rows))
+        axis.invert_yaxis()
+        label(axis, xlabel, "")
+    return figure
+
+
 def frontier_figure(points: Mapping[str, tuple[Floats, Floats]], xlabel: str, ylabel: str) -> Figure:
     """Two final measures of several runs against each other: a point per run, joined in their order.
 

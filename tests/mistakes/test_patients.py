@@ -25,6 +25,18 @@ def test_b_gives_a_group_without_contrast_an_advantage():
     np.testing.assert_allclose(wrong[0], 0.25 / (np.sqrt(3.0) / 4.0 + 1e-4))  # mean 3/4, std √3/4
 
 
+def test_only_b_is_pushed_where_no_group_has_contrast():
+    norms = {}
+    for label, history in PATIENTS["B"].charts(seeds=4).items():
+        dead, pushed = (
+            np.stack([metrics[name] for metrics in history]) for name in ("dead_groups", "grad_norm")
+        )
+        norms[label] = pushed[dead == 1.0]
+        assert norms[label].size > 100
+    assert (norms["healthy"] == 0.0).all()
+    assert (norms["patient"] > 0.0).mean() > 0.5  # not where the whole batch is wrong
+
+
 def test_d_is_smaller_by_the_root_of_two():
     first = {label: history[0]["grad_norm"] for label, history in PATIENTS["D"].charts(seeds=3).items()}
     np.testing.assert_allclose(first["healthy"] / first["patient"], np.sqrt(2.0), rtol=1e-3)

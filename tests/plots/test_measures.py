@@ -1,6 +1,6 @@
 import numpy as np
 
-from grpo_ref.plots import frontier_figure, lines_figure, spread_figure
+from grpo_ref.plots import frontier_figure, intervals_figure, lines_figure, spread_figure
 
 
 def test_spread_figure_shows_mean_and_percentiles():
@@ -37,3 +37,11 @@ def test_whole_numbers_have_whole_ticks():
     figure.canvas.draw()
     (axis,) = figure.axes
     assert all(float(tick).is_integer() for tick in axis.get_xticks())
+
+
+def test_intervals_that_reach_zero_are_empty():
+    (axis,) = intervals_figure({"up": (0.3, 0.1), "nothing": (0.1, 0.2)}, "difference (share)").axes
+    _, up, _, _, nothing, _, _ = axis.get_lines()
+    assert up.get_xdata() == [0.3]
+    assert [point.get_markerfacecolor() == "white" for point in (up, nothing)] == [False, True]
+    assert [text.get_text() for text in axis.get_yticklabels()] == ["up", "nothing"]

@@ -1,0 +1,50 @@
+"""Predict, then run: how far a reader's guess is from what a cell of a notebook has computed, and why."""
+
+SIGNIFICANT = 4
+"""Digits of a number that is told."""
+NEAR = 0.05
+"""A guess is right if it is off by no more than this share of the answer."""
+
+
+def how_far(
+    guess: float | str | None, answer: float | str, why: str, *, unit: str = "", within: float = 0.0
+) -> str:
+    """What to tell a reader who has written down a guess: how far it is from the answer, and the reason.
+
+    Args:
+      guess: a number or a word; None if the reader has not guessed yet, who is then told nothing else.
+      answer: what was computed.
+      why: the reason, in a sentence or two.
+      unit: of the number.
+      within: a guess that is off by at most this is right too; for an answer that is 0, or that has noise.
+
+    >>> print(how_far(1.0, 0.125, "One completion of eight is right."))
+    Not quite. Your guess is 1, it is 0.125: you are 0.875 too high.
+    Why: One completion of eight is right.
+    >>> print(how_far("left", "left", "That is where the mass is."))
+    Yes. It is left.
+    Why: That is where the mass is.
+    """
+    if guess is None:
+        return "First write a guess above."
+    said = _told(answer, unit)
+    if _is_right(guess, answer, within):
+        return f"Yes. It is {said}.\nWhy: {why}"
+    off = ""
+    if not isinstance(guess, str) and not isinstance(answer, str):
+        high = "high" if guess > answer else "low"
+        off = f": you are {_told(abs(float(guess) - float(answer)), unit)} too {high}"
+    return f"Not quite. Your guess is {_told(guess, unit)}, it is {said}{off}.\nWhy: {why}"
+
+
+def _is_right(guess: float | str, answer: float | str, within: float) -> bool:
+    if isinstance(guess, str) or isinstance(answer, str):
+        return str(guess).strip().lower() == str(answer).strip().lower()
+    return bool(abs(float(guess) - float(answer)) <= max(NEAR * abs(float(answer)), within))
+
+
+def _told(value: float | str, unit: str) -> str:
+    """A number with few digits and its unit, or a word."""
+    if isinstance(value, str):
+        return value
+    return f"{float(value) + 0.0:.{SIGNIFICANT}g} {unit}".rstrip()
