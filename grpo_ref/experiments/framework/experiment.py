@@ -168,6 +168,8 @@ class Experiment:
       chosen: what of the environment or the predictions was chosen after a look at results, or "".
       exhibit: makes a piece of Markdown to look at, as samples of the policies; None if there is none.
       family: how each task is drawn, in a sentence or two; "" if there is but one.
+      beside: name of the experiment with a table as the policy whose question this one asks of a network;
+        "" if there is none.
     """
 
     name: str
@@ -183,6 +185,7 @@ class Experiment:
     chosen: str = ""
     exhibit: Callable[[], str] | None = None
     family: str = ""
+    beside: str = ""
 
     def mutated(self, change: Callable[[Recipe], Recipe]) -> "Experiment":
         """The same experiment with every recipe among the arms' settings changed: to see it fail."""
