@@ -25,6 +25,7 @@ CLAIMS = (
     "batch_scaling",
     # clipping
     "clip_higher",
+    "clip_higher_network",
     "sequence_ratio",
     "soft_clipping",
     "rare_tokens",
