@@ -27,6 +27,7 @@ CLAIMS = (
     "clip_higher",
     "clip_higher_network",
     "sequence_ratio",
+    "sequence_ratio_network",
     "soft_clipping",
     "rare_tokens",
     "rare_gradient",

@@ -28,9 +28,8 @@ from grpo_ref.training import train
 
 EXAMPLES, STEPS = 4096, 300
 """Completions of the table's reference that are imitated, and the steps of the optimizer on them."""
-MLP: Mapping[str, int] = {"context": 4, "width": 16, "hidden": 64}
+SIZES: Mapping[str, int] = {"context": 4, "width": 16, "hidden": 64}
 """A network of two layers that sees the last four tokens: a question and what was written of its answer."""
-TRANSFORMER: Mapping[str, int] = {"width": 16, "layers": 1, "heads": 2}
 SUMS = (
     "The tasks are those of the table: sums of digits a+b with a and b up to a number from 2 to 9, with up to"
     " 30 % wrong labels. A network of two layers (16 numbers a digit, 64 inside) reads the digits of the"
@@ -38,7 +37,7 @@ SUMS = (
     " right when it is first rewarded; all questions share its weights."
 )
 """How the tasks of `sums` are drawn."""
-RATES = Tuning("learning_rate", (0.001, 0.003, 0.01, 0.03), by="final correct")
+RATES = Tuning("learning_rate", (0.001, 0.003, 0.01, 0.03, 0.1), by="final correct")
 TRIED = (
     "The network's size, its imitation and the grid of learning rates were chosen in trial runs of plain GRPO"
     " with groups of 16, on three tasks that are not judged."
@@ -48,20 +47,21 @@ Started: TypeAlias = tuple[Task, NeuralPolicy]
 """A task whose prompts a network can read, and the network that begins with it."""
 
 
-def imitator(task: Task, prompt_tokens: Integers, *, seed: int, kind: str = "mlp") -> Started:
+def imitator(task: Task, prompt_tokens: Integers, *, seed: int, steps: int = STEPS, **sizes: int) -> Started:
     """The task with its prompts in tokens, and a network that imitates its reference.
 
     Args:
       task: of a table.
       prompt_tokens: (Q, L) what the network reads of each prompt.
       seed: of the examples and of the weights.
-      kind: "mlp" or "transformer".
+      steps: of the imitation.
+      sizes: of the network, where they differ from `SIZES`.
     """
     drawn = sample(task, task.ref_logits[None], prompts=EXAMPLES, group_size=1, seed=seed)
     examples = Examples(drawn.prompts[0], drawn.tokens[0, :, 0], drawn.mask[0, :, 0])
     readable = replace(task, prompt_tokens=prompt_tokens, examples=examples)
-    network = network_for(readable, kind, {"mlp": MLP, "transformer": TRANSFORMER}[kind])
-    config = PretrainConfig(steps=STEPS, batch=128, learning_rate=0.01, check_every=STEPS + 1, seed=seed)
+    network = network_for(readable, "mlp", {**SIZES, **sizes})
+    config = PretrainConfig(steps=steps, batch=128, learning_rate=0.01, check_every=steps + 1, seed=seed)
     *_, last = pretrain(readable, network, config)
     return readable, last.policy
 
@@ -88,24 +88,30 @@ def network_curves(
 
 
 @cache
-def sums(seed: int, copies: int = COPIES, kind: str = "mlp") -> Started:
-    """A task of the family, and the network that begins with it: made once for all arms of a process."""
-    task = drawn_sums(seed, copies=copies)
+def sums(seed: int, copies: int = COPIES, known: float | None = None) -> Started:
+    """A task of the family, and the network that begins with it: made once for all arms of a process.
+
+    Args:
+      seed: of the task, the examples and the weights.
+      copies: prompts that ask the same question.
+      known: chance of the right answer to a question of median difficulty, if it is not to be drawn.
+    """
+    task = drawn_sums(seed, copies=copies, **({} if known is None else {"known": known}))
     digits = np.array([[int(prompt[0]), int(prompt[2])] for prompt in task.prompts])
-    return imitator(task, digits, seed=seed, kind=kind)
+    return imitator(task, digits, seed=seed)
 
 
-def learned(*, recipe: Recipe, seeds: int, seed: int, kind: str = "mlp", **config: Any) -> Measures:
+def learned(*, recipe: Recipe, seeds: int, seed: int, known: float | None = None, **config: Any) -> Measures:
     """Train a network on a task of the family; curves are over the `PARTS` of the training.
 
     Args:
       recipe: the algorithm.
       seeds, seed: number of independent runs, and the base of their random numbers and of the task.
-      kind: of the network, "mlp" or "transformer".
+      known: as in `sums`.
       config: fields of `TrainConfig`; `updates` is a multiple of `PARTS`.
     """
     record = ("correct", "dead_groups")
-    found = network_curves(sums(seed, kind=kind), recipe, record, seeds=seeds, seed=seed, **config)
+    found = network_curves(sums(seed, known=known), recipe, record, seeds=seeds, seed=seed, **config)
     return summarized({name: curve.reshape(seeds, PARTS, -1).mean(-1) for name, curve in found.items()})
 
 
