@@ -54,7 +54,7 @@ def learned(
 
 
 def _arm(*, recipe: Recipe = PLAIN, prompts: int = PROMPTS, resamples: int = 0) -> Arm:
-    tuning = RATES._replace(by=BY_UPDATE)
+    tuning = RATES._replace(values=(0.003, 0.01, 0.03), by=BY_UPDATE)
     return tuned(learned, tuning, recipe=recipe, prompts=prompts, resamples=resamples)
 
 
