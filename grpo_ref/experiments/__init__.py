@@ -35,6 +35,7 @@ CLAIMS = (
     # aggregation
     "overlong",
     "length_bias",
+    "length_bias_network",
     # mismatch
     "sampler_mismatch",
     # rewards
