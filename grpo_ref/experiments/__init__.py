@@ -38,6 +38,7 @@ CLAIMS = (
     "length_bias_network",
     # mismatch
     "sampler_mismatch",
+    "sampler_mismatch_network",
     # rewards
     "ordinal",
     "reward_scales",
