@@ -22,7 +22,7 @@ UPDATES, PROMPTS, GROUP, EPOCHS, PARTS = 40, 16, 8, 2, 2
 """Batches, prompts of each, completions per prompt, and passes over a batch that is cut in two."""
 UNCLIPPED = replace(PLAIN, surrogate=slot(importance_weighted))
 NONE, SYMMETRIC, HIGHER = "no clip", "symmetric, 0.2", "clip-higher, 0.28"
-FEW_RATES = RATES._replace(values=(0.003, 0.01, 0.03))
+FEW_RATES = RATES._replace(values=(0.001, 0.003, 0.01))
 
 
 def learned(*, recipe: Recipe, seeds: int, seed: int, **config: Any) -> Measures:

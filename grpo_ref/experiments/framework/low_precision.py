@@ -19,7 +19,7 @@ def rounded(numbers: Array, bits: int) -> Array:
     """To the nearest number with so many binary digits.
 
     >>> rounded(np.array([1.0, 1.1, -300.0]), 4).tolist()
-    [1.0, 1.125, -304.0]
+    [1.0, 1.125, -288.0]
     """
     digits, exponents = np.frexp(numbers)
     return np.ldexp(np.rint(digits * 2.0**bits), exponents - bits).astype(numbers.dtype)
