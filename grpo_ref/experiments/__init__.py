@@ -46,6 +46,7 @@ CLAIMS = (
     "kl_estimators",
     "leave_one_out",
     "reward_hacking",
+    "reward_hacking_network",
     "early_stopping",
     "hacked_names",
     "collapse",

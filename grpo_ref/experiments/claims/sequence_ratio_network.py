@@ -47,8 +47,8 @@ def reused(*, recipe: Recipe, learning_rate: float, seeds: int, seed: int) -> Me
     return measures | {"largest fall": largest_fall(measures["reward"])}
 
 
-def _arm(recipe: Recipe) -> Arm:
-    return tuned(reused, RATES._replace(values=(0.003, 0.01, 0.03), by="mean reward"), recipe=recipe)
+def _arm(recipe: Recipe, *rates: float) -> Arm:
+    return tuned(reused, RATES._replace(values=rates, by="mean reward"), recipe=recipe)
 
 
 EXPERIMENT = Experiment(
@@ -66,7 +66,11 @@ EXPERIMENT = Experiment(
     " used for 2 to 16 steps. GSPO has the clip range of its paper, and in one arm GRPO's of 0.2.",
     measured="The reward (share of right words) as a mean over training, by which the learning rate is"
     " chosen, and its largest fall below its best so far (means of 5 updates).",
-    arms={"GRPO": _arm(TOKEN), "GSPO": _arm(SEQUENCE), "GSPO clipped at 0.2": _arm(WIDE)},
+    arms={
+        "GRPO": _arm(TOKEN, 0.003, 0.01, 0.03),
+        "GSPO": _arm(SEQUENCE, 0.003, 0.01, 0.03),
+        "GSPO clipped at 0.2": _arm(WIDE, 0.001, 0.003, 0.01),
+    },
     predictions=(
         Prediction(
             "Used several times, GSPO gains more reward",
