@@ -50,6 +50,7 @@ CLAIMS = (
     "early_stopping",
     "hacked_names",
     "collapse",
+    "collapse_network",
     "collapse_alarm",
     "temperature",
     "ref_refresh",

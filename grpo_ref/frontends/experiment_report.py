@@ -47,9 +47,9 @@ NUMBERS = (
 NETWORKS = (
     "The same question, asked of a network: in a table every state has logits of its own, so prompts share"
     " nothing, and that may decide an answer. So some claims were tested again with a small network that was"
-    " pretrained and answers all prompts with the same weights. Beside each verdict stand the differences that"
-    " decide it, in the units of their section, with their intervals; the tasks of the two need not be the"
-    " same."
+    " pretrained and answers all prompts with the same weights. Beside each verdict stand the differences"
+    " that decide it, in the units of their section, with their intervals; the tasks of the two need not be"
+    " the same."
 )
 
 
