@@ -125,8 +125,8 @@ EXPERIMENT = Experiment(
     " to 2.5) and the size of the groups (4, 8 or 16) are drawn. A network of two layers reads the number of"
     " the prompt and first imitates 4096 answers of that reference.",
     run=f"GRPO learns for {UPDATES} updates of {PROMPTS} prompts with Adam: without pressure, with a KL"
-    " penalty (k3) or with an entropy bonus. The learning rate and the weight are chosen together, in the order"
-    " rate, penalty, bonus.",
+    " penalty (k3) or with an entropy bonus. Learning rate and weight are chosen together, in the order rate,"
+    " penalty, bonus.",
     measured="Of the policy at temperature 1, exactly: the number of right answers that are given, which is"
     " the exponential of the entropy among them; how many fewer they are than at the start; the share of"
     f" right completions; and how many different right answers {TRIES} samples have, by which is chosen,"
