@@ -22,6 +22,7 @@ CLAIMS = (
     "dead_groups_network",
     "std_division",
     "curriculum",
+    "curriculum_network",
     "batch_scaling",
     # clipping
     "clip_higher",
