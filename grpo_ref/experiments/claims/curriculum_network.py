@@ -134,10 +134,10 @@ EXPERIMENT = Experiment(
     source="a book chapter on GRPO (2026, not public), sec. 7.4; curriculum sampling: Kimi k1.5"
     " (arXiv:2501.12599)",
     family="Prompts need 1 to 4 or 1 to 8 steps, with 3 to 5 moves in each; which move is right depends on"
-    " how many steps are left, for all prompts alike. The hardest prompt has between an even share and 80 % of"
-    " the pool. The right move is up to 1 nat likelier than others at first, give or take noise. A network of two"
-    " layers reads the number of steps and the moves so far, and has to find out by itself that prompts share"
-    " steps; it first imitates 4096 attempts of a table in which they do.",
+    " how many steps are left, for all prompts alike. The hardest prompt has between an even share and 80 %"
+    " of the pool. The right move is up to 1 nat likelier than others at first, give or take noise. A network"
+    " of two layers reads the number of steps and the moves so far, and has to find out by itself that"
+    " prompts share steps; it first imitates 4096 attempts of a table in which they do.",
     run=f"There are {UPDATES} updates of {PROMPTS} x {GROUP} completions with Adam and without a KL penalty:"
     " on the hardest prompt only; on the pool as it is; with only the shorter half of the lengths in the"
     " first half of the training; and with the pool filtered every 10 updates by the pass rates of one group"
