@@ -32,6 +32,7 @@ CLAIMS = (
     "soft_clipping",
     "rare_tokens",
     "rare_gradient",
+    "rare_gradient_network",
     "early_stop",
     # aggregation
     "overlong",
