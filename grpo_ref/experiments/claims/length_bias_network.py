@@ -113,7 +113,7 @@ MARGIN = 0.1
 
 
 def _arm(recipe: Recipe) -> Arm:
-    return tuned(lengths, RATES._replace(values=(0.003, 0.01, 0.03)), recipe=recipe)
+    return tuned(lengths, RATES._replace(values=(0.001, 0.003, 0.01)), recipe=recipe)
 
 
 EXPERIMENT = Experiment(
