@@ -114,7 +114,7 @@ EXPERIMENT = Experiment(
         Curves("correct by completions", "right completions (share)", xlabel="completions", x=PLACES),
         Grid("right completions (mean over updates)"),
     ),
-    remark="As in the table, redrawing makes updates better and gains nothing once its completions are counted:"
-    " a larger batch, which has room for the dead groups, does as well or better.",
+    remark="As in the table, redrawing makes updates better and gains nothing once its completions are"
+    " counted: a larger batch, which has room for the dead groups, does as well or better.",
     chosen=TRIED,
 )

@@ -97,9 +97,9 @@ EXPERIMENT = Experiment(
         Curves("reward", "right words (share)"),
         Grid("reward, mean of all updates"),
     ),
-    remark="As in the table, GSPO at its best is not ahead of GRPO at its best, neither in reward nor in how far"
-    " it falls. Completions of thousands of tokens and mixtures of experts, of which GSPO's authors speak, are"
-    " not tested.",
+    remark="As in the table, GSPO at its best is not ahead of GRPO at its best, neither in reward nor in how"
+    " far it falls. Completions of thousands of tokens and mixtures of experts, of which GSPO's authors speak,"
+    " are not tested.",
     chosen="The network's size, its imitation, the size of a batch and the grid of learning rates were chosen"
     " in trial runs of GRPO alone, on three tasks that are not judged.",
 )
