@@ -98,8 +98,8 @@ EXPERIMENT = Experiment(
         Grid("reward, mean of all updates"),
     ),
     remark="As in the table, GSPO at its best is not ahead of GRPO at its best, neither in reward nor in how"
-    " far it falls. Completions of thousands of tokens and mixtures of experts, of which its authors speak, are"
-    " not tested.",
+    " far it falls. Completions of thousands of tokens and mixtures of experts, of which its authors speak,"
+    " are not tested.",
     chosen="The network's size, its imitation, the size of a batch and the grid of learning rates were chosen"
     " in trial runs of GRPO alone, on three tasks that are not judged.",
 )
