@@ -8,6 +8,7 @@ LOSSLESS = 0.024
 """The paper's 2-GRPO keeps 97.6 % of the performance; the largest loss that still counts as none."""
 EIGHT = 8
 """So many times the completions of a group of 2 are those of a group of 16."""
+SHOWN = ("groups of 16", "pairs, 1/8", "pairs, 1/8, large batches", "pairs, as many", "groups of 16, 1/8")
 
 EXPERIMENT = Experiment(
     name="two_grpo_network",
@@ -79,8 +80,8 @@ EXPERIMENT = Experiment(
         ),
     ),
     panels=(
-        Curves("correct", "right completions (share)", xlabel="share of the training", x=SHARES),
-        Grid("right completions at the end (share)"),
+        Curves("correct", "right completions (share)", xlabel="share of the training", x=SHARES, arms=SHOWN),
+        Grid("right completions at the end (share)", arms=SHOWN),
     ),
     remark="That all questions share the weights does not spare the completions here: with an eighth of them"
     " groups of 2 end below groups of 16, as in the table, in whichever way they are spent. With as many"
