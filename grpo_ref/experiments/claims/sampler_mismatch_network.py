@@ -217,8 +217,8 @@ EXPERIMENT = Experiment(
     ),
     remark="A sampler in bfloat16, and even one in float8, hardly matters for learning here, with or without"
     " a correction. What low precision does is real but small: it biases the gradient, by less than a"
-    " hundredth of its length in bfloat16 and by some hundredths in float8, and importance weights take the"
-    " bias away, but the noise of a batch is far larger. The mismatch of the table's tasks is drawn, and most"
+    " hundredth of its length in bfloat16 and by some hundredths in float8, and importance weights of"
+    " completions take it away, those of tokens in part; but the noise of a batch is far larger. The mismatch of the table's tasks is drawn, and most"
     " of it is far larger than what rounding makes of a small network; a deep one may round worse.",
     chosen=f"{TRIED} At first the gradient was measured after 20 updates at a larger learning rate, where"
     " some runs had next to none left.",
