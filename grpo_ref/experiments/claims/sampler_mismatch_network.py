@@ -217,9 +217,10 @@ EXPERIMENT = Experiment(
     ),
     remark="A sampler in bfloat16, and even one in float8, hardly matters for learning here, with or without"
     " a correction. What low precision does is real but small: it biases the gradient, by less than a"
-    " hundredth of its length in bfloat16 and by some hundredths in float8, and importance weights of"
-    " completions take it away, those of tokens in part; but the noise of a batch is far larger. The mismatch of the table's tasks is drawn, and most"
-    " of it is far larger than what rounding makes of a small network; a deep one may round worse.",
+    " hundredth of its length in bfloat16 and by some hundredths in float8. Importance weights of completions"
+    " take the bias away, those of tokens a part of it; but the noise of a batch is far larger. The mismatch"
+    " of the table's tasks is drawn, and most of it is far larger than what rounding makes of a small"
+    " network; a deep one may round worse.",
     chosen=f"{TRIED} At first the gradient was measured after 20 updates at a larger learning rate, where"
     " some runs had next to none left.",
 )
