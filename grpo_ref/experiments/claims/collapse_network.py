@@ -163,11 +163,11 @@ EXPERIMENT = Experiment(
         Curves("right", "right completions (share)"),
         Grid(f"different right answers in {TRIES} samples", xlabel="learning rate", arms=("none",)),
     ),
-    remark="As in the table, right answers are lost while the others are learned, and a penalty or a bonus"
-    " keeps more of them. They are kept at a price: the weight that finds most answers holds the network back"
-    " from being right, the penalty more than the bonus.",
+    remark="Right answers are lost while the others are learned, and a penalty or a bonus keeps more of them."
+    " The penalty has its price: the weight with which most answers are found holds the network near its"
+    " start, where few answers are right. The entropy bonus keeps answers and costs no right ones.",
     chosen="The network and its imitation are those of the other claims, chosen in trial runs on sums; the"
-    " learning rates were tried without pressure on two tasks that are not judged. After a"
-    " first trial both grids were moved, to have their best values inside, and the last three predictions were"
-    " taken over from the table.",
+    " learning rates were tried without pressure on two tasks that are not judged. After a first trial both"
+    " grids were moved, to have their best values inside, and the last three predictions were taken over from"
+    " the table.",
 )
