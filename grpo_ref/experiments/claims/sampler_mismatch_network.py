@@ -57,7 +57,7 @@ def _learner(seed: int, seeds: int) -> tuple[Task, NeuralActor]:
     return task, policy.at(last.state.params.astype(np.float64), 1.0)
 
 
-def _listing(length: int) -> tuple[Integers, Bools]:
+def listing(length: int) -> tuple[Integers, Bools]:
     """Tokens and mask (M, T) of all completions."""
     tokens = np.array(list(product(range(EOS + 1), repeat=length)))
     ended = np.cumsum(tokens == EOS, axis=-1) - (tokens == EOS) > 0
@@ -78,7 +78,7 @@ def errors(*, correction: Slot | None, seeds: int, seed: int) -> Measures:
 def _errors(task: Task, duo: Pair, correction: Slot | None, seed: int) -> Measures:
     """Of some questions; every completion is weighted by its chance, so nothing is sampled for the bias."""
     generator = np.random.default_rng([seed, 6])
-    runs, (listed, mask) = len(duo.learner.params), _listing(task.max_length)
+    runs, (listed, mask) = len(duo.learner.params), listing(task.max_length)
     asked = COPIES * generator.permutation(len(task.prompts) // COPIES)[:QUESTIONS]
     copies = (asked[:, None] + np.arange(COPIES)).ravel()
     every = (len(copies), *listed.shape)
