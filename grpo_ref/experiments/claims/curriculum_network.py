@@ -26,7 +26,7 @@ from grpo_ref.learning.tasks.task import END, Task
 from grpo_ref.recipes import GRPO, Recipe
 from grpo_ref.training import train
 
-UPDATES, PROMPTS, GROUP, COPIES = 160, 16, 8, 4
+UPDATES, PROMPTS, GROUP, COPIES = 160, 8, 8, 4
 """Batches, prompts of each, completions per prompt, and prompts of each length, which the filter judges."""
 HARDEST_ONLY = ((1.0, 1.0, 1.0),)
 POOL = ((1.0, 0.0, 1.0),)
@@ -47,12 +47,13 @@ def drawn(seed: int) -> Drawn:
     """Prompts of 1 to L steps; the right move depends on how many steps are left, for all prompts alike."""
     generator = np.random.default_rng([seed, 10])
     longest, count = int(generator.integers(4, 9)), int(generator.integers(3, 6))
-    moves, hint = generator.integers(count, size=longest), generator.uniform(0.0, 1.0)
+    moves, chance = generator.integers(count, size=longest), np.exp(generator.uniform(*np.log((1e-6, 1e-2))))
     lengths = np.repeat(np.arange(1, longest + 1), COPIES)
     hardest = generator.uniform(1.0 / longest, 0.8)
     probs = np.where(lengths == longest, hardest, (1.0 - hardest) / (longest - 1)) / COPIES
-    ref_logits = 0.5 * generator.normal(size=(longest, count))
-    ref_logits[np.arange(longest), moves] += hint
+    step, noise = chance ** (1.0 / longest), 0.5 * generator.normal(size=longest)
+    ref_logits = np.zeros((longest, count))
+    ref_logits[np.arange(longest), moves] = np.log((count - 1) * step / (1.0 - step)) + noise - noise.mean()
     task = Task(
         name="steps",
         vocabulary=tuple("abcde"[:count]),
@@ -117,7 +118,7 @@ def taught(
     return summarized({"solved": np.stack(rates, axis=-1)})
 
 
-RATES = Tuning("learning_rate", (0.001, 0.003, 0.01), by="final solved")
+RATES = Tuning("learning_rate", (0.001, 0.003, 0.01, 0.03), by="final solved")
 MARGIN = 0.05
 
 
@@ -135,9 +136,9 @@ EXPERIMENT = Experiment(
     " (arXiv:2501.12599)",
     family="Prompts need 1 to 4 or 1 to 8 steps, with 3 to 5 moves in each; which move is right depends on"
     " how many steps are left, for all prompts alike. The hardest prompt has between an even share and 80 %"
-    " of the pool. The right move is up to 1 nat likelier than others at first, give or take noise. A network"
-    " of two layers reads the number of steps and the moves so far, and has to find out by itself that"
-    " prompts share steps; it first imitates 4096 attempts of a table in which they do.",
+    " of the pool. At first it is solved with a chance of one in a million to one in a hundred"
+    " (log-uniform). A network of two layers reads the number of steps and the moves so far, and has to find"
+    " out by itself that prompts share steps; it first imitates 4096 attempts of a table in which they do.",
     run=f"There are {UPDATES} updates of {PROMPTS} x {GROUP} completions with Adam and without a KL penalty:"
     " on the hardest prompt only; on the pool as it is; with only the shorter half of the lengths in the"
     " first half of the training; and with the pool filtered every 10 updates by the pass rates of one group"
@@ -183,5 +184,7 @@ EXPERIMENT = Experiment(
         Grid("pass rate of the hardest prompt at the end"),
     ),
     chosen="The learning rates and the length of the training were tried on the pool alone, on three tasks"
-    " that are not judged.",
+    " that are not judged. At first the hardest prompt was easier, as it was not meant to be: in every"
+    " training luck solved it some times, so that it taught enough on its own. Its chance is now drawn as for"
+    " the table.",
 )
