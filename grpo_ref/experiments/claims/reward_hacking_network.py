@@ -85,13 +85,13 @@ def hacked(
 
 
 def _arm(*, flawless: bool = False) -> Arm:
-    by = "final true" if flawless else "final learned"
-    rates = Tuning("learning_rate", (0.001, 0.003, 0.01), by=by)
+    learned = Tuning("learning_rate", (0.001, 0.003, 0.01), by="final learned")
+    rates = Tuning("learning_rate", (0.003, 0.01, 0.03), by="final true") if flawless else learned
     return tuned(hacked, rates, recipe=replace(GRPO, kl_coef=0.0), flawless=flawless)
 
 
 NONE, BEST, FLAWLESS = "none", "best weight", "flawless, none"
-WEIGHTS = Tuning("kl_coef", (0.0, 0.03, 0.1, 0.3, 1.0), by="final true")
+WEIGHTS = Tuning("kl_coef", (0.0, 0.1, 0.3, 1.0, 3.0, 10.0), by="final true")
 
 EXPERIMENT = Experiment(
     name="reward_hacking_network",
@@ -137,6 +137,10 @@ EXPERIMENT = Experiment(
         Curves("true", "true reward (standard deviations)"),
         Grid("true reward at the end", xlabel="weight of the KL penalty", arms=(BEST,), log=""),
     ),
+    remark="The network hacks the learned reward on every task: the true one ends far below where it began,"
+    " while the learned one goes on rising. The penalty prevents that, but what it leaves is hardly more than"
+    " the start: paid what is true, the same network gains many times as much.",
     chosen="The learning rates and the length of the training were chosen in trial runs in which the true"
-    " reward was paid, on two tasks that are not judged.",
+    " reward was paid, on two tasks that are not judged. The weights and the learning rates of the control"
+    " were extended upwards after a first trial.",
 )
