@@ -184,9 +184,10 @@ EXPERIMENT = Experiment(
         Grid("pass rate of the hardest prompt at the end"),
     ),
     remark="This is not what the table says. Steps that prompts share are shared in a table by its build; the"
-    " network has to find out that they are, and does not: easy prompts stand in the way of the hard one,"
-    " since what they teach is carried over to it where it is wrong. Where luck solves the hardest prompt at"
-    " all in a training, training on it alone is best.",
+    " network has to find out that they are, and does not: easy prompts make it sure of moves that are wrong"
+    " where the hard prompt needs others, and then it no longer tries the right ones. Where luck solves the"
+    " hardest prompt at all in a training, training on it alone is best. A network pretrained on such"
+    " steps may share them.",
     chosen="The learning rates and the length of the training were tried on the pool alone, on three tasks"
     " that are not judged. At first the hardest prompt was easier, as it was not meant to be: in every"
     " training luck solved it some times, so that it taught enough on its own. Its chance is now drawn as for"
