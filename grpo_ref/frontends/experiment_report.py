@@ -45,6 +45,14 @@ NUMBERS = (
     " over its standard deviation."
 )
 
+NETWORKS = (
+    "The same question, asked of a network: in a table every state has logits of its own, so prompts share"
+    " nothing, and that may decide an answer. So some claims were tested again with a small network that was"
+    " pretrained and answers all prompts with the same weights. Beside each verdict stand the differences"
+    " that decide it, in the units of their section, with their intervals; the tasks of the two need not be"
+    " the same."
+)
+
 
 def verdict_table(experiments: Mapping[str, Experiment], found: Summary, *, page: str = "") -> str:
     """Claim and verdict of every experiment that was run, as a Markdown table.
@@ -62,6 +70,36 @@ def verdict_table(experiments: Mapping[str, Experiment], found: Summary, *, page
         verdict = _cell(experiments[name].told(one["verdict"]))
         lines.append(f"| [{name}]({page}#{name}) | {claim} | {verdict} | {share} |")
     return "\n".join(lines)
+
+
+def networks_table(experiments: Mapping[str, Experiment], found: Summary) -> str:
+    """What was asked of a table and of a network, side by side, as a Markdown table; "" if nothing was.
+
+    Args:
+      experiments: by name.
+      found: the stored results; a row is made where both are among them.
+    """
+    told = found["experiments"]
+    pairs = [(experiments[name].beside, name) for name in told if experiments[name].beside in told]
+    lines = [
+        "| claim | table: verdict, main differences | network: verdict, main differences | same answer? |",
+        "|---|---|---|---|",
+    ]
+    for table, network in pairs:
+        answers = (f"[{told[name]['verdict']}](#{name}): {_main(told[name])}" for name in (table, network))
+        same = "yes" if told[table]["verdict"] == told[network]["verdict"] else "no"
+        lines.append(f"| {_cell(experiments[table].claim)} | {' | '.join(answers)} | {same} |")
+    return "\n".join(lines) if pairs else ""
+
+
+def _main(one: Mapping[str, Any]) -> str:
+    """The differences that decide, with their intervals; the first one if all decide together."""
+    findings = one["findings"]
+    deciding = [finding for finding in findings if finding["main"]] or findings[:1]
+    return "; ".join(
+        f"{_cell(finding['measure'])} {effect(finding['mean'], finding['low'], finding['high'])}"
+        for finding in deciding
+    )
 
 
 def in_readme(text: str, table: str) -> str:
@@ -88,14 +126,16 @@ def markdown_page(experiments: Mapping[str, Experiment], found: Summary) -> str:
     parts = [
         "# What the literature says about GRPO, tested",
         f"{number} claim{'s' * (number != 1)}: {tally}. Every arm ran with {seeds} seeds (base seed"
-        f" {found['seed']}; {made}). The tasks are toys and the policies are tables: a verdict is about the"
-        " mechanism, not about large models.",
+        f" {found['seed']}; {made}). The tasks are toys, and the policies are tables unless a section"
+        " says that a network is asked: a verdict is about the mechanism, not about large models.",
         CAVEAT,
         RULE,
         FAMILIES,
         NUMBERS,
         verdict_table(experiments, found),
     ]
+    if both := networks_table(experiments, found):
+        parts += [NETWORKS, both]
     parts += [_section(experiments[name], one) for name, one in found["experiments"].items()]
     return "\n\n".join(parts) + "\n"
 
@@ -118,12 +158,13 @@ def _section(experiment: Experiment, one: Mapping[str, Any]) -> str:
     depends = [what_fails(one["findings"])] if one["verdict"] == "depends" else []
     remark = [experiment.remark] if experiment.remark else []
     after = f" **Chosen after trial runs.** {experiment.chosen}" if experiment.chosen else ""
-    name = experiment.name
+    name, table = experiment.name, experiment.beside
+    beside = f" The same question is asked of a table in [{table}](#{table})." if table else ""
     family = f" **Tasks.** {experiment.family} {one['pairs']} tasks are judged." if experiment.family else ""
     best = f" **Chosen by arm.** {chosen(one['tuning'])}." if one["tuning"] else ""
     parts = [
         f"## {name}",
-        f"**Claim.** {experiment.claim} ({experiment.source})",
+        f"**Claim.** {experiment.claim} ({experiment.source}){beside}",
         f"**Verdict: {experiment.told(one['verdict'])}.** {' '.join(depends + remark)}".strip(),
         f"**Run.** {experiment.run} **Measured.** {experiment.measured}{family}{best}{after}",
         "\n".join(rows),

@@ -30,6 +30,14 @@ def test_claims_about_one_part_stand_together():
     assert len(groups) == len(set(groups))
 
 
+def test_what_a_network_is_asked_stands_right_after_what_a_table_is_asked():
+    order = list(CLAIMS)
+    asked = {name: one.beside for name, one in EXPERIMENTS.items() if one.beside}
+    assert all(order.index(name) == order.index(table) + 1 for name, table in asked.items())
+    assert all(name == f"{table}_network" for name, table in asked.items())
+    assert all(any(p.main for p in EXPERIMENTS[name].predictions) for name in asked)
+
+
 def test_an_unknown_experiment_is_a_missing_key():
     assert "framework" not in EXPERIMENTS
     with pytest.raises(KeyError, match="framework"):

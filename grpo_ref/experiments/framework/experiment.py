@@ -169,6 +169,8 @@ class Experiment:
       exhibit: makes a piece of Markdown to look at, as samples of the policies; None if there is none.
       family: how each task is drawn, in a sentence or two; "" if there is but one.
       depends_on: what a verdict of "depends" depends on, as it was measured, in a few words; or "".
+      beside: name of the experiment with a table as the policy whose question this one asks of a network;
+        "" if there is none.
     """
 
     name: str
@@ -185,6 +187,7 @@ class Experiment:
     exhibit: Callable[[], str] | None = None
     family: str = ""
     depends_on: str = ""
+    beside: str = ""
 
     def told(self, verdict: str) -> str:
         """A verdict in words, with what it depends on."""

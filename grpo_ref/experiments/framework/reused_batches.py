@@ -19,12 +19,14 @@ FAMILY = (
 """How `reused` draws its tasks."""
 WINDOW = 5
 """Updates over which the reward is averaged before its falls are measured."""
+Use = Literal["drawn", "once", "often"]
+"""How often a batch is used: as often as the family draws, once, or 16 times."""
 
 
 def reused(
     *,
     recipe: Recipe,
-    use: Literal["drawn", "once", "often"] = "drawn",
+    use: Use = "drawn",
     learning_rate: float = 0.1,
     seeds: int,
     seed: int,
@@ -41,6 +43,23 @@ def reused(
     Returns:
       The measures of `summarized` for the reward, and "largest fall" of the reward below its best so far.
     """
+    options, sizes = drawn_words(seed, use)
+    measures = trained(
+        task=spelling,
+        task_options=options,
+        recipe=recipe,
+        record=("reward",),
+        updates=40,
+        learning_rate=learning_rate,
+        seeds=seeds,
+        seed=seed,
+        **sizes,
+    )
+    return measures | {"largest fall": largest_fall(measures["reward"])}
+
+
+def drawn_words(seed: int, use: Use) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The settings of a drawn task, and of the training on it: its sizes, and its steps on a batch."""
     generator = np.random.default_rng([seed, 3])
     options: dict[str, Any] = {
         "words": int(generator.integers(2, 7)),
@@ -55,19 +74,7 @@ def reused(
     }
     drawn = {"epochs": int(generator.choice([1, 2, 4])), "minibatches": int(generator.choice([2, 4]))}
     steps: dict[str, Any] = {"drawn": drawn, "once": {}, "often": {"epochs": 8, "minibatches": 2}}[use]
-    measures = trained(
-        task=spelling,
-        task_options=options,
-        recipe=recipe,
-        record=("reward",),
-        updates=40,
-        learning_rate=learning_rate,
-        seeds=seeds,
-        seed=seed,
-        **sizes,
-        **steps,
-    )
-    return measures | {"largest fall": largest_fall(measures["reward"])}
+    return options, sizes | steps
 
 
 def largest_fall(curve: Floats) -> Floats:

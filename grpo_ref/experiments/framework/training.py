@@ -1,7 +1,7 @@
 """What most arms run: training, of which some numbers are kept, each as a curve and as its mean."""
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from grpo_ref.arrays import Floats
 from grpo_ref.experiments.framework.experiment import Measures
 from grpo_ref.learning.config import TrainConfig, config_for
-from grpo_ref.learning.state import TrainState
+from grpo_ref.learning.state import TrainState, Update
 from grpo_ref.learning.tasks.task import Task
 from grpo_ref.recipes import Recipe
 from grpo_ref.training import train
@@ -63,9 +63,16 @@ def curves(
       record: names of metrics to keep, (S,) each.
       measured: name -> what is computed from the state after each update, (S, ...).
     """
+    return kept(train(task, recipe, config, metrics=record), record, measured)
+
+
+def kept(
+    updates: Iterable[Update], record: Sequence[str], measured: Mapping[str, Callable[[TrainState], Floats]]
+) -> dict[str, Floats]:
+    """The curves of a training, as those of `curves`, from what `train` yields."""
     rows = [
         [*(metrics[name] for name in record), *(measure(state) for measure in measured.values())]
-        for metrics, state in train(task, recipe, config, metrics=record)
+        for metrics, state in updates
     ]
     columns = (np.moveaxis(np.array(column), 0, -1) for column in zip(*rows, strict=True))
     return dict(zip((*record, *measured), columns, strict=True))

@@ -1,0 +1,56 @@
+"""A sampler that computes in low precision: the learner's own weights, and yet another policy."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from grpo_ref.arrays import Array, Integers
+from grpo_ref.learning.policies.layers import gelu, linear, one_hot
+from grpo_ref.learning.policies.mlp import MLP, Kept
+from grpo_ref.learning.policies.neural import NeuralActor
+from grpo_ref.learning.policies.parameters import Parts
+
+BITS = {"float32": 24, "bfloat16": 8, "float8": 4}
+"""Name of a format -> binary digits that it keeps of a number (float8: e4m3); its range is not imitated."""
+
+
+def rounded(numbers: Array, bits: int) -> Array:
+    """To the nearest number with so many binary digits.
+
+    >>> rounded(np.array([1.0, 1.1, -300.0]), 4).tolist()
+    [1.0, 1.125, -288.0]
+    """
+    digits, exponents = np.frexp(numbers)
+    return np.ldexp(np.rint(digits * 2.0**bits), exponents - bits).astype(numbers.dtype)
+
+
+@dataclass(frozen=True)
+class RoundedMLP(MLP):
+    """The network with its weights, and what each of its layers gives, rounded to `bits` binary digits."""
+
+    bits: int = 8
+
+    def _logits(self, weights: Parts, windows: Integers, shape: tuple[int, ...]) -> tuple[Array, Kept]:
+        runs = windows.shape[0]
+        coarse = {name: rounded(part, self.bits) for name, part in weights.items()}
+        hot = one_hot(windows.reshape(runs, -1), self.vocabulary + 1, coarse["embedding"])
+        embedded = (hot @ coarse["embedding"]).reshape(*windows.shape[:-1], self.context * self.width)
+        active, derivative = gelu(rounded(linear(embedded, coarse["up"]), self.bits))
+        active = rounded(active, self.bits)
+        logits = rounded(linear(active, coarse["down"]), self.bits)
+        return logits, Kept(shape, hot, embedded, active, derivative)
+
+
+class Pair(NamedTuple):
+    """A learner and the sampler with its weights."""
+
+    learner: NeuralActor
+    sampler: NeuralActor
+
+
+def pair(actor: NeuralActor, bits: int) -> Pair:
+    """The learner, and the sampler that computes with so many binary digits."""
+    assert isinstance(actor.network, MLP)
+    sizes = {name: getattr(actor.network, name) for name in ("vocabulary", "context", "width", "hidden")}
+    return Pair(actor, actor._replace(network=RoundedMLP(**sizes, bits=bits)))
