@@ -48,8 +48,18 @@ def _without_clip(recipe):
     )
 
 
+def _unshared(experiment):
+    """No prompt shares a step with another."""
+    arms = {
+        label: replace(one, settings={**one.settings, "shared": False})
+        for label, one in experiment.arms.items()
+    }
+    return replace(experiment, arms=arms)
+
+
 MUTANTS = {
     "group_size": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_negated)))),
+    "curriculum": Mutant(16, _unshared),
     "rare_tokens": Mutant(16, recipes(_without_clip)),
     "overlong": Mutant(16, recipes(lambda r: replace(r, admit=slot(all_completions)))),
     "length_bias": Mutant(16, recipes(lambda r: replace(r, aggregate=slot(fixed_length)))),

@@ -1,12 +1,12 @@
 """Claim: dividing the loss of each completion by its length makes wrong answers grow longer."""
 
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from grpo_ref.arrays import Bools, Floats, Integers
+from grpo_ref.arrays import Floats
 from grpo_ref.experiments.framework.experiment import (
     Arm,
     Curves,
@@ -19,80 +19,11 @@ from grpo_ref.experiments.framework.experiment import (
     Tuning,
     tuned,
 )
+from grpo_ref.experiments.framework.tasks.answer_and_talk import answer_and_talk, expected_lengths
 from grpo_ref.experiments.framework.training import curves, summarized
 from grpo_ref.kernels.aggregation import token_mean
 from grpo_ref.learning.config import config_for
-from grpo_ref.learning.policies.table import policy_of
-from grpo_ref.learning.tasks.task import END, Task
 from grpo_ref.recipes import DR_GRPO, GRPO, Recipe, slot
-
-COPIES, UPDATES = 20, 200
-"""Prompts of each question, which the policy cannot tell apart; and batches."""
-FILLER = 0
-"""After the answer, the token that says nothing and ends nothing."""
-
-
-def answer_and_talk(
-    seed: int, *, sense: float | None = None, luck: bool = True
-) -> tuple[Task, Floats, Bools]:
-    """An answer, the first token; then filler for as long as the policy likes, on which no reward depends.
-
-    Each question has two states in which filler is written. To each of its answers belongs one of them: with
-    a chance of `sense` the one that tells whether the answer is right, else either one.
-
-    Args:
-      seed: of the task.
-      sense: how often the state tells; None to draw it, 0 for a single state.
-      luck: whether some labels are random.
-
-    Returns:
-      The task; how many of a question's prompts have each answer for their label, (questions, V) as a share;
-      and whether filler after an answer is written in the question's first such state, (questions, V).
-    """
-    generator = np.random.default_rng([seed, 0, 1])
-    questions, answers = int(generator.integers(4, 17)), int(generator.integers(3, 9))
-    budget, filler = int(generator.integers(8, 21)), generator.uniform(0.6, 0.9)
-    known = np.exp(generator.uniform(np.log(0.05), np.log(0.5), questions))
-    mislabelled, drawn = luck * generator.uniform(0.0, 0.3), generator.uniform()
-    tells = generator.random((questions, answers)) < (drawn if sense is None else sense)
-    guess = (generator.random((questions, answers)) < 0.5) & (sense != 0.0)
-    right = generator.integers(answers, size=questions)
-    is_right = np.arange(answers) == right[:, None]
-    sure = np.where(tells, is_right, guess)
-    ref_logits = np.zeros((3 * questions, answers))
-    ref_logits[:questions] = generator.normal(size=(questions, answers))
-    others = np.where(is_right, 0.0, np.exp(ref_logits[:questions])).sum(-1)
-    ref_logits[np.arange(questions), right] = np.log(known / (1.0 - known) * others)
-    ref_logits[questions:, FILLER] = np.log((answers - 1) * filler / (1.0 - filler))
-    states = np.arange(3 * questions)
-    transitions = np.full((3 * questions, answers), END)
-    transitions[:questions] = states[:questions, None] + np.where(sure, questions, 2 * questions)
-    transitions[questions:, FILLER] = states[questions:]
-    own = np.repeat(np.arange(questions), COPIES)
-    labels = np.where(
-        generator.random(len(own)) < mislabelled, generator.integers(answers, size=len(own)), right[own]
-    )
-    task = Task(
-        name="answer_and_talk",
-        vocabulary=tuple("abcdefgh"[:answers]),
-        transitions=transitions,
-        prompts=tuple(f"{question}?" for question in own),
-        starts=own,
-        prompt_probs=np.full(len(own), 1.0 / len(own)),
-        max_length=budget,
-        ref_logits=ref_logits,
-        verify=partial(_judge, labels),
-        criteria=("correct",),
-        weights=np.ones(1),
-        settings={"updates": UPDATES, "prompts": 16, "group_size": 8},
-    )
-    asked = (labels.reshape(questions, COPIES, 1) == np.arange(answers)).mean(1)
-    return task, asked, sure
-
-
-def _judge(labels: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    correct: Floats = (tokens[..., 0] == labels[prompts][..., None])[..., None].astype(np.float64)
-    return correct
 
 
 def lengths(
@@ -108,9 +39,9 @@ def lengths(
     task, asked, sure = answer_and_talk(seed, sense=sense, luck=luck)
 
     def expected(logits: Floats) -> Floats:
-        return _expected_lengths(logits, asked, sure, task.max_length)
+        return expected_lengths(logits, asked, sure, task.max_length)
 
-    config = config_for(task, seeds=seeds, seed=seed, learning_rate=learning_rate)
+    config = config_for(task, updates=UPDATES, seeds=seeds, seed=seed, learning_rate=learning_rate)
     found = curves(task, recipe, config, ("correct",), lengths=lambda state: expected(state.params))
     growth = np.log(np.moveaxis(found["lengths"], 1, 0) / expected(task.ref_logits)[:, None, None])
     return summarized(
@@ -118,20 +49,7 @@ def lengths(
     )
 
 
-def _expected_lengths(logits: Floats, asked: Floats, sure: Bools, budget: int) -> Floats:
-    """(..., 2) tokens of a right and of a wrong completion: the answer, and filler until the budget ends it.
-
-    Token k + 2 is written if the k tokens between the answer and it were filler.
-    """
-    answers, *filler = np.split(policy_of(logits).probs, 3, axis=-2)
-    shares = np.stack(filler)[..., FILLER, None]
-    of_state = 1.0 + (shares[..., None] ** np.arange(budget - 1)).sum(-1)
-    length = np.where(sure, *of_state)
-    chance = answers * np.stack([asked, 1.0 - asked])[:, *(None,) * (logits.ndim - 2)]
-    expected = (chance * length).sum((-2, -1)) / chance.sum((-2, -1))
-    return np.moveaxis(expected, 0, -1)
-
-
+UPDATES = 200
 NO_KL = replace(GRPO, kl_coef=0.0)
 SEQUENCE_MEAN = replace(DR_GRPO, aggregate=GRPO.aggregate)
 GRPO_ARM, MEAN_ARM = "sequence mean, std (GRPO)", "sequence mean"
@@ -139,7 +57,7 @@ TOKEN_ARM, CONSTANT_ARM = "token mean, std", "constant (Dr. GRPO)"
 MARGIN = 0.1
 """A tenth of the length, nearly."""
 SENSES = {"never tells": 0.0, "tells half": 0.5, "always tells": 1.0}
-SERIES = {
+SERIES: Mapping[str, Mapping[str, Any]] = {
     "GRPO": {"recipe": NO_KL},
     "GRPO, right labels": {"recipe": NO_KL, "luck": False},
     "Dr. GRPO": {"recipe": DR_GRPO},
