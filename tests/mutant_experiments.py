@@ -13,6 +13,7 @@ from grpo_ref import (
     all_completions,
     clipped,
     fixed_length,
+    group_centered,
     group_normalized,
     importance_weighted,
     no_penalty,
@@ -59,6 +60,7 @@ def _unshared(experiment):
 
 MUTANTS = {
     "group_size": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_negated)))),
+    "std_division": Mutant(16, recipes(lambda r: replace(r, advantage=slot(group_centered)))),
     "curriculum": Mutant(16, _unshared),
     "rare_tokens": Mutant(16, recipes(_without_clip)),
     "overlong": Mutant(16, recipes(lambda r: replace(r, admit=slot(all_completions)))),
