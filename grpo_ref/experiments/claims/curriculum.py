@@ -25,11 +25,11 @@ from grpo_ref.learning.tasks.task import Task
 from grpo_ref.recipes import GRPO, Recipe
 from grpo_ref.training import train
 
-UPDATES, PROMPTS, GROUP = 80, 8, 8
-BUDGET = UPDATES * PROMPTS * GROUP
-"""Completions of a training without a filter, whose own are counted on top."""
-PLACES = tuple(BUDGET * part / 20 for part in range(1, 21))
-"""Numbers of completions at which arms are compared."""
+UPDATES = (20, 40, 80, 160)
+"""How long a training may be; a task draws one of them."""
+PROMPTS, GROUP = 8, 8
+PLACES = tuple(part / 20 for part in range(1, 21))
+"""Parts of the training, or of the completions that it takes without a filter."""
 HARDEST_ONLY = ((1.0, 1.0, 1.0),)
 POOL = ((1.0, 0.0, 1.0),)
 EASY_FIRST = ((0.5, 0.0, 0.5), (1.0, 0.0, 1.0))
@@ -58,21 +58,31 @@ def taught(
       config: fields of `TrainConfig`.
     """
     task, plain = drawn_chain(seed, shared=shared, even=even)
-    sizes = {"updates": UPDATES, "prompts": PROMPTS, "group_size": GROUP}
+    updates = int(np.random.default_rng([seed, 0, 2]).choice(UPDATES))
+    sizes = {"updates": updates, "prompts": PROMPTS, "group_size": GROUP}
     settings = config_for(task, seeds=seeds, seed=seed, **(sizes | config))
     state, rates = initial_state(task, settings), [pass_rates(plain, np.stack([task.ref_logits] * seeds))]
     for until, shortest, longest in schedule:
         state = replace(state, prompt_probs=np.tile(_between(task, shortest, longest), (seeds, 1)))
-        updates = round(until * UPDATES)
-        for update in train(task, recipe, replace(settings, updates=updates), state, metrics=()):
+        stage = replace(settings, updates=round(until * updates))
+        for update in train(task, recipe, stage, state, metrics=()):
             state = update.state
             rates.append(pass_rates(plain, state.params))
-    every = settings.refilter_every
-    judged = (every > 0) & (np.arange(UPDATES) % max(every, 1) == 0)
+    every = max(settings.refilter_every, 1)
+    judged = (settings.refilter_every > 0) & (np.arange(updates) % every == 0)
     cost = np.cumsum([0, *(GROUP * (PROMPTS + judged * len(task.prompts)))])
-    solved, pool = np.stack(rates, axis=-1)[:, -1], (np.stack(rates) * plain.prompt_probs).sum(-1).T
-    by_cost = np.stack([np.interp(PLACES, cost, one) for one in solved])
-    return summarized({"solved": solved[:, 1:], "pool": pool[:, 1:], "solved by completions": by_cost})
+    solved = np.stack(rates, axis=-1)[:, -1]
+    return summarized(
+        {
+            "solved": _at(solved, np.arange(updates + 1) / updates),
+            "solved by completions": _at(solved, cost / (updates * PROMPTS * GROUP)),
+        }
+    )
+
+
+def _at(curve: Floats, path: Floats) -> Floats:
+    """(S, places) a curve (S, U + 1) at `PLACES` of the path, from 0 before training."""
+    return np.stack([np.interp(PLACES, path, one) for one in curve])
 
 
 def _between(task: Task, shortest: float, longest: float) -> Floats:
@@ -85,7 +95,7 @@ def _between(task: Task, shortest: float, longest: float) -> Floats:
 
 
 NO_KL = replace(GRPO, kl_coef=0.0)
-RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0, 3.0), by="mean solved")
+RATES = Tuning("learning_rate", (0.1, 0.3, 1.0, 3.0, 10.0), by="final solved")
 MARGIN = 0.05
 
 
@@ -93,7 +103,7 @@ def _arm(schedule: tuple[tuple[float, float, float], ...], **settings: Any) -> A
     return tuned(taught, RATES, recipe=NO_KL, schedule=schedule, **settings)
 
 
-BY_UPDATE, BY_COMPLETION = "mean solved", "mean solved by completions"
+BY_UPDATE, BY_COMPLETION = "final solved", "final solved by completions"
 
 EXPERIMENT = Experiment(
     name="curriculum",
@@ -103,14 +113,15 @@ EXPERIMENT = Experiment(
     source="a book chapter on GRPO (2026, not public), sec. 7.4; curriculum sampling: Kimi k1.5"
     " (arXiv:2501.12599)",
     family=FAMILY,
-    run=f"There are {UPDATES} updates of {PROMPTS} x {GROUP} completions with Adam and without a KL penalty:"
-    " on the hardest prompt only; on the pool as it is; with only the shorter half of the lengths in the"
-    " first half of the training, or, in the hostile arm, only the longer half; and with the pool filtered"
-    f" every 10 updates by the pass rates of one group for each of its {COPIES} prompts of each length. This"
-    " is repeated with an even pool, and in the control with prompts that share no steps.",
-    measured="The probability that the hardest prompt is solved, computed from the policy, as a mean over"
-    f" the updates, by which the learning rate is chosen, and over the first {BUDGET} completions, those"
-    " that the filter spends included; and at the end (the last fifth).",
+    run=f"There are 20, 40, 80 or 160 updates, as drawn, of {PROMPTS} x {GROUP} completions with Adam and"
+    " without a KL penalty: on the hardest prompt only; on the pool as it is; with only the shorter half of"
+    " the lengths in the first half of the training, or, in the hostile arm, only the longer half; and with"
+    f" the pool filtered every 10 updates by the pass rates of one group for each of its {COPIES} prompts"
+    " of each length. This is repeated with an even pool, and in the control with prompts that share no"
+    " steps.",
+    measured="The probability that the hardest prompt is solved, computed from the policy: a mean over the"
+    " last fifth of the updates, by which the learning rate is chosen, and over the last fifth of the"
+    " completions of a training without a filter, those that the filter spends included.",
     arms={
         "hardest only": _arm(HARDEST_ONLY),
         "pool": _arm(POOL),
@@ -183,15 +194,17 @@ EXPERIMENT = Experiment(
         Curves(
             "solved by completions",
             "pass rate of the hardest prompt",
-            xlabel="completions",
+            xlabel="completions (share of those without a filter)",
             x=PLACES,
             arms=("hardest only", "pool", "easy first", "hard first", "filter", "even pool"),
         ),
         Grid(
-            "pass rate of the hardest prompt (mean over updates)",
+            "pass rate of the hardest prompt at the end",
             arms=("pool", "easy first", "hard first", "filter", "even pool"),
         ),
     ),
     remark="",
-    chosen="",
+    chosen="The first version of this experiment ran one task at one learning rate. The first measure on"
+    " the family was the mean over all updates, which counts the half in which the hardest prompt is"
+    " withheld; and all trainings had 80 updates, after which most were at their end.",
 )
