@@ -77,20 +77,23 @@ def _judge(labels: Integers, prompts: Integers, tokens: Integers, mask: Bools) -
     return correct
 
 
-def expected_lengths(logits: Floats, asked: Floats, sure: Bools, budget: int) -> Floats:
-    """(..., 2) tokens of a right and of a wrong completion: the answer, and filler until the budget ends it.
+def expected_lengths(logits: Floats, among: Floats, sure: Bools, budget: int) -> Floats:
+    """(..., M) expected tokens of some kinds of completions: the answer, and filler until the budget ends it.
 
     Token k + 2 is written if the k tokens between the answer and it were filler.
 
     Args:
       logits: (..., N, V) of the policy.
-      asked, sure: as returned by `answer_and_talk`.
+      among: (M, questions, V) the share of a question's prompts with which each answer is of the kind.
+      sure: (questions, V) as returned by `answer_and_talk`.
       budget: longest completion in tokens.
     """
     answers, *filler = np.split(policy_of(logits).probs, 3, axis=-2)
     shares = np.stack(filler)[..., FILLER, None]
-    of_state = 1.0 + (shares[..., None] ** np.arange(budget - 1)).sum(-1)
+    of_state = np.ones_like(shares)
+    for _ in range(budget - 1):
+        of_state = 1.0 + shares * of_state
     length = np.where(sure, *of_state)
-    chance = answers * np.stack([asked, 1.0 - asked])[:, *(None,) * (logits.ndim - 2)]
-    expected = (chance * length).sum((-2, -1)) / chance.sum((-2, -1))
-    return np.moveaxis(expected, 0, -1)
+    chance = answers[..., None, :, :] * among
+    expected: Floats = (chance * length[..., None, :, :]).sum((-2, -1)) / chance.sum((-2, -1))
+    return expected
