@@ -27,6 +27,7 @@ from grpo_ref.learning.state import TrainState
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import DR_GRPO, GRPO, LITE_PPO, Recipe
 
+GROUPS = (4, 8, 16, 32)
 BATCHES = 64
 """Groups of each question for its gradient."""
 RATES = (0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98)
@@ -36,11 +37,11 @@ HARD, EASY = 0.2, 0.8
 """A question is hard at first below the one pass rate, and easy above the other."""
 
 
-def gradients(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
+def gradients(*, recipe: Recipe, seeds: int, seed: int, group_size: int = 0) -> Measures:
     """How far a prompt of each pass rate moves its own policy, relative to a pass rate of one half."""
     generator = np.random.default_rng([seed, 0, 1])
     task = quiz(generator, np.array(RATES), mislabelled=0.0)
-    group_size = int(generator.choice([4, 8, 16, 32]))
+    group_size = group_size or int(generator.choice(GROUPS))
     prompts = np.tile(np.arange(len(task.prompts))[::COPIES], (seeds, BATCHES))
     shape = (*prompts.shape[1:], group_size, 1)
     uniforms = np.stack([np.random.default_rng([seed, run]).random(shape) for run in range(seeds)])
@@ -106,7 +107,7 @@ RECIPES = {
 OPTIMIZERS: Mapping[str, tuple[Mapping[str, Any], Sequence[float]]] = {
     "Adam": ({"optimizer": "adam"}, (0.1, 0.3, 1.0, 3.0, 10.0)),
     "SGD": ({"optimizer": "sgd"}, (3.0, 10.0, 30.0, 100.0, 300.0, 1000.0)),
-    "equal steps": ({"optimizer": "sgd", "max_grad_norm": 0.001}, (30.0, 100.0, 300.0, 1000.0, 3000.0)),
+    "equal steps": ({"optimizer": "sgd", "max_grad_norm": 0.001}, (300.0, 1000.0, 3000.0, 10000.0, 30000.0)),
 }
 """Settings and learning rates; steps are equally long where every gradient is cut to the same length."""
 SHOWN = ("divided, SGD", "only centered, SGD", "divided, equal steps", "only centered, equal steps")
@@ -143,6 +144,10 @@ EXPERIMENT = Experiment(
     " rates of all questions, and of those that are hard at first (below 20 %), computed from the policy:"
     " means over the updates. The learning rate is chosen by the mean of all questions.",
     arms={f"push, {name}": arm(gradients, recipe=recipe) for name, recipe in RECIPES.items()}
+    | {
+        f"push, divided, groups of {size}": arm(gradients, recipe=DIVIDED, group_size=size)
+        for size in (GROUPS[0], GROUPS[-1])
+    }
     | {"√(4p(1-p))": arm(theory, power=0.5), "4p(1-p)": arm(theory, power=1.0)}
     | {
         f"{name}, {optimizer}": _arm(name, optimizer)
@@ -181,6 +186,13 @@ EXPERIMENT = Experiment(
             "same",
             "push, only centered",
             0.05,
+        ),
+        _more(
+            "The larger the group, the more so: a hard prompt weighs more in groups of 32 than in groups of 4",
+            "log push at 5 %",
+            "push, divided, groups of 32",
+            "push, divided, groups of 4",
+            QUARTER,
         ),
         *(
             one
@@ -232,5 +244,5 @@ EXPERIMENT = Experiment(
     chosen="The first version of this experiment trained three prompts with steps of equal length. After a"
     " look at the family, pushes are compared by their logarithm, and a quarter more counts, since in small"
     " groups they differ by a factor rather than by a number; and the steps of equal length were added"
-    " again.",
+    " again, and groups of 4 and of 32.",
 )

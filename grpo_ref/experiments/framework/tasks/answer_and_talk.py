@@ -93,7 +93,7 @@ def expected_lengths(logits: Floats, among: Floats, sure: Bools, budget: int) ->
     of_state = np.ones_like(shares)
     for _ in range(budget - 1):
         of_state = 1.0 + shares * of_state
-    length = np.where(sure, *of_state)
+    length = np.where(sure, of_state[0], of_state[1])
     chance = answers[..., None, :, :] * among
     expected: Floats = (chance * length[..., None, :, :]).sum((-2, -1)) / chance.sum((-2, -1))
     return expected

@@ -15,9 +15,9 @@ COPIES = 20
 GAP = 2.0
 """Reward of a right answer over that of a wrong one, as between DAPO's 1 and -1."""
 FAMILY = (
-    "2 to 8 topics share nothing. The quick answer is right for 10 to 50 % of a topic's prompts; reasoning is"
+    "10 to 40 topics share nothing. The quick answer is right for 10 to 50 % of a topic's prompts; reasoning is"
     " right for all but 0 to 30 %, if sound, which at first it is in 60 to 95 % of cases. At first 20 to 80 %"
-    " of completions reason: 2 to 6 steps, before each of which the policy wanders for 0 to 4 tokens (means)."
+    " of completions reason: 2 to 5 steps, before each of which the policy wanders for 0.5 to 4 tokens (means)."
     " The budget then cuts 10 to 90 % of the reasoning, as drawn."
 )
 """How `reasoning` draws its tasks."""
@@ -38,9 +38,9 @@ def reasoning(seed: int, *, ample: bool = False, useless: bool = False) -> Task:
       A task with the criteria "correct" and "reasons", which is only watched.
     """
     generator = np.random.default_rng([seed, 0, 1])
-    topics, steps = int(generator.integers(2, 9)), int(generator.integers(2, 7))
+    topics, steps = int(generator.integers(10, 41)), int(generator.integers(2, 6))
     reason, sound = generator.uniform(0.2, 0.8), generator.uniform(0.6, 0.95)
-    onward, cut = 1.0 / (1.0 + generator.uniform(0.0, 4.0)), generator.uniform(0.1, 0.9)
+    onward, cut = 1.0 / (1.0 + generator.uniform(0.5, 4.0)), generator.uniform(0.1, 0.9)
     quick, mislabelled = generator.uniform(0.1, 0.5), generator.uniform(0.0, 0.3)
     if useless:
         quick, mislabelled = 0.55 + 0.7 * quick, 0.5
@@ -52,7 +52,7 @@ def reasoning(seed: int, *, ample: bool = False, useless: bool = False) -> Task:
     transitions[-1] = END
     offsets = np.arange(topics) * states
     of_topics = np.where(transitions == END, END, transitions + offsets[:, None, None])
-    shares = np.array([reason, *[min(onward, 0.99)] * steps, sound])
+    shares = np.array([reason, *[onward] * steps, sound])
     ref_logits = np.stack([np.log(shares / (1.0 - shares)), np.zeros(states)], axis=-1)
     easy = generator.random(topics * COPIES) < quick
     conclusions = np.where(generator.random(topics * COPIES) < mislabelled, NO, YES)
@@ -68,7 +68,7 @@ def reasoning(seed: int, *, ample: bool = False, useless: bool = False) -> Task:
         verify=partial(_judge, easy, conclusions, steps),
         criteria=("correct", "reasons"),
         weights=np.array([GAP, 0.0]),
-        settings={"updates": 80, "prompts": 16, "group_size": 8},
+        settings={"updates": 60, "prompts": 16, "group_size": 8},
     )
 
 
