@@ -188,7 +188,7 @@ EXPERIMENT = Experiment(
             0.05,
         ),
         _more(
-            "The larger the group, the more so: a hard prompt weighs more in groups of 32 than in groups of 4",
+            "The larger the group, the more so: a hard prompt weighs more in groups of 32 than of 4",
             "log push at 5 %",
             "push, divided, groups of 32",
             "push, divided, groups of 4",

@@ -15,10 +15,10 @@ COPIES = 20
 GAP = 2.0
 """Reward of a right answer over that of a wrong one, as between DAPO's 1 and -1."""
 FAMILY = (
-    "10 to 40 topics share nothing. The quick answer is right for 10 to 50 % of a topic's prompts; reasoning is"
-    " right for all but 0 to 30 %, if sound, which at first it is in 60 to 95 % of cases. At first 20 to 80 %"
-    " of completions reason: 2 to 5 steps, before each of which the policy wanders for 0.5 to 4 tokens (means)."
-    " The budget then cuts 10 to 90 % of the reasoning, as drawn."
+    "10 to 40 topics share nothing. The quick answer is right for 10 to 50 % of a topic's prompts; reasoning"
+    " is right for all but 0 to 30 %, if sound, which at first it is in 60 to 95 % of cases. At first 20 to"
+    " 80 % of completions reason: 2 to 5 steps, before each of which the policy wanders for 0.5 to 4 tokens"
+    " (means). The budget then cuts 10 to 90 % of the reasoning, as drawn."
 )
 """How `reasoning` draws its tasks."""
 
