@@ -42,7 +42,7 @@ def taught(
     recipe: Recipe,
     schedule: Sequence[tuple[float, float, float]],
     shared: bool = True,
-    even: bool = False,
+    chance: float = 0.0,
     seeds: int,
     seed: int,
     **config: Any,
@@ -53,11 +53,11 @@ def taught(
       recipe: the algorithm.
       schedule: stages (part of the training at which it ends, lengths from and to) of the prompts that are
         drawn; lengths as parts of the longest.
-      shared, even: of the task.
+      shared, chance: of the task.
       seeds, seed: independent runs, and the base of their random numbers and of the task.
       config: fields of `TrainConfig`.
     """
-    task, plain = drawn_chain(seed, shared=shared, even=even)
+    task, plain = drawn_chain(seed, shared=shared, chance=chance)
     updates = int(np.random.default_rng([seed, 0, 2]).choice(UPDATES))
     sizes = {"updates": updates, "prompts": PROMPTS, "group_size": GROUP}
     settings = config_for(task, seeds=seeds, seed=seed, **(sizes | config))
@@ -97,6 +97,8 @@ def _between(task: Task, shortest: float, longest: float) -> Floats:
 NO_KL = replace(GRPO, kl_coef=0.0)
 RATES = Tuning("learning_rate", (0.1, 0.3, 1.0, 3.0, 10.0), by="final solved")
 MARGIN = 0.05
+HOPELESS = 1e-8
+"""A chance that no training here has completions enough for."""
 
 
 def _arm(schedule: tuple[tuple[float, float, float], ...], **settings: Any) -> Arm:
@@ -117,8 +119,8 @@ EXPERIMENT = Experiment(
     " without a KL penalty: on the hardest prompt only; on the pool as it is; with only the shorter half of"
     " the lengths in the first half of the training, or, in the hostile arm, only the longer half; and with"
     f" the pool filtered every 10 updates by the pass rates of one group for each of its {COPIES} prompts"
-    " of each length. This is repeated with an even pool, and in the control with prompts that share no"
-    " steps.",
+    " of each length. This is repeated where the hardest prompt is solved at first with a chance of 1e-8"
+    " (hopeless), and in the control with prompts that share no steps.",
     measured="The probability that the hardest prompt is solved, computed from the policy: a mean over the"
     " last fifth of the updates, by which the learning rate is chosen, and over the last fifth of the"
     " completions of a training without a filter, those that the filter spends included.",
@@ -128,8 +130,10 @@ EXPERIMENT = Experiment(
         "easy first": _arm(EASY_FIRST),
         "hard first": _arm(HARD_FIRST),
         "filter": _arm(POOL, **FILTER),
-        "even pool": _arm(POOL, even=True),
-        "even pool, easy first": _arm(EASY_FIRST, even=True),
+        "hopeless, hardest only": _arm(HARDEST_ONLY, chance=HOPELESS),
+        "hopeless, pool": _arm(POOL, chance=HOPELESS),
+        "hopeless, easy first": _arm(EASY_FIRST, chance=HOPELESS),
+        "hopeless, filter": _arm(POOL, chance=HOPELESS, **FILTER),
         "own steps, pool": _arm(POOL, shared=False),
         "own steps, easy first": _arm(EASY_FIRST, shared=False),
         "own steps, filter": _arm(POOL, shared=False, **FILTER),
@@ -166,11 +170,27 @@ EXPERIMENT = Experiment(
         ),
         Prediction("Hard prompts first do harm", BY_UPDATE, "hard first", "less", "pool", MARGIN),
         Prediction(
-            "Easy prompts first help as well if no length is rarer than another",
+            "Where it is hopeless at first, the hardest prompt teaches nothing on its own",
             BY_UPDATE,
-            "even pool, easy first",
+            "hopeless, hardest only",
+            "same",
+            0.0,
+            MARGIN,
+        ),
+        Prediction(
+            "Where it is hopeless at first, it is learned better with easy prompts first",
+            BY_UPDATE,
+            "hopeless, easy first",
             "more",
-            "even pool",
+            "hopeless, pool",
+            MARGIN,
+        ),
+        Prediction(
+            "Where it is hopeless at first, it is learned better with the filter",
+            BY_UPDATE,
+            "hopeless, filter",
+            "more",
+            "hopeless, pool",
             MARGIN,
         ),
         Prediction(
@@ -196,15 +216,23 @@ EXPERIMENT = Experiment(
             "pass rate of the hardest prompt",
             xlabel="completions (share of those without a filter)",
             x=PLACES,
-            arms=("hardest only", "pool", "easy first", "hard first", "filter", "even pool"),
+            arms=("hardest only", "pool", "easy first", "hard first", "filter"),
         ),
         Grid(
             "pass rate of the hardest prompt at the end",
-            arms=("pool", "easy first", "hard first", "filter", "even pool"),
+            arms=("pool", "easy first", "hard first", "filter"),
+        ),
+        Curves(
+            "solved by completions",
+            "pass rate where it is 1e-8 at first",
+            xlabel="completions (share of those without a filter)",
+            x=PLACES,
+            arms=("hopeless, hardest only", "hopeless, pool", "hopeless, easy first", "hopeless, filter"),
         ),
     ),
     remark="",
     chosen="The first version of this experiment ran one task at one learning rate. The first measure on"
     " the family was the mean over all updates, which counts the half in which the hardest prompt is"
-    " withheld; and all trainings had 80 updates, after which most were at their end.",
+    " withheld; and all trainings had 80 updates, after which most were at their end. The hopeless tasks"
+    " were added when it was seen that easy prompts first help where the chance is smallest.",
 )

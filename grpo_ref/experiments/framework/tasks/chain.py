@@ -83,13 +83,13 @@ def pass_rates(task: Task, logits: Floats) -> Floats:
     return rates
 
 
-def drawn_chain(seed: int, *, shared: bool = True, even: bool = False) -> tuple[Task, Task]:
+def drawn_chain(seed: int, *, shared: bool = True, chance: float = 0.0) -> tuple[Task, Task]:
     """A task of the family: `COPIES` of each prompt of a chain, some of which need another move somewhere.
 
     Args:
       seed: of the task.
       shared: as in `chain`.
-      even: whether all lengths are drawn equally often.
+      chance: with which the hardest prompt is solved at first; 0 to draw it.
 
     Returns:
       The task; and the chain without copies and wrong labels, for `pass_rates`.
@@ -97,13 +97,9 @@ def drawn_chain(seed: int, *, shared: bool = True, even: bool = False) -> tuple[
     generator = np.random.default_rng([seed, 0, 1])
     longest, moves = int(generator.integers(4, 11)), int(generator.integers(2, 6))
     hardest_share, mislabelled = generator.uniform(0.1, 0.9), generator.uniform(0.0, 0.2)
-    log_odds = _log_odds(generator, longest, moves)
-    plain = chain(
-        longest=longest,
-        moves=moves,
-        hardest_share=1.0 / longest if even else hardest_share,
-        shared=shared,
-    )
+    drawn = np.exp(generator.uniform(np.log(1e-6), np.log(1e-2)))
+    log_odds = _log_odds(generator, longest, moves, chance or drawn)
+    plain = chain(longest=longest, moves=moves, hardest_share=hardest_share, shared=shared)
     steps = np.arange(len(plain.ref_logits)) % longest
     plain = replace(plain, ref_logits=np.where(np.arange(moves) == RIGHT, log_odds[steps, None], 0.0))
     own = np.repeat(np.arange(longest), COPIES)
@@ -121,9 +117,8 @@ def drawn_chain(seed: int, *, shared: bool = True, even: bool = False) -> tuple[
     return task, plain
 
 
-def _log_odds(generator: np.random.Generator, longest: int, moves: int) -> Floats:
+def _log_odds(generator: np.random.Generator, longest: int, moves: int, chance: float) -> Floats:
     """(longest,) logit of the right move in each step, the others' being 0; together they give the chance."""
-    chance = np.exp(generator.uniform(np.log(1e-6), np.log(1e-2)))
     step = chance ** (1.0 / longest)
     noise = 0.5 * generator.normal(size=longest)
     odds: Floats = np.log((moves - 1) * step / (1.0 - step)) + noise - noise.mean()
