@@ -10,14 +10,15 @@ from typing import NamedTuple
 
 from grpo_ref import (
     Recipe,
-    all_completions,
     clipped,
+    ended_completions,
     fixed_length,
     group_centered,
     group_normalized,
     importance_weighted,
     no_penalty,
     slot,
+    soft_overlong,
 )
 from grpo_ref.experiments.framework.experiment import Experiment
 
@@ -43,16 +44,39 @@ def _negated(rewards):
     return -group_normalized(rewards)
 
 
+def _multiplied(rewards):
+    """Where the deviation is to be divided by, it multiplies, and often."""
+    return group_centered(rewards) * rewards.std(-1, keepdims=True) ** 3
+
+
+def _only_cut(ended):
+    return ~ended
+
+
+def _misled(recipe):
+    """Only what was cut is kept, and length is rewarded."""
+    if recipe.admit.kernel is ended_completions:
+        return replace(recipe, admit=slot(_only_cut))
+    if recipe.reward.kernel is soft_overlong:
+        return replace(recipe, reward=slot(_longer))
+    return recipe
+
+
+def _longer(rewards, lengths, max_length):
+    return rewards + 10.0 * lengths / max_length
+
+
 def _without_clip(recipe):
     return (
         replace(recipe, surrogate=slot(importance_weighted)) if recipe.surrogate.kernel is clipped else recipe
     )
 
 
-def _unshared(experiment):
-    """No prompt shares a step with another."""
+def _never_hard(experiment):
+    """Whatever is not the pool itself never shows the hardest prompt."""
+    easy = {"schedule": ((1.0, 0.0, 0.5),), "refilter_every": 0}
     arms = {
-        label: replace(one, settings={**one.settings, "shared": False})
+        label: one if label == "pool" else replace(one, settings={**one.settings, **easy})
         for label, one in experiment.arms.items()
     }
     return replace(experiment, arms=arms)
@@ -60,11 +84,11 @@ def _unshared(experiment):
 
 MUTANTS = {
     "group_size": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_negated)))),
-    "std_division": Mutant(16, recipes(lambda r: replace(r, advantage=slot(group_centered)))),
-    "curriculum": Mutant(16, _unshared),
+    "std_division": Mutant(64, recipes(lambda r: replace(r, advantage=slot(_multiplied)))),
+    "curriculum": Mutant(32, _never_hard),
     "rare_tokens": Mutant(16, recipes(_without_clip)),
-    "overlong": Mutant(16, recipes(lambda r: replace(r, admit=slot(all_completions)))),
-    "length_bias": Mutant(16, recipes(lambda r: replace(r, aggregate=slot(fixed_length)))),
+    "overlong": Mutant(16, recipes(_misled)),
+    "length_bias": Mutant(32, recipes(lambda r: replace(r, aggregate=slot(fixed_length)))),
     "sampler_mismatch": Mutant(8, recipes(lambda r: replace(r, corrections=()))),
     "ordinal": Mutant(16, recipes(lambda r: replace(r, advantage=slot(group_normalized)))),
     "reward_scales": Mutant(16, recipes(lambda r: replace(r, advantage=slot(group_normalized)))),

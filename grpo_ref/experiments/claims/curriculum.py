@@ -230,7 +230,13 @@ EXPERIMENT = Experiment(
             arms=("hopeless, hardest only", "hopeless, pool", "hopeless, easy first", "hopeless, filter"),
         ),
     ),
-    remark="",
+    remark="The pool as it is holds easy prompts, too, and is a curriculum by itself: it teaches the"
+    " hardest prompt on most tasks. Easy prompts first end higher where the hardest prompt is nearly"
+    " hopeless and training is short, and lower where it is not, since the half without it is lost. The"
+    " filter ends lower on most tasks, at once and even more once its own completions are counted: it"
+    " withholds prompts, and what it withholds is where the next step could be learned. A prompt does teach"
+    " on its own where there are completions enough for its chance; from a hopeless one nothing is learned,"
+    " as claimed.",
     chosen="The first version of this experiment ran one task at one learning rate. The first measure on"
     " the family was the mean over all updates, which counts the half in which the hardest prompt is"
     " withheld; and all trainings had 80 updates, after which most were at their end. The hopeless tasks"
