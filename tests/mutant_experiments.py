@@ -90,7 +90,7 @@ MUTANTS = {
     "overlong": Mutant(16, recipes(_misled)),
     "length_bias": Mutant(32, recipes(lambda r: replace(r, aggregate=slot(fixed_length)))),
     "sampler_mismatch": Mutant(8, recipes(lambda r: replace(r, corrections=()))),
-    "ordinal": Mutant(16, recipes(lambda r: replace(r, advantage=slot(group_normalized)))),
+    "ordinal": Mutant(64, recipes(lambda r: replace(r, advantage=slot(group_normalized)))),
     "reward_scales": Mutant(16, recipes(lambda r: replace(r, advantage=slot(group_normalized)))),
     "kl_estimators": Mutant(16, recipes(lambda r: replace(r, penalty=slot(no_penalty)))),
 }

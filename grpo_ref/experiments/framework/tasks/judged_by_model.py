@@ -15,8 +15,9 @@ JITTER = 1e-3
 FAMILY = (
     "4 to 24 prompts share nothing; completions have 1 to 4 tokens out of 4 to 10, each with a quality that"
     " is uniform from 0 to 1, and the hidden quality is their mean. Groups have 4, 8 or 16 completions. The"
-    " distortion is ±exp(±k quality), in the order of the quality, k from 5 to 60; errors, one for each text,"
-    " have a scale of 0.02 to 0.5 (both log-uniform); a test is passed by 5 to 50 % of all texts."
+    " distortion is (exp(k quality) - 1)/(exp(k) - 1), which keeps the order and the bounds, k from 3 to 30 or"
+    " from -30 to -3; errors, one for each text, have a scale of 0.02 to 0.5 (all log-uniform); a test is"
+    " passed by 5 to 50 % of all texts."
 )
 """How `judged_by_model` draws its tasks."""
 
@@ -37,7 +38,7 @@ def judged_by_model(seed: int, scores: Scores) -> Task:
     generator = np.random.default_rng([seed, 0, 1])
     prompts, choices = int(generator.integers(4, 25)), int(generator.integers(4, 11))
     length, group_size = int(generator.integers(1, 5)), int(generator.choice([4, 8, 16]))
-    steepness = generator.choice([-1.0, 1.0]) * np.exp(generator.uniform(np.log(5.0), np.log(60.0)))
+    steepness = generator.choice([-1.0, 1.0]) * np.exp(generator.uniform(np.log(3.0), np.log(30.0)))
     noise, passes = np.exp(generator.uniform(np.log(0.02), np.log(0.5))), generator.uniform(0.05, 0.5)
     qualities = generator.random((prompts, length, choices))
     ref_logits = 0.5 * generator.normal(size=(prompts * length, choices))
@@ -90,7 +91,7 @@ def _judge(
     quality = _quality(qualities, prompts, tokens)
     text = (tokens * qualities.shape[-1] ** np.arange(tokens.shape[-1])).sum(-1)
     score = {
-        "distorted": np.sign(steepness) * np.exp(steepness * quality),
+        "distorted": np.expm1(steepness * quality) / np.expm1(steepness),
         "binary": (quality >= mark).astype(np.float64),
         "jittered": (quality >= mark).astype(np.float64),
     }.get(scores, quality)
