@@ -15,8 +15,8 @@ JITTER = 1e-3
 FAMILY = (
     "4 to 24 prompts share nothing; completions have 1 to 4 tokens out of 4 to 10, each with a quality that"
     " is uniform from 0 to 1, and the hidden quality is their mean. Groups have 4, 8 or 16 completions. The"
-    " distortion is (exp(k quality) - 1)/(exp(k) - 1), which keeps the order and the bounds, k from 3 to 30 or"
-    " from -30 to -3; errors, one for each text, have a scale of 0.02 to 0.5 (all log-uniform); a test is"
+    " distortion is (exp(k quality) - 1)/(exp(k) - 1), which keeps the order and the bounds, k from 3 to 30"
+    " or from -30 to -3; errors, one for each text, have a scale of 0.02 to 0.5 (all log-uniform); a test is"
     " passed by 5 to 50 % of all texts."
 )
 """How `judged_by_model` draws its tasks."""
