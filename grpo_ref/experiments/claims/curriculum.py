@@ -231,12 +231,11 @@ EXPERIMENT = Experiment(
         ),
     ),
     remark="The pool as it is holds easy prompts, too, and is a curriculum by itself: it teaches the"
-    " hardest prompt on most tasks. Easy prompts first end higher where the hardest prompt is nearly"
-    " hopeless and training is short, and lower where it is not, since the half without it is lost. The"
-    " filter ends lower on most tasks, at once and even more once its own completions are counted: it"
-    " withholds prompts, and what it withholds is where the next step could be learned. A prompt does teach"
-    " on its own where there are completions enough for its chance; from a hopeless one nothing is learned,"
-    " as claimed.",
+    " hardest prompt on most tasks. Easy prompts first end higher on some tasks and lower on others, since"
+    " half of the training is without the hardest prompt; even hard prompts first do no harm to speak of."
+    " The filter ends lower on most tasks, and even lower once its own completions are counted: what it"
+    " withholds as too hard is where the next step would be learned. From a hopeless prompt alone nothing"
+    " is learned, as claimed, but one that is solved once in a thousand attempts does teach on its own.",
     chosen="The first version of this experiment ran one task at one learning rate. The first measure on"
     " the family was the mean over all updates, which counts the half in which the hardest prompt is"
     " withheld; and all trainings had 80 updates, after which most were at their end. The hopeless tasks"

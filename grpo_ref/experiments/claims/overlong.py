@@ -32,7 +32,7 @@ BATCHES = 64
 """Batches from which the gradient at the start is estimated."""
 
 
-def studied(*, recipe: Recipe, learning_rate: float, seeds: int, seed: int, **task: bool) -> Measures:
+def studied(*, recipe: Recipe, learning_rate: float, seeds: int, seed: int, **task: Any) -> Measures:
     """Train on a drawn task."""
     made = reasoning(seed, **task)
     config = config_for(made, seeds=seeds, seed=seed, learning_rate=learning_rate)
@@ -79,7 +79,7 @@ PUNISHED, FILTERED, RAMP = "counts as wrong", "left out", "soft punishment"
 MARGIN = 0.02
 
 
-def _arm(recipe: Recipe, **task: bool) -> Arm:
+def _arm(recipe: Recipe, **task: Any) -> Arm:
     rates = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0, 3.0), by="mean correct")
     return tuned(studied, rates, recipe=recipe, **task)
 
@@ -94,9 +94,9 @@ EXPERIMENT = Experiment(
     family=FAMILY,
     run="There are 60 updates of 16 x 8 completions with Adam: GRPO with the token mean and without a KL"
     " penalty. Completions that are cut count as wrong, or are left out (overlong filtering), or count as"
-    " wrong while length is punished in the last fifth of the budget. In the control the budget cuts less"
-    " than 1 % of the reasoning at first. In the hostile tasks reasoning is of no use: it is right for half"
-    " of the prompts, and the quick answer for more.",
+    " wrong while length is punished in the last fifth of the budget. In the control the budget cuts about"
+    " 1 % of the reasoning at first, and in tight tasks 90 %. In the hostile tasks reasoning is of no use:"
+    " it is right for half of the prompts, and the quick answer for more.",
     measured="The share of right answers, as sampled at temperature 1: a mean over the updates, by which"
     " the learning rate is chosen, and its largest fall below its best so far (means of 5 updates). The"
     " share of completions that are cut. At the start, the gradient of one batch: its standard deviation"
@@ -106,8 +106,10 @@ EXPERIMENT = Experiment(
         PUNISHED: _arm(BASE),
         FILTERED: _arm(FILTER),
         RAMP: _arm(SOFT),
-        f"{PUNISHED}, ample": _arm(BASE, ample=True),
-        f"{FILTERED}, ample": _arm(FILTER, ample=True),
+        f"{PUNISHED}, ample": _arm(BASE, cut=0.01),
+        f"{FILTERED}, ample": _arm(FILTER, cut=0.01),
+        f"{PUNISHED}, tight": _arm(BASE, cut=0.9),
+        f"{FILTERED}, tight": _arm(FILTER, cut=0.9),
         f"{PUNISHED}, useless": _arm(BASE, useless=True),
         f"{FILTERED}, useless": _arm(FILTER, useless=True),
         f"{PUNISHED}, start": arm(at_start, recipe=BASE),
@@ -173,6 +175,14 @@ EXPERIMENT = Experiment(
             MARGIN,
         ),
         Prediction(
+            "Where nine tenths of the reasoning are cut at first, leaving them out gives more right answers",
+            "mean correct",
+            f"{FILTERED}, tight",
+            "more",
+            f"{PUNISHED}, tight",
+            MARGIN,
+        ),
+        Prediction(
             "Where reasoning is of no use, leaving cut completions out does harm",
             "mean correct",
             f"{FILTERED}, useless",
@@ -187,11 +197,11 @@ EXPERIMENT = Experiment(
         Grid("right answers (mean over updates)", arms=(PUNISHED, FILTERED, RAMP)),
     ),
     remark="It hardly matters whether cut completions count as wrong or are left out. As claimed, leaving"
-    " them out pushes more toward reasoning, and it pays where the budget cuts most of the reasoning at"
-    " first; but to count them as wrong also teaches to be brief, and that is learned sooner. A soft"
-    " punishment does harm on every task, and most where the budget is tight: it makes sound reasoning in"
+    " them out pushes more toward reasoning at the start; but to count them as wrong also teaches to be"
+    " brief, and fewer are cut then. A soft punishment does harm on every task: it makes sound reasoning in"
     " the last fifth of the budget worth less than a quick answer. Masked completions still enter the mean"
     " and the standard deviation of their group.",
     chosen="The first version of this experiment ran one task, after about a dozen were tried. The first"
-    " family had few topics, in which hardly any completion was cut after a few updates.",
+    " family had few topics, in which hardly any completion was cut after a few updates. The tight tasks"
+    " were added after a look at the second, where filtering seemed to pay on these.",
 )

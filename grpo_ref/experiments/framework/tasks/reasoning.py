@@ -23,7 +23,7 @@ FAMILY = (
 """How `reasoning` draws its tasks."""
 
 
-def reasoning(seed: int, *, ample: bool = False, useless: bool = False) -> Task:
+def reasoning(seed: int, *, cut: float = 0.0, useless: bool = False) -> Task:
     """Answer at once, right for some prompts of a topic, or reason, which is right for most if it is sound.
 
     Reasoning takes some steps; before each step the policy may wander for as many tokens as it likes, and the
@@ -31,7 +31,7 @@ def reasoning(seed: int, *, ample: bool = False, useless: bool = False) -> Task:
 
     Args:
       seed: of the task.
-      ample: whether the budget cuts less than 1 % of the reasoning at first.
+      cut: share of the reasoning that the budget cuts at first; 0 to draw it.
       useless: whether reasoning is right for half of the prompts only, and the quick answer for 60 to 90 %.
 
     Returns:
@@ -40,7 +40,7 @@ def reasoning(seed: int, *, ample: bool = False, useless: bool = False) -> Task:
     generator = np.random.default_rng([seed, 0, 1])
     topics, steps = int(generator.integers(10, 41)), int(generator.integers(2, 6))
     reason, sound = generator.uniform(0.2, 0.8), generator.uniform(0.6, 0.95)
-    onward, cut = 1.0 / (1.0 + generator.uniform(0.5, 4.0)), generator.uniform(0.1, 0.9)
+    onward, drawn = 1.0 / (1.0 + generator.uniform(0.5, 4.0)), generator.uniform(0.1, 0.9)
     quick, mislabelled = generator.uniform(0.1, 0.5), generator.uniform(0.0, 0.3)
     if useless:
         quick, mislabelled = 0.55 + 0.7 * quick, 0.5
@@ -63,7 +63,7 @@ def reasoning(seed: int, *, ample: bool = False, useless: bool = False) -> Task:
         prompts=tuple(f"{topic}:" for topic in range(topics) for _ in range(COPIES)),
         starts=np.repeat(offsets, COPIES) + CHOICE,
         prompt_probs=np.full(topics * COPIES, 1.0 / (topics * COPIES)),
-        max_length=int(np.quantile(lengths, 0.99 if ample else 1.0 - cut, method="lower")),
+        max_length=int(np.quantile(lengths, 1.0 - (cut or drawn), method="lower")),
         ref_logits=np.tile(ref_logits, (topics, 1)),
         verify=partial(_judge, easy, conclusions, steps),
         criteria=("correct", "reasons"),
