@@ -17,6 +17,7 @@ from grpo_ref import (
     group_normalized,
     importance_weighted,
     no_penalty,
+    ranked,
     slot,
     soft_overlong,
 )
@@ -47,6 +48,15 @@ def _negated(rewards):
 def _multiplied(rewards):
     """Where the deviation is to be divided by, it multiplies, and often."""
     return group_centered(rewards) * rewards.std(-1, keepdims=True) ** 3
+
+
+def _lowest_first(recipe):
+    """Ranks that start at the worst."""
+    return replace(recipe, advantage=slot(_reversed)) if recipe.advantage.kernel is ranked else recipe
+
+
+def _reversed(rewards):
+    return ranked(-rewards)
 
 
 def _only_cut(ended):
@@ -90,7 +100,7 @@ MUTANTS = {
     "overlong": Mutant(16, recipes(_misled)),
     "length_bias": Mutant(32, recipes(lambda r: replace(r, aggregate=slot(fixed_length)))),
     "sampler_mismatch": Mutant(8, recipes(lambda r: replace(r, corrections=()))),
-    "ordinal": Mutant(64, recipes(lambda r: replace(r, advantage=slot(group_normalized)))),
+    "ordinal": Mutant(16, recipes(_lowest_first)),
     "reward_scales": Mutant(16, recipes(lambda r: replace(r, advantage=slot(group_normalized)))),
     "kl_estimators": Mutant(16, recipes(lambda r: replace(r, penalty=slot(no_penalty)))),
 }
