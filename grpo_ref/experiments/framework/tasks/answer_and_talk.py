@@ -90,10 +90,10 @@ def expected_lengths(logits: Floats, among: Floats, sure: Bools, budget: int) ->
     """
     answers, *filler = np.split(policy_of(logits).probs, 3, axis=-2)
     shares = np.stack(filler)[..., FILLER, None]
-    of_state = np.ones_like(shares)
+    of_state = np.zeros_like(shares)
     for _ in range(budget - 1):
         of_state = 1.0 + shares * of_state
-    length = np.where(sure, of_state[0], of_state[1])
+    length = 1.0 + np.where(sure, of_state[0], of_state[1])
     chance = answers[..., None, :, :] * among
     expected: Floats = (chance * length[..., None, :, :]).sum((-2, -1)) / chance.sum((-2, -1))
     return expected
