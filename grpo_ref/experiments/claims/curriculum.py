@@ -232,10 +232,10 @@ EXPERIMENT = Experiment(
     ),
     remark="The pool as it is holds easy prompts, too, and is a curriculum by itself: it teaches the"
     " hardest prompt on most tasks. Easy prompts first end higher on some tasks and lower on others, since"
-    " half of the training is without the hardest prompt; even hard prompts first do no harm to speak of."
-    " The filter ends lower on most tasks, and even lower once its own completions are counted: what it"
+    " half of the training is without the hardest prompt; even hard prompts first are not seen to do harm."
+    " The filter ends lower on most tasks, and lower still once its own completions are counted: what it"
     " withholds as too hard is where the next step would be learned. From a hopeless prompt alone nothing"
-    " is learned, as claimed, but one that is solved once in a thousand attempts does teach on its own.",
+    " is learned, as claimed, but one that is solved now and then does teach on its own.",
     chosen="The first version of this experiment ran one task at one learning rate. The first measure on"
     " the family was the mean over all updates, which counts the half in which the hardest prompt is"
     " withheld; and all trainings had 80 updates, after which most were at their end. The hopeless tasks"
