@@ -10,6 +10,7 @@ from grpo_ref.arrays import Floats
 from grpo_ref.experiments.framework.experiment import (
     Arm,
     Curves,
+    Expectation,
     Experiment,
     Grid,
     Measures,
@@ -107,6 +108,19 @@ def _arm(schedule: tuple[tuple[float, float, float], ...], **settings: Any) -> A
 
 BY_UPDATE, BY_COMPLETION = "final solved", "final solved by completions"
 
+
+def _of(
+    says: str,
+    left: str,
+    expect: Expectation,
+    right: str | float,
+    *,
+    measure: str = BY_UPDATE,
+    main: bool = False,
+) -> Prediction:
+    return Prediction(says, measure, left, expect, right, MARGIN, main)
+
+
 EXPERIMENT = Experiment(
     name="curriculum",
     group="advantages",
@@ -139,75 +153,35 @@ EXPERIMENT = Experiment(
         "own steps, filter": _arm(POOL, shared=False, **FILTER),
     },
     predictions=(
-        Prediction(
-            "With easy prompts first the hardest is learned better than from the pool as it is",
-            BY_UPDATE,
-            "easy first",
-            "more",
-            "pool",
-            MARGIN,
-            main=True,
-        ),
-        Prediction(
-            "With the filter it is, too, update by update",
-            BY_UPDATE,
-            "filter",
-            "more",
-            "pool",
-            MARGIN,
-            main=True,
-        ),
-        Prediction(
-            "With the filter it is, too, completion by completion",
-            BY_COMPLETION,
-            "filter",
-            "more",
-            "pool",
-            MARGIN,
-        ),
-        Prediction(
-            "On its own the hardest prompt teaches nothing", "final solved", "hardest only", "same", 0.0, 0.05
-        ),
-        Prediction("Hard prompts first do harm", BY_UPDATE, "hard first", "less", "pool", MARGIN),
-        Prediction(
-            "Where it is hopeless at first, the hardest prompt teaches nothing on its own",
-            BY_UPDATE,
-            "hopeless, hardest only",
-            "same",
-            0.0,
-            MARGIN,
-        ),
-        Prediction(
-            "Where it is hopeless at first, it is learned better with easy prompts first",
-            BY_UPDATE,
+        _of("With easy prompts first the hardest is learned better", "easy first", "more", "pool", main=True),
+        _of("With the filter it is, too, update by update", "filter", "more", "pool", main=True),
+        _of("With the filter it is, too, by completions", "filter", "more", "pool", measure=BY_COMPLETION),
+        _of("On its own the hardest prompt teaches nothing", "hardest only", "same", 0.0),
+        _of("Hard prompts first do harm", "hard first", "less", "pool"),
+        _of("Hopeless at first, it teaches nothing on its own", "hopeless, hardest only", "same", 0.0),
+        _of(
+            "Hopeless at first, it is learned better with easy prompts first",
             "hopeless, easy first",
             "more",
             "hopeless, pool",
-            MARGIN,
         ),
-        Prediction(
-            "Where it is hopeless at first, it is learned better with the filter",
-            BY_UPDATE,
+        _of(
+            "Hopeless at first, it is learned better with the filter",
             "hopeless, filter",
             "more",
             "hopeless, pool",
-            MARGIN,
         ),
-        Prediction(
+        _of(
             "Control: where prompts share no steps, easy ones first do not matter",
-            BY_UPDATE,
             "own steps, easy first",
             "same",
             "own steps, pool",
-            MARGIN,
         ),
-        Prediction(
+        _of(
             "Control: where prompts share no steps, the filter does not matter",
-            BY_UPDATE,
             "own steps, filter",
             "same",
             "own steps, pool",
-            MARGIN,
         ),
     ),
     panels=(

@@ -155,21 +155,16 @@ EXPERIMENT = Experiment(
         for name in ("divided", "only centered")
     },
     predictions=(
-        _more(
-            "The division gives hard prompts more weight",
-            "log push at 5 %",
-            "push, divided",
-            "push, only centered",
-            QUARTER,
-            main=True,
-        ),
-        _more(
-            "The division gives easy prompts more weight",
-            "log push at 95 %",
-            "push, divided",
-            "push, only centered",
-            QUARTER,
-            main=True,
+        *(
+            _more(
+                f"The division gives {kind} prompts more weight",
+                f"log push at {rate} %",
+                "push, divided",
+                "push, only centered",
+                QUARTER,
+                main=True,
+            )
+            for kind, rate in (("hard", 5), ("easy", 95))
         ),
         _more(
             "With it a hard prompt weighs even more than one of 50 %",
@@ -230,15 +225,8 @@ EXPERIMENT = Experiment(
             ),
             log="y",
         ),
-        Curves(
-            "hard",
-            "pass rate of questions hard at first",
-            arms=SHOWN,
-        ),
-        Grid(
-            "pass rate of all questions (mean over updates)",
-            arms=SHOWN[:2],
-        ),
+        Curves("hard", "pass rate of questions hard at first", arms=SHOWN),
+        Grid("pass rate of all questions (mean over updates)", arms=SHOWN[:2]),
     ),
     remark="With the division hard and easy prompts weigh more than without it on every task, but by how"
     " much depends on the size of the groups: hardly more in groups of 4, where a hard prompt that is not"
