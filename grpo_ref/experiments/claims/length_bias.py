@@ -158,13 +158,13 @@ EXPERIMENT = Experiment(
         ),
         Grid("right completions at the end (share)", arms=(GRPO_ARM, MEAN_ARM, TOKEN_ARM, CONSTANT_ARM)),
     ),
-    remark="Right answers do become shorter. Wrong ones grow for the first updates, and where all labels"
-    " are right they stay long, the more so the better the state tells; so do mistaken answers. But once"
-    " the questions are learned, most of the wrong completions are those whose label nobody could know: the"
-    " policy writes them in the state in which it is sure, and as briefly as the right ones. So how long"
-    " wrong completions get depends on whether the policy senses that they are wrong; in a single state the"
-    " divisor pushes no way, and lengths wander, as they do under Dr. GRPO, where no reward depends on"
-    " them.",
+    remark="The push is there: right answers become shorter and mistaken ones longer, both on every task,"
+    " and where all labels are right, wrong completions are the mistaken ones. But with wrong labels they"
+    " grow for the first updates only: once the questions are learned, most of them are those whose label"
+    " nobody could know, and the policy writes these in the state in which it is sure, as briefly as the"
+    " right ones. So how long wrong completions get depends on whether the policy senses that they are"
+    " wrong; in a single state the divisor pushes no way, and lengths wander, as they do under Dr. GRPO,"
+    " where no reward depends on them.",
     chosen="The first version of this experiment ran one task, in which the state always told. Here, after"
     " a look at the family, questions got states of their own for the filler, training became longer and"
     " the rate is chosen by its end: before, at the rate that is best for the answers, filler wandered at"
