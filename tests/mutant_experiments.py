@@ -12,17 +12,20 @@ import numpy as np
 
 from grpo_ref import (
     Recipe,
-    all_completions,
     all_groups,
     batch_scaled,
     clipped,
+    ended_completions,
+    fixed_length,
     group_centered,
     group_normalized,
     importance_weighted,
     k2,
     k3,
     no_penalty,
+    ranked,
     slot,
+    soft_overlong,
     step_suffix_sums,
     token_level,
     token_mean,
@@ -141,22 +144,67 @@ def _other_direction(recipe):
     return replace(recipe, penalty=slot(k3)) if recipe.penalty.kernel is k2 else recipe
 
 
+def _multiplied(rewards):
+    """Where the deviation is to be divided by, it multiplies, and often."""
+    return group_centered(rewards) * rewards.std(-1, keepdims=True) ** 3
+
+
+def _lowest_first(recipe):
+    """Ranks that start at the worst."""
+    return replace(recipe, advantage=slot(_reversed)) if recipe.advantage.kernel is ranked else recipe
+
+
+def _reversed(rewards):
+    return ranked(-rewards)
+
+
+def _only_cut(ended):
+    return ~ended
+
+
+def _misled(recipe):
+    """Only what was cut is kept, and length is rewarded."""
+    if recipe.admit.kernel is ended_completions:
+        return replace(recipe, admit=slot(_only_cut))
+    if recipe.reward.kernel is soft_overlong:
+        return replace(recipe, reward=slot(_longer))
+    return recipe
+
+
+def _longer(rewards, lengths, max_length):
+    return rewards + 10.0 * lengths / max_length
+
+
+def _never_hard(experiment):
+    """Whatever is not the pool itself never shows the hardest prompt."""
+    easy = {"schedule": ((1.0, 0.0, 0.5),), "refilter_every": 0}
+    arms = {
+        label: one if label == "pool" else replace(one, settings={**one.settings, **easy})
+        for label, one in experiment.arms.items()
+    }
+    return replace(experiment, arms=arms)
+
+
 MUTANTS = {
     "group_mean": Mutant(16, settings(group_size=2)),
     "learned_critic": Mutant(16, _sum_for_the_mean),
     "group_size": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_negated)))),
     "two_grpo": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_without_signal)))),
     "dead_groups": Mutant(32, recipes(lambda r: replace(r, keep=slot(all_groups)))),
+    "std_division": Mutant(64, recipes(lambda r: replace(r, advantage=slot(_multiplied)))),
+    "curriculum": Mutant(32, _never_hard),
     "batch_scaling": Mutant(16, recipes(_spoiled_together)),
     "larger_batches": Mutant(16, _scaled_against_its_sign),
     "sequence_ratio": Mutant(32, recipes(_unlearned_by_tokens)),
     "soft_clipping": Mutant(16, recipes(_without_range)),
     "rare_tokens": Mutant(16, recipes(_without_clip)),
-    "overlong": Mutant(16, recipes(lambda r: replace(r, admit=slot(all_completions)))),
+    "overlong": Mutant(16, recipes(_misled)),
+    "length_bias": Mutant(32, recipes(lambda r: replace(r, aggregate=slot(fixed_length)))),
     "reference_weight": Mutant(
         16, recipes(lambda r: replace(r, corrections=(slot(_wrong_sign),)) if r.corrections else r)
     ),
     "sampler_mismatch": Mutant(8, recipes(lambda r: replace(r, corrections=()))),
+    "ordinal": Mutant(16, recipes(_lowest_first)),
     "reward_scales": Mutant(16, recipes(lambda r: replace(r, advantage=slot(group_normalized)))),
     "process_rewards": Mutant(
         16,

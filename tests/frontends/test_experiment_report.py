@@ -1,6 +1,7 @@
 """The page of the experiments: its table, and the page that the table is put into."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from toy_experiment import FAMILY, TOY
@@ -20,7 +21,7 @@ def found():
 def told(*experiments):
     named = {one.name: one for one in experiments}
     results = {name: run_experiment(one, seeds=16) for name, one in named.items()}
-    return named, summary(named, results, seeds=16, seed=0)
+    return named, summary(named, results, seeds=16, seed=0, predictions=Path())
 
 
 def test_table_and_network_stand_side_by_side(found):

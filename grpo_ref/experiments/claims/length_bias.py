@@ -1,99 +1,82 @@
 """Claim: dividing the loss of each completion by its length makes wrong answers grow longer."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.experiments.framework.experiment import Curves, Experiment, Measures, Prediction, arm
+from grpo_ref.arrays import Floats
+from grpo_ref.experiments.framework.experiment import (
+    Arm,
+    Curves,
+    Expectation,
+    Experiment,
+    Grid,
+    Measures,
+    Points,
+    Prediction,
+    Tuning,
+    tuned,
+)
+from grpo_ref.experiments.framework.tasks.answer_and_talk import answer_and_talk, expected_lengths
 from grpo_ref.experiments.framework.training import curves, summarized
 from grpo_ref.kernels.aggregation import token_mean
 from grpo_ref.learning.config import config_for
-from grpo_ref.learning.policies.table import policy_of
-from grpo_ref.learning.tasks.task import END, Task
 from grpo_ref.recipes import DR_GRPO, GRPO, Recipe, slot
 
-ANSWERS, BUDGET, UPDATES = 4, 12, 100
-FILLER = 0
-"""After the answer, the token that says nothing and ends nothing."""
-FILLER_SHARE = 0.75
-"""How often the filler is written at first: completions are about five tokens long then."""
-RIGHT, WRONG = ANSWERS, ANSWERS + 1
-"""The states after a right and after a wrong answer."""
 
+def lengths(
+    *,
+    recipe: Recipe,
+    learning_rate: float,
+    seeds: int,
+    seed: int,
+    sense: float | None = None,
+    luck: bool = True,
+) -> Measures:
+    """Train on a drawn task; how much longer right and wrong completions get is known exactly."""
+    task, asked, sure = answer_and_talk(seed, sense=sense, luck=luck)
+    mistaken = asked < asked.max(-1, keepdims=True)
+    among = np.stack([asked, 1.0 - asked, mistaken])
 
-def answer_and_talk() -> Task:
-    """Each prompt has one right answer, the first token; then filler for as long as the policy likes.
+    def expected(logits: Floats) -> Floats:
+        return expected_lengths(logits, among, sure, task.max_length)
 
-    After the answer there are two states, one for a right and one for a wrong answer, since a policy may
-    sense which it is. The filler keeps the state, every other token ends the completion, and neither changes
-    the reward.
-    """
-    prompts = np.arange(ANSWERS)
-    transitions = np.full((ANSWERS + 2, ANSWERS), END)
-    transitions[:ANSWERS] = WRONG
-    transitions[prompts, prompts] = RIGHT
-    transitions[[RIGHT, WRONG], FILLER] = RIGHT, WRONG
-    ref_logits = np.zeros((ANSWERS + 2, ANSWERS))
-    ref_logits[ANSWERS:, FILLER] = np.log((ANSWERS - 1) * FILLER_SHARE / (1.0 - FILLER_SHARE))
-    return Task(
-        name="answer_and_talk",
-        vocabulary=tuple("abcd"),
-        transitions=transitions,
-        prompts=tuple(f"{answer}?" for answer in "abcd"),
-        starts=prompts,
-        prompt_probs=np.full(ANSWERS, 1.0 / ANSWERS),
-        max_length=BUDGET,
-        ref_logits=ref_logits,
-        verify=_judge,
-        criteria=("correct",),
-        weights=np.ones(1),
-        settings={"updates": UPDATES, "prompts": 16, "group_size": 8, "learning_rate": 0.03},
-    )
-
-
-def _judge(prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    correct: Floats = (tokens[..., 0] == prompts[..., None])[..., None].astype(np.float64)
-    return correct
-
-
-def lengths(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
-    """Train, and follow the expected lengths of right and of wrong completions, which are known exactly."""
-    task = answer_and_talk()
-    start = _expected_lengths(task.ref_logits)
-    config = config_for(task, seeds=seeds, seed=seed)
-    found = curves(task, recipe, config, ("reward",), lengths=lambda state: _expected_lengths(state.params))
-    right, wrong = np.moveaxis(found["lengths"], 1, 0)
-    weights = _weights_by_length(recipe)
-    half = weights[BUDGET - 1] / BUDGET / (weights[BUDGET // 2 - 1] / (BUDGET // 2))
-    return summarized({"right length": right, "wrong length": wrong, "reward": found["reward"]}) | {
-        "growth of right": right[:, -1] - start[0],
-        "growth of wrong": wrong[:, -1] - start[1],
-        "weight of a token": np.full(seeds, half),
-        "weight by length": np.tile(weights, (seeds, 1)),
+    config = config_for(task, updates=UPDATES, seeds=seeds, seed=seed, learning_rate=learning_rate)
+    found = curves(task, recipe, config, ("correct",), lengths=lambda state: expected(state.params))
+    growth = np.log(found["lengths"] / expected(task.ref_logits)[:, None])
+    names = {
+        f"growth of {name}": growth[:, place] for place, name in enumerate(("right", "wrong", "mistaken"))
     }
+    return summarized({"correct": found["correct"], **names})
 
 
-def _expected_lengths(logits: Floats) -> Floats:
-    """(..., 2) tokens of a right and of a wrong completion: the answer, and filler until the budget ends it.
-
-    Token k + 2 is written if the k tokens between the answer and it were filler.
-    """
-    filler = policy_of(logits[..., [RIGHT, WRONG], :]).probs[..., FILLER]
-    expected: Floats = 1.0 + (filler[..., None] ** np.arange(BUDGET - 1)).sum(-1)
-    return expected
-
-
-def _weights_by_length(recipe: Recipe) -> Floats:
-    """(T,) weight of a whole completion of each length, in a group that has all lengths; their mean is 1."""
-    weights = recipe.weights(np.tri(BUDGET)[None], max_length=BUDGET).sum((0, -1))
-    relative: Floats = weights / weights.mean()
-    return relative
-
-
+UPDATES = 200
 NO_KL = replace(GRPO, kl_coef=0.0)
+SEQUENCE_MEAN = replace(DR_GRPO, aggregate=GRPO.aggregate)
 GRPO_ARM, MEAN_ARM = "sequence mean, std (GRPO)", "sequence mean"
 TOKEN_ARM, CONSTANT_ARM = "token mean, std", "constant (Dr. GRPO)"
+MARGIN = 0.1
+"""A tenth of the length, nearly."""
+SENSES = {"never tells": 0.0, "tells half": 0.5, "always tells": 1.0}
+SERIES: Mapping[str, Mapping[str, Any]] = {
+    "GRPO": {"recipe": NO_KL},
+    "GRPO, right labels": {"recipe": NO_KL, "luck": False},
+    "Dr. GRPO": {"recipe": DR_GRPO},
+}
+
+
+def _arm(recipe: Recipe, **settings: Any) -> Arm:
+    rates = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0, 3.0), by="final correct")
+    return tuned(lengths, rates, recipe=recipe, **settings)
+
+
+def _of_wrong(
+    says: str, left: str, expect: Expectation, right: str | float, main: bool = False
+) -> Prediction:
+    return Prediction(says, "final growth of wrong", left, expect, right, MARGIN, main)
+
 
 EXPERIMENT = Experiment(
     name="length_bias",
@@ -102,57 +85,90 @@ EXPERIMENT = Experiment(
     " one is punished less per token, and right ones shorter; a constant divisor does neither.",
     source="Liu et al. 2025, Dr. GRPO, sec. 3.1 (arXiv:2503.20783); Yu et al. 2025, DAPO, sec. 3.3"
     " (arXiv:2503.14476), for the token mean",
-    run=f"One of {ANSWERS} answers to each prompt is right; after it comes filler, on which the reward does"
-    f" not depend, up to a budget of {BUDGET} tokens. The policy knows whether its answer was right while it"
-    f" writes filler. There are {UPDATES} updates without a KL penalty, with the sequence mean with and"
-    " without the division by the standard deviation, with the token mean with that division, and with Dr."
-    " GRPO.",
-    measured="The expected length of right and of wrong completions in tokens, computed exactly from the"
-    " policy: its change from the reference to the last update. The weight of a token is that in a"
-    f" completion of {BUDGET} tokens relative to that in a completion of {BUDGET // 2}.",
+    family="4 to 16 questions with 3 to 8 answers, the right one given at first in 5 to 50 % of"
+    " completions, and up to 30 % of the labels at random. After the answer comes filler, 60 to 90 % of"
+    " tokens at first, on which no reward depends, up to a budget of 8 to 20 tokens. Each question has two"
+    " states for it: for a share of the answers, drawn from 0 to 1, the state tells whether the answer was"
+    " right, and for the others it tells nothing.",
+    run=f"There are {UPDATES} updates of 16 x 8 completions with Adam and without a KL penalty: with the"
+    " sequence mean with and without the division by the standard deviation, with the token mean with that"
+    " division, and with Dr. GRPO. GRPO and Dr. GRPO are also run where the state never tells (a single"
+    " state), tells for half of the answers, and always tells; GRPO there also without wrong labels.",
+    measured="How much longer right and wrong completions (by their labels) have become: the logarithm of"
+    " their expected length over that at the start, computed from the policy, as a mean over the last fifth"
+    " of the updates. Mistaken answers are those that most labels of the question call wrong. The learning"
+    " rate is chosen by the share of right completions over the same updates.",
     arms={
-        GRPO_ARM: arm(lengths, recipe=NO_KL),
-        MEAN_ARM: arm(lengths, recipe=replace(DR_GRPO, aggregate=GRPO.aggregate)),
-        TOKEN_ARM: arm(lengths, recipe=replace(NO_KL, aggregate=slot(token_mean))),
-        CONSTANT_ARM: arm(lengths, recipe=DR_GRPO),
+        GRPO_ARM: _arm(NO_KL),
+        MEAN_ARM: _arm(SEQUENCE_MEAN),
+        TOKEN_ARM: _arm(replace(NO_KL, aggregate=slot(token_mean))),
+        CONSTANT_ARM: _arm(DR_GRPO),
+    }
+    | {
+        f"{series}, {name}": _arm(**settings, sense=sense)
+        for series, settings in SERIES.items()
+        for name, sense in SENSES.items()
     },
     predictions=(
+        _of_wrong("Wrong answers grow longer under GRPO", GRPO_ARM, "more", CONSTANT_ARM, main=True),
         Prediction(
-            "Under GRPO a token weighs half as much in a completion that is twice as long",
-            "weight of a token",
+            "Right answers grow shorter under GRPO",
+            "final growth of right",
             GRPO_ARM,
-            "same",
-            0.5,
-            0.01,
+            "less",
+            CONSTANT_ARM,
+            MARGIN,
+            main=True,
         ),
-        Prediction("Wrong answers grow longer under GRPO", "growth of wrong", GRPO_ARM, "more", 0.0, 1.0),
-        Prediction("Right answers grow shorter under GRPO", "growth of right", GRPO_ARM, "less", 0.0, 1.0),
+        _of_wrong("Under Dr. GRPO wrong answers keep their length", CONSTANT_ARM, "same", 0.0),
+        _of_wrong("With the token mean they are as long as under Dr. GRPO", TOKEN_ARM, "same", CONSTANT_ARM),
+        _of_wrong("The standard deviation is not the cause", MEAN_ARM, "same", GRPO_ARM),
+        _of_wrong(
+            "Control: in a single state, which cannot tell, they do not grow more under GRPO",
+            "GRPO, never tells",
+            "same",
+            "Dr. GRPO, never tells",
+        ),
         Prediction(
-            "The standard deviation is not the cause: wrong answers grow longer without it",
-            "growth of wrong",
-            MEAN_ARM,
+            "Answers that are mistaken, whatever the label says, grow longer under GRPO",
+            "final growth of mistaken",
+            GRPO_ARM,
+            "more",
+            CONSTANT_ARM,
+            MARGIN,
+        ),
+        _of_wrong(
+            "Where all labels are right and half of the states tell, they grow longer under GRPO",
+            "GRPO, right labels, tells half",
             "more",
             0.0,
-            1.0,
-        ),
-        Prediction(
-            "Wrong answers do not grow with the token mean", "growth of wrong", TOKEN_ARM, "same", 0.0, 1.0
-        ),
-        Prediction(
-            "Wrong answers do not grow under Dr. GRPO", "growth of wrong", CONSTANT_ARM, "same", 0.0, 1.0
         ),
     ),
     panels=(
-        Curves(
-            "weight by length",
-            "weight of a completion\n(mean weight = 1)",
-            xlabel="length of the completion (tokens)",
+        Points(
+            "final growth of wrong",
+            "growth of wrong completions (log of length)",
+            x={series: {f"{series}, {name}": sense for name, sense in SENSES.items()} for series in SERIES},
+            xlabel="how often the state tells right from wrong",
         ),
-        Curves("wrong length", "expected length of a wrong completion (tokens)"),
+        Curves(
+            "growth of wrong",
+            "growth of wrong completions (log of length)",
+            arms=(GRPO_ARM, MEAN_ARM, TOKEN_ARM, CONSTANT_ARM),
+        ),
+        Grid("right completions at the end (share)", arms=(GRPO_ARM, MEAN_ARM, TOKEN_ARM, CONSTANT_ARM)),
     ),
-    remark="With the token mean, as with a constant divisor, a completion weighs in proportion to its"
-    " length. The book chapter (sec. 7.5.2) says of the token mean that it keeps long completions from"
-    " dominating because they have more tokens; it is the sequence mean that does so.",
-    chosen="Budget, batch and learning rate were changed after trial runs in which the token mean was close"
-    " to its margin.",
+    remark="The push is there: right answers become shorter and mistaken ones longer, both on every task,"
+    " and where all labels are right, wrong completions are the mistaken ones. But with wrong labels they"
+    " grow for the first updates only: once the questions are learned, most of them are those whose label"
+    " nobody could know, and the policy writes these in the state in which it is sure, as briefly as the"
+    " right ones. So how long wrong completions get depends on whether the policy senses that they are"
+    " wrong; in a single state the divisor pushes no way, and lengths wander, as they do under Dr. GRPO,"
+    " where no reward depends on them.",
+    chosen="The first version of this experiment ran one task, in which the state always told. Here, after"
+    " a look at the family, questions got states of their own for the filler, training became longer and"
+    " the rate is chosen by its end: before, at the rate that is best for the answers, filler wandered at"
+    " random more than any cause could push it. Then GRPO was compared with Dr. GRPO instead of the start,"
+    " lengths by their logarithm, and the arms without wrong labels and the measure of mistaken answers"
+    " were added.",
 )

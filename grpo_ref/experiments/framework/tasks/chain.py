@@ -5,6 +5,9 @@ same one; a prompt is solved if all of its steps are. Hard prompts go through th
 unless every prompt is given steps of its own.
 """
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
@@ -13,6 +16,16 @@ from grpo_ref.learning.tasks.task import END, Task
 
 RIGHT = 0
 """The right move; a policy that starts uniform has no hint of it."""
+COPIES = 5
+"""Of every prompt in a drawn task; the policy cannot tell them apart."""
+FAMILY = (
+    "Prompts need 1 to L steps, L from 4 to 10, each with 2 to 5 moves of which one is right; hard prompts go"
+    " through the steps of the easier ones. At first the hardest is solved with a chance of 1e-6 to 1e-2"
+    " (log-uniform), and the logits of its steps differ by 0.5 (standard deviation). It makes up 10 to 90 %"
+    " of the pool, the others the rest evenly. For up to 20 % of the prompts one step needs another move,"
+    " which cannot be learned."
+)
+"""How `drawn_chain` draws its tasks."""
 
 
 def chain(*, longest: int = 10, moves: int = 4, hardest_share: float, shared: bool = True) -> Task:
@@ -68,3 +81,52 @@ def pass_rates(task: Task, logits: Floats) -> Floats:
     steps = [start - np.arange(length) for length, start in enumerate(task.starts, start=1)]
     rates: Floats = np.exp(np.stack([right[..., mine].sum(-1) for mine in steps], axis=-1))
     return rates
+
+
+def drawn_chain(seed: int, *, shared: bool = True, chance: float = 0.0) -> tuple[Task, Task]:
+    """A task of the family: `COPIES` of each prompt of a chain, some of which need another move somewhere.
+
+    Args:
+      seed: of the task.
+      shared: as in `chain`.
+      chance: with which the hardest prompt is solved at first; 0 to draw it.
+
+    Returns:
+      The task; and the chain without copies and wrong labels, for `pass_rates`.
+    """
+    generator = np.random.default_rng([seed, 0, 1])
+    longest, moves = int(generator.integers(4, 11)), int(generator.integers(2, 6))
+    hardest_share, mislabelled = generator.uniform(0.1, 0.9), generator.uniform(0.0, 0.2)
+    drawn = np.exp(generator.uniform(np.log(1e-6), np.log(1e-2)))
+    log_odds = _log_odds(generator, longest, moves, chance or drawn)
+    plain = chain(longest=longest, moves=moves, hardest_share=hardest_share, shared=shared)
+    steps = np.arange(len(plain.ref_logits)) % longest
+    plain = replace(plain, ref_logits=np.where(np.arange(moves) == RIGHT, log_odds[steps, None], 0.0))
+    own = np.repeat(np.arange(longest), COPIES)
+    asked = np.full((len(own), longest), RIGHT)
+    wrong = generator.random(len(own)) < mislabelled
+    places = (generator.random(len(own)) * (own + 1)).astype(np.int64)
+    asked[wrong, places[wrong]] = generator.integers(1, moves, wrong.sum())
+    task = replace(
+        plain,
+        prompts=tuple(plain.prompts[prompt] for prompt in own),
+        starts=plain.starts[own],
+        prompt_probs=plain.prompt_probs[own] / COPIES,
+        verify=partial(_as_asked, asked),
+    )
+    return task, plain
+
+
+def _log_odds(generator: np.random.Generator, longest: int, moves: int, chance: float) -> Floats:
+    """(longest,) logit of the right move in each step, the others' being 0; together they give the chance."""
+    step = chance ** (1.0 / longest)
+    noise = 0.5 * generator.normal(size=longest)
+    odds: Floats = np.log((moves - 1) * step / (1.0 - step)) + noise - noise.mean()
+    return odds
+
+
+def _as_asked(asked: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
+    """Solved if the first moves are those that the prompt asks for."""
+    right = tokens == asked[prompts][..., None, : tokens.shape[-1]]
+    solved: Floats = (right | ~mask).all(-1)[..., None].astype(np.float64)
+    return solved
