@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from grpo_ref.arrays import Floats
 from grpo_ref.plots.axes import label, series
@@ -80,7 +81,7 @@ def spread_figure(samples: Mapping[str, Floats], truth: float, ylabel: str) -> F
 def intervals_figure(rows: Mapping[str, tuple[float, float]], xlabel: str) -> Figure:
     """Numbers with their intervals, one below the other, and a line at 0.
 
-    An interval that does not reach 0 has a full point, one that does an empty one.
+    An interval that does not reach 0 has a full point, one that does an empty one; a legend says so.
 
     Args:
       rows: label -> the number, and how far its interval reaches on either side.
@@ -90,17 +91,21 @@ def intervals_figure(rows: Mapping[str, tuple[float, float]], xlabel: str) -> Fi
       The figure.
     """
     with figure_style():
-        figure = new_figure(7.5, 0.36 * len(rows) + 0.9)
+        figure = new_figure(7.5, 0.36 * len(rows) + 1.2)
         axis = figure.subplots()
         axis.axvline(0.0, color="black", linewidth=0.8)
+        full: dict[str, Any] = {"color": COLOURS[0], "marker": "o"}
+        empty = full | {"markerfacecolor": "white"}
         for row, (middle, reach) in enumerate(rows.values()):
-            inside = COLOURS[0] if abs(middle) > reach else "white"
-            axis.errorbar(
-                middle, row, xerr=reach, color=COLOURS[0], marker="o", markerfacecolor=inside, capsize=3.0
-            )
+            style = full if abs(middle) > reach else empty
+            axis.errorbar(middle, row, xerr=reach, capsize=3.0, **style)
         axis.set_yticks(range(len(rows)), list(rows))
         axis.invert_yaxis()
         label(axis, xlabel, "")
+        points = [Line2D([], [], **style) for style in (full, empty)]
+        figure.legend(
+            points, ["does not reach 0", "reaches 0"], loc="outside upper center", ncols=2, frameon=False
+        )
     return figure
 
 

@@ -40,8 +40,12 @@ def test_whole_numbers_have_whole_ticks():
 
 
 def test_intervals_that_reach_zero_are_empty():
-    (axis,) = intervals_figure({"up": (0.3, 0.1), "nothing": (0.1, 0.2)}, "difference (share)").axes
+    figure = intervals_figure({"up": (0.3, 0.1), "nothing": (0.1, 0.2)}, "difference (share)")
+    (axis,) = figure.axes
     _, up, _, _, nothing, _, _ = axis.get_lines()
     assert up.get_xdata() == [0.3]
     assert [point.get_markerfacecolor() == "white" for point in (up, nothing)] == [False, True]
     assert [text.get_text() for text in axis.get_yticklabels()] == ["up", "nothing"]
+    full, empty = figure.legends[0].get_lines()
+    assert [point.get_markerfacecolor() == "white" for point in (full, empty)] == [False, True]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["does not reach 0", "reaches 0"]
