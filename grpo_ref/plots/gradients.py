@@ -92,7 +92,7 @@ def convergence(sizes: Sequence[int], errors: Mapping[str, Floats], xlabel: str,
             axis.fill_between(x, low, high, color=COLOURS[index], alpha=0.18, linewidth=0)
             axis.plot(x, middle, label=name, **series(index))
         guide = np.median(first[:, 0]) * np.sqrt(x[0] / x)
-        axis.plot(x, guide, color="0.4", linestyle=":", linewidth=1.0, label="1/√N, for comparison")
+        axis.plot(x, guide, color="0.4", linestyle=":", linewidth=1.0, label="proportional to 1/√N")
         axis.set(xscale="log", yscale="log")
         label(axis, xlabel, ylabel)
         title = f"line: median of {len(first)} seeds; band: their 10th to 90th percentile"
