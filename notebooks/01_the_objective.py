@@ -18,7 +18,7 @@
 # language models compute instead.
 #
 # Some cells ask for a **guess**. The number that stands there is a first thought, and mostly wrong. Put in yours before you
-# run the next cell: it tells how far off you were, and why.
+# run the next cell: it tells how far off you were, and why. Within 5 % of the answer counts as right.
 
 # %%
 # %matplotlib inline
@@ -185,8 +185,10 @@ objective_terms(wild, mixed, old, ref, epsilon, beta)
 ratio_sweep(rhos, A, old, ref, epsilon, betas=(0.0, 0.01, 1.0), index=1)
 
 # %% [markdown]
+# The markers are today's ratio, $\rho_2 = 0.8$, one on each line; those of $\beta = 0$ and $\beta = 0.01$ nearly cover each other.
+#
 # * **Without the KL**, $\beta = 0$, the objective rises up to $\rho_2 = 1.2$ and stays flat from there. An optimizer that
-#   climbs it has no reason to go on.
+#   climbs it has no reason to go on. With $A > 0$ only the upper bound acts: at the lower one, 0.8, the line has no edge.
 # * **With $\beta = 0.01$**, our example, the line is nearly the same: the KL is about 0.06, and a hundredth of that is little.
 # * **With $\beta = 1$** the reference counts. It gives $o_2$ little probability, so the objective rises less, and beyond the
 #   clip range, where the surrogate gains nothing more, it falls.
@@ -212,6 +214,17 @@ _ = interact(turned, epsilon=(0.05, 0.9, 0.05), beta=(0.0, 2.0, 0.1), completion
 turned(epsilon=0.5)
 
 # %% [markdown]
+# <details><summary>Answer: where does the highest point go?</summary>
+#
+# With `epsilon` it moves: it stands at the upper bound, $1 + \varepsilon$. With `beta` it mostly does not.
+#
+# * $o_1$ (completion 1): for $\varepsilon = 0.2$ it stays at 1.2, however far you turn `beta`.
+# * $o_2$: it stays at 1.2 as long as the KL pulls less than the surrogate pushes, up to a $\beta$ of about 1.5. Then it moves
+#   inside: to 1.09 at $\beta = 1.6$ and to 0.76 at $\beta = 2$.
+# * $o_3$: the reference gives it more than the policy does. So beyond the bound, where the surrogate is flat, the KL still
+#   falls, and for any $\beta > 0$ that the knob has the highest point is at the right edge, 2.
+# </details>
+#
 # ## Step 6: what trainers compute instead
 #
 # The programs that train language models, such as TRL and verl, start from the same idea. They differ from the formula above
@@ -305,8 +318,8 @@ token_grids({"ratio of each token": ratios, "gradient of the loss": tokens.gradi
 # shows the gradient of the loss.
 #
 # * The first token of $o_1$ has a gradient of 0. It is clipped, although its completion as a whole, with 1.2, is not.
-# * The single token of $o_2$ has the largest gradient, $-0.267$, although its ratio is the smallest. Each completion has a third
-#   of the weight and shares it among its tokens, and this one need not share.
+# * The single token of $o_2$ has the largest gradient, $-0.267$, although no ratio is smaller than its 0.8. Each completion
+#   has a third of the weight and shares it among its tokens, and this one need not share.
 #
 # How much each token counts is a choice, which [notebook 5](05_three_pictures_of_W.ipynb) is about.
 #
@@ -327,11 +340,13 @@ print("loss, by completion ", round(float(whole.loss), 6))
 #
 # In step 2 we summed over all three completions, as if they were all that the model can say, and weighted each with its
 # probability $p_i$. A language model can say more than anybody can sum over. But its samples are drawn *from* the policy: a
-# likely completion is drawn often and a rare one seldom. So a plain mean over samples does what the weights did,
+# likely completion is drawn often and a rare one seldom. (This holds right after sampling. After a step the policy is another
+# one, and the ratio would have to enter.) So a plain mean over samples does what the weights did,
 #
-# $$ \text{KL}(p\,\|\,q) = \sum_i p_i\, v_i = \mathbb{E}_{i \sim p}[v_i], \qquad v = \log\pi_\theta - \log\pi_\text{ref}, $$
+# $$ \text{KL}(p\,\|\,q) = \sum_i p_i\, v_i = \mathbb{E}_{i \sim p}[v_i], \qquad v_i = \log p_i - \log q_i, $$
 #
-# and $v$ can be exchanged for anything with the same mean. Most trainers take
+# where a language model has $\log\pi_\theta - \log\pi_\text{ref}$ for $v$: its probabilities are normalised already. And $v$ can
+# be exchanged for anything with the same mean. Most trainers take
 #
 # $$ \text{k3} = e^{-v} - 1 + v . $$
 #
@@ -358,7 +373,7 @@ print("p k3     ", *(f"{each:8.4f}" for each in p * estimate), "   sum ", (p * e
 #
 # | | `grpo_objective` | trainers (`policy_loss`) |
 # |---|---|---|
-# | returns | $J$, to be maximised | loss $= -J$, its gradient, and metrics |
+# | returns | $J$, to be maximised | the loss, its gradient, and metrics; the loss is minus the trainers' own $J$, not the left one |
 # | advantage | given | from the rewards of the group |
 # | ratio | one per completion | one per token |
 # | clip | completions | tokens |
