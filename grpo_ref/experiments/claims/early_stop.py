@@ -107,9 +107,9 @@ EXPERIMENT = Experiment(
     source="RLinf's documentation of GRPO, early_stop_imp_ratio",
     family="Bandits of 2 to 32 states and 16 to 128 arms (both log-uniform), of which 10 to 50 % are good. A"
     " good arm pays for a share of 0.6 to 1 of the prompts, which the policy cannot tell apart, and a bad arm"
-    " for the rest. Drawn are also how sharp the policy is at first (a standard deviation of its logits of 0.5"
-    " to 2), the number of prompts (8 to 16), the size of the groups (4, 8 or 16), how many passes are made"
-    " over a batch (2, 4 or 8) and into how many parts each is cut (2, 4 or 8).",
+    " for the rest. Drawn are also how sharp the policy is at first (a standard deviation of its logits of"
+    " 0.5 to 2), the number of prompts (8 to 16), the size of the groups (4, 8 or 16), how many passes are"
+    " made over a batch (2, 4 or 8) and into how many parts each is cut (2, 4 or 8).",
     run="40 batches are learned with Adam and without a KL penalty, each used for 4 to 64 steps, or once. A"
     f" part is dropped if the mean ratio of its tokens is above {MAX_RATIO:g}; with GRPO's clip of 0.2, as"
     " RLinf has it, and without a clip. The recipes are also compared at the same learning rates.",
@@ -150,6 +150,6 @@ EXPERIMENT = Experiment(
         Grid("reward, mean of all updates", arms=tuple(RECIPES)),
     ),
     chosen="Before, the experiment was a single task with settings that were varied until the stop had work"
-    " to do. The first family, of words of 3 to 6 letters, was given up because there no mean ratio reached 5,"
-    " at any learning rate; of this one it was first seen that the stop acts, and not what it does.",
+    " to do. The first family, of words of 3 to 6 letters, was given up because there no mean ratio reached"
+    " 5, at any learning rate; of this one it was first seen that the stop acts, and not what it does.",
 )
