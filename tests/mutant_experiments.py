@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from grpo_ref import (
     Recipe,
     all_completions,
@@ -18,6 +20,8 @@ from grpo_ref import (
     slot,
 )
 from grpo_ref.experiments.framework.experiment import Experiment
+from grpo_ref.kernels.corrections import early_stop
+from grpo_ref.types import Term
 
 
 class Mutant(NamedTuple):
@@ -47,11 +51,42 @@ def _without_clip(recipe):
     )
 
 
+def _upper_bound_is_a_ratio(recipe):
+    """A wider bound is read as the largest ratio, as in TRL's CISPO, and stops every token."""
+    settings = recipe.surrogate.settings
+    if settings["clip_high"] <= settings["clip_low"]:
+        return recipe
+    return replace(recipe, surrogate=slot(_constant, **settings))
+
+
+def _constant(log_ratio, advantages, *, clip_low, clip_high):
+    return Term(value=np.clip(np.exp(log_ratio), 1.0 - clip_low, clip_high) * advantages)
+
+
+def _bounds_in_percent(recipe):
+    if recipe.surrogate.kernel is not clipped:
+        return recipe
+    bounds = {name: bound / 100.0 for name, bound in recipe.surrogate.settings.items()}
+    return replace(recipe, surrogate=slot(clipped, **bounds))
+
+
+def _stop_with_wrong_sign(recipe):
+    stops = (slot(_negated_stop, **one.settings) for one in recipe.corrections)
+    return replace(recipe, corrections=tuple(stops))
+
+
+def _negated_stop(log_ratio, mask, *, max_ratio):
+    return -early_stop(log_ratio, mask, max_ratio=max_ratio)
+
+
 MUTANTS = {
     "group_size": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_negated)))),
+    "clip_higher": Mutant(16, recipes(_upper_bound_is_a_ratio)),
     "rare_tokens": Mutant(16, recipes(_without_clip)),
+    "rare_gradient": Mutant(32, recipes(_bounds_in_percent)),
+    "early_stop": Mutant(32, recipes(_stop_with_wrong_sign)),
     "overlong": Mutant(16, recipes(lambda r: replace(r, admit=slot(all_completions)))),
-    "sampler_mismatch": Mutant(8, recipes(lambda r: replace(r, corrections=()))),
+    "sampler_mismatch": Mutant(64, recipes(lambda r: replace(r, corrections=()))),
     "reward_scales": Mutant(16, recipes(lambda r: replace(r, advantage=slot(group_normalized)))),
     "kl_estimators": Mutant(16, recipes(lambda r: replace(r, penalty=slot(no_penalty)))),
 }
