@@ -19,8 +19,7 @@ from grpo_ref import (
     no_penalty,
     slot,
 )
-from grpo_ref.experiments.framework.experiment import Experiment
-from grpo_ref.kernels.corrections import early_stop
+from grpo_ref.experiments.framework.experiment import Experiment, arm
 from grpo_ref.types import Term
 
 
@@ -70,13 +69,13 @@ def _bounds_in_percent(recipe):
     return replace(recipe, surrogate=slot(clipped, **bounds))
 
 
-def _stop_with_wrong_sign(recipe):
-    stops = (slot(_negated_stop, **one.settings) for one in recipe.corrections)
-    return replace(recipe, corrections=tuple(stops))
-
-
-def _negated_stop(log_ratio, mask, *, max_ratio):
-    return -early_stop(log_ratio, mask, max_ratio=max_ratio)
+def _stopped_after_one_step(experiment):
+    """The early stop drops all that comes after the first step on a batch."""
+    arms = {
+        label: arm(one.run, **one.settings, use="once") if one.settings["recipe"].corrections else one
+        for label, one in experiment.arms.items()
+    }
+    return replace(experiment, arms=arms)
 
 
 MUTANTS = {
@@ -84,7 +83,7 @@ MUTANTS = {
     "clip_higher": Mutant(16, recipes(_upper_bound_is_a_ratio)),
     "rare_tokens": Mutant(16, recipes(_without_clip)),
     "rare_gradient": Mutant(32, recipes(_bounds_in_percent)),
-    "early_stop": Mutant(32, recipes(_stop_with_wrong_sign)),
+    "early_stop": Mutant(32, _stopped_after_one_step),
     "overlong": Mutant(16, recipes(lambda r: replace(r, admit=slot(all_completions)))),
     "sampler_mismatch": Mutant(64, recipes(lambda r: replace(r, corrections=()))),
     "reward_scales": Mutant(16, recipes(lambda r: replace(r, advantage=slot(group_normalized)))),

@@ -83,10 +83,15 @@ def learned(
         "group_size": int(generator.choice([4, 8, 16])),
     }
     sizes |= {"optimizer": optimizer, "learning_rate": learning_rate}
-    drawn = {"epochs": int(generator.choice([2, 4])), "minibatches": int(generator.choice([2, 4]))}
+    drawn: dict[str, Any] = {
+        "epochs": int(generator.choice([2, 4])),
+        "minibatches": int(generator.choice([2, 4])),
+    }
     steps = drawn if use == "drawn" else {}
     config = config_for(task, updates=updates, seeds=seeds, seed=seed, **sizes, **steps)
-    payoffs = task.verify(np.arange(len(task.prompts)), np.arange(arms)[None, :, None], np.ones(1))[..., 0]
+    payoffs = task.verify(
+        np.arange(len(task.prompts)), np.arange(arms)[None, :, None], np.ones(1, dtype=bool)
+    )[..., 0]
     means = payoffs.reshape(len(task.ref_logits), -1, arms).mean(1)
 
     def gained(state: TrainState) -> Floats:

@@ -71,7 +71,10 @@ def learned(
         "prompts": int(generator.integers(8, 17)),
         "group_size": int(generator.choice([4, 8, 16])),
     }
-    drawn = {"epochs": int(generator.choice([2, 4, 8])), "minibatches": int(generator.choice([2, 4, 8]))}
+    drawn: dict[str, Any] = {
+        "epochs": int(generator.choice([2, 4, 8])),
+        "minibatches": int(generator.choice([2, 4, 8])),
+    }
     measures = trained(
         task=noisy_bandit,
         task_options=options,

@@ -126,7 +126,10 @@ def learned(
         "prompts": int(generator.integers(8, 17)),
         "group_size": int(generator.choice([4, 8, 16])),
     }
-    drawn = {"epochs": int(generator.choice([2, 4])), "minibatches": int(generator.choice([2, 4]))}
+    drawn: dict[str, Any] = {
+        "epochs": int(generator.choice([2, 4])),
+        "minibatches": int(generator.choice([2, 4])),
+    }
     steps = drawn if use == "drawn" else {}
     return trained(
         task=rare_answer,
