@@ -230,8 +230,9 @@ EXPERIMENT = Experiment(
     remark="Each at its best learning rate, clip-higher changes neither entropy nor reward by a margin that"
     " matters. Nor does symmetric clipping make the entropy collapse: at every learning rate it keeps more"
     " than no clip, as a mean of the training. It depends on how long is trained: at the end of a long"
-    " training at a small rate a wider upper bound has kept more on most tasks, the more the wider, as the"
-    " source says. Before that, and without luck, a wider bound rather loses entropy sooner, by learning.",
+    " training at a small rate the mean entropy is the higher the wider the upper bound, as the source says,"
+    " though tasks differ much in it. Before that, and without luck, a wider bound rather loses entropy"
+    " sooner, by learning.",
     chosen="Before, the experiment was a single task at one learning rate, and with SGD. After a first look"
     " at this family the entropy was averaged over the training, because at the best rates little is left of"
     " it at the end; the arms without luck and with much luck got one learning rate, because the best ones"
