@@ -31,7 +31,8 @@ from grpo_ref import (
     token_mean,
 )
 from grpo_ref.experiments.claims.learned_critic import Judged
-from grpo_ref.experiments.framework.experiment import Experiment
+from grpo_ref.experiments.framework.experiment import Experiment, arm
+from grpo_ref.types import Term
 
 
 class Mutant(NamedTuple):
@@ -185,6 +186,34 @@ def _never_hard(experiment):
     return replace(experiment, arms=arms)
 
 
+def _upper_bound_is_a_ratio(recipe):
+    """A wider bound is read as the largest ratio, as in TRL's CISPO, and stops every token."""
+    settings = recipe.surrogate.settings
+    if settings["clip_high"] <= settings["clip_low"]:
+        return recipe
+    return replace(recipe, surrogate=slot(_constant, **settings))
+
+
+def _constant(log_ratio, advantages, *, clip_low, clip_high):
+    return Term(value=np.clip(np.exp(log_ratio), 1.0 - clip_low, clip_high) * advantages)
+
+
+def _bounds_in_percent(recipe):
+    if recipe.surrogate.kernel is not clipped:
+        return recipe
+    bounds = {name: bound / 100.0 for name, bound in recipe.surrogate.settings.items()}
+    return replace(recipe, surrogate=slot(clipped, **bounds))
+
+
+def _stopped_after_one_step(experiment):
+    """The early stop drops all that comes after the first step on a batch."""
+    arms = {
+        label: arm(one.run, **one.settings, use="once") if one.settings["recipe"].corrections else one
+        for label, one in experiment.arms.items()
+    }
+    return replace(experiment, arms=arms)
+
+
 MUTANTS = {
     "group_mean": Mutant(16, settings(group_size=2)),
     "learned_critic": Mutant(16, _sum_for_the_mean),
@@ -195,15 +224,18 @@ MUTANTS = {
     "curriculum": Mutant(32, _never_hard),
     "batch_scaling": Mutant(16, recipes(_spoiled_together)),
     "larger_batches": Mutant(16, _scaled_against_its_sign),
+    "clip_higher": Mutant(16, recipes(_upper_bound_is_a_ratio)),
     "sequence_ratio": Mutant(32, recipes(_unlearned_by_tokens)),
     "soft_clipping": Mutant(16, recipes(_without_range)),
     "rare_tokens": Mutant(16, recipes(_without_clip)),
+    "rare_gradient": Mutant(32, recipes(_bounds_in_percent)),
+    "early_stop": Mutant(32, _stopped_after_one_step),
     "overlong": Mutant(16, recipes(_misled)),
     "length_bias": Mutant(32, recipes(lambda r: replace(r, aggregate=slot(fixed_length)))),
     "reference_weight": Mutant(
         16, recipes(lambda r: replace(r, corrections=(slot(_wrong_sign),)) if r.corrections else r)
     ),
-    "sampler_mismatch": Mutant(8, recipes(lambda r: replace(r, corrections=()))),
+    "sampler_mismatch": Mutant(64, recipes(lambda r: replace(r, corrections=()))),
     "ordinal": Mutant(16, recipes(_lowest_first)),
     "reward_scales": Mutant(16, recipes(lambda r: replace(r, advantage=slot(group_normalized)))),
     "process_rewards": Mutant(
