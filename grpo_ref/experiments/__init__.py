@@ -45,6 +45,7 @@ CLAIMS = (
     "collapse",
     "collapse_alarm",
     "temperature",
+    "entropy_law",
     "ref_refresh",
     "kl_optimum",
     "best_of_n",
