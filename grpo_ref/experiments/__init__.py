@@ -23,6 +23,7 @@ CLAIMS = (
     "batch_scaling",
     # clipping
     "clip_higher",
+    "covariance_clip",
     "sequence_ratio",
     "soft_clipping",
     "rare_tokens",
