@@ -37,6 +37,7 @@ CLAIMS = (
     # rewards
     "ordinal",
     "reward_scales",
+    "random_rewards",
     # divergence
     "kl_estimators",
     "leave_one_out",

@@ -1,0 +1,207 @@
+"""Claim: random rewards, with clipping, strengthen what was likely already."""
+
+import zlib
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from grpo_ref.arrays import Bools, Floats, Integers
+from grpo_ref.experiments.framework.experiment import (
+    Arm,
+    Curves,
+    Experiment,
+    Grid,
+    Measures,
+    Prediction,
+    Tuning,
+    tuned,
+)
+from grpo_ref.experiments.framework.training import curves, summarized
+from grpo_ref.kernels.surrogates import clipped
+from grpo_ref.learning.config import config_for
+from grpo_ref.learning.policies.table import log_softmax
+from grpo_ref.learning.state import TrainState
+from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.recipes import GRPO, Recipe, slot
+
+MATTERS = 0.05
+"""The largest difference of a probability that does not matter; the paper reports gains of 0.2."""
+MOSTLY, RARELY = (0.6, 1.0), (0.0, 0.2)
+"""Between which the share of the prompts is drawn whose likeliest answer is right."""
+RATES = Tuning("learning_rate", (0.003, 0.01, 0.03, 0.1, 0.3), by="gained by the likely")
+
+
+def clipping(low: float = 0.9999, high: float = 1e9) -> Recipe:
+    """GRPO without a KL penalty, with one bound, both, or none."""
+    return replace(GRPO, kl_coef=0.0, surrogate=slot(clipped, clip_low=low, clip_high=high))
+
+
+def answers(logits: Floats, right: Integers, *, pays: Literal["coin", "right"], seed: int) -> Task:
+    """Prompts that are answered with some letters, and a reward that is a coin or the truth.
+
+    Args:
+      logits: (Q, T, V) of the reference.
+      right: (Q, T) the right answer to each prompt.
+      pays: which of the criteria "coin" and "right" is the reward.
+      seed: of the coins.
+    """
+    prompts, length, letters = logits.shape
+    states = np.arange(prompts * length)
+    following = np.where(states % length == length - 1, END, states + 1)
+    return Task(
+        name="answers",
+        vocabulary=tuple("abcdefghijkl"[:letters]),
+        transitions=np.repeat(following[:, None], letters, axis=1),
+        prompts=tuple(f"{prompt}:" for prompt in range(prompts)),
+        starts=np.arange(prompts) * length,
+        prompt_probs=np.full(prompts, 1.0 / prompts),
+        max_length=length,
+        ref_logits=logits.reshape(-1, letters),
+        verify=partial(_judge, right, seed),
+        criteria=("coin", "right"),
+        weights=np.array([pays == "coin", pays == "right"], dtype=np.float64),
+    )
+
+
+def _judge(right: Integers, seed: int, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
+    """A fair coin for each completion, whatever it says, and whether it is right.
+
+    The coins of a run are drawn anew for each batch: what the batch says is the seed.
+    """
+    batches = tokens.reshape(-1, *tokens.shape[-3:]).astype(np.int64)
+    seeds = [[seed, zlib.crc32(np.ascontiguousarray(batch).tobytes())] for batch in batches]
+    coins = np.stack([np.random.default_rng(one).random(batches.shape[1:-1]) < 0.5 for one in seeds])
+    is_right = (tokens == right[prompts][..., None, :]).all(-1)
+    return np.stack([coins.reshape(is_right.shape), is_right], axis=-1).astype(np.float64)
+
+
+def rewarded(
+    *,
+    recipe: Recipe,
+    pays: Literal["coin", "right"] = "coin",
+    trusted: tuple[float, float] = MOSTLY,
+    steps: Mapping[str, int] | None = None,
+    learning_rate: float,
+    seeds: int,
+    seed: int,
+) -> Measures:
+    """Train on a drawn task and follow the exact probabilities of the likeliest and of the right answers.
+
+    Args:
+      recipe: the algorithm.
+      pays: what the reward is.
+      trusted: between which the share of the prompts is drawn whose likeliest answer is right.
+      steps: passes over a batch and parts of it; left out, they are drawn.
+      learning_rate: step size.
+      seeds, seed: number of runs; base of their random numbers and of the task.
+
+    Returns:
+      The measures of `summarized` for "likely" and "right", and what each "gained by" the last update.
+    """
+    generator = np.random.default_rng([seed, 4])
+    prompts, length, letters = (int(generator.integers(*ends)) for ends in ((8, 33), (1, 5), (3, 13)))
+    logits = generator.uniform(0.5, 2.5) * generator.normal(size=(prompts, length, letters))
+    order = np.argsort(-logits, axis=-1)
+    is_trusted = generator.random(prompts) < generator.uniform(*trusted)
+    likely = order[..., 0]
+    right = np.where(is_trusted[:, None], likely, order[..., 1])
+    group_size, passes, parts = (int(generator.choice(sizes)) for sizes in ([8, 16], [1, 2, 4], [2, 4]))
+    task = answers(logits, right, pays=pays, seed=seed)
+    uses = {"epochs": passes, "minibatches": parts} if steps is None else steps
+    sizes = {"updates": 200, "prompts": 16, "group_size": group_size, "learning_rate": learning_rate}
+    config = config_for(task, **sizes, **uses, seeds=seeds, seed=seed)
+    at_first = {
+        name: _chance(task.ref_logits, one) for name, one in {"likely": likely, "right": right}.items()
+    }
+
+    def chance_of(answer: Integers, state: TrainState) -> Floats:
+        return _chance(state.params, answer)
+
+    found = curves(
+        task, recipe, config, (), likely=partial(chance_of, likely), right=partial(chance_of, right)
+    )
+    gained = {f"gained by the {name}": found[name][:, -1] - start for name, start in at_first.items()}
+    return summarized(found) | gained | {"gain": found["likely"] - at_first["likely"]}
+
+
+def _chance(logits: Floats, answer: Integers) -> Floats:
+    """(...) how likely a policy (..., Q T, V) gives an answer (Q, T), mean of the prompts."""
+    said = log_softmax(logits)[..., np.arange(answer.size), answer.reshape(-1)]
+    chance: Floats = np.exp(said.reshape(*said.shape[:-1], *answer.shape).sum(-1)).mean(-1)
+    return chance
+
+
+def _tuned(recipe: Recipe, **settings: Any) -> Arm:
+    return tuned(rewarded, RATES, recipe=recipe, **settings)
+
+
+BOTH, NONE = clipping(0.2, 0.2), clipping()
+LIKELY, RIGHT = "gained by the likely", "gained by the right"
+
+EXPERIMENT = Experiment(
+    name="random_rewards",
+    group="rewards",
+    claim="Rewards that are coins strengthen, through the clipping of GRPO, what was likely before, so that a"
+    " model whose likely answers are right gains from them; without clipping they do not.",
+    source="Shao et al. 2025, Spurious rewards (arXiv:2506.10947), abstract and summaries, which were read;"
+    " on the two bounds Park et al. 2025 (arXiv:2509.26114), abstract",
+    family="8 to 32 prompts are answered with 1 to 4 letters out of 3 to 12. Drawn are the sharpness of the"
+    " reference (a standard deviation of its logits of 0.5 to 2.5), the size of the groups (8 or 16), the"
+    " number of passes over a batch (1, 2 or 4) and of its parts (2 or 4). The likeliest answer is right for"
+    " 60 to 100 % of the prompts, or for 0 to 20 % where it is said to be wrong.",
+    run="200 batches of 16 prompts are learned with Adam and without a KL penalty, the reward of each"
+    " completion a fair coin. The ratio is clipped at 0.2 on both sides, on either side alone, or not at all;"
+    " or each batch is used for a single step, where all ratios are 1. In one arm the rewards are true.",
+    measured="The exact probability of the answer that the reference finds likeliest letter by letter, and"
+    " that of the right answer, mean of the prompts: the last minus the first. The learning rate is the one"
+    " at which the likely answers gain most.",
+    arms={
+        "clip": _tuned(BOTH),
+        "no clip": _tuned(NONE),
+        "one step": _tuned(BOTH, steps={}),
+        "upper bound only": _tuned(clipping(high=0.2)),
+        "lower bound only": _tuned(clipping(low=0.2)),
+        "clip, likely is wrong": _tuned(BOTH, trusted=RARELY),
+        "true rewards": _tuned(BOTH, pays="right"),
+    },
+    predictions=(
+        Prediction("With clipping, likely answers gain", LIKELY, "clip", "more", 0.0, MATTERS, main=True),
+        Prediction(
+            "They gain more than without clipping", LIKELY, "clip", "more", "no clip", MATTERS, main=True
+        ),
+        Prediction("Control: without clipping they do not gain", LIKELY, "no clip", "same", 0.0, MATTERS),
+        Prediction(
+            "Control: with one step for each batch they do not gain", LIKELY, "one step", "same", 0.0, MATTERS
+        ),
+        Prediction(
+            "The upper bound does it: alone, it makes likely answers gain",
+            LIKELY,
+            "upper bound only",
+            "more",
+            0.0,
+            MATTERS,
+        ),
+        Prediction(
+            "The lower bound alone makes likely answers lose", LIKELY, "lower bound only", "less", 0.0
+        ),
+        Prediction("Where likely answers are right, right ones gain", RIGHT, "clip", "more", 0.0, MATTERS),
+        Prediction(
+            "Where likely answers are wrong, right ones lose", RIGHT, "clip, likely is wrong", "less", 0.0
+        ),
+        Prediction("True rewards bring more", RIGHT, "true rewards", "more", "clip", MATTERS),
+    ),
+    panels=(
+        Curves(
+            "gain",
+            "probability of the likely answer,\nminus that at first",
+            arms=("clip", "no clip", "one step", "upper bound only", "lower bound only"),
+        ),
+        Grid(
+            "gained by the likely (probability)",
+            arms=("clip", "no clip", "one step", "upper bound only", "lower bound only"),
+        ),
+    ),
+)
