@@ -32,6 +32,7 @@ CLAIMS = (
     # aggregation
     "overlong",
     "length_bias",
+    "entropy_tokens",
     # mismatch
     "sampler_mismatch",
     # rewards
