@@ -6,7 +6,7 @@ about; so a claim with a mutant is one whose experiment can fail.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from grpo_ref import (
     Recipe,
@@ -37,6 +37,21 @@ def recipes(change: Callable[[Recipe], Recipe]) -> Callable[[Experiment], Experi
     return lambda experiment: experiment.mutated(change)
 
 
+def settings(**changed: Any) -> Callable[[Experiment], Experiment]:
+    """Settings of every arm that has them are changed."""
+
+    def changes(experiment: Experiment) -> Experiment:
+        arms = {
+            label: replace(
+                one, settings={name: changed.get(name, value) for name, value in one.settings.items()}
+            )
+            for label, one in experiment.arms.items()
+        }
+        return replace(experiment, arms=arms)
+
+    return changes
+
+
 def _negated(rewards):
     return -group_normalized(rewards)
 
@@ -54,4 +69,5 @@ MUTANTS = {
     "sampler_mismatch": Mutant(8, recipes(lambda r: replace(r, corrections=()))),
     "reward_scales": Mutant(16, recipes(lambda r: replace(r, advantage=slot(group_normalized)))),
     "kl_estimators": Mutant(16, recipes(lambda r: replace(r, penalty=slot(no_penalty)))),
+    "entropy_law": Mutant(16, settings(law="H")),
 }

@@ -92,9 +92,9 @@ EXPERIMENT = Experiment(
     " surrogates are verl's",
     family=FAMILY,
     run="60 batches of 16 groups of 8 are learned with Adam in four steps each, without a KL penalty."
-    f" Clip-Cov and KL-Cov hold back {SHARE:.0%} of a step's tokens, or one token, as the authors' share would have"
-    " it. In a control as many tokens get no gradient whatever their covariance; and GRPO gets an entropy"
-    f" bonus of {BONUS}. Once more, 2 % of the answers are right at first.",
+    f" Clip-Cov and KL-Cov hold back {SHARE:.0%} of a step's tokens, or one token, as the authors' share"
+    " would have it. In a control as many tokens get no gradient whatever their covariance; and GRPO gets"
+    f" an entropy bonus of {BONUS}. Once more, 2 % of the answers are right at first.",
     measured="The exact share of right completions by the labels, and the exact entropy in nats per token, at"
     " temperature 1, over the last fifth of the training.",
     arms={label: _at_best(recipe) for label, recipe in (RECIPES | CONTROLS).items()}
