@@ -29,12 +29,14 @@ CLAIMS = (
     "rare_tokens",
     "rare_gradient",
     "early_stop",
+    "two_sided_clip",
     # aggregation
     "overlong",
     "length_bias",
     "entropy_tokens",
     # mismatch
     "sampler_mismatch",
+    "staleness",
     # rewards
     "ordinal",
     "reward_scales",

@@ -110,8 +110,13 @@ def rewarded(
     right = np.where(is_trusted[:, None], likely, order[..., 1])
     group_size, passes, parts = (int(generator.choice(sizes)) for sizes in ([8, 16], [1, 2, 4], [2, 4]))
     task = answers(logits, right, pays=pays, seed=seed)
-    uses = {"epochs": passes, "minibatches": parts} if steps is None else steps
-    sizes = {"updates": 200, "prompts": 16, "group_size": group_size, "learning_rate": learning_rate}
+    uses: Mapping[str, Any] = {"epochs": passes, "minibatches": parts} if steps is None else steps
+    sizes: dict[str, Any] = {
+        "updates": 200,
+        "prompts": 16,
+        "group_size": group_size,
+        "learning_rate": learning_rate,
+    }
     config = config_for(task, **sizes, **uses, seeds=seeds, seed=seed)
     at_first = {
         name: _chance(task.ref_logits, one) for name, one in {"likely": likely, "right": right}.items()
