@@ -41,6 +41,7 @@ CLAIMS = (
     "ordinal",
     "reward_scales",
     "random_rewards",
+    "length_penalty",
     # divergence
     "kl_estimators",
     "leave_one_out",
