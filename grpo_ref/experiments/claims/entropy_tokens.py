@@ -30,7 +30,7 @@ MATTERS = 0.02
 """The largest difference in the share of right completions that does not matter."""
 VARIANTS = 10
 """Of each prompt."""
-RATES = Tuning("learning_rate", (0.1, 0.3, 1.0, 3.0), by="mean right")
+RATES = Tuning("learning_rate", (0.1, 0.3, 1.0, 3.0, 10.0), by="mean right")
 PLAIN = replace(GRPO, kl_coef=0.0, aggregate=slot(token_mean))
 
 
@@ -136,7 +136,7 @@ EXPERIMENT = Experiment(
     run="80 batches of 8 groups of 8 are learned with Adam, in one step each, by GRPO with the token mean and"
     " without a KL penalty. The gradient is that of all tokens, of the share with the highest entropy in the"
     " batch, of all tokens but these, or of as many at random. Once more the reference is nearly certain of a"
-    " wrong token (0.8 to 0.95) in two places, which are no forks.",
+    " wrong token (0.8 to 0.95) in one place, which is no fork.",
     measured="The share of right completions by the labels, as sampled at temperature 1: over the last fifth"
     " of the training, and as a mean over all of it, by which the learning rate is chosen.",
     arms={
@@ -145,8 +145,8 @@ EXPERIMENT = Experiment(
         "highest twentieth": _tuned(kept=(top_entropy, FEW)),
         "lowest four fifths": _tuned(kept=(low_entropy, SHARE)),
         "any fifth": _tuned(kept=(any_tokens, SHARE)),
-        "surely wrong, all": _tuned(stubborn=2),
-        "surely wrong, fifth": _tuned(stubborn=2, kept=(top_entropy, SHARE)),
+        "surely wrong, all": _tuned(stubborn=1),
+        "surely wrong, fifth": _tuned(stubborn=1, kept=(top_entropy, SHARE)),
     },
     predictions=(
         Prediction(
@@ -211,4 +211,13 @@ EXPERIMENT = Experiment(
             arms=("all tokens", "highest fifth", "highest twentieth", "lowest four fifths", "any fifth"),
         ),
     ),
+    remark="The tokens that the policy has no doubt about do teach next to nothing, and a random fifth"
+    " teaches far less than the fifth with the highest entropy. That fifth ends about where all tokens"
+    " end; it learns somewhat more slowly, since here there are tasks with more forks than that. It is not"
+    " better: with a table for a policy, the other tokens add no noise that could harm. It depends on the"
+    " low entropies being right: where the reference is sure of a wrong token, the fifth leaves it out"
+    " until the forks are learned.",
+    chosen="At first the reference was surely wrong in two places; hardly anything was learned then, so it"
+    " became one. The largest learning rate was added because the best one was at the end of the grid for the"
+    " highest twentieth.",
 )

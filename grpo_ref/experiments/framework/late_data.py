@@ -102,8 +102,7 @@ def late(
 
     Returns:
       The measures of `summarized` for the exact "correct" and "entropy" and for "grad_norm"; the "largest
-      fall" of the former below its best so far; and "spike", the decimal logarithm of the longest gradient
-      over the median one.
+      fall" of the former below its best so far; and the decimal logarithm of the "longest gradient".
     """
     generator = np.random.default_rng([seed, 6])
     sizes: dict[str, Any] = {
@@ -119,6 +118,8 @@ def late(
         for one in late_updates(task, recipe, settings, age=age, anchor=anchor)
     ]
     found = dict(zip((*measured, "grad_norm"), np.moveaxis(np.array(rows), 0, -1), strict=True))
-    typical = np.median(found["grad_norm"], axis=-1)
-    spike = np.log10(found["grad_norm"].max(-1) / np.maximum(typical, np.finfo(np.float64).tiny))
-    return summarized(found) | {"largest fall": largest_fall(found["correct"]), "spike": spike}
+    longest = np.log10(np.maximum(found["grad_norm"].max(-1), np.finfo(np.float64).tiny))
+    return summarized(found) | {
+        "largest fall": largest_fall(found["correct"]),
+        "longest gradient": longest,
+    }
