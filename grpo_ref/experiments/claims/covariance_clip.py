@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from grpo_ref.experiments.framework.experiment import (
     Arm,
     Curves,
@@ -16,6 +18,7 @@ from grpo_ref.experiments.framework.experiment import (
 )
 from grpo_ref.experiments.framework.tasks.digit_sums import FAMILY, drawn_sums
 from grpo_ref.experiments.framework.tasks.exact_sums import exact
+from grpo_ref.experiments.framework.tasks.noisy_bandit import noisy_bandit
 from grpo_ref.experiments.framework.training import curves, summarized
 from grpo_ref.kernels.surrogates import clip_cov, clipped, kl_cov
 from grpo_ref.learning.config import config_for
@@ -32,7 +35,7 @@ ANY = 1e9
 """A bound of the covariance that bounds nothing."""
 HIGHER, KEPT = 0.02, 0.05
 """Differences that matter: in the share right, and in the entropy, in nats per token."""
-RATES = Tuning("learning_rate", (0.1, 0.3, 1.0, 3.0), by="final correct")
+RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0), by="final correct")
 PLAIN = replace(GRPO, kl_coef=0.0, surrogate=slot(clipped, clip_low=0.2, clip_high=0.2))
 
 
@@ -62,6 +65,23 @@ def learned(
     return summarized(curves(task, recipe, settings, (), **exact(task)))
 
 
+def lucky(*, recipe: Recipe, learning_rate: float, seeds: int, seed: int) -> Measures:
+    """Train on a drawn bandit with many good arms and much luck; "correct" is the share that is paid."""
+    generator = np.random.default_rng([seed, 8])
+    arms = int(generator.integers(8, 25))
+    task = noisy_bandit(
+        states=int(generator.integers(2, 9)),
+        arms=arms,
+        good=int(generator.integers(2, arms // 2 + 1)),
+        pays=generator.uniform(0.6, 0.9),
+        spread=generator.uniform(0.5, 2.0),
+        seed=seed,
+    )
+    config = config_for(task, **SIZES, learning_rate=learning_rate, seeds=seeds, seed=seed)
+    found = curves(task, recipe, config, ("reward", "entropy"))
+    return summarized({"correct": found["reward"], "entropy": found["entropy"]})
+
+
 def _at_best(recipe: Recipe, **settings: Any) -> Arm:
     return tuned(learned, RATES, recipe=recipe, **settings)
 
@@ -72,6 +92,8 @@ CONTROLS = {
     "KL-Cov, one token": kl_covariance(FEWEST),
     "any tokens": clip_covariance(SHARE, cov_low=-ANY, cov_high=ANY),
 }
+
+MANY = RECIPES | {"any tokens": CONTROLS["any tokens"]}
 
 
 def _higher(says: str, left: str, right: str, *, main: bool = False) -> Prediction:
@@ -94,11 +116,14 @@ EXPERIMENT = Experiment(
     run="60 batches of 16 groups of 8 are learned with Adam in four steps each, without a KL penalty."
     f" Clip-Cov and KL-Cov hold back {SHARE:.0%} of a step's tokens, or one token, as the authors' share"
     " would have it. In a control as many tokens get no gradient whatever their covariance; and GRPO gets"
-    f" an entropy bonus of {BONUS}. Once more, 2 % of the answers are right at first.",
+    f" an entropy bonus of {BONUS}. Once more, 2 % of the answers are right at first. And all"
+    " this on bandits (many), where 2 to half of the 8 to 24 arms are good, and luck decides a part of the"
+    " payoffs: a good arm pays 1 for 60 to 90 % of the prompts, a bad one for the others.",
     measured="The exact share of right completions by the labels, and the exact entropy in nats per token, at"
     " temperature 1, over the last fifth of the training.",
     arms={label: _at_best(recipe) for label, recipe in (RECIPES | CONTROLS).items()}
     | {"entropy bonus": _at_best(PLAIN, entropy_coef=BONUS)}
+    | {f"many, {label}": tuned(lucky, RATES, recipe=recipe) for label, recipe in MANY.items()}
     | {f"hard, {label}": _at_best(recipe, fixed={"known": 0.02}) for label, recipe in RECIPES.items()},
     predictions=(
         _higher("Clip-Cov ends higher than GRPO", "Clip-Cov", "GRPO", main=True),
@@ -116,6 +141,15 @@ EXPERIMENT = Experiment(
             KEPT,
         ),
         _higher("KL-Cov ends higher than with an entropy bonus", "KL-Cov", "entropy bonus"),
+        _keeps("Where many answers are right, Clip-Cov keeps more entropy", "many, Clip-Cov", "many, GRPO"),
+        _keeps("Where many answers are right, KL-Cov keeps more entropy", "many, KL-Cov", "many, GRPO"),
+        _keeps(
+            "Where many answers are right, Clip-Cov keeps more than without its choice",
+            "many, Clip-Cov",
+            "many, any tokens",
+        ),
+        _higher("Where many answers are right, Clip-Cov ends higher", "many, Clip-Cov", "many, GRPO"),
+        _higher("Where many answers are right, KL-Cov ends higher", "many, KL-Cov", "many, GRPO"),
         _higher("Where little is known at first, Clip-Cov ends higher", "hard, Clip-Cov", "hard, GRPO"),
         _higher("Where little is known at first, KL-Cov ends higher", "hard, KL-Cov", "hard, GRPO"),
     ),
@@ -123,4 +157,6 @@ EXPERIMENT = Experiment(
         Curves("entropy", "entropy (nats per token)", arms=(*RECIPES, "any tokens", "entropy bonus")),
         Grid("right completions at the end (share)", arms=(*RECIPES, "any tokens", "entropy bonus")),
     ),
+    chosen="The bandits with many right answers were added after a look at the sums, where the entropy is"
+    " lost by learning; and the grid of learning rates was moved down.",
 )

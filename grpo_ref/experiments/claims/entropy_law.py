@@ -191,7 +191,11 @@ EXPERIMENT = Experiment(
     ),
     panels=(
         Curves("off", "share right, law minus run", arms=LAWS),
-        Points("error", "error over the rest of the run\n(share right, root mean square)"),
+        Points(
+            "error",
+            "error over the rest of the run\n(share right, root mean square)",
+            arms=tuple(f"{law}{where}" for where in ("", ", half known", ", slow") for law in LAWS[:2]),
+        ),
     ),
     remark="The entropy does foretell the reward, far better than the number of updates does. But a line"
     " in the entropy itself does so better than the exponential, on every task. What the exponential says"

@@ -21,7 +21,9 @@ OLD = 8
 """Updates between the sampler and the learner; the paper's eta goes up to 8 without loss."""
 MATTERS = 0.02
 """The largest difference in the share of right completions that does not matter."""
-RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0, 3.0), by="mean correct")
+FEW = 2
+"""a and b up to this are 9 questions, so that in 8 updates each of them has been learned from many times."""
+RATES = Tuning("learning_rate", (0.1, 0.3, 1.0, 3.0, 10.0), by="mean correct")
 CLIPPED = replace(GRPO, kl_coef=0.0, surrogate=slot(clipped, clip_low=0.2, clip_high=0.2))
 
 
@@ -41,13 +43,17 @@ METHODS: dict[str, tuple[Recipe, Anchor]] = {
 AGES = {"clipping": (0, 2, OLD), "decoupled": (0, 2, OLD), "TIS": (OLD,), "CISPO": (OLD,)}
 
 
-def _aged(method: str, age: int) -> Arm:
+def _aged(method: str, age: int, **fixed: int) -> Arm:
     recipe, anchor = METHODS[method]
-    return tuned(late, RATES, recipe=recipe, anchor=anchor, age=age)
+    return tuned(late, RATES, recipe=recipe, anchor=anchor, age=age, fixed=fixed)
 
 
 def _at(method: str, age: int = OLD) -> str:
     return f"{method}, {age}"
+
+
+def _few(method: str, age: int = OLD) -> str:
+    return f"few, {_at(method, age)}"
 
 
 def _beats_clipping(method: str, age: int, measure: str, *, main: bool = False) -> Prediction:
@@ -77,7 +83,9 @@ EXPERIMENT = Experiment(
     measured="The exact share of right completions by the labels, at temperature 1: over the last fifth of"
     " the training, and as a mean over all of it, by which the learning rate is chosen.",
     arms={_at(method, age): _aged(method, age) for method, ages in AGES.items() for age in ages}
-    | {_at("no weight"): _aged("no weight", OLD)},
+    | {_at("no weight"): _aged("no weight", OLD)}
+    | {_few(method): _aged(method, OLD, largest=FEW) for method in ("clipping", "decoupled", "no weight")}
+    | {_few("decoupled", 0): _aged("decoupled", 0, largest=FEW)},
     predictions=(
         _beats_clipping("decoupled", OLD, "final", main=True),
         Prediction(
@@ -119,6 +127,30 @@ EXPERIMENT = Experiment(
             _at("decoupled"),
             MATTERS,
         ),
+        Prediction(
+            "With few questions decoupled PPO ends higher than plain clipping",
+            "final correct",
+            _few("decoupled"),
+            "more",
+            _few("clipping"),
+            MATTERS,
+        ),
+        Prediction(
+            "With few questions decoupled PPO ends where it ends with fresh batches",
+            "final correct",
+            _few("decoupled"),
+            "same",
+            _few("decoupled", 0),
+            MATTERS,
+        ),
+        Prediction(
+            "With few questions it learns more slowly without weights",
+            "mean correct",
+            _few("no weight"),
+            "less",
+            _few("decoupled"),
+            MATTERS,
+        ),
     ),
     panels=(
         Points(
@@ -129,4 +161,8 @@ EXPERIMENT = Experiment(
         ),
         Grid("right completions, mean of\nall updates (share)", arms=SHOWN),
     ),
+    remark="TODO",
+    chosen="The arms with few questions were added after a look, because in the large tasks of the family few"
+    " batches ask the same question within 8 updates; and the grid was moved up, because the best rate lay at"
+    " its end.",
 )

@@ -83,7 +83,7 @@ EXPERIMENT = Experiment(
         ),
         Prediction("Dual clip: the reward falls less", "largest fall", DUAL_CLIP, "less", ONE_SIDED, FALL),
         Prediction(
-            "Dual clip: the longest gradient is shorter",
+            "Dual clip: the gradient gets less long",
             "longest gradient",
             DUAL_CLIP,
             "less",

@@ -1,7 +1,7 @@
 """Late data: training on batches that an older policy has drawn, as where sampler and learner run apart."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -91,12 +91,20 @@ def late_updates(
 
 
 def late(
-    *, recipe: Recipe, age: int, anchor: Anchor = "sampler", seeds: int, seed: int, **config: Any
+    *,
+    recipe: Recipe,
+    age: int,
+    anchor: Anchor = "sampler",
+    fixed: Mapping[str, Any] | None = None,
+    seeds: int,
+    seed: int,
+    **config: Any,
 ) -> Measures:
     """Train on a drawn task with late batches.
 
     Args:
       recipe, age, anchor: as in `late_updates`.
+      fixed: what of the task is not drawn.
       seeds, seed: number of runs; base of their random numbers and of the task.
       config: fields of `TrainConfig`.
 
@@ -110,7 +118,7 @@ def late(
         "group_size": int(generator.choice([4, 8, 16])),
         "minibatches": int(generator.choice([1, 2])),
     }
-    task = drawn_sums(seed)
+    task = drawn_sums(seed, **(fixed or {}))
     settings = config_for(task, updates=UPDATES, **sizes, **config, seeds=seeds, seed=seed)
     measured = exact(task)
     rows = [
