@@ -8,14 +8,20 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from grpo_ref import (
     Recipe,
     all_completions,
+    clip_cov,
     clipped,
     group_normalized,
     importance_weighted,
+    kl_cov,
     no_penalty,
     slot,
+    soft_overlong,
+    two_sided_clipped,
 )
 from grpo_ref.experiments.framework.experiment import Experiment
 
@@ -38,13 +44,11 @@ def recipes(change: Callable[[Recipe], Recipe]) -> Callable[[Experiment], Experi
 
 
 def settings(**changed: Any) -> Callable[[Experiment], Experiment]:
-    """Settings of every arm that has them are changed."""
+    """Some settings of every arm are changed."""
 
     def changes(experiment: Experiment) -> Experiment:
         arms = {
-            label: replace(
-                one, settings={name: changed.get(name, value) for name, value in one.settings.items()}
-            )
+            label: replace(one, settings={**one.settings, **changed})
             for label, one in experiment.arms.items()
         }
         return replace(experiment, arms=arms)
@@ -62,13 +66,44 @@ def _without_clip(recipe):
     )
 
 
+def _all_held_back(recipe):
+    held = {
+        clip_cov: slot(clip_cov, share=1.0, cov_low=-1e9, cov_high=1e9),
+        kl_cov: slot(kl_cov, share=1.0, coef=10.0),
+    }
+    return replace(recipe, surrogate=held.get(recipe.surrogate.kernel, recipe.surrogate))
+
+
+def _good_tokens_only(log_ratio, advantages):
+    return clipped(log_ratio, np.maximum(advantages, 0.0))
+
+
+def _without_bad_tokens(recipe):
+    is_two_sided = recipe.surrogate.kernel is two_sided_clipped
+    return replace(recipe, surrogate=slot(_good_tokens_only)) if is_two_sided else recipe
+
+
+def _longer_is_better(rewards, lengths, max_length):
+    return rewards + 2.0 * lengths / max_length
+
+
+def _prolonged(recipe):
+    is_soft = recipe.reward.kernel is soft_overlong
+    return replace(recipe, reward=slot(_longer_is_better)) if is_soft else recipe
+
+
 MUTANTS = {
     "group_size": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_negated)))),
+    "covariance_clip": Mutant(16, recipes(_all_held_back)),
     "rare_tokens": Mutant(16, recipes(_without_clip)),
+    "two_sided_clip": Mutant(16, recipes(_without_bad_tokens)),
     "overlong": Mutant(16, recipes(lambda r: replace(r, admit=slot(all_completions)))),
     "entropy_tokens": Mutant(16, recipes(lambda r: replace(r, corrections=()))),
     "sampler_mismatch": Mutant(8, recipes(lambda r: replace(r, corrections=()))),
+    "staleness": Mutant(16, settings(anchor="sampler")),
     "reward_scales": Mutant(16, recipes(lambda r: replace(r, advantage=slot(group_normalized)))),
+    "random_rewards": Mutant(32, settings(pays="right")),
+    "length_penalty": Mutant(16, recipes(_prolonged)),
     "kl_estimators": Mutant(16, recipes(lambda r: replace(r, penalty=slot(no_penalty)))),
     "entropy_law": Mutant(16, settings(law="H")),
 }

@@ -9,10 +9,10 @@ import numpy as np
 from grpo_ref.arrays import Array, Bools, Floats, Integers
 from grpo_ref.experiments.framework.experiment import (
     Arm,
+    Curves,
     Experiment,
     Grid,
     Measures,
-    Points,
     Prediction,
     Tuning,
     tuned,
@@ -181,18 +181,17 @@ EXPERIMENT = Experiment(
         ),
     ),
     panels=(
-        Points("final length", "length at the end\n(share of the budget)"),
-        Points("final right", "right answers at the end (share)"),
-        Grid("right answers at the end (share)", arms=(NONE, OVERLONG, EACH, SLIGHT)),
+        Curves("length", "length (share of the budget)", arms=tuple(RECIPES)),
+        Grid("right answers at the end (share)", arms=tuple(RECIPES)),
     ),
     remark="What decides is the division by the standard deviation. In a group without a right answer the"
     " length is the only contrast, and the division makes a slight price of it as large as a right answer:"
-    " the policy learns to be brief before it learns to be right, and even where the budget is ample most"
-    " of the right answers are lost on some tasks. Without the division the slight price costs hardly any,"
-    " but it saves little, too. The soft punishment of DAPO saves some length early and costs a little"
-    " where the budget is ample; where right answers need the length that it punishes, it costs about half"
-    " of them. In an LLM, whose first batches have right answers in most groups, the division should do"
-    " less harm.",
+    " the policy learns to be brief before it learns to be right. So a price of every token, even a slight"
+    " one, costs right answers on every task, even where the budget is ample; without the division it"
+    " costs hardly any there, and saves little. The soft punishment of DAPO saves a little length on every"
+    " task and costs some right answers on some; where these need the length that it punishes, it costs"
+    " about half of them. In an LLM, whose first batches have right answers in many groups, the division"
+    " should do less harm.",
     chosen="The smallest learning rate was added after a look, because the best one for the price of every"
     " token lay at the end of the grid.",
 )

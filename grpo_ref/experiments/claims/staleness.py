@@ -5,9 +5,9 @@ from dataclasses import replace
 
 from grpo_ref.experiments.framework.experiment import (
     Arm,
+    Curves,
     Experiment,
     Grid,
-    Points,
     Prediction,
     Tuning,
     tuned,
@@ -153,12 +153,7 @@ EXPERIMENT = Experiment(
         ),
     ),
     panels=(
-        Points(
-            "mean correct",
-            "right completions, mean of\nall updates (share)",
-            x={method: {_at(method, age): age for age in ages} for method, ages in AGES.items()},
-            xlabel="age of the batches (updates)",
-        ),
+        Curves("correct", "right completions (share)", arms=SHOWN),
         Grid("right completions, mean of\nall updates (share)", arms=SHOWN),
     ),
     remark="TODO",
