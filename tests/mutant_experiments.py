@@ -17,7 +17,6 @@ from grpo_ref import (
     clipped,
     group_normalized,
     importance_weighted,
-    kl_cov,
     no_penalty,
     slot,
     soft_overlong,
@@ -67,11 +66,8 @@ def _without_clip(recipe):
 
 
 def _all_held_back(recipe):
-    held = {
-        clip_cov: slot(clip_cov, share=1.0, cov_low=-1e9, cov_high=1e9),
-        kl_cov: slot(kl_cov, share=1.0, coef=10.0),
-    }
-    return replace(recipe, surrogate=held.get(recipe.surrogate.kernel, recipe.surrogate))
+    is_plain = recipe.surrogate.kernel is clipped
+    return recipe if is_plain else replace(recipe, surrogate=slot(clip_cov, share=1.0, cov_low=-1e9))
 
 
 def _good_tokens_only(log_ratio, advantages):
@@ -83,13 +79,13 @@ def _without_bad_tokens(recipe):
     return replace(recipe, surrogate=slot(_good_tokens_only)) if is_two_sided else recipe
 
 
-def _longer_is_better(rewards, lengths, max_length):
-    return rewards + 2.0 * lengths / max_length
+def _only_length(rewards, lengths, max_length):
+    return 0.0 * rewards + lengths / max_length
 
 
 def _prolonged(recipe):
     is_soft = recipe.reward.kernel is soft_overlong
-    return replace(recipe, reward=slot(_longer_is_better)) if is_soft else recipe
+    return replace(recipe, reward=slot(_only_length)) if is_soft else recipe
 
 
 MUTANTS = {
