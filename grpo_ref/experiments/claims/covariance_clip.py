@@ -14,6 +14,7 @@ from grpo_ref.experiments.framework.experiment import (
     Measures,
     Prediction,
     Tuning,
+    arm,
     tuned,
 )
 from grpo_ref.experiments.framework.tasks.digit_sums import FAMILY, drawn_sums
@@ -36,6 +37,8 @@ ANY = 1e9
 HIGHER, KEPT = 0.02, 0.05
 """Differences that matter: in the share right, and in the entropy, in nats per token."""
 RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0), by="final correct")
+SHARED = 0.1
+"""The learning rate where the entropy is compared at one rate, since it depends on that."""
 PLAIN = replace(GRPO, kl_coef=0.0, surrogate=slot(clipped, clip_low=0.2, clip_high=0.2))
 
 
@@ -65,7 +68,7 @@ def learned(
     return summarized(curves(task, recipe, settings, (), **exact(task)))
 
 
-def lucky(*, recipe: Recipe, learning_rate: float, seeds: int, seed: int) -> Measures:
+def lucky(*, recipe: Recipe, learning_rate: float = SHARED, seeds: int, seed: int) -> Measures:
     """Train on a drawn bandit with many good arms and much luck; "correct" is the share that is paid."""
     generator = np.random.default_rng([seed, 8])
     arms = int(generator.integers(8, 25))
@@ -118,12 +121,13 @@ EXPERIMENT = Experiment(
     " would have it. In a control as many tokens get no gradient whatever their covariance; and GRPO gets"
     f" an entropy bonus of {BONUS}. Once more, 2 % of the answers are right at first. And all"
     " this on bandits (many), where 2 to half of the 8 to 24 arms are good, and luck decides a part of the"
-    " payoffs: a good arm pays 1 for 60 to 90 % of the prompts, a bad one for the others.",
+    " payoffs: a good arm pays 1 for 60 to 90 % of the prompts, a bad one for the others; there the"
+    f" learning rate is {SHARED} for all.",
     measured="The exact share of right completions by the labels, and the exact entropy in nats per token, at"
     " temperature 1, over the last fifth of the training.",
     arms={label: _at_best(recipe) for label, recipe in (RECIPES | CONTROLS).items()}
     | {"entropy bonus": _at_best(PLAIN, entropy_coef=BONUS)}
-    | {f"many, {label}": tuned(lucky, RATES, recipe=recipe) for label, recipe in MANY.items()}
+    | {f"many, {label}": arm(lucky, recipe=recipe) for label, recipe in MANY.items()}
     | {f"hard, {label}": _at_best(recipe, fixed={"known": 0.02}) for label, recipe in RECIPES.items()},
     predictions=(
         _higher("Clip-Cov ends higher than GRPO", "Clip-Cov", "GRPO", main=True),
@@ -157,6 +161,16 @@ EXPERIMENT = Experiment(
         Curves("entropy", "entropy (nats per token)", arms=(*RECIPES, "any tokens", "entropy bonus")),
         Grid("right completions at the end (share)", arms=(*RECIPES, "any tokens", "entropy bonus")),
     ),
+    remark="In the sums, where one answer is right, the entropy is lost by learning, and to hold back the"
+    " tokens of highest covariance keeps next to none of it and ends no higher; where little is known at"
+    " first, Clip-Cov ends lower on most tasks, since it slows down what is right. In the bandits, where"
+    " many answers are right and luck decides among them, Clip-Cov does keep more entropy than GRPO at the"
+    " same learning rate, and it is its choice that does it; but the reward is the same. KL-Cov does"
+    " little in either, for in the first step on a batch its penalty has no slope. So what it does depends"
+    " on whether the entropy is lost to luck or to learning, and on how many steps a batch is used for."
+    " That the paper's models end higher may be a matter of longer trainings, in which entropy that is"
+    " kept finds new answers.",
     chosen="The bandits with many right answers were added after a look at the sums, where the entropy is"
-    " lost by learning; and the grid of learning rates was moved down.",
+    " lost by learning; the grid of learning rates was moved down. In the bandits the learning rate was"
+    " first chosen for each arm by itself; then the entropy told more of the rate than of the recipe.",
 )

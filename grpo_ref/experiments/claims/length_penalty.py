@@ -142,8 +142,8 @@ EXPERIMENT = Experiment(
     " the budget is ample: a soft punishment of the last fifth of the budget (DAPO), or a small price of"
     " every token. Where right answers need length, it costs right answers.",
     source="Yu et al. 2025, DAPO, eq. 13 (arXiv:2503.14476), for the soft punishment; Arora and Zanette 2025,"
-    " Training language models to reason efficiently, as cited by Peng et al. 2026 (arXiv:2602.02099,"
-    " abstract), who, with Nohara et al. 2026 (arXiv:2602.09591, abstract), report the cost",
+    " Training language models to reason efficiently (arXiv:2502.04463, abstract), for a price of length;"
+    " Nohara et al. 2026 (arXiv:2602.09591, abstract), who report what it costs",
     family="2 to 8 kinds of prompts with 2 to 8 answers, and a budget of 10 to 30 tokens. Before it"
     " answers, a policy thinks; how long a prompt needs cannot be seen and is drawn for each: up to 40 %"
     " of the budget, or 40 to 95 % in the tasks that need length. More thinking does no harm, but what the"
