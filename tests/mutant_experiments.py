@@ -8,8 +8,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from grpo_ref import (
     Recipe,
     all_completions,
@@ -70,13 +68,13 @@ def _all_held_back(recipe):
     return recipe if is_plain else replace(recipe, surrogate=slot(clip_cov, share=1.0, cov_low=-1e9))
 
 
-def _good_tokens_only(log_ratio, advantages):
-    return clipped(log_ratio, np.maximum(advantages, 0.0))
+def _a_tenth(log_ratio, advantages):
+    return clipped(log_ratio, 0.1 * advantages)
 
 
-def _without_bad_tokens(recipe):
+def _shortened(recipe):
     is_two_sided = recipe.surrogate.kernel is two_sided_clipped
-    return replace(recipe, surrogate=slot(_good_tokens_only)) if is_two_sided else recipe
+    return replace(recipe, surrogate=slot(_a_tenth)) if is_two_sided else recipe
 
 
 def _only_length(rewards, lengths, max_length):
@@ -92,7 +90,7 @@ MUTANTS = {
     "group_size": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_negated)))),
     "covariance_clip": Mutant(16, recipes(_all_held_back)),
     "rare_tokens": Mutant(16, recipes(_without_clip)),
-    "two_sided_clip": Mutant(16, recipes(_without_bad_tokens)),
+    "two_sided_clip": Mutant(16, recipes(_shortened)),
     "overlong": Mutant(16, recipes(lambda r: replace(r, admit=slot(all_completions)))),
     "entropy_tokens": Mutant(16, recipes(lambda r: replace(r, corrections=()))),
     "sampler_mismatch": Mutant(8, recipes(lambda r: replace(r, corrections=()))),

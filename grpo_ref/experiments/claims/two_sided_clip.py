@@ -23,7 +23,7 @@ CUT = 0.1
 FALL, LONGER, GAIN = 0.02, 0.1, 0.02
 """Differences that matter: in the share right, and in the decimal logarithm of a gradient's length."""
 RATES = {
-    "sgd": Tuning("learning_rate", (30.0, 100.0, 300.0, 1000.0), by="mean correct"),
+    "sgd": Tuning("learning_rate", (100.0, 300.0, 1000.0, 3000.0, 10000.0), by="mean correct"),
     "adam": Tuning("learning_rate", (0.1, 0.3, 1.0, 3.0), by="mean correct"),
 }
 TOO_FAST = 3.0
@@ -32,6 +32,14 @@ ONE = replace(GRPO, kl_coef=0.0, surrogate=slot(clipped, clip_low=0.2, clip_high
 TWO = replace(ONE, surrogate=slot(two_sided_clipped, clip_low=0.2, clip_high=0.2, max_ratio=4.0))
 DUAL = replace(ONE, surrogate=slot(dual_clipped, clip_low=0.2, clip_high=0.2, max_ratio=3.0))
 ONE_SIDED, TWO_SIDED, DUAL_CLIP = "one-sided", "two-sided, 4", "dual clip, 3"
+SHOWN = (
+    ONE_SIDED,
+    TWO_SIDED,
+    "one-sided, Adam",
+    "two-sided, Adam",
+    "one-sided, too fast",
+    "two-sided, too fast",
+)
 
 
 def _late(recipe: Recipe, *, optimizer: str = "sgd", age: int = OLD, **config: float) -> Arm:
@@ -159,13 +167,15 @@ EXPERIMENT = Experiment(
         ),
     ),
     panels=(
-        Points("largest fall", "largest fall of the share right"),
-        Grid(
-            "right completions, mean of\nall updates (share)",
-            arms=(ONE_SIDED, TWO_SIDED, DUAL_CLIP, "one-sided, cut"),
-        ),
+        Points("largest fall", "largest fall of the share right", arms=SHOWN),
+        Grid("right completions, mean of\nall updates (share)", arms=SHOWN[:4]),
     ),
-    remark="TODO",
+    remark="At the best learning rates hardly anything blows up, with one bound or with two, and on most"
+    " tasks the bounds are as good as each other; the cut of the gradient at 0.1 is not even reached. It"
+    " depends on how fast one goes. With Adam the longest gradient is shorter by the second bound on every"
+    " task; and where Adam is too fast, the reward falls less and rises faster with it on most tasks. So"
+    " it is what its authors say, a safety net, and costs nothing; but it is no gain where the rate is"
+    " right.",
     chosen="The grids were moved after a look, because the best rate of gradient descent lay at its upper"
     " end; and the arms in which Adam is too fast were added, because at the best rates nothing blew up."
     " Before anything was looked at, the longest gradient took the place of its ratio to the median, which"
