@@ -1,6 +1,5 @@
 """Claim: random rewards, with clipping, strengthen what was likely already."""
 
-import zlib
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -8,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from grpo_ref.arrays import Bools, Floats, Integers
+from grpo_ref.arrays import Floats, Integers
 from grpo_ref.experiments.framework.experiment import (
     Arm,
     Curves,
@@ -18,12 +17,12 @@ from grpo_ref.experiments.framework.experiment import (
     Prediction,
     arm,
 )
+from grpo_ref.experiments.framework.tasks.coins import answers
 from grpo_ref.experiments.framework.training import curves, summarized
 from grpo_ref.kernels.surrogates import clipped
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.learning.state import TrainState
-from grpo_ref.learning.tasks.task import END, Task
 from grpo_ref.recipes import GRPO, Recipe, slot
 
 MATTERS = 0.05
@@ -41,45 +40,6 @@ ANY, SHARP = (0.5, 2.5), (3.0, 6.0)
 def clipping(low: float = 0.9999, high: float = 1e9) -> Recipe:
     """GRPO without a KL penalty, with one bound, both, or none."""
     return replace(GRPO, kl_coef=0.0, surrogate=slot(clipped, clip_low=low, clip_high=high))
-
-
-def answers(logits: Floats, right: Integers, *, pays: Literal["coin", "right"], seed: int) -> Task:
-    """Prompts that are answered with some letters, and a reward that is a coin or the truth.
-
-    Args:
-      logits: (Q, T, V) of the reference.
-      right: (Q, T) the right answer to each prompt.
-      pays: which of the criteria "coin" and "right" is the reward.
-      seed: of the coins.
-    """
-    prompts, length, letters = logits.shape
-    states = np.arange(prompts * length)
-    following = np.where(states % length == length - 1, END, states + 1)
-    return Task(
-        name="answers",
-        vocabulary=tuple("abcdefghijkl"[:letters]),
-        transitions=np.repeat(following[:, None], letters, axis=1),
-        prompts=tuple(f"{prompt}:" for prompt in range(prompts)),
-        starts=np.arange(prompts) * length,
-        prompt_probs=np.full(prompts, 1.0 / prompts),
-        max_length=length,
-        ref_logits=logits.reshape(-1, letters),
-        verify=partial(_judge, right, seed),
-        criteria=("coin", "right"),
-        weights=np.array([pays == "coin", pays == "right"], dtype=np.float64),
-    )
-
-
-def _judge(right: Integers, seed: int, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    """A fair coin for each completion, whatever it says, and whether it is right.
-
-    The coins of a run are drawn anew for each batch: what the batch says is the seed.
-    """
-    batches = tokens.reshape(-1, *tokens.shape[-3:]).astype(np.int64)
-    seeds = [[seed, zlib.crc32(np.ascontiguousarray(batch).tobytes())] for batch in batches]
-    coins = np.stack([np.random.default_rng(one).random(batches.shape[1:-1]) < 0.5 for one in seeds])
-    is_right = (tokens == right[prompts][..., None, :]).all(-1)
-    return np.stack([coins.reshape(is_right.shape), is_right], axis=-1).astype(np.float64)
 
 
 def rewarded(
