@@ -68,13 +68,9 @@ def _all_held_back(recipe):
     return recipe if is_plain else replace(recipe, surrogate=slot(clip_cov, share=1.0, cov_low=-1e9))
 
 
-def _a_tenth(log_ratio, advantages):
-    return clipped(log_ratio, 0.1 * advantages)
-
-
-def _shortened(recipe):
+def _one_sided(recipe):
     is_two_sided = recipe.surrogate.kernel is two_sided_clipped
-    return replace(recipe, surrogate=slot(_a_tenth)) if is_two_sided else recipe
+    return replace(recipe, surrogate=slot(clipped)) if is_two_sided else recipe
 
 
 def _only_length(rewards, lengths, max_length):
@@ -90,7 +86,7 @@ MUTANTS = {
     "group_size": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_negated)))),
     "covariance_clip": Mutant(16, recipes(_all_held_back)),
     "rare_tokens": Mutant(16, recipes(_without_clip)),
-    "two_sided_clip": Mutant(16, recipes(_shortened)),
+    "two_sided_clip": Mutant(24, recipes(_one_sided)),
     "overlong": Mutant(16, recipes(lambda r: replace(r, admit=slot(all_completions)))),
     "entropy_tokens": Mutant(16, recipes(lambda r: replace(r, corrections=()))),
     "sampler_mismatch": Mutant(8, recipes(lambda r: replace(r, corrections=()))),
