@@ -165,11 +165,10 @@ EXPERIMENT = Experiment(
     " tokens of highest covariance keeps next to none of it and ends no higher; where little is known at"
     " first, Clip-Cov ends lower on most tasks, since it slows down what is right. In the bandits, where"
     " many answers are right and luck decides among them, Clip-Cov does keep more entropy than GRPO at the"
-    " same learning rate, and it is its choice that does it; but the reward is the same. KL-Cov does"
-    " little in either, for in the first step on a batch its penalty has no slope. So what it does depends"
-    " on whether the entropy is lost to luck or to learning, and on how many steps a batch is used for."
-    " That the paper's models end higher may be a matter of longer trainings, in which entropy that is"
-    " kept finds new answers.",
+    " same learning rate, on every task, and it is its choice that does it; KL-Cov keeps a little more."
+    " But the reward is the same. So it depends on whether the entropy is lost to luck or to learning."
+    " That the paper's models end higher may be a matter of longer trainings, in which entropy that was"
+    " kept finds new answers; nothing here can be found so.",
     chosen="The bandits with many right answers were added after a look at the sums, where the entropy is"
     " lost by learning; the grid of learning rates was moved down. In the bandits the learning rate was"
     " first chosen for each arm by itself; then the entropy told more of the rate than of the recipe.",
