@@ -255,9 +255,10 @@ EXPERIMENT = Experiment(
     " Adam likely answers lose at every rate, with clipping or without, since the noise of the coins moves"
     " the policy more than the bias of the clip. What the paper says of the clip does show by gradient"
     " descent: likely answers lose less with clipping than without on most tasks. Where in addition all"
-    " completions teach the same behavior, as habits are shared in a model, so that the coins average out,"
-    " they gain with clipping on most tasks and lose without it. So the claim depends on the optimizer and"
-    " on what the prompts share; for the models of the paper it need not be wrong.",
+    " completions teach the same behavior, as habits are shared in a model, so that the coins average out"
+    " more, they gain with clipping in the mean, though not on all tasks, and do better than without it on"
+    " nearly all. So the claim depends on the optimizer and on what the prompts share; for the models of"
+    " the paper it need not be wrong.",
     chosen="At first the learning rate was the one at which likely answers gain most; that was always the"
     " smallest, where hardly anything moves, since they lost at every rate. After that look all arms were"
     " given the same rates, and the arms with a sharp reference, with gradient descent and with prompts"
