@@ -14,6 +14,7 @@ from grpo_ref import (
     Recipe,
     all_groups,
     batch_scaled,
+    clip_cov,
     clipped,
     ended_completions,
     fixed_length,
@@ -29,6 +30,7 @@ from grpo_ref import (
     step_suffix_sums,
     token_level,
     token_mean,
+    two_sided_clipped,
 )
 from grpo_ref.experiments.claims.learned_critic import Judged
 from grpo_ref.experiments.framework.experiment import Experiment, arm
@@ -214,6 +216,25 @@ def _stopped_after_one_step(experiment):
     return replace(experiment, arms=arms)
 
 
+def _all_held_back(recipe):
+    is_plain = recipe.surrogate.kernel is clipped
+    return recipe if is_plain else replace(recipe, surrogate=slot(clip_cov, share=1.0, cov_low=-1e9))
+
+
+def _one_sided(recipe):
+    is_two_sided = recipe.surrogate.kernel is two_sided_clipped
+    return replace(recipe, surrogate=slot(clipped)) if is_two_sided else recipe
+
+
+def _only_length(rewards, lengths, max_length):
+    return 0.0 * rewards + lengths / max_length
+
+
+def _prolonged(recipe):
+    is_soft = recipe.reward.kernel is soft_overlong
+    return replace(recipe, reward=slot(_only_length)) if is_soft else recipe
+
+
 MUTANTS = {
     "group_mean": Mutant(16, settings(group_size=2)),
     "learned_critic": Mutant(16, _sum_for_the_mean),
@@ -225,11 +246,13 @@ MUTANTS = {
     "batch_scaling": Mutant(16, recipes(_spoiled_together)),
     "larger_batches": Mutant(16, _scaled_against_its_sign),
     "clip_higher": Mutant(16, recipes(_upper_bound_is_a_ratio)),
+    "covariance_clip": Mutant(16, recipes(_all_held_back)),
     "sequence_ratio": Mutant(32, recipes(_unlearned_by_tokens)),
     "soft_clipping": Mutant(16, recipes(_without_range)),
     "rare_tokens": Mutant(16, recipes(_without_clip)),
     "rare_gradient": Mutant(32, recipes(_bounds_in_percent)),
     "early_stop": Mutant(32, _stopped_after_one_step),
+    "two_sided_clip": Mutant(24, recipes(_one_sided)),
     "overlong": Mutant(16, recipes(_misled)),
     "length_bias": Mutant(32, recipes(lambda r: replace(r, aggregate=slot(fixed_length)))),
     "reference_weight": Mutant(
@@ -244,6 +267,10 @@ MUTANTS = {
             lambda r: replace(r, advantage=slot(_negated_steps)) if "step_ends" in r.advantage.reads else r
         ),
     ),
+    "entropy_tokens": Mutant(16, recipes(lambda r: replace(r, corrections=()))),
+    "staleness": Mutant(16, settings(anchor="sampler")),
+    "random_rewards": Mutant(32, settings(pays="right")),
+    "length_penalty": Mutant(16, recipes(_prolonged)),
     "kl_estimators": Mutant(64, recipes(lambda r: replace(r, penalty=slot(no_penalty)))),
     "leave_one_out": Mutant(16, recipes(_divided)),
     "collapse": Mutant(32, settings(weights=(0.1, 0.0, 0.0))),
@@ -251,6 +278,7 @@ MUTANTS = {
     "temperature": Mutant(16, settings(temperature=1.0)),
     "pass_at_k": Mutant(16, recipes(lambda r: replace(r, advantage=slot(_nothing)))),
     "positive_negative": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_nothing)))),
+    "entropy_law": Mutant(16, settings(law="H")),
     "kl_optimum": Mutant(16, recipes(_other_direction)),
     "kl_in_reward": Mutant(8, _reward_without_its_penalty),
 }
