@@ -1,0 +1,87 @@
+"""A family of names and judges: each judge rewards a property, and cannot tell whether a name is real."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.arrays import Bools, Floats, Integers
+from grpo_ref.learning.rollout import sample
+from grpo_ref.learning.tasks.names import EOS, VOWEL, Goal, alternates, names
+from grpo_ref.learning.tasks.task import Task
+
+SHARES = (0.03, 0.5)
+"""Between which lies the share of the names of the census that have the property."""
+LOOKED_AT = 128
+"""Names that a policy writes to see how many of them differ."""
+
+
+def judged_names(seed: int, **fixed: Any) -> Task:
+    """A reference that is an n-gram model of the names of the census, and a property.
+
+    Args:
+      seed: of all that is drawn: how many letters the reference sees (1 to 3), how often it must have seen
+        them (8 to 100 times), and the property.
+      fixed: arguments of `names` that are not drawn.
+
+    Returns:
+      A task with the criteria "property" and "real_name"; the latter has weight 0, it is only watched.
+    """
+    generator = np.random.default_rng([seed, 5])
+    min_count = int(np.exp(generator.uniform(np.log(8), np.log(100))))
+    task = names(**{"context": int(generator.integers(1, 4)), "min_count": min_count, **fixed})
+    examples = task.examples
+    assert examples is not None
+    known = written(examples.prompts, examples.tokens[:, None], examples.mask[:, None])
+    while True:
+        goal = _property(generator)
+        if SHARES[0] < goal(*known).mean() < SHARES[1]:
+            return replace(task, verify=partial(_judge, task, goal), criteria=("property", "real_name"))
+
+
+def _property(generator: np.random.Generator) -> Goal:
+    """A length, a letter once or twice, a letter at the end, or vowels and consonants in turn."""
+    letter, times, shortest = (int(generator.integers(*ends)) for ends in ((0, EOS), (1, 3), (6, 10)))
+    kinds = (partial(_lasts, shortest), partial(_has, letter, times), partial(_ends, letter))
+    return (*kinds, partial(alternates, VOWEL))[int(generator.integers(4))]
+
+
+def _lasts(shortest: int, letters: Integers, lengths: Integers) -> Bools:
+    return (lengths >= shortest) & (lengths <= shortest + 2)
+
+
+def _has(letter: int, times: int, letters: Integers, lengths: Integers) -> Bools:
+    inside = np.arange(letters.shape[-1]) < lengths[..., None]
+    found: Bools = ((letters == letter) & inside).sum(-1) >= times
+    return found
+
+
+def _ends(letter: int, letters: Integers, lengths: Integers) -> Bools:
+    last: Bools = np.take_along_axis(letters, lengths[..., None] - 1, axis=-1)[..., 0] == letter
+    return last
+
+
+def written(prompts: Integers, tokens: Integers, mask: Bools) -> tuple[Integers, Integers]:
+    """Letters (..., P, G, 1 + T), the first one included, and how many they are (..., P, G)."""
+    is_letter = mask & (tokens != EOS)
+    first = np.broadcast_to(prompts[..., None, None], (*tokens.shape[:-1], 1))
+    return np.concatenate([first, np.where(is_letter, tokens, 0)], axis=-1), 1 + is_letter.sum(-1)
+
+
+def _judge(task: Task, goal: Goal, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
+    """(..., P, G, 2): does the finished name have the property, and is it in the list?"""
+    has_ended = (mask & (tokens == EOS)).any(-1)
+    is_real = task.verify(prompts, tokens, mask)[..., 1]
+    judged = np.stack([goal(*written(prompts, tokens, mask)) & has_ended, is_real], axis=-1)
+    return judged.astype(np.float64)
+
+
+def different_real_names(task: Task, params: Floats) -> Floats:
+    """(S,) of so many names that each policy writes, the share that are real and not yet written."""
+    drawn = sample(task, params, prompts=LOOKED_AT)
+    letters, lengths = written(drawn.prompts, drawn.tokens, drawn.mask)
+    rows = np.concatenate([letters, lengths[..., None]], axis=-1)[..., 0, :]
+    is_real = drawn.components[..., 0, 1] == 1.0
+    counts = [len(np.unique(row[real], axis=0)) for row, real in zip(rows, is_real, strict=True)]
+    return np.array(counts) / LOOKED_AT
