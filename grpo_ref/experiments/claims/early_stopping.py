@@ -2,9 +2,106 @@
 
 from dataclasses import replace
 
-from grpo_ref.experiments.framework.experiment import Curves, Experiment, Points, Prediction, arm
-from grpo_ref.experiments.framework.tasks.flattery import COEFFICIENTS, DESCRIPTION, NEARBY, WINDOW, hacked
-from grpo_ref.recipes import GRPO
+import numpy as np
+
+from grpo_ref.arrays import Floats
+from grpo_ref.experiments.framework.experiment import (
+    Arm,
+    Curves,
+    Experiment,
+    Measures,
+    Points,
+    Prediction,
+    Tuning,
+    arm,
+    tuned,
+)
+from grpo_ref.experiments.framework.tasks.proxies import FAMILY, NAMES, UNITS, along, judged_answers, path
+from grpo_ref.experiments.framework.training import summarized
+from grpo_ref.kernels.penalties import k2
+from grpo_ref.learning.config import config_for
+from grpo_ref.recipes import GRPO, Recipe, slot
+
+WEIGHTS = (0.03, 0.1, 0.3, 1.0, 3.0)
+RATE = 0.1
+"""Learning rate where a weight or an update to stop at is chosen."""
+RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0), by="final proxy")
+PARTS = tuple(part / 10.0 for part in range(1, 11))
+"""Of the distance at which a penalized training ends."""
+K2 = replace(GRPO, penalty=slot(k2))
+"""The penalty whose expected gradient is that of the KL from the policy to the reference."""
+FREE = replace(GRPO, kl_coef=0.0)
+
+
+def compared(
+    *, recipe: Recipe, learning_rate: float, free_rate: float | None = None, seeds: int, seed: int
+) -> Measures:
+    """Train with a penalty and without, and compare the rewards at the same distance from the reference.
+
+    Args:
+      recipe: with the penalty.
+      learning_rate: step size of both.
+      free_rate: of the training without a penalty, if it is another.
+      seeds, seed: number of runs; base of their random numbers and of the task.
+
+    Returns:
+      The measures of `summarized` for "kl", "proxy" and "true" with the penalty; "proxy gap" and "true gap",
+      how much more it has at the end than the other where that first is as far away (or both where the other
+      is farthest, if that is nearer); "... gap on the way", the same where both first are at some `PARTS` of
+      that distance.
+    """
+    judged = judged_answers(seed)
+    config = config_for(judged.task, learning_rate=learning_rate, seeds=seeds, seed=seed)
+    held = path(judged, recipe, config)
+    free = path(judged, FREE, replace(config, learning_rate=free_rate or learning_rate))
+    measures = summarized(held)
+    farthest = free["kl"].max(-1)
+    end = np.minimum(measures["final kl"], farthest)
+    places = end[:, None] * PARTS
+    for name in ("proxy", "true"):
+        on_the_way = _at(held, name, places) - _at(free, name, places)
+        at_end = measures[f"final {name}"] - _at(free, name, places)[:, -1]
+        gap = np.where(measures["final kl"] > farthest, on_the_way[:, -1], at_end)
+        measures |= {f"{name} gap": gap, f"{name} gap on the way": on_the_way}
+    return measures
+
+
+def _at(found: dict[str, Floats], name: str, places: Floats) -> Floats:
+    """(S, places) a reward where each run first is so far from the reference; places are (S, places)."""
+    rows = zip(found["kl"], found[name], places, strict=True)
+    return np.concatenate([along(kl[None], curve[None], where) for kl, curve, where in rows])
+
+
+def stopped(*, recipe: Recipe, stop: int, seeds: int, seed: int) -> Measures:
+    """The policy after so many updates without a penalty."""
+    judged = judged_answers(seed)
+    config = config_for(judged.task, updates=stop, learning_rate=RATE, seeds=seeds, seed=seed)
+    found = path(judged, recipe, config)
+    return {f"final {name}": found[name][:, -1] for name in NAMES}
+
+
+def penalized(*, recipe: Recipe, kl_coef: float, seeds: int, seed: int) -> Measures:
+    """The policy at the end of a training with a penalty of some weight."""
+    judged = judged_answers(seed)
+    config = config_for(judged.task, learning_rate=RATE, seeds=seeds, seed=seed)
+    return summarized(path(judged, replace(recipe, kl_coef=kl_coef), config))
+
+
+def _arm(kl_coef: float, recipe: Recipe = GRPO) -> Arm:
+    return tuned(compared, RATES, recipe=replace(recipe, kl_coef=kl_coef))
+
+
+MARGIN = 0.1
+BY_WEIGHT = {f"{kl_coef:g}": _arm(kl_coef) for kl_coef in WEIGHTS}
+K2_WEIGHTS = (0.1, 0.3, 1.0)
+
+
+def _gaps(label: str, says: str, *, main: bool = False) -> tuple[Prediction, Prediction]:
+    return (
+        Prediction(f"{says} it raises the proxy reward", "proxy gap", label, "more", 0.0, MARGIN, main),
+        Prediction(f"{says} it leaves the true reward", "true gap", label, "same", 0.0, MARGIN, main),
+    )
+
 
 EXPERIMENT = Experiment(
     name="early_stopping",
@@ -12,63 +109,73 @@ EXPERIMENT = Experiment(
     claim="A KL penalty raises the proxy reward at a given distance from the reference but not the true one:"
     " it acts like early stopping.",
     source="Gao et al. 2022, Scaling laws for reward model overoptimization, sec. 3.6 (arXiv:2210.10760)",
-    run=DESCRIPTION,
-    measured="The proxy reward and the true reward where the KL to the reference first reaches 5 nats per"
-    f" completion, and the best true reward on the way, as a mean over {WINDOW} updates.",
-    arms={
-        label: arm(hacked, recipe=replace(GRPO, kl_coef=kl_coef)) for label, kl_coef in COEFFICIENTS.items()
+    family=FAMILY,
+    run="GRPO learns from the judge for 200 updates of 4 groups of 8 with Adam, with k3 or k2 at several"
+    " weights and, at the same learning rate, without a penalty. The two are compared where the one without"
+    " is first as far from the reference (KL, between updates interpolated) as the other ends, and where both"
+    " first are at some part of this distance. In a control neither has a penalty, and one has a third of the"
+    " other's learning rate. And once the weight, and the update at which a training without a penalty is"
+    f" stopped, are what gives most of the truth, at a learning rate of {RATE}.",
+    measured=f"The proxy and the true reward of the policy, exact, in {UNITS}, and the exact KL to the"
+    " reference (nats per answer); at the end as a mean over the last fifth of the updates. A gap is what the"
+    f" training with the penalty has more at the same distance. {MARGIN} counts as none.",
+    arms=BY_WEIGHT
+    | {f"k2, {kl_coef:g}": _arm(kl_coef, K2) for kl_coef in K2_WEIGHTS}
+    | {
+        "slower": arm(compared, recipe=FREE, learning_rate=RATE / 3.0, free_rate=RATE),
+        "best weight": tuned(penalized, Tuning("kl_coef", (0.0, *WEIGHTS), by="final true"), recipe=GRPO),
+        "best stop": tuned(stopped, Tuning("stop", (5, 10, 20, 40, 80, 160), by="final true"), recipe=FREE),
     },
     predictions=(
+        *_gaps("0.3", "With a weight of 0.3", main=True),
+        *_gaps("0.1", "With a weight of 0.1"),
+        *_gaps("1", "With a weight of 1"),
+        *_gaps("k2, 0.3", "With k2 and a weight of 0.3"),
         Prediction(
-            "At 5 nats from the reference, a weight of 0.3 raises the proxy reward",
-            "proxy at 5 nats",
-            "0.3",
-            "more",
-            "none",
-            0.01,
+            "Control: a smaller step alone leaves the proxy reward",
+            "proxy gap",
+            "slower",
+            "same",
+            0.0,
+            MARGIN,
         ),
         Prediction(
-            "At 5 nats from the reference, a weight of 0.3 leaves the true reward as it is",
-            "true at 5 nats",
-            "0.3",
-            "same",
-            "none",
-            0.05,
+            "Control: a smaller step alone leaves the true reward", "true gap", "slower", "same", 0.0, MARGIN
         ),
         Prediction(
-            "With a weight of 0.04 the best true reward on the way is as high",
-            "best true",
-            "0.04",
+            "The best weight brings as much truth as the best update to stop at",
+            "final true",
+            "best weight",
             "same",
-            "none",
-            0.05,
-        ),
-        Prediction(
-            "With a weight of 0.3 the best true reward on the way is as high",
-            "best true",
-            "0.3",
-            "same",
-            "none",
-            0.05,
+            "best stop",
+            MARGIN,
         ),
     ),
     panels=(
         Curves(
-            "true by KL",
-            "true reward",
-            xlabel="KL to the reference (nats per completion)",
-            x=NEARBY,
-            arms=("none", "0.04", "0.1", "0.3"),
+            "proxy gap on the way",
+            "proxy reward, more than without penalty\n(standard deviations)",
+            xlabel="part of the distance at which it ends",
+            x=PARTS,
+            arms=("0.1", "0.3", "1", "k2, 0.3"),
+        ),
+        Curves(
+            "true gap on the way",
+            "true reward, more than without penalty\n(standard deviations)",
+            xlabel="part of the distance at which it ends",
+            x=PARTS,
+            arms=("0.1", "0.3", "1", "k2, 0.3"),
         ),
         Points(
-            "best true",
-            "best true reward on the way",
-            x={"GRPO": COEFFICIENTS},
+            "true gap",
+            "true reward at the end, more than\nwithout penalty at that distance",
+            x={
+                "k3": {f"{kl_coef:g}": kl_coef for kl_coef in WEIGHTS},
+                "k2": {f"k2, {kl_coef:g}": kl_coef for kl_coef in K2_WEIGHTS},
+            },
             xlabel="weight of the KL penalty",
+            log="x",
         ),
     ),
-    remark="The penalized policy goes on changing at the distance where it is held, toward what pays most"
-    " for the KL, and that is flattery.",
-    chosen="The distance at which runs are compared was raised from 2 to 5 nats, because at 2 the penalty"
-    " had not acted yet.",
+    chosen="The first version of this experiment compared one weight on one task at one distance.",
 )
