@@ -9,12 +9,12 @@ import numpy as np
 from grpo_ref.arrays import Floats
 from grpo_ref.experiments.framework.experiment import (
     Arm,
-    Curves,
     Experiment,
     Measures,
     Points,
     Prediction,
     Tuning,
+    arm,
     tuned,
 )
 from grpo_ref.experiments.framework.tasks.flattery import along
@@ -28,12 +28,14 @@ from grpo_ref.recipes import GRPO, Recipe
 from grpo_ref.training import train
 
 TRAINING: Mapping[str, Any] = {"updates": 80, "prompts": 8, "group_size": 8}
-RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0), by="final reward")
+RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0, 3.0), by="final reward")
+GENTLE = 0.1
+"""A learning rate that is smaller than what is chosen for the reward."""
 SMOOTH = 10
 """Updates over which a curve is averaged before it is asked where a reward is first reached."""
 BY_WEIGHT = {
     label: replace(GRPO, kl_coef=kl_coef)
-    for label, kl_coef in {"none": 0.0, "0.04": 0.04, "0.1": 0.1, "0.3": 0.3}.items()
+    for label, kl_coef in {"none": 0.0, "0.04": 0.04, "0.1": 0.1, "0.3": 0.3, "1": 1.0}.items()
 }
 """By the weight of the penalty; 0.04 is DeepSeekMath's."""
 REFERENCES: Mapping[str, Mapping[str, Any]] = {
@@ -134,6 +136,17 @@ def _more(says: str, left: str, right: str, *, main: bool = False) -> Prediction
     return Prediction(says, "final real_name", left, "more", right, 0.02, main)
 
 
+SERIES = {
+    name: {f"{prefix}{label}": BY_WEIGHT[label].kl_coef for label in labels}
+    for name, prefix, labels in (
+        ("any reference", "", tuple(BY_WEIGHT)),
+        ("gentle", "gentle, ", ("none", "0.3")),
+        ("weak", "weak, ", ("none", "0.3")),
+        ("strong", "strong, ", ("none", "0.3")),
+    )
+}
+"""What is drawn over the weight."""
+
 EXPERIMENT = Experiment(
     name="hacked_names",
     group="divergence",
@@ -143,8 +156,9 @@ EXPERIMENT = Experiment(
     " reference is (it sees 1 to 3 letters, those it has seen 8 to 100 times) and the property that the"
     " judge rewards: a length of L to L + 2 letters (L from 6 to 9), a letter once or twice, a letter at the"
     " end, or vowels and consonants in turn; of the real names 3 to 50 % have it.",
-    run="GRPO with k3 and several values of kl_coef learns for 80 updates of 8 groups of 8 with Adam. Twice"
-    " more the reference is the weakest or the strongest one. In one control the judge has no flaw: it"
+    run="GRPO with k3 and several values of kl_coef learns for 80 updates of 8 groups of 8 with Adam, at the"
+    " learning rate that gives the most reward; gentle means 0.1. Twice more the reference is the weakest or"
+    " the strongest one. In one control the judge has no flaw: it"
     " rewards a name for being real. In another the training without a penalty is stopped where its reward"
     " is first that at which a weight of 0.3 ends.",
     measured="The reward (share of names with the property) and the share of names that are in the census"
@@ -156,6 +170,9 @@ EXPERIMENT = Experiment(
         "0.04": _arm("0.04"),
         "0.1": _arm("0.1"),
         "0.3": _arm("0.3", against=BY_WEIGHT["none"]),
+        "1": _arm("1"),
+        "gentle, none": arm(named, recipe=BY_WEIGHT["none"], learning_rate=GENTLE),
+        "gentle, 0.3": arm(named, recipe=BY_WEIGHT["0.3"], learning_rate=GENTLE),
         "flawless, none": _arm("none", flawed=False),
         "flawless, 0.3": _arm("0.3", flawed=False),
     }
@@ -179,6 +196,15 @@ EXPERIMENT = Experiment(
         Prediction(
             "With a weight of 0.3 more names are real and differ", "different", "0.3", "more", "none", 0.02
         ),
+        _more("Gentle: 0.3 keeps more names real", "gentle, 0.3", "gentle, none"),
+        Prediction(
+            "Gentle: with 0.3 more names are real and differ",
+            "different",
+            "gentle, 0.3",
+            "more",
+            "gentle, none",
+            0.02,
+        ),
         _more("Weak reference: 0.3 keeps more names real", "weak, 0.3", "weak, none"),
         _more("Strong reference: 0.3 keeps more names real", "strong, 0.3", "strong, none"),
         Prediction(
@@ -191,20 +217,21 @@ EXPERIMENT = Experiment(
         ),
     ),
     panels=(
-        Curves("real_name", "names that are real (share)", arms=("none", "0.04", "0.1", "0.3")),
         Points(
             "final real_name",
             "names that are real, at the end (share)",
-            arms=(
-                "weak, none",
-                "weak, 0.3",
-                "strong, none",
-                "strong, 0.3",
-                "flawless, none",
-                "flawless, 0.3",
-            ),
+            x=SERIES,
+            xlabel="weight of the KL penalty",
+        ),
+        Points(
+            "different",
+            "names that are real and differ,\nat the end (share)",
+            x=SERIES,
+            xlabel="weight of the KL penalty",
         ),
     ),
-    chosen="The first version of this experiment had one reference and one property, at one learning rate.",
+    chosen="The first version of this experiment had one reference and one property, at one learning rate."
+    " After a first look at the family the grid was widened, because the best rate lay at its end, and the"
+    " gentle arms and the weight of 1 were added.",
     exhibit=written_names,
 )
