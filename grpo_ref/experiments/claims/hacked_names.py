@@ -28,9 +28,9 @@ from grpo_ref.recipes import GRPO, Recipe
 from grpo_ref.training import train
 
 TRAINING: Mapping[str, Any] = {"updates": 80, "prompts": 8, "group_size": 8}
-RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0, 3.0), by="final reward")
+RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0, 3.0), by="final wanted")
 GENTLE = 0.1
-"""A learning rate that is smaller than what is chosen for the reward."""
+"""A smaller learning rate, at which no policy becomes certain."""
 SMOOTH = 10
 """Updates over which a curve is averaged before it is asked where a reward is first reached."""
 BY_WEIGHT = {
@@ -60,12 +60,12 @@ def named(
       recipe: the algorithm.
       learning_rate: step size.
       fixed: how the reference is made, where that is not drawn.
-      flawed: whether the property is rewarded, or that a name is real.
+      flawed: whether the property is rewarded, or that a real name has it.
       against: a recipe that is stopped where it first has the reward at which the other one ends.
       seeds, seed: number of runs; base of their random numbers and of the task.
     """
     task = judged_names(seed, **(fixed or {}))
-    task = task if flawed else replace(task, weights=np.array([0.0, 1.0]))
+    task = task if flawed else replace(task, weights=np.array([0.0, 0.0, 1.0]))
     config = config_for(task, **TRAINING, learning_rate=learning_rate, seeds=seeds, seed=seed)
     measures = _followed(task, recipe, config)
     measures["gained"] = measures["final reward"] - measures["reward"][:, 0]
@@ -82,7 +82,7 @@ def named(
 def _followed(task: Task, recipe: Recipe, config: TrainConfig) -> Measures:
     """Curves of the batches, and how many different real names are written at the end."""
     rows, params = [], task.ref_logits
-    for metrics, state in train(task, recipe, config, metrics=("reward", "real_name")):
+    for metrics, state in train(task, recipe, config, metrics=("reward", "real_name", "wanted")):
         rows.append(metrics)
         params = state.params
     measures = summarized({name: np.stack([row[name] for row in rows], axis=-1) for name in rows[0]})
@@ -141,8 +141,6 @@ SERIES = {
     for name, prefix, labels in (
         ("any reference", "", tuple(BY_WEIGHT)),
         ("gentle", "gentle, ", ("none", "0.3")),
-        ("weak", "weak, ", ("none", "0.3")),
-        ("strong", "strong, ", ("none", "0.3")),
     )
 }
 """What is drawn over the weight."""
@@ -157,9 +155,9 @@ EXPERIMENT = Experiment(
     " judge rewards: a length of L to L + 2 letters (L from 6 to 9), a letter once or twice, a letter at the"
     " end, or vowels and consonants in turn; of the real names 3 to 50 % have it.",
     run="GRPO with k3 and several values of kl_coef learns for 80 updates of 8 groups of 8 with Adam, at the"
-    " learning rate that gives the most reward; gentle means 0.1. Twice more the reference is the weakest or"
+    " learning rate that gives most names that are real and have the property; gentle means 0.1. Twice more the reference is the weakest or"
     " the strongest one. In one control the judge has no flaw: it"
-    " rewards a name for being real. In another the training without a penalty is stopped where its reward"
+    " rewards the property in real names only. In another the training without a penalty is stopped where its reward"
     " is first that at which a weight of 0.3 ends.",
     measured="The reward (share of names with the property) and the share of names that are in the census"
     " list, which is only watched; at the end as a mean over the last fifth of the updates. Of 128 names"
@@ -184,6 +182,14 @@ EXPERIMENT = Experiment(
     predictions=(
         _more("A weight of 0.3 keeps more names real", "0.3", "none", main=True),
         _more("DeepSeekMath's 0.04 keeps more names real", "0.04", "none", main=True),
+        Prediction(
+            "With a weight of 0.3 more names are real and have the property",
+            "final wanted",
+            "0.3",
+            "more",
+            "none",
+            0.02,
+        ),
         Prediction("A weight of 0.3 lets the reward rise", "gained", "0.3", "more", 0.0, 0.1),
         Prediction(
             "A weight of 0.3 keeps more names real than to stop at the same reward",
@@ -209,7 +215,7 @@ EXPERIMENT = Experiment(
         _more("Strong reference: 0.3 keeps more names real", "strong, 0.3", "strong, none"),
         Prediction(
             "Control: where the judge has no flaw, 0.3 only holds back",
-            "final real_name",
+            "final wanted",
             "flawless, 0.3",
             "less",
             "flawless, none",
@@ -231,7 +237,8 @@ EXPERIMENT = Experiment(
         ),
     ),
     chosen="The first version of this experiment had one reference and one property, at one learning rate."
-    " After a first look at the family the grid was widened, because the best rate lay at its end, and the"
-    " gentle arms and the weight of 1 were added.",
+    " After looks at the family the gentle arms and the weight of 1 were added, and the learning rate is"
+    " chosen by names that are real and have the property, where it had been chosen by the reward: that asks"
+    " for steps so large that no penalty holds.",
     exhibit=written_names,
 )

@@ -24,7 +24,7 @@ WINDOW = 5
 """Updates over which a curve is averaged before its best value is taken."""
 RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0), by="final proxy")
 """As one would choose who sees only the proxy."""
-WEIGHTS = Tuning("kl_coef", (0.0, 0.04, 0.1, 0.3, 1.0, 3.0), by="final true")
+WEIGHTS = Tuning("kl_coef", (0.0, 0.04, 0.1, 0.3, 1.0), by="final true")
 """As one would choose who can afford to look at the truth on some tasks."""
 RATE = 0.1
 """Where the weight is chosen."""
@@ -77,6 +77,7 @@ def _chosen(**judge: Any) -> Arm:
 
 
 MARGIN = 0.1
+SHOWN = ("none", "0.3", "misled, none", "misled, 0.3")
 
 EXPERIMENT = Experiment(
     name="reward_hacking",
@@ -88,8 +89,9 @@ EXPERIMENT = Experiment(
     family=FAMILY,
     run="GRPO with k3 and several values of kl_coef learns from the judge for 200 updates of 4 groups of 8"
     " with Adam, at the learning rate that gives most of the proxy; in one arm, at a learning rate of"
-    f" {RATE}, kl_coef is what gives most of the truth, 0 included. Controls: the judge pays what is true;"
-    " and the truth bends down only, whichever kind there is too much of.",
+    f" {RATE}, kl_coef is what gives most of the truth, 0 included. In a control the judge pays what is true."
+    " And once the judge is misled: of all tasks only those are drawn whose answer that the judge likes best"
+    " is truly worse than the reference's are on average.",
     measured=f"The proxy and the true reward of the policy, exact, in {UNITS}; at the end as a mean over the"
     f" last fifth of the updates. What is lost is the best mean over {WINDOW} updates minus the end. A"
     f" difference of {MARGIN} counts as none.",
@@ -101,13 +103,19 @@ EXPERIMENT = Experiment(
         "best weight": _chosen(),
         "flawless, none": _arm(0.0, flawless=True),
         "flawless, 0.3": _arm(0.3, flawless=True),
-        "surplus harms, none": _arm(0.0, surplus_harms=True),
-        "surplus harms, 0.3": _arm(0.3, surplus_harms=True),
-        "surplus harms, best weight": _chosen(surplus_harms=True),
+        "misled, none": _arm(0.0, misled=True),
+        "misled, 0.3": _arm(0.3, misled=True),
+        "misled, best weight": _chosen(misled=True),
     },
     predictions=(
         Prediction(
-            "Without a penalty the true reward falls again", "lost", "none", "more", 0.0, MARGIN, main=True
+            "Without a penalty the true reward falls again, as with a flawless judge it does not",
+            "lost",
+            "none",
+            "more",
+            "flawless, none",
+            MARGIN,
+            main=True,
         ),
         Prediction(
             "The penalty, at its best weight, prevents some of it",
@@ -134,35 +142,34 @@ EXPERIMENT = Experiment(
             MARGIN,
         ),
         Prediction(
-            "Where a surplus harms, more is lost", "lost", "surplus harms, none", "more", "none", MARGIN
-        ),
-        Prediction(
-            "Where a surplus harms, a weight of 0.3 prevents some of it",
+            "Where the judge is misled, a weight of 0.3 prevents some of it",
             "final true",
-            "surplus harms, 0.3",
+            "misled, 0.3",
             "more",
-            "surplus harms, none",
+            "misled, none",
             MARGIN,
         ),
         Prediction(
-            "Where a surplus harms, the best weight prevents some of it",
+            "Where the judge is misled, the best weight prevents some of it",
             "final true",
-            "surplus harms, best weight",
+            "misled, best weight",
             "more",
-            "surplus harms, none",
+            "misled, none",
             MARGIN,
         ),
     ),
     panels=(
-        Curves("proxy", "proxy reward, which is optimized\n(standard deviations)", arms=("none", "0.3", "1")),
-        Curves("true", "true reward, which is watched\n(standard deviations)", arms=("none", "0.3", "1")),
+        Curves("proxy", "proxy reward, which is optimized\n(standard deviations)", arms=SHOWN),
+        Curves("true", "true reward, which is watched\n(standard deviations)", arms=SHOWN),
         Grid(
             "true reward at the end",
             xlabel="weight of the KL penalty",
-            arms=("best weight", "surplus harms, best weight"),
+            arms=("best weight", "misled, best weight"),
             log="",
         ),
     ),
     chosen="The first version of this experiment had one task with a truth that bends down, a fixed learning"
-    " rate, and sentences of which flattery was the only trap.",
+    " rate, and sentences of which flattery was the only trap. After a first look at the family, the fall"
+    " without a penalty is compared with that of a flawless judge in place of 0, which nothing can be below;"
+    " and judges that are misled took the place of a truth that only bends down.",
 )

@@ -26,7 +26,8 @@ def judged_names(seed: int, **fixed: Any) -> Task:
       fixed: arguments of `names` that are not drawn.
 
     Returns:
-      A task with the criteria "property" and "real_name"; the latter has weight 0, it is only watched.
+      A task with the criteria "property", "real_name" and "wanted", which is both; only the first counts, the
+      others have weight 0 and are only watched.
     """
     generator = np.random.default_rng([seed, 5])
     min_count = int(np.exp(generator.uniform(np.log(8), np.log(100))))
@@ -37,7 +38,8 @@ def judged_names(seed: int, **fixed: Any) -> Task:
     while True:
         goal = _property(generator)
         if SHARES[0] < goal(*known).mean() < SHARES[1]:
-            return replace(task, verify=partial(_judge, task, goal), criteria=("property", "real_name"))
+            criteria, weights = ("property", "real_name", "wanted"), np.array([1.0, 0.0, 0.0])
+            return replace(task, verify=partial(_judge, task, goal), criteria=criteria, weights=weights)
 
 
 def _property(generator: np.random.Generator) -> Goal:
@@ -70,11 +72,11 @@ def written(prompts: Integers, tokens: Integers, mask: Bools) -> tuple[Integers,
 
 
 def _judge(task: Task, goal: Goal, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    """(..., P, G, 2): does the finished name have the property, and is it in the list?"""
+    """(..., P, G, 3): does the finished name have the property, is it in the list, is it both?"""
     has_ended = (mask & (tokens == EOS)).any(-1)
     is_real = task.verify(prompts, tokens, mask)[..., 1]
-    judged = np.stack([goal(*written(prompts, tokens, mask)) & has_ended, is_real], axis=-1)
-    return judged.astype(np.float64)
+    has_it = (goal(*written(prompts, tokens, mask)) & has_ended).astype(np.float64)
+    return np.stack([has_it, is_real, has_it * is_real], axis=-1)
 
 
 def different_real_names(task: Task, params: Floats) -> Floats:

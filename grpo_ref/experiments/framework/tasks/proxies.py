@@ -75,21 +75,28 @@ class Judged(NamedTuple):
     true: Score
 
 
-def judged_answers(seed: int, *, flawless: bool = False, surplus_harms: bool = False) -> Judged:
+def judged_answers(seed: int, *, flawless: bool = False, misled: bool = False) -> Judged:
     """A task of the family.
 
     Args:
       seed: of all that is drawn.
       flawless: whether the judge pays the true reward.
-      surplus_harms: whether the true reward bends down, whichever kind there is too much of, in place of up
-        or down.
+      misled: whether tasks are drawn until the answer that the judge likes best is truly worse than the
+        reference's are on average.
     """
     generator = np.random.default_rng([seed, 6])
+    while True:
+        judged = _drawn(generator, flawless=flawless)
+        favourite = np.eye(len(judged.log_probs))[judged.proxy.linear.argmax()]
+        if not misled or judged.true.of(favourite) < 0.0:
+            return judged
+
+
+def _drawn(generator: np.random.Generator, *, flawless: bool) -> Judged:
     sentences, kinds = int(generator.integers(8, 17)), int(generator.integers(3, 7))
     log_probs = log_softmax(generator.uniform(0.5, 1.5) * generator.normal(size=kinds))
     linear, mixed = generator.normal(size=kinds), generator.normal(size=(kinds, kinds))
-    bend = -np.diag(abs(np.diag(mixed))) if surplus_harms else (mixed + mixed.T) / 2.0
-    true = Score(linear, generator.uniform(0.0, 4.0) * bend)
+    true = Score(linear, generator.uniform(0.0, 4.0) * (mixed + mixed.T) / 2.0)
     chances, shares = answers(sentences, log_probs)
     mean = float(chances @ true.of(shares))
     true = true.scaled(mean, float(np.sqrt(chances @ (true.of(shares) - mean) ** 2)))

@@ -45,8 +45,9 @@ def test_properties_of_anna(holds, has_it):
 def test_all_names_of_the_census_are_real_and_some_have_the_property(seed):
     task = judged_names(seed)
     prompts, tokens, mask = task.examples.prompts, task.examples.tokens[:, None], task.examples.mask[:, None]
-    has_it, is_real = task.verify(prompts, tokens, mask)[:, 0].T
+    has_it, is_real, wanted = task.verify(prompts, tokens, mask)[:, 0].T
     assert is_real.all()
+    assert (wanted == has_it).all()
     assert SHARES[0] < has_it.mean() < SHARES[1]
 
 

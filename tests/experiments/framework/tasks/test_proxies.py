@@ -44,9 +44,11 @@ def test_a_flawless_judge_pays_what_is_true():
     assert proxy == true
 
 
-def test_a_surplus_harms_where_it_is_told():
-    judged = judged_answers(5, surplus_harms=True)
-    assert (np.diag(judged.true.bend) <= 0.0).all()
+@pytest.mark.parametrize("seed", range(3))
+def test_a_misled_judge_likes_an_answer_best_that_is_worse_than_the_average(seed):
+    judged = judged_answers(seed, misled=True)
+    _, shares = answers(judged.task.max_length, judged.log_probs)
+    assert judged.true.of(shares)[judged.proxy.of(shares).argmax()] < 0.0
 
 
 def test_a_path_that_turns_back_counts_where_it_first_arrives():
