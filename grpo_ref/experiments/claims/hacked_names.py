@@ -155,10 +155,10 @@ EXPERIMENT = Experiment(
     " judge rewards: a length of L to L + 2 letters (L from 6 to 9), a letter once or twice, a letter at the"
     " end, or vowels and consonants in turn; of the real names 3 to 50 % have it.",
     run="GRPO with k3 and several values of kl_coef learns for 80 updates of 8 groups of 8 with Adam, at the"
-    " learning rate that gives most names that are real and have the property; gentle means 0.1. Twice more the reference is the weakest or"
-    " the strongest one. In one control the judge has no flaw: it"
-    " rewards the property in real names only. In another the training without a penalty is stopped where its reward"
-    " is first that at which a weight of 0.3 ends.",
+    " learning rate that gives most names that are real and have the property; gentle means 0.1. Twice more"
+    " the reference is the weakest or the strongest one. In one control the judge has no flaw: it rewards the"
+    " property in real names only. In another the training without a penalty is stopped where its reward is"
+    " first that at which a weight of 0.3 ends.",
     measured="The reward (share of names with the property) and the share of names that are in the census"
     " list, which is only watched; at the end as a mean over the last fifth of the updates. Of 128 names"
     " written at the end, the share that are real and differ from one another. What is gained is the reward"
