@@ -109,11 +109,11 @@ EXPERIMENT = Experiment(
     source="Gao et al. 2022, Scaling laws for reward model overoptimization, sec. 3.6 (arXiv:2210.10760)",
     family=FAMILY,
     run="GRPO learns from the judge for 200 updates of 4 groups of 8 with Adam, with k3 at several weights"
-    " or k2 at one and, at the same learning rate, without a penalty. The two are compared where the one without"
-    " is first as far from the reference (KL, between updates interpolated) as the other ends, and where both"
-    " first are at some part of this distance. In a control neither has a penalty, and one has a third of the"
-    " other's learning rate. And once the weight, and the update at which a training without a penalty is"
-    f" stopped, are what gives most of the truth, at a learning rate of {RATE}.",
+    " or k2 at one and, at the same learning rate, without a penalty. The two are compared where the one"
+    " without is first as far from the reference (KL, between updates interpolated) as the other ends, and"
+    " where both first are at some part of this distance. In a control neither has a penalty, and one has a"
+    " third of the other's learning rate. And once the weight, and the update at which a training without a"
+    f" penalty is stopped, are what gives most of the truth, at a learning rate of {RATE}.",
     measured=f"The proxy and the true reward of the policy, exact, in {UNITS}, and the exact KL to the"
     " reference (nats per answer); at the end as a mean over the last fifth of the updates. A gap is what the"
     f" training with the penalty has more at the same distance. {MARGIN} counts as none.",
