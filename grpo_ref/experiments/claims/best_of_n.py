@@ -199,6 +199,6 @@ EXPERIMENT = Experiment(
         ),
         Grid("proxy reward at 5 nats", xlabel="weight of the KL penalty", arms=("GRPO, k3", "GRPO, k2")),
     ),
-    chosen="The first version of this experiment had one task, and an axis that ended at 4 nats. The coarse arm"
-    " was added after a first look at the family, in which smaller steps did as well as the best of n.",
+    chosen="The first version of this experiment had one task, and an axis that ended at 4 nats. The coarse"
+    " arm was added after a first look at the family, in which smaller steps did as well as the best of n.",
 )
