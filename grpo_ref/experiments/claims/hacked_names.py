@@ -17,7 +17,7 @@ from grpo_ref.experiments.framework.experiment import (
     arm,
     tuned,
 )
-from grpo_ref.experiments.framework.tasks.flattery import along
+from grpo_ref.experiments.framework.tasks.proxies import along
 from grpo_ref.experiments.framework.tasks.judged_names import different_real_names, judged_names
 from grpo_ref.experiments.framework.training import last_state, summarized
 from grpo_ref.learning.config import TrainConfig, config_for

@@ -168,11 +168,11 @@ EXPERIMENT = Experiment(
             log="",
         ),
     ),
-    remark="Nothing in this family makes the truth bend down rather than up, and a mistaken judge need not be a"
-    " trap: the true reward falls again on about half of the tasks, and no weight of the penalty brings more"
-    " truth over all of them than none. Where the judge's favourite answer is truly bad, the claim holds: the"
-    " truth falls far, and a weight of 0.3 prevents most of it. What a penalty is worth thus depends on how"
-    " bad the judge is, which it costs truth not to know: with a flawless one it only holds back.",
+    remark="Nothing in this family makes the truth bend down rather than up, so a mistaken judge need not"
+    " be a trap: the true reward falls again on about half of the tasks, and no weight of the penalty"
+    " brings more truth over all of them than none. Where the judge's favourite answer is truly bad, the"
+    " claim holds: the truth falls far, and a weight of 0.3 prevents most of it. So it depends on the"
+    " judge, and with a flawless one the penalty only holds back.",
     chosen="The first version of this experiment had one task with a truth that bends down, a fixed learning"
     " rate, and sentences of which flattery was the only trap. After a first look at the family, the fall"
     " without a penalty is compared with that of a flawless judge in place of 0, which nothing can be below;"
