@@ -17,8 +17,8 @@ from grpo_ref.experiments.framework.experiment import (
     arm,
     tuned,
 )
-from grpo_ref.experiments.framework.tasks.proxies import along
 from grpo_ref.experiments.framework.tasks.judged_names import different_real_names, judged_names
+from grpo_ref.experiments.framework.tasks.proxies import along
 from grpo_ref.experiments.framework.training import last_state, summarized
 from grpo_ref.learning.config import TrainConfig, config_for
 from grpo_ref.learning.rollout import sample
