@@ -22,9 +22,8 @@ from grpo_ref.learning.config import config_for
 from grpo_ref.recipes import GRPO, Recipe, slot
 
 WEIGHTS = (0.1, 0.3, 1.0)
-RATE = 0.1
-"""Learning rate where a weight or an update to stop at is chosen."""
-RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0), by="final proxy")
+RATE, COARSE = 0.1, 1.0
+"""Learning rates."""
 PARTS = tuple(part / 10.0 for part in range(1, 11))
 """Of the distance at which a penalized training ends."""
 K2 = replace(GRPO, penalty=slot(k2))
@@ -72,26 +71,26 @@ def _at(found: dict[str, Floats], name: str, places: Floats) -> Floats:
 
 
 def stopped(*, recipe: Recipe, stop: int, seeds: int, seed: int) -> Measures:
-    """The policy after so many updates without a penalty."""
-    judged = judged_answers(seed)
+    """The policy after so many updates without a penalty, of a judge who is misled."""
+    judged = judged_answers(seed, misled=True)
     config = config_for(judged.task, updates=stop, learning_rate=RATE, seeds=seeds, seed=seed)
     found = path(judged, recipe, config)
     return {f"final {name}": found[name][:, -1] for name in NAMES}
 
 
 def penalized(*, recipe: Recipe, kl_coef: float, seeds: int, seed: int) -> Measures:
-    """The policy at the end of a training with a penalty of some weight."""
-    judged = judged_answers(seed)
+    """The policy at the end of a training with a penalty of some weight, of a judge who is misled."""
+    judged = judged_answers(seed, misled=True)
     config = config_for(judged.task, learning_rate=RATE, seeds=seeds, seed=seed)
     return summarized(path(judged, replace(recipe, kl_coef=kl_coef), config))
 
 
-def _arm(kl_coef: float, recipe: Recipe = GRPO) -> Arm:
-    return tuned(compared, RATES, recipe=replace(recipe, kl_coef=kl_coef))
+def _arm(kl_coef: float, learning_rate: float = RATE, recipe: Recipe = GRPO) -> Arm:
+    return arm(compared, recipe=replace(recipe, kl_coef=kl_coef), learning_rate=learning_rate)
 
 
 MARGIN = 0.1
-BY_WEIGHT = {f"{kl_coef:g}": _arm(kl_coef) for kl_coef in WEIGHTS}
+SHOWN = ("0.3", "1", "k2, 0.3", "coarse, 0.3", "coarse, 1")
 
 
 def _gaps(label: str, says: str, *, main: bool = False) -> tuple[Prediction, Prediction]:
@@ -109,17 +108,19 @@ EXPERIMENT = Experiment(
     source="Gao et al. 2022, Scaling laws for reward model overoptimization, sec. 3.6 (arXiv:2210.10760)",
     family=FAMILY,
     run="GRPO learns from the judge for 200 updates of 4 groups of 8 with Adam, with k3 at several weights"
-    " or k2 at one and, at the same learning rate, without a penalty. The two are compared where the one"
-    " without is first as far from the reference (KL, between updates interpolated) as the other ends, and"
-    " where both first are at some part of this distance. In a control neither has a penalty, and one has a"
-    " third of the other's learning rate. And once the weight, and the update at which a training without a"
-    f" penalty is stopped, are what gives most of the truth, at a learning rate of {RATE}.",
+    " or k2 at one and, at the same learning rate, without a penalty: 0.1, or in coarse steps 1. The two"
+    " are compared where the one without is first as far from the reference (KL, between updates"
+    " interpolated) as the other ends, and where both first are at some part of this distance. In a control"
+    " neither has a penalty, and one has a third of the other's learning rate. And once the judge is"
+    " misled, as in `reward_hacking`, and the weight, or the update at which a training without a penalty"
+    " is stopped, is what gives most of the truth.",
     measured=f"The proxy and the true reward of the policy, exact, in {UNITS}, and the exact KL to the"
     " reference (nats per answer); at the end as a mean over the last fifth of the updates. A gap is what the"
     f" training with the penalty has more at the same distance. {MARGIN} counts as none.",
-    arms=BY_WEIGHT
+    arms={f"{kl_coef:g}": _arm(kl_coef) for kl_coef in WEIGHTS}
+    | {f"coarse, {kl_coef:g}": _arm(kl_coef, COARSE) for kl_coef in WEIGHTS}
     | {
-        "k2, 0.3": _arm(0.3, K2),
+        "k2, 0.3": _arm(0.3, recipe=K2),
         "slower": arm(compared, recipe=FREE, learning_rate=RATE / 3.0, free_rate=RATE),
         "best weight": tuned(
             penalized, Tuning("kl_coef", (0.0, 0.03, *WEIGHTS), by="final true"), recipe=GRPO
@@ -131,6 +132,7 @@ EXPERIMENT = Experiment(
         *_gaps("0.1", "With a weight of 0.1"),
         *_gaps("1", "With a weight of 1"),
         *_gaps("k2, 0.3", "With k2 and a weight of 0.3"),
+        *_gaps("coarse, 0.3", "In coarse steps, with a weight of 0.3"),
         Prediction(
             "Control: a smaller step alone leaves the proxy reward",
             "proxy gap",
@@ -143,7 +145,7 @@ EXPERIMENT = Experiment(
             "Control: a smaller step alone leaves the true reward", "true gap", "slower", "same", 0.0, MARGIN
         ),
         Prediction(
-            "The best weight brings as much truth as the best update to stop at",
+            "Of a misled judge, the best weight brings as much truth as the best update to stop at",
             "final true",
             "best weight",
             "same",
@@ -157,15 +159,18 @@ EXPERIMENT = Experiment(
             "proxy reward, more than without penalty\n(standard deviations)",
             xlabel="part of the distance at which it ends",
             x=PARTS,
-            arms=(*BY_WEIGHT, "k2, 0.3"),
+            arms=SHOWN,
         ),
         Curves(
             "true gap on the way",
             "true reward, more than without penalty\n(standard deviations)",
             xlabel="part of the distance at which it ends",
             x=PARTS,
-            arms=(*BY_WEIGHT, "k2, 0.3"),
+            arms=SHOWN,
         ),
     ),
-    chosen="The first version of this experiment compared one weight on one task at one distance.",
+    chosen="The first version of this experiment compared one weight on one task at one distance. The"
+    " learning rate was chosen by the proxy at the end; since that asks for steps so large that a penalty"
+    " does not hold, a first look at the family led to two fixed ones, and to misled judges for the"
+    " comparison with stopping, since all others are best trained to the end.",
 )
