@@ -47,9 +47,8 @@ def refreshed(
       seeds, seed: number of runs; base of their random numbers and of the task.
 
     Returns:
-      The measures of `summarized` for the exact "reward", the "drift" from the first reference, the "entropy"
-      of the answers, the "modes", how many right answers per prompt are left, and "covered", these times the
-      reward.
+      The measures of `summarized` for the exact "reward", the "drift" from the first reference, the "modes",
+      how many right answers per prompt are left, and "covered", these times the reward.
     """
     generator = np.random.default_rng([seed, 7])
     right, group_size = int(generator.integers(2, 7)), int(generator.choice([4, 8, 16]))
@@ -61,20 +60,19 @@ def refreshed(
     config = config_for(task, **{**TRAINING, **own}, seeds=seeds, seed=seed)
     measure = partial(_standing, answers, _answers(log_softmax(task.ref_logits)))
     found = curves(task, used, config, ("dead_groups",), standing=measure)["standing"]
-    names = ("reward", "drift", "entropy", "modes")
+    names = ("reward", "drift", "modes")
     standing = {name: found[:, row] for row, name in enumerate(names)}
     return summarized(standing | {"covered": standing["reward"] * standing["modes"]})
 
 
 def _standing(answers: Integers, start: Floats, state: TrainState) -> Floats:
-    """(S, 4) reward, drift, entropy and modes of the policies, exact, means of the prompts."""
+    """(S, 3) reward, drift and modes of the policies, exact, means of the prompts."""
     log_probs = log_softmax(state.params)
     said = _answers(log_probs)
     probs = np.exp(said)
     reward = probs[..., np.arange(PROMPTS)[:, None], answers[..., 0], answers[..., 1]].sum(-1).mean(-1)
     drift = (probs * (said - start)).sum((-2, -1)).mean(-1)
-    entropy = -(probs * said).sum((-2, -1)).mean(-1)
-    return np.stack([reward, drift, entropy, modes(log_probs, answers)], axis=-1)
+    return np.stack([reward, drift, modes(log_probs, answers)], axis=-1)
 
 
 def _answers(log_probs: Floats) -> Floats:
