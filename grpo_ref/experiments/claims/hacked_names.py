@@ -10,6 +10,7 @@ from grpo_ref.arrays import Floats
 from grpo_ref.experiments.framework.experiment import (
     Arm,
     Experiment,
+    Grid,
     Measures,
     Points,
     Prediction,
@@ -17,7 +18,7 @@ from grpo_ref.experiments.framework.experiment import (
     arm,
     tuned,
 )
-from grpo_ref.experiments.framework.tasks.judged_names import different_real_names, judged_names
+from grpo_ref.experiments.framework.tasks.judged_names import different_names, judged_names
 from grpo_ref.experiments.framework.tasks.proxies import along
 from grpo_ref.experiments.framework.training import last_state, summarized
 from grpo_ref.learning.config import TrainConfig, config_for
@@ -28,14 +29,14 @@ from grpo_ref.recipes import GRPO, Recipe
 from grpo_ref.training import train
 
 TRAINING: Mapping[str, Any] = {"updates": 80, "prompts": 8, "group_size": 8}
-RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0, 3.0), by="final wanted")
+RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0), by="useful")
 GENTLE = 0.1
 """A smaller learning rate, at which no policy becomes certain."""
 SMOOTH = 10
 """Updates over which a curve is averaged before it is asked where a reward is first reached."""
 BY_WEIGHT = {
     label: replace(GRPO, kl_coef=kl_coef)
-    for label, kl_coef in {"none": 0.0, "0.04": 0.04, "0.1": 0.1, "0.3": 0.3, "1": 1.0}.items()
+    for label, kl_coef in {"none": 0.0, "0.04": 0.04, "0.1": 0.1, "0.3": 0.3}.items()
 }
 """By the weight of the penalty; 0.04 is DeepSeekMath's."""
 REFERENCES: Mapping[str, Mapping[str, Any]] = {
@@ -80,13 +81,15 @@ def named(
 
 
 def _followed(task: Task, recipe: Recipe, config: TrainConfig) -> Measures:
-    """Curves of the batches, and how many different real names are written at the end."""
+    """Curves of the batches, and how many different names of two kinds are written at the end."""
     rows, params = [], task.ref_logits
     for metrics, state in train(task, recipe, config, metrics=("reward", "real_name", "wanted")):
         rows.append(metrics)
         params = state.params
     measures = summarized({name: np.stack([row[name] for row in rows], axis=-1) for name in rows[0]})
-    return measures | {"different": different_real_names(task, params)}
+    for name, criterion in {"different": "real_name", "useful": "wanted"}.items():
+        measures[name] = different_names(task, params, criterion)
+    return measures
 
 
 def _smooth(curve: Floats) -> Floats:
@@ -154,21 +157,20 @@ EXPERIMENT = Experiment(
     " reference is (it sees 1 to 3 letters, those it has seen 8 to 100 times) and the property that the"
     " judge rewards: a length of L to L + 2 letters (L from 6 to 9), a letter once or twice, a letter at the"
     " end, or vowels and consonants in turn; of the real names 3 to 50 % have it.",
-    run="GRPO with k3 and several values of kl_coef learns for 80 updates of 8 groups of 8 with Adam, at the"
-    " learning rate that gives most names that are real and have the property; gentle means 0.1. Twice more"
-    " the reference is the weakest or the strongest one. In one control the judge has no flaw: it rewards the"
-    " property in real names only. In another the training without a penalty is stopped where its reward is"
-    " first that at which a weight of 0.3 ends.",
+    run="GRPO with k3 and several values of kl_coef learns for 80 updates of 8 groups of 8 with Adam, at"
+    " the learning rate that gives most useful names; gentle means 0.1. Twice more the reference is the"
+    " weakest or the strongest one. In one control the judge has no flaw: it rewards the property in real"
+    " names only. In another the training without a penalty is stopped where its reward is first that at"
+    " which a weight of 0.3 ends.",
     measured="The reward (share of names with the property) and the share of names that are in the census"
     " list, which is only watched; at the end as a mean over the last fifth of the updates. Of 128 names"
-    " written at the end, the share that are real and differ from one another. What is gained is the reward"
-    " at the end minus that of the first batch.",
+    " written at the end, the share that are real and differ from one another; those that have the property"
+    " as well are useful. What is gained is the reward at the end minus that of the first batch.",
     arms={
         "none": _arm("none"),
         "0.04": _arm("0.04"),
         "0.1": _arm("0.1"),
         "0.3": _arm("0.3", against=BY_WEIGHT["none"]),
-        "1": _arm("1"),
         "gentle, none": arm(named, recipe=BY_WEIGHT["none"], learning_rate=GENTLE),
         "gentle, 0.3": arm(named, recipe=BY_WEIGHT["0.3"], learning_rate=GENTLE),
         "flawless, none": _arm("none", flawed=False),
@@ -183,8 +185,8 @@ EXPERIMENT = Experiment(
         _more("A weight of 0.3 keeps more names real", "0.3", "none", main=True),
         _more("DeepSeekMath's 0.04 keeps more names real", "0.04", "none", main=True),
         Prediction(
-            "With a weight of 0.3 more names are real and have the property",
-            "final wanted",
+            "With a weight of 0.3 more names are real, have the property and differ",
+            "useful",
             "0.3",
             "more",
             "none",
@@ -235,10 +237,11 @@ EXPERIMENT = Experiment(
             x=SERIES,
             xlabel="weight of the KL penalty",
         ),
+        Grid("useful names at the end (share)", arms=("none", "0.04", "0.1", "0.3")),
     ),
     chosen="The first version of this experiment had one reference and one property, at one learning rate."
-    " After looks at the family the gentle arms and the weight of 1 were added, and the learning rate is"
-    " chosen by names that are real and have the property, where it had been chosen by the reward: that asks"
-    " for steps so large that no penalty holds.",
+    " After looks at the family the gentle arms were added, and the learning rate is chosen by useful"
+    " names; chosen by the reward, or by useful names that may all be the same, it is so large that no"
+    " penalty holds.",
     exhibit=written_names,
 )

@@ -79,11 +79,11 @@ def _judge(task: Task, goal: Goal, prompts: Integers, tokens: Integers, mask: Bo
     return np.stack([has_it, is_real, has_it * is_real], axis=-1)
 
 
-def different_real_names(task: Task, params: Floats) -> Floats:
-    """(S,) of so many names that each policy writes, the share that are real and not yet written."""
+def different_names(task: Task, params: Floats, criterion: str) -> Floats:
+    """(S,) of so many names that each policy writes, the share that meet a criterion and differ."""
     drawn = sample(task, params, prompts=LOOKED_AT)
     letters, lengths = written(drawn.prompts, drawn.tokens, drawn.mask)
     rows = np.concatenate([letters, lengths[..., None]], axis=-1)[..., 0, :]
-    is_real = drawn.components[..., 0, 1] == 1.0
-    counts = [len(np.unique(row[real], axis=0)) for row, real in zip(rows, is_real, strict=True)]
+    meets_it = drawn.components[..., 0, task.criteria.index(criterion)] == 1.0
+    counts = [len(np.unique(row[met], axis=0)) for row, met in zip(rows, meets_it, strict=True)]
     return np.array(counts) / LOOKED_AT

@@ -9,7 +9,7 @@ from grpo_ref.experiments.framework.tasks.judged_names import (
     _ends,
     _has,
     _lasts,
-    different_real_names,
+    different_names,
     judged_names,
     written,
 )
@@ -55,5 +55,5 @@ def test_a_policy_that_always_writes_the_same_name_has_one_for_each_first_letter
     task = judged_names(0, context=1, min_count=8)
     certain = np.where(np.arange(27) == E, 50.0, 0.0) * np.ones((len(task.ref_logits), 1))
     certain[task.starts] = np.where(np.arange(27) == EOS, 50.0, 0.0)  # one letter and the end
-    found = different_real_names(task, certain[None])
+    found = different_names(task, certain[None], "property")
     assert found[0] <= 26 / LOOKED_AT
