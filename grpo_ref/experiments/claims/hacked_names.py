@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.arrays import Floats
 from grpo_ref.experiments.framework.experiment import (
     Arm,
     Experiment,
@@ -18,22 +17,17 @@ from grpo_ref.experiments.framework.experiment import (
     arm,
     tuned,
 )
-from grpo_ref.experiments.framework.tasks.judged_names import different_names, judged_names
-from grpo_ref.experiments.framework.tasks.proxies import along
-from grpo_ref.experiments.framework.training import last_state, summarized
-from grpo_ref.learning.config import TrainConfig, config_for
+from grpo_ref.experiments.framework.tasks.judged_names import followed, judged_names, real_at
+from grpo_ref.experiments.framework.training import last_state
+from grpo_ref.learning.config import config_for
 from grpo_ref.learning.rollout import sample
 from grpo_ref.learning.tasks.names import names
-from grpo_ref.learning.tasks.task import Task
 from grpo_ref.recipes import GRPO, Recipe
-from grpo_ref.training import train
 
 TRAINING: Mapping[str, Any] = {"updates": 80, "prompts": 8, "group_size": 8}
 RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0), by="useful")
 GENTLE = 0.1
 """A smaller learning rate, at which no policy becomes certain."""
-SMOOTH = 10
-"""Updates over which a curve is averaged before it is asked where a reward is first reached."""
 BY_WEIGHT = {
     label: replace(GRPO, kl_coef=kl_coef)
     for label, kl_coef in {"none": 0.0, "0.04": 0.04, "0.1": 0.1, "0.3": 0.3}.items()
@@ -68,39 +62,11 @@ def named(
     task = judged_names(seed, **(fixed or {}))
     task = task if flawed else replace(task, weights=np.array([0.0, 0.0, 1.0]))
     config = config_for(task, **TRAINING, learning_rate=learning_rate, seeds=seeds, seed=seed)
-    measures = _followed(task, recipe, config)
-    measures["gained"] = measures["final reward"] - measures["reward"][:, 0]
+    measures = followed(task, recipe, config)
     if against:
-        other = _followed(task, against, config)
-        stopped = [
-            along(_smooth(other["reward"])[[run]], _smooth(other["real_name"])[[run]], (reward,))[0, 0]
-            for run, reward in enumerate(np.minimum(measures["final reward"], _highest(other)))
-        ]
+        stopped = real_at(followed(task, against, config), measures["final reward"])
         measures["more real"] = measures["final real_name"] - stopped
-    return measures
-
-
-def _followed(task: Task, recipe: Recipe, config: TrainConfig) -> Measures:
-    """Curves of the batches, and how many different names of two kinds are written at the end."""
-    rows, params = [], task.ref_logits
-    for metrics, state in train(task, recipe, config, metrics=("reward", "real_name", "wanted")):
-        rows.append(metrics)
-        params = state.params
-    measures = summarized({name: np.stack([row[name] for row in rows], axis=-1) for name in rows[0]})
-    for name, criterion in {"different": "real_name", "useful": "wanted"}.items():
-        measures[name] = different_names(task, params, criterion)
-    return measures
-
-
-def _smooth(curve: Floats) -> Floats:
-    """(S, U - 9) means over stretches of updates."""
-    means: Floats = np.lib.stride_tricks.sliding_window_view(curve, SMOOTH, axis=-1).mean(-1)
-    return means
-
-
-def _highest(measures: Measures) -> Floats:
-    highest: Floats = _smooth(measures["reward"]).max(-1)
-    return highest
+    return measures | {"gained": measures["final reward"] - measures["reward"][:, 0]}
 
 
 def samples(recipe: Recipe, *, count: int = 12, seed: int = 0) -> list[str]:
@@ -126,17 +92,18 @@ def samples(recipe: Recipe, *, count: int = 12, seed: int = 0) -> list[str]:
 def written_names() -> str:
     """A table of names that the policies of three weights write for the same letters."""
     rows = [f"| {label} | {', '.join(samples(BY_WEIGHT[label]))} |" for label in ("none", "0.1", "0.3")]
-    return "\n".join(
-        ["| kl_coef | names of 8 to 10 letters, for the same first letters |", "|---|---|", *rows]
-    )
+    head = "| kl_coef | names of 8 to 10 letters, for the same first letters |"
+    return "\n".join([head, "|---|---|", *rows])
 
 
 def _arm(weight: str, **settings: Any) -> Arm:
     return tuned(named, RATES, recipe=BY_WEIGHT[weight], **settings)
 
 
-def _more(says: str, left: str, right: str, *, main: bool = False) -> Prediction:
-    return Prediction(says, "final real_name", left, "more", right, 0.02, main)
+def _more(
+    says: str, left: str, right: str | float, measure: str = "final real_name", *, main: bool = False
+) -> Prediction:
+    return Prediction(says, measure, left, "more", right, 0.02, main)
 
 
 SERIES = {
@@ -184,40 +151,17 @@ EXPERIMENT = Experiment(
     predictions=(
         _more("A weight of 0.3 keeps more names real", "0.3", "none", main=True),
         _more("DeepSeekMath's 0.04 keeps more names real", "0.04", "none", main=True),
-        Prediction(
-            "With a weight of 0.3 more names are real, have the property and differ",
-            "useful",
-            "0.3",
-            "more",
-            "none",
-            0.02,
-        ),
+        _more("With a weight of 0.3 more names are useful", "0.3", "none", "useful"),
+        _more("With a weight of 0.3 more names are real and differ", "0.3", "none", "different"),
+        _more("A weight of 0.3 keeps more real than to stop at the same reward", "0.3", 0.0, "more real"),
         Prediction("A weight of 0.3 lets the reward rise", "gained", "0.3", "more", 0.0, 0.1),
-        Prediction(
-            "A weight of 0.3 keeps more names real than to stop at the same reward",
-            "more real",
-            "0.3",
-            "more",
-            0.0,
-            0.02,
-        ),
-        Prediction(
-            "With a weight of 0.3 more names are real and differ", "different", "0.3", "more", "none", 0.02
-        ),
         _more("Gentle: 0.3 keeps more names real", "gentle, 0.3", "gentle, none"),
-        Prediction(
-            "Gentle: with 0.3 more names are real and differ",
-            "different",
-            "gentle, 0.3",
-            "more",
-            "gentle, none",
-            0.02,
-        ),
+        _more("Gentle: with 0.3 more are real and differ", "gentle, 0.3", "gentle, none", "different"),
         _more("Weak reference: 0.3 keeps more names real", "weak, 0.3", "weak, none"),
         _more("Strong reference: 0.3 keeps more names real", "strong, 0.3", "strong, none"),
         Prediction(
             "Control: where the judge has no flaw, 0.3 only holds back",
-            "final wanted",
+            "final reward",
             "flawless, 0.3",
             "less",
             "flawless, none",

@@ -7,12 +7,20 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
+from grpo_ref.experiments.framework.experiment import Measures
+from grpo_ref.experiments.framework.tasks.proxies import along
+from grpo_ref.experiments.framework.training import summarized
+from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.rollout import sample
 from grpo_ref.learning.tasks.names import EOS, VOWEL, Goal, alternates, names
 from grpo_ref.learning.tasks.task import Task
+from grpo_ref.recipes import Recipe
+from grpo_ref.training import train
 
 SHARES = (0.03, 0.5)
 """Between which lies the share of the names of the census that have the property."""
+SMOOTH = 10
+"""Updates over which a curve is averaged before it is asked where a reward is first reached."""
 LOOKED_AT = 128
 """Names that a policy writes to see how many of them differ."""
 
@@ -77,6 +85,32 @@ def _judge(task: Task, goal: Goal, prompts: Integers, tokens: Integers, mask: Bo
     is_real = task.verify(prompts, tokens, mask)[..., 1]
     has_it = (goal(*written(prompts, tokens, mask)) & has_ended).astype(np.float64)
     return np.stack([has_it, is_real, has_it * is_real], axis=-1)
+
+
+def followed(task: Task, recipe: Recipe, config: TrainConfig) -> Measures:
+    """Curves of the "reward" and of the "real_name" of the batches, and what is written at the end.
+
+    Of names at the end, a share is "different", real and not yet written, and "useful", wanted as well.
+    """
+    rows, params = [], task.ref_logits
+    for metrics, state in train(task, recipe, config, metrics=("reward", "real_name")):
+        rows.append(metrics)
+        params = state.params
+    measures = summarized({name: np.stack([row[name] for row in rows], axis=-1) for name in rows[0]})
+    measures["different"] = different_names(task, params, "real_name")
+    measures["useful"] = different_names(task, params, "wanted")
+    return measures
+
+
+def real_at(measures: Measures, rewards: Floats) -> Floats:
+    """(S,) the share of real names where the reward of a training is first so high, or else highest."""
+    reward, real = (
+        np.lib.stride_tricks.sliding_window_view(measures[name], SMOOTH, axis=-1).mean(-1)
+        for name in ("reward", "real_name")
+    )
+    asked = np.minimum(rewards, reward.max(-1))
+    rows = zip(reward, real, asked, strict=True)
+    return np.array([along(path[None], curve[None], (place,))[0, 0] for path, curve, place in rows])
 
 
 def different_names(task: Task, params: Floats, criterion: str) -> Floats:
