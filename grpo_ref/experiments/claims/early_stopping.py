@@ -32,7 +32,13 @@ FREE = replace(GRPO, kl_coef=0.0)
 
 
 def compared(
-    *, recipe: Recipe, learning_rate: float, free_rate: float | None = None, seeds: int, seed: int
+    *,
+    recipe: Recipe,
+    learning_rate: float,
+    free_rate: float | None = None,
+    misled: bool = False,
+    seeds: int,
+    seed: int,
 ) -> Measures:
     """Train with a penalty and without, and compare the rewards at the same distance from the reference.
 
@@ -40,6 +46,7 @@ def compared(
       recipe: with the penalty.
       learning_rate: step size of both.
       free_rate: of the training without a penalty, if it is another.
+      misled: whether the judge is, as in `judged_answers`.
       seeds, seed: number of runs; base of their random numbers and of the task.
 
     Returns:
@@ -48,7 +55,7 @@ def compared(
       is farthest, if that is nearer); "... gap on the way", the same where both first are at some `PARTS` of
       that distance.
     """
-    judged = judged_answers(seed)
+    judged = judged_answers(seed, misled=misled)
     config = config_for(judged.task, learning_rate=learning_rate, seeds=seeds, seed=seed)
     held = path(judged, recipe, config)
     free = path(judged, FREE, replace(config, learning_rate=free_rate or learning_rate))
@@ -85,12 +92,13 @@ def penalized(*, recipe: Recipe, kl_coef: float, seeds: int, seed: int) -> Measu
     return summarized(path(judged, replace(recipe, kl_coef=kl_coef), config))
 
 
-def _arm(kl_coef: float, learning_rate: float = RATE, recipe: Recipe = GRPO) -> Arm:
-    return arm(compared, recipe=replace(recipe, kl_coef=kl_coef), learning_rate=learning_rate)
+def _arm(kl_coef: float, learning_rate: float = RATE, recipe: Recipe = GRPO, misled: bool = False) -> Arm:
+    used = replace(recipe, kl_coef=kl_coef)
+    return arm(compared, recipe=used, learning_rate=learning_rate, misled=misled)
 
 
 MARGIN = 0.1
-SHOWN = ("0.3", "1", "k2, 0.3", "coarse, 0.3", "coarse, 1")
+SHOWN = ("0.3", "1", "k2, 0.3", "coarse, 0.3", "misled, 0.3")
 
 
 def _gaps(label: str, says: str, *, main: bool = False) -> tuple[Prediction, Prediction]:
@@ -111,16 +119,17 @@ EXPERIMENT = Experiment(
     " or k2 at one and, at the same learning rate, without a penalty: 0.1, or in coarse steps 1. The two"
     " are compared where the one without is first as far from the reference (KL, between updates"
     " interpolated) as the other ends, and where both first are at some part of this distance. In a control"
-    " neither has a penalty, and one has a third of the other's learning rate. And once the judge is"
-    " misled, as in `reward_hacking`, and the weight, or the update at which a training without a penalty"
-    " is stopped, is what gives most of the truth.",
+    " neither has a penalty, and one has a third of the other's learning rate. Twice the judge is misled,"
+    " as in `reward_hacking`: with a weight of 0.3, and where the weight, or the update at which a training"
+    " without a penalty is stopped, is what gives most of the truth.",
     measured=f"The proxy and the true reward of the policy, exact, in {UNITS}, and the exact KL to the"
     " reference (nats per answer); at the end as a mean over the last fifth of the updates. A gap is what the"
     f" training with the penalty has more at the same distance. {MARGIN} counts as none.",
     arms={f"{kl_coef:g}": _arm(kl_coef) for kl_coef in WEIGHTS}
-    | {f"coarse, {kl_coef:g}": _arm(kl_coef, COARSE) for kl_coef in WEIGHTS}
     | {
         "k2, 0.3": _arm(0.3, recipe=K2),
+        "coarse, 0.3": _arm(0.3, COARSE),
+        "misled, 0.3": _arm(0.3, misled=True),
         "slower": arm(compared, recipe=FREE, learning_rate=RATE / 3.0, free_rate=RATE),
         "best weight": tuned(
             penalized, Tuning("kl_coef", (0.0, 0.03, *WEIGHTS), by="final true"), recipe=GRPO
@@ -133,6 +142,7 @@ EXPERIMENT = Experiment(
         *_gaps("1", "With a weight of 1"),
         *_gaps("k2, 0.3", "With k2 and a weight of 0.3"),
         *_gaps("coarse, 0.3", "In coarse steps, with a weight of 0.3"),
+        *_gaps("misled, 0.3", "Where the judge is misled, with a weight of 0.3"),
         Prediction(
             "Control: a smaller step alone leaves the proxy reward",
             "proxy gap",
@@ -172,5 +182,6 @@ EXPERIMENT = Experiment(
     chosen="The first version of this experiment compared one weight on one task at one distance. The"
     " learning rate was chosen by the proxy at the end; since that asks for steps so large that a penalty"
     " does not hold, a first look at the family led to two fixed ones, and to misled judges for the"
-    " comparison with stopping, since all others are best trained to the end.",
+    " comparison with stopping, since all others are best trained to the end. The arm with a misled judge"
+    " and a weight of 0.3 came after a second look.",
 )
