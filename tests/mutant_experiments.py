@@ -6,7 +6,7 @@ about; so a claim with a mutant is one whose experiment can fail.
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from grpo_ref import (
     Recipe,
@@ -37,23 +37,16 @@ def recipes(change: Callable[[Recipe], Recipe]) -> Callable[[Experiment], Experi
     return lambda experiment: experiment.mutated(change)
 
 
-def settings(**changed: Any) -> Callable[[Experiment], Experiment]:
-    """Every arm that has these settings gets other values for them."""
-
-    def change(experiment: Experiment) -> Experiment:
-        arms = {
-            label: replace(
-                one, settings={**one.settings, **{k: changed[k] for k in changed if k in one.settings}}
-            )
-            for label, one in experiment.arms.items()
-        }
-        return replace(experiment, arms=arms)
-
-    return change
-
-
 def _negated(rewards):
     return -group_normalized(rewards)
+
+
+def _never_refreshed(experiment: Experiment) -> Experiment:
+    """The first reference is kept."""
+    arms = {
+        label: replace(one, settings={**one.settings, "every": 0}) for label, one in experiment.arms.items()
+    }
+    return replace(experiment, arms=arms)
 
 
 def _misled(experiment: Experiment) -> Experiment:
@@ -79,6 +72,7 @@ MUTANTS = {
     "reward_scales": Mutant(16, recipes(lambda r: replace(r, advantage=slot(group_normalized)))),
     "kl_estimators": Mutant(16, recipes(lambda r: replace(r, penalty=slot(no_penalty)))),
     "reward_hacking": Mutant(16, _misled),
-    "ref_refresh": Mutant(16, settings(every=0)),
+    "early_stopping": Mutant(16, recipes(lambda r: replace(r, kl_coef=-r.kl_coef))),
+    "ref_refresh": Mutant(16, _never_refreshed),
     "best_of_n": Mutant(16, recipes(lambda r: replace(r, advantage=slot(_negated)))),
 }
