@@ -115,6 +115,15 @@ SHOWN = ("frozen", "every 50", "every 20", "no penalty", "frozen, a tenth")
 VARIED = 0.2
 """Right answers per prompt: the smallest difference in variety that matters."""
 
+
+def _more_reward(says: str, left: str, right: str, *, main: bool = False) -> Prediction:
+    return Prediction(says, "final reward", left, "more", right, 0.02, main)
+
+
+def _more_modes(says: str, left: str, right: str, *, main: bool = False) -> Prediction:
+    return Prediction(says, "final modes", left, "more", right, VARIED, main)
+
+
 EXPERIMENT = Experiment(
     name="ref_refresh",
     group="divergence",
@@ -134,22 +143,16 @@ EXPERIMENT = Experiment(
     " this number times the reward is largest, since the claim is about both.",
     arms=ARMS,
     predictions=(
-        Prediction(
-            "Refreshed every 50 updates, it ends with more reward than with a frozen reference",
-            "final reward",
+        _more_reward(
+            "Refreshed every 50 updates, it ends with more reward than frozen",
             "every 50",
-            "more",
             "frozen",
-            0.02,
             main=True,
         ),
-        Prediction(
+        _more_modes(
             "And it gives more of the right answers than without a penalty",
-            "final modes",
             "every 50",
-            "more",
             "no penalty",
-            VARIED,
             main=True,
         ),
         Prediction(
@@ -168,29 +171,16 @@ EXPERIMENT = Experiment(
             "no penalty",
             0.1,
         ),
-        Prediction(
-            "Refreshed every 20 updates, too, it gives more of the right answers",
-            "final modes",
-            "every 20",
-            "more",
-            "no penalty",
-            VARIED,
+        _more_modes(
+            "Refreshed every 20 updates, too, it gives more of the right answers", "every 20", "no penalty"
         ),
-        Prediction(
-            "With a heavy penalty it ends with more reward than with a frozen reference",
-            "final reward",
-            "heavy, every 50",
-            "more",
-            "heavy, frozen",
-            0.02,
+        _more_reward(
+            "Heavy: it ends with more reward than with a frozen reference", "heavy, every 50", "heavy, frozen"
         ),
-        Prediction(
-            "With a heavy penalty it gives more of the right answers than without one",
-            "final modes",
+        _more_modes(
+            "Heavy: it gives more of the right answers than without a penalty",
             "heavy, every 50",
-            "more",
             "no penalty",
-            VARIED,
         ),
         Prediction(
             "Refreshing leaves as much reward as a tenth of the weight",
@@ -200,13 +190,10 @@ EXPERIMENT = Experiment(
             "frozen, a tenth",
             0.02,
         ),
-        Prediction(
+        _more_modes(
             "Refreshing keeps more of the right answers than a tenth of the weight",
-            "final modes",
             "every 50",
-            "more",
             "frozen, a tenth",
-            VARIED,
         ),
     ),
     panels=(
