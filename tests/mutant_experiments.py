@@ -41,6 +41,14 @@ def _negated(rewards):
     return -group_normalized(rewards)
 
 
+def _told_what_is_real(components):
+    return components[..., 1]
+
+
+def _with_penalty(recipe):
+    return replace(recipe, reward=slot(_told_what_is_real)) if recipe.kl_coef else recipe
+
+
 def _never_refreshed(experiment: Experiment) -> Experiment:
     """The first reference is kept."""
     arms = {
@@ -73,6 +81,7 @@ MUTANTS = {
     "kl_estimators": Mutant(16, recipes(lambda r: replace(r, penalty=slot(no_penalty)))),
     "reward_hacking": Mutant(16, _misled),
     "early_stopping": Mutant(16, recipes(lambda r: replace(r, kl_coef=-r.kl_coef))),
+    "hacked_names": Mutant(16, recipes(_with_penalty)),
     "ref_refresh": Mutant(16, _never_refreshed),
     "best_of_n": Mutant(16, recipes(lambda r: replace(r, advantage=slot(_negated)))),
 }
