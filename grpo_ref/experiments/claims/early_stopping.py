@@ -22,8 +22,8 @@ from grpo_ref.learning.config import config_for
 from grpo_ref.recipes import GRPO, Recipe, slot
 
 WEIGHTS = (0.1, 0.3, 1.0)
-RATE, COARSE = 0.1, 1.0
-"""Learning rates."""
+RATE = 0.1
+"""The learning rate; a control has a third of it."""
 PARTS = tuple(part / 10.0 for part in range(1, 11))
 """Of the distance at which a penalized training ends."""
 K2 = replace(GRPO, penalty=slot(k2))
@@ -92,13 +92,13 @@ def penalized(*, recipe: Recipe, kl_coef: float, seeds: int, seed: int) -> Measu
     return summarized(path(judged, replace(recipe, kl_coef=kl_coef), config))
 
 
-def _arm(kl_coef: float, learning_rate: float = RATE, recipe: Recipe = GRPO, misled: bool = False) -> Arm:
+def _arm(kl_coef: float, recipe: Recipe = GRPO, misled: bool = False) -> Arm:
     used = replace(recipe, kl_coef=kl_coef)
-    return arm(compared, recipe=used, learning_rate=learning_rate, misled=misled)
+    return arm(compared, recipe=used, learning_rate=RATE, misled=misled)
 
 
 MARGIN = 0.1
-SHOWN = ("0.3", "1", "k2, 0.3", "coarse, 0.3", "misled, 0.3")
+SHOWN = ("0.1", "0.3", "1", "k2, 0.3", "misled, 0.3")
 
 
 def _gaps(label: str, says: str, *, main: bool = False) -> tuple[Prediction, Prediction]:
@@ -115,20 +115,19 @@ EXPERIMENT = Experiment(
     " it acts like early stopping.",
     source="Gao et al. 2022, Scaling laws for reward model overoptimization, sec. 3.6 (arXiv:2210.10760)",
     family=FAMILY,
-    run="GRPO learns from the judge for 200 updates of 4 groups of 8 with Adam, with k3 at several weights"
-    " or k2 at one and, at the same learning rate, without a penalty: 0.1, or in coarse steps 1. The two"
-    " are compared where the one without is first as far from the reference (KL, between updates"
-    " interpolated) as the other ends, and where both first are at some part of this distance. In a control"
-    " neither has a penalty, and one has a third of the other's learning rate. Twice the judge is misled,"
-    " as in `reward_hacking`: with a weight of 0.3, and where the weight, or the update at which a training"
-    " without a penalty is stopped, is what gives most of the truth.",
+    run="GRPO learns from the judge for 200 updates of 4 groups of 8 with Adam, at a learning rate of 0.1,"
+    " with k3 at several weights or k2 at one, and without a penalty. The two are compared where the one"
+    " without is first as far from the reference (KL, between updates interpolated) as the other ends, and"
+    " where both first are at some part of this distance. In a control neither has a penalty, and one has a"
+    " third of the other's learning rate. Twice the judge is misled, as in `reward_hacking`: with a weight"
+    " of 0.3, and where the weight, or the update at which a training without a penalty is stopped, is what"
+    " gives most of the truth.",
     measured=f"The proxy and the true reward of the policy, exact, in {UNITS}, and the exact KL to the"
     " reference (nats per answer); at the end as a mean over the last fifth of the updates. A gap is what the"
     f" training with the penalty has more at the same distance. {MARGIN} counts as none.",
     arms={f"{kl_coef:g}": _arm(kl_coef) for kl_coef in WEIGHTS}
     | {
         "k2, 0.3": _arm(0.3, recipe=K2),
-        "coarse, 0.3": _arm(0.3, COARSE),
         "misled, 0.3": _arm(0.3, misled=True),
         "slower": arm(compared, recipe=FREE, learning_rate=RATE / 3.0, free_rate=RATE),
         "best weight": tuned(
@@ -141,7 +140,6 @@ EXPERIMENT = Experiment(
         *_gaps("0.1", "With a weight of 0.1"),
         *_gaps("1", "With a weight of 1"),
         *_gaps("k2, 0.3", "With k2 and a weight of 0.3"),
-        *_gaps("coarse, 0.3", "In coarse steps, with a weight of 0.3"),
         *_gaps("misled, 0.3", "Where the judge is misled, with a weight of 0.3"),
         Prediction(
             "Control: a smaller step alone leaves the proxy reward",
@@ -179,9 +177,15 @@ EXPERIMENT = Experiment(
             arms=SHOWN,
         ),
     ),
-    chosen="The first version of this experiment compared one weight on one task at one distance. The"
-    " learning rate was chosen by the proxy at the end; since that asks for steps so large that a penalty"
-    " does not hold, a first look at the family led to two fixed ones, and to misled judges for the"
-    " comparison with stopping, since all others are best trained to the end. The arm with a misled judge"
-    " and a weight of 0.3 came after a second look.",
+    remark="On most tasks a penalty raises the proxy at the distance where it ends, but by no more than"
+    " what counts here: in small steps a training without one is nearly as good as any policy at its"
+    " distance. Nor is it only the proxy that rises; over all judges the truth gains about as much. Where"
+    " the judge is misled the truth gains nothing on average, to either side task by task, as the claim has"
+    " it. So it depends on the judge.",
+    chosen="The first version of this experiment compared one weight on one task at one distance. At first"
+    " the learning rate was chosen by the proxy at the end; a look at the family showed that this asks for"
+    " steps so large that a penalty does not hold, so now it is fixed, with a control that has smaller"
+    " steps. Misled judges came in for the comparison with stopping, since all others are best trained to"
+    " the end, and after a second look for a weight of 0.3. Coarse steps, at which the gaps went either"
+    " way, were dropped.",
 )
