@@ -14,7 +14,6 @@ from grpo_ref.experiments.framework.experiment import (
     Points,
     Prediction,
     Tuning,
-    arm,
     tuned,
 )
 from grpo_ref.experiments.framework.tasks.judged_names import followed, judged_names, real_at
@@ -26,8 +25,6 @@ from grpo_ref.recipes import GRPO, Recipe
 
 TRAINING: Mapping[str, Any] = {"updates": 80, "prompts": 8, "group_size": 8}
 RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0), by="useful")
-GENTLE = 0.1
-"""A smaller learning rate, at which no policy becomes certain."""
 BY_WEIGHT = {
     label: replace(GRPO, kl_coef=kl_coef)
     for label, kl_coef in {"none": 0.0, "0.04": 0.04, "0.1": 0.1, "0.3": 0.3}.items()
@@ -106,13 +103,7 @@ def _more(
     return Prediction(says, measure, left, "more", right, 0.02, main)
 
 
-SERIES = {
-    name: {f"{prefix}{label}": BY_WEIGHT[label].kl_coef for label in labels}
-    for name, prefix, labels in (
-        ("any reference", "", tuple(BY_WEIGHT)),
-        ("gentle", "gentle, ", ("none", "0.3")),
-    )
-}
+SERIES = {"GRPO": {label: recipe.kl_coef for label, recipe in BY_WEIGHT.items()}}
 """What is drawn over the weight."""
 
 EXPERIMENT = Experiment(
@@ -125,10 +116,10 @@ EXPERIMENT = Experiment(
     " judge rewards: a length of L to L + 2 letters (L from 6 to 9), a letter once or twice, a letter at the"
     " end, or vowels and consonants in turn; of the real names 3 to 50 % have it.",
     run="GRPO with k3 and several values of kl_coef learns for 80 updates of 8 groups of 8 with Adam, at"
-    " the learning rate that gives most useful names; gentle means 0.1. Twice more the reference is the"
-    " weakest or the strongest one. In one control the judge has no flaw: it rewards the property in real"
-    " names only. In another the training without a penalty is stopped where its reward is first that at"
-    " which a weight of 0.3 ends.",
+    " the learning rate that gives most useful names. Twice more the reference is the weakest or the"
+    " strongest one. In one control the judge has no flaw: it rewards the property in real names only. In"
+    " another the training without a penalty is stopped where its reward is first that at which a weight of"
+    " 0.3 ends.",
     measured="The reward (share of names with the property) and the share of names that are in the census"
     " list, which is only watched; at the end as a mean over the last fifth of the updates. Of 128 names"
     " written at the end, the share that are real and differ from one another; those that have the property"
@@ -138,8 +129,6 @@ EXPERIMENT = Experiment(
         "0.04": _arm("0.04"),
         "0.1": _arm("0.1"),
         "0.3": _arm("0.3", against=BY_WEIGHT["none"]),
-        "gentle, none": arm(named, recipe=BY_WEIGHT["none"], learning_rate=GENTLE),
-        "gentle, 0.3": arm(named, recipe=BY_WEIGHT["0.3"], learning_rate=GENTLE),
         "flawless, none": _arm("none", flawed=False),
         "flawless, 0.3": _arm("0.3", flawed=False),
     }
@@ -155,8 +144,6 @@ EXPERIMENT = Experiment(
         _more("With a weight of 0.3 more names are real and differ", "0.3", "none", "different"),
         _more("A weight of 0.3 keeps more real than to stop at the same reward", "0.3", 0.0, "more real"),
         Prediction("A weight of 0.3 lets the reward rise", "gained", "0.3", "more", 0.0, 0.1),
-        _more("Gentle: 0.3 keeps more names real", "gentle, 0.3", "gentle, none"),
-        _more("Gentle: with 0.3 more are real and differ", "gentle, 0.3", "gentle, none", "different"),
         _more("Weak reference: 0.3 keeps more names real", "weak, 0.3", "weak, none"),
         _more("Strong reference: 0.3 keeps more names real", "strong, 0.3", "strong, none"),
         Prediction(
@@ -183,9 +170,14 @@ EXPERIMENT = Experiment(
         ),
         Grid("useful names at the end (share)", arms=("none", "0.04", "0.1", "0.3")),
     ),
+    remark="On average the share of real names does not fall without a penalty, so there is little for a"
+    " penalty to prevent, with a weak reference as with a strong one; on some tasks it keeps more real, on"
+    " others fewer. What is lost is variety: a policy without a penalty writes the same real names again"
+    " and again, and on most tasks a penalty keeps more of them different. At the same reward it is no"
+    " better than to stop earlier.",
     chosen="The first version of this experiment had one reference and one property, at one learning rate."
-    " After looks at the family the gentle arms were added, and the learning rate is chosen by useful"
-    " names; chosen by the reward, or by useful names that may all be the same, it is so large that no"
-    " penalty holds.",
+    " After looks at the family the learning rate is chosen by useful names; chosen by the reward, or by"
+    " useful names that may all be the same, it is so large that no penalty holds. Arms with a fixed,"
+    " smaller learning rate, which is now the one chosen, came in and were dropped again.",
     exhibit=written_names,
 )
