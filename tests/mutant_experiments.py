@@ -49,14 +49,6 @@ def _with_penalty(recipe):
     return replace(recipe, reward=slot(_told_what_is_real)) if recipe.kl_coef else recipe
 
 
-def _never_refreshed(experiment: Experiment) -> Experiment:
-    """The first reference is kept."""
-    arms = {
-        label: replace(one, settings={**one.settings, "every": 0}) for label, one in experiment.arms.items()
-    }
-    return replace(experiment, arms=arms)
-
-
 def _misled(experiment: Experiment) -> Experiment:
     """The judges that are not flawless see only answers that mislead them."""
     arms = {
@@ -82,6 +74,6 @@ MUTANTS = {
     "reward_hacking": Mutant(16, _misled),
     "early_stopping": Mutant(16, recipes(lambda r: replace(r, kl_coef=-r.kl_coef))),
     "hacked_names": Mutant(16, recipes(_with_penalty)),
-    "ref_refresh": Mutant(16, _never_refreshed),
+    "ref_refresh": Mutant(16, recipes(lambda r: replace(r, kl_coef=0.0))),
     "best_of_n": Mutant(16, recipes(lambda r: replace(r, advantage=slot(_negated)))),
 }

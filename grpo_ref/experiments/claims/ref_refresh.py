@@ -202,11 +202,11 @@ EXPERIMENT = Experiment(
         Grid("right answers per prompt, times reward", arms=SHOWN),
     ),
     remark="It depends on the weight of the penalty. Where it is large, a frozen reference holds learning"
-    " back and refreshing makes up for it; where it is small, there is nothing to make up for. The variety"
-    " that is kept beside no penalty is small on most tasks, since every refresh accepts what was lost"
-    " until then, and a frozen reference with a tenth of the weight does nearly as well in both. A policy"
-    " whose reference is refreshed does not stay nearer to its start than one without a penalty at its own,"
-    " smaller learning rate.",
+    " back; refreshing makes up for it, and leaves more of the right answers than no penalty. Where it is"
+    " small, there is nothing to make up for, and hardly anything is kept. Over all weights a frozen"
+    " reference with a tenth of the weight does nearly as well in both. A policy whose reference is"
+    " refreshed does not stay nearer to its start than one without a penalty that has a smaller learning"
+    " rate.",
     chosen="The first version of this experiment had one task, one weight and one learning rate. A"
     " prediction that the source does not make was dropped. At first the learning rate was chosen by the"
     " reward alone; a first look at the family showed that this asks for steps so large that no penalty"
