@@ -179,9 +179,9 @@ EXPERIMENT = Experiment(
     ),
     remark="On most tasks a penalty raises the proxy at the distance where it ends, but by no more than"
     " what counts here: in small steps a training without one is nearly as good as any policy at its"
-    " distance. Nor is it only the proxy that rises; over all judges the truth gains about as much. Where"
-    " the judge is misled the truth gains nothing on average, to either side task by task, as the claim has"
-    " it. So it depends on the judge.",
+    " distance. The true reward is not left as it is either: task by task it changes to either side, where"
+    " the judge is misled down rather than up. So a penalty may be like stopping early on average, but not"
+    " for a given judge.",
     chosen="The first version of this experiment compared one weight on one task at one distance. At first"
     " the learning rate was chosen by the proxy at the end; a look at the family showed that this asks for"
     " steps so large that a penalty does not hold, so now it is fixed, with a control that has smaller"
