@@ -111,7 +111,7 @@ ARMS = {
     "heavy, frozen": _arm(HELD, 0, fixed=HEAVY),
     "heavy, every 50": _arm(HELD, 50, fixed=HEAVY),
 }
-SHOWN = ("frozen", "every 50", "every 20", "no penalty", "frozen, a tenth")
+SHOWN = ("frozen", "every 50", "no penalty", "heavy, frozen", "heavy, every 50")
 VARIED = 0.2
 """Right answers per prompt: the smallest difference in variety that matters."""
 
