@@ -64,10 +64,6 @@ def _without_clip(recipe):
     )
 
 
-def _nothing(rewards):
-    return 0.0 * rewards
-
-
 def _wrong_sign(ref_log_probs):
     return -np.exp(0.0 * ref_log_probs)
 
@@ -235,6 +231,14 @@ def _prolonged(recipe):
     return replace(recipe, reward=slot(_only_length)) if is_soft else recipe
 
 
+def _told_what_is_real(components):
+    return components[..., 1]
+
+
+def _with_penalty(recipe):
+    return replace(recipe, reward=slot(_told_what_is_real)) if recipe.kl_coef else recipe
+
+
 MUTANTS = {
     "group_mean": Mutant(16, settings(group_size=2)),
     "learned_critic": Mutant(16, _sum_for_the_mean),
@@ -258,7 +262,9 @@ MUTANTS = {
     "reference_weight": Mutant(
         16, recipes(lambda r: replace(r, corrections=(slot(_wrong_sign),)) if r.corrections else r)
     ),
+    "entropy_tokens": Mutant(16, recipes(lambda r: replace(r, corrections=()))),
     "sampler_mismatch": Mutant(64, recipes(lambda r: replace(r, corrections=()))),
+    "staleness": Mutant(16, settings(anchor="sampler")),
     "ordinal": Mutant(16, recipes(_lowest_first)),
     "reward_scales": Mutant(16, recipes(lambda r: replace(r, advantage=slot(group_normalized)))),
     "process_rewards": Mutant(
@@ -267,18 +273,21 @@ MUTANTS = {
             lambda r: replace(r, advantage=slot(_negated_steps)) if "step_ends" in r.advantage.reads else r
         ),
     ),
-    "entropy_tokens": Mutant(16, recipes(lambda r: replace(r, corrections=()))),
-    "staleness": Mutant(16, settings(anchor="sampler")),
     "random_rewards": Mutant(32, settings(pays="right")),
     "length_penalty": Mutant(16, recipes(_prolonged)),
     "kl_estimators": Mutant(64, recipes(lambda r: replace(r, penalty=slot(no_penalty)))),
     "leave_one_out": Mutant(16, recipes(_divided)),
+    "reward_hacking": Mutant(16, _misled),
+    "early_stopping": Mutant(16, recipes(lambda r: replace(r, kl_coef=-r.kl_coef))),
+    "hacked_names": Mutant(16, recipes(_with_penalty)),
     "collapse": Mutant(32, settings(weights=(0.1, 0.0, 0.0))),
     "collapse_alarm": Mutant(16, settings(signals=("entropy", "distinct_bigrams"))),
     "temperature": Mutant(16, settings(temperature=1.0)),
-    "pass_at_k": Mutant(16, recipes(lambda r: replace(r, advantage=slot(_nothing)))),
-    "positive_negative": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_nothing)))),
+    "pass_at_k": Mutant(16, recipes(lambda r: replace(r, advantage=slot(_without_signal)))),
+    "positive_negative": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_without_signal)))),
     "entropy_law": Mutant(16, settings(law="H")),
+    "ref_refresh": Mutant(16, recipes(lambda r: replace(r, kl_coef=0.0))),
     "kl_optimum": Mutant(16, recipes(_other_direction)),
     "kl_in_reward": Mutant(8, _reward_without_its_penalty),
+    "best_of_n": Mutant(16, recipes(lambda r: replace(r, advantage=slot(_negated)))),
 }

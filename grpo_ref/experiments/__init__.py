@@ -43,20 +43,15 @@ CLAIMS = (
     "length_bias",
     "length_bias_network",
     "reference_weight",
-    # mismatch
-    "sampler_mismatch",
-    "sampler_mismatch_network",
-    # rewards
-    "ordinal",
-    "reward_scales",
-    "process_rewards",
     "entropy_tokens",
     # mismatch
     "sampler_mismatch",
+    "sampler_mismatch_network",
     "staleness",
     # rewards
     "ordinal",
     "reward_scales",
+    "process_rewards",
     "random_rewards",
     "length_penalty",
     # divergence
