@@ -58,6 +58,15 @@ def _negated(rewards):
     return -group_normalized(rewards)
 
 
+def _misjudged(experiment):
+    """The judges that are not flawless see only answers that mislead them."""
+    arms = {
+        label: one if "flawless" in one.settings else replace(one, settings={**one.settings, "misled": True})
+        for label, one in experiment.arms.items()
+    }
+    return replace(experiment, arms=arms)
+
+
 def _without_clip(recipe):
     return (
         replace(recipe, surrogate=slot(importance_weighted)) if recipe.surrogate.kernel is clipped else recipe
@@ -277,7 +286,7 @@ MUTANTS = {
     "length_penalty": Mutant(16, recipes(_prolonged)),
     "kl_estimators": Mutant(64, recipes(lambda r: replace(r, penalty=slot(no_penalty)))),
     "leave_one_out": Mutant(16, recipes(_divided)),
-    "reward_hacking": Mutant(16, _misled),
+    "reward_hacking": Mutant(16, _misjudged),
     "early_stopping": Mutant(16, recipes(lambda r: replace(r, kl_coef=-r.kl_coef))),
     "hacked_names": Mutant(16, recipes(_with_penalty)),
     "collapse": Mutant(32, settings(weights=(0.1, 0.0, 0.0))),

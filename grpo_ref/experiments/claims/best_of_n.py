@@ -22,12 +22,12 @@ from grpo_ref.experiments.framework.tasks.proxies import (
     NAMES,
     UNITS,
     Judged,
-    along,
     answers,
     judged_answers,
     path,
     standing,
 )
+from grpo_ref.experiments.framework.training import along
 from grpo_ref.kernels.penalties import k2
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import log_softmax

@@ -15,8 +15,8 @@ from grpo_ref.experiments.framework.experiment import (
     arm,
     tuned,
 )
-from grpo_ref.experiments.framework.tasks.proxies import FAMILY, NAMES, UNITS, along, judged_answers, path
-from grpo_ref.experiments.framework.training import summarized
+from grpo_ref.experiments.framework.tasks.proxies import FAMILY, NAMES, UNITS, judged_answers, path
+from grpo_ref.experiments.framework.training import along, summarized
 from grpo_ref.kernels.penalties import k2
 from grpo_ref.learning.config import config_for
 from grpo_ref.recipes import GRPO, Recipe, slot

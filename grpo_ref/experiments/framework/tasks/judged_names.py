@@ -8,8 +8,7 @@ import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.experiments.framework.experiment import Measures
-from grpo_ref.experiments.framework.tasks.proxies import along
-from grpo_ref.experiments.framework.training import summarized
+from grpo_ref.experiments.framework.training import along, summarized
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.rollout import sample
 from grpo_ref.learning.tasks.names import EOS, VOWEL, Goal, alternates, names

@@ -6,7 +6,6 @@ known exactly for any policy, as is its distance from the reference. Rewards are
 deviation of the true reward among the answers of the reference, whose own mean is 0.
 """
 
-from collections.abc import Sequence
 from functools import partial
 from itertools import combinations
 from typing import NamedTuple
@@ -170,18 +169,3 @@ def standing(judged: Judged, log_probs: Floats) -> tuple[Floats, Floats, Floats]
     probs = np.exp(log_probs)
     kl: Floats = (probs * (log_probs - judged.log_probs)).sum((-2, -1))
     return kl, judged.proxy.expected(probs), judged.true.expected(probs)
-
-
-def along(path: Floats, curve: Floats, places: Sequence[float]) -> Floats:
-    """(S, places) a curve where the path first reaches each place; NaN where it never does.
-
-    Args:
-      path, curve: (S, U) over updates, as the KL to the reference and a reward.
-      places: in the units of the path.
-
-    >>> along(np.array([[0.0, 2.0, 1.0]]), np.array([[5.0, 7.0, 9.0]]), (1.0, 3.0)).tolist()
-    [[6.0, nan]]
-    """
-    farthest = np.maximum.accumulate(path, axis=-1)
-    reached = [np.interp(places, run, one, right=np.nan) for run, one in zip(farthest, curve, strict=True)]
-    return np.stack(reached)

@@ -5,7 +5,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from grpo_ref.experiments.framework.tasks.proxies import Score, along, answers, judged_answers, standing
+from grpo_ref.experiments.framework.tasks.proxies import Score, answers, judged_answers, standing
+from grpo_ref.experiments.framework.training import along
 
 
 def test_answers_by_hand():
