@@ -24,9 +24,8 @@ from dataclasses import replace
 import numpy as np
 
 from grpo_ref import GRPO, TASKS, config_for, k1, k2, k3, sample, slot, train
-from grpo_ref.experiments import EXPERIMENTS
-from grpo_ref.experiments.framework.sweep import run_experiment
-from grpo_ref.plots import experiment_figure, frontier_figure, penalty_figure, spread_figure
+from grpo_ref.course.guess import how_far
+from grpo_ref.plots import frontier_figure, penalty_figure, spread_figure
 
 # %% [markdown]
 # ## Three estimators of one number
@@ -62,15 +61,10 @@ exact = float((policy * v).sum())
 spread_figure({name: values.mean(1) for name, values in estimates.items()}, exact, "KL (nats per token)")
 
 # %% [markdown]
-# $k_1$ and $k_3$ are right on average, $k_2$ is not; the bars tell the noise. `grpo_ref` tests what is behind this for many
-# policies, with exact sums instead of sampling. The experiment's figure (`grpo-ref experiment list` names the others):
-
-# %%
-kl_estimators = EXPERIMENTS["kl_estimators"]
-result = run_experiment(kl_estimators, seeds=16)
-experiment_figure(kl_estimators, result)
-
-# %% [markdown]
+# $k_1$ and $k_3$ are right on average, $k_2$ is not; the bars tell the noise. That $k_3$ is the calmer of the two is true near
+# the reference only: $e^{-v}$ is huge for a token that the reference finds likely and the policy does not. The experiment
+# [`kl_estimators`](../docs/experiments/README.md#kl_estimators) measures both at distances from 0.001 nats to more than one.
+#
 # ## The gradients: of what?
 #
 # The expected gradient of a loss that contains $k$ is the slope times $\nabla\log\pi_\theta$, averaged over
@@ -90,12 +84,19 @@ for name, slope in slopes.items():
 
 # %% [markdown]
 # So the penalty of most trainers, $k_3$, has the value of one KL and the gradient of the **other** one. Both pull towards the
-# reference; they differ in how: $\mathrm{KL}(\text{ref}\,\|\,\pi)$ punishes above all giving up what the reference does.
+# reference; they differ in how: $\mathrm{KL}(\text{ref}\,\|\,\pi)$ punishes above all giving up what the reference does. Where
+# training comes to rest with each of them is tested in [`kl_optimum`](../docs/experiments/README.md#kl_optimum).
 #
 # ## Reward hacking with names
 #
 # The reference policy was counted from 5163 real first names. The reward is 1 for a name of eight to ten letters. What we
 # would like to keep, without paying for it, is that the names are real and that they are many.
+#
+# **Guess first.** What happens to the share of *real* names when there is no penalty: does it "fall", "stay" (within 0.05), or
+# "rise"?
+
+# %%
+guess_real = "fall"
 
 # %%
 names = TASKS["names"]()
@@ -129,11 +130,30 @@ for coef, update in last.items():
     print(f"{coef:<8}", *(f"{update.metrics[name].mean():17.2f}" for name in watched))
 
 # %% [markdown]
+# %%
+at_first = np.mean(
+    [update.metrics["real_name"].mean() for update in [next(iter(train(names, GRPO, config)))]]
+)
+at_last = last[0.0].metrics["real_name"].mean()
+change = "stay" if abs(at_last - at_first) <= 0.05 else "rise" if at_last > at_first else "fall"
+print(f"share of real names: {at_first:.2f} at first, {at_last:.2f} after training without a penalty")
+print(
+    how_far(
+        guess_real, change, "a few real long names are repeated again and again, and each of them counts."
+    )
+)
+
+# %% [markdown]
 # Without a penalty nearly every name is long, and they are all alike: the policy has found a few endings that pay and uses
-# them for everything. Mind the second column: the share of *real* names does not fall, it even rises, because a few real
-# long names are repeated again and again. Had we watched that number alone, we would have seen nothing. The entropy
-# and the share of distinct bigrams tell. This is reward hacking in its smallest form: **the reward says what is paid, not
-# what is meant**, and the one measure of quality that you thought of may be fooled too.
+# them for everything. The share of *real* names does not fall. Had we watched that number alone, we would have seen nothing;
+# the entropy and the share of distinct bigrams tell. This is reward hacking in its smallest form: **the reward says what is
+# paid, not what is meant**, and the one measure of quality that you thought of may be fooled too.
+#
+# What does the penalty keep, then? Variety, not realness, and not more of it than a training that is stopped at the same
+# reward. That is what [`hacked_names`](../docs/experiments/README.md#hacked_names) finds for many goals and references, with
+# every learning rate chosen for its arm. A penalty is worth more where the judge's favourite answers are truly bad
+# ([`reward_hacking`](../docs/experiments/README.md#reward_hacking)) and where the reward is a model that was learned
+# ([`reward_hacking_network`](../docs/experiments/README.md#reward_hacking_network)).
 #
 # ## Try yourself
 #

@@ -14,6 +14,7 @@ from grpo_ref import (
     Recipe,
     all_groups,
     batch_scaled,
+    clip_cov,
     clipped,
     ended_completions,
     fixed_length,
@@ -29,9 +30,11 @@ from grpo_ref import (
     step_suffix_sums,
     token_level,
     token_mean,
+    two_sided_clipped,
 )
 from grpo_ref.experiments.claims.learned_critic import Judged
-from grpo_ref.experiments.framework.experiment import Experiment
+from grpo_ref.experiments.framework.experiment import Experiment, arm
+from grpo_ref.types import Term
 
 
 class Mutant(NamedTuple):
@@ -55,14 +58,19 @@ def _negated(rewards):
     return -group_normalized(rewards)
 
 
+def _misjudged(experiment):
+    """The judges that are not flawless see only answers that mislead them."""
+    arms = {
+        label: one if "flawless" in one.settings else replace(one, settings={**one.settings, "misled": True})
+        for label, one in experiment.arms.items()
+    }
+    return replace(experiment, arms=arms)
+
+
 def _without_clip(recipe):
     return (
         replace(recipe, surrogate=slot(importance_weighted)) if recipe.surrogate.kernel is clipped else recipe
     )
-
-
-def _nothing(rewards):
-    return 0.0 * rewards
 
 
 def _wrong_sign(ref_log_probs):
@@ -185,6 +193,61 @@ def _never_hard(experiment):
     return replace(experiment, arms=arms)
 
 
+def _upper_bound_is_a_ratio(recipe):
+    """A wider bound is read as the largest ratio, as in TRL's CISPO, and stops every token."""
+    settings = recipe.surrogate.settings
+    if settings["clip_high"] <= settings["clip_low"]:
+        return recipe
+    return replace(recipe, surrogate=slot(_constant, **settings))
+
+
+def _constant(log_ratio, advantages, *, clip_low, clip_high):
+    return Term(value=np.clip(np.exp(log_ratio), 1.0 - clip_low, clip_high) * advantages)
+
+
+def _bounds_in_percent(recipe):
+    if recipe.surrogate.kernel is not clipped:
+        return recipe
+    bounds = {name: bound / 100.0 for name, bound in recipe.surrogate.settings.items()}
+    return replace(recipe, surrogate=slot(clipped, **bounds))
+
+
+def _stopped_after_one_step(experiment):
+    """The early stop drops all that comes after the first step on a batch."""
+    arms = {
+        label: arm(one.run, **one.settings, use="once") if one.settings["recipe"].corrections else one
+        for label, one in experiment.arms.items()
+    }
+    return replace(experiment, arms=arms)
+
+
+def _all_held_back(recipe):
+    is_plain = recipe.surrogate.kernel is clipped
+    return recipe if is_plain else replace(recipe, surrogate=slot(clip_cov, share=1.0, cov_low=-1e9))
+
+
+def _one_sided(recipe):
+    is_two_sided = recipe.surrogate.kernel is two_sided_clipped
+    return replace(recipe, surrogate=slot(clipped)) if is_two_sided else recipe
+
+
+def _only_length(rewards, lengths, max_length):
+    return 0.0 * rewards + lengths / max_length
+
+
+def _prolonged(recipe):
+    is_soft = recipe.reward.kernel is soft_overlong
+    return replace(recipe, reward=slot(_only_length)) if is_soft else recipe
+
+
+def _told_what_is_real(components):
+    return components[..., 1]
+
+
+def _with_penalty(recipe):
+    return replace(recipe, reward=slot(_told_what_is_real)) if recipe.kl_coef else recipe
+
+
 MUTANTS = {
     "group_mean": Mutant(16, settings(group_size=2)),
     "learned_critic": Mutant(16, _sum_for_the_mean),
@@ -195,15 +258,22 @@ MUTANTS = {
     "curriculum": Mutant(32, _never_hard),
     "batch_scaling": Mutant(16, recipes(_spoiled_together)),
     "larger_batches": Mutant(16, _scaled_against_its_sign),
+    "clip_higher": Mutant(16, recipes(_upper_bound_is_a_ratio)),
+    "covariance_clip": Mutant(16, recipes(_all_held_back)),
     "sequence_ratio": Mutant(32, recipes(_unlearned_by_tokens)),
     "soft_clipping": Mutant(16, recipes(_without_range)),
     "rare_tokens": Mutant(16, recipes(_without_clip)),
+    "rare_gradient": Mutant(32, recipes(_bounds_in_percent)),
+    "early_stop": Mutant(32, _stopped_after_one_step),
+    "two_sided_clip": Mutant(24, recipes(_one_sided)),
     "overlong": Mutant(16, recipes(_misled)),
     "length_bias": Mutant(32, recipes(lambda r: replace(r, aggregate=slot(fixed_length)))),
     "reference_weight": Mutant(
         16, recipes(lambda r: replace(r, corrections=(slot(_wrong_sign),)) if r.corrections else r)
     ),
-    "sampler_mismatch": Mutant(8, recipes(lambda r: replace(r, corrections=()))),
+    "entropy_tokens": Mutant(16, recipes(lambda r: replace(r, corrections=()))),
+    "sampler_mismatch": Mutant(64, recipes(lambda r: replace(r, corrections=()))),
+    "staleness": Mutant(16, settings(anchor="sampler")),
     "ordinal": Mutant(16, recipes(_lowest_first)),
     "reward_scales": Mutant(16, recipes(lambda r: replace(r, advantage=slot(group_normalized)))),
     "process_rewards": Mutant(
@@ -212,13 +282,21 @@ MUTANTS = {
             lambda r: replace(r, advantage=slot(_negated_steps)) if "step_ends" in r.advantage.reads else r
         ),
     ),
+    "random_rewards": Mutant(32, settings(pays="right")),
+    "length_penalty": Mutant(16, recipes(_prolonged)),
     "kl_estimators": Mutant(64, recipes(lambda r: replace(r, penalty=slot(no_penalty)))),
     "leave_one_out": Mutant(16, recipes(_divided)),
+    "reward_hacking": Mutant(16, _misjudged),
+    "early_stopping": Mutant(16, recipes(lambda r: replace(r, kl_coef=-r.kl_coef))),
+    "hacked_names": Mutant(16, recipes(_with_penalty)),
     "collapse": Mutant(32, settings(weights=(0.1, 0.0, 0.0))),
     "collapse_alarm": Mutant(16, settings(signals=("entropy", "distinct_bigrams"))),
     "temperature": Mutant(16, settings(temperature=1.0)),
-    "pass_at_k": Mutant(16, recipes(lambda r: replace(r, advantage=slot(_nothing)))),
-    "positive_negative": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_nothing)))),
+    "pass_at_k": Mutant(16, recipes(lambda r: replace(r, advantage=slot(_without_signal)))),
+    "positive_negative": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_without_signal)))),
+    "entropy_law": Mutant(16, settings(law="H")),
+    "ref_refresh": Mutant(16, recipes(lambda r: replace(r, kl_coef=0.0))),
     "kl_optimum": Mutant(16, recipes(_other_direction)),
     "kl_in_reward": Mutant(8, _reward_without_its_penalty),
+    "best_of_n": Mutant(16, recipes(lambda r: replace(r, advantage=slot(_negated)))),
 }

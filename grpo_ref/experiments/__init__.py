@@ -29,6 +29,7 @@ CLAIMS = (
     # clipping
     "clip_higher",
     "clip_higher_network",
+    "covariance_clip",
     "sequence_ratio",
     "sequence_ratio_network",
     "soft_clipping",
@@ -36,18 +37,23 @@ CLAIMS = (
     "rare_gradient",
     "rare_gradient_network",
     "early_stop",
+    "two_sided_clip",
     # aggregation
     "overlong",
     "length_bias",
     "length_bias_network",
     "reference_weight",
+    "entropy_tokens",
     # mismatch
     "sampler_mismatch",
     "sampler_mismatch_network",
+    "staleness",
     # rewards
     "ordinal",
     "reward_scales",
     "process_rewards",
+    "random_rewards",
+    "length_penalty",
     # divergence
     "kl_estimators",
     "leave_one_out",
@@ -61,6 +67,7 @@ CLAIMS = (
     "temperature",
     "pass_at_k",
     "positive_negative",
+    "entropy_law",
     "ref_refresh",
     "kl_optimum",
     "kl_in_reward",

@@ -16,9 +16,11 @@ from grpo_ref.frontends.web_page import web_page
 BEGIN, END = "<!-- verdicts: made by grpo-ref experiment report -->", "<!-- end of verdicts -->"
 ROUNDING = 1e-12
 CAVEAT = (
-    "Unless a section says how its tasks are drawn, its environment was built to make a phenomenon visible,"
-    " and found in trial runs: there a verdict says what can happen and why, not how often it does. Where an"
-    " environment or a prediction was changed after a look at results, its section says so."
+    "Where a section says that its predictions were written down, that was before these results, which are"
+    " of tasks that nobody had seen. Claims were written and tried on other tasks: where something was"
+    " changed after a look at these, the section says so. A family of tasks is drawn as its section says;"
+    " another family may answer differently, and where we know on what it depends, the section says that,"
+    " too."
 )
 RULE = (
     "The rule: a prediction of more or less *holds* if the whole interval of the paired difference over"
@@ -32,11 +34,11 @@ RULE = (
     " and decides nothing beside what was measured."
 )
 FAMILIES = (
-    "The tasks: where a section says how tasks are drawn, every difference is the mean of a few seeds on one"
-    " task, and the interval is over tasks drawn anew. There each arm is compared at its own best setting,"
-    " chosen on other tasks of the family. *Share* is the share of the tasks, or of the seeds, on which the"
-    " difference has the predicted sign; *smallest* is the least difference that the experiment could have"
-    " shown."
+    "The tasks: every difference is the mean of a few seeds on one task, and the interval is over tasks drawn"
+    " anew. Each arm is compared at its own best setting, chosen on other tasks of the family, unless its"
+    " setting is what is asked about. *Share* is the share of the tasks on which the difference has the"
+    " predicted sign, or lies within the margin where equality is predicted; *smallest* is the least"
+    " difference that the experiment could have shown."
 )
 NUMBERS = (
     "The numbers: the intervals of one experiment hold together with 95 % confidence (Bonferroni). The"

@@ -14,7 +14,7 @@ from grpo_ref.experiments.framework.cache import Cache
 from grpo_ref.experiments.framework.experiment import Experiment
 from grpo_ref.experiments.framework.predictions import FOLDER, write_predictions
 from grpo_ref.experiments.framework.summary import Summary, save, summary
-from grpo_ref.experiments.framework.sweep import collected, jobs_of, sweep_all, tuning_jobs
+from grpo_ref.experiments.framework.sweep import at_middle, collected, jobs_of, sweep_all, tuning_jobs
 from grpo_ref.experiments.framework.verdicts import ClaimResult
 from grpo_ref.files import replace_text
 from grpo_ref.frontends.experiment_report import (
@@ -39,6 +39,11 @@ def print_list(experiments: Iterable[Experiment]) -> None:
     for experiment in experiments:
         table.add_row(experiment.name, experiment.group, experiment.claim)
     print_table(new_console(), table)
+
+
+def quicker(experiments: Sequence[Experiment]) -> list[Experiment]:
+    """The experiments with nothing to choose, for a first look."""
+    return [at_middle(one) for one in experiments]
 
 
 def predict(experiments: Sequence[Experiment], out: Path) -> None:

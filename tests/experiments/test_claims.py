@@ -13,7 +13,7 @@ from grpo_ref.experiments import CLAIMS, EXPERIMENTS, claims
 from grpo_ref.experiments.framework.cache import described_arm
 from grpo_ref.experiments.framework.statistics import Estimate
 from grpo_ref.experiments.framework.summary import load
-from grpo_ref.experiments.framework.sweep import run_experiment
+from grpo_ref.experiments.framework.sweep import at_middle, run_experiment
 from grpo_ref.experiments.framework.verdicts import outcome, verdict
 from grpo_ref.frontends.experiment_report import html_page, in_readme, markdown_page, verdict_table
 
@@ -51,7 +51,7 @@ def test_experiment_is_complete(name):
     assert experiment.claim.endswith(".")
     assert experiment.source
     assert experiment.predictions
-    assert experiment.panels
+    assert at_middle(experiment).panels
     for prediction in experiment.predictions:
         assert prediction.left in experiment.arms
         assert isinstance(prediction.right, float) or prediction.right in experiment.arms
@@ -115,11 +115,7 @@ def decisive(experiment):
     """What decides a claim, with nothing left to choose: quicker to run."""
     main = tuple(one for one in experiment.predictions if one.main) or experiment.predictions
     named = {label for one in main for label in (one.left, one.right)}
-    arms = {
-        label: one.at(one.tuning.values[len(one.tuning.values) // 2]) if one.tuning else one
-        for label, one in experiment.arms.items()
-        if label in named
-    }
+    arms = {label: one for label, one in at_middle(experiment).arms.items() if label in named}
     return replace(experiment, arms=arms, predictions=main)
 
 

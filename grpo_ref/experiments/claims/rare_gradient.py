@@ -1,82 +1,88 @@
 """Claim: after a few steps on a batch clipping cuts off the gradient of rare tokens, and CISPO keeps it."""
 
 from dataclasses import replace
-from functools import partial
+from typing import Any
 
 import numpy as np
 
-from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.experiments.framework.experiment import Arm, Curves, Experiment, Measures, Prediction, arm
-from grpo_ref.experiments.framework.tasks.orders import random_orders
-from grpo_ref.experiments.framework.training import trained
+from grpo_ref.arrays import Bools, Floats
+from grpo_ref.experiments.framework.experiment import (
+    Arm,
+    Curves,
+    Experiment,
+    Grid,
+    Measures,
+    Points,
+    Prediction,
+    Tuning,
+    arm,
+    tuned,
+)
+from grpo_ref.experiments.framework.tasks.key_token import key_token
+from grpo_ref.experiments.framework.training import curves, summarized
 from grpo_ref.kernels.surrogates import clipped
+from grpo_ref.learning.config import config_for
 from grpo_ref.learning.optim import Adam
 from grpo_ref.learning.policies.table import gather, policy_of, pull_back
 from grpo_ref.learning.rollout import draw
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.tasks.task import Task
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import CISPO, Recipe, slot
 
-CLIP = replace(CISPO, surrogate=slot(clipped, clip_low=0.2, clip_high=0.2))
-CLIP_HIGHER = replace(CISPO, surrogate=slot(clipped, clip_low=0.2, clip_high=0.28))
-COMPARED = {"clip 0.2": CLIP, "clip-higher 0.28": CLIP_HIGHER, "CISPO": CISPO}
-STEPS, LEARNING_RATE = 16, 0.05
-LUCK = 0.3
-"""Share of the prompts for which a guess is right, in the arms with luck."""
+CLIP, HIGHER, KEPT = "clip 0.2", "clip-higher 0.28", "CISPO"
+COMPARED = {
+    CLIP: replace(CISPO, surrogate=slot(clipped, clip_low=0.2, clip_high=0.2)),
+    HIGHER: replace(CISPO, surrogate=slot(clipped, clip_low=0.2, clip_high=0.28)),
+    KEPT: CISPO,
+}
+STEPS = 16
+"""On one batch, while gradients are counted."""
+ANY, NONE, MUCH = (0.0, 0.5), (0.0, 0.0), (0.5, 0.5)
+"""Between which the share of the prompts is drawn for which a guess is right."""
+RATES, COUNTED = (0.03, 0.1, 0.3, 1.0), (0.01, 0.03, 0.1, 0.3, 1.0)
 RARE = 0.05
 """Old probability below which a token is called rare."""
-KEY, TOKENS = 0, 8
-"""The token that stands for "wait", and the number of tokens."""
 
 
-def key_token(*, contexts: int = 4, variants: int = 10, probability: float = 0.02, luck: float = 0.0) -> Task:
-    """Think first: a rare token opens a second step, in which the right answer can be known.
-
-    Without that token an answer is a guess, right for a share of the variants of a context, which look the
-    same to the policy. After it there is one right answer, with a probability of one half at the start.
+def drawn(luck: tuple[float, float], seed: int) -> tuple[Task, dict[str, Any]]:
+    """A task of the family, and the sizes with which it is learned.
 
     Args:
-      contexts: what the policy can tell apart, besides the step that it is in.
-      variants: number of prompts per context.
-      probability: of the rare token at the start.
-      luck: the share of variants for which a guess is right.
+      luck: between which the share of the prompts is drawn for which a guess is right.
+      seed: base of the random numbers.
     """
-    generator = np.random.default_rng(0)
-    answers = generator.integers(1, TOKENS, size=contexts)
-    lucky = random_orders(generator, (contexts, variants, TOKENS), axis=1) < luck * variants
-    guess = np.full((contexts, TOKENS), np.log((1.0 - probability) / (TOKENS - 1)))
-    guess[:, KEY] = np.log(probability)
-    known = np.full((contexts, TOKENS), np.log(0.5 / (TOKENS - 1)))
-    known[np.arange(contexts), answers] = np.log(0.5)
-    transitions = np.full((2 * contexts, TOKENS), END)
-    transitions[:contexts, KEY] = contexts + np.arange(contexts)
-    prompts = contexts * variants
-    return Task(
-        name="key_token",
-        vocabulary=("wait,", *"abcdefg"),
-        transitions=transitions,
-        prompts=tuple(f"{context}.{variant}:" for context in range(contexts) for variant in range(variants)),
-        starts=np.repeat(np.arange(contexts), variants),
-        prompt_probs=np.full(prompts, 1.0 / prompts),
-        max_length=2,
-        ref_logits=np.concatenate([guess, known]),
-        verify=partial(_judge, np.repeat(answers, variants), lucky.reshape(prompts, TOKENS)),
-        criteria=("right",),
-        weights=np.ones(1),
+    generator = np.random.default_rng([seed, 8])
+    task = key_token(
+        contexts=int(generator.integers(2, 7)),
+        tokens=int(generator.integers(4, 13)),
+        probability=float(np.exp(generator.uniform(*np.log((0.005, 0.05))))),
+        known=float(generator.uniform(0.2, 0.7)),
+        luck=float(generator.uniform(*luck)),
+        seed=seed,
     )
+    sizes = {"prompts": int(generator.integers(8, 17)), "group_size": int(generator.choice([4, 8, 16]))}
+    steps = {"epochs": int(generator.choice([1, 2, 4])), "minibatches": int(generator.choice([2, 4]))}
+    return task, {"updates": 60} | sizes | steps
 
 
-def _judge(answers: Integers, lucky: Bools, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
-    first, second = tokens[..., 0], tokens[..., 1]
-    known = second == answers[prompts][..., None]
-    right = np.where(first == KEY, known, lucky[prompts[..., None], first])
-    return right.astype(np.float64)[..., None]
+def learned(
+    *,
+    recipe: Recipe,
+    luck: tuple[float, float] = ANY,
+    learning_rate: float,
+    seeds: int,
+    seed: int,
+) -> Measures:
+    """Train on a drawn task; and, at the same rate, count the gradients on its first batch."""
+    task, sizes = drawn(luck, seed)
+    config = config_for(task, learning_rate=learning_rate, seeds=seeds, seed=seed, **sizes)
+    trained = summarized(curves(task, recipe, config, ("reward",)))
+    return trained | steps_on_a_batch(task, recipe, learning_rate, seeds=seeds, seed=seed)
 
 
-def steps_on_a_batch(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
-    """Take many steps on one batch, and count at each which tokens still have a gradient."""
-    task, optimizer = key_token(luck=LUCK), Adam(learning_rate=LEARNING_RATE)
-    logits = np.repeat(task.ref_logits[None], seeds, axis=0)
+def steps_on_a_batch(task: Task, recipe: Recipe, learning_rate: float, *, seeds: int, seed: int) -> Measures:
+    """Take many steps on one batch of 64 prompts, and count at each which tokens still have a gradient."""
+    optimizer, logits = Adam(learning_rate=learning_rate), np.repeat(task.ref_logits[None], seeds, axis=0)
     old, state = policy_of(logits), optimizer.init(logits)
     generators = [np.random.default_rng([seed, run]) for run in range(seeds)]
     batch = draw(task, old, generators, prompts=64, group_size=8)
@@ -98,29 +104,29 @@ def steps_on_a_batch(*, recipe: Recipe, seeds: int, seed: int) -> Measures:
     kept_rare, kept_others = np.moveaxis(np.array(shares), 0, -1)
     return {
         "rare kept": kept_rare,
+        "rare kept after a step": kept_rare[:, 1],
         "rare kept at the end": kept_rare[:, -1],
-        "rare - others kept": kept_rare[:, -1] - kept_others[:, -1],
+        "rare - others after a step": kept_rare[:, 1] - kept_others[:, 1],
+        "rare - others at the end": kept_rare[:, -1] - kept_others[:, -1],
     }
 
 
 def _share(kept: Bools, among: Bools) -> Floats:
-    """(S,) of the tokens of each batch."""
-    share: Floats = (kept & among).sum((-3, -2, -1)) / np.maximum(among.sum((-3, -2, -1)), 1)
-    return share
+    """(S,) of the tokens of each batch; 1 where there are none."""
+    lost: Floats = (~kept & among).sum((-3, -2, -1)) / np.maximum(among.sum((-3, -2, -1)), 1)
+    return 1.0 - lost
 
 
-def _trained(recipe: Recipe, *, luck: float) -> Arm:
-    return arm(
-        trained,
-        task=key_token,
-        task_options={"luck": luck},
-        recipe=recipe,
-        record=("reward",),
-        updates=50,
-        prompts=16,
-        epochs=STEPS,
-        learning_rate=LEARNING_RATE,
+def _best(label: str, rates: tuple[float, ...] = RATES, **settings: Any) -> Arm:
+    return tuned(
+        learned, Tuning("learning_rate", rates, by="mean reward"), recipe=COMPARED[label], **settings
     )
+
+
+def _gains_more(right: str, where: str = "", *, main: bool = False) -> Prediction:
+    says = f"{where.strip(', ')}: CISPO gains more reward than {right}".removeprefix(": ")
+    says = says[0].upper() + says[1:]
+    return Prediction(says, "mean reward", KEPT + where, "more", right + where, 0.02, main)
 
 
 EXPERIMENT = Experiment(
@@ -129,73 +135,82 @@ EXPERIMENT = Experiment(
     claim="Rare tokens that start a new thought ('wait') are clipped after the first step on a batch and"
     " then contribute no gradient; CISPO keeps the gradient of every token and learns faster.",
     source="MiniMax 2025, MiniMax-M1, sec. 3.1 (arXiv:2506.13585)",
-    run="The policy guesses, or it says 'wait', which is 2 % likely at first, and then gives an answer that"
-    f" can be learned. A guess is always wrong, or, with luck, right for {LUCK:.0%} of the prompts. There"
-    f" are {STEPS} steps on each batch, with groups of 8: on one batch of 64 prompts, with luck, to count"
-    " gradients; and on 50 batches of 16 prompts to learn.",
-    measured=f"The share of the rare tokens (old probability below {RARE:.0%}, advantage not 0) that have a"
-    " gradient at the last step, and the reward (share of right answers), as a mean over all of training.",
-    arms={
-        **{f"{label}, one batch": arm(steps_on_a_batch, recipe=recipe) for label, recipe in COMPARED.items()},
-        **{label: _trained(recipe, luck=0.0) for label, recipe in COMPARED.items()},
-        **{f"{label}, luck": _trained(recipe, luck=LUCK) for label, recipe in COMPARED.items()},
-    },
+    family="In 2 to 6 contexts a policy of 4 to 12 tokens guesses, or it says 'wait', with a chance of 0.005"
+    " to 0.05 at first (log-uniform), and then gives an answer of which one is right, with a chance of 0.2 to"
+    " 0.7 at first. A guess is right by luck, for a share of up to 0.5 of the prompts, which the policy"
+    " cannot tell apart. Drawn are also the number of prompts (8 to 16), the size of the groups (4, 8 or 16),"
+    " the passes over a batch (1, 2 or 4) and into how many parts each is cut (2 or 4).",
+    run="60 batches are learned with Adam, each used for 2 to 16 steps; also without luck, and with the most."
+    f" At the same learning rate {STEPS} steps are taken on a first batch of 64 prompts with groups of 8, to"
+    " count gradients; for clipping at other rates as well.",
+    measured="The reward (share of right answers) as a mean over all of training, by which the learning rate"
+    f" is chosen. And the share of the rare tokens (old probability below {RARE:g}, advantage not 0) that"
+    " have a gradient after the first step on a batch, in the second, and in the last.",
+    arms={label: _best(label) for label in COMPARED}
+    | {f"{label}, no luck": _best(label, (0.3, 1.0, 3.0, 10.0), luck=NONE) for label in COMPARED}
+    | {f"{label}, much luck": _best(label, luck=MUCH) for label in COMPARED}
+    | {f"{CLIP}, at {rate:g}": arm(learned, recipe=COMPARED[CLIP], learning_rate=rate) for rate in COUNTED},
     predictions=(
         Prediction(
-            "After many steps more rare tokens have a gradient with CISPO than with clipping",
-            "rare kept at the end",
-            "CISPO, one batch",
-            "more",
-            "clip 0.2, one batch",
-            margin=0.1,
+            "After the first step clipping leaves less than half of the rare tokens a gradient",
+            "rare kept after a step",
+            CLIP,
+            "less",
+            0.5,
+            main=True,
         ),
+        _gains_more(CLIP, main=True),
         Prediction(
-            "Clipping takes the gradient from rare tokens rather than from the others",
-            "rare - others kept",
-            "clip 0.2, one batch",
+            "After the first step it takes rare tokens rather than others",
+            "rare - others after a step",
+            CLIP,
             "less",
             0.0,
-            margin=0.1,
+            0.1,
         ),
         Prediction(
-            "Where only a rare token leads to reward, CISPO gains more than clipping",
-            "mean reward",
-            "CISPO",
-            "more",
-            "clip 0.2",
-            margin=0.02,
+            "At the last step it leaves less than half of the rare tokens a gradient",
+            "rare kept at the end",
+            CLIP,
+            "less",
+            0.5,
         ),
         Prediction(
-            "Where only a rare token leads to reward, CISPO gains more than clip-higher",
-            "mean reward",
-            "CISPO",
-            "more",
-            "clip-higher 0.28",
-            margin=0.02,
+            "At the last step it has taken rare tokens rather than others",
+            "rare - others at the end",
+            CLIP,
+            "less",
+            0.0,
+            0.1,
         ),
-        Prediction(
-            "Where guesses are sometimes lucky, CISPO gains more than clipping",
-            "mean reward",
-            "CISPO, luck",
-            "more",
-            "clip 0.2, luck",
-            margin=0.02,
-        ),
-        Prediction(
-            "Where guesses are sometimes lucky, CISPO gains more than clip-higher",
-            "mean reward",
-            "CISPO, luck",
-            "more",
-            "clip-higher 0.28, luck",
-            margin=0.02,
-        ),
+        Prediction("CISPO takes none", "rare kept at the end", KEPT, "same", 1.0, 0.001),
+        _gains_more(HIGHER),
+        _gains_more(CLIP, ", no luck"),
+        _gains_more(HIGHER, ", no luck"),
+        _gains_more(CLIP, ", much luck"),
+        _gains_more(HIGHER, ", much luck"),
     ),
     panels=(
-        Curves("rare kept", "share of rare tokens with a gradient", xlabel="step on the batch"),
-        Curves("reward", "reward (share of right answers)"),
+        Curves(
+            "rare kept",
+            "share of rare tokens with a gradient",
+            xlabel="step on the batch",
+            arms=tuple(f"{CLIP}, at {rate:g}" for rate in COUNTED),
+        ),
+        Grid("reward, mean of all updates", arms=tuple(COMPARED)),
+        Points(
+            "mean reward",
+            "reward, mean of all updates",
+            x={label: {f"{label}, no luck": 0.0, f"{label}, much luck": 0.5} for label in COMPARED},
+            xlabel="luck (share of prompts for which a guess is right)",
+        ),
     ),
-    remark="Clipping withholds the gradient from tokens that were merely lucky as well. With luck in the"
-    " reward, CISPO settles on a lucky guess before it has seen the rare token often enough.",
-    chosen="At first there were only the arms with luck in the reward; the arms without luck were added"
-    " after CISPO had lost there.",
+    remark="Whether rare tokens are clipped after the first step depends on the learning rate. At 0.3 or more"
+    " most of them are; at 0.1 and below none is, since with Adam one step changes a probability by less than"
+    " 20 %, but from 0.03 on most are by the last step. It is not so that this costs reward: what clipping"
+    " withholds is the gradient of tokens that were merely lucky as well, so that with luck it can take"
+    " larger steps, and gains more. Without luck CISPO is ahead at most rates, but with steps so large that"
+    " one is enough, which are best there, all learn alike.",
+    chosen="Before, the experiment was a single task at one learning rate, with luck in arms of its own."
+    " After a first look the grid was moved up without luck, because the best rate lay at its end.",
 )

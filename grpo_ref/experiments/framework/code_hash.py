@@ -18,7 +18,8 @@ ROOT = Path(grpo_ref.__file__).parents[1]
 def code_hash(module: str) -> str:
     """Of the syntax of a module and of every module of this package that it imports, directly or not.
 
-    Comments, docstrings and layout are no part of the syntax, so that a result outlives a better sentence.
+    Comments, docstrings, layout and what an `EXPERIMENT` says of itself are no part of it, so that a result
+    outlives a better sentence; the settings of the arms are in a result's name besides.
 
     Args:
       module: a dotted name, of this package or of any other module that is loaded.
@@ -44,7 +45,7 @@ def _files(module: str) -> list[Path]:
 
 @cache
 def _tree(file: Path) -> ast.Module:
-    tree: ast.Module = _WithoutDocstrings().visit(ast.parse(file.read_bytes()))
+    tree: ast.Module = _WithoutWords().visit(ast.parse(file.read_bytes()))
     return tree
 
 
@@ -54,12 +55,16 @@ def _file_hash(file: Path) -> str:
     return hashlib.sha256(ast.dump(_tree(file)).encode()).hexdigest()
 
 
-class _WithoutDocstrings(ast.NodeTransformer):
-    """Leaves out every statement that is nothing but a string."""
+class _WithoutWords(ast.NodeTransformer):
+    """Leaves out every statement that is nothing but a string, and the experiment of a claim's module."""
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
         is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
         return None if is_text else node
+
+    def visit_Assign(self, node: ast.Assign) -> ast.Assign | None:
+        is_experiment = any(isinstance(one, ast.Name) and one.id == "EXPERIMENT" for one in node.targets)
+        return None if is_experiment else node
 
 
 @cache

@@ -8,7 +8,7 @@ import numpy as np
 
 from grpo_ref.arrays import Floats
 from grpo_ref.experiments.framework.cache import Cache, Job
-from grpo_ref.experiments.framework.experiment import Arm, Experiment, Measures
+from grpo_ref.experiments.framework.experiment import Arm, Experiment, Grid, Measures
 from grpo_ref.experiments.framework.verdicts import ClaimResult, Scores, judged
 from grpo_ref.files import require_writable
 from grpo_ref.parallel import each_done
@@ -80,6 +80,17 @@ def settled(
     best = {label: max(found, key=lambda value: found[value].mean()) for label, found in scores.items()}
     arms = {label: one.at(best[label]) if one.tuning else one for label, one in experiment.arms.items()}
     return replace(experiment, arms=arms), scores
+
+
+def at_middle(experiment: Experiment) -> Experiment:
+    """The experiment with every setting at the middle of its grid: nothing is chosen, and it is quicker."""
+    arms = {
+        label: one.at(one.tuning.values[len(one.tuning.values) // 2]) if one.tuning else one
+        for label, one in experiment.arms.items()
+    }
+    panels = tuple(panel for panel in experiment.panels if not isinstance(panel, Grid))
+    said = f"{experiment.run} Nothing was chosen for the arms: their settings are the middle of each grid."
+    return replace(experiment, arms=arms, panels=panels, run=said) if arms != experiment.arms else experiment
 
 
 def _scores(jobs: Sequence[Job], one: Arm, result_of: Callable[[Job], Measures]) -> Floats:

@@ -99,3 +99,18 @@ def summarized(found: Mapping[str, Floats]) -> Measures:
             f"mean {name}": curve.mean(-1),
         }
     return measures
+
+
+def along(path: Floats, curve: Floats, places: Sequence[float]) -> Floats:
+    """(S, places) a curve where the path first reaches each place; NaN where it never does.
+
+    Args:
+      path, curve: (S, U) over updates, as the KL to the reference and a reward.
+      places: in the units of the path.
+
+    >>> along(np.array([[0.0, 2.0, 1.0]]), np.array([[5.0, 7.0, 9.0]]), (1.0, 3.0)).tolist()
+    [[6.0, nan]]
+    """
+    farthest = np.maximum.accumulate(path, axis=-1)
+    reached = [np.interp(places, run, one, right=np.nan) for run, one in zip(farthest, curve, strict=True)]
+    return np.stack(reached)

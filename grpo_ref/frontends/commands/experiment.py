@@ -1,5 +1,6 @@
 """`grpo-ref experiment`: test the claims of the literature, and write down what the tests show."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,9 @@ seeds_option = click.option(
 )
 seed_option = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Base seed.")
 quick_option = click.option(
-    "--quick", is_flag=True, help=f"{QUICK_SEEDS} seeds: a first look, too few for some verdicts."
+    "--quick",
+    is_flag=True,
+    help=f"{QUICK_SEEDS} seeds, and no setting chosen: a first look, too few for most verdicts.",
 )
 cache_option = click.option(
     "--cache",
@@ -48,9 +51,10 @@ def _seeds(seeds: int | None, quick: bool) -> int:
     return QUICK_SEEDS if quick else seeds or SEEDS
 
 
-def _chosen(names: tuple[str, ...]) -> "list[Experiment]":
-    """The experiments that were named, each once, or all."""
-    return [EXPERIMENTS[name] for name in dict.fromkeys(names or EXPERIMENTS)]
+def _chosen(names: Collection[str], quick: bool = False) -> "list[Experiment]":
+    """The experiments that were named, each once, or all; quick ones choose nothing."""
+    named = [EXPERIMENTS[name] for name in dict.fromkeys(names or EXPERIMENTS)]
+    return frontends.sweeping.quicker(named) if quick else named
 
 
 def _jobs(context: click.Context, option: click.Parameter, jobs: int) -> int:
@@ -126,7 +130,12 @@ def run(
     if (backend == "dask") != (scheduler is not None):
         raise click.UsageError("--backend dask and --scheduler ADDRESS go together")
     frontends.sweeping.run(
-        _chosen(names), seeds=_seeds(seeds, quick), seed=seed, cache=cache, workers=jobs, scheduler=scheduler
+        _chosen(names, quick),
+        seeds=_seeds(seeds, quick),
+        seed=seed,
+        cache=cache,
+        workers=jobs,
+        scheduler=scheduler,
     )
 
 
@@ -143,5 +152,6 @@ def run(
 @cache_option
 def report(out: Path, readme: Path | None, seeds: int | None, seed: int, quick: bool, cache: Path) -> None:
     """Write one page with all claims, verdicts, effect sizes and figures, from the stored results."""
-    frontends.sweeping.report(EXPERIMENTS, out, readme, seeds=_seeds(seeds, quick), seed=seed, cache=cache)
+    experiments = {one.name: one for one in _chosen((), quick)}
+    frontends.sweeping.report(experiments, out, readme, seeds=_seeds(seeds, quick), seed=seed, cache=cache)
     click.echo(f"wrote {out / 'README.md'} and {out / 'report.html'}")

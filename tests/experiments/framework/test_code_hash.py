@@ -14,6 +14,9 @@ CHUNK = 32
 def run(number):
     """Twice the number."""
     return double(number)  # no more
+
+
+EXPERIMENT = Experiment(remark="It doubles.", arms={"two": arm(run, number=2)})
 '''
 KERNELS = '"""Kernels."""\n\n\ndef double(number):\n    return 2 * number\n'
 FILES = {
@@ -28,6 +31,7 @@ SAME = {
     "a docstring": ("arm.py", "Twice the number", "The number, doubled"),
     "the docstring of a module": ("kernels/__init__.py", '"""Kernels."""', '"""Pure functions."""'),
     "the docstring of a constant": ("arm.py", "Seeds that run together", "Seeds of one job"),
+    "what is said of an experiment": ("arm.py", "It doubles", "It doubles every number"),
     "the layout": ("arm.py", "return double(number)", "return double(\n        number\n    )"),
     "a module that is not imported": ("plots.py", "import grpo_ref.arm", "import grpo_ref.kernels"),
 }

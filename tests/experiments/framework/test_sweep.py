@@ -5,11 +5,12 @@ import pytest
 from toy_experiment import FAMILY, TOY, shifted
 
 from grpo_ref.experiments.framework.cache import Cache, Job
-from grpo_ref.experiments.framework.experiment import arm
+from grpo_ref.experiments.framework.experiment import Grid, arm
 from grpo_ref.experiments.framework.sweep import (
     CHUNK,
     PER_TASK,
     TUNING_TASKS,
+    at_middle,
     collected,
     jobs_of,
     run_experiment,
@@ -55,6 +56,15 @@ def test_of_a_family_tasks_are_counted_and_each_arm_is_at_its_best(tmp_path):
     assert (result.findings[0].estimate.pairs, result.findings[0].share) == (tasks, 1.0)
     assert result.verdict == "supported"  # by its main prediction, although the other one fails
     assert run_experiment(FAMILY, seeds=tasks * PER_TASK).findings == result.findings
+
+
+def test_at_the_middle_of_its_grid_nothing_is_chosen():
+    quick = at_middle(FAMILY)
+    assert tuning_jobs(quick) == []
+    assert {one.settings["rate"] for one in quick.arms.values()} == {0.3}
+    assert not any(isinstance(panel, Grid) for panel in quick.panels)
+    assert "Nothing was chosen" in quick.run
+    assert at_middle(TOY) is TOY
 
 
 def test_no_task_is_both_tuned_on_and_judged():

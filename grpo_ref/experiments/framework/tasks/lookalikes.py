@@ -9,9 +9,8 @@ import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.experiments.framework.experiment import Measures
-from grpo_ref.experiments.framework.tasks.flattery import along
 from grpo_ref.experiments.framework.tasks.trees import node_count, paths, tree_transitions
-from grpo_ref.experiments.framework.training import LAST_PART, curves
+from grpo_ref.experiments.framework.training import LAST_PART, along, curves
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.learning.tasks.task import Task
