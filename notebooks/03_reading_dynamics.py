@@ -16,7 +16,7 @@
 # them apart. Each run takes less than a second, so break them in your own way too.
 #
 # Before a run you are asked for a **guess**. The one that stands there is a first thought, so that the notebook runs without you;
-# put in yours.
+# put in yours. A number within 5 % of the answer counts as right.
 
 # %%
 # %matplotlib inline

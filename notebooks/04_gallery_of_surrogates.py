@@ -24,6 +24,7 @@
 # To the right of $\rho = 1$ the token has become likelier, to the left rarer. The dotted line is $\rho A$, no clipping at all.
 #
 # Before each figure you are asked for a **guess**. The one that stands there is a first thought; put in yours.
+# Within 5 % of the answer counts as right.
 
 # %%
 # %matplotlib inline

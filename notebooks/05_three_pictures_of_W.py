@@ -20,6 +20,9 @@
 #
 # where $s_{i,t}$ is what token $t$ of completion $i$ adds (its surrogate, notebook 4). Whoever knows the picture of $W$
 # knows the aggregation.
+#
+# Two cells ask for a **guess**. The number that stands there is a first thought; put in yours. Within 5 % of the answer counts as
+# right.
 
 # %%
 # %matplotlib inline

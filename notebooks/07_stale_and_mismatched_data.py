@@ -66,7 +66,7 @@ dynamics_figure(histories, ("reward", "entropy", "clip", "approx_kl", "ess", "ra
 # $u = (1, 0)$ and $v = (1, 1)$ it is $1/\sqrt{2} = 0.71$: an angle of 45 degrees.
 #
 # **Guess first.** At 0.1 nats per completion the two policies still agree on most completions. Which cosine has the hard clip
-# of the tokens there, on average?
+# of the tokens there, on average? (Within 0.1 counts as right.)
 
 # %%
 guess_cosine = 0.9

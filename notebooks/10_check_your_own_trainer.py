@@ -16,6 +16,9 @@
 # 3. **Does my own loss compute what I think it does?** (`check`)
 #
 # Everything here is on the command line too: `grpo-ref explain`, `convert`, `parity`, `check`.
+#
+# Some cells ask for a **guess**. What stands there is a first thought; put in yours. A number within 5 % of the answer counts as
+# right.
 
 # %%
 # %matplotlib inline

@@ -18,7 +18,8 @@
 # end let the network imitate sums until it can speak.
 #
 # Some cells ask for a **guess**. Write it in place of `None` before you run the next cell, which says how far off it was, and
-# why: what one has predicted wrongly, one remembers. The answer can be unfolded below, too.
+# why: what one has predicted wrongly, one remembers. Within 5 % of the answer counts as right. The answer can be unfolded below,
+# too.
 
 # %%
 # %matplotlib inline
