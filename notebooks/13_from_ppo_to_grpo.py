@@ -581,10 +581,10 @@ print(f"a critic of 7 billion weights: {7e9 * 16 / 1e9:.0f} GB to train it")
 #
 # 1. A baseline matters a lot, but most of that is the mean of the batch, and the critic adds five answers in a hundred. Where the
 #    batch is not centred, a number that is off by 0.5 did as well as a critic that is off by 0.06.
-# 2. A small number that is taken from *all* advantages matters more than the precision of the baseline, and it decides which step
-#    costs how much. Where the batch is not centred, the group's mean costs nothing that could be found beside a critic, and
-#    the groups have a price: the same completions cover fewer prompts. Where it is centred, no price of the groups was found for a
-#    critic, and the group's mean is worse than the critic.
+# 2. A small number that is taken from *all* advantages matters about as much as the critic, and it decides which step costs how
+#    much. Where the batch is not centred, the group's mean costs nothing that could be found beside a critic, and the groups
+#    have a price. Where it is centred, no price of the groups was found for a critic, and the group's mean is worse than the
+#    critic.
 # 3. The credit within a text, which only a critic can give, brought nothing that could be found for $\lambda = 0.95$ beside 1, and
 #    $\lambda = 0$ lost 13 answers in a hundred.
 #
