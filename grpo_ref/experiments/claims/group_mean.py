@@ -152,9 +152,10 @@ EXPERIMENT = Experiment(
             log="xy",
         ),
     ),
-    remark="Both hold for groups that are added to, in a batch which grows with them. Of as many completions,"
-    " larger groups leave fewer prompts: then groups of 8 are no less noisy than groups of 2, and groups of"
-    " 32 are noisier than those of 8 on all tasks, because fewer of the prompts are in a batch.",
+    remark="Both hold for groups that are added to, in a batch which grows with them. Of as many"
+    " completions, larger groups leave fewer prompts: then groups of 8 are about as noisy as groups of 2,"
+    " and groups of 32 are noisier than those of 8 on all tasks, because fewer of the prompts are in a"
+    " batch. So who has a fixed number of completions gains nothing here from groups of more than 8.",
     chosen="The first version of this experiment had one kind of bandit, and no arms with as many"
     " completions.",
 )

@@ -91,8 +91,12 @@ EXPERIMENT = Experiment(
             arms=("16 prompts x 2", "16 prompts x 8", "128 prompts x 2", "32 prompts x 8", "8 prompts x 32"),
         ),
     ),
-    remark="A larger group at the same number of prompts is a larger batch, and that is what helps: with"
-    " as many completions in all, groups of 2 to 32 end nearly alike, each at its own learning rate.",
+    remark="A larger group at the same number of prompts is a larger batch, and that is what helps: groups"
+    " of 2 then end clearly lower than groups of 8. With as many completions in all, groups of 2 and of 8"
+    " end alike, and groups of 32 a little lower, each at its own learning rate. So at a fixed number of"
+    " prompts one finds what the chapter says, while of a fixed number of completions more prompts are"
+    " worth at least as much as larger groups.",
+    depends_on="whether larger groups get more completions",
     chosen="The first version of this experiment ran one task, at one learning rate, with a small reward for"
     " format.",
 )

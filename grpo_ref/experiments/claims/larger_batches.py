@@ -175,9 +175,11 @@ EXPERIMENT = Experiment(
             ),
         ),
     ),
-    remark="It depends on the formula. With the chapter's own, whose baseline is the mean of the batch, small"
-    " batches gain nothing and large ones gain: but what a small batch knows badly is the baseline, not the"
-    " scale. With the group's mean, as in TRL and Lite PPO, batches of all sizes gain a little, and large"
-    " ones gain more on about half of the tasks. Whatever is gained comes from the small second reward, which"
-    " dividing by the group's own deviation blows up; without it there is no gain at any size.",
+    remark="It seems to depend on the formula. With the chapter's own, whose baseline is the mean of the"
+    " batch, large batches gain more on nearly all tasks, though not surely by a margin that matters: but"
+    " small ones then gain nothing, perhaps because what a small batch knows badly is the baseline rather"
+    " than the scale. With the group's mean, as in TRL and Lite PPO, small and large batches gain a little,"
+    " and large ones gain more on half of the tasks. Whatever is gained goes with the small second reward,"
+    " which dividing by the group's own deviation blows up; where only the right word is rewarded, there is"
+    " next to no gain at either size.",
 )
