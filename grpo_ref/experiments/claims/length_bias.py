@@ -158,13 +158,16 @@ EXPERIMENT = Experiment(
         ),
         Grid("right completions at the end (share)", arms=(GRPO_ARM, MEAN_ARM, TOKEN_ARM, CONSTANT_ARM)),
     ),
-    remark="The push is there: right answers become shorter and mistaken ones longer, both on every task,"
-    " and where all labels are right, wrong completions are the mistaken ones. But with wrong labels they"
-    " grow for the first updates only: once the questions are learned, most of them are those whose label"
-    " nobody could know, and the policy writes these in the state in which it is sure, as briefly as the"
-    " right ones. So how long wrong completions get depends on whether the policy senses that they are"
-    " wrong; in a single state the divisor pushes no way, and lengths wander, as they do under Dr. GRPO,"
-    " where no reward depends on them.",
+    depends_on="whether wrong answers can be recognized",
+    remark="The push is there: right answers become shorter and mistaken ones longer, both on every task, and"
+    " where all labels are right, wrong completions are the mistaken ones and grow, the more the better"
+    " the state tells. But with wrong labels they grow for the first updates only, and end shorter than"
+    " under Dr. GRPO: once the questions are learned, most of them are those whose label nobody could"
+    " know, and the policy writes these in the state in which it is sure, as briefly as the right ones. So"
+    " how long wrong completions get depends on whether the policy senses that they are wrong; in a single"
+    " state, which cannot tell, no push is shown. The division by the standard deviation is not the cause,"
+    " and the token mean does what Dr. GRPO does. The source may well be right where labels are reliable,"
+    " as in mathematics.",
     chosen="The first version of this experiment ran one task, in which the state always told. Here, after"
     " a look at the family, questions got states of their own for the filler, training became longer and"
     " the rate is chosen by its end: before, at the rate that is best for the answers, filler wandered at"

@@ -184,14 +184,16 @@ EXPERIMENT = Experiment(
         Curves("length", "length (share of the budget)", arms=tuple(RECIPES)),
         Grid("right answers at the end (share)", arms=tuple(RECIPES)),
     ),
-    remark="What decides is the division by the standard deviation. In a group without a right answer the"
-    " length is the only contrast, and the division makes a slight price of it as large as a right answer:"
-    " the policy learns to be brief before it learns to be right. So a price of every token, even a slight"
-    " one, costs right answers on every task, even where the budget is ample; without the division it"
-    " costs hardly any there, and saves little. The soft punishment of DAPO saves a little length on every"
-    " task and costs some right answers on some; where these need the length that it punishes, it costs"
-    " about half of them. In an LLM, whose first batches have right answers in many groups, the division"
-    " should do less harm.",
+    remark="A price of every token, even a slight one, costs right answers on every task, even where the"
+    " budget is ample. What decides is the division by the standard deviation: in a group without a"
+    " right answer the length is the only contrast, and the division makes a slight price of it as large"
+    " as a right answer, so that the policy learns to be brief before it learns to be right. Without the"
+    " division a slight price keeps far more right answers where these need length; but it saves little"
+    " where they do not. The soft punishment of DAPO saves a little length on nearly every task, less"
+    " than was asked for, and that it costs no right answers is not shown; where these need the length"
+    " that it punishes, it costs about 40 % of all answers. In an LLM, whose first batches have right"
+    " answers in many groups, the division should do less harm, so the sources' gains need not be in"
+    " doubt.",
     chosen="The smallest learning rate was added after a look, because the best one for the price of every"
     " token lay at the end of the grid.",
 )

@@ -159,11 +159,13 @@ EXPERIMENT = Experiment(
         Grid("right completions (mean over updates)", arms=("GRPO", "weighted", "Dr. GRPO")),
     ),
     remark="The premise does not hold for a softmax: the gradient of a token's log-probability is small where"
-    " the token is likely, so a common filler has a small gradient as it is, and it is the tokens that matter"
-    " which have large ones. Nor does the weight focus: with it the share of fillers in the squared gradient"
-    " is no smaller, for it plays down likely right tokens just as well. What is learned is the same with it,"
-    " without it, and with the real Dr. GRPO, which has no such weight and has other aims: that hard"
-    " questions and long answers do not count for more. In a table the gradient of a filler touches nothing"
-    " else; in a network it might.",
+    " the token is likely, so a common filler has a small gradient as it is, and it is the tokens that"
+    " matter which have large ones, on every task. Nor does the weight focus: with it the share of fillers"
+    " in the squared gradient is a little larger, for it plays down likely right tokens just as well. What"
+    " is learned hardly differs: with the weight it is slightly less than with GRPO, without fillers too"
+    " and where most answers are right at first, and with SGD it is alike. The real Dr. GRPO, which has no"
+    " such weight and has other aims (that hard questions and long answers do not count for more), learns"
+    " as much as with the weight, within the margin. In a table the gradient of a filler touches nothing"
+    " else; in a network it might, and there the weight may have a use.",
     chosen="The pair with SGD was added after a first look, since Adam makes up for much of a weight.",
 )

@@ -188,11 +188,12 @@ EXPERIMENT = Experiment(
         Curves("large", "large reward's quality (0 reference, 1 best)", arms=tuple(RECIPES)),
         Grid("mean quality of both (mean over updates)", arms=tuple(RECIPES)),
     ),
-    remark="In the sum, the small reward is learned the less the larger the other one, on every task, and"
-    " at the rate that is best for the sum it is not made up for later: until the large one hardly varies"
-    " within a group any more, the second part of the completion moves at random. GDPO pays a little with"
-    " the large reward on most tasks, and a reward that is luck is normalized to full size as well. Without"
-    " GDPO, weights that undo the scales do as much: that is the sum at 1:1.",
+    remark="In the sum, the small reward is learned more slowly than at equal scales, on every task, and the"
+    " more so the larger the other one: until that hardly varies within a group any more, the second part"
+    " of the completion moves at random. With GDPO the scale does not matter. By the end most of the delay"
+    " is made up for, and GDPO is only a little ahead. The large reward is learned as fast within the"
+    " margin; but a reward that is luck is normalized to full size as well, and then slows the other a"
+    " little. Without GDPO, weights that undo the scales do as much: that is the sum at 1:1.",
     chosen="The first version of this experiment ran one task at one learning rate and one ratio. There two"
     " criteria of one kind replaced a score and a binary format, which were not alike even at equal scales.",
 )
