@@ -107,9 +107,9 @@ EXPERIMENT = Experiment(
     remark="pass@256 falls because a policy settles on the usual answer of questions that look alike to it,"
     " and gives up the unusual ones, which the base still finds by chance; it has settled as soon as pass@1"
     " is high, so that a longer training costs nothing more. Where it can tell all questions apart, pass@256"
-    " does not fall, since nothing is gained by giving anything up. So the claim is about what a model cannot"
-    " tell apart rather than about RLVR as such. A KL penalty keeps some of pass@256 and costs pass@1; the"
-    " advantage for the best of the group, at its best learning rate for pass@1, keeps nothing.",
+    " does not fall, since nothing is gained by giving anything up. So here the claim is about what a model"
+    " cannot tell apart rather than about RLVR as such. A KL penalty keeps some of pass@256 and costs"
+    " pass@1; the advantage for the best of the group, at its best learning rate for pass@1, keeps nothing.",
     chosen="With a KL penalty the learning rate is at most 0.3: larger steps jumped past it, to where k3"
     " hardly pulls, and were best for pass@1.",
 )

@@ -145,12 +145,15 @@ EXPERIMENT = Experiment(
         ),
         Grid("pass@1", arms=("positive only", "negative only", "both", "weighted", "GRPO")),
     ),
-    remark="Negative samples alone raise pass@1 on every task, nearly as far as GRPO. But they lower pass@256"
-    " below the base on most tasks, if a little less than positive samples do. The reason is plain: on-policy"
-    " a constant taken off every reward does not change the gradient on average, and 1, 0 and 0, -1 differ by"
-    " such a constant. So in small steps both end alike; in large ones negative samples are noisier, and the"
-    " policy settles less. What lowers pass@256 is that questions which look alike have different answers;"
-    " where the policy can tell them apart, pass@256 reaches 1 either way. The paper's models share much more"
-    " between questions than a table does, so that its result may have reasons that are not here.",
+    remark="It depends on how many attempts count: negative samples alone raise pass@1 on every task, nearly"
+    " as far as GRPO, but they lower pass@256 below the base on most tasks, if a little less than positive"
+    " samples do. The reason that both do it is plain: on-policy a constant taken off every reward does not"
+    " change the gradient on average, and 1, 0 and 0, -1 differ by such a constant. So in small steps both"
+    " end alike, in pass@1 and in pass@256; in larger ones each has its own best learning rate. The paper's"
+    " weighted REINFORCE keeps on average a little less of pass@256 than positive samples do, and so do"
+    " negative ones where the policy can tell all questions apart. So negative samples alone are no way to"
+    " keep pass@256 here. The paper's models share much more between questions than a table does, so that"
+    " its result may have reasons that are not here.",
+    depends_on="how many attempts count",
     chosen="The comparison on the way was added after a first look.",
 )

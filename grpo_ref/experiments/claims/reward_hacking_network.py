@@ -137,9 +137,10 @@ EXPERIMENT = Experiment(
         Curves("true", "true reward (standard deviations)"),
         Grid("true reward at the end", xlabel="weight of the KL penalty", arms=(BEST,), log=""),
     ),
-    remark="The network hacks the learned reward on every task: the true one ends far below where it began,"
-    " while the learned one goes on rising. The penalty prevents that, but what it leaves is hardly more than"
-    " the start: paid what is true, the same network gains many times as much.",
+    remark="The true reward falls on every task, on average far below where it began, while the learned one"
+    " goes on rising. The penalty prevents that, but what it leaves is hardly more than the start: paid what"
+    " is true, the same network gains many times as much. In the table the same is found where the judge is"
+    " misled; here every reward model is blind to a part of the taste, the length of a name.",
     chosen="The learning rates and the length of the training were chosen in trial runs in which the true"
     " reward was paid, on two tasks that are not judged. The weights and the learning rates of the control"
     " were extended upwards after a first trial.",
