@@ -149,9 +149,10 @@ print(
 # the entropy and the share of distinct bigrams tell. This is reward hacking in its smallest form: **the reward says what is
 # paid, not what is meant**, and the one measure of quality that you thought of may be fooled too.
 #
-# What does the penalty keep, then? Variety, not realness, and not more of it than a training that is stopped at the same
-# reward. That is what [`hacked_names`](../docs/experiments/README.md#hacked_names) finds for many goals and references, with
-# every learning rate chosen for its arm. A penalty is worth more where the judge's favourite answers are truly bad
+# Is this what a penalty is for? For many goals and references, with every learning rate chosen for its arm,
+# [`hacked_names`](../docs/experiments/README.md#hacked_names) finds little that a weight of 0.3 keeps: neither more real names
+# nor more different ones. The table above holds for one learning rate, at which the unpunished policy goes far. A penalty is
+# worth more where the judge's favourite answers are truly bad
 # ([`reward_hacking`](../docs/experiments/README.md#reward_hacking)) and where the reward is a model that was learned
 # ([`reward_hacking_network`](../docs/experiments/README.md#reward_hacking_network)).
 #
