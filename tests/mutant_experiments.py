@@ -6,6 +6,7 @@ about; so a claim with a mutant is one whose experiment can fail.
 
 from collections.abc import Callable
 from dataclasses import replace
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -111,15 +112,13 @@ def _scaled_against_its_sign(experiment):
 
 
 def settings(**fixed: Any) -> Callable[[Experiment], Experiment]:
-    """The same settings for every arm that has them: what the arms were to differ in is ignored."""
+    """The same settings for every arm that can have them: what the arms were to differ in is ignored."""
 
     def changed(experiment):
-        arms = {
-            label: replace(
-                one, settings=one.settings | {name: fixed[name] for name in fixed if name in one.settings}
-            )
-            for label, one in experiment.arms.items()
-        }
+        arms = {}
+        for label, one in experiment.arms.items():
+            taken = {name: value for name, value in fixed.items() if name in signature(one.run).parameters}
+            arms[label] = replace(one, settings={**one.settings, **taken})
         return replace(experiment, arms=arms)
 
     return changed
