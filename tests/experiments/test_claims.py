@@ -128,10 +128,9 @@ def test_a_mutant_flips_the_verdict(name):
     assert right.verdict != wrong.verdict
 
 
-def test_every_group_has_its_mutant():
-    assert {EXPERIMENTS[name].group for name in MUTANTS} == {
-        experiment.group for experiment in EXPERIMENTS.values()
-    }
+def test_every_claim_about_a_table_has_its_mutant():
+    """A network takes too long for a test; the table that it stands beside has a mutant."""
+    assert list(MUTANTS) == [name for name, experiment in EXPERIMENTS.items() if not experiment.beside]
 
 
 def test_other_seeds_give_the_same_verdict():

@@ -155,8 +155,7 @@ class Experiment:
 
     Attributes:
       name: as given on the command line; the name of its file in `claims`.
-      group: which part of the algorithm it is about; in every group there is a wrong recipe that flips a
-        verdict.
+      group: which part of the algorithm it is about.
       claim: in one sentence, as the source has it.
       source: who says so.
       run: what is run, in a few sentences: task, recipes, settings.
