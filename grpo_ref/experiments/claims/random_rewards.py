@@ -239,9 +239,7 @@ EXPERIMENT = Experiment(
         Curves(
             "gain",
             "probability of the likely answer,\nminus that at first",
-            arms=tuple(
-                f"{which}{what}" for which in ("", "descent, ", "alike, ") for what in ("clip", "no clip")
-            ),
+            arms=tuple(f"{which}{what}" for which in ("", "alike, ") for what in ("clip", "no clip")),
         ),
         Points(
             LIKELY,

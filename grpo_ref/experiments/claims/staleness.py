@@ -153,7 +153,7 @@ EXPERIMENT = Experiment(
         ),
     ),
     panels=(
-        Curves("correct", "right completions (share)", arms=SHOWN),
+        Curves("correct", "right completions (share)", arms=("clipping, 0", "clipping, 8", "decoupled, 8")),
         Grid("right completions, mean of\nall updates (share)", arms=SHOWN),
     ),
     depends_on="whether one looks during training or at its end",
