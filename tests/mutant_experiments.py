@@ -1,4 +1,4 @@
-"""Wrong implementations, one for a claim, in the order of `CLAIMS`: each must flip the verdict on it.
+"""Wrong implementations, one for a claim about a table: each must flip the verdict on it.
 
 A mutant takes the experiment, of which only what decides is left, and breaks the mechanism that the claim is
 about; so a claim with a mutant is one whose experiment can fail.
@@ -35,6 +35,7 @@ from grpo_ref import (
 )
 from grpo_ref.experiments.claims.learned_critic import Judged
 from grpo_ref.experiments.framework.experiment import Experiment, arm
+from grpo_ref.experiments.framework.sweep import at_middle, run_experiment
 from grpo_ref.types import Term
 
 
@@ -48,6 +49,21 @@ class Mutant(NamedTuple):
 
     seeds: int
     change: Callable[[Experiment], Experiment]
+
+
+def decisive(experiment: Experiment) -> Experiment:
+    """What decides a claim, with nothing left to choose: quicker to run."""
+    main = tuple(one for one in experiment.predictions if one.main) or experiment.predictions
+    named = {label for one in main for label in (one.left, one.right)}
+    arms = {label: one for label, one in at_middle(experiment).arms.items() if label in named}
+    return replace(experiment, arms=arms, predictions=main)
+
+
+def flips(experiment: Experiment, mutant: Mutant) -> bool:
+    """Whether the verdict on the broken experiment is another."""
+    right = decisive(experiment)
+    verdicts = [run_experiment(one, seeds=mutant.seeds).verdict for one in (right, mutant.change(right))]
+    return verdicts[0] != verdicts[1]
 
 
 def recipes(change: Callable[[Recipe], Recipe]) -> Callable[[Experiment], Experiment]:

@@ -10,11 +10,10 @@ from markdown_it import MarkdownIt
 
 from grpo_ref.experiments.framework.experiment import Experiment
 from grpo_ref.experiments.framework.predictions import FOLDER
-from grpo_ref.experiments.framework.summary import Summary, chosen, what_fails
+from grpo_ref.experiments.framework.summary import ROUNDING, Summary, chosen, effect, what_fails
 from grpo_ref.frontends.web_page import web_page
 
 BEGIN, END = "<!-- verdicts: made by grpo-ref experiment report -->", "<!-- end of verdicts -->"
-ROUNDING = 1e-12
 CAVEAT = (
     "Where a section says that its predictions were written down, that was before these results, which are"
     " of tasks that nobody had seen. Claims were written and tried on other tasks: where something was"
@@ -210,16 +209,6 @@ def _compared(finding: Mapping[str, Any]) -> str:
     right = finding["right"]
     right = f"the number {right:g}" if isinstance(right, float) else right
     return f"{finding['measure']}: {finding['left']} - {right}"
-
-
-def effect(mean: float, low: float, high: float) -> str:
-    """Mean and interval; what is only rounding counts as 0.
-
-    >>> effect(0.25, -5e-17, 0.5)
-    '0.25 [0, 0.5]'
-    """
-    mean, low, high = (0.0 if abs(value) < ROUNDING else value for value in (mean, low, high))
-    return f"{mean:.3g} [{low:.3g}, {high:.3g}]"
 
 
 def _cell(text: str) -> str:

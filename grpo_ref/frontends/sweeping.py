@@ -13,12 +13,11 @@ from grpo_ref import plots
 from grpo_ref.experiments.framework.cache import Cache
 from grpo_ref.experiments.framework.experiment import Experiment
 from grpo_ref.experiments.framework.predictions import FOLDER, write_predictions
-from grpo_ref.experiments.framework.summary import Summary, save, summary
+from grpo_ref.experiments.framework.summary import Summary, effect, save, summary
 from grpo_ref.experiments.framework.sweep import at_middle, collected, jobs_of, sweep_all, tuning_jobs
 from grpo_ref.experiments.framework.verdicts import ClaimResult
 from grpo_ref.files import replace_text
 from grpo_ref.frontends.experiment_report import (
-    effect,
     html_page,
     in_readme,
     markdown_page,

@@ -1,24 +1,28 @@
 """One figure for each experiment: the phenomenon at the left, the predictions with intervals at the right."""
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import FormatStrFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from grpo_ref.arrays import Floats
 from grpo_ref.experiments.framework.experiment import Curves, Experiment, Grid, Measures, Points
 from grpo_ref.experiments.framework.statistics import interval
+from grpo_ref.experiments.framework.summary import effect
 from grpo_ref.experiments.framework.verdicts import ClaimResult, Finding, Scores
 from grpo_ref.plots.style import COLOURS, LINES, MARKERS, figure_style, grid, new_figure, save
 
 OUTCOMES = {"holds": "holds", "opposite": "OPPOSITE", "not shown": "not shown"}
-ROW, WIDTH = 0.85, 4.3
-"""Height of a prediction and width of a panel, in inches."""
+ROW, PANEL, WIDTH = 0.85, 2.9, 4.3
+"""Heights of a prediction and of a panel, and the width of both, in inches."""
+FEW = 2.5
+"""Decades of a logarithmic axis on which there is room for three labels in each."""
 
 
 def plot_experiment(experiment: Experiment, result: ClaimResult, path: Path) -> None:
@@ -36,9 +40,10 @@ def plot_experiment(experiment: Experiment, result: ClaimResult, path: Path) -> 
 def experiment_figure(experiment: Experiment, result: ClaimResult) -> Figure:
     """The panels of an experiment, and each of its predictions with its interval.
 
-    Lines and points are means over the seeds, bands and bars their 95 % intervals (Student's t). The
-    intervals of the predictions are those that decide the verdict; where one lies inside the grey field, the
-    prediction holds. Predictions of the same measure share their scale.
+    Lines and points are means over the seeds, bands and bars their 95 % intervals (Student's t). An arm looks
+    the same in all panels and stands in the legend of the first that shows it. The intervals of the
+    predictions are those that decide the verdict; where one lies inside the grey field, the prediction holds.
+    Predictions of the same measure share their scale.
 
     Args:
       experiment: the claim and its panels.
@@ -47,37 +52,57 @@ def experiment_figure(experiment: Experiment, result: ClaimResult) -> Figure:
     Returns:
       The figure.
     """
-    panels, rows, places = len(experiment.panels), len(result.findings), _places(experiment, result.measures)
+    panels, rows = len(experiment.panels), len(result.findings)
     with figure_style():
-        figure = new_figure(WIDTH * (panels + 1), max(3.6, ROW * rows + 0.5))
-        left, right = figure.subfigures(1, 2, width_ratios=[panels, 1.0], squeeze=False)[0]
-        axes = np.atleast_1d(left.subplots(1, panels))
-        for axis, panel, place in zip(axes, experiment.panels, places, strict=True):
-            _draw_panel(axis, panel, result, place)
-        scales, counted = _scales(result.findings), "tasks" if experiment.family else "seeds"
-        for axis, finding in zip(np.atleast_1d(right.subplots(rows, 1)), result.findings, strict=True):
-            _draw_finding(axis, finding, scales[finding.prediction.measure], counted)
+        figure = new_figure(2 * WIDTH, max(PANEL * panels, ROW * rows) + 0.5)
+        left, right = figure.subfigures(1, 2, squeeze=False)[0]
+        series = [_series(panel, result) for panel in experiment.panels]
+        places, told = _places(series), set[str]()
+        axes = np.atleast_1d(left.subplots(panels, 1))
+        for axis, panel, names in zip(axes, experiment.panels, series, strict=True):
+            _draw_panel(axis, panel, result, places)
+            _draw_legend(axis, {*names} - told)
+            told.update(names)
+        counted = "tasks" if experiment.family else "seeds"
+        _draw_findings(right, result.findings, counted, spare=max(PANEL * panels / ROW - rows, 0.0))
         pairs = f"{result.findings[0].estimate.pairs} {counted}"
         left.suptitle(
-            f"{experiment.name}: {experiment.told(result.verdict)}; mean of {pairs}, with its 95 % interval",
+            textwrap.fill(f"{experiment.name}: {experiment.told(result.verdict)}", 66)
+            + f"\nmean of {pairs}, with its 95 % interval",
             fontsize=8,
         )
-        right.suptitle("differences with 95 % intervals that hold together;\ngrey: as predicted", fontsize=8)
     return figure
 
 
-def _places(experiment: Experiment, measures: Mapping[str, Measures]) -> list[dict[str, int]]:
-    """For each panel a number for each of its lines, which gives the colour.
+def _series(panel: Curves | Points | Grid, result: ClaimResult) -> list[str]:
+    """The names of what a panel tells apart by its looks: arms, or the series of points."""
+    if isinstance(panel, Points):
+        return list(panel.x)
+    if isinstance(panel, Grid):
+        return list(panel.arms or result.tuning)
+    return _arms(panel, result.measures)
 
-    A name that a panel shares with the one before it keeps its number; where none is shared, they start anew.
+
+def _places(series: Sequence[Sequence[str]]) -> dict[str, int]:
+    """A number for each name, which gives its looks: the first that no name has that it shares a panel with.
+
+    >>> _places([["base", "grpo"], ["base, hard", "grpo, hard"], ["grpo", "grpo, hard"]])
+    {'base': 0, 'grpo': 1, 'base, hard': 0, 'grpo, hard': 2}
     """
-    found: list[dict[str, int]] = []
-    for panel in experiment.panels:
-        names = list(panel.x) if isinstance(panel, Points) else _arms(panel, measures)
-        before = found[-1] if found and found[-1].keys() & set(names) else {}
-        everyone = dict.fromkeys([*before, *names])
-        found.append({name: place for place, name in enumerate(everyone)})
-    return found
+    places: dict[str, int] = {}
+    for name in dict.fromkeys(chain.from_iterable(series)):
+        beside = chain.from_iterable(names for names in series if name in names)
+        taken = {places[other] for other in beside if other in places}
+        places[name] = next(number for number in count() if number not in taken)
+    return places
+
+
+def _draw_legend(axis: Axes, new: Container[str]) -> None:
+    """What a panel shows for the first time."""
+    lines, names = axis.get_legend_handles_labels()
+    shown = [(line, name) for line, name in zip(lines, names, strict=True) if name in new]
+    if shown:
+        axis.legend(*zip(*shown, strict=True), frameon=False, fontsize=8)
 
 
 def _draw_panel(
@@ -96,10 +121,11 @@ def _draw_panel(
 
 
 def _logarithmic(axis: Axes, side: str) -> None:
-    """A logarithmic axis with plain numbers at 1, 2 and 5 of each decade."""
+    """A logarithmic axis with plain numbers at each decade, and at 2 and 5 between few of them."""
     axis.set(**{f"{side}scale": "log"})
     ticks = axis.xaxis if side == "x" else axis.yaxis
-    ticks.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    low, high = ticks.get_view_interval()
+    ticks.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < low * 10.0**FEW else (1.0,)))
     ticks.set_major_formatter(FormatStrFormatter("%g"))
     ticks.set_minor_formatter(NullFormatter())
 
@@ -116,7 +142,6 @@ def _draw_curves(
         width = max(2.4 - 0.2 * index, 1.0)  # lines that lie on each other stay visible
         axis.plot(x, middle, color=colour, linestyle=LINES[index % len(LINES)], linewidth=width, label=label)
     axis.set_xlabel(panel.xlabel)
-    axis.legend(frameon=False, fontsize=8)
 
 
 def _draw_grid(axis: Axes, panel: Grid, tuning: Mapping[str, Scores], places: Mapping[str, int]) -> None:
@@ -132,7 +157,6 @@ def _draw_grid(axis: Axes, panel: Grid, tuning: Mapping[str, Scores], places: Ma
         best = max(means, key=lambda value: means[value])
         axis.plot([best], [means[best]], "o", markersize=11, fillstyle="none", color="black")
     axis.set_xlabel(f"{panel.xlabel}; ringed: chosen")
-    axis.legend(frameon=False, fontsize=8)
 
 
 def _draw_points(
@@ -151,8 +175,6 @@ def _draw_points(
         name, index = series if len(panel.x) > 1 else None, places[series]
         _draw_series(axis, list(positions.values()), values, index, LINES[index % len(LINES)], name)
     axis.set_xlabel(panel.xlabel)
-    if len(panel.x) > 1:
-        axis.legend(frameon=False, fontsize=8)
 
 
 def _draw_series(
@@ -173,9 +195,7 @@ def _draw_series(
     )
 
 
-def _arms(panel: Curves | Points | Grid, measures: Mapping[str, Measures]) -> list[str]:
-    if isinstance(panel, Grid):
-        return list(panel.arms or measures)
+def _arms(panel: Curves | Points, measures: Mapping[str, Measures]) -> list[str]:
     return list(panel.arms) or [label for label, found in measures.items() if panel.measure in found]
 
 
@@ -189,6 +209,18 @@ def _scales(findings: Sequence[Finding]) -> dict[str, tuple[float, float]]:
         reach = 0.06 * (max(found) - min(found)) or 1.0
         scales[measure] = (min(found) - reach, max(found) + reach)
     return scales
+
+
+def _draw_findings(figure: SubFigure, findings: Sequence[Finding], counted: str, *, spare: float) -> None:
+    """Every prediction, one below the other, and room below them for so many more."""
+    rows, scales = len(findings), _scales(findings)
+    ratios = [1.0] * rows + [spare] * (spare > 0.0)
+    axes = [*figure.subplots(len(ratios), 1, squeeze=False, height_ratios=ratios).flat]
+    for axis, finding in zip(axes, findings, strict=False):
+        _draw_finding(axis, finding, scales[finding.prediction.measure], counted)
+    for axis in axes[rows:]:
+        axis.remove()
+    figure.suptitle("differences with 95 % intervals that hold together;\ngrey: as predicted", fontsize=8)
 
 
 def _draw_finding(axis: Axes, finding: Finding, edges: tuple[float, float], counted: str) -> None:
@@ -213,4 +245,6 @@ def _draw_finding(axis: Axes, finding: Finding, edges: tuple[float, float], coun
     axis.xaxis.set_major_locator(MaxNLocator(5))
     title = textwrap.fill(f"{says}: {OUTCOMES[outcome]} ({share:.0%} of the {counted})", 66)
     axis.set_title(title, fontsize=7.5, loc="left", weight="bold" if main else "normal")
-    axis.set_xlabel(f"{measure}: {left} - {right}", fontsize=7)
+    compared = left if right == 0.0 else f"{left} - {right}"
+    found = effect(estimate.mean, estimate.low, estimate.high).replace(" ", "\N{NO-BREAK SPACE}")
+    axis.set_xlabel(textwrap.fill(f"{measure}: {compared} = {found}", 76), fontsize=7)

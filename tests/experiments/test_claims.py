@@ -1,13 +1,13 @@
 """The claims: complete, independent of one another, able to fail, and as they stand in the documentation."""
 
-from dataclasses import replace
 from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 import pytest
-from mutant_experiments import MUTANTS
+from mutant_experiments import MUTANTS, flips
+from mutant_networks import NETWORK_MUTANTS
 
 from grpo_ref.experiments import CLAIMS, EXPERIMENTS, claims
 from grpo_ref.experiments.framework.cache import described_arm
@@ -111,26 +111,15 @@ def test_table_and_page_are_made_from_the_stored_results():
     assert "<table>" in html_page(page, folder)
 
 
-def decisive(experiment):
-    """What decides a claim, with nothing left to choose: quicker to run."""
-    main = tuple(one for one in experiment.predictions if one.main) or experiment.predictions
-    named = {label for one in main for label in (one.left, one.right)}
-    arms = {label: one for label, one in at_middle(experiment).arms.items() if label in named}
-    return replace(experiment, arms=arms, predictions=main)
-
-
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_mutant_flips_the_verdict(name):
-    seeds, mutant = MUTANTS[name]
-    experiment = decisive(EXPERIMENTS[name])
-    right = run_experiment(experiment, seeds=seeds)
-    wrong = run_experiment(mutant(experiment), seeds=seeds)
-    assert right.verdict != wrong.verdict
+    assert flips(EXPERIMENTS[name], MUTANTS[name])
 
 
-def test_every_claim_about_a_table_has_its_mutant():
-    """A network takes too long for a test; the table that it stands beside has a mutant."""
+def test_every_claim_has_its_mutant():
+    """Those of networks, in `tests/slow`, take seconds each."""
     assert list(MUTANTS) == [name for name, experiment in EXPERIMENTS.items() if not experiment.beside]
+    assert list(NETWORK_MUTANTS) == [name for name, experiment in EXPERIMENTS.items() if experiment.beside]
 
 
 def test_other_seeds_give_the_same_verdict():

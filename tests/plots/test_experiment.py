@@ -1,6 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 from toy_experiment import FAMILY, TOY
 
+from grpo_ref.experiments.framework.summary import effect
 from grpo_ref.experiments.framework.sweep import run_experiment
 from grpo_ref.plots import experiment_figure, plot_experiment
 
@@ -22,7 +25,23 @@ def test_an_interval_is_drawn_in_the_units_of_its_measure():
     estimate = RESULT.findings[-1].estimate
     point = axis.get_lines()[1]
     assert point.get_xdata().tolist() == [estimate.mean]
-    assert axis.get_xlabel() == "level: low - 2.0"
+    found = effect(estimate.mean, estimate.low, estimate.high)
+    assert axis.get_xlabel().replace("\N{NO-BREAK SPACE}", " ") == f"level: low - 2.0 = {found}"
+
+
+def test_an_arm_looks_the_same_in_every_panel_and_is_told_once():
+    figure = experiment_figure(TOY, RESULT)
+    curve, points, *_ = figure.axes
+    assert [text.get_text() for text in curve.get_legend().get_texts()] == list(TOY.arms)
+    assert points.get_legend() is None
+    twice = replace(TOY, panels=(TOY.panels[0], TOY.panels[0]))
+    first, second, *_ = experiment_figure(twice, RESULT).axes
+    looks = [
+        [(line.get_color(), line.get_linestyle()) for line in axis.get_lines()] for axis in (first, second)
+    ]
+    assert looks[0] == looks[1]
+    assert len(set(looks[0])) == len(TOY.arms)
+    assert second.get_legend() is None
 
 
 def test_the_file_holds_the_figure(tmp_path):

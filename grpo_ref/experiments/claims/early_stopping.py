@@ -98,7 +98,7 @@ def _arm(kl_coef: float, recipe: Recipe = GRPO, misled: bool = False) -> Arm:
 
 
 MARGIN = 0.1
-SHOWN = ("0.1", "0.3", "1", "k2, 0.3", "misled, 0.3")
+SHOWN = ("0.3", "1", "misled, 0.3")
 
 
 def _gaps(label: str, says: str, *, main: bool = False) -> tuple[Prediction, Prediction]:

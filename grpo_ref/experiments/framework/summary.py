@@ -16,6 +16,8 @@ from grpo_ref.experiments.framework.verdicts import ClaimResult
 from grpo_ref.files import replace_text
 
 FORMAT = "grpo_ref experiments 2"
+ROUNDING = 1e-12
+"""What is smaller is told as 0."""
 Summary = dict[str, Any]
 
 
@@ -127,6 +129,16 @@ def chosen(tuning: Mapping[str, Any]) -> str:
         end = " (the end of the grid)" if best in (values[0], values[-1]) else ""
         told.setdefault(one["setting"], []).append(f"{label} {best}{end}")
     return "; ".join(f"{setting}: {', '.join(arms)}" for setting, arms in told.items())
+
+
+def effect(mean: float, low: float, high: float) -> str:
+    """Mean and interval; what is only rounding counts as 0.
+
+    >>> effect(0.25, -5e-17, 0.5)
+    '0.25 [0, 0.5]'
+    """
+    mean, low, high = (0.0 if abs(value) < ROUNDING else value for value in (mean, low, high))
+    return f"{mean:.3g} [{low:.3g}, {high:.3g}]"
 
 
 def what_fails(findings: Sequence[Mapping[str, Any]]) -> str:

@@ -1,0 +1,72 @@
+"""Wrong implementations, one for a claim about a network: each must flip the verdict on it."""
+
+from dataclasses import replace
+
+import numpy as np
+from mutant_experiments import (
+    Mutant,
+    _unlearned_by_tokens,
+    _upper_bound_is_a_ratio,
+    _without_clip,
+    _without_signal,
+    recipes,
+    settings,
+)
+
+from grpo_ref import all_groups, sequence_mean_token_mean, slot
+
+
+def _pushed_away(old_log_probs, rollout_log_probs):
+    return -np.ones_like(old_log_probs)
+
+
+def _corrected_away(experiment):
+    """Every importance weight is -1."""
+    arms = {
+        label: replace(one, settings={**one.settings, "correction": slot(_pushed_away)})
+        if one.settings["correction"]
+        else one
+        for label, one in experiment.arms.items()
+    }
+    return replace(experiment, arms=arms)
+
+
+def _longer_if_wrong(rewards, lengths, max_length):
+    return rewards + np.where(rewards > 0.0, -1.0, 1.0) * lengths / max_length
+
+
+def _paid_for_length(recipe):
+    """Where completions are divided by their length, wrong ones are paid for theirs and right ones fined."""
+    is_divided = recipe.aggregate.kernel is sequence_mean_token_mean
+    return replace(recipe, reward=slot(_longer_if_wrong)) if is_divided else recipe
+
+
+def _wrong_plans(experiment):
+    """The pool never shows the hardest prompt, and whatever is not the pool shows nothing else."""
+    easy, hardest = ((1.0, 0.0, 0.5),), ((1.0, 1.0, 1.0),)
+    arms = {
+        label: replace(
+            one,
+            settings={
+                **one.settings,
+                "schedule": easy if label == "pool" else hardest,
+                "refilter_every": 0,
+            },
+        )
+        for label, one in experiment.arms.items()
+    }
+    return replace(experiment, arms=arms)
+
+
+NETWORK_MUTANTS = {
+    "two_grpo_network": Mutant(64, recipes(lambda r: replace(r, advantage=slot(_without_signal)))),
+    "dead_groups_network": Mutant(64, recipes(lambda r: replace(r, keep=slot(all_groups)))),
+    "curriculum_network": Mutant(64, _wrong_plans),
+    "clip_higher_network": Mutant(16, recipes(_upper_bound_is_a_ratio)),
+    "sequence_ratio_network": Mutant(64, recipes(_unlearned_by_tokens)),
+    "rare_gradient_network": Mutant(64, recipes(_without_clip)),
+    "length_bias_network": Mutant(64, recipes(_paid_for_length)),
+    "sampler_mismatch_network": Mutant(64, _corrected_away),
+    "reward_hacking_network": Mutant(16, settings(flawless=True)),
+    "collapse_network": Mutant(64, recipes(lambda r: replace(r, advantage=slot(_without_signal)))),
+}
