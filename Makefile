@@ -5,7 +5,7 @@
 # make attack  search for hidden cases that catch wrong answers made by machine (an hour), for all exercises
 # make attack-sample   see on a sample whether the hidden cases still catch them
 # make docs   renew the tables of the documentation, the map of the house and the list of public names
-# make test-learning   train networks on every task that suits them, and see that they learn (minutes)
+# make test-learning   train networks on every task that suits them, and wrong implementations of the claims (minutes)
 # make site   build the site into build/site: pages, reference, recipes and notebooks   make test-site   test it
 # make page   build the programs of the course in the browser, for grpo-ref web; needs Node.js
 # make test-web   try the pages in Chromium   make verdicts-web   every collected wrong answer too (a quarter of an hour)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from mutant_experiments import (
     Mutant,
+    _prolonged,
     _unlearned_by_tokens,
     _upper_bound_is_a_ratio,
     _without_clip,
@@ -67,6 +68,7 @@ NETWORK_MUTANTS = {
     "rare_gradient_network": Mutant(64, recipes(_without_clip)),
     "length_bias_network": Mutant(64, recipes(_paid_for_length)),
     "sampler_mismatch_network": Mutant(64, _corrected_away),
+    "length_penalty_network": Mutant(64, recipes(_prolonged)),
     "reward_hacking_network": Mutant(16, settings(flawless=True)),
     "collapse_network": Mutant(64, recipes(lambda r: replace(r, advantage=slot(_without_signal)))),
 }

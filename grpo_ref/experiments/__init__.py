@@ -54,6 +54,7 @@ CLAIMS = (
     "process_rewards",
     "random_rewards",
     "length_penalty",
+    "length_penalty_network",
     # divergence
     "kl_estimators",
     "leave_one_out",

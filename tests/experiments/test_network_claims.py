@@ -6,8 +6,10 @@ from grpo_ref.experiments.claims import (
     collapse_network,
     curriculum_network,
     length_bias_network,
+    length_penalty_network,
     sampler_mismatch_network,
 )
+from grpo_ref.learning.held_out import held_out
 from grpo_ref.learning.rollout import draw
 
 SEED, MANY = 3, 6000
@@ -25,6 +27,17 @@ def test_expected_lengths_are_those_of_samples():
     length, right = batch.mask.sum(-1).ravel(), batch.rewards.ravel() == 1.0
     exact = length_bias_network.expected_lengths(task, task.start[1].weights[None])[0]
     np.testing.assert_allclose(exact, [length[right].mean(), length[~right].mean()], rtol=0.05)
+
+
+def test_expected_answers_and_lengths_are_those_of_samples_held_out():
+    one = length_penalty_network.drawn(SEED)
+    task, policy = one.start
+    batch = sampled((held_out(task), policy))
+    unseen = task.prompt_probs == 0.0
+    right, length = length_penalty_network.expected(one, policy.weights[None])[0][:, unseen].mean(-1)
+    np.testing.assert_allclose(right, batch.rewards.mean(), atol=0.02)
+    np.testing.assert_allclose(length, batch.mask.sum(-1).mean() / task.max_length, rtol=0.02)
+    assert 0.2 < unseen.mean() < 0.35
 
 
 def test_the_chance_to_be_right_is_the_share_of_samples():
