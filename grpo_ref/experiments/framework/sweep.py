@@ -15,8 +15,11 @@ from grpo_ref.parallel import each_done
 
 CHUNK = 32
 """Seeds that run together as one array: enough to be quick, few enough to share the work."""
-PER_TASK = 4
-"""Seeds that learn the same task of a family: more tasks tell more than more seeds of each."""
+PER_TASK, OF_A_NETWORK = 4, 2
+"""Seeds that learn the same task of a family, and where networks learn it, which takes long: more tasks tell
+more than more seeds of each."""
+TOGETHER = 8
+"""Pieces of work on the same task that one process does: the more, the less is drawn twice."""
 TUNING_TASKS, TUNING_BASE = 6, 500
 """How many pieces of work choose a setting, and their base seed, so that none of them is judged."""
 
@@ -36,7 +39,8 @@ def jobs_of(experiment: Experiment, *, seeds: int, seed: int = 0) -> list[Job]:
     """The work of an experiment in pieces: at most `CHUNK` seeds, or one task of its family.
 
     Piece c draws from the base seed 1000 seed + c, so the seeds of all arms are paired, and adding seeds
-    leaves the full pieces before them as they were. Every task of a family has `PER_TASK` seeds.
+    leaves the full pieces before them as they were. For every `PER_TASK` seeds there is a task of the family,
+    which networks learn with fewer.
     """
     size = PER_TASK if experiment.family else CHUNK
     firsts = range(0, seeds, size)
@@ -48,7 +52,11 @@ def jobs_of(experiment: Experiment, *, seeds: int, seed: int = 0) -> list[Job]:
 
 
 def _piece(experiment: Experiment, left: int) -> int:
-    return PER_TASK if experiment.family else min(CHUNK, left)
+    return _per_task(experiment) if experiment.family else min(CHUNK, left)
+
+
+def _per_task(experiment: Experiment) -> int:
+    return OF_A_NETWORK if experiment.beside else PER_TASK
 
 
 def tuning_jobs(experiment: Experiment, *, seed: int = 0) -> list[Job]:
@@ -61,7 +69,7 @@ def _tuning(experiment: Experiment, seed: int) -> dict[str, dict[Any, list[Job]]
     bases = [1000 * seed + TUNING_BASE + task for task in range(TUNING_TASKS)]
     return {
         label: {
-            value: [Job(experiment.name, label, one.at(value), PER_TASK, base) for base in bases]
+            value: [Job(experiment.name, label, one.at(value), _per_task(experiment), base) for base in bases]
             for value in one.tuning.values
         }
         for label, one in experiment.arms.items()
@@ -121,6 +129,9 @@ def sweep(
 ) -> Iterator[Job]:
     """Do the jobs that the cache lacks, and yield each one that is done, in the order in which they end.
 
+    Some arms of the same task are done by one process, which draws the task, and teaches a network to begin
+    with it, once for all of them.
+
     Args:
       jobs: what to do; those in the cache are yielded first.
       cache: where results go; a sweep that is stopped continues from it.
@@ -144,13 +155,26 @@ def sweep(
     if not missing:
         return
     require_writable(cache.folder)
-    for job, measures in each_done(_do, missing, workers=workers, scheduler=scheduler):
-        cache.put(job, measures)
-        yield job
+    for done in each_done(_do, _of_one_task(missing), workers=workers, scheduler=scheduler):
+        for job, measures in done:
+            cache.put(job, measures)
+            yield job
 
 
-def _do(job: Job) -> tuple[Job, Measures]:
-    return job, job.run()
+def _of_one_task(jobs: Sequence[Job]) -> list[list[Job]]:
+    """The jobs of an experiment that draw the same task, up to `TOGETHER` of them together."""
+    by_task: dict[tuple[str, int], list[Job]] = {}
+    for job in jobs:
+        by_task.setdefault((job.experiment, job.seed), []).append(job)
+    return [
+        of_task[first : first + TOGETHER]
+        for of_task in by_task.values()
+        for first in range(0, len(of_task), TOGETHER)
+    ]
+
+
+def _do(jobs: Sequence[Job]) -> list[tuple[Job, Measures]]:
+    return [(job, job.run()) for job in jobs]
 
 
 def collected(experiment: Experiment, cache: Cache, *, seeds: int, seed: int = 0) -> ClaimResult:

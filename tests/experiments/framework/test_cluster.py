@@ -23,7 +23,7 @@ def cluster(tmp_path):
 
 def test_sweep_survives_a_killed_worker(cluster, tmp_path):
     address, workers = cluster
-    jobs = [Job("squares", str(number), arm(slow_square, number=number), 2, 0) for number in range(24)]
+    jobs = [Job("squares", str(number), arm(slow_square, number=number), 2, number) for number in range(24)]
     done, processes, both = Counter(), set(), {float(worker.pid) for worker in workers}
     cache = Cache(tmp_path / "cache")
     for job in sweep(jobs, cache, scheduler=address):

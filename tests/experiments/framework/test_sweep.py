@@ -9,6 +9,7 @@ from grpo_ref.experiments.framework.experiment import Grid, arm
 from grpo_ref.experiments.framework.sweep import (
     CHUNK,
     PER_TASK,
+    TOGETHER,
     TUNING_TASKS,
     at_middle,
     collected,
@@ -40,6 +41,19 @@ def test_sweep_gives_what_running_here_gives_and_does_nothing_twice(tmp_path):
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.npz")}
     assert len(before) == len(jobs) == len(list(sweep(jobs, cache, workers=1)))
     assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.npz")}
+
+
+def test_some_arms_of_the_same_task_are_done_by_the_same_process(tmp_path, monkeypatch):
+    given = []
+
+    def noted(work, items, **_):
+        given.extend(items)
+        yield from map(work, items)
+
+    monkeypatch.setattr("grpo_ref.experiments.framework.sweep.each_done", noted)
+    assert len(list(sweep_all([FAMILY], Cache(tmp_path), seeds=2 * PER_TASK))) == sum(map(len, given))
+    assert all(len({job.seed for job in jobs}) == 1 and len(jobs) <= TOGETHER for jobs in given)
+    assert len(given) == TUNING_TASKS + 2  # six values of two arms, or two arms
 
 
 def test_of_a_family_tasks_are_counted_and_each_arm_is_at_its_best(tmp_path):
