@@ -87,11 +87,10 @@ EXPERIMENT = Experiment(
         Curves("entropy", "entropy (nats per token)"),
         Grid("right completions at the end (share)"),
     ),
-    remark="Whether the upper bound is 0.2 or 0.28 hardly matters here, for right answers or for entropy,"
-    " of which clip-higher keeps a little less on nearly all tasks. Without any clipping entropy falls"
-    " faster than with symmetric clipping, on every task. It falls as the sums are learned, whatever the"
-    " bounds. The trainings of the source are far longer, and what a wider bound does later in them is not"
-    " tested.",
+    remark="Whether the upper bound is 0.2 or 0.28 hardly matters here, for right answers or for entropy, of"
+    " which clip-higher keeps a little less on most tasks. Without any clipping entropy falls faster than"
+    " with symmetric clipping, on every task. It falls as the sums are learned, whatever the bounds. The"
+    " trainings of the source are far longer, and what a wider bound does later in them is not tested.",
     depends_on="what is asked about, the entropy that it keeps or the reward that it costs",
     chosen=f"{TRIED} The grid was then moved down, to have its best value inside.",
 )
