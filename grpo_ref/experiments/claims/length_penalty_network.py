@@ -224,7 +224,8 @@ EXPERIMENT = Experiment(
     " does: with the soft punishment between 0.04 fewer and 0.05 more are right. With the gradients of the"
     " fifth of the tokens with the highest entropy alone, completions become shorter as well, though nothing"
     " asks for it, and on average fewer are right, though not surely. In the table the soft punishment saved"
-    " less, 0.03 of the budget; there it cannot be seen how long a prompt needs.",
+    " less, 0.03 of the budget; there it cannot be seen how long a prompt needs. In tasks of others, which"
+    " were learned to the end, no right answers were lost, and 0.06 of the budget was saved.",
     depends_on="what is asked about, the length that it saves or the right answers that it might cost",
     chosen="The network's size and its imitation are those of length_bias_network. The length of the training"
     " and the grid of learning rates were chosen in trial runs, after which the grid was moved up, to have"
