@@ -33,11 +33,12 @@ RULE = (
     " and decides nothing beside what was measured."
 )
 FAMILIES = (
-    "The tasks: every difference is the mean of a few seeds on one task, and the interval is over tasks drawn"
-    " anew. Each arm is compared at its own best setting, chosen on other tasks of the family, unless its"
-    " setting is what is asked about. *Share* is the share of the tasks on which the difference has the"
-    " predicted sign, or lies within the margin where equality is predicted; *smallest* is the least"
-    " difference that the experiment could have shown."
+    "The tasks: every difference is the mean of four seeds on one task, of two where networks learn, and the"
+    " interval is over tasks drawn anew. Since all tasks of a claim have as many seeds, it is that of a"
+    " mixed model in which the effect differs at random from task to task. Each arm is compared at its own"
+    " best setting, chosen on other tasks of the family, unless its setting is what is asked about. *Share*"
+    " is the share of the tasks on which the difference has the predicted sign, or lies within the margin"
+    " where equality is predicted; *smallest* is the least difference that the experiment could have shown."
 )
 NUMBERS = (
     "The numbers: the intervals of one experiment hold together with 95 % confidence (Bonferroni). The"
