@@ -84,7 +84,7 @@ def _misjudged(experiment):
     return replace(experiment, arms=arms)
 
 
-def _without_clip(recipe):
+def without_clip(recipe):
     return (
         replace(recipe, surrogate=slot(importance_weighted)) if recipe.surrogate.kernel is clipped else recipe
     )
@@ -140,7 +140,7 @@ def settings(**fixed: Any) -> Callable[[Experiment], Experiment]:
     return changed
 
 
-def _without_signal(rewards):
+def without_signal(rewards):
     return 0.0 * rewards
 
 
@@ -149,7 +149,7 @@ def _spoiled_together(recipe):
     return replace(recipe, advantage=slot(_negated)) if both else recipe
 
 
-def _unlearned_by_tokens(recipe):
+def unlearned_by_tokens(recipe):
     return replace(recipe, advantage=slot(_negated)) if recipe.level is token_level else recipe
 
 
@@ -208,7 +208,7 @@ def _never_hard(experiment):
     return replace(experiment, arms=arms)
 
 
-def _upper_bound_is_a_ratio(recipe):
+def upper_bound_is_a_ratio(recipe):
     """A wider bound is read as the largest ratio, as in TRL's CISPO, and stops every token."""
     settings = recipe.surrogate.settings
     if settings["clip_high"] <= settings["clip_low"]:
@@ -250,7 +250,7 @@ def _only_length(rewards, lengths, max_length):
     return 0.0 * rewards + lengths / max_length
 
 
-def _prolonged(recipe):
+def prolonged(recipe):
     is_soft = recipe.reward.kernel is soft_overlong
     return replace(recipe, reward=slot(_only_length)) if is_soft else recipe
 
@@ -267,17 +267,17 @@ MUTANTS = {
     "group_mean": Mutant(16, settings(group_size=2)),
     "learned_critic": Mutant(16, _sum_for_the_mean),
     "group_size": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_negated)))),
-    "two_grpo": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_without_signal)))),
+    "two_grpo": Mutant(32, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
     "dead_groups": Mutant(32, recipes(lambda r: replace(r, keep=slot(all_groups)))),
     "std_division": Mutant(64, recipes(lambda r: replace(r, advantage=slot(_multiplied)))),
     "curriculum": Mutant(32, _never_hard),
     "batch_scaling": Mutant(16, recipes(_spoiled_together)),
     "larger_batches": Mutant(16, _scaled_against_its_sign),
-    "clip_higher": Mutant(16, recipes(_upper_bound_is_a_ratio)),
+    "clip_higher": Mutant(16, recipes(upper_bound_is_a_ratio)),
     "covariance_clip": Mutant(16, recipes(_all_held_back)),
-    "sequence_ratio": Mutant(32, recipes(_unlearned_by_tokens)),
+    "sequence_ratio": Mutant(32, recipes(unlearned_by_tokens)),
     "soft_clipping": Mutant(16, recipes(_without_range)),
-    "rare_tokens": Mutant(16, recipes(_without_clip)),
+    "rare_tokens": Mutant(16, recipes(without_clip)),
     "rare_gradient": Mutant(32, recipes(_bounds_in_percent)),
     "early_stop": Mutant(32, _stopped_after_one_step),
     "two_sided_clip": Mutant(24, recipes(_one_sided)),
@@ -298,7 +298,7 @@ MUTANTS = {
         ),
     ),
     "random_rewards": Mutant(32, settings(pays="right")),
-    "length_penalty": Mutant(16, recipes(_prolonged)),
+    "length_penalty": Mutant(16, recipes(prolonged)),
     "kl_estimators": Mutant(64, recipes(lambda r: replace(r, penalty=slot(no_penalty)))),
     "leave_one_out": Mutant(16, recipes(_divided)),
     "reward_hacking": Mutant(16, _misjudged),
@@ -307,8 +307,8 @@ MUTANTS = {
     "collapse": Mutant(32, settings(weights=(0.1, 0.0, 0.0))),
     "collapse_alarm": Mutant(16, settings(signals=("entropy", "distinct_bigrams"))),
     "temperature": Mutant(16, settings(temperature=1.0)),
-    "pass_at_k": Mutant(16, recipes(lambda r: replace(r, advantage=slot(_without_signal)))),
-    "positive_negative": Mutant(32, recipes(lambda r: replace(r, advantage=slot(_without_signal)))),
+    "pass_at_k": Mutant(16, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
+    "positive_negative": Mutant(32, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
     "entropy_law": Mutant(16, settings(law="H")),
     "ref_refresh": Mutant(16, recipes(lambda r: replace(r, kl_coef=0.0))),
     "kl_optimum": Mutant(16, recipes(_other_direction)),

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 from mutant_experiments import (
     Mutant,
-    _prolonged,
-    _unlearned_by_tokens,
-    _upper_bound_is_a_ratio,
-    _without_clip,
-    _without_signal,
+    prolonged,
     recipes,
     settings,
+    unlearned_by_tokens,
+    upper_bound_is_a_ratio,
+    without_clip,
+    without_signal,
 )
 
 from grpo_ref import all_groups, sequence_mean_token_mean, slot
@@ -60,15 +60,15 @@ def _wrong_plans(experiment):
 
 
 NETWORK_MUTANTS = {
-    "two_grpo_network": Mutant(64, recipes(lambda r: replace(r, advantage=slot(_without_signal)))),
+    "two_grpo_network": Mutant(64, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
     "dead_groups_network": Mutant(64, recipes(lambda r: replace(r, keep=slot(all_groups)))),
     "curriculum_network": Mutant(64, _wrong_plans),
-    "clip_higher_network": Mutant(16, recipes(_upper_bound_is_a_ratio)),
-    "sequence_ratio_network": Mutant(64, recipes(_unlearned_by_tokens)),
-    "rare_gradient_network": Mutant(64, recipes(_without_clip)),
+    "clip_higher_network": Mutant(16, recipes(upper_bound_is_a_ratio)),
+    "sequence_ratio_network": Mutant(64, recipes(unlearned_by_tokens)),
+    "rare_gradient_network": Mutant(64, recipes(without_clip)),
     "length_bias_network": Mutant(64, recipes(_paid_for_length)),
     "sampler_mismatch_network": Mutant(64, _corrected_away),
-    "length_penalty_network": Mutant(64, recipes(_prolonged)),
+    "length_penalty_network": Mutant(64, recipes(prolonged)),
     "reward_hacking_network": Mutant(16, settings(flawless=True)),
-    "collapse_network": Mutant(64, recipes(lambda r: replace(r, advantage=slot(_without_signal)))),
+    "collapse_network": Mutant(64, recipes(lambda r: replace(r, advantage=slot(without_signal)))),
 }
