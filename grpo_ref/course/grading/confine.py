@@ -1,13 +1,15 @@
 """What the system can keep a student's process from: files, the network, other processes.
 
-Two mechanisms of Linux are tried, and neither needs to be installed or to run as root: Landlock (since 5.13)
-refuses files, TCP and signals to a process that asked for it, and namespaces show it no network and no other
-processes. Where there is neither, as on macOS, only the limits on time and memory are left. This file is read
-by the student's process too and imports nothing but the standard library.
+Three mechanisms of Linux are tried, and none needs to be installed or to run as root: Landlock (since 5.13)
+refuses files, TCP and signals to a process that asked for it, namespaces show it no network and no other
+processes, and a filter of system calls refuses it further processes. Where there is none of them, as on
+macOS, only the limits on time and memory are left. This file is read by the student's process too and imports
+nothing but the standard library.
 """
 
 import contextlib
 import ctypes
+import errno
 import os
 import resource
 import struct
@@ -28,6 +30,16 @@ SINCE_NETWORK, SINCE_SIGNALS = 4, 6
 """Versions of Landlock that also refuse TCP, and signals to other processes."""
 TCP, SCOPES = 3, 3
 NO_NEW_PRIVILEGES, DEATH_SIGNAL, KILL = 38, 1, 9
+SECCOMP, FILTER, ALLOW, ERROR = 22, 2, 0x7FFF0000, 0x00050000
+LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
+"""Instructions of a filter of system calls: load a word of the call, three comparisons with it, return."""
+NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16
+"""Where in the call these words are."""
+CLONE3, A_THREAD, OTHER_NUMBERING = 435, 0x10000, 0x40000000
+CALLS = {"x86_64": (0xC000003E, 56, (57, 58)), "aarch64": (0xC00000B7, 220, ())}
+"""Machine -> its mark in a call, the number of clone, and those of fork and vfork."""
+Instruction = tuple[int, int, int, int]
+"""Its code, how many instructions to leave out if a comparison holds, and if not, and its operand."""
 NEW_USER, NEW_PROCESSES, NEW_NETWORK, NEW_IPC = 0x10000000, 0x20000000, 0x40000000, 0x08000000
 LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 LARGEST_FILE = 64 * 1024**2
@@ -59,11 +71,40 @@ def end_with_parent() -> None:
 
 
 def limit(memory: int) -> None:
-    """Limit memory and the size of a file; no core dump, and no further processes except for root."""
-    limits = {"AS": memory, "FSIZE": LARGEST_FILE, "CORE": 0, "NPROC": 0}
+    """Limit memory and the size of a file; no core dump, and no further processes."""
+    limits = {"AS": memory, "FSIZE": LARGEST_FILE, "CORE": 0}
+    if not forbid_children():
+        limits["NPROC"] = 0
     for name, most in limits.items():
         with contextlib.suppress(ValueError, OSError):
             resource.setrlimit(getattr(resource, f"RLIMIT_{name}"), (most, most))
+
+
+def forbid_children() -> bool:
+    """Refuse this process further processes, not threads; whether the system can.
+
+    RLIMIT_NPROC does not count for root, as whom containers like to grade. There, a file that forks for ever
+    would keep the machine so busy that it took long to end it.
+    """
+    if not sys.platform.startswith("linux") or os.uname().machine not in CALLS:
+        return False
+    mark, clone, forks = CALLS[os.uname().machine]
+    refuse, unknown = ERROR | errno.EAGAIN, ERROR | errno.ENOSYS
+    filters = [
+        _unless(ARCHITECTURE, EQUAL, mark, refuse),
+        _if(NUMBER, AT_LEAST, OTHER_NUMBERING, refuse),
+        *(_if(NUMBER, EQUAL, number, refuse) for number in forks),
+        _if(NUMBER, EQUAL, CLONE3, unknown),  # its flags cannot be seen here; a library then takes clone
+        [(LOAD, 0, 0, NUMBER), (EQUAL, 0, 3, clone)],
+        _unless(FIRST_ARGUMENT, ANY_BIT, A_THREAD, refuse),
+        [(RETURN, 0, 0, ALLOW)],
+    ]
+    instructions = [instruction for part in filters for instruction in part]
+    program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *each) for each in instructions))
+    given = struct.pack("HxxxxxxN", len(instructions), ctypes.addressof(program))
+    libc = _libc()
+    libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
+    return bool(libc.prctl(SECCOMP, FILTER, given, 0, 0) == 0)
 
 
 def shut_in(readable: Iterable[str], writable: str, hidden: Iterable[str]) -> int:
@@ -118,6 +159,16 @@ def sentence(version: int, apart: bool) -> str:
 
 def _listed(names: list[str]) -> str:
     return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+
+
+def _if(place: int, compare: int, word: int, result: int) -> list[Instruction]:
+    """Return the result if the word at this place of the call is so."""
+    return [(LOAD, 0, 0, place), (compare, 0, 1, word), (RETURN, 0, 0, result)]
+
+
+def _unless(place: int, compare: int, word: int, result: int) -> list[Instruction]:
+    """Return the result if it is not so."""
+    return [(LOAD, 0, 0, place), (compare, 1, 0, word), (RETURN, 0, 0, result)]
 
 
 @cache
