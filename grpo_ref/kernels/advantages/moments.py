@@ -46,7 +46,7 @@ def divisor(std: Array, eps: float) -> Array:
 def zero_if_equal(rewards: Array, advantages: Array) -> Array:
     """Exact zeros where a group agrees: the mean of equal numbers can be off by one rounding."""
     xp = array_namespace(rewards)
-    equal = xp.max(rewards, axis=MEMBERS, keepdims=True) == xp.min(rewards, axis=MEMBERS, keepdims=True)
+    equal = xp.all(rewards == rewards[..., :1], axis=MEMBERS, keepdims=True)
     return xp.where(equal, 0.0, advantages)
 
 
