@@ -133,21 +133,32 @@ def first_catchers() -> str:
 
 def speed() -> str:
     """How long the same work takes elsewhere, relative to ours in the same round."""
-    logits = _measured("logits")["seconds"]
-    training = {name: case["ms_an_update"] for name, case in _measured("training")["cases"].items()}
-    whole = {
-        f"{name}, 300 updates as a process": case for name, case in _measured("processes")["training"].items()
-    }
-    rows = [
-        (
-            work,
-            _median(next(iter(sides.values())), unit),
-            *(_relative(sides, names) for names in LIBRARIES.values()),
-        )
-        for part, unit in ((logits, "s"), (training, "ms"), (whole, "s"))
-        for work, sides in part.items()
-    ]
+    rows = []
+    for work, sides, unit in _works():
+        ours = next(iter(sides.values()))
+        relative = (_relative(sides, names, ours) for names in LIBRARIES.values())
+        rows.append((work, _median(ours, unit), *relative))
     return table(("work", "ours", *LIBRARIES), rows)
+
+
+def compiled() -> str:
+    """The same relative to ours with compiled loops, where there are any."""
+    rows = []
+    for work, sides, unit in _works():
+        if (ours := sides.get(COMPILED)) is not None:
+            relative = (_relative(sides, names, ours) for names in LIBRARIES.values())
+            rows.append((work, _median(ours, unit), *relative))
+    return table(("work", "ours with compiled loops", *LIBRARIES), rows)
+
+
+def _works() -> Iterable[tuple[str, dict[str, list[float]], str]]:
+    """What is done, how long each side takes for it, and in which unit."""
+    for work, sides in _measured("logits")["seconds"].items():
+        yield work, sides, "s"
+    for work, case in _measured("training")["cases"].items():
+        yield work, case["ms_an_update"], "ms"
+    for work, sides in _measured("processes")["training"].items():
+        yield f"{work}, 300 updates as a process", sides, "s"
 
 
 LIBRARIES = {
@@ -156,11 +167,12 @@ LIBRARIES = {
     "JAX jit": ("JAX jit", "JAX inverse CDF", "JAX categorical"),
 }
 """The forms of each library that are timed; the best of them counts."""
+COMPILED = "ours, compiled"
 
 
-def _relative(sides: dict[str, list[float]], names: tuple[str, ...]) -> str:
+def _relative(sides: dict[str, list[float]], names: tuple[str, ...], ours: list[float]) -> str:
     """Median of the rounds' ratios and their range, of the form with the least median."""
-    ours, forms = next(iter(sides.values())), [sides[name] for name in names if name in sides]
+    forms = [sides[name] for name in names if name in sides]
     if not forms:
         return ""
     best = min(forms, key=median)
@@ -215,6 +227,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
         attacks,
         first_catchers,
         speed,
+        compiled,
         commands,
         growth,
     )

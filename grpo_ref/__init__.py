@@ -186,7 +186,7 @@ Run folders: what a training run was, how it went, and all that is needed to con
   RunFolder  One folder on disk; every method names the file at fault in its error.
   RunError   A folder is no run of ours, is damaged, or holds another run; nothing was written.
 
-The fast loop: many seeds, the usual recipes, few metrics, on tables with the vocabulary's axis first.   (grpo_ref.fast.many_seeds)
+The fast loop: many seeds, the usual recipes, few metrics.   (grpo_ref.fast.many_seeds)
   train_many  The same as the plain loop for the usual recipes, several times faster: same random numbers and curves.
 
 Diversity: keeping the best of many completions, and noticing when a policy has only one left.   (grpo_ref.kernels.diversity)

@@ -32,6 +32,7 @@ from grpo_ref.validation import (
     check_arrays,
     check_others,
     check_recipe,
+    check_reference,
     check_shapes,
     check_term,
     check_values,
@@ -120,10 +121,7 @@ def policy_loss(
     keep_freed_memory()
     check_recipe(recipe)
     wanted = _wanted(metrics, reference=ref_log_probs is not None)
-    if ref_log_probs is None and recipe.kl_coef != 0.0:
-        raise ValueError(
-            f"ref_log_probs: this recipe has kl_coef={recipe.kl_coef} and needs a reference policy"
-        )
+    check_reference(recipe, ref_log_probs)
     batch = batch_of(
         log_probs,
         advantages,

@@ -43,6 +43,14 @@ def check_others(names: Iterable[str]) -> None:
             raise TypeError(f"policy_loss has no argument {name!r}; {told}")
 
 
+def check_reference(recipe: Recipe, ref_log_probs: Array | None) -> None:
+    """Raise a ValueError if the recipe has a penalty and no reference was given."""
+    if ref_log_probs is None and recipe.kl_coef != 0.0:
+        raise ValueError(
+            f"ref_log_probs: this recipe has kl_coef={recipe.kl_coef} and needs a reference policy"
+        )
+
+
 def check_arrays(**arrays: object) -> None:
     """Raise a TypeError with the arguments' names unless all are arrays, and of one library."""
     libraries: dict[str, list[str]] = {}

@@ -20,11 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grpo_ref.arrays import Floats, Integers, array_namespace, keep_freed_memory, to_host
+from grpo_ref.fast.forms import compiled_forms
 from grpo_ref.fast.logits_device import rows_of, write_gradient
 from grpo_ref.fast.logits_rows import Logits, Rows, check_logits, share
 from grpo_ref.fast.logits_tokens import Tokens, is_local
+from grpo_ref.fast.usual import usual_loss
 from grpo_ref.loss import PolicyLoss
 from grpo_ref.recipes import Recipe
+from grpo_ref.validation import check_recipe
 
 
 class LogitsLoss(NamedTuple):
@@ -91,6 +94,7 @@ def policy_loss_from_logits(
     metrics: Collection[str] | None = None,
     out: Logits | None = None,
     threads: int = 2,
+    compiled: bool = False,
     **others: Floats | None,
 ) -> LogitsLoss:
     """The loss of a recipe and its gradient with respect to the logits, for networks with large vocabularies.
@@ -108,6 +112,9 @@ def policy_loss_from_logits(
       out: where the gradient goes, of the logits' shape and precision; `out=logits` overwrites them and needs
         no further memory. After an error it is as it was or holds NaN, never something between.
       threads: how many work at once; a GPU has its own.
+      compiled: what is done for each token with a loop that Numba compiles, for recipes with the `clipped`
+        surrogate by tokens and `k3`; with a short vocabulary that is half of the work. The metrics take their
+        time all the same.
       others: old_log_probs, ref_log_probs, rollout_log_probs and what else `policy_loss` takes, of the
         tokens' shape.
 
@@ -116,7 +123,8 @@ def policy_loss_from_logits(
 
     Raises:
       ValueError: if shapes or precisions do not fit, or a live row has NaN, +inf, or nothing but -inf, or its
-        token is banned.
+        token is banned, or the loop that is to be compiled cannot do what the recipe says.
+      ImportError: if it is to be compiled and Numba is not installed.
 
     >>> from grpo_ref.recipes import DR_GRPO
     >>> logits, tokens = np.zeros((1, 2, 4)), np.array([[1, 3]])
@@ -124,6 +132,7 @@ def policy_loss_from_logits(
     >>> result.gradient[0].tolist()
     [[0.125, -0.375, 0.125, 0.125], [0.0, 0.0, 0.0, 0.0]]
     """
+    kind = _compiled(recipe, logits) if compiled else Tokens
     if array_namespace(logits, tokens, mask) is not np:
         check_logits(logits, tokens, mask, out, temperature)
         batch = Tokens.of(
@@ -133,10 +142,10 @@ def policy_loss_from_logits(
     keep_freed_memory()
     out = np.empty(logits.shape, logits.dtype) if out is None else out
     work = Rows.of(logits, tokens, mask, out, temperature)
-    batch = Tokens.of(tokens, advantages, mask, others, recipe=recipe, max_length=max_length, metrics=metrics)
-    if work.in_place:
+    batch = kind.of(tokens, advantages, mask, others, recipe=recipe, max_length=max_length, metrics=metrics)
+    if work.in_place or compiled:
         batch.require_fields()  # what the recipe lacks is said while the logits are still there
-    passes = _one_pass if is_local(recipe) and not work.is_short else _two_passes
+    passes = _one_pass if compiled or (is_local(recipe) and not work.is_short) else _two_passes
     try:
         result = passes(work, batch, threads)
     except BaseException:
@@ -144,6 +153,20 @@ def policy_loss_from_logits(
         raise
     work.out[~work.live] = 0.0
     return LogitsLoss(float(result.loss), work.out.reshape(logits.shape), result.metrics)
+
+
+def _compiled(recipe: Recipe, logits: Logits) -> type[Tokens]:
+    """The form of `Tokens` with a compiled loop, if it can do what the recipe says."""
+    if not isinstance(logits, np.ndarray):
+        raise ValueError("compiled: expected NumPy arrays; on another device leave it out")
+    check_recipe(recipe)
+    for name, is_usual in usual_loss(recipe).items():
+        if not is_usual:
+            raise ValueError(
+                f"{name}: the compiled loop cannot do {recipe.parts()[name]}; leave compiled out"
+            )
+    kind: type[Tokens] = compiled_forms().CompiledTokens
+    return kind
 
 
 def _one_pass(work: Rows, batch: Tokens, threads: int) -> PolicyLoss:

@@ -42,13 +42,20 @@ def why_not(task: Task, recipe: Recipe, config: TrainConfig, state: TrainState |
 
 
 def _usual_parts(recipe: Recipe) -> dict[str, bool]:
-    """Which parts of the recipe this loop knows."""
-    plain_k3 = recipe.penalty.kernel is k3 and not recipe.penalty.settings
-    return {
+    """Which parts of the recipe the fast loop knows."""
+    before_the_loss = {
         "keep": recipe.keep.kernel is all_groups,
         "admit": recipe.admit.kernel is all_completions,
         "reward": "states" not in recipe.reward.reads,
         "advantage": not {"states", "step_rewards"} & {*recipe.advantage.reads},
+    }
+    return before_the_loss | usual_loss(recipe)
+
+
+def usual_loss(recipe: Recipe) -> dict[str, bool]:
+    """Which parts of the recipe's loss are the clipped surrogate by tokens, and k3, without anything else."""
+    plain_k3 = recipe.penalty.kernel is k3 and not recipe.penalty.settings
+    return {
         "level": recipe.level is token_level,
         "surrogate": recipe.surrogate.kernel is clipped,
         "penalty": recipe.kl_coef == 0.0 or plain_k3,
@@ -56,6 +63,17 @@ def _usual_parts(recipe: Recipe) -> dict[str, bool]:
         "penalty_aggregate": recipe.kl_coef == 0.0 or recipe.penalty_aggregate is None,
         "log_ratio_limits": recipe.log_ratio_limits == (-math.inf, math.inf),
     }
+
+
+def clip_bounds(recipe: Recipe) -> tuple[float, float]:
+    """The ratios beyond which the recipe's `clipped` surrogate holds a token, 1 - clip_low and 1 + clip_high.
+
+    >>> from grpo_ref.recipes import DAPO, GRPO
+    >>> clip_bounds(GRPO), clip_bounds(DAPO)
+    ((0.8, 1.2), (0.8, 1.28))
+    """
+    settings = {"clip_low": 0.2, "clip_high": 0.2} | recipe.surrogate.settings
+    return 1.0 - settings["clip_low"], 1.0 + settings["clip_high"]
 
 
 def checked_metrics(

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from grpo_ref.arrays import Floats, Integers
+from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.learning.config import TrainConfig
-from grpo_ref.learning.rollout import draw_prompts
+from grpo_ref.learning.rollout import draw_prompts, prompt_edges
 from grpo_ref.learning.tasks.task import END, Task
 
 
@@ -32,7 +32,8 @@ def back(array: Any) -> Any:
 class Walk:
     """The automaton of a task for some runs, and room for a batch of their completions, (T, S, P, G)."""
 
-    def __init__(self, task: Task, config: TrainConfig, runs: int, dtype: DTypeLike) -> None:
+    def __init__(self, task: Task, config: TrainConfig, prompt_probs: Floats, dtype: DTypeLike) -> None:
+        self.edges, runs = prompt_edges(prompt_probs), len(prompt_probs)
         states, vocabulary = task.transitions.shape
         batch = (task.max_length, runs, config.prompts, config.group_size)
         self.task, self.rows = task, runs * states
@@ -51,18 +52,23 @@ class Walk:
         self.state, self.move = np.empty((2, *batch[1:]), np.int64)
         self.probe, self.below = np.empty(batch[1:], dtype), np.empty(batch[1:], np.bool_)
 
-    def draw(self, probs: Floats, generators: list[np.random.Generator], prompt_probs: Floats) -> Any:
+    def draw(self, probs: Floats, generators: list[np.random.Generator]) -> Any:
         """A batch with its rewards; the random numbers are those of `rollout.draw`."""
         for generator, numbers in zip(generators, self.numbers, strict=True):
             generator.random(out=numbers)
+        prompts = draw_prompts(self.edges, self.numbers[..., 0])
+        return self.judged(prompts, *self.completions(probs, prompts))
+
+    def completions(self, probs: Floats, prompts: Integers) -> tuple[Integers, Bools, Bools]:
+        """Tokens and mask (S, P, G, T), and which completions (S, P, G) have ended."""
         uniforms = self.numbers[..., 1:].reshape(*back(self.uniforms).shape)
         np.copyto(self.uniforms, front(uniforms), casting="same_kind")
         below: Any = 0.0
         for row, token_probs in zip(self.cumulative, probs[:-1], strict=False):
             below = np.add(below, token_probs, out=row)  # from the last token on, rows stay infinite
-        prompts = draw_prompts(prompt_probs, self.numbers[..., 0])
         self.walk(self.task.starts[prompts])
-        return self.judged(prompts)
+        tokens, mask = self.token_of.take(self.entries), self.entries != self.finished
+        return back(tokens), back(mask), self.state == self.finished
 
     def walk(self, starts: Integers) -> None:
         """From state to state; by bisection, the entry moves from token 0 to the one that is drawn."""
@@ -76,11 +82,10 @@ class Walk:
                 np.add(entry, self.move, out=entry)
             self.following.take(entry, out=self.state, mode="clip")
 
-    def judged(self, prompts: Integers) -> Any:
+    def judged(self, prompts: Integers, tokens: Integers, mask: Bools, ended: Bools) -> Any:
         """What the slots of a recipe may read: `Completions` without the states."""
-        tokens, mask = back(self.token_of.take(self.entries)), back(self.entries != self.finished)
         components = self.task.verify(prompts, tokens, mask)
         rewards = sum(components[..., k] * weight for k, weight in enumerate(self.task.weights))
-        seen = {"prompts": prompts, "tokens": tokens, "mask": mask, "ended": self.state == self.finished}
+        seen = {"prompts": prompts, "tokens": tokens, "mask": mask, "ended": ended}
         judged = {"components": components, "rewards": rewards, "weights": self.task.weights}
         return SimpleNamespace(**seen, **judged, max_length=self.task.max_length)

@@ -1,5 +1,6 @@
 """Rollout: walk the task's automaton with the policy, all runs, prompts and group members at once."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -113,22 +114,34 @@ def _token_array(xp: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     return xp.moveaxis(xp.zeros((length, *others), dtype=dtype), 0, -1)
 
 
-def draw_prompts(prompt_probs: Floats, uniforms: Floats) -> Integers:
-    """Prompts in their proportions, one per uniform number.
+def prompt_edges(prompt_probs: Floats) -> Floats:
+    """The distribution function of the prompts, infinite from the last possible one on.
 
     Args:
       prompt_probs: (..., Q) how often each prompt is drawn; each row sums to 1.
+
+    Returns:
+      (..., Q) below which uniform numbers prompt q or one before it is drawn.
+    """
+    xp = array_namespace(prompt_probs)
+    count = prompt_probs.shape[-1]
+    last = count - 1 - xp.argmax(prompt_probs[..., ::-1] > 0.0, axis=-1)
+    edges: Floats = xp.where(xp.arange(count) < last[..., None], prompt_probs.cumsum(-1), math.inf)
+    return edges
+
+
+def draw_prompts(edges: Floats, uniforms: Floats) -> Integers:
+    """Prompts in their proportions, one per uniform number.
+
+    Args:
+      edges: (..., Q) as `prompt_edges` gives them.
       uniforms: (..., P) numbers in [0, 1).
 
     Returns:
       (..., P) prompt indices.
     """
-    xp = array_namespace(prompt_probs, uniforms)
-    cumulative = prompt_probs.cumsum(-1)
-    last = prompt_probs.shape[-1] - 1 - xp.argmax(prompt_probs[..., ::-1] > 0.0, axis=-1)
-    drawn: Integers = (cumulative[..., None, :] <= uniforms[..., None]).sum(-1)
-    bounded: Integers = xp.minimum(drawn, last[..., None])
-    return bounded
+    drawn: Integers = (edges[..., None, :] <= uniforms[..., None]).sum(-1)
+    return drawn
 
 
 def draw(
@@ -162,7 +175,7 @@ def draw(
     )
     numbers = to_device(numbers, array_namespace(prompt_probs))
     uniforms = numbers[..., 1:].reshape(len(generators), prompts, group_size, task.max_length)
-    drawn = draw_prompts(prompt_probs, numbers[..., 0])
+    drawn = draw_prompts(prompt_edges(prompt_probs), numbers[..., 0])
     return act(task, actor.chooser(task, drawn, group_size), drawn, uniforms)
 
 

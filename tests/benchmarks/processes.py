@@ -40,6 +40,8 @@ SIDES = {
     OURS: "for update in train_many(task, GRPO, config, dtype='float32'): pass",
     "train": "for update in train(task, GRPO, config): pass",
 }
+COMPILED = "ours, compiled"
+LOOPS = "for update in train_many(task, GRPO, config, dtype='float32', compiled=True): pass"
 CHOSEN = ("PyTorch, 1 thread", "JAX inverse CDF")
 """The faster form of each library on a busy machine; `training.py` has them all."""
 PEER = "from training_peers import PEERS; PEERS[{peer!r}][1](task, config)()"
@@ -117,7 +119,8 @@ def measure_training(folder: Path, updates: int, rounds: int) -> Figures:
     """Each side of each case in processes of its own, and its time relative to ours of the same round."""
     print("  " + ", ".join(f"{name} {version}" for name, version in versions(PEERS).items()))
     peers = [name for name in CHOSEN if importlib.util.find_spec(PEERS[name][0])]
-    bodies = SIDES | {peer: PEER.format(peer=peer) for peer in peers}
+    loops = {COMPILED: LOOPS} if importlib.util.find_spec("numba") else {}
+    bodies = SIDES | loops | {peer: PEER.format(peer=peer) for peer in peers}
     for body in bodies.values():  # so that all modules are compiled
         run(trainer(1, 1, 1, body), HERE, folder / "compiled")
     figures: Figures = {}

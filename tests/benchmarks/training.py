@@ -2,9 +2,9 @@
 
 Given the same uniform numbers, all sides have the same rewards and end with the same policies (to 1e-6, in
 float64); that is checked before anything is timed. Ours is `train_many`; `train`, which also computes the
-metrics of every update, stands beside it. Timed, the peers compute in float32, each with random numbers of
-its own. A peer that is not installed is left out, and that is said (extra
-`bench`).
+metrics of every update, stands beside it, and so does the form with loops that Numba compiles (extra
+`compiled`). Timed, the peers compute in float32, each with random numbers of its own. A peer that is not
+installed is left out, and that is said (extra `bench`).
 """
 
 import argparse
@@ -36,13 +36,15 @@ CASES = {
     "1 seed, 4 epochs": (1, 4),
 }
 TARGETS = {
-    100: {"PyTorch": 6.0, "JAX": 2.0},
-    1: {"PyTorch": 4.0},
+    100: {"PyTorch": 4.0, "JAX": 1.0},
+    1: {"PyTorch": 5.0},
 }
-"""Seeds -> how many times faster than the best form of a library ours should be."""
+"""Seeds -> how many times faster than the best form of a library the fastest of ours should be."""
 FULL, CHECKED, LOOP_UPDATES = 300, 20, 3
 """Updates of a whole training run, of the check, and of the timed plain loop."""
 OURS, DOUBLE, READABLE, LOOP = "ours, float32", "ours, float64", "train", "plain loop"
+COMPILED, THREADS = "ours, compiled", 2
+HAS_NUMBA = importlib.util.find_spec("numba") is not None
 Actions = dict[str, Callable[[], Any]]
 
 
@@ -98,6 +100,9 @@ def check_all(task: Task) -> None:
         more, theirs = ours(task, replace(config, seeds=8))
         np.testing.assert_array_equal(more[:3], curves)
         np.testing.assert_array_equal(theirs[:3], logits)
+        if HAS_NUMBA:
+            for found, expected in zip(ours(task, config, compiled=True), (curves, logits), strict=True):
+                np.testing.assert_array_equal(found, expected)
         for prepare in installed().values():
             check(prepare(task, config, uniforms(task, config))(), curves, logits)
         if epochs == 1:
@@ -120,21 +125,26 @@ def check_own_numbers(task: Task, epochs: int) -> None:
         np.testing.assert_allclose(np.mean(prepare(task, config)()[0]), reward, rtol=0, atol=0.05)
 
 
-def ours(task: Task, config: TrainConfig) -> tuple[np.ndarray, np.ndarray]:
+def ours(task: Task, config: TrainConfig, *, compiled: bool = False) -> tuple[np.ndarray, np.ndarray]:
     """Rewards (S, updates) and logits (S, N, V) of our side."""
     rewards = []
-    for update in train_many(task, GRPO, config):
+    for update in train_many(task, GRPO, config, compiled=compiled):
         rewards.append(update.metrics["reward"])
     return np.stack(rewards, -1), update.state.params
 
 
 def our_actions(task: Task, config: TrainConfig) -> Actions:
     """Our sides, to be timed."""
-    return {
+    actions: Actions = {
         OURS: lambda: last_of(train_many(task, GRPO, config, dtype=np.float32)),
         DOUBLE: lambda: last_of(train_many(task, GRPO, config)),
         READABLE: lambda: last_of(train(task, GRPO, config)),
     }
+    threads = min(THREADS, config.seeds)
+    loops = {"dtype": np.float32, "threads": threads, "compiled": True}
+    if HAS_NUMBA:
+        actions[COMPILED] = lambda: last_of(train_many(task, GRPO, config, **loops))
+    return actions
 
 
 def uniforms(task: Task, config: TrainConfig) -> np.ndarray:
@@ -160,7 +170,9 @@ def compare(task: Task, name: str, updates: int, rounds: int) -> dict[str, Any]:
     factors = {side: 1e3 / updates for side in actions} | {LOOP: 1e3 * seeds / LOOP_UPDATES}
     cost = {side: [factors[side] * value for value in values] for side, values in seconds.items()}
     compiling = {
-        side: first[side] - statistics.median(seconds[side]) for side in first if side.startswith("JAX")
+        side: first[side] - statistics.median(seconds[side])
+        for side in first
+        if side.startswith("JAX") or side == COMPILED
     }
     print_case(name, seeds, cost, compiling)
     return {"ms_an_update": cost, "compile_seconds": compiling}
@@ -181,19 +193,21 @@ def print_case(name: str, seeds: int, cost: dict[str, list[float]], compiling: d
         whole = FULL * statistics.median(values) / 1e3
         print(f"    {side:20} {spread(values):30} {spread(ratios[side], 2):22} x {whole:9.3f} s", end="")
         print(f"   compile {compiling[side]:.1f} s" if side in compiling else "")
+    best = COMPILED if HAS_NUMBA else OURS
     for library, target in TARGETS[seeds].items():
         forms = [side for side in cost if side.startswith(library)]
         if forms:
-            reached = min(lowest(ratios[side], cost[side], cost[OURS]) for side in forms)
+            reached = min(lowest(cost[side], cost[best]) for side in forms)
             verdict = "met" if reached >= target else "NOT met"
-            print(f"    at least {target:.0f} times faster than the best {library}: {reached:.2f}, {verdict}")
+            print(f"    {best}: at least {target:.0f} x the best {library}: {reached:.2f}, {verdict}")
 
 
-def lowest(ratios: list[float], theirs: list[float], mine: list[float]) -> float:
+def lowest(theirs: list[float], mine: list[float]) -> float:
     """The median of the ratios or the ratio of the best rounds, whichever is lower: on a busy machine a
     peer's threads may stall, which is nobody's merit.
     """
-    return min(statistics.median(ratios), min(theirs) / min(mine))
+    ratios = np.divide(theirs, mine)
+    return min(float(np.median(ratios)), min(theirs) / min(mine))
 
 
 def print_alone(updates: int, rounds: int) -> dict[str, list[float]]:
@@ -236,7 +250,9 @@ def draw(figures: dict[str, dict[str, list[float]]], path: Path) -> None:
     from matplotlib import ticker
 
     sides = [
-        side for side in [READABLE, *installed(), LOOP] if any(side in cost for cost in figures.values())
+        side
+        for side in [COMPILED, READABLE, *installed(), LOOP]
+        if any(side in cost for cost in figures.values())
     ]
     figure, axes = plt.subplots(figsize=(9, 1.1 * len(figures) + 1.5), layout="constrained")
     height = 0.8 / len(sides)

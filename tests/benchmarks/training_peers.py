@@ -41,7 +41,7 @@ def tenths(xp: Any, right: Any, tokens: Any, mask: Any) -> Any:
 
 def answers_of(task: Task) -> np.ndarray:
     """(Q, T) the right tokens of each prompt, -1 after the end, as the verifier has them."""
-    return np.asarray(task.verify.args[0])
+    return np.asarray(task.verify.args[0]).T
 
 
 # ---- PyTorch ---------------------------------------------------------------------------------------

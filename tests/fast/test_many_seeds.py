@@ -1,5 +1,6 @@
 """The fast loop: the numbers of the plain one, whatever the number of seeds and threads."""
 
+import sys
 from dataclasses import replace
 from itertools import islice
 
@@ -103,6 +104,35 @@ def test_a_run_depends_neither_on_its_neighbours_nor_on_the_threads(recipe, step
     monkeypatch.setattr(many_seeds, "PART_BYTES", 2 * task.ref_logits.nbytes)
     for threads in (1, 2):
         assert_equal(together, train_many(task, recipe, config, threads=threads))
+
+
+@pytest.mark.parametrize("recipe", USUAL.values(), ids=USUAL)
+@pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)
+def test_compiled_loops_give_the_same_to_the_bit(recipe, steps):
+    task = arithmetic(largest=3)
+    config = config_for(task, **SMALL | steps)
+    for dtype, threads in ((np.float64, 1), (np.float32, 2)):
+        ours = train_many(task, recipe, config, dtype=dtype, threads=threads, compiled=True)
+        assert_equal(train_many(task, recipe, config, dtype=dtype), ours)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_so_they_do_on_every_task(name, monkeypatch):
+    task = TASKS[name]()
+    config = config_for(task, **SMALL, epochs=2)
+    whole = list(train_many(task, GRPO, config))
+    assert_equal(whole, train_many(task, GRPO, config, compiled=True))
+    monkeypatch.setattr(many_seeds, "PART_BYTES", 2 * task.ref_logits.nbytes)
+    assert_equal(whole, train_many(task, GRPO, config, compiled=True))
+
+
+def test_without_numba_it_is_said_what_to_install(monkeypatch):
+    for name in ("compiled", "loops"):
+        monkeypatch.delitem(sys.modules, f"grpo_ref.fast.{name}", raising=False)
+        monkeypatch.delattr(f"grpo_ref.fast.{name}", raising=False)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    with pytest.raises(ImportError, match=r"pip install 'grpo-ref\[compiled\]'"):
+        next(train_many(bandit(), GRPO, config_for(bandit(), seeds=1), compiled=True))
 
 
 def test_one_state_and_one_prompt_make_no_difference_to_the_order_of_sums():

@@ -4,12 +4,15 @@ import numpy as np
 import pytest
 
 from grpo_ref import TASKS, config_for, initial_state
+from grpo_ref.fast.compiled import CompiledRuns
+from grpo_ref.fast.runs import Runs
 from grpo_ref.fast.walk import Walk, back, front
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.learning.rollout import draw
 from grpo_ref.learning.state import generators_of
 from grpo_ref.learning.tasks.bandit import bandit
 
+FORMS = (Runs, CompiledRuns)
 FIELDS = ("prompts", "tokens", "mask", "ended", "components", "rewards")
 
 
@@ -24,7 +27,7 @@ def test_front_and_back_are_views_that_undo_each_other():
 def test_an_entry_is_the_place_of_a_token_and_its_state():
     """Two runs, 2 contexts, 3 arms: entry = (token * 2 + run) * 2 + state, and 12 is behind them all."""
     task = bandit(contexts=2, arms=3)
-    walk = Walk(task, config_for(task, prompts=2, group_size=1), 2, np.float64)
+    walk = Walk(task, config_for(task, prompts=2, group_size=1), np.full((2, 2), 0.5), np.float64)
     probs = np.zeros((3, 2, 2))
     probs[1, 0], probs[2, 1] = 1.0, 1.0  # run 0 always takes arm 1, run 1 always arm 2
     walk.cumulative[:2] = probs.cumsum(0)[:2]
@@ -35,16 +38,16 @@ def test_an_entry_is_the_place_of_a_token_and_its_state():
     assert (walk.state == walk.finished).all()
 
 
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.__name__)
 @pytest.mark.parametrize("name", TASKS)
-def test_the_completions_are_those_of_rollout(name):
+def test_the_completions_are_those_of_rollout(name, form):
     task = TASKS[name]()
     config = config_for(task, seeds=3, prompts=5, group_size=4)
     state = initial_state(task, config)
     policy = policy_of(state.params)
     numbers = [generators_of(state.generators) for _ in range(2)]
-    ours = Walk(task, config, 3, np.float64).draw(
-        np.ascontiguousarray(front(policy.probs)), numbers[0], state.prompt_probs
-    )
+    table = form.laid_out(policy.probs, np.float64)
+    ours = form.walker(task, config, state.prompt_probs, np.float64).draw(table, numbers[0])
     theirs = draw(task, policy, numbers[1], prompts=5, group_size=4, prompt_probs=state.prompt_probs)
     for field in FIELDS:
         np.testing.assert_allclose(getattr(ours, field), getattr(theirs, field), rtol=0, atol=1e-12)

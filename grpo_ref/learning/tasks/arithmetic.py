@@ -29,7 +29,7 @@ def arithmetic(*, largest: int = 9, max_length: int = 4, format_weight: float = 
       reward is 1 if the sum has this token in this place.
     """
     pairs = [(a, b) for a in range(largest + 1) for b in range(largest + 1)]
-    answers = np.stack([_spell(a + b, max_length) for a, b in pairs])
+    answers = np.stack([_spell(a + b, max_length) for a, b in pairs], axis=-1)
     return Task(
         name="arithmetic",
         vocabulary=(*"0123456789", ""),
@@ -69,8 +69,7 @@ def _judge(answers: Integers, prompts: Integers, tokens: Integers, mask: Bools) 
     """(..., P, G, 2): is it a well-formed number, and is it exactly the sum?"""
     xp = array_namespace(answers, tokens, mask)
     written = xp.where(mask, tokens, -1)
-    sums = xp.moveaxis(xp.take(answers.T, prompts, axis=1), 0, -1)
-    correct = (written == sums[..., None, :]).all(-1)
+    correct = (written == _sums(answers, prompts)).all(-1)
     length = mask.sum(-1)
     ended = (written == EOS).any(-1)
     leading_zero = (written[..., 0] == 0) & (length > 2)
@@ -81,5 +80,11 @@ def _judge(answers: Integers, prompts: Integers, tokens: Integers, mask: Bools) 
 
 def _judge_steps(answers: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> tuple[Floats, Bools]:
     """Two (..., P, G, T): is the token the one that the sum has there, and every token as a step."""
-    right = tokens == answers[prompts][..., None, :]
+    right = tokens == _sums(answers, prompts)
     return (right & mask).astype(array_namespace(tokens).float64), mask
+
+
+def _sums(answers: Integers, prompts: Integers) -> Integers:
+    """(..., P, 1, T) what to write, from the answers (T, Q): like the tokens, laid out with T first."""
+    sums: Integers = array_namespace(answers).moveaxis(answers.take(prompts, axis=1), 0, -1)[..., None, :]
+    return sums

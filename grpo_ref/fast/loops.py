@@ -1,0 +1,257 @@
+"""The inner loops of a training as one would write them on paper, for Numba to compile.
+
+Tables of some runs are (S, V, N), C-contiguous: V rows of N states a run, so that a run stays in the first
+cache, and the innermost loop, over the states of a row, is done several states at a time. Runs are divided
+among threads. The numbers are those of `runs` and `walk`, to the bit: sums are taken in the same order, and
+exponentials are left to NumPy, between two of these functions.
+
+A completion is stored as entries (T, S, P, G), each the place of a token and the state that it was chosen in,
+
+    entry = token N + state,    -1 after the end.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numba
+import numpy as np
+
+from grpo_ref.arrays import Bools, Floats, Integers
+from grpo_ref.learning.tasks.task import END
+
+PAST = -1
+
+
+def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function as machine code, kept on disk, without the interpreter's lock; 1/0 is inf, as in NumPy."""
+    return numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+
+
+def threaded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The same, its loops over `numba.prange` divided among threads."""
+    return numba.njit(nogil=True, cache=True, error_model="numpy", parallel=True)(function)
+
+
+# ---- the policy ------------------------------------------------------------------------------------
+
+
+@threaded
+def exponents(logits: Floats, scale: float, floor: float, out: Floats) -> None:
+    """Those of the softmax, none below the floor: out = max((logits - top) scale, floor), scale = 1/τ."""
+    runs, vocabulary, states = logits.shape
+    kind = logits.dtype.type
+    times, least = kind(scale), kind(floor)
+    for run in numba.prange(runs):
+        top = logits[run, 0].copy()
+        for v in range(1, vocabulary):
+            for n in range(states):
+                top[n] = max(top[n], logits[run, v, n])
+        for v in range(vocabulary):
+            for n in range(states):
+                out[run, v, n] = max((logits[run, v, n] - top[n]) * times, least)
+
+
+@threaded
+def normalize(powers: Floats) -> None:
+    """The second half of the softmax, in place: π = powers / Σ powers, the sum over the tokens."""
+    runs, vocabulary, states = powers.shape
+    for run in numba.prange(runs):
+        total = powers[run, 0].copy()
+        for v in range(1, vocabulary):
+            for n in range(states):
+                total[n] += powers[run, v, n]
+        for n in range(states):
+            total[n] = 1 / total[n]
+        for v in range(vocabulary):
+            for n in range(states):
+                powers[run, v, n] *= total[n]
+
+
+# ---- completions -----------------------------------------------------------------------------------
+
+
+@compiled
+def cumulated(probs: Floats) -> Floats:
+    """Of one run: Σ probs[:v+1] in row v, and infinity in that of the last token."""
+    vocabulary, states = probs.shape
+    sums = np.full_like(probs, np.inf)
+    sums[0] = probs[0]
+    for v in range(1, vocabulary - 1):
+        for n in range(states):
+            sums[v, n] = sums[v - 1, n] + probs[v, n]
+    return sums
+
+
+@compiled
+def drawn(cumulative: Floats, uniform: float) -> int:
+    """The first place where the distribution function is above the number."""
+    place = 0
+    while cumulative[place] <= uniform:
+        place += 1
+    return place
+
+
+@threaded
+def walk(
+    probs: Floats,
+    numbers: Floats,
+    starts: Integers,
+    transitions: Integers,
+    entries: Integers,
+    tokens: Integers,
+    mask: Bools,
+    ended: Bools,
+) -> None:
+    """All completions of all runs, from state to state; the numbers (S, P, 1 + G T) say what is drawn."""
+    longest, runs, prompts, group = entries.shape
+    states, kind = probs.shape[2], probs.dtype.type
+    for run in numba.prange(runs):
+        cumulative = cumulated(probs[run])
+        for p in range(prompts):
+            for g in range(group):
+                state = starts[run, p]
+                for t in range(longest):
+                    token, entry, going = 0, PAST, state != END
+                    if going:
+                        token = drawn(cumulative[:, state], kind(numbers[run, p, 1 + g * longest + t]))
+                        entry = token * states + state
+                        state = transitions[state, token]
+                    tokens[t, run, p, g], entries[t, run, p, g], mask[t, run, p, g] = token, entry, going
+                ended[run, p, g] = state == END
+
+
+# ---- the step --------------------------------------------------------------------------------------
+
+
+@threaded
+def add(
+    entries: Integers,
+    weights: Floats,
+    advantages: Floats,
+    kl_coef: float,
+    total: Floats,
+    good: Floats,
+    seen: Floats,
+) -> None:
+    """Total = Σ W A, good = Σ W max(A, 0), seen = Σ W kl_coef, the sums over the tokens on an entry.
+
+    The weights W are (T, S, P, G), the advantages A too or, one for all tokens of a completion, (1, S, P, G).
+    """
+    longest, runs, prompts, group = entries.shape
+    for run in numba.prange(runs):
+        sums = np.zeros((3, total[run].size))
+        for t in range(longest):
+            given = min(t, len(advantages) - 1)
+            for p in range(prompts):
+                for g in range(group):
+                    entry = entries[t, run, p, g]
+                    if entry != PAST:
+                        weight = weights[t, run, p, g]
+                        gain = weight * advantages[given, run, p, g]
+                        sums[0, entry] += gain
+                        sums[1, entry] += max(gain, 0.0)
+                        sums[2, entry] += weight * kl_coef
+        shape = total[run].shape
+        total[run] = sums[0].reshape(shape)
+        good[run] = sums[1].reshape(shape)
+        seen[run] = sums[2].reshape(shape)
+
+
+@threaded
+def differentiate(
+    total: Floats,
+    good: Floats,
+    seen: Floats,
+    old: Floats,
+    now: Floats,
+    ref: Floats,
+    low: float,
+    high: float,
+    out: Floats,
+) -> None:
+    """Out = π Σ slope - slope,  slope = r (total - good [r > high] - bad [r < low]) + seen (πref/π - 1)."""
+    runs, vocabulary, states = total.shape
+    kind = total.dtype.type
+    zero, one, least, most = kind(0), kind(1), kind(low), kind(high)
+    for run in numba.prange(runs):
+        row = np.zeros(states, total.dtype)
+        for v in range(vocabulary):
+            for n in range(states):
+                ratio = now[run, v, n] / old[run, v, n]
+                bad = total[run, v, n] - good[run, v, n]
+                slope = total[run, v, n] - (bad if ratio < least else zero)
+                slope -= good[run, v, n] if ratio > most else zero
+                slope *= ratio
+                slope += (ref[run, v, n] / now[run, v, n] - one) * seen[run, v, n]
+                out[run, v, n] = slope
+                row[n] += slope
+        for v in range(vocabulary):
+            for n in range(states):
+                out[run, v, n] = now[run, v, n] * row[n] - out[run, v, n]
+
+
+@threaded
+def adam(
+    b1: float,
+    b2: float,
+    pace: float,
+    eps: float,
+    gradient: Floats,
+    mean: Floats,
+    square: Floats,
+    new_mean: Floats,
+    new_square: Floats,
+    move: Floats,
+) -> None:
+    """Move = pace m / (√s + eps),  m ← b1 m + (1 - b1) g,  s ← b2 s + (1 - b2) g², without the bias."""
+    runs, vocabulary, states = gradient.shape
+    kind = gradient.dtype.type
+    keep_mean, add_mean, keep_square, add_square = kind(b1), kind(1.0 - b1), kind(b2), kind(1.0 - b2)
+    rate, least = kind(pace), kind(eps)
+    for run in numba.prange(runs):
+        for v in range(vocabulary):
+            for n in range(states):
+                g = gradient[run, v, n]
+                m = mean[run, v, n] * keep_mean + g * add_mean
+                s = square[run, v, n] * keep_square + g * g * add_square
+                new_mean[run, v, n], new_square[run, v, n] = m, s
+                move[run, v, n] = m / (np.sqrt(s) + least) * rate
+
+
+# ---- the loss of tokens ----------------------------------------------------------------------------
+
+
+@compiled
+def clipped_with_k3(
+    log_probs: Floats,
+    old: Floats,
+    ref: Floats,
+    advantages: Floats,
+    weights: Floats,
+    live: Bools,
+    low: float,
+    high: float,
+    kl_coef: float,
+    slopes: Floats,
+) -> float:
+    """The loss of some tokens, -Σ W (min(r A, clip(r, low, high) A) - kl_coef (e⁻ᵛ - 1 + v)), and its slopes.
+
+    r = π/πold, v = log π - log πref; the slopes are with respect to the log-probabilities, 0 on padding.
+    """
+    loss = 0.0
+    for i in range(len(slopes)):
+        slopes[i] = 0.0
+        if live[i]:
+            ratio = math.exp(log_probs[i] - old[i])
+            gain = slope = ratio * advantages[i]
+            if (advantages[i] > 0.0 and ratio > high) or (advantages[i] < 0.0 and ratio < low):
+                gain, slope = min(max(ratio, low), high) * advantages[i], 0.0
+            if kl_coef != 0.0:
+                v = log_probs[i] - ref[i]
+                away = math.expm1(-v)
+                gain -= kl_coef * (away + v)
+                slope += kl_coef * away
+            loss -= weights[i] * gain
+            slopes[i] = -weights[i] * slope
+    return loss
