@@ -16,6 +16,7 @@ from numpy.typing import DTypeLike
 
 from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.fast import loops
+from grpo_ref.fast.logits_rows import LARGEST, SMALLEST, Logits, Rows
 from grpo_ref.fast.logits_tokens import Tokens
 from grpo_ref.fast.runs import Runs, Sums, Tables
 from grpo_ref.fast.usual import clip_bounds
@@ -24,6 +25,8 @@ from grpo_ref.learning.optim import Adam
 from grpo_ref.loss import PolicyLoss
 from grpo_ref.validation import check_others, check_reference
 
+CACHE_BYTES = 1 << 19
+"""So many exponentials are summed while they are in the second cache."""
 READ = ("old_log_probs", "ref_log_probs", "advantages")
 """What the loss reads of a token beside its log-probability, which stands in for the first two."""
 
@@ -134,3 +137,36 @@ class CompiledTokens(Tokens):
         if self.metrics is None or self.metrics:
             return super().loss(log_probs)
         return PolicyLoss(np.float64(math.fsum(self.losses)), np.empty(0), {})
+
+
+@dataclass(frozen=True)
+class CompiledRows(Rows):
+    """Each row of exponentials is summed, and turned into the gradient, while it is in the first cache."""
+
+    def exponentials(self, rows: slice, target: Logits | None) -> None:
+        """As in `Rows`, which does the block if a maximum must be subtracted, or a row is no distribution.
+
+        Long rows are its own, too: there nothing is gained, and masked ones are left out.
+        """
+        if target is None or self.in_place or not self.is_short:
+            super().exponentials(rows, target)
+            return
+        scale, size = 1.0 / self.temperature, self.rows_in(CACHE_BYTES)
+        for start in range(rows.start, rows.stop, size):
+            some = slice(start, min(start + size, rows.stop))
+            here, powers = self.logits[some], target[start - rows.start : some.stop - rows.start]
+            with np.errstate(all="ignore"):
+                np.exp(here if scale == 1.0 else np.multiply(here, scale, out=powers), out=powers)
+            given = here, powers, self.tokens(some), self.live[some], scale, SMALLEST, LARGEST
+            if not loops.log_probs_of(*given, self.totals[some], self.log_probs[some]):
+                super().exponentials(rows, target)
+                return
+
+    def scale(self, rows: slice, slopes: Floats) -> None:
+        """As in `Rows`."""
+        given = self.out[rows], self.totals[rows], self.tokens(rows), self.live[rows]
+        loops.spread(*given, slopes / self.temperature)
+
+    def tokens(self, rows: slice) -> Integers:
+        """The sampled tokens."""
+        return self.places[rows] % self.vocabulary

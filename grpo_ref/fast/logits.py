@@ -132,7 +132,7 @@ def policy_loss_from_logits(
     >>> result.gradient[0].tolist()
     [[0.125, -0.375, 0.125, 0.125], [0.0, 0.0, 0.0, 0.0]]
     """
-    kind = _compiled(recipe, logits) if compiled else Tokens
+    rows_form, tokens_form = _compiled(recipe, logits) if compiled else (Rows, Tokens)
     if array_namespace(logits, tokens, mask) is not np:
         check_logits(logits, tokens, mask, out, temperature)
         batch = Tokens.of(
@@ -141,8 +141,10 @@ def policy_loss_from_logits(
         return _loss_on_device(logits, tokens, mask, batch, out, temperature)
     keep_freed_memory()
     out = np.empty(logits.shape, logits.dtype) if out is None else out
-    work = Rows.of(logits, tokens, mask, out, temperature)
-    batch = kind.of(tokens, advantages, mask, others, recipe=recipe, max_length=max_length, metrics=metrics)
+    work = rows_form.of(logits, tokens, mask, out, temperature)
+    batch = tokens_form.of(
+        tokens, advantages, mask, others, recipe=recipe, max_length=max_length, metrics=metrics
+    )
     if work.in_place or compiled:
         batch.require_fields()  # what the recipe lacks is said while the logits are still there
     passes = _one_pass if compiled or (is_local(recipe) and not work.is_short) else _two_passes
@@ -155,8 +157,8 @@ def policy_loss_from_logits(
     return LogitsLoss(float(result.loss), work.out.reshape(logits.shape), result.metrics)
 
 
-def _compiled(recipe: Recipe, logits: Logits) -> type[Tokens]:
-    """The form of `Tokens` with a compiled loop, if it can do what the recipe says."""
+def _compiled(recipe: Recipe, logits: Logits) -> tuple[type[Rows], type[Tokens]]:
+    """The forms with compiled loops, if these can do what the recipe says."""
     if not isinstance(logits, np.ndarray):
         raise ValueError("compiled: expected NumPy arrays; on another device leave it out")
     check_recipe(recipe)
@@ -165,8 +167,8 @@ def _compiled(recipe: Recipe, logits: Logits) -> type[Tokens]:
             raise ValueError(
                 f"{name}: the compiled loop cannot do {recipe.parts()[name]}; leave compiled out"
             )
-    kind: type[Tokens] = compiled_forms().CompiledTokens
-    return kind
+    forms = compiled_forms()
+    return forms.CompiledRows, forms.CompiledTokens
 
 
 def _one_pass(work: Rows, batch: Tokens, threads: int) -> PolicyLoss:

@@ -31,7 +31,7 @@ class Rows:
 
     Attributes:
       logits, out: (rows, V) where the logits are, and where the gradient goes; out is empty if none is asked.
-      places, sampled: (rows,) where the sampled tokens are in out, and their logits in float64.
+      places: (rows,) where the sampled tokens are, counted through all rows.
       live: (rows,) False where what the row holds does not matter.
       worked: (rows,) which rows are worked through; in short vocabularies all.
       temperature: > 0.
@@ -43,7 +43,6 @@ class Rows:
     logits: Logits
     out: Logits
     places: Integers
-    sampled: Floats
     live: Bools
     worked: Bools
     temperature: float
@@ -67,13 +66,11 @@ class Rows:
         chosen, live = np.asarray(tokens).reshape(-1), is_set(np.asarray(mask)).reshape(-1)
         if chosen.size and not (0 <= chosen.min() and chosen.max() < vocabulary):
             raise ValueError(f"tokens: expected 0 to {vocabulary - 1}, got {chosen.min()} to {chosen.max()}")
-        chosen, rows = chosen.astype(np.int64, copy=False), logits.reshape(-1, vocabulary)
-        numbers = np.arange(len(rows))
+        starts = np.arange(0, logits.size, vocabulary)
         return cls(
-            logits=rows,
+            logits=logits.reshape(-1, vocabulary),
             out=np.empty((0, vocabulary), logits.dtype) if out is None else out.reshape(-1, vocabulary),
-            places=numbers * vocabulary + chosen,
-            sampled=rows[numbers, chosen].astype(np.float64),
+            places=starts + chosen.astype(np.int64, copy=False),
             live=live,
             worked=live if vocabulary >= SHORT else np.ones_like(live),
             temperature=temperature,
@@ -106,6 +103,7 @@ class Rows:
     def exponentials(self, rows: slice, target: Logits | None) -> None:
         """Fill target with exp(z), or with None keep nothing; note sums and log-probabilities of the rows."""
         here, live = self.logits[rows], self.live[rows]
+        sampled = here.reshape(-1)[self.places[rows] - rows.start * self.vocabulary].astype(np.float64)
         shifts, totals = np.zeros(len(here)), np.ones(len(here))
         room = np.empty_like(here[: self.rows_in(STEP_BYTES)]) if target is None else target
 
@@ -120,7 +118,7 @@ class Rows:
                 fill(live & ~((totals > SMALLEST) & (totals < LARGEST)), shift=True)
             totals[~live] = 1.0
             self.totals[rows] = totals
-            self.log_probs[rows] = (self.sampled[rows] - shifts) / self.temperature - np.log(totals)
+            self.log_probs[rows] = (sampled - shifts) / self.temperature - np.log(totals)
         if np.isnan(totals).any():
             row = rows.start + int(np.argmax(np.isnan(totals)))
             raise ValueError(f"logits: row {row} holds NaN or +inf, or nothing but -inf")

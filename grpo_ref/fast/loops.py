@@ -18,6 +18,7 @@ import numba
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
+from grpo_ref.fast.logits_rows import Logits
 from grpo_ref.learning.tasks.task import END
 
 PAST = -1
@@ -31,6 +32,11 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 def threaded(function: Callable[..., Any]) -> Callable[..., Any]:
     """The same, its loops over `numba.prange` divided among threads."""
     return numba.njit(nogil=True, cache=True, error_model="numpy", parallel=True)(function)
+
+
+def summed(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A compiled function that may take a sum in another order, several numbers at a time."""
+    return numba.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "nsz"})(function)
 
 
 # ---- the policy ------------------------------------------------------------------------------------
@@ -219,7 +225,7 @@ def adam(
                 move[run, v, n] = m / (np.sqrt(s) + least) * rate
 
 
-# ---- the loss of tokens ----------------------------------------------------------------------------
+# ---- from logits to the loss -----------------------------------------------------------------------
 
 
 @compiled
@@ -255,3 +261,44 @@ def clipped_with_k3(
             loss -= weights[i] * gain
             slopes[i] = -weights[i] * slope
     return loss
+
+
+@summed
+def log_probs_of(
+    logits: Logits,
+    powers: Logits,
+    tokens: Integers,
+    live: Bools,
+    scale: float,
+    smallest: float,
+    largest: float,
+    totals: Floats,
+    log_probs: Floats,
+) -> bool:
+    """Of the sampled tokens, log π = scale logit - log Σ powers, row by row, until a sum is out of bounds.
+
+    Whether none was: else the maximum has to be subtracted from the logits, or a row is no distribution.
+    """
+    kind = powers.dtype.type
+    for row in range(len(powers)):
+        if live[row]:
+            total = kind(0)
+            for a in range(powers.shape[1]):
+                total += powers[row, a]
+            if not smallest < total < largest:
+                return False
+            totals[row] = total
+            log_probs[row] = scale * float(logits[row, tokens[row]]) - math.log(float(total))
+    return True
+
+
+@compiled
+def spread(powers: Logits, totals: Floats, tokens: Integers, live: Bools, slopes: Floats) -> None:
+    """Rows of exponentials, in place, to slope (1[a = token] - powers / total); others stay as they are."""
+    kind = powers.dtype.type
+    for row in range(len(powers)):
+        if live[row]:
+            factor = kind(-slopes[row] / totals[row])
+            for a in range(powers.shape[1]):
+                powers[row, a] *= factor
+            powers[row, tokens[row]] += kind(slopes[row])

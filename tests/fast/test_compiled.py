@@ -98,6 +98,41 @@ def test_what_a_counted_token_holds_is_seen_and_what_the_padding_holds_is_not():
     np.testing.assert_array_equal(np.isnan(ours.gradient), np.isnan(theirs.gradient))
 
 
+ROWS = {
+    "far from 0": np.array([1e4, 0.0, -1e4, 3.0, 2.0, 1.0, 0.0]),
+    "banned tokens": np.array([-np.inf, 0.0, 1.0, -np.inf, -np.inf, 2.0, 0.5]),
+    "a sum that float32 hardly holds": np.full(7, 84.0) + np.arange(7.0) / 4,
+}
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
+@pytest.mark.parametrize("short", [0, 1024], ids=["a long row", "a short row"])
+def test_any_row_is_right(row, short, monkeypatch):
+    monkeypatch.setattr(logits_rows, "SHORT", short)
+    logits, tokens = LOGITS.copy(), TOKENS.copy()
+    logits[0, 0, 1], tokens[0, 0, 1] = row, 6
+    assert_close(*both(logits, recipe=DR_GRPO, tokens=tokens))
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (np.nan, "logits: row 6 holds NaN or"),
+        (np.inf, "logits: row 6 holds NaN or"),
+        (-np.inf, "tokens: row 6 has a token whose logit is -inf"),
+    ],
+)
+def test_a_row_that_is_no_distribution_is_named_if_it_counts(bad, message):
+    logits = LOGITS.copy()
+    logits[0, 0, 3:], logits[0, 2] = -np.inf, np.nan
+    mask = MASK.copy()
+    mask[0, 0, 3:] = False
+    assert_close(*both(logits, recipe=DR_GRPO, mask=mask))
+    logits[0, 1, 1, TOKENS[0, 1, 1]] = bad
+    with pytest.raises(ValueError, match=message):
+        policy_loss_from_logits(logits, **BATCH | {"mask": mask}, recipe=DR_GRPO, metrics=(), compiled=True)
+
+
 MISTAKES = {
     "ref_log_probs: this recipe has kl_coef=0.1": (ValueError, {"recipe": replace(GRPO, kl_coef=0.1)}),
     "policy_loss has no argument 'old_log_prob'; did you mean": (
