@@ -192,13 +192,19 @@ def machine_memory() -> float:
 def as_floating(array: Array) -> Array:
     """The array itself if it is real floating, else (bool, integer) the same values in float64."""
     xp = array_namespace(array)
-    return array if xp.isdtype(array.dtype, "real floating") else xp.astype(array, xp.float64)
+    return array if _is_kind(xp, array.dtype, "real floating") else xp.astype(array, xp.float64)
 
 
 def is_set(mask: Array) -> Array:
     """The mask as truth values, given as such or as zeros and ones."""
     xp = array_namespace(mask)
-    return mask if xp.isdtype(mask.dtype, "bool") else mask != 0
+    return mask if _is_kind(xp, mask.dtype, "bool") else mask != 0
+
+
+@cache
+def _is_kind(xp: Any, dtype: Any, kind: str) -> bool:
+    """`isdtype`, remembered: it takes NumPy as long as a sum over a few thousand numbers."""
+    return bool(xp.isdtype(dtype, kind))
 
 
 def where_mask(mask: Array, array: Array) -> Array:
@@ -239,7 +245,7 @@ def masked_mean(array: Array, mask: Array, *, axis: int | tuple[int, ...], keepd
 
 def at_least(array: Array, floor: float) -> Array:
     """Elementwise maximum with a number."""
-    return array_namespace(array).clip(array, floor, None)
+    return array_namespace(array).maximum(array, floor)
 
 
 def clamp(array: Array, limit: float) -> Array:

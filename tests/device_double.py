@@ -29,7 +29,7 @@ KNOWN_TO_CUPY = frozenset(
 
 A name that is missing here is to be looked up there before it is added.
 """
-METHODS = frozenset("all any astype copy cumsum max mean min reshape sum take".split())
+METHODS = frozenset("all any astype copy cumsum max mean min reshape sum take transpose".split())
 CONSTANTS = frozenset("bool float32 float64 inf int64 nan".split())
 BINARY = "add sub mul truediv floordiv mod pow and or xor lshift rshift".split()
 ONE_WAY = "matmul rmatmul lt le eq ne gt ge neg invert abs".split()

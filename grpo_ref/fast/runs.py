@@ -142,8 +142,8 @@ class Runs:
 
     def weights(self, batch: Any, part: slice) -> Any:
         """(T, S, P, G) the recipe's weights, over the temperature as all slopes in the logits are."""
-        weights = self.recipe.weights(batch.mask[:, part], max_length=batch.max_length)
-        return front(weights) * (1.0 / self.config.temperature)
+        weights = front(self.recipe.weights(batch.mask[:, part], max_length=batch.max_length))
+        return weights if self.config.temperature == 1.0 else weights * (1.0 / self.config.temperature)
 
     def table(self, entries: Integers, weights: Floats) -> Any:
         """(V, S, N) the sum of the weights that fall on each entry."""

@@ -8,7 +8,7 @@ Padding gets weight 0. A completion without any token (empty, or masked out) has
 run (an index on the axes before the last three) is a batch of its own.
 """
 
-from grpo_ref.arrays import BATCH, TOKENS, Array, array_namespace, as_floating, at_least
+from grpo_ref.arrays import BATCH, GROUP, PROMPTS, TOKENS, Array, array_namespace, as_floating, at_least
 
 
 def token_sum(mask: Array) -> Array:
@@ -150,7 +150,9 @@ def fixed_length(mask: Array, max_length: int, *, count_empty: bool = True) -> A
 
 
 def _completions(mask: Array, count_empty: bool) -> Array:
-    """(..., 1, 1, 1) how many completions the batch has, at least 1."""
+    """How many completions the batch has, at least 1; (..., 1, 1, 1) if it depends on the run."""
+    if count_empty:
+        return max(mask.shape[PROMPTS] * mask.shape[GROUP], 1)
     xp = array_namespace(mask)
-    counted = xp.ones_like(mask[..., :1]) if count_empty else xp.max(mask, axis=TOKENS, keepdims=True)
+    counted = xp.max(mask, axis=TOKENS, keepdims=True)
     return at_least(xp.sum(counted, axis=BATCH, keepdims=True), 1.0)

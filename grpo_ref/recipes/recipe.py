@@ -182,11 +182,10 @@ class Recipe:
                 [0.5 , 0.  ]]])
         """
         mask = as_floating(mask)
-        return self.aggregate(
-            mask=mask,
-            max_length=mask.shape[TOKENS] if max_length is None else max_length,
-            correction=array_namespace(mask).ones_like(mask) if correction is None else correction,
-        )
+        if correction is None and "correction" in self.aggregate.reads:
+            correction = array_namespace(mask).ones_like(mask)
+        longest = mask.shape[TOKENS] if max_length is None else max_length
+        return self.aggregate(mask=mask, max_length=longest, correction=correction)
 
     def parts(self) -> dict[str, str]:
         """The parts by name, each as readable text; the last four only where they do anything."""

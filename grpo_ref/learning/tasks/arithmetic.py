@@ -86,5 +86,5 @@ def _judge_steps(answers: Integers, prompts: Integers, tokens: Integers, mask: B
 
 def _sums(answers: Integers, prompts: Integers) -> Integers:
     """(..., P, 1, T) what to write, from the answers (T, Q): like the tokens, laid out with T first."""
-    sums: Integers = array_namespace(answers).moveaxis(answers.take(prompts, axis=1), 0, -1)[..., None, :]
-    return sums
+    sums = answers.take(prompts, axis=1)
+    return sums.transpose(*range(1, sums.ndim), 0)[..., None, :]
