@@ -55,8 +55,9 @@ def train_many(
       threads: how many parts of the seeds are trained at the same time; two were slower than one on the
         machines tried, since most calls are shorter than the hand-over between threads.
       dtype: of the tables; float32 is faster, and its curves part from those of the plain loop after a while.
-      compiled: with loops that Numba compiles, the same numbers to the bit. Numba takes half a second to be
-        imported, and ten to compile them the first time, so this is for hundreds or thousands of updates.
+      compiled: with loops that Numba compiles: the same numbers to the bit, but no warning where one of them
+        overflows. Numba takes half a second to be imported, and ten to compile the loops the first time, so
+        this is for hundreds or thousands of updates.
 
     Yields:
       Update(metrics, state), each metric (S,): the mean over the batch.
