@@ -274,7 +274,7 @@ def draw(figures: dict[str, dict[str, list[float]]], path: Path) -> None:
     )
     axes.set_ylabel("case")
     axes.xaxis.set_major_formatter(ticker.FormatStrFormatter("%g"))
-    figure.legend(loc="outside upper center", ncols=len(sides), fontsize="small")
+    figure.legend(loc="outside upper center", ncols=4, fontsize="small")
     figure.savefig(path, dpi=150)
 
 
