@@ -2,7 +2,7 @@
 
 from grpo_ref.arrays import COMPLETIONS, GROUPS, MEMBERS, Array, array_namespace, at_least
 from grpo_ref.kernels.advantages.group import group_centered
-from grpo_ref.kernels.advantages.moments import divisor, reward_std, standardized
+from grpo_ref.kernels.advantages.moments import deviations, divisor, reward_std
 
 
 def batch_scaled(rewards: Array, *, ddof: int = 1, eps: float = 1e-4) -> Array:
@@ -25,7 +25,7 @@ def batch_scaled(rewards: Array, *, ddof: int = 1, eps: float = 1e-4) -> Array:
 
     TRL `scale_rewards="batch"` (Liu et al. 2025, Lite PPO, arXiv:2508.08221).
     """
-    return standardized(rewards, reward_std(rewards, axis=COMPLETIONS, ddof=ddof), eps)
+    return deviations(rewards) / divisor(reward_std(rewards, axis=COMPLETIONS, ddof=ddof), eps)
 
 
 def batch_normalized(rewards: Array, *, ddof: int = 0, eps: float = 1e-4) -> Array:

@@ -6,7 +6,7 @@ Aᵢ = function of the rewards r of the G completions of one prompt,    rewards 
 import lazy_loader
 
 from grpo_ref.arrays import MEMBERS, Array, array_namespace, at_least
-from grpo_ref.kernels.advantages.moments import divisor, group_mean, reward_std, standardized, zero_if_equal
+from grpo_ref.kernels.advantages.moments import deviations, divisor, reward_std, spread
 
 statistics = lazy_loader.load("statistics")  # for those who score by ranks
 
@@ -42,7 +42,7 @@ def group_centered(rewards: Array, *, keep_singletons: bool = False) -> Array:
     """
     if keep_singletons and rewards.shape[MEMBERS] == 1:
         return rewards
-    return zero_if_equal(rewards, rewards - group_mean(rewards))
+    return deviations(rewards)
 
 
 group_centred = group_centered
@@ -80,7 +80,8 @@ def group_normalized(
     """
     if keep_singletons and rewards.shape[MEMBERS] == 1:
         return rewards / (1.0 + eps)
-    return standardized(rewards, reward_std(rewards, axis=MEMBERS, ddof=ddof), eps)
+    away = deviations(rewards)
+    return away / divisor(spread(away, axis=MEMBERS, ddof=ddof), eps)
 
 
 def leave_one_out(rewards: Array, *, keep_singletons: bool = False) -> Array:

@@ -15,9 +15,15 @@ from grpo_ref.arrays import (
 )
 
 
-def standardized(rewards: Array, std: Array, eps: float) -> Array:
-    """Rewards minus their group's mean, over std + eps; exactly 0 where a group agrees."""
-    return zero_if_equal(rewards, (rewards - group_mean(rewards)) / divisor(std, eps))
+def deviations(rewards: Array) -> Array:
+    """Rewards minus their group's mean; exactly 0 where a group agrees.
+
+    The first of the group is taken off before the mean: the mean of equal numbers can be off by one rounding,
+    that of zeros cannot.
+    """
+    xp = array_namespace(rewards)
+    lead = rewards - rewards[..., :1]
+    return lead - xp.mean(lead, axis=MEMBERS, keepdims=True)
 
 
 def group_mean(rewards: Array) -> Array:
@@ -27,13 +33,17 @@ def group_mean(rewards: Array) -> Array:
 
 def reward_std(rewards: Array, *, axis: int | tuple[int, int], ddof: int) -> Array:
     """Standard deviation along `MEMBERS` or `COMPLETIONS`, 0 where there are too few for the divisor."""
+    mean = array_namespace(rewards).mean(rewards, axis=axis, keepdims=True)
+    return spread(rewards - mean, axis=axis, ddof=ddof)
+
+
+def spread(away: Array, *, axis: int | tuple[int, int], ddof: int) -> Array:
+    """`reward_std` of rewards from which their mean was taken off already."""
     _check_ddof(ddof)
-    xp = array_namespace(rewards)
-    mean = xp.mean(rewards, axis=axis, keepdims=True)
-    squares = xp.sum((rewards - mean) ** 2, axis=axis, keepdims=True)
     axes = axis if isinstance(axis, tuple) else (axis,)
-    count = math.prod(rewards.shape[one] for one in axes)
-    return xp.sqrt(squares / max(count - ddof, 1))
+    count = math.prod(away.shape[one] for one in axes)
+    xp = array_namespace(away)
+    return xp.sqrt(xp.sum(away**2, axis=axis, keepdims=True) / max(count - ddof, 1))
 
 
 def divisor(std: Array, eps: float) -> Array:
@@ -41,13 +51,6 @@ def divisor(std: Array, eps: float) -> Array:
     _check_eps(eps)
     scale = std + eps
     return array_namespace(scale).where(scale > 0.0, scale, 1.0)
-
-
-def zero_if_equal(rewards: Array, advantages: Array) -> Array:
-    """Exact zeros where a group agrees: the mean of equal numbers can be off by one rounding."""
-    xp = array_namespace(rewards)
-    equal = xp.all(rewards == rewards[..., :1], axis=MEMBERS, keepdims=True)
-    return xp.where(equal, 0.0, advantages)
 
 
 def masked_moments(
