@@ -9,6 +9,8 @@ from grpo_ref.learning.tasks.task import END, Task
 
 EOS = 10
 """The end-of-sequence token; tokens 0 to 9 are the digits."""
+AFTER = -1
+"""What stands in a right answer after its end."""
 
 
 def arithmetic(*, largest: int = 9, max_length: int = 4, format_weight: float = 0.1) -> Task:
@@ -56,24 +58,23 @@ def _one_state_a_position(n_prompts: int, max_length: int) -> Integers:
 
 
 def _spell(number: int, max_length: int) -> Integers:
-    """The right answer as max_length tokens; -1 after the end."""
+    """The right answer as max_length tokens."""
     tokens = [int(digit) for digit in str(number)] + [EOS]
     if len(tokens) > max_length:
         raise ValueError(
             f"max_length: {number} and its end need {len(tokens)} tokens, got a budget of {max_length}"
         )
-    return np.array(tokens + [-1] * (max_length - len(tokens)))
+    return np.array(tokens + [AFTER] * (max_length - len(tokens)))
 
 
 def _judge(answers: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
     """(..., P, G, 2): is it a well-formed number, and is it exactly the sum?"""
     xp = array_namespace(answers, tokens, mask)
-    written = xp.where(mask, tokens, -1)
-    correct = (written == _sums(answers, prompts)).all(-1)
-    length = mask.sum(-1)
-    ended = (written == EOS).any(-1)
-    leading_zero = (written[..., 0] == 0) & (length > 2)
-    well_formed = ended & (length >= 2) & ~leading_zero
+    sums = _sums(answers, prompts)
+    correct = (((tokens == sums) & mask) == (sums != AFTER)).all(-1)
+    ended = ((tokens == EOS) & mask).any(-1)
+    leading_zero = (tokens[..., 0] == 0) & mask[..., 2:].any(-1)
+    well_formed = ended & mask[..., 1] & ~leading_zero
     judged: Floats = xp.stack([well_formed, correct], axis=-1).astype(xp.float64)
     return judged
 
