@@ -20,7 +20,7 @@ from grpo_ref.fast.logits_rows import LARGEST, SMALLEST, Logits, Rows
 from grpo_ref.fast.logits_tokens import Tokens
 from grpo_ref.fast.runs import Runs, Sums, Tables
 from grpo_ref.fast.usual import clip_bounds
-from grpo_ref.fast.walk import Walk, back
+from grpo_ref.fast.walk import Walk, back, tokens_last
 from grpo_ref.learning.optim import Adam
 from grpo_ref.loss import PolicyLoss
 from grpo_ref.validation import check_others, check_reference
@@ -34,13 +34,13 @@ READ = ("old_log_probs", "ref_log_probs", "advantages")
 class CompiledWalk(Walk):
     """Completions drawn one after the other; a token is looked for along the row of its state."""
 
-    def completions(self, probs: Floats, prompts: Integers) -> tuple[Integers, Bools, Bools]:
-        """As in `Walk`; an entry is a place in the run's own table, and -1 after the end."""
-        tokens, mask = np.empty_like(self.entries), np.empty(self.entries.shape, np.bool_)
-        ended = np.empty(self.state.shape, np.bool_)
-        automaton = self.task.starts[prompts], self.task.transitions
-        loops.walk(runs_first(probs), self.numbers, *automaton, self.entries, tokens, mask, ended)
-        return back(tokens), back(mask), ended
+    def completions(self, probs: Floats) -> tuple[Integers, Integers, Bools, Bools]:
+        """As in `Walk`; an entry is a place in the run's own table, and one behind it after the end."""
+        given = runs_first(probs), self.numbers, self.edges, self.task.starts, self.task.transitions
+        prompts, tokens = np.empty(self.state.shape[1:], np.int64), np.empty_like(self.entries)
+        mask, ended = np.empty(tokens.shape, np.bool_), np.empty(self.state.shape, np.bool_)
+        loops.walk(*given, prompts, self.entries, tokens, mask, ended)
+        return prompts, tokens_last(tokens), tokens_last(mask), back(ended)
 
 
 class CompiledRuns(Runs):
@@ -71,13 +71,14 @@ class CompiledRuns(Runs):
         """The three sums, in one pass over the tokens; for each layout of an array, Numba compiles anew."""
         tokens = map(np.ascontiguousarray, (entries, weights, advantages))
         tables = Sums(*(np.empty_like(self.old) for _ in Sums._fields))
-        loops.add(*tokens, float(self.recipe.kl_coef), *map(runs_first, tables))
+        loops.add(*tokens, float(self.recipe.kl_coef), self.takes_several_steps, *map(runs_first, tables))
         return tables
 
     def differentiate(self, sums: Sums, probs: Floats) -> None:
         """The gradient with respect to the logits."""
         tables = map(runs_first, (*sums, self.old, probs, self.ref))
-        loops.differentiate(*tables, *clip_bounds(self.recipe), runs_first(self.gradient))
+        settings = *clip_bounds(self.recipe), self.recipe.kl_coef != 0.0
+        loops.differentiate(*tables, *settings, runs_first(self.gradient))
 
     def adam(self, optimizer: Adam, before: Tables, after: Tables) -> None:
         """Extra = the move of `optim.Adam`."""

@@ -24,7 +24,7 @@ from grpo_ref.fast.walk import back
 from grpo_ref.learning.arguments import check_arguments
 from grpo_ref.learning.batches import stretches
 from grpo_ref.learning.config import TrainConfig
-from grpo_ref.learning.state import TrainState, Update, check_runs, starting_state
+from grpo_ref.learning.state import TrainState, Update, advanced, check_runs, starting_state
 from grpo_ref.learning.tasks.task import Task
 from grpo_ref.recipes import Recipe
 
@@ -92,20 +92,20 @@ def train_many(
             before, tables = tables, {name: np.empty_like(table) for name, table in tables.items()}
             found = list(each(partial(form.update, before=before, after=tables, refresh=refresh), parts))
             check_runs(np.all(np.isfinite(tables["logits"]), axis=(0, 2)), config, state.update + 1)
-            state = _next_state(state, tables, parts, refresh=refresh)
+            state = _next_state(state, tables, parts[0], refresh=refresh)
             yield Update({name: np.concatenate([one[name] for one in found]) for name in wanted}, state)
 
 
-def _next_state(state: TrainState, tables: Tables, parts: list["Runs"], *, refresh: bool) -> TrainState:
+def _next_state(state: TrainState, tables: Tables, part: Runs, *, refresh: bool) -> TrainState:
     optimizer = {name: back(table) for name, table in tables.items()}
     logits = optimizer.pop("logits")
     if "steps" in state.optimizer:
-        optimizer["steps"] = np.array(parts[0].steps)
+        optimizer["steps"] = np.array(part.steps)
     return replace(
         state,
         update=state.update + 1,
         params=logits,
         ref_params=logits if refresh else state.ref_params,
         optimizer=optimizer,
-        generators=tuple(one for part in parts for one in part.saved),
+        generators=advanced(state.generators, part.walk.numbers[0].size),
     )

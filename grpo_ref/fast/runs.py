@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from grpo_ref.arrays import Floats, Integers
-from grpo_ref.fast.usual import clip_bounds
-from grpo_ref.fast.walk import Walk, front
+from grpo_ref.fast.usual import clip_bounds, is_of_groups
+from grpo_ref.fast.walk import Walk, back, front, tokens_first
 from grpo_ref.learning.batches import stretches
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.curves import Metrics, of_completions
 from grpo_ref.learning.optim import Adam
-from grpo_ref.learning.state import TrainState, generators_of, optimizer_of, saved
+from grpo_ref.learning.state import TrainState, generators_of, optimizer_of
 from grpo_ref.learning.tasks.task import Task
 from grpo_ref.recipes import Recipe
 
@@ -67,8 +67,8 @@ class Runs:
         dtype: DTypeLike,
     ) -> None:
         self.task, self.recipe, self.config, self.runs, self.wanted = task, recipe, config, runs, wanted
-        self.saved = state.generators[runs]
-        self.generators = generators_of(self.saved)
+        self.reads = {*wanted, *recipe.reward.reads, *recipe.advantage.reads}
+        self.generators = generators_of(state.generators[runs])
         self.walk = self.walker(task, config, state.prompt_probs[runs], dtype)
         self.optimizer = optimizer_of(config)
         self.steps = float(state.optimizer.get("steps", np.zeros(())))
@@ -83,7 +83,7 @@ class Runs:
         """One update, from the tables before to those after; the metrics of each run."""
         before, after = ({name: x[:, self.runs] for name, x in tables.items()} for tables in (before, after))
         self.softmax(before["logits"], out=self.old)
-        batch = self.walk.draw(self.old, self.generators)
+        batch = self.in_order(self.walk.draw(self.old, self.generators))
         metrics = of_completions(self.task, batch, self.wanted)
         probs = self.old
         for sums in self.sums(batch) * self.config.epochs:
@@ -94,8 +94,20 @@ class Runs:
             before, probs = after, self.now
         if refresh:
             self.softmax(after["logits"], out=self.ref)
-        self.saved = saved(self.generators)
         return metrics
+
+    def in_order(self, batch: Any) -> Any:
+        """The batch, with all that somebody sums over its completions laid out as (S, P, G, ...).
+
+        So the order of a sum does not depend on how many runs there are.
+        """
+        batch.rewards = np.ascontiguousarray(batch.rewards)
+        if self.reads & {"components", *self.task.criteria}:
+            batch.components = np.ascontiguousarray(batch.components)
+        if self.reads & {"mask", "lengths"}:
+            batch.mask = np.ascontiguousarray(batch.mask)
+            batch.lengths = batch.mask.sum(-1)
+        return batch
 
     def softmax(self, logits: Floats, out: Floats) -> None:
         """The policy; what is below the floor counts as the floor, so that no quotient of two is 0/0."""
@@ -119,30 +131,33 @@ class Runs:
         """What the steps need to know of each minibatch."""
         advantages = self.advantages(batch)
         return [
-            self.added(self.walk.entries[:, :, part], self.weights(batch, part), advantages[:, :, part])
+            self.added(self.walk.entries[..., part], self.weights(batch, part), advantages[..., part])
             for part in stretches(self.config.prompts, self.config.minibatches)
         ]
 
     def added(self, entries: Integers, weights: Any, advantages: Any) -> Sums:
-        """The three sums, from arrays (T, S, P, G); a single step clips nothing and needs no good."""
+        """The three sums, from arrays (T, G, S, P); a single step clips nothing and needs no good."""
         table, gains = partial(self.table, entries), weights * advantages
         total = table(gains)
-        several = self.config.minibatches * self.config.epochs > 1
-        good = table(np.maximum(gains, 0.0)) if several else total
+        good = table(np.maximum(gains, 0.0)) if self.takes_several_steps else total
         seen = table(weights * self.recipe.kl_coef) if self.recipe.kl_coef != 0.0 else total
         return Sums(total, good, seen)
 
+    @property
+    def takes_several_steps(self) -> bool:
+        """Whether the policy parts from the one that drew the batch before the batch is used up."""
+        return self.config.minibatches * self.config.epochs > 1
+
     def advantages(self, batch: Any) -> Any:
-        """(1 or T, S, P, G) what the recipe's slots say of the batch."""
-        if {"mask", "lengths"} & {*self.recipe.reward.reads, *self.recipe.advantage.reads}:
-            batch.mask = np.ascontiguousarray(batch.mask)  # else a lone run is summed in another order
-            batch.lengths = batch.mask.sum(-1)
+        """(1 or T, G, S, P) what the recipe's slots say of the batch."""
         batch.rewards = self.recipe.reward(batch)
-        return front(self.recipe.advantage(batch).reshape(*batch.rewards.shape, -1))
+        if self.config.prompts > 1 and is_of_groups(self.recipe.advantage):  # a lone group has another order
+            batch.rewards = back(np.ascontiguousarray(front(batch.rewards)))
+        return tokens_first(self.recipe.advantage(batch).reshape(*batch.rewards.shape, -1))
 
     def weights(self, batch: Any, part: slice) -> Any:
-        """(T, S, P, G) the recipe's weights, over the temperature as all slopes in the logits are."""
-        weights = front(self.recipe.weights(batch.mask[:, part], max_length=batch.max_length))
+        """(T, G, S, P) the recipe's weights, over the temperature as all slopes in the logits are."""
+        weights = tokens_first(self.recipe.weights(batch.mask[:, part], max_length=batch.max_length))
         return weights if self.config.temperature == 1.0 else weights * (1.0 / self.config.temperature)
 
     def table(self, entries: Integers, weights: Floats) -> Any:

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from grpo_ref.fast.measures import fast_metrics
+from grpo_ref.kernels.advantages import group
 from grpo_ref.kernels.filters import all_completions, all_groups
 from grpo_ref.kernels.levels import token_level
 from grpo_ref.kernels.penalties import k3
@@ -15,7 +16,7 @@ from grpo_ref.learning.arguments import check_metrics
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.state import TrainState
 from grpo_ref.learning.tasks.task import Task
-from grpo_ref.recipes import Recipe
+from grpo_ref.recipes import Recipe, Slot
 
 
 def why_not(task: Task, recipe: Recipe, config: TrainConfig, state: TrainState | None = None) -> str:
@@ -63,6 +64,11 @@ def usual_loss(recipe: Recipe) -> dict[str, bool]:
         "penalty_aggregate": recipe.kl_coef == 0.0 or recipe.penalty_aggregate is None,
         "log_ratio_limits": recipe.log_ratio_limits == (-math.inf, math.inf),
     }
+
+
+def is_of_groups(advantage: Slot) -> bool:
+    """Whether an advantage is one of `kernels.advantages.group`, and reads only the rewards."""
+    return advantage.kernel.__module__ == group.__name__ and advantage.reads == ("rewards",)
 
 
 def clip_bounds(recipe: Recipe) -> tuple[float, float]:

@@ -5,6 +5,9 @@ A token and the state that it was chosen in are one number, the place of both in
     entry = (token S + run) N + state
 
 A finished completion waits at one more entry behind the table.
+
+The tokens of a batch lie in memory as (T, G, S, P): what is done for each is then done along long rows, and a
+sum over the tokens of a completion, or over the members of a group, is a few additions of such rows.
 """
 
 from types import SimpleNamespace
@@ -29,13 +32,23 @@ def back(array: Any) -> Any:
     return array.transpose(*range(1, array.ndim), 0)
 
 
+def tokens_first(array: Any) -> Any:
+    """(S, P, G, T) as (T, G, S, P): a view."""
+    return array.transpose(3, 2, 0, 1)
+
+
+def tokens_last(array: Any) -> Any:
+    """(T, G, S, P) as (S, P, G, T): a view."""
+    return array.transpose(2, 3, 1, 0)
+
+
 class Walk:
-    """The automaton of a task for some runs, and room for a batch of their completions, (T, S, P, G)."""
+    """The automaton of a task for some runs, and room for a batch of their completions, (T, G, S, P)."""
 
     def __init__(self, task: Task, config: TrainConfig, prompt_probs: Floats, dtype: DTypeLike) -> None:
         self.edges, runs = prompt_edges(prompt_probs), len(prompt_probs)
         states, vocabulary = task.transitions.shape
-        batch = (task.max_length, runs, config.prompts, config.group_size)
+        batch = (task.max_length, config.group_size, runs, config.prompts)
         self.task, self.rows = task, runs * states
         self.finished = vocabulary * self.rows
         self.first = np.arange(runs)[:, None] * states
@@ -56,23 +69,23 @@ class Walk:
         """A batch with its rewards; the random numbers are those of `rollout.draw`."""
         for generator, numbers in zip(generators, self.numbers, strict=True):
             generator.random(out=numbers)
-        prompts = draw_prompts(self.edges, self.numbers[..., 0])
-        return self.judged(prompts, *self.completions(probs, prompts))
+        return self.judged(*self.completions(probs))
 
-    def completions(self, probs: Floats, prompts: Integers) -> tuple[Integers, Bools, Bools]:
-        """Tokens and mask (S, P, G, T), and which completions (S, P, G) have ended."""
-        uniforms = self.numbers[..., 1:].reshape(*back(self.uniforms).shape)
-        np.copyto(self.uniforms, front(uniforms), casting="same_kind")
+    def completions(self, probs: Floats) -> tuple[Integers, Integers, Bools, Bools]:
+        """Prompts (S, P), tokens and mask (S, P, G, T), and which completions (S, P, G) have ended."""
+        prompts = draw_prompts(self.edges, self.numbers[..., 0])
+        uniforms = self.numbers[..., 1:].reshape(*tokens_last(self.uniforms).shape)
+        np.copyto(self.uniforms, tokens_first(uniforms), casting="same_kind")
         below: Any = 0.0
         for row, token_probs in zip(self.cumulative, probs[:-1], strict=False):
             below = np.add(below, token_probs, out=row)  # from the last token on, rows stay infinite
         self.walk(self.task.starts[prompts])
         tokens, mask = self.token_of.take(self.entries), self.entries != self.finished
-        return back(tokens), back(mask), self.state == self.finished
+        return prompts, tokens_last(tokens), tokens_last(mask), back(self.state == self.finished)
 
     def walk(self, starts: Integers) -> None:
         """From state to state; by bisection, the entry moves from token 0 to the one that is drawn."""
-        np.add(starts[..., None], self.first[..., None], out=self.state)
+        self.state[:] = starts + self.first
         for entry, uniforms in zip(self.entries, self.uniforms, strict=True):
             np.copyto(entry, self.state)
             for jump, cumulative in self.probes:

@@ -189,7 +189,7 @@ def _from_csv(text: str) -> History:
 def _as_arrays(state: TrainState) -> dict[str, Any]:
     arrays = {"update": np.array(state.update), "params": state.params, "ref_params": state.ref_params}
     arrays |= {"entropy_coef": state.entropy_coef, "prompt_probs": state.prompt_probs}
-    arrays["generators"] = np.array(json.dumps(state.generators))
+    arrays["generators"] = np.array(json.dumps(list(state.generators)))
     return arrays | {f"optimizer.{name}": value for name, value in state.optimizer.items()}
 
 

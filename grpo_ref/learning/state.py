@@ -1,6 +1,6 @@
 """What one update hands to the next: policies, references, optimizer, random numbers."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -35,7 +35,7 @@ class TrainState:
     optimizer: State
     entropy_coef: Floats
     prompt_probs: Floats
-    generators: tuple[Mapping[str, Any], ...]
+    generators: Sequence[Mapping[str, Any]]
 
 
 class Update(NamedTuple):
@@ -124,7 +124,7 @@ def check_state(state: TrainState) -> None:
     _check_generators(state.generators, shape[0])
 
 
-def _check_generators(states: tuple[Mapping[str, Any], ...], runs: int) -> None:
+def _check_generators(states: Sequence[Mapping[str, Any]], runs: int) -> None:
     if len(states) != runs:
         raise ValueError(f"generators: expected one for each of {runs} runs, got {len(states)}")
     try:
@@ -175,3 +175,34 @@ def generators_of(states: Iterable[Mapping[str, Any]]) -> list[np.random.Generat
 def saved(generators: Iterable[np.random.Generator]) -> tuple[Mapping[str, Any], ...]:
     """What `generators_of` continues from."""
     return tuple(generator.bit_generator.state for generator in generators)
+
+
+@dataclass(frozen=True)
+class Advanced(Sequence[Mapping[str, Any]]):
+    """Saved generators, each after some more numbers from [0, 1): worked out for those that are looked at.
+
+    Attributes:
+      start: what was saved.
+      numbers: how many each has given since.
+    """
+
+    start: Sequence[Mapping[str, Any]]
+    numbers: int
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def __getitem__(self, run: Any) -> Any:
+        """One, or with a slice some of them."""
+        if isinstance(run, slice):
+            return Advanced(self.start[run], self.numbers)
+        (generator,) = generators_of([self.start[run]])
+        generator.bit_generator.advance(self.numbers)  # type: ignore[attr-defined]
+        return {**self.start[run], "state": generator.bit_generator.state["state"]}
+
+
+def advanced(states: Sequence[Mapping[str, Any]], numbers: int) -> Advanced:
+    """Saved generators, each so many numbers further on."""
+    if isinstance(states, Advanced):
+        return Advanced(states.start, states.numbers + numbers)
+    return Advanced(states, numbers)

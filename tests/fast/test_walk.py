@@ -6,7 +6,7 @@ import pytest
 from grpo_ref import TASKS, config_for, initial_state
 from grpo_ref.fast.compiled import CompiledRuns
 from grpo_ref.fast.runs import Runs
-from grpo_ref.fast.walk import Walk, back, front
+from grpo_ref.fast.walk import Walk, back, front, tokens_first, tokens_last
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.learning.rollout import draw
 from grpo_ref.learning.state import generators_of
@@ -24,6 +24,14 @@ def test_front_and_back_are_views_that_undo_each_other():
     np.testing.assert_array_equal(back(front(array)), array)
 
 
+def test_the_order_of_a_batch_in_memory_is_a_view_that_can_be_undone():
+    batch = np.arange(120).reshape(2, 3, 4, 5)
+    assert tokens_first(batch).shape == (5, 4, 2, 3)
+    assert tokens_first(batch)[4, 3, 1, 2] == batch[1, 2, 3, 4]
+    assert np.shares_memory(tokens_last(tokens_first(batch)), batch)
+    np.testing.assert_array_equal(tokens_last(tokens_first(batch)), batch)
+
+
 def test_an_entry_is_the_place_of_a_token_and_its_state():
     """Two runs, 2 contexts, 3 arms: entry = (token * 2 + run) * 2 + state, and 12 is behind them all."""
     task = bandit(contexts=2, arms=3)
@@ -34,7 +42,7 @@ def test_an_entry_is_the_place_of_a_token_and_its_state():
     walk.uniforms[:] = 0.5
     walk.walk(task.starts[np.array([[0, 1], [0, 1]])])
     assert walk.finished == 12
-    assert walk.entries[0, :, :, 0].tolist() == [[4, 5], [10, 11]]
+    assert walk.entries[0, 0].tolist() == [[4, 5], [10, 11]]
     assert (walk.state == walk.finished).all()
 
 

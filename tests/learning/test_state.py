@@ -8,7 +8,7 @@ from small_network import letters, small_network, wavy
 
 from grpo_ref import TASKS, TrainConfig, config_for, initial_state
 from grpo_ref.learning.policies.neural import NeuralPolicy
-from grpo_ref.learning.state import check_runs, generators_of, optimizer_of, saved, starting_state
+from grpo_ref.learning.state import advanced, check_runs, generators_of, optimizer_of, saved, starting_state
 
 TASK = TASKS["bandit"]()
 CONFIG = config_for(TASK, seeds=3, seed=7, entropy_coef=0.25)
@@ -34,6 +34,17 @@ def test_the_reference_is_no_view_of_the_policy():
 def test_each_run_has_the_random_numbers_of_its_own_seed():
     drawn = [generator.random() for generator in generators_of(initial_state(TASK, CONFIG).generators)]
     assert drawn == [np.random.default_rng([7, run]).random() for run in range(3)]
+
+
+def test_saved_generators_can_be_advanced_without_being_run():
+    generators = [np.random.default_rng(seed) for seed in (3, 4, 5)]
+    generators[1].integers(0, 9, dtype=np.uint32)  # leaves half of a number for the next
+    later = advanced(advanced(saved(generators), 2), 5)
+    drawn = [generator.random(7) for generator in generators]
+    assert drawn[0].shape == (7,)
+    assert list(later) == list(saved(generators))
+    assert list(later[1:]) == list(saved(generators[1:]))
+    assert len(later) == 3
 
 
 def test_random_numbers_continue_where_they_were_saved():
