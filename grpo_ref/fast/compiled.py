@@ -8,7 +8,7 @@ the recipe's other parts do with the tokens of a batch stays NumPy's, so that an
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numba
 import numpy as np
@@ -126,12 +126,13 @@ class CompiledTokens(Tokens):
         return slopes
 
     def require_fields(self) -> None:
-        """Raise now if something is missing or not known."""
+        """Raise now if something is missing or not known; what all threads read is there from here on."""
         if self.metrics is None or self.metrics:
             super().require_fields()
             return
         check_others(self.fields.keys() - {*READ, "rollout_log_probs"})
         check_reference(self.recipe, self.fields.get("ref_log_probs"))
+        _ = self.rows, self.live, self.weights
 
     def loss(self, log_probs: Floats) -> PolicyLoss:
         """What was noted; where metrics are wanted, all is computed by the kernels."""
@@ -143,6 +144,8 @@ class CompiledTokens(Tokens):
 @dataclass(frozen=True)
 class CompiledRows(Rows):
     """Each row of exponentials is summed, and turned into the gradient, while it is in the first cache."""
+
+    alone: ClassVar[int] = 1 << 19
 
     def exponentials(self, rows: slice, target: Logits | None) -> None:
         """As in `Rows`, which does the block if a maximum must be subtracted, or a row is no distribution.
@@ -158,16 +161,12 @@ class CompiledRows(Rows):
             here, powers = self.logits[some], target[start - rows.start : some.stop - rows.start]
             with np.errstate(all="ignore"):
                 np.exp(here if scale == 1.0 else np.multiply(here, scale, out=powers), out=powers)
-            given = here, powers, self.tokens(some), self.live[some], scale, SMALLEST, LARGEST
+            given = here, powers, self.tokens[some], self.live[some], scale, SMALLEST, LARGEST
             if not loops.log_probs_of(*given, self.totals[some], self.log_probs[some]):
                 super().exponentials(rows, target)
                 return
 
     def scale(self, rows: slice, slopes: Floats) -> None:
         """As in `Rows`."""
-        given = self.out[rows], self.totals[rows], self.tokens(rows), self.live[rows]
+        given = self.out[rows], self.totals[rows], self.tokens[rows], self.live[rows]
         loops.spread(*given, slopes / self.temperature)
-
-    def tokens(self, rows: slice) -> Integers:
-        """The sampled tokens."""
-        return self.places[rows] % self.vocabulary

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,6 @@ Logits = NDArray[np.floating[Any]]
 STEP_BYTES, BLOCK_BYTES = 1 << 21, 1 << 24
 """A core computes on 2 MiB at a time, about its second-level cache. What is done row by row costs nearly the
 same for few rows as for many, and is done for 16 MiB of them, which a third-level cache holds."""
-ALONE = 1 << 21
-"""Below so many logits a second thread costs more than it brings."""
 SHORT = 1024
 """Smaller vocabularies are worked through with their masked rows: skipping would cut the blocks short."""
 SMALLEST, LARGEST = 1e-20, 1e20
@@ -31,7 +29,7 @@ class Rows:
 
     Attributes:
       logits, out: (rows, V) where the logits are, and where the gradient goes; out is empty if none is asked.
-      places: (rows,) where the sampled tokens are, counted through all rows.
+      tokens: (rows,) the sampled ones.
       live: (rows,) False where what the row holds does not matter.
       worked: (rows,) which rows are worked through; in short vocabularies all.
       temperature: > 0.
@@ -42,13 +40,16 @@ class Rows:
 
     logits: Logits
     out: Logits
-    places: Integers
+    tokens: Integers
     live: Bools
     worked: Bools
     temperature: float
     log_probs: Floats
     totals: Floats
     in_place: bool
+
+    alone: ClassVar[int] = 1 << 21
+    """Below so many logits a second thread costs more than it brings."""
 
     @classmethod
     def of(
@@ -66,11 +67,10 @@ class Rows:
         chosen, live = np.asarray(tokens).reshape(-1), is_set(np.asarray(mask)).reshape(-1)
         if chosen.size and not (0 <= chosen.min() and chosen.max() < vocabulary):
             raise ValueError(f"tokens: expected 0 to {vocabulary - 1}, got {chosen.min()} to {chosen.max()}")
-        starts = np.arange(0, logits.size, vocabulary)
         return cls(
             logits=logits.reshape(-1, vocabulary),
             out=np.empty((0, vocabulary), logits.dtype) if out is None else out.reshape(-1, vocabulary),
-            places=starts + chosen.astype(np.int64, copy=False),
+            tokens=chosen.astype(np.int64, copy=False),
             live=live,
             worked=live if vocabulary >= SHORT else np.ones_like(live),
             temperature=temperature,
@@ -89,6 +89,12 @@ class Rows:
         """Whether the rows are so short that what is done for each costs more than what is done for all."""
         return self.vocabulary < SHORT
 
+    def places(self, rows: slice) -> Integers:
+        """Where the sampled tokens are, counted through these rows."""
+        tokens = self.tokens[rows]
+        places: Integers = np.arange(0, len(tokens) * self.vocabulary, self.vocabulary) + tokens
+        return places
+
     def rows_in(self, size: int) -> int:
         """How many rows fit into so many bytes; at least one."""
         return max(size // (self.vocabulary * self.logits.itemsize), 1)
@@ -103,7 +109,7 @@ class Rows:
     def exponentials(self, rows: slice, target: Logits | None) -> None:
         """Fill target with exp(z), or with None keep nothing; note sums and log-probabilities of the rows."""
         here, live = self.logits[rows], self.live[rows]
-        sampled = here.reshape(-1)[self.places[rows] - rows.start * self.vocabulary].astype(np.float64)
+        sampled = here.reshape(-1)[self.places(rows)].astype(np.float64)
         shifts, totals = np.zeros(len(here)), np.ones(len(here))
         room = np.empty_like(here[: self.rows_in(STEP_BYTES)]) if target is None else target
 
@@ -148,7 +154,7 @@ class Rows:
             factors = (-slopes / self.totals[rows]).astype(target.dtype)[:, None]
             for step in self._steps(self.worked[rows]):
                 target[step] *= factors[step]
-            self.out.reshape(-1)[self.places[rows]] += slopes.astype(target.dtype)
+            target.reshape(-1)[self.places(rows)] += slopes.astype(target.dtype)
 
     def _steps(self, which: Bools) -> Iterator[slice]:
         """Stretches of neighbouring rows of those that are set, each of about STEP_BYTES at most."""
@@ -205,7 +211,7 @@ def share(action: Callable[[slice], None], work: Rows, threads: int) -> None:
     """
     if threads < 1:
         raise ValueError(f"threads: expected at least 1, got {threads}")
-    threads = threads if work.logits.size >= ALONE else 1
+    threads = threads if work.logits.size >= work.alone else 1
     blocks, errors = iter(work.blocks(threads)), dict[int, Exception]()
 
     def take_blocks() -> None:

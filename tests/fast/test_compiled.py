@@ -7,6 +7,7 @@ import pytest
 
 from grpo_ref import DAPO, DR_GRPO, GRPO, RECIPES, policy_loss_from_logits, slot
 from grpo_ref.fast import logits_rows
+from grpo_ref.fast.compiled import CompiledRows
 from grpo_ref.kernels.penalties import k2
 
 SHAPE, V = (2, 3, 5), 7
@@ -39,7 +40,7 @@ def assert_close(theirs, ours, rtol=1e-12):
 @pytest.mark.parametrize("threads", [1, 2])
 def test_loss_and_gradient_are_those_of_the_kernels(recipe, dtype, threads, monkeypatch):
     monkeypatch.setattr(logits_rows, "BLOCK_BYTES", 4 * V * 8)
-    monkeypatch.setattr(logits_rows, "ALONE", 0)
+    monkeypatch.setattr(CompiledRows, "alone", 0)
     theirs, ours = both(
         LOGITS.astype(dtype), recipe=recipe, temperature=0.7, threads=threads, max_length=9, **LOG_PROBS
     )

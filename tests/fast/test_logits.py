@@ -175,7 +175,7 @@ def test_any_mask_that_is_not_zero_counts_as_set(mask, passes):
 @pytest.mark.parametrize("masked", ["ends", "every other token"])
 def test_blocks_and_threads_change_no_bit(recipe, masked, monkeypatch):
     rng, threads, several = np.random.default_rng(0), set(), threading.Event()
-    monkeypatch.setattr(module, "ALONE", 0)
+    monkeypatch.setattr(module.Rows, "alone", 0)
     monkeypatch.setattr(module, "STEP_BYTES", 3 * 1100 * 4)
     exponentials = module.Rows.exponentials
 
@@ -222,7 +222,7 @@ def test_blocks_and_threads_change_no_bit(recipe, masked, monkeypatch):
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_the_first_of_several_bad_rows_is_named_whatever_the_threads(threads, monkeypatch):
-    monkeypatch.setattr(module, "ALONE", 0)
+    monkeypatch.setattr(module.Rows, "alone", 0)
     monkeypatch.setattr(module, "BLOCK_BYTES", V * 8)
     logits = LOGITS.copy()
     logits[0, 1, 0] = logits[1, 1, 3] = logits[1, 2, 2] = np.nan
@@ -235,7 +235,7 @@ def test_the_first_of_several_bad_rows_is_named_whatever_the_threads(threads, mo
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 @pytest.mark.filterwarnings("ignore:.*multi-threaded, use of fork:DeprecationWarning")
 def test_a_forked_process_has_threads_of_its_own(monkeypatch):
-    monkeypatch.setattr(module, "ALONE", 0)
+    monkeypatch.setattr(module.Rows, "alone", 0)
     given = (LOGITS, TOKENS, ADVANTAGES, MASK)
     expected = policy_loss_from_logits(*given, recipe=RECIPES["reinforce"]).loss
     child = os.fork()
