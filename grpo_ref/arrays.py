@@ -57,7 +57,7 @@ def array_namespace(*arrays: Array) -> Any:
     >>> array_namespace(np.ones(3)).__name__
     'numpy'
     """
-    if all(isinstance(array, np.ndarray | np.generic) for array in arrays):
+    if all(isinstance(array, (np.ndarray, np.generic)) for array in arrays):
         return np
     if any(isinstance(array, Sequence) for array in arrays):
         raise TypeError("expected arrays, got a list or tuple; wrap it first, as in numpy.asarray(...)")

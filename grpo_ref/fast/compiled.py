@@ -32,7 +32,17 @@ READ = ("old_log_probs", "ref_log_probs", "advantages")
 
 
 class CompiledWalk(Walk):
-    """Completions drawn one after the other; a token is looked for along the row of its state."""
+    """Completions drawn token by token; each is looked for along the row of its state."""
+
+    @cached_property
+    def sources(self) -> tuple[Any, Integers]:
+        """The C function that gives a generator's next number, and where the generators are."""
+        sources = [generator.bit_generator.ctypes for generator in self.generators]
+        return sources[0].next_double, np.array([source.state_address for source in sources], np.uintp)
+
+    def draw_numbers(self) -> None:
+        """As in `Walk`."""
+        loops.draw_numbers(*self.sources, self.numbers)
 
     def completions(self, probs: Floats) -> tuple[Integers, Integers, Bools, Bools]:
         """As in `Walk`; an entry is a place in the run's own table, and one behind it after the end."""
@@ -81,12 +91,12 @@ class CompiledRuns(Runs):
         loops.differentiate(*tables, *settings, runs_first(self.gradient))
 
     def adam(self, optimizer: Adam, before: Tables, after: Tables) -> None:
-        """Extra = the move of `optim.Adam`."""
+        """The step of `optim.Adam`."""
         root = math.sqrt(1.0 - optimizer.b2**self.steps)
         pace = optimizer.learning_rate * root / (1.0 - optimizer.b1**self.steps)
-        tables = self.gradient, *(moments[x] for moments in (before, after) for x in ("mean", "square"))
+        tables = (tables[name] for tables in (before, after) for name in ("mean", "square", "logits"))
         settings = optimizer.b1, optimizer.b2, pace, optimizer.eps * root
-        loops.adam(*settings, *map(runs_first, tables), runs_first(self.extra))
+        loops.adam(*settings, *map(runs_first, (self.gradient, *tables)))
 
 
 def runs_first(table: Floats) -> Floats:

@@ -75,6 +75,15 @@ def normalize(powers: Floats) -> None:
 # ---- completions -----------------------------------------------------------------------------------
 
 
+@threaded
+def draw_numbers(next_double: Any, states: Integers, numbers: Floats) -> None:
+    """Fill the numbers (S, P, 1 + G T), of each run by its own generator: states says where each one is."""
+    for run in numba.prange(len(states)):
+        row = numbers[run].reshape(-1)
+        for i in range(row.size):
+            row[i] = next_double(states[run])
+
+
 @compiled
 def cumulated(probs: Floats) -> Floats:
     """Of one run (N, V): Σ probs[:v+1] of each state, and infinity in the place of the last token."""
@@ -220,11 +229,12 @@ def adam(
     gradient: Floats,
     mean: Floats,
     square: Floats,
+    logits: Floats,
     new_mean: Floats,
     new_square: Floats,
-    move: Floats,
+    new_logits: Floats,
 ) -> None:
-    """Move = pace m / (√s + eps),  m ← b1 m + (1 - b1) g,  s ← b2 s + (1 - b2) g², without the bias."""
+    """Logits ← logits - pace m / (√s + eps),  m ← b1 m + (1 - b1) g,  s ← b2 s + (1 - b2) g²."""
     runs, vocabulary, states = gradient.shape
     kind = gradient.dtype.type
     keep_mean, add_mean, keep_square, add_square = kind(b1), kind(1.0 - b1), kind(b2), kind(1.0 - b2)
@@ -236,7 +246,7 @@ def adam(
                 m = mean[run, v, n] * keep_mean + g * add_mean
                 s = square[run, v, n] * keep_square + g * g * add_square
                 new_mean[run, v, n], new_square[run, v, n] = m, s
-                move[run, v, n] = m / (np.sqrt(s) + least) * rate
+                new_logits[run, v, n] = logits[run, v, n] - m / (np.sqrt(s) + least) * rate
 
 
 # ---- from logits to the loss -----------------------------------------------------------------------

@@ -68,8 +68,8 @@ class Runs:
     ) -> None:
         self.task, self.recipe, self.config, self.runs, self.wanted = task, recipe, config, runs, wanted
         self.reads = {*wanted, *recipe.reward.reads, *recipe.advantage.reads}
-        self.generators = generators_of(state.generators[runs])
-        self.walk = self.walker(task, config, state.prompt_probs[runs], dtype)
+        generators = generators_of(state.generators[runs])
+        self.walk = self.walker(task, config, state.prompt_probs[runs], generators, dtype)
         self.optimizer = optimizer_of(config)
         self.steps = float(state.optimizer.get("steps", np.zeros(())))
         self.ref = self.laid_out(state.ref_params[runs], dtype)
@@ -83,7 +83,7 @@ class Runs:
         """One update, from the tables before to those after; the metrics of each run."""
         before, after = ({name: x[:, self.runs] for name, x in tables.items()} for tables in (before, after))
         self.softmax(before["logits"], out=self.old)
-        batch = self.in_order(self.walk.draw(self.old, self.generators))
+        batch = self.in_order(self.walk.draw(self.old))
         metrics = of_completions(self.task, batch, self.wanted)
         probs = self.old
         for sums in self.sums(batch) * self.config.epochs:
@@ -209,7 +209,7 @@ class Runs:
             self.adam(self.optimizer, before, after)
         else:
             np.multiply(self.gradient, self.optimizer.learning_rate, out=self.extra)
-        np.subtract(before["logits"], self.extra, out=after["logits"])
+            np.subtract(before["logits"], self.extra, out=after["logits"])
 
     def shorten(self) -> None:
         """`clip_by_norm`, run by run."""
@@ -219,7 +219,7 @@ class Runs:
         np.multiply(self.gradient, np.minimum(1.0, self.config.max_grad_norm / longest), out=self.gradient)
 
     def adam(self, optimizer: Adam, before: Tables, after: Tables) -> None:
-        """Extra = the move of `optim.Adam`; the gradient is overwritten."""
+        """The step of `optim.Adam`; the gradient is overwritten."""
         gradient, extra, b1, b2 = self.gradient, self.extra, optimizer.b1, optimizer.b2
         root = math.sqrt(1.0 - b2**self.steps)
         np.multiply(before["mean"], b1, out=after["mean"])
@@ -233,3 +233,4 @@ class Runs:
         np.add(extra, optimizer.eps * root, out=extra)
         np.divide(after["mean"], extra, out=extra)
         np.multiply(extra, optimizer.learning_rate * root / (1.0 - b1**self.steps), out=extra)
+        np.subtract(before["logits"], extra, out=after["logits"])

@@ -45,8 +45,15 @@ def tokens_last(array: Any) -> Any:
 class Walk:
     """The automaton of a task for some runs, and room for a batch of their completions, (T, G, S, P)."""
 
-    def __init__(self, task: Task, config: TrainConfig, prompt_probs: Floats, dtype: DTypeLike) -> None:
-        self.edges, runs = prompt_edges(prompt_probs), len(prompt_probs)
+    def __init__(
+        self,
+        task: Task,
+        config: TrainConfig,
+        prompt_probs: Floats,
+        generators: list[np.random.Generator],
+        dtype: DTypeLike,
+    ) -> None:
+        self.edges, self.generators, runs = prompt_edges(prompt_probs), generators, len(prompt_probs)
         states, vocabulary = task.transitions.shape
         batch = (task.max_length, config.group_size, runs, config.prompts)
         self.task, self.rows = task, runs * states
@@ -65,11 +72,15 @@ class Walk:
         self.state, self.move = np.empty((2, *batch[1:]), np.int64)
         self.probe, self.below = np.empty(batch[1:], dtype), np.empty(batch[1:], np.bool_)
 
-    def draw(self, probs: Floats, generators: list[np.random.Generator]) -> Any:
+    def draw(self, probs: Floats) -> Any:
         """A batch with its rewards; the random numbers are those of `rollout.draw`."""
-        for generator, numbers in zip(generators, self.numbers, strict=True):
-            generator.random(out=numbers)
+        self.draw_numbers()
         return self.judged(*self.completions(probs))
+
+    def draw_numbers(self) -> None:
+        """Those of the next batch, of each run from its own generator."""
+        for generator, numbers in zip(self.generators, self.numbers, strict=True):
+            generator.random(out=numbers)
 
     def completions(self, probs: Floats) -> tuple[Integers, Integers, Bools, Bools]:
         """Prompts (S, P), tokens and mask (S, P, G, T), and which completions (S, P, G) have ended."""

@@ -35,7 +35,7 @@ def test_the_order_of_a_batch_in_memory_is_a_view_that_can_be_undone():
 def test_an_entry_is_the_place_of_a_token_and_its_state():
     """Two runs, 2 contexts, 3 arms: entry = (token * 2 + run) * 2 + state, and 12 is behind them all."""
     task = bandit(contexts=2, arms=3)
-    walk = Walk(task, config_for(task, prompts=2, group_size=1), np.full((2, 2), 0.5), np.float64)
+    walk = Walk(task, config_for(task, prompts=2, group_size=1), np.full((2, 2), 0.5), [], np.float64)
     probs = np.zeros((3, 2, 2))
     probs[1, 0], probs[2, 1] = 1.0, 1.0  # run 0 always takes arm 1, run 1 always arm 2
     walk.cumulative[:2] = probs.cumsum(0)[:2]
@@ -55,7 +55,7 @@ def test_the_completions_are_those_of_rollout(name, form):
     policy = policy_of(state.params)
     numbers = [generators_of(state.generators) for _ in range(2)]
     table = form.laid_out(policy.probs, np.float64)
-    ours = form.walker(task, config, state.prompt_probs, np.float64).draw(table, numbers[0])
+    ours = form.walker(task, config, state.prompt_probs, numbers[0], np.float64).draw(table)
     theirs = draw(task, policy, numbers[1], prompts=5, group_size=4, prompt_probs=state.prompt_probs)
     for field in FIELDS:
         np.testing.assert_allclose(getattr(ours, field), getattr(theirs, field), rtol=0, atol=1e-12)
