@@ -18,12 +18,12 @@ from grpo_ref.arrays import (
 def deviations(rewards: Array) -> Array:
     """Rewards minus their group's mean; exactly 0 where a group agrees.
 
-    The first of the group is taken off before the mean: the mean of equal numbers can be off by one rounding,
-    that of zeros cannot.
+    The mean of equal numbers can be off by one rounding. To take the group's first reward off before the mean
+    would avoid that, but differs from all trainers where rewards are much larger than their differences.
     """
     xp = array_namespace(rewards)
-    lead = rewards - rewards[..., :1]
-    return lead - xp.mean(lead, axis=MEMBERS, keepdims=True)
+    equal = xp.all(rewards == rewards[..., :1], axis=MEMBERS, keepdims=True)
+    return xp.where(equal, 0.0, rewards - group_mean(rewards))
 
 
 def group_mean(rewards: Array) -> Array:
