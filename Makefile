@@ -10,7 +10,7 @@
 # make page   build the programs of the course in the browser, for grpo-ref web; needs Node.js
 # make test-web   try the pages in Chromium   make verdicts-web   every collected wrong answer too (a quarter of an hour)
 # make notebooks   make notebooks/*.ipynb from the scripts beside them, with their outputs (minutes)
-# make speed   measure what docs/speed.md tells, and draw it (a quarter of an hour)
+# make speed MACHINE=xeon   measure what docs/speed.md tells, into docs/speed/xeon, and draw it (a quarter of an hour)
 # make bench-gpu   benchmarks on a GPU; before it: make setup, then .venv/bin/pip install -e '.[cuda]'
 # Every target sets up .venv by itself. PYTHON chooses the interpreter (3.11 or later).
 
@@ -102,12 +102,14 @@ bench: $(READY)
 	$(BIN)/python tests/benchmarks/many_seeds.py
 	$(ONE_THREAD) $(BIN)/python tests/benchmarks/neural.py
 
+MACHINE = here
 speed: $(READY)
-	mkdir -p docs/speed
+	mkdir -p docs/speed/$(MACHINE)
 	for name in logits training growth; do \
-		$(BIN)/python tests/benchmarks/$$name.py --json docs/speed/$$name.json --plot docs/speed/$$name.png || exit 1; \
+		$(BIN)/python tests/benchmarks/$$name.py --json docs/speed/$(MACHINE)/$$name.json \
+			--plot docs/speed/$(MACHINE)/$$name.png || exit 1; \
 	done
-	$(BIN)/python tests/benchmarks/processes.py --json docs/speed/processes.json
+	$(BIN)/python tests/benchmarks/processes.py --json docs/speed/$(MACHINE)/processes.json
 	$(BIN)/python docs/tables.py
 
 bench-gpu: $(READY)

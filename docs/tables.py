@@ -134,31 +134,31 @@ def first_catchers() -> str:
 def speed() -> str:
     """How long the same work takes elsewhere, relative to ours in the same round."""
     rows = []
-    for work, sides, unit in _works():
+    for work, processor, sides, unit in _works():
         ours = next(iter(sides.values()))
         relative = (_relative(sides, names, ours) for names in LIBRARIES.values())
-        rows.append((work, _median(ours, unit), *relative))
-    return table(("work", "ours", *LIBRARIES), rows)
+        rows.append((work, processor, _median(ours, unit), *relative))
+    return table(("work", "processor", "ours", *LIBRARIES), rows)
 
 
 def compiled() -> str:
     """The same relative to ours with compiled loops, where there are any."""
     rows = []
-    for work, sides, unit in _works():
+    for work, processor, sides, unit in _works():
         if (ours := sides.get(COMPILED)) is not None:
             relative = (_relative(sides, names, ours) for names in LIBRARIES.values())
-            rows.append((work, _median(ours, unit), *relative))
-    return table(("work", "ours with compiled loops", *LIBRARIES), rows)
+            rows.append((work, processor, _median(ours, unit), *relative))
+    return table(("work", "processor", "ours with compiled loops", *LIBRARIES), rows)
 
 
-def _works() -> Iterable[tuple[str, dict[str, list[float]], str]]:
-    """What is done, how long each side takes for it, and in which unit."""
-    for work, sides in _measured("logits")["seconds"].items():
-        yield work, sides, "s"
-    for work, case in _measured("training")["cases"].items():
-        yield work, case["ms_an_update"], "ms"
-    for work, sides in _measured("processes")["training"].items():
-        yield f"{work}, 300 updates as a process", sides, "s"
+def _works() -> Iterable[tuple[str, str, dict[str, list[float]], str]]:
+    """What is done, where, how long each side takes for it, and in which unit."""
+    for work, processor, sides in _everywhere("logits", "seconds"):
+        yield work, processor, sides, "s"
+    for work, processor, case in _everywhere("training", "cases"):
+        yield work, processor, case["ms_an_update"], "ms"
+    for work, processor, sides in _everywhere("processes", "training"):
+        yield f"{work}, 300 updates as a process", processor, sides, "s"
 
 
 LIBRARIES = {
@@ -187,29 +187,35 @@ def _median(values: list[float], unit: str) -> str:
 def commands() -> str:
     """How long whole commands take."""
     rows = (
-        (f"`{name}`", *(f"{median(values):.2f} s" for values in sides.values()))
-        for name, sides in _measured("processes")["commands"].items()
+        (f"`{name}`", processor, *(f"{median(values):.2f} s" for values in sides.values()))
+        for name, processor, sides in _everywhere("processes", "commands")
     )
-    return table(("command", "warm", "cold", "imports, in all its processes"), rows)
+    return table(("command", "processor", "warm", "cold", "imports, in all its processes"), rows)
 
 
 def growth() -> str:
-    """How the cost grows with each size."""
+    """How the cost grows with each size; what bounds it is left to the picture."""
     rows = []
-    for title, sides in _measured("growth")["milliseconds"].items():
-        for side, cost in list(sides.items())[:-1]:
+    for title, processor, sides in _everywhere("growth", "milliseconds"):
+        for side, cost in sides.items():
+            if side.endswith(" alone"):
+                continue
             sizes, middle = [int(size) for size in cost], [median(values) for values in cost.values()]
             slope = log(middle[-1] / middle[-2]) / log(sizes[-1] / sizes[-2])
-            told = (f"{value:.2g}" if value < 100 else f"{value:.0f}" for value in middle)
-            rows.append(
-                (title, f"`{side}`", f"{sizes[0]:,} to {sizes[-1]:,}", ", ".join(told), f"{slope:.2f}")
-            )
-    return table(("size", "ours", "from and to", "ms at each tenfold", "exponent"), rows)
+            told = ", ".join(f"{value:.2g}" if value < 100 else f"{value:.0f}" for value in middle)
+            rows.append((title, f"`{side}`", processor, f"{sizes[0]:,} to {sizes[-1]:,}", told, f"{slope:.2f}"))
+    return table(("size", "ours", "processor", "from and to", "ms at each tenfold", "exponent"), rows)
 
 
-def _measured(name: str) -> Any:
-    """The figures of a benchmark, as `make speed` has written them."""
-    return json.loads((ROOT / "docs" / "speed" / f"{name}.json").read_text(encoding="utf-8"))
+def _everywhere(benchmark: str, part: str) -> Iterable[tuple[str, str, Any]]:
+    """Each case of a part of a benchmark on each processor, as `make speed` has written them."""
+    folders = sorted((ROOT / "docs" / "speed").iterdir())
+    files = [folder / f"{benchmark}.json" for folder in folders if folder.is_dir()]
+    found = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    for case in found[0][part]:
+        for report in found:
+            processor = report["machine"]["cpu"].replace("(R)", "").removesuffix(" Processor")
+            yield case, processor, report[part][case]
 
 
 BLOCKS: dict[str, Callable[[], str]] = {
