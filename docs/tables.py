@@ -203,7 +203,8 @@ def growth() -> str:
             sizes, middle = [int(size) for size in cost], [median(values) for values in cost.values()]
             slope = log(middle[-1] / middle[-2]) / log(sizes[-1] / sizes[-2])
             told = ", ".join(f"{value:.2g}" if value < 100 else f"{value:.0f}" for value in middle)
-            rows.append((title, f"`{side}`", processor, f"{sizes[0]:,} to {sizes[-1]:,}", told, f"{slope:.2f}"))
+            reach = f"{sizes[0]:,} to {sizes[-1]:,}"
+            rows.append((title, f"`{side}`", processor, reach, told, f"{slope:.2f}"))
     return table(("size", "ours", "processor", "from and to", "ms at each tenfold", "exponent"), rows)
 
 

@@ -177,7 +177,7 @@ def saved(generators: Iterable[np.random.Generator]) -> tuple[Mapping[str, Any],
     return tuple(generator.bit_generator.state for generator in generators)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Advanced(Sequence[Mapping[str, Any]]):
     """Saved generators, each after some more numbers from [0, 1): worked out for those that are looked at.
 
@@ -191,6 +191,9 @@ class Advanced(Sequence[Mapping[str, Any]]):
 
     def __len__(self) -> int:
         return len(self.start)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and list(self) == list(other)
 
     def __getitem__(self, run: Any) -> Any:
         """One, or with a slice some of them."""

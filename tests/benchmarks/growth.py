@@ -1,8 +1,9 @@
 """Does the cost grow at most linearly, over three decades of each size?
 
 Each panel changes one size and holds the others. Beside ours stands what no NumPy form of the same work can
-pass: np.exp over the same array, reading its arrays once, or drawing the same random numbers. The exponent is the slope of log time
-over log size in the last decade, where the fixed cost of a call weighs least: at most 1 is linear or better.
+pass: np.exp over the same array, reading its arrays once, or drawing the same random numbers. The exponent is
+the slope of log time over log size in the last decade, where the fixed cost of a call weighs least: at most 1
+is linear or better.
 """
 
 import argparse

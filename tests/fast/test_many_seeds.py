@@ -44,7 +44,7 @@ def assert_close(theirs, ours, atol=1e-10):
         np.testing.assert_allclose(other.state.params, one.state.params, rtol=0, atol=atol)
         np.testing.assert_allclose(other.state.ref_params, one.state.ref_params, rtol=0, atol=atol)
         assert other.state.update == one.state.update
-        assert list(other.state.generators) == list(one.state.generators)
+        assert other.state.generators == one.state.generators
         assert other.state.optimizer.keys() == one.state.optimizer.keys()
         for name, expected in one.state.optimizer.items():
             np.testing.assert_allclose(other.state.optimizer[name], expected, rtol=0, atol=atol)
@@ -55,7 +55,7 @@ def assert_equal(theirs, ours, runs=slice(None)):
     for one, other in zip(theirs, ours, strict=True):
         assert np.array_equal(one.metrics["reward"][runs], other.metrics["reward"])
         assert np.array_equal(one.state.params[runs], other.state.params)
-        assert list(one.state.generators[runs]) == list(other.state.generators)
+        assert one.state.generators[runs] == other.state.generators
 
 
 @pytest.mark.parametrize("steps", STEPS.values(), ids=STEPS)

@@ -42,8 +42,10 @@ def test_saved_generators_can_be_advanced_without_being_run():
     later = advanced(advanced(saved(generators), 2), 5)
     drawn = [generator.random(7) for generator in generators]
     assert drawn[0].shape == (7,)
-    assert list(later) == list(saved(generators))
-    assert list(later[1:]) == list(saved(generators[1:]))
+    assert later == saved(generators)
+    assert saved(generators) == later
+    assert later[1:] == saved(generators[1:])
+    assert later != saved(generators[1:])
     assert len(later) == 3
 
 
