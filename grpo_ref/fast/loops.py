@@ -77,7 +77,10 @@ def normalize(powers: Floats) -> None:
 
 @threaded
 def draw_numbers(next_double: Any, states: Integers, numbers: Floats) -> None:
-    """Fill the numbers (S, P, 1 + G T), of each run by its own generator: states says where each one is."""
+    """Fill the numbers (S, P, 1 + G T), of each run by its own generator.
+
+    Of the generators there is NumPy's C function that gives the next number, and of each its place in memory.
+    """
     for run in numba.prange(len(states)):
         row = numbers[run].reshape(-1)
         for i in range(row.size):
