@@ -71,7 +71,8 @@ def _judge(answers: Integers, prompts: Integers, tokens: Integers, mask: Bools) 
     """(..., P, G, 2): is it a well-formed number, and is it exactly the sum?"""
     xp = array_namespace(answers, tokens, mask)
     sums = _sums(answers, prompts)
-    correct = (((tokens == sums) & mask) == (sums != AFTER)).all(-1)
+    needed = sums != AFTER
+    correct = ((((tokens == sums) & mask) == needed) & (mask == needed)).all(-1)
     ended = ((tokens == EOS) & mask).any(-1)
     leading_zero = (tokens[..., 0] == 0) & mask[..., 2:].any(-1)
     well_formed = ended & mask[..., 1] & ~leading_zero

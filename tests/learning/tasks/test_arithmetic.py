@@ -15,13 +15,15 @@ JUDGED = {
     "no end": ("9+8=", [1, 7, 1, 7], False, False),
     "right digits, then one more": ("3+4=", [7, 7, EOS], True, False),
     "an unfinished right answer": ("9+8=", [1, EOS], True, False),
+    "written on after the right end": ("3+4=", [7, EOS, 7], True, False),
 }
 
 
+@pytest.mark.parametrize("padding", [0, 7, -1])
 @pytest.mark.parametrize(("prompt", "answer", "well_formed", "correct"), JUDGED.values(), ids=JUDGED)
-def test_arithmetic_verifier(prompt, answer, well_formed, correct):
+def test_arithmetic_verifier(prompt, answer, well_formed, correct, padding):
     task = arithmetic()
-    tokens = np.array(answer + [0] * (task.max_length - len(answer)))[None, None]
+    tokens = np.array(answer + [padding] * (task.max_length - len(answer)))[None, None]
     mask = (np.arange(task.max_length) < len(answer))[None, None]
     judged = task.verify(np.array([task.prompts.index(prompt)]), tokens, mask)
     assert judged[0, 0].tolist() == [well_formed, correct]
