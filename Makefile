@@ -59,8 +59,8 @@ site: $(READY_DOCS)
 
 page:
 	mkdir -p build/page
-	cd grpo_ref/frontends/web && cp *.ts *.html *.css *.mjs *.json .npmrc program.py $(CURDIR)/build/page/
-	cd build/page && npm ci --ignore-scripts --no-audit --no-fund && npm run check && npm run build -- $(CURDIR)/grpo_ref/frontends/web/built
+	cd grpo_ref/web && cp *.ts *.html *.css *.mjs *.json .npmrc program.py $(CURDIR)/build/page/
+	cd build/page && npm ci --ignore-scripts --no-audit --no-fund && npm run check && npm run build -- $(CURDIR)/grpo_ref/web/built
 
 test-web: $(READY) page
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt playwright

@@ -10,7 +10,7 @@ import inspect
 from itertools import pairwise
 from types import ModuleType
 
-from house import PACKAGE, STUB, stages
+from package_map import PACKAGE, STUB, stages
 
 import grpo_ref
 
@@ -19,7 +19,7 @@ OPENING = """grpo_ref: a readable NumPy reference of the GRPO family, with manua
 
 The public names by stage of the pipeline, each with the first line of its documentation. A name is imported
 when it is first used, so that `import grpo_ref` costs next to nothing."""
-ROOMS = "The rooms that these come from, and others: docs/house.md has the map."
+ROOMS = "The packages: docs/package_map.md has the map."
 
 
 def summary(module: ModuleType, name: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from house import rooms
+from package_map import packages
 
 from grpo_ref import GRPO, TASKS
 from grpo_ref.course.attack.data_files import file_of_cases
@@ -21,9 +21,9 @@ from grpo_ref.course.attack.tables import first_caught_by
 from grpo_ref.course.attack.tables import table as attack_table
 from grpo_ref.course.contents import OURS
 from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.learning.curves import METRICS
 from grpo_ref.recipes import CATALOG, CHAPTER, Recipe
-from grpo_ref.trainers import DIALECTS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -230,7 +230,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
         dialects,
         metrics,
         notebooks,
-        rooms,
+        packages,
         attacks,
         first_catchers,
         speed,

@@ -1,6 +1,6 @@
 """`pytest exercises` grades the exercises in this folder."""
 
-from grpo_ref.frontends.pytest_plugin import (
+from grpo_ref.course.pytest_plugin import (
     pytest_addoption,
     pytest_collect_file,
     pytest_report_header,

@@ -118,9 +118,6 @@ Penalties: how far is the policy from its reference, estimated from the sampled 
   weighted_k3       k3 times the importance ratio, both differentiated: unbiased in value and gradient, off-policy too.
   exact_kl          The divergence itself, summed over the whole vocabulary.
 
-What Open Instruct alone does: numbered KL estimators, its correction for the sampler, and packs.   (grpo_ref.trainers.open_instruct.quirks)
-  open_instruct_kl  Open Instruct's numbered estimators: 0 is k1, 1 is k2, 2 is k3 (its default), 3 is weighted_k1.
-
 Aggregation: how much does each token count?   (grpo_ref.kernels.aggregation)
   sequence_mean_token_mean  Every completion counts the same, so a token of a long one counts less: GRPO.
   sequence_mean_token_sum   Sum over the tokens of a completion, mean over completions: the textbook policy gradient.
@@ -194,22 +191,21 @@ Diversity: keeping the best of many completions, and noticing when a policy has 
   rejection_sampled  Rejection sampling: of each group the completions of the highest rewards, to be trained on as they are.
   has_collapsed      A warning: entropy, distinct n-grams and the width of the rewards have all fallen.
 
-The rooms that these come from, and others: docs/house.md has the map.   (grpo_ref)
-  arrays       The array layer: which library the arrays belong to, and the few operations every kernel shares.
-  types        The records that stages hand to one another: plain, immutable bundles of arrays.
-  kernels      Kernels: every step of the pipeline as pure functions of arrays, each value beside its slope.
-  recipes      Recipes: an algorithm is a table of parts, and a variant is its difference from a known one.
-  loss         The loss: four lines that give the value and the manual gradient of every recipe.
-  objective    `grpo_objective`: the GRPO objective of one group in one function, complete in itself.
-  learning     Learning: policies, optimizers, rollouts and the training loop, on tasks small enough to read.
-  fast         The same numbers, faster: taken where they apply, never needed to understand the rest.
-  training     The training to call: it takes the fast loop by itself where that one applies, the plain one elsewhere.
-  trainers     The trainers' dialects: their own keys and defaults give the recipe that each one computes.
-  mistakes     Every known way to get it wrong, each with the sentence that says what is wrong with it.
-  check        Check code of your own against the library: a whole loss function, or the slope of one part.
-  experiments  Experiments: every claim of the literature about the GRPO family that we test, one small file per claim.
-  plots        Plots: the only package that imports matplotlib, and not before a figure is asked for.
-  course       The course: problems and their grading, the folder of a student, and what was reached.
+The packages: docs/package_map.md has the map.   (grpo_ref)
+  arrays     The array layer: which library the arrays belong to, and the few operations every kernel shares.
+  types      The records that stages hand to one another: plain, immutable bundles of arrays.
+  kernels    Kernels: every step of the pipeline as pure functions of arrays, each value beside its slope.
+  recipes    Recipes: an algorithm is a table of parts, and a variant is its difference from a known one.
+  loss       The loss: four lines that give the value and the manual gradient of every recipe.
+  objective  `grpo_objective`: the GRPO objective of one group in one function, complete in itself.
+  learning   Learning: policies, optimizers, rollouts and the training loop, on tasks small enough to read.
+  fast       The same numbers, faster: taken where they apply, never needed to understand the rest.
+  training   The training to call: it takes the fast loop by itself where that one applies, the plain one elsewhere.
+  check      Check code of your own against the library: a whole loss function, or the slope of one part.
+  explain    Explain a trainer's configuration: read a launch file, and say which objective it optimizes.
+  lab        Experiments: every claim of the literature about the GRPO family that we test, one small file per claim.
+  plots      Plots: the only package that imports matplotlib, and not before a figure is asked for.
+  course     The course: problems and their grading, the folder of a student, and what was reached.
 """
 
 import lazy_loader

@@ -91,7 +91,6 @@ from .kernels.penalties import (
     weighted_k3 as weighted_k3,
     exact_kl as exact_kl,
 )
-from .trainers.open_instruct.quirks import open_instruct_kl as open_instruct_kl
 from .kernels.aggregation import (
     sequence_mean_token_mean as sequence_mean_token_mean,
     sequence_mean_token_sum as sequence_mean_token_sum,
@@ -150,10 +149,9 @@ from . import (
     learning as learning,
     fast as fast,
     training as training,
-    trainers as trainers,
-    mistakes as mistakes,
     check as check,
-    experiments as experiments,
+    explain as explain,
+    lab as lab,
     plots as plots,
     course as course,
 )

@@ -26,10 +26,10 @@ import numpy as np
 
 from grpo_ref import GRPO, RECIPES, TASKS, config_for, slot, train
 from grpo_ref.course.guess import how_far
-from grpo_ref.experiments.claims.sampler_mismatch import NOISES, WEIGHTS, errors
-from grpo_ref.experiments.framework.stale_data import alignment, expected_push, stale_policies
 from grpo_ref.kernels.corrections import masked, truncated
 from grpo_ref.kernels.levels import sequence_sum_level
+from grpo_ref.lab.claims.sampler_mismatch import NOISES, WEIGHTS, errors
+from grpo_ref.lab.framework.stale_data import alignment, expected_push, stale_policies
 from grpo_ref.plots import dynamics_figure, lines_figure
 
 # %% [markdown]

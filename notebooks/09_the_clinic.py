@@ -37,8 +37,8 @@
 # %matplotlib inline
 import numpy as np
 
+from grpo_ref.check.mistakes.patients import PATIENTS
 from grpo_ref.course.guess import how_far
-from grpo_ref.mistakes.patients import PATIENTS
 from grpo_ref.plots import dynamics_figure
 
 charts = {}

@@ -26,9 +26,9 @@ import numpy as np
 
 from grpo_ref.check import compare
 from grpo_ref.course.guess import how_far
-from grpo_ref.trainers import DIALECTS, trl
-from grpo_ref.trainers.convert import convert
-from grpo_ref.trainers.explain import explain
+from grpo_ref.explain.convert import convert
+from grpo_ref.explain.description import explain
+from grpo_ref.explain.dialects import DIALECTS, trl
 
 # %% [markdown]
 # ## What does my configuration optimise?

@@ -33,7 +33,7 @@ import numpy as np
 
 from grpo_ref import GRPO, TASKS, Adam, policy_loss, rollout
 from grpo_ref.course.guess import how_far
-from grpo_ref.experiments.framework.statistics import student_quantile
+from grpo_ref.lab.framework.statistics import student_quantile
 from grpo_ref.learning.policies.table import gather, gather_states, policy_of, pull_back, scatter_add
 from grpo_ref.plots import intervals_figure, lines_figure, token_grids
 

@@ -4,7 +4,7 @@ import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
-from grpo_ref.frontends.web import build
+from grpo_ref.web import build
 
 CHROMIUM = shutil.which("chromium")
 ROOT = Path(__file__).parents[1]

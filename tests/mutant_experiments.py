@@ -33,9 +33,9 @@ from grpo_ref import (
     token_mean,
     two_sided_clipped,
 )
-from grpo_ref.experiments.claims.learned_critic import Judged
-from grpo_ref.experiments.framework.experiment import Experiment, arm
-from grpo_ref.experiments.framework.sweep import at_middle, run_experiment
+from grpo_ref.lab.claims.learned_critic import Judged
+from grpo_ref.lab.framework.experiment import Experiment, arm
+from grpo_ref.lab.framework.sweep import at_middle, run_experiment
 from grpo_ref.types import Term
 
 

@@ -22,7 +22,7 @@ from grpo_ref.course.grading.sandbox import Sandbox
 from grpo_ref.course.grading.wasm import Wasm
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.right_answers import right_answers
-from grpo_ref.frontends.progress import ProgressBar
+from grpo_ref.render.progress import ProgressBar
 
 
 class Answer(NamedTuple):

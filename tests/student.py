@@ -7,9 +7,9 @@ from pathlib import Path
 
 from click.testing import CliRunner
 
+from grpo_ref.cli import main
 from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.problems import PROBLEMS
-from grpo_ref.frontends.cli import main
 
 ROOT = Path(__file__).parents[1]
 TOTAL = len(PROBLEMS)

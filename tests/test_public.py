@@ -12,12 +12,11 @@ from pathlib import Path
 import public_names
 import pytest
 import yaml
-from house import FLOOR, PUBLIC, STUB
+from package_map import LAYER, PUBLIC, STUB
 
 import grpo_ref
 
 ROOT = Path(__file__).parents[1]
-RELEASED = (Path(__file__).parent / "data" / "public_names_0_1_0.txt").read_text(encoding="utf-8").split()
 
 
 def loaded(code, **environment):
@@ -43,12 +42,6 @@ def test_a_name_is_imported_when_it_is_first_used():
     assert kernels == {"grpo_ref.kernels.levels"}
 
 
-@pytest.mark.parametrize("name", RELEASED)
-def test_a_name_of_an_earlier_version_is_still_there(name):
-    assert name in PUBLIC
-    assert getattr(grpo_ref, name) is not None
-
-
 def test_every_name_can_be_imported_at_once():
     assert {"grpo_ref.plots", "grpo_ref.training"} <= loaded("import grpo_ref", EAGER_IMPORT="1")
 
@@ -57,14 +50,14 @@ def test_the_lists_of_names_agree():
     assert sorted(grpo_ref.__all__) == dir(grpo_ref) == sorted(PUBLIC)
 
 
-def test_every_folder_of_the_library_is_a_public_name():
+def test_every_package_that_users_import_is_a_public_name():
     folders = {path.parent.name for path in STUB.parent.glob("*/__init__.py")}
-    assert folders - set(PUBLIC) == {"data", "frontends"}
+    assert folders - set(PUBLIC) == {"commands", "data", "render", "web"}
 
 
-def test_no_public_name_is_that_of_a_room():
-    """Importing the room would put the module in the place of the function."""
-    assert not {name for name, module in PUBLIC.items() if module != "grpo_ref"} & set(FLOOR)
+def test_no_public_name_is_that_of_a_package():
+    """Importing the package would put the module in the place of the function."""
+    assert not {name for name, module in PUBLIC.items() if module != "grpo_ref"} & set(LAYER)
 
 
 def test_the_stub_marks_every_name_as_public():

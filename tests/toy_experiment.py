@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from grpo_ref.experiments.framework.experiment import (
+from grpo_ref.lab.framework.experiment import (
     Curves,
     Experiment,
     Grid,

@@ -11,11 +11,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from grpo_ref.frontends.web import build as web
+from grpo_ref.web import build as web
 from website.access import mend
-from website.house_map import with_floors
 from website.kernel_map import write_map
 from website.laboratory import write_laboratory
+from website.layer_list import with_layers
 from website.learning_curves import learned_by_all
 from website.links import Links
 from website.moving_picture import moving_picture
@@ -48,7 +48,7 @@ def write_sources() -> None:
     start = start.replace(MOVING, f"```{{raw}} html\n{moving_picture()}```")
     write("index.md", links.rewritten(start, path="README.md", page="index"))
     for path, page in COPIED.items():
-        text = with_floors((ROOT / path).read_text(encoding="utf-8"))
+        text = with_layers((ROOT / path).read_text(encoding="utf-8"))
         below = contents(BELOW.get(page, ()), hidden=True)
         head = NO_HEADINGS if page in WIDE else ""
         write(f"{page}.md", head + links.rewritten(text, path=path, page=page) + below)

@@ -10,7 +10,7 @@ from itertools import groupby
 from textwrap import dedent, indent
 from typing import Any
 
-from grpo_ref.frontends.web.maths import UnknownMaths, mathml
+from grpo_ref.render.maths import UnknownMaths, mathml
 
 PAPER = re.compile(r"arXiv:(\d{4}\.\d{5})")
 LITERAL = re.compile(r"(`[^`]*`)")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import grpo_ref
 from grpo_ref.course.problems import PROBLEMS
-from grpo_ref.experiments import EXPERIMENTS
+from grpo_ref.lab import EXPERIMENTS
 from grpo_ref.recipes import RECIPES, Recipe
 from website.mentions import exercises_about, experiments_about, names_in
 from website.parts import own_kernels, parts_of

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from grpo_ref import trainers
+from grpo_ref.explain.dialect import Dialect, flat
+from grpo_ref.explain.replay import read
 from grpo_ref.recipes import Recipe, Slot
-from grpo_ref.trainers.dialect import Dialect, flat
-from grpo_ref.trainers.replay import read
 
 Config = dict[str, Any]
 PARTS = tuple(field.name for field in fields(Recipe) if field.name != "source")
@@ -55,7 +55,7 @@ class Effect(NamedTuple):
 def effects_of_choices(dialect: Dialect, key: str) -> list[Effect]:
     """What each value of a key with a few of them changes, with as few other keys as it needs.
 
-    >>> from grpo_ref.trainers import DIALECTS
+    >>> from grpo_ref.explain.dialects import DIALECTS
     >>> [found] = effects_of_choices(DIALECTS["open_instruct"], "loss_fn")
     >>> found.value, found.changes[0].part
     ('cispo', 'surrogate')
@@ -69,7 +69,7 @@ def effects_of_choices(dialect: Dialect, key: str) -> list[Effect]:
 def effects_of_number(dialect: Dialect, key: str) -> list[Effect]:
     """What a number decides, in every configuration in which it counts.
 
-    >>> from grpo_ref.trainers import DIALECTS
+    >>> from grpo_ref.explain.dialects import DIALECTS
     >>> found = effects_of_number(DIALECTS["trl"], "sapo_temperature_pos")
     >>> found[0].beside, found[0].changes[0].settings
     ({'loss_type': 'sapo'}, ('tau_positive',))

@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from grpo_ref.explain.description import explain
+from grpo_ref.explain.dialect import Dialect
 from grpo_ref.recipes import Slot
-from grpo_ref.trainers.dialect import Dialect
-from grpo_ref.trainers.explain import explain
 from website.key_effects import Change, Effect, effects_of_choices, effects_of_number, has_choices
 from website.places import to_kernel
 from website.trainer_keys import code

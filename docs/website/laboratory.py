@@ -6,7 +6,7 @@ from website.links import Links
 from website.tree import LABORATORY, ROOT, write
 
 SECTION = re.compile(r"^## (\w+)\n", re.MULTILINE)
-SOURCE = "grpo_ref/experiments/claims"
+SOURCE = "grpo_ref/lab/claims"
 
 
 def write_laboratory(links: Links) -> None:

@@ -4,8 +4,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from grpo_ref.arrays import Floats
-from grpo_ref.experiments.framework.statistics import interval
-from grpo_ref.experiments.framework.training import curves
+from grpo_ref.lab.framework.statistics import interval
+from grpo_ref.lab.framework.training import curves
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.tasks import TASKS
 from grpo_ref.plots.axes import label

@@ -28,5 +28,5 @@ def exercises_about(names: set[str]) -> list[str]:
 
 def experiments_about(names: set[str]) -> list[str]:
     """The experiments that use one of these names."""
-    claims = sorted((ROOT / "grpo_ref/experiments/claims").glob("[a-z]*.py"))
+    claims = sorted((ROOT / "grpo_ref/lab/claims").glob("[a-z]*.py"))
     return [path.stem for path in claims if names & names_in(path)]

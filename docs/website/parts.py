@@ -8,8 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from grpo_ref.frontends.web.maths import UnknownMaths, mathml
 from grpo_ref.recipes import RECIPES, Recipe, Slot, catalog, chapter
+from grpo_ref.render.maths import UnknownMaths, mathml
 from website.docstrings import formulas
 
 NUMBERS = ("kl_coef", "source", "log_ratio_limits")

@@ -6,7 +6,7 @@ from os.path import relpath
 from pathlib import Path
 from typing import Any
 
-from house import PUBLIC
+from package_map import PUBLIC
 
 from website.tree import ROOT
 

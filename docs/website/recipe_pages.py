@@ -1,6 +1,6 @@
 """A page for each recipe, made from the code: its difference first, then its formulas, picture and keys."""
 
-from house import PUBLIC
+from package_map import PUBLIC
 
 from grpo_ref.learning.tasks import TASKS
 from grpo_ref.plots import as_svg, surrogate_figure

@@ -4,7 +4,7 @@ import importlib
 import inspect
 from types import ModuleType
 
-from house import STUB, stages
+from package_map import STUB, stages
 from public_names import first_line, summary
 
 import grpo_ref
@@ -23,7 +23,7 @@ def page_of(path: str) -> str:
     >>> page_of("grpo_ref.kernels.rewards")
     'api/kernels-rewards'
     """
-    return "api/" + (path.partition(".")[2].replace(".", "-") or "rooms")
+    return "api/" + (path.partition(".")[2].replace(".", "-") or "packages")
 
 
 def write_reference() -> None:
@@ -36,7 +36,7 @@ def write_reference() -> None:
 def title_of(path: str) -> str:
     """What stands before the colon in the first line of a module."""
     if path == "grpo_ref":
-        return "The rooms"
+        return "Packages"
     title = first_line(importlib.import_module(path).__doc__).partition(":")[0].rstrip(".")
     return title.strip("`")
 

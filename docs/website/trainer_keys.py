@@ -2,10 +2,10 @@
 
 import re
 
+from grpo_ref.explain.convert import Conversion, nearest
+from grpo_ref.explain.dialect import Dialect
+from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.recipes import RECIPES
-from grpo_ref.trainers import DIALECTS
-from grpo_ref.trainers.convert import Conversion, nearest
-from grpo_ref.trainers.dialect import Dialect
 from website.kept import of_each_recipe
 from website.same_numbers import is_same
 

@@ -8,12 +8,12 @@ from typing import Any
 from joblib import Memory, Parallel, delayed
 from public_names import first_line
 
-from grpo_ref.frontends.yaml_values import as_yaml
+from grpo_ref.explain.dialect import Dialect, flat
+from grpo_ref.explain.dialects import DIALECTS
+from grpo_ref.explain.replay import Verdict, read, shipped, verdicts
+from grpo_ref.explain.trap import Trap
+from grpo_ref.explain.yaml_values import as_yaml
 from grpo_ref.recipes import Slot
-from grpo_ref.trainers import DIALECTS
-from grpo_ref.trainers.dialect import Dialect, flat
-from grpo_ref.trainers.replay import Verdict, read, shipped, verdicts
-from grpo_ref.trainers.trap import Trap
 from website.docstrings import cited
 from website.key_table import aliases, key_table, keys_beyond
 from website.places import to_kernel
@@ -45,7 +45,7 @@ def _computed(name: str, code: str) -> tuple[str, str]:
 
 
 def _head(dialect: Dialect) -> str:
-    module = import_module(f"grpo_ref.trainers.{dialect.name}")
+    module = import_module(f"grpo_ref.explain.dialects.{dialect.name}")
     told = f"{len(dialect.defaults)} keys change the objective, and {len(dialect.traps)} traps are known."
     return f"# {title(dialect)}\n\n{first_line(module.__doc__)} {told}"
 

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 from click.testing import CliRunner
 
-from grpo_ref.frontends.cli import main
+from grpo_ref.cli import main
 
 
 def transcript(*arguments: str, files: Mapping[str, str] | None = None) -> str:

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from grpo_ref.trainers import DIALECTS
-from grpo_ref.trainers.dialect import Dialect, flat
-from grpo_ref.trainers.trap import Trap, sprung
+from grpo_ref.explain.dialect import Dialect, flat
+from grpo_ref.explain.dialects import DIALECTS
+from grpo_ref.explain.trap import Trap, sprung
 from website.key_effects import REFUSED, values_of
 from website.parts import definitions, own_kernels, parts_of
 from website.trainer_keys import Everywhere, differing

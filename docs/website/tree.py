@@ -8,10 +8,10 @@ SOURCES, SITE, CACHE = BUILD / "site-source", BUILD / "site", BUILD / "site-cach
 
 DOORS = ("student", "instructor", "practitioner", "researcher")
 """Each has a tutorial and a guide."""
-REFERENCE = ("pipeline", "recipes", "neural", "speed", "glossary", "house", "attack", "teach")
+REFERENCE = ("pipeline", "recipes", "neural", "speed", "glossary", "package_map", "attack", "teach")
 ROOT_PAGES = {"SECURITY.md": "security", "CHANGELOG.md": "changelog", "CONTRIBUTING.md": "contributing"}
 FOLDER_PAGES = {
-    "grpo_ref/trainers/README.md": "more/trainers",
+    "grpo_ref/explain/README.md": "more/trainers",
     "grpo_ref/course/problems/README.md": "more/problems",
     "grpo_ref/data/README.md": "more/data",
     "tests/benchmarks/README.md": "more/benchmarks",
@@ -71,7 +71,7 @@ MORE = (
     "neural",
     "speed",
     "glossary",
-    "house",
+    "package_map",
     *ROOT_PAGES.values(),
     *FOLDER_PAGES.values(),
 )

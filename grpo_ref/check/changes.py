@@ -13,7 +13,7 @@ import numpy as np
 
 from grpo_ref.arrays import Array, Bools, Floats
 from grpo_ref.check.batches import Trial
-from grpo_ref.mistakes.slips import slips
+from grpo_ref.check.mistakes.slips import slips
 from grpo_ref.recipes import Recipe, slot
 
 Apply = Callable[[Recipe, Trial], tuple[Recipe, Trial]]

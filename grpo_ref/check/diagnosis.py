@@ -10,8 +10,8 @@ from grpo_ref.check.batches import ALIKE, GARBAGE, HOLE, NAN, NOTHING, Trial
 from grpo_ref.check.changes import Change, changes, of_recipe, unchanged
 from grpo_ref.check.fitting import fitted_penalties, fitted_settings
 from grpo_ref.check.frameworks import Answer
+from grpo_ref.check.mistakes.slips import slips
 from grpo_ref.check.reference import difference, reference, undetached
-from grpo_ref.mistakes.slips import slips
 from grpo_ref.recipes import Recipe
 
 READS_PADDING = "the padding holds zeros: it reads the padding"

@@ -9,8 +9,8 @@ import numpy as np
 
 from grpo_ref.check.batches import Trial
 from grpo_ref.check.frameworks import Answer
+from grpo_ref.check.mistakes.slips import PENALTIES
 from grpo_ref.check.reference import reference
-from grpo_ref.mistakes.slips import PENALTIES
 from grpo_ref.recipes import Recipe, Slot
 
 GRID = (

@@ -221,7 +221,7 @@ def early_stop(log_ratio: Array, mask: Array, *, max_ratio: float = 5.0) -> Arra
       (P, G, T) all 0 or all 1.
 
     RLinf's Megatron actor, which drops the micro-batch at hand and no other, and its penalty too: there the
-    penalty has an average of its own, `unless_stopped` in `grpo_ref.trainers.rlinf.quirks`.
+    penalty has an average of its own, `unless_stopped` in `grpo_ref.explain.dialects.rlinf.quirks`.
     """
     xp = array_namespace(log_ratio, mask)
     mean = masked_mean(xp.exp(log_ratio), mask, axis=BATCH, keepdims=True)

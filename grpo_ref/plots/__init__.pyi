@@ -4,13 +4,9 @@ from .answers import likeliest_answer as likeliest_answer
 from .answers import next_tokens as next_tokens
 from .attention import attention_figure as attention_figure
 from .attention import token_probabilities as token_probabilities
-from .class_scores import outcomes_figure as outcomes_figure
-from .class_scores import scores_figure as scores_figure
 from .covariance import covariance_figure as covariance_figure
 from .dynamics import dynamics_figure as dynamics_figure
 from .dynamics import plot_dynamics as plot_dynamics
-from .experiment import experiment_figure as experiment_figure
-from .experiment import plot_experiment as plot_experiment
 from .gradients import (
     bandit_gradient as bandit_gradient,
 )

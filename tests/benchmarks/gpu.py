@@ -1,9 +1,9 @@
 """On a GPU, through CuPy: loss and gradient from logits, and training, each beside the same in NumPy.
 
 From logits the yardstick is what the GPU's memory allows: a copy of the logits reads and writes them once,
-ours reads them twice and writes a gradient. Beside it stands PyTorch eager on the same GPU, if it is
-installed. All sides are compared with NumPy before anything is timed. Where there is no GPU, that is said and
-nothing is run.
+ours reads them twice and writes a gradient. PyTorch, eager and compiled, runs beside it on the same GPU if it
+is installed. All sides are compared with NumPy before anything is timed. Without a GPU the script says so and
+runs nothing.
 """
 
 import argparse
@@ -28,7 +28,8 @@ HELD = 8
 """So many arrays of the size of the logits must fit into the GPU's memory, all sides together."""
 TOKENS = 128
 TARGET = 0.7
-OURS, COPY, EAGER = "ours, out given", "copy of the logits", "PyTorch eager"
+OURS, COPY = "ours, out given", "copy of the logits"
+EAGER, COMPILED = "PyTorch eager", "torch.compile"
 SEEDS, UPDATES = (1, 16, 100, 1000), 10
 TORCH_DEVICE = "cuda"
 
@@ -129,10 +130,11 @@ def from_logits(xp: Any, rows: int, dtype: str, rounds: int) -> dict[str, Any]:
         COPY: finished(copy),
     }
     if has_torch():
-        eager = torch_eager(given)
-        loss, gradient = eager()
-        agree(EAGER, float(loss), gradient.cpu().numpy(), expected)
-        actions[EAGER] = finished(eager)
+        for side in (EAGER, COMPILED):
+            run = torch_on_gpu(given, compiled=side == COMPILED)
+            loss, gradient = run()
+            agree(side, float(loss), gradient.cpu().numpy(), expected)
+            actions[side] = finished(run)
     for action in actions.values():
         action()
     seconds = interleaved(actions, rounds)
@@ -156,19 +158,25 @@ def agree(side: str, loss: float, gradient: np.ndarray, expected: Any) -> None:
     assert np.abs(gradient - expected.gradient).max() < near * np.abs(expected.gradient).max(), side
 
 
-def torch_eager(given: dict[str, np.ndarray]) -> Callable[[], Any]:
-    """PyTorch on the GPU, differentiated by autograd."""
+def torch_on_gpu(given: dict[str, np.ndarray], *, compiled: bool) -> Callable[[], Any]:
+    """PyTorch on the GPU, differentiated by autograd, as it is or by `torch.compile`."""
     import torch
 
+    torch._dynamo.reset()
     arrays = {name: torch.as_tensor(array, device=TORCH_DEVICE) for name, array in given.items()}
     dtype, tokens = arrays["logits"].dtype, arrays["tokens"][..., None]
     old, ref = (arrays[name].to(dtype) for name in ("old_log_probs", "ref_log_probs"))
     advantages = arrays["advantages"].to(dtype)[:, None]
 
+    def loss_of(leaf: Any) -> Any:
+        log_probs = torch.log_softmax(leaf, -1).gather(-1, tokens)[..., 0]
+        return objective(torch, log_probs, old, ref, advantages)
+
+    forward = torch.compile(loss_of) if compiled else loss_of
+
     def run() -> Any:
         leaf = arrays["logits"].detach().requires_grad_()
-        log_probs = torch.log_softmax(leaf, -1).gather(-1, tokens)[..., 0]
-        loss = objective(torch, log_probs, old, ref, advantages)
+        loss = forward(leaf)
         loss.backward()
         return loss.detach(), leaf.grad
 

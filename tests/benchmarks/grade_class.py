@@ -25,7 +25,7 @@ from grpo_ref.course.right_answers import right_answers
 from grpo_ref.course.starters import starter_of
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = "from grpo_ref.frontends.cli import main; main()"
+PROGRAM = "from grpo_ref.cli import main; main()"
 SHARES = {"right": 70, "wrong": 15, "starter": 5, "missing": 10}
 HANGING = 50
 """Every so many students one has an answer that never ends."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from measure import heading, interleaved, spread
 
 ROOT = Path(__file__).parents[2]
-PROGRAM = "from grpo_ref.frontends.cli import main; main()"
+PROGRAM = "from grpo_ref.cli import main; main()"
 TARGETS = {"one exercise": 0.5, "the whole course": 15.0}
 
 

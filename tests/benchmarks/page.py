@@ -17,7 +17,7 @@ from playwright.sync_api import BrowserContext, Page, sync_playwright
 
 from grpo_ref.course.grading.model_answers import readable
 from grpo_ref.course.layout import model_answer
-from grpo_ref.frontends.web import build, serve
+from grpo_ref.web import build, serve
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from in_page import CHROMIUM, LOADED, OPTIONS

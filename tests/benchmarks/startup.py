@@ -28,7 +28,7 @@ def python(code: str) -> list[str]:
 
 def program(*arguments: str) -> list[str]:
     """The command line, as its installed script runs it."""
-    return [*python("from grpo_ref.frontends.cli import main; main()"), *arguments]
+    return [*python("from grpo_ref.cli import main; main()"), *arguments]
 
 
 BARE, NUMPY = "bare python", "import numpy"

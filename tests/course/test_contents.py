@@ -35,7 +35,7 @@ def test_what_is_not_listed_is_no_problem():
 
 
 def test_listing_the_course_imports_no_exercise_and_no_array_library():
-    code = "import sys, grpo_ref; before = set(sys.modules); import grpo_ref.frontends.commands.list;"
+    code = "import sys, grpo_ref; before = set(sys.modules); import grpo_ref.course.commands.list;"
     code += (
         "print(sorted(name for name in set(sys.modules) - before if 'numpy' in name or 'problems' in name))"
     )

@@ -215,7 +215,7 @@ def test_an_exercise_that_cannot_be_imported_is_told_by_its_package(tmp_path, ch
 
 IMPORTED = """
 import sys
-from grpo_ref.frontends.cli import main
+from grpo_ref.cli import main
 
 main({arguments}, standalone_mode=False)
 print(*sorted(name for name in sys.modules if name.startswith("my_course") or name == "numpy.linalg"))

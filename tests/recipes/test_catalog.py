@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from grpo_ref import DAPO, GRPO, RECIPES, gspo_token, policy_loss, sequence_mean_level
-from grpo_ref.trainers import DIALECTS
+from grpo_ref.explain.dialects import DIALECTS
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)

@@ -5,13 +5,13 @@ import xml.etree.ElementTree as ElementTree
 from unicodedata import normalize
 
 import pytest
-from house import PUBLIC
+from package_map import PUBLIC
 from website.docstrings import formulas, restructured
 from website.parts import parts_of
 
 import grpo_ref
-from grpo_ref.frontends.web.maths import UnknownMaths, mathml
 from grpo_ref.recipes import RECIPES
+from grpo_ref.render.maths import UnknownMaths, mathml
 
 NO_FORMULAS = ()
 """The names whose docstrings hold a block that is code."""

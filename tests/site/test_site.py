@@ -5,12 +5,12 @@ from html import escape
 
 import pytest
 from crawl import dead, is_elsewhere, read
-from house import PUBLIC
+from package_map import PUBLIC
 from website.parts import parts_of
 from website.tree import PAGES
 
+from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.recipes import RECIPES
-from grpo_ref.trainers import DIALECTS
 
 IN_STYLES = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
 FORMULA = re.compile(r"<math.*?</math>", re.DOTALL)

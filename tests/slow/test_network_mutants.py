@@ -4,7 +4,7 @@ import pytest
 from mutant_experiments import flips
 from mutant_networks import NETWORK_MUTANTS
 
-from grpo_ref.experiments import EXPERIMENTS
+from grpo_ref.lab import EXPERIMENTS
 
 
 @pytest.mark.parametrize("name", NETWORK_MUTANTS)

@@ -5,7 +5,7 @@ import threading
 import pytest
 from in_page import CHROMIUM, LOADED, MINUTE, MISSING, OPTIONS
 
-from grpo_ref.frontends.web import build, serve
+from grpo_ref.web import build, serve
 
 
 def pytest_addoption(parser):

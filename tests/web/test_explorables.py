@@ -8,7 +8,7 @@ from click.testing import CliRunner
 from in_page import LOADED, MINUTE, SCHEMES, WIDTHS, faults
 
 from grpo_ref import RECIPES, TASKS, clipped, config_for, slot, train
-from grpo_ref.frontends.cli import main
+from grpo_ref.cli import main
 from grpo_ref.plots.one_token import surrogate_at
 
 

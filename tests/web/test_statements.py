@@ -8,7 +8,7 @@ import pytest
 
 from grpo_ref.course.grading.statement import statement
 from grpo_ref.course.problems import PROBLEMS
-from grpo_ref.frontends.web.statements import statement_html
+from grpo_ref.web.statements import statement_html
 
 WORDS = ("clinic/read_the_curve",)
 """Exercises whose problem is set off from the text, and is no formula."""

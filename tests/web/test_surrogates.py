@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grpo_ref import RECIPES
-from grpo_ref.frontends.web.surrogates import curves, families, points
+from grpo_ref.web.surrogates import curves, families, points
 
 # recipe, ratio, advantage -> value, slope; the token had probability 0.2 when it was sampled
 ROWS = {

@@ -1,7 +1,7 @@
 """A room that is an interpreter which takes turns: some code at a time, and what it wrote meanwhile.
 
 It begins with what `inside.py` leaves there. Who runs the interpreter is another matter: a library beside the
-judge (`wasm.py`), or a page (`frontends/web/judge.py`).
+judge (`wasm.py`), or a page (`web/judge.py`).
 """
 
 from collections.abc import Iterable, Sequence

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.arrays import Floats
+from grpo_ref.check.mistakes.toy_loop import ToyLoop
 from grpo_ref.course.grading.domain.arguments import Real, Scalar
 from grpo_ref.course.grading.domain.domain import Domain, Rule
 from grpo_ref.course.grading.domain.rows import CONSTANT, IN_ORDER, LEVELS, MIXED, SOME_CONSTANT, Pattern
 from grpo_ref.course.grading.domain.source import Source
 from grpo_ref.learning.policies.table import policy_of
-from grpo_ref.mistakes.toy_loop import ToyLoop
 
 
 def _some_groups_equal(source: Source, values: Floats) -> Floats:

@@ -14,8 +14,8 @@ from pathlib import Path
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
-from grpo_ref.trainers.areal import DIALECT
-from grpo_ref.trainers.dialect import flat
+from grpo_ref.explain.dialect import flat
+from grpo_ref.explain.dialects.areal import DIALECT
 
 SENTENCES = ("cannot be expressed here", "got 'binary_kl'")
 """What a refusal that is meant says; AReaL refuses what one of its examples asks for."""

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import yaml
 
-from grpo_ref.trainers import DIALECTS
-from grpo_ref.trainers.dialect import flat
+from grpo_ref.explain.dialect import flat
+from grpo_ref.explain.dialects import DIALECTS
 
 FILES = (
     *("trainer/config.py", "workers/config.py"),

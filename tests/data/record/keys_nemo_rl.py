@@ -12,8 +12,8 @@ from pathlib import Path
 
 import yaml
 
-from grpo_ref.trainers import DIALECTS
-from grpo_ref.trainers.dialect import flat
+from grpo_ref.explain.dialect import flat
+from grpo_ref.explain.dialects import DIALECTS
 
 ALGORITHMS = "nemo_rl/algorithms"
 CLASSES = {

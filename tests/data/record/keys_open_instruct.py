@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from grpo_ref.trainers.open_instruct import DIALECT
+from grpo_ref.explain.dialects.open_instruct import DIALECT
 
 FILES = (
     "grpo_fast.py",

@@ -9,7 +9,7 @@ import re
 import sys
 from pathlib import Path
 
-from grpo_ref.trainers import DIALECTS
+from grpo_ref.explain.dialects import DIALECTS
 
 
 def flags(path: Path) -> set[str]:

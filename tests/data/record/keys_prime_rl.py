@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
-from grpo_ref.trainers.prime_rl import DIALECT
-from grpo_ref.trainers.prime_rl.keys import SOURCE
+from grpo_ref.explain.dialects.prime_rl import DIALECT
+from grpo_ref.explain.dialects.prime_rl.keys import SOURCE
 
 FOLDER = Path("packages/prime-rl-configs/src/prime_rl/configs")
 ROOT = ("rl", "RLConfig")

@@ -13,9 +13,9 @@ from typing import Any
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
-from grpo_ref.trainers.dialect import flat
-from grpo_ref.trainers.rlinf import DIALECT
-from grpo_ref.trainers.rlinf.keys import BEYOND
+from grpo_ref.explain.dialect import flat
+from grpo_ref.explain.dialects.rlinf import DIALECT
+from grpo_ref.explain.dialects.rlinf.keys import BEYOND
 
 ACTORS = (
     "actor/fsdp_actor_worker.py",

@@ -58,7 +58,7 @@ def of_examples(sources: Path) -> set[str]:
     """The keys of every example of the pipeline, with their groups."""
     from omegaconf import OmegaConf
 
-    from grpo_ref.trainers.dialect import flat
+    from grpo_ref.explain.dialect import flat
 
     found: set[str] = set()
     paths = (sources / "examples").rglob("*.yaml")
@@ -68,7 +68,7 @@ def of_examples(sources: Path) -> set[str]:
 
 
 def main() -> int:
-    from grpo_ref.trainers.roll import DIALECT
+    from grpo_ref.explain.dialects.roll import DIALECT
 
     sources = Path(sys.argv[1])
     known = classes(sources)

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from grpo_ref.trainers import DIALECTS
+from grpo_ref.explain.dialects import DIALECTS
 
 FILES = (
     "skyrl/train/config/config.py",

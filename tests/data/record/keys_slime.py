@@ -11,7 +11,7 @@ from pathlib import Path
 
 import yaml
 
-from grpo_ref.trainers import DIALECTS
+from grpo_ref.explain.dialects import DIALECTS
 
 OF_OTHERS = """chunked_prefill_size disable_usage_stats host mem_fraction_static model_path node_ip_address
 port runtime_env_json tp""".split()

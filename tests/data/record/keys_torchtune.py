@@ -14,8 +14,8 @@ from pathlib import Path
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
-from grpo_ref.trainers.dialect import flat
-from grpo_ref.trainers.torchtune import DIALECT
+from grpo_ref.explain.dialect import flat
+from grpo_ref.explain.dialects.torchtune import DIALECT
 
 RECIPES = "recipes/dev/*grpo_full_finetune_distributed.py"
 WORKERS = "torchtune/dev/rl/workers/**/*.py"

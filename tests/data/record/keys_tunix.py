@@ -14,10 +14,10 @@ from pathlib import Path
 import yaml
 
 sys.path.insert(0, str(Path(__file__).parents[3]))
-from grpo_ref.trainers.dialect import flat
-from grpo_ref.trainers.launch import launches
-from grpo_ref.trainers.tunix import DIALECT
-from grpo_ref.trainers.understanding import understood
+from grpo_ref.explain.dialect import flat
+from grpo_ref.explain.dialects.tunix import DIALECT
+from grpo_ref.explain.launch import launches
+from grpo_ref.explain.understanding import understood
 
 CLASSES = {
     "tunix/rl/algorithm_config.py": "AlgorithmConfig",

@@ -8,7 +8,7 @@ import ast
 import sys
 from pathlib import Path
 
-from grpo_ref.trainers import DIALECTS
+from grpo_ref.explain.dialects import DIALECTS
 
 CLASSES = {"OATArgs": "args.py", "PPOArgs": "algorithms/ppo.py"}
 

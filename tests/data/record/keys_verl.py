@@ -12,8 +12,8 @@ from pathlib import Path
 
 import yaml
 
-from grpo_ref.trainers.dialect import flat
-from grpo_ref.trainers.verl import DIALECT
+from grpo_ref.explain.dialect import flat
+from grpo_ref.explain.dialects.verl import DIALECT
 
 CONFIG = "verl/trainer/config"
 CLASSES = {

@@ -18,11 +18,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from grpo_ref.frontends.explanation import Report, dialect_of, report
-from grpo_ref.frontends.launched import launched
-from grpo_ref.trainers import explain
-from grpo_ref.trainers.dialect import COMPLETIONS, Dialect
-from grpo_ref.trainers.explain import takes
+from grpo_ref.explain import explain
+from grpo_ref.explain.description import takes
+from grpo_ref.explain.dialect import COMPLETIONS, Dialect
+from grpo_ref.explain.explanation import Report, dialect_of, report
+from grpo_ref.explain.launched import launched
 
 LIST = Path(__file__).parents[1] / "launch_files.json"
 PARTS = {

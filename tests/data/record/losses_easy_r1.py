@@ -15,8 +15,8 @@ import torch
 from losses_openrlhf import ADVANTAGES, MASK, NEW, OLD, REFERENCE, SHAPE
 from versions_easy_r1 import _git, moments
 
+from grpo_ref.explain.dialects.easy_r1 import DIALECT
 from grpo_ref.loss import policy_loss
-from grpo_ref.trainers.easy_r1 import DIALECT
 
 FILES = ("verl/utils/torch_functional.py", "verl/trainer/core_algos.py")
 NAMES = ("masked_mean", "average_loss", "compute_policy_loss", "kl_penalty", "compute_kl")

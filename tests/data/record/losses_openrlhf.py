@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from grpo_ref.explain.dialect import numbered
+from grpo_ref.explain.dialects.openrlhf import DIALECT
 from grpo_ref.loss import policy_loss
-from grpo_ref.trainers.dialect import numbered
-from grpo_ref.trainers.openrlhf import DIALECT
 
 FILES = ("openrlhf/models/utils.py", "openrlhf/models/loss.py")
 NAMES = ("masked_mean", "compute_approx_kl", "aggregate_loss", "PolicyLoss")

@@ -11,9 +11,9 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from grpo_ref.trainers import Dialect
-from grpo_ref.trainers.easy_r1 import DIALECT
-from grpo_ref.trainers.easy_r1.versions import HISTORY, RELEASES
+from grpo_ref.explain import Dialect
+from grpo_ref.explain.dialects.easy_r1 import DIALECT
+from grpo_ref.explain.dialects.easy_r1.versions import HISTORY, RELEASES
 
 FILES = ("trainer/config.py", *(f"workers/{part}config.py" for part in ("", "actor/", "reward/", "rollout/")))
 MONTHS = [(year, month) for year in (2025, 2026) for month in range(1, 13)][1:19]

@@ -10,11 +10,11 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from grpo_ref.trainers import Dialect
-from grpo_ref.trainers.dialect import numbered
-from grpo_ref.trainers.ms_swift import DIALECT
-from grpo_ref.trainers.ms_swift.keys import BEHAVIOUR
-from grpo_ref.trainers.ms_swift.versions import CAME, HISTORY, WENT
+from grpo_ref.explain import Dialect
+from grpo_ref.explain.dialect import numbered
+from grpo_ref.explain.dialects.ms_swift import DIALECT
+from grpo_ref.explain.dialects.ms_swift.keys import BEHAVIOUR
+from grpo_ref.explain.dialects.ms_swift.versions import CAME, HISTORY, WENT
 
 FIRST = (3, 1, 1)
 """In 3.1.0 grpo had the arguments of TRL alone."""

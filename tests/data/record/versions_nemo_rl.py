@@ -11,10 +11,10 @@ from typing import Any
 
 import yaml
 
-from grpo_ref.trainers import Dialect
-from grpo_ref.trainers.dialect import flat, numbered
-from grpo_ref.trainers.nemo_rl import DIALECT
-from grpo_ref.trainers.nemo_rl.versions import HISTORY
+from grpo_ref.explain import Dialect
+from grpo_ref.explain.dialect import flat, numbered
+from grpo_ref.explain.dialects.nemo_rl import DIALECT
+from grpo_ref.explain.dialects.nemo_rl.versions import HISTORY
 
 CONFIG = "examples/configs/grpo_math_1B.yaml"
 FIRST = (0, 4)

@@ -10,9 +10,9 @@ import subprocess
 import sys
 from typing import Any
 
-from grpo_ref.trainers import Dialect
-from grpo_ref.trainers.open_instruct import DIALECT
-from grpo_ref.trainers.open_instruct.versions import HISTORY
+from grpo_ref.explain import Dialect
+from grpo_ref.explain.dialects.open_instruct import DIALECT
+from grpo_ref.explain.dialects.open_instruct.versions import HISTORY
 
 BEFORE = ("grpo_vllm_thread_ray_gtrl.py",)
 FILES = ("grpo_fast.py", "grpo_utils.py", "data_loader.py", "olmo_core_utils.py")

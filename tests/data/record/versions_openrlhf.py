@@ -9,11 +9,11 @@ import subprocess
 import sys
 from typing import Any
 
-from grpo_ref.trainers import Dialect
-from grpo_ref.trainers.dialect import numbered
-from grpo_ref.trainers.openrlhf import DIALECT
-from grpo_ref.trainers.openrlhf.keys import DEFAULTS, FORMER
-from grpo_ref.trainers.openrlhf.versions import CAME, HISTORY, WENT
+from grpo_ref.explain import Dialect
+from grpo_ref.explain.dialect import numbered
+from grpo_ref.explain.dialects.openrlhf import DIALECT
+from grpo_ref.explain.dialects.openrlhf.keys import DEFAULTS, FORMER
+from grpo_ref.explain.dialects.openrlhf.versions import CAME, HISTORY, WENT
 
 FLAGS = "openrlhf/cli/train_ppo_ray.py"
 FIRST = (0, 6)

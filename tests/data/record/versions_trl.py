@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from grpo_ref.trainers import Dialect
-from grpo_ref.trainers.trl import DIALECT
-from grpo_ref.trainers.trl.versions import HISTORY
+from grpo_ref.explain import Dialect
+from grpo_ref.explain.dialects.trl import DIALECT
+from grpo_ref.explain.dialects.trl.versions import HISTORY
 
 APART = {"vllm_importance_sampling_cap", "router_aux_loss_coef"}
 """A key with another name now, which has its default; and one that counts only for a mixture of experts."""

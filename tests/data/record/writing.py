@@ -5,7 +5,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-TRAINERS = Path(__file__).parents[3] / "grpo_ref" / "trainers"
+TRAINERS = Path(__file__).parents[3] / "grpo_ref" / "explain" / "dialects"
 INPUTS = "../recorded_grid_inputs.json"
 DIGITS = 12
 """Of a recorded number; a case is compared to at most eight."""

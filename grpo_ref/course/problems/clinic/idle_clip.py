@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.check.mistakes import stages
+from grpo_ref.check.mistakes.toy_loop import RIGHT, ToyLoop
 from grpo_ref.course.grading.domain.arguments import Scalar, Whole
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
@@ -28,8 +30,6 @@ from grpo_ref.course.problems.bandits import (
     on_bandits,
 )
 from grpo_ref.kernels.advantages import raw_rewards
-from grpo_ref.mistakes import stages
-from grpo_ref.mistakes.toy_loop import RIGHT, ToyLoop
 
 DOMAIN = Domain(
     {

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.check.mistakes import stages
+from grpo_ref.check.mistakes.toy_loop import RIGHT
 from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import (
@@ -20,8 +22,6 @@ from grpo_ref.course.problems.bandits import A_BANDIT, BANDITS, RULES, learns_ba
 from grpo_ref.kernels.advantages import raw_rewards
 from grpo_ref.kernels.aggregation import token_sum
 from grpo_ref.learning.policies.table import scatter_add
-from grpo_ref.mistakes import stages
-from grpo_ref.mistakes.toy_loop import RIGHT
 
 _reference = on_bandits(RIGHT)
 ONE: tuple[Any, ...] = ([[[[3, 0], [3, 0], [0, 0]]]], [[[0.25, 0.25, 0.75]]], 1.0)

@@ -5,6 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.check.mistakes import stages
+from grpo_ref.check.mistakes.kernels import padded_mean
+from grpo_ref.check.mistakes.toy_loop import RIGHT, ToyLoop, countdown
 from grpo_ref.course.grading.domain.arguments import Real, Scalar, Whole
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import MIXED, Pattern
@@ -24,9 +27,6 @@ from grpo_ref.course.grading.problem import (
 from grpo_ref.kernels.advantages import raw_rewards
 from grpo_ref.kernels.aggregation import token_sum
 from grpo_ref.learning.policies.table import policy_of
-from grpo_ref.mistakes import stages
-from grpo_ref.mistakes.kernels import padded_mean
-from grpo_ref.mistakes.toy_loop import RIGHT, ToyLoop, countdown
 
 SPEAKER = replace(RIGHT, walk=countdown)
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.check.mistakes.toy_loop import RIGHT, ToyLoop
 from grpo_ref.course.grading.domain.arguments import Real, Scalar
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import CONSTANT, LEVELS, MIXED
@@ -21,7 +22,6 @@ from grpo_ref.course.grading.problem import (
 )
 from grpo_ref.course.problems.bandits import A_BANDIT, LEARNING_RATE, PAYOFFS, SIZES, UNIFORMS
 from grpo_ref.kernels.advantages import raw_rewards
-from grpo_ref.mistakes.toy_loop import RIGHT, ToyLoop
 
 DOMAIN = Domain(
     {

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from grpo_ref.arrays import Floats
+from grpo_ref.check.mistakes.toy_loop import draw_tokens
 from grpo_ref.course.grading.domain.arguments import Real, Scalar, Whole
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import LEVELS, MIXED
@@ -24,7 +25,6 @@ from grpo_ref.course.grading.problem import (
 )
 from grpo_ref.kernels.advantages import group_centered, raw_rewards
 from grpo_ref.learning.policies import layers, table
-from grpo_ref.mistakes.toy_loop import draw_tokens
 
 DOMAIN = Domain(
     {

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.check.mistakes import stages
+from grpo_ref.check.mistakes.toy_loop import RIGHT, ToyLoop, arms, normalized
 from grpo_ref.course.grading.domain.arguments import Real, Scalar
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import CONSTANT, LEVELS, MIXED, SOME_CONSTANT
@@ -22,8 +24,6 @@ from grpo_ref.course.grading.problem import (
 from grpo_ref.kernels.advantages import raw_rewards
 from grpo_ref.kernels.aggregation import token_sum
 from grpo_ref.learning.policies.table import policy_of
-from grpo_ref.mistakes import stages
-from grpo_ref.mistakes.toy_loop import RIGHT, ToyLoop, arms, normalized
 
 NORMALIZED = replace(RIGHT, advantage=normalized)
 

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.check.mistakes import stages
+from grpo_ref.check.mistakes.toy_loop import RIGHT, ToyLoop, chain, normalized
 from grpo_ref.course.grading.domain.arguments import Real, Scalar, Whole
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
@@ -21,8 +23,6 @@ from grpo_ref.course.grading.problem import (
 from grpo_ref.course.problems.bandits import ONE_STEP_WITHOUT_A_CLIP
 from grpo_ref.kernels.aggregation import token_sum
 from grpo_ref.learning.policies.table import policy_of
-from grpo_ref.mistakes import stages
-from grpo_ref.mistakes.toy_loop import RIGHT, ToyLoop, chain, normalized
 
 LANGUAGE = replace(RIGHT, walk=chain, advantage=normalized)
 

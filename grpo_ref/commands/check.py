@@ -1,0 +1,149 @@
+"""`grpo-ref check`: compare your own loss function with a recipe, or with what a trainer computes."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import grpo_ref
+from grpo_ref.commands.user_code import imported
+from grpo_ref.explain.dialects import DIALECTS
+from grpo_ref.render.choices import Name
+
+if TYPE_CHECKING:
+    from grpo_ref.explain.dialect import Dialect
+
+
+@click.command(
+    "check", epilog="Example:  grpo-ref check my_trainer:loss --dialect trl --set epsilon_high=0.28"
+)
+@click.argument("function", metavar="MODULE:FUNCTION")
+@click.option(
+    "--dialect", type=Name("dialect", lambda: DIALECTS), help="Compare with this trainer's objective."
+)
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A configuration key of the dialect."
+)
+@click.option(
+    "--recipe", type=Name("recipe", lambda: grpo_ref.RECIPES), help="Compare with this recipe instead."
+)
+@click.option(
+    "--framework",
+    type=Name("framework", lambda: grpo_ref.check.FRAMEWORKS),
+    default="numpy",
+    show_default=True,
+    metavar="[numpy|torch|jax]",
+)
+@click.option(
+    "--batches", type=click.IntRange(min=1), default=200, show_default=True, help="How many are tried."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the batches.")
+@click.option(
+    "--rtol", type=click.FloatRange(min=0), default=1e-6, show_default=True, help="Relative tolerance."
+)
+@click.option("--max-length", type=click.IntRange(min=1), help="Generation budget, where it is divided by.")
+@click.option(
+    "--packed", is_flag=True, help="All completions in one row: (1, L) arrays, with sequence_ids (1, L)."
+)
+@click.option("--no-nan", is_flag=True, help="Leave out batches with NaN in the padding.")
+@click.option("--no-empty", is_flag=True, help="Leave out batches with a completion without tokens.")
+@click.option("--float32", is_flag=True, help="The arrays are in single precision.")
+def command(
+    function: str,
+    dialect: str | None,
+    settings: tuple[str, ...],
+    recipe: str | None,
+    framework: str,
+    batches: int,
+    seed: int,
+    rtol: float,
+    max_length: int | None,
+    packed: bool,
+    no_nan: bool,
+    no_empty: bool,
+    float32: bool,
+) -> None:
+    """Run FUNCTION of MODULE (found from here, or FILE.py) and a reference on the same generated batches.
+
+    It is called by name with what its parameters ask for: log_probs, old_log_probs, ref_log_probs,
+    rollout_log_probs, mask (N, T), advantages or rewards (N,), num_generations; TRL's, verl's and OpenRLHF's
+    names for them are taken too. FUNCTION may be Class.method. It returns the loss, losses per token,
+    (loss, metrics), or the loss and its gradient.
+    A loss alone is differentiated here, which with numpy takes a few dozen calls per batch.
+    With --packed these are all one row, and completions is their number, if it has that parameter.
+    The batches are ragged, with empty completions, a tool's answer that the mask leaves out, extreme ratios,
+    groups without contrast, garbage and NaN in the padding.
+    Exit status 0 if all agree, 1 if one does not, 2 if nothing could be run.
+    """
+    reference = _reference(dialect, settings, recipe)
+    loss = _load(function)
+    if max_length is None and dialect is not None and "max_length" in reference.aggregate.reads:
+        max_length = _budget(DIALECTS[dialect], settings)
+    try:
+        found = grpo_ref.check.compare(
+            loss,
+            reference,
+            framework=framework,
+            batches=batches,
+            seed=seed,
+            rtol=rtol,
+            max_length=max_length,
+            nan_in_padding=not no_nan,
+            empty_completions=not no_empty,
+            dtype="float32" if float32 else "float64",
+            packed=packed,
+            track=_with_progress,
+        )
+    except grpo_ref.check.LossError as error:
+        raise click.UsageError(f"{function} failed {error}") from error
+    except ImportError as error:
+        raise click.UsageError(f"{error}; install it to check functions of {framework}") from error
+    click.echo(str(found))
+    raise click.exceptions.Exit(0 if found.agrees else 1)
+
+
+def _reference(dialect: str | None, settings: tuple[str, ...], recipe: str | None) -> "grpo_ref.Recipe":
+    if (dialect is None) == (recipe is None):
+        raise click.UsageError("name what to compare with: either --dialect or --recipe")
+    if recipe is not None:
+        if settings:
+            raise click.UsageError("--set changes a dialect; it needs --dialect instead of --recipe")
+        return grpo_ref.RECIPES[recipe]
+    try:
+        return DIALECTS[str(dialect)].recipe(**_keys(str(dialect), settings))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def _budget(dialect: "Dialect", settings: tuple[str, ...]) -> int | None:
+    """The length that the trainer divides by, told where it is not the padded one."""
+    for key, length in dialect.budget(_keys(dialect.name, settings)).items():
+        click.echo(f"divided by {key} = {length}", err=True)
+        return length
+    return None
+
+
+def _keys(dialect: str, settings: tuple[str, ...]) -> dict[str, Any]:
+    """The keys that --set gives, one by one or as a file."""
+    from grpo_ref.explain.launched import launched
+
+    keys: dict[str, Any] = launched(settings, dialect)[0][1].keys
+    return keys
+
+
+def _with_progress(batches: "list[grpo_ref.check.Trial]") -> "Iterator[grpo_ref.check.Trial]":
+    """The batches, and how many are done."""
+    from grpo_ref.render.progress import ProgressBar
+
+    with ProgressBar("checking", "batch", len(batches)) as progress:
+        for done, batch in enumerate(batches, start=1):
+            yield batch
+            progress.show(done, "")
+
+
+def _load(name: str) -> Any:
+    """The function to be checked."""
+    loss = imported(name, kind="FUNCTION")
+    if not callable(loss):
+        raise click.UsageError(f"{name}: expected a function, got {type(loss).__name__}")
+    return loss

@@ -1,0 +1,57 @@
+"""`grpo-ref recipes`: the table of algorithms by their differences."""
+
+from collections.abc import Iterator
+
+import click
+
+import grpo_ref
+from grpo_ref.render.choices import Name
+from grpo_ref.render.output import columns, plain_option
+
+BASE = "grpo"
+
+
+@click.command("recipes", epilog="Example:  grpo-ref recipes dapo")
+@click.argument("name", type=Name("recipe", lambda: grpo_ref.RECIPES), required=False)
+@click.option("--markdown", is_flag=True, help="Print the table as Markdown.")
+@plain_option
+def command(name: str | None, markdown: bool, plain: bool) -> None:
+    """List the algorithms by their differences from GRPO, or show every part of one of them."""
+    if name is not None:
+        parts = grpo_ref.RECIPES[name].parts().items()
+        told = [f"{part}: {text}." for part, text in parts] if plain else [str(grpo_ref.RECIPES[name])]
+        click.echo("\n".join(told))
+    elif markdown:
+        click.echo(as_markdown())
+    elif plain:
+        click.echo("\n".join(f"{name}: {text}." for name, text in _in_words()))
+    else:
+        click.echo(_as_list(), nl=False)
+
+
+def as_markdown() -> str:
+    """The algorithms as a table in Markdown."""
+    listed = grpo_ref.RECIPES.items()
+    rows = [f"| `{name}` | {_difference(name, recipe)} | {recipe.source} |" for name, recipe in listed]
+    return "\n".join(["| recipe | what it is | source |", "|---|---|---|", *rows])
+
+
+def _as_list() -> str:
+    """Each name with what it is and its source beside it, as wide as the terminal."""
+    formatter = click.HelpFormatter(width=columns())
+    formatter.write_dl(list(_in_words()))
+    return formatter.getvalue()
+
+
+def _in_words() -> Iterator[tuple[str, str]]:
+    """Each name, and what it is with its source."""
+    for name, recipe in grpo_ref.RECIPES.items():
+        yield name, f"{_difference(name, recipe).replace('`', '')}. {recipe.source}"
+
+
+def _difference(name: str, recipe: "grpo_ref.Recipe") -> str:
+    if name == BASE:
+        parts = {part: text for part, text in recipe.parts().items() if part != "source"}
+        return ", ".join(f"{part} = `{text}`" for part, text in parts.items())
+    changes = ", ".join(f"{part} = `{text}`" for part, text in recipe.differences(grpo_ref.GRPO).items())
+    return f"{BASE}, but {changes}"

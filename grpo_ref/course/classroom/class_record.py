@@ -1,0 +1,70 @@
+"""The result of one student as data: what the tests gave, and the marks that come of it."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import datetime
+from typing import Any
+
+from grpo_ref.course.classroom import Graded, Marks
+from grpo_ref.course.contents import EXERCISES
+from grpo_ref.course.rendering.report_json import exercise_json
+
+VERSION = 2
+"""Goes up when a field changes its meaning or disappears."""
+Row = dict[str, Any]
+
+
+def record_of(graded: Graded, key: str) -> Row:
+    """What the tests gave, without marks.
+
+    Args:
+      graded: the result.
+      key: what changes with anything that the result depends on.
+    """
+    return {
+        "version": VERSION,
+        "student": graded.student,
+        "key": key,
+        "seed": graded.seed,
+        "official": graded.is_official,
+        "missing": list(graded.missing),
+        "notes": list(graded.notes),
+        "exercises": [exercise_json(report) for report in graded.reports],
+    }
+
+
+def tests_gave(record: Row, names: tuple[str, ...]) -> dict[str, tuple[float, float]]:
+    """Id of an exercise -> points by the tests, and what they could give; none where the grader failed."""
+    found = {each["id"]: (float(each["points"]), float(each["of"])) for each in record.get("exercises", ())}
+    return {name: found.get(name, (0.0, float(EXERCISES[name].points))) for name in names}
+
+
+def with_marks(record: Row, marks: Marks, submitted: datetime | None) -> Row:
+    """The record with these marks, whatever marks it had."""
+    return {
+        **record,
+        "submitted": None if submitted is None else submitted.isoformat(),
+        "points": marks.points,
+        "of": marks.of,
+        "percent": marks.percent,
+        "marking": list(marks.notes),
+        "assignments": [asdict(part) for part in marks.parts],
+        "marks": {
+            name: {"points": mark.points, "of": mark.of, "marking": mark.why}
+            for name, mark in marks.exercises.items()
+        },
+    }
+
+
+def marked(record: Row) -> Row:
+    """The record as it is shown: every exercise with its mark instead of what the tests gave."""
+    marks: Mapping[str, Row] = record.get("marks", {})
+    shown = [{**each, "marking": "", **marks.get(each["id"], {})} for each in record.get("exercises", ())]
+    return {**record, "exercises": shown, "notes": [*record.get("notes", ()), *record.get("marking", ())]}
+
+
+def all_notes(record: Row) -> list[str]:
+    """What could not be used, and all that was changed by the course's rules or the instructor."""
+    marks: Mapping[str, Row] = record.get("marks", {})
+    changed = [f"{name}: {mark['marking']}" for name, mark in marks.items() if mark["marking"]]
+    return [*record.get("notes", ()), *record.get("marking", ()), *changed]

@@ -1,0 +1,113 @@
+"""`grpo-ref dev attack`: wrong answers by the hundreds, and the hidden cases that catch them."""
+
+from pathlib import Path
+
+import click
+
+import grpo_ref
+from grpo_ref.course.commands.exercise import exercises_argument, root_option
+from grpo_ref.course.contents import source_at
+from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.render.output import plain_option
+
+STORE = Path(".attack")
+STAGES = ("search", "shrink", "signs", "checks")
+
+
+@click.command("attack", epilog="Example:  grpo-ref dev attack ratios/clipped")
+@exercises_argument
+@click.option("--draws", default=1500, show_default=True, help="How many inputs of the domain are drawn.")
+@click.option(
+    "--most", default=2500, show_default=True, help="How many wrong answers are made at most, evenly chosen."
+)
+@click.option("--seed", default=0, show_default=True, help="Of the draws.")
+@click.option("--sample", type=int, help="Write nothing; try so many wrong answers an exercise again.")
+@click.option("--table", "only_table", is_flag=True, help="Print what is on file as a table, in Markdown.")
+@click.option(
+    "--unfit", "show_unfit", is_flag=True, help="Show one input of each kind that right answers disagree on."
+)
+@plain_option
+@root_option
+def command(
+    exercises: tuple[str, ...],
+    draws: int,
+    most: int,
+    seed: int,
+    sample: int | None,
+    only_table: bool,
+    show_unfit: bool,
+    plain: bool,
+    root: Path,
+) -> None:
+    """Attack EXERCISES or chapters, by default all that declare a domain.
+
+    Every right answer is made wrong in hundreds of ways. For each, inputs of the domain are searched on which
+    it is wrong; they are shrunk and written beside the problem as hidden cases. What neither an input nor a
+    check tells from a right answer is listed under tests/course/attack/left: read it. A run that was stopped
+    goes on where it was. With --sample, exit status 1 if a wrong answer passes that is not on that list.
+    """
+    named = [PROBLEMS[name] for name in exercises or source_at(root).ids]
+    problems = [problem for problem in named if problem.domain is not None]
+    if not problems:
+        raise click.UsageError("there is nothing to attack: none of these declares a domain")
+    if only_table:
+        click.echo(grpo_ref.course.attack.table(problems))
+        return
+    if sample is not None:
+        raise click.exceptions.Exit(1 if any([_sampled(each, sample, root) for each in problems]) else 0)
+    for problem in problems:
+        outcome = _attacked(problem, draws, most, seed, root)
+        grpo_ref.course.attack.freeze(outcome, root)
+        click.echo(_line(outcome))
+        if show_unfit:
+            click.echo(grpo_ref.course.attack.unfit(outcome))
+
+
+def _attacked(
+    problem: "grpo_ref.course.Problem", draws: int, most: int, seed: int, root: Path
+) -> "grpo_ref.course.attack.Outcome":
+    """The attack with a progress bar for each stage."""
+    from grpo_ref.render.progress import ProgressBar
+
+    with ProgressBar(problem.id, "step", 100 * len(STAGES)) as progress:
+
+        def show(stage: str, done: int, total: int) -> None:
+            progress.show(int(100 * (STAGES.index(stage) + done / total)), f"{stage} {done}/{total}")
+
+        store = grpo_ref.course.attack.Store(root / STORE / f"{problem.id}.jsonl")
+        styles = grpo_ref.course.right_answers(problem, root)
+        return grpo_ref.course.attack.attack(
+            problem, styles, store, seed=seed, draws=draws, most=most, show=show
+        )
+
+
+def _line(outcome: "grpo_ref.course.attack.Outcome") -> str:
+    return (
+        f"{outcome.problem.id}: {outcome.made} wrong answers from {len(outcome.styles)} right ones;"
+        f" {sum(outcome.caught.values())} caught by {len(outcome.cases)} hidden cases,"
+        f" {outcome.missed} only by drawn inputs, {sum(outcome.by_checks.values())} only by other checks,"
+        f" {len(outcome.left)} equal on {outcome.tried} inputs\n"
+        f"  written: {grpo_ref.course.attack.file_of_cases(outcome.problem)}"
+    )
+
+
+def _sampled(problem: "grpo_ref.course.Problem", sample: int, root: Path) -> bool:
+    """Try every so many-th wrong answer again; True if one passes that is not on the list."""
+    from grpo_ref.render.progress import ProgressBar
+
+    made = grpo_ref.course.attack.wrong_answers(
+        problem,
+        grpo_ref.course.right_answers(problem, root),
+        grpo_ref.course.attack.most_of(problem),
+    )
+    chosen = made[:: max(1, len(made) // sample)]
+    with ProgressBar(problem.id, "answer", len(chosen)) as progress:
+        passed = grpo_ref.course.attack.survivors_of(
+            chosen, problem, lambda stage, done, total: progress.show(done, stage)
+        )
+    known = grpo_ref.course.attack.reasons_of(grpo_ref.course.attack.file_of_left(problem, root))
+    new = [wrong for wrong in passed if wrong.change not in known]
+    click.echo(f"{problem.id}: {len(chosen)} of {len(made)} wrong answers tried, {len(new)} pass unlisted")
+    for wrong in new:
+        click.echo(f"  {wrong.operator}, in {wrong.style}\n    {wrong.change}")
+    return bool(new)

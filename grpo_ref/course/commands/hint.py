@@ -1,0 +1,30 @@
+"""`grpo-ref hint`: a ladder of hints for one exercise."""
+
+from pathlib import Path
+
+import click
+
+from grpo_ref.course.commands.exercise import ExerciseNames, folder_option, open_workbook
+from grpo_ref.course.problems import hints_of
+from grpo_ref.course.rendering.course_text import hints_text
+from grpo_ref.render.output import plain_option
+
+
+@click.command("hint", epilog="Example:  grpo-ref hint objective/grpo_objective")
+@click.argument("exercise", type=ExerciseNames(), required=False)
+@click.option(
+    "--steps", type=click.IntRange(min=1), help="How many hints to show; by default one more than last time."
+)
+@plain_option
+@folder_option
+def command(exercise: tuple[str, ...] | None, steps: int | None, plain: bool, folder: Path) -> None:
+    """Show the next hint of an exercise; each one gives more away.
+
+    Without EXERCISE it is the first that you have not solved; of a chapter, the first one there. How many you
+    have read is noted in progress.txt.
+    """
+    workbook = open_workbook(folder)
+    name = workbook.first_open(exercise or ())
+    hints = hints_of(name)
+    shown = workbook.climb(name, len(hints), steps)
+    click.echo(hints_text(name, hints, shown, plain=plain))

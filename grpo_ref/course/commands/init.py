@@ -1,0 +1,35 @@
+"""`grpo-ref init`: write the exercises into a folder, or bring it up to date."""
+
+from pathlib import Path
+
+import click
+
+import grpo_ref
+from grpo_ref.course.commands.exercise import CHECKED_OUT, OWN, open_workbook
+from grpo_ref.course.contents import CHAPTERS, EXERCISES
+from grpo_ref.course.layout import page_of
+
+
+def _own_or_begun() -> str:
+    """A folder of the student's own; or that of the checkout, for somebody who has begun to work in it."""
+    begun = not Path(OWN).is_dir() and open_workbook(Path(CHECKED_OUT)).progress.points
+    return CHECKED_OUT if begun else OWN
+
+
+@click.command("init", epilog="Example:  grpo-ref init")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False), default=_own_or_begun)
+def command(folder: Path) -> None:
+    """Write the exercises into FOLDER, by default my-exercises: a folder of your own.
+
+    Run it again after an upgrade: files that you have not touched get the newer text, yours are never
+    overwritten.
+    """
+    workbook = open_workbook(folder)
+    written, upgraded, kept = grpo_ref.course.fill(workbook)
+    click.echo(
+        f"{folder}: {written} files written, {upgraded} brought up to date, {kept} of yours left alone"
+    )
+    option = "" if folder == Path(OWN) else f" --folder {folder}"
+    click.echo(f"\nread  {folder / page_of(next(iter(CHAPTERS)))}")
+    click.echo(f"edit  {workbook.path(next(iter(EXERCISES)))}")
+    click.echo(f"then  grpo-ref watch{option}   or   pytest {folder}")

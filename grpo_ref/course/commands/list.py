@@ -1,0 +1,62 @@
+"""`grpo-ref list`: the exercises of the course, and what has been reached."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from grpo_ref.course.commands.exercise import exercises_argument, folder_option, open_workbook
+from grpo_ref.course.contents import CHAPTERS, EXERCISES, HINTS
+from grpo_ref.course.layout import file_of, page_of
+from grpo_ref.course.progress import Progress
+from grpo_ref.course.rendering.course_text import overview
+from grpo_ref.course.source import Exercise
+from grpo_ref.render.output import columns, plain_option
+
+WIDE = 108
+"""Columns that the table takes with ids and files; with fewer there are only the names."""
+
+
+@click.command("list", epilog="Example:  grpo-ref list ratios")
+@exercises_argument
+@plain_option
+@folder_option
+def command(exercises: tuple[str, ...], plain: bool, folder: Path) -> None:
+    """List EXERCISES or chapters, by default all: points reached, difficulty, hints read, file.
+
+    A star marks what has been solved once. The points are the most that were reached, as progress.txt has
+    them; nothing is graded anew, so they are a student's own record and no proof. README.md in the folder of
+    a chapter is the page to begin with.
+    """
+    workbook = open_workbook(folder)
+    listed = [EXERCISES[name] for name in exercises or EXERCISES]
+    for chapter in dict.fromkeys(exercise.chapter for exercise in listed):
+        of_chapter = [exercise for exercise in listed if exercise.chapter == chapter]
+        lines = _sentences if plain else _table
+        click.echo("\n".join(lines(chapter, of_chapter, workbook.progress)))
+    click.echo("\n" + overview(workbook, plain=plain))
+
+
+def _table(chapter: str, exercises: list[Exercise], progress: Progress) -> Iterator[str]:
+    """The title of a chapter and a line for each exercise."""
+    title, wide = click.style(CHAPTERS[chapter], bold=True), columns() >= WIDE
+    yield f"{title}{' ' * (73 - len(CHAPTERS[chapter]))}{page_of(chapter)}" if wide else title
+    for exercise in exercises:
+        reached, hints = progress.points.get(exercise.id, 0.0), progress.hints.get(exercise.id, 0)
+        name = f"{exercise.id:32}" if wide else f"{exercise.name:18}"
+        points, used = f"{reached:g} of {exercise.points} pt", f"{hints} of {HINTS} hints" if hints else ""
+        mark = "*" if reached >= exercise.points else " "
+        row = f"{mark} {name} {points:13} {exercise.difficulty:7} {used:13}"
+        yield f"{row} {file_of(exercise.id)}" if wide else row.rstrip()
+
+
+def _sentences(chapter: str, exercises: list[Exercise], progress: Progress) -> Iterator[str]:
+    """The same without columns: a sentence for each exercise."""
+    yield f"Chapter {CHAPTERS[chapter]}. Begin with {page_of(chapter)}."
+    for exercise in exercises:
+        reached, hints = progress.points.get(exercise.id, 0.0), progress.hints.get(exercise.id, 0)
+        solved = "solved" if reached >= exercise.points else "not solved"
+        yield (
+            f"{exercise.id}: {solved}, {reached:g} of {exercise.points} points, {exercise.difficulty},"
+            f" {hints} of {HINTS} hints read, file {file_of(exercise.id)}."
+        )

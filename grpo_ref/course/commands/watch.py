@@ -1,0 +1,250 @@
+"""`grpo-ref watch`: grade an exercise whenever it is saved; a key each for what else one may want."""
+
+import os
+import select
+import signal
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+import grpo_ref
+from grpo_ref.course.commands.exercise import (
+    ExerciseName,
+    folder_option,
+    open_workbook,
+    require_exercises,
+    saying_what_is_graded,
+)
+from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
+from grpo_ref.course.grading.report import NOT_STARTED
+from grpo_ref.course.problems import PROBLEMS, hints_of
+from grpo_ref.course.rendering.course_text import hints_text, overview
+from grpo_ref.course.rendering.report_text import report_text
+from grpo_ref.course.workbook import Workbook
+from grpo_ref.render.output import columns, plain_option
+
+KEYS = "s: statement   h: hint   n: next   l: list   r: reset   enter: grade again   q: quit"
+NARROW = "s: statement   h: hint   n: next   l: list\nr: reset   enter: grade again   q: quit"
+WIDEST = 100
+"""Characters of a line of prose at most."""
+PULSE = 100
+"""Milliseconds between two looks at the keyboard."""
+UNREAD = 2.0
+"""Seconds for which a report is not taken away by that on another file."""
+
+
+@click.command("watch", epilog="Example:  grpo-ref watch advantages/ranks")
+@click.argument("exercise", type=ExerciseName(), required=False)
+@plain_option
+@folder_option
+@click.option(
+    "--poll", is_flag=True, help="Look at the files themselves, for network drives that report no changes."
+)
+def command(exercise: str | None, plain: bool, folder: Path, poll: bool) -> None:
+    """Show one exercise, by default the first that is not solved, and grade it whenever it is saved.
+
+    Saving another exercise's file switches to it. In a terminal, single keys give the statement, hints, the
+    list, a reset and the next exercise, and q ends it, also while something is being graded; without a
+    terminal, stop with Ctrl-C.
+    """
+    try:
+        from watchfiles import watch
+    except ImportError as error:
+        raise click.ClickException("watch needs one more package: pip install 'grpo-ref[watch]'") from error
+    workbook = open_workbook(folder)
+    require_exercises(workbook)
+    changes = watch(
+        folder,
+        force_polling=poll or None,
+        debounce=300,
+        rust_timeout=PULSE,
+        yield_on_timeout=True,
+        raise_interrupt=False,
+    )
+    with keyboard() as pressed, suppress(Left):
+        screen = Screen(workbook, exercise or workbook.first_open(), pressed, plain=plain)
+        next(changes)  # from here on no save is missed
+        screen.grade()
+        for changed in changes:
+            screen.saved(Path(path) for _, path in changed)
+            if not all(screen.key(key) for key in pressed()):
+                return
+
+
+class Left(BaseException):
+    """The student wants to leave while something is being graded; no check of the grader catches it."""
+
+
+class Latest(NamedTuple):
+    """The report that was shown last: of which exercise, in which words, and when."""
+
+    exercise: str
+    told: str
+    when: float
+
+    def is_new(self) -> bool:
+        """Whether it was shown so lately that nobody can have read it."""
+        return time.monotonic() - self.when < UNREAD
+
+
+class Screen:
+    """What is shown: one exercise, its report, and the keys.
+
+    Attributes:
+      workbook: the student's folder.
+      exercise: id of the exercise at hand.
+      pressed: the keyboard.
+      plain: whether to write sentences without color, one after the other.
+      note: a sentence that stays on the screen until the next key.
+    """
+
+    def __init__(self, workbook: Workbook, exercise: str, pressed: "Pressed", *, plain: bool = False) -> None:
+        self.workbook, self.exercise, self.pressed, self.plain = workbook, exercise, pressed, plain
+        self.asked, self.note = False, ""
+        self.latest = Latest("", "", 0.0)
+
+    def grade(self, before: str = "") -> None:
+        """Grade the exercise at hand and show the report; of one that is not started, the statement too.
+
+        Args:
+          before: what is to be shown above it.
+        """
+        report = self._report(self.exercise)
+        told = report_text(report, plain=self.plain)
+        self.latest = Latest(self.exercise, told, time.monotonic())
+        if report.status == NOT_STARTED:
+            told = f"{self._statement()}\n\n{told}"
+        self.show(before + told)
+
+    def _report(self, name: str) -> "grpo_ref.course.Report":
+        """The report on one exercise, whose points are noted; q leaves while it is made."""
+        with saying_what_is_graded(name), self.pressed.leaving():
+            report = grpo_ref.course.mark(self.workbook, name)
+        self.workbook.record({report.problem: report.points})
+        return report
+
+    def _statement(self) -> str:
+        """Of the exercise at hand, as wide as the terminal, but not wider than is read with ease."""
+        return grpo_ref.course.statement(PROBLEMS[self.exercise], min(columns(), WIDEST))
+
+    def show(self, text: str) -> None:
+        """Some text, and under it where one is."""
+        if not self.plain:
+            click.clear()
+        path = self.workbook.path(self.exercise)
+        click.echo(f"{text}\n\n{overview(self.workbook, plain=self.plain)}\n{path}")
+        if not path.is_file():
+            click.echo("This file is missing; r writes it anew.")
+        if self.note:
+            click.echo(self.note)
+        if self.workbook.is_solved(self.exercise):
+            solved = f"solved; the model answer: grpo-ref solution {self.exercise}"
+            click.secho(solved, fg=None if self.plain else "green")
+        if sys.stdin.isatty():
+            click.echo(KEYS if columns() > len(KEYS) else NARROW)
+
+    def saved(self, paths: Iterable[Path]) -> None:
+        """Files were saved: grade every exercise among them, last the one at hand, which may be a new one.
+
+        If the file at hand was deleted, that is shown. A report that nobody can have read yet stays above.
+        """
+        changed = {path.resolve() for path in paths}
+        names = [name for name in EXERCISES if self.workbook.path(name).resolve() in changed]
+        saved = [name for name in names if self.workbook.path(name).is_file()]
+        if saved and self.exercise not in saved:
+            self.exercise = saved[-1]
+        above = [] if self.latest.exercise in names or not self.latest.is_new() else [self.latest.told]
+        others = [self._report(name) for name in saved if name != self.exercise]
+        above += [report_text(report, plain=self.plain) for report in others]
+        if self.exercise in names:
+            self.grade("".join(f"{told}\n\n" for told in above))
+
+    def key(self, key: str) -> bool:
+        """Do what a key asks for; False if it is time to leave."""
+        confirmed, self.asked, self.note = self.asked and key == "y", False, ""
+        if confirmed:
+            backup = grpo_ref.course.reset(self.workbook, self.exercise)
+            self.note = f"your work is in {backup}" if backup else "there was no work of yours in it"
+            self.grade()
+        elif key == "h":
+            hints = hints_of(self.exercise)
+            shown = self.workbook.climb(self.exercise, len(hints))
+            self.show(hints_text(self.exercise, hints, shown, plain=self.plain))
+        elif key == "s":
+            self.show(self._statement())
+        elif key == "l":
+            self.show("\n".join(self._chapters()))
+        elif key == "n":
+            self.exercise = self.workbook.next_open(self.exercise) or self.exercise
+            self.grade()
+        elif key == "r":
+            self.asked = True
+            click.echo("Put the starter back? Your work is kept beside it.  y: yes   any other key: no")
+        elif key in "\r\n":
+            self.grade()
+        return key != "q"
+
+    def _chapters(self) -> Iterator[str]:
+        solved = self.workbook.solved()
+        for chapter, title in CHAPTERS.items():
+            names = [exercise.id for exercise in exercises_in(chapter)]
+            yield f"{title}: {len(solved.intersection(names))} of {len(names)} solved"
+            yield from (f"  {name}" for name in names if name not in solved)
+
+
+@contextmanager
+def keyboard() -> Iterator["Pressed"]:
+    """Single keys of the terminal, without waiting for Enter; nothing if standard input is no terminal."""
+    if not sys.stdin.isatty():
+        yield Pressed(None)
+        return
+    import termios
+    import tty
+
+    descriptor = sys.stdin.fileno()
+    before = termios.tcgetattr(descriptor)
+    tty.setcbreak(descriptor)
+    try:
+        yield Pressed(descriptor)
+    finally:
+        termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
+
+
+class Pressed:
+    """Calling it gives the keys that were pressed since the last call."""
+
+    def __init__(self, descriptor: int | None) -> None:
+        self.descriptor, self.waiting = descriptor, ""
+
+    def __call__(self) -> str:
+        """The keys, in order; never waits."""
+        keys, self.waiting = self.waiting + self._read(), ""
+        return keys
+
+    def _read(self) -> str:
+        if self.descriptor is None or not select.select([self.descriptor], [], [], 0)[0]:
+            return ""
+        return os.read(self.descriptor, 64).decode(errors="replace") or "q"
+
+    @contextmanager
+    def leaving(self) -> Iterator[None]:
+        """What is done inside ends with Left at a q; other keys wait until it is done."""
+
+        def look(number: int, frame: object) -> None:
+            self.waiting += self._read()
+            if "q" in self.waiting:
+                signal.setitimer(signal.ITIMER_REAL, 0.0)
+                raise Left
+
+        before = signal.signal(signal.SIGALRM, look)
+        signal.setitimer(signal.ITIMER_REAL, PULSE / 1000, PULSE / 1000)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0.0)
+            signal.signal(signal.SIGALRM, before)

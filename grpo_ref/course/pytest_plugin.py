@@ -1,0 +1,175 @@
+"""`pytest exercises`: every hidden test of an exercise as a test of its own, under its human name.
+
+The folder of the exercises has a conftest.py that imports these hooks. Files are graded in a process of their
+own, not imported by pytest; a file is graded once, when its first test runs.
+"""
+
+import os
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from grpo_ref.course.contents import CHAPTERS, exercises_in
+from grpo_ref.course.grading.problem import Problem
+from grpo_ref.course.grading.report import NOT_STARTED, CheckResult, Report
+from grpo_ref.course.in_process import grade_in_process
+from grpo_ref.course.layout import exercise_at
+from grpo_ref.course.marking import mark
+from grpo_ref.course.problems import PROBLEMS
+from grpo_ref.course.rendering.course_text import overview
+from grpo_ref.course.rendering.report_text import UNOFFICIAL, failure_text
+from grpo_ref.course.source import BrokenPackage
+from grpo_ref.course.starters import is_untouched
+from grpo_ref.course.workbook import Workbook
+from grpo_ref.render.sentences import shortened
+
+REASON = "not started"
+REACHED = "reached"
+"""Property of a test: id of its exercise, and the points that the whole file has."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """One option of our own; --pdb implies it."""
+    parser.addoption(
+        "--in-process",
+        action="store_true",
+        help="grade inside pytest, for print and breakpoint(); the verdict is not official",
+    )
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say so where the verdict will not count."""
+    return UNOFFICIAL if _is_in_process(config) else None
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Take the files that belong to an exercise."""
+    try:
+        name = exercise_at(file_path) if file_path.suffix == ".py" else None
+        if name is None:
+            return None
+        return ExerciseFile.from_parent(parent, path=file_path, problem=PROBLEMS[name])
+    except BrokenPackage as error:
+        raise pytest.Collector.CollectError(str(error)) from error
+
+
+class ExerciseFile(pytest.File):
+    """One exercise's file."""
+
+    def __init__(self, *, problem: Problem, **others: Any) -> None:
+        super().__init__(**others)
+        self.problem = problem
+        self.report: Report | None = None
+        self.errors: dict[str, BaseException] = {}
+
+    def collect(self) -> Iterator["HiddenTest"]:
+        """One item per check."""
+        for check in self.problem.checks:
+            yield HiddenTest.from_parent(self, name=check.name)
+
+    def graded(self) -> Report:
+        """The report, made when it is first asked for."""
+        if self.report is None:
+            workbook = _workbook(self.path.parents[1])
+            if _is_in_process(self.config) and not is_untouched(workbook, self.problem.id):
+                self.report = grade_in_process(self.problem, self.path, on_error=self.errors.__setitem__)
+            else:
+                self.report = mark(workbook, self.problem.id)
+        return self.report
+
+
+class Failed(Exception):
+    """A hidden test failed; its text is for the student."""
+
+
+class HiddenTest(pytest.Item):
+    """One check of an exercise."""
+
+    def runtest(self) -> None:
+        """Fail with the student's text, or skip if nothing was written yet."""
+        exercise = self._exercise()
+        report = exercise.graded()
+        if report.status == NOT_STARTED:
+            pytest.skip(REASON)
+        result = self._result(report)
+        passed = sum(each.passed for each in report.results)
+        possible = report.of / len(exercise.problem.checks)
+        self.user_properties.append(("points", round(result.passed * report.points / max(1, passed), 4)))
+        self.user_properties.append(("points_possible", round(possible, 4)))
+        self.user_properties.append((REACHED, f"{report.problem} {report.points}"))
+        if result.passed and result.printed:
+            self.add_report_section("call", "printed", shortened(result.printed))
+        if not result.passed:
+            error = exercise.errors.get(self.name)
+            failed = Failed(failure_text(result, report))
+            raise failed if error is None else failed.with_traceback(error.__traceback__)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
+        """The text alone, without the judge's traceback."""
+        return str(excinfo.value) if isinstance(excinfo.value, Failed) else super().repr_failure(excinfo)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Point at the student's file."""
+        return self.path, 0, f"{self._exercise().problem.id}: {self.name}"
+
+    def _exercise(self) -> ExerciseFile:
+        assert isinstance(self.parent, ExerciseFile)
+        return self.parent
+
+    def _result(self, report: Report) -> CheckResult:
+        """This check's result; a file that cannot be loaded fails every check alike."""
+        return next((result for result in report.results if result.name == self.name), report.results[0])
+
+
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """An untouched exercise is neither passed nor failed."""
+    if report.skipped and isinstance(report.longrepr, tuple) and report.longrepr[2].endswith(REASON):
+        return REASON, "-", "NOT STARTED"
+    return None
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Note what was reached; show progress by chapter, and what to do next."""
+    reports = [
+        report for kind in ("passed", "failed", REASON) for report in terminalreporter.stats.get(kind, [])
+    ]
+    files = {config.rootpath / report.nodeid.split("::")[0] for report in reports}
+    folders = {path.parents[1] for path in files if exercise_at(path) is not None}
+    for folder in sorted(folders):
+        workbook = _workbook(folder)
+        terminalreporter.section("course")
+        if not _is_in_process(config):
+            properties = [each for report in reports for each in report.user_properties]
+            reached = dict(value.split() for name, value in properties if name == REACHED)
+            _note(workbook, reached, terminalreporter.write_line)
+        for line in _summary(workbook):
+            terminalreporter.write_line(line)
+
+
+def _note(workbook: Workbook, reached: dict[str, str], tell: Callable[[str], object]) -> None:
+    """Keep what was reached; a folder that cannot be written to costs nothing but that."""
+    try:
+        workbook.record({name: float(points) for name, points in reached.items()})
+    except OSError as error:
+        tell(f"what you have reached could not be noted: {error}")
+
+
+def _summary(workbook: Workbook) -> Iterator[str]:
+    solved = workbook.solved()
+    for chapter, title in CHAPTERS.items():
+        names = [exercise.id for exercise in exercises_in(chapter)]
+        yield f"{title:40} {len(solved.intersection(names))} of {len(names)} solved"
+    yield overview(workbook)
+    if following := workbook.next_open():
+        yield f"next: {os.path.relpath(workbook.path(following))}   (grpo-ref hint {following})"
+
+
+def _is_in_process(config: pytest.Config) -> bool:
+    return bool(config.getoption("--in-process") or config.getoption("usepdb"))
+
+
+def _workbook(folder: Path) -> Workbook:
+    return Workbook(folder, lambda text: warnings.warn(text, stacklevel=2))

@@ -1,0 +1,1 @@
+"""Reports on answers and classes as text, JSON, HTML and the formats of learning platforms."""

@@ -1,0 +1,40 @@
+"""The course as plain text: the hints that have been read, and how far a student has come."""
+
+import textwrap
+from collections.abc import Sequence
+
+from grpo_ref.course.contents import EXERCISES
+from grpo_ref.course.workbook import Workbook
+from grpo_ref.render.output import columns
+
+WIDTH, READABLE = 30, 100
+"""Characters of the progress bar at most, and of a line of prose."""
+
+
+def hints_text(name: str, hints: Sequence[str], shown: int, *, plain: bool = False) -> str:
+    """The first hints of an exercise, and how to get more."""
+    lines = [_hint(step, hint, len(hints), plain) for step, hint in enumerate(hints[:shown], start=1)]
+    if shown < len(hints):
+        lines += ["", f"more: grpo-ref hint {name}"]
+    return "\n".join([name, *lines])
+
+
+def _hint(step: int, hint: str, total: int, plain: bool) -> str:
+    if plain:
+        return f"Hint {step} of {total}: {hint}"
+    begin = f"{step} of {total}: "
+    width = min(columns(), READABLE)
+    return textwrap.fill(hint, width, initial_indent=begin, subsequent_indent=" " * len(begin))
+
+
+def overview(workbook: Workbook, *, plain: bool = False) -> str:
+    """One line about the whole course: a bar, exercises solved, points."""
+    progress, solved = workbook.progress, len(workbook.solved())
+    points = sum(progress.points.get(name, 0.0) for name in EXERCISES)
+    total = sum(exercise.points for exercise in EXERCISES.values())
+    told = f"{solved} of {len(EXERCISES)} solved, {points:g} of {total} points"
+    if plain:
+        return f"{told}."
+    width = min(WIDTH, max(0, columns() - len(told) - len("[] ")))
+    filled = width * solved // len(EXERCISES)
+    return f"[{'#' * filled}{'-' * (width - filled)}] {told}"

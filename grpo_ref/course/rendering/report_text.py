@@ -1,0 +1,87 @@
+"""The grader's reports as plain text, for the terminal and for pytest alike."""
+
+import textwrap
+from collections.abc import Mapping, Sequence
+
+import click
+
+from grpo_ref.course.grading.report import FAILED, NOT_STARTED, PASSED, CheckResult, Report
+from grpo_ref.course.rendering.report_json import exercise_json, test_json
+from grpo_ref.render.output import UNLIMITED, columns
+from grpo_ref.render.sentences import on_loading, rows_of, shortened
+
+COLORS = {PASSED: "green", FAILED: "red", NOT_STARTED: "yellow"}
+UNOFFICIAL = "not official: the answer ran inside the grader, without a process of its own"
+
+
+def failure_text(result: CheckResult, report: Report) -> str:
+    """What a student reads about one failed test: the call, its result, what is wrong, what it is about."""
+    return "\n".join(_row(name, text) for name, text in _rows(result, report).items())
+
+
+def _rows(result: CheckResult, report: Report) -> dict[str, str]:
+    return rows_of(test_json(result), diagnosis=report.diagnosis, symptom=report.symptom)
+
+
+def report_text(report: Report, *, plain: bool = False, every: bool = False) -> str:
+    """A whole report: every test by name with its verdict, the first failure in full.
+
+    Args:
+      report: what the grader said.
+      plain: whole sentences without color and columns, for screen readers.
+      every: all failures in full.
+    """
+    lines = [_headline(report, plain)]
+    failures = [result for result in report.results if not result.passed]
+    lines += _indented({"printed": shortened(on_loading(exercise_json(report)))}, plain)
+    for result in report.results:
+        lines.append(_verdict(result, plain))
+        if result in (failures if every else failures[:1]):
+            lines += _indented(_rows(result, report), plain)
+            continue
+        likely = result.likely if failures and result.likely != failures[0].likely else ""
+        lines += _indented({"likely": likely, "printed": shortened(result.printed)}, plain)
+    if report.status != NOT_STARTED and not report.official:
+        lines.append(f"{'' if plain else '  '}{UNOFFICIAL}")
+    return "\n".join(lines)
+
+
+def protection_text(reports: Sequence[Report]) -> str:
+    """What the processes of the answers were kept from, in a sentence; nothing if there were none."""
+    protection = next((report.protection for report in reports if report.protection), "")
+    text = f"each answer ran in a process of its own, {protection}" if protection else ""
+    return text if columns() >= UNLIMITED else textwrap.fill(text, columns())
+
+
+def _headline(report: Report, plain: bool) -> str:
+    status = report.status if plain else click.style(report.status, fg=COLORS[report.status], bold=True)
+    points = "" if report.status == NOT_STARTED else f", {report.points:g} of {report.of} points"
+    return f"{report.problem}: {status}{points}"
+
+
+def _verdict(result: CheckResult, plain: bool) -> str:
+    if plain:
+        return f"Test {'passed' if result.passed else 'failed'}: {result.name}."
+    word = click.style("PASS", fg="green") if result.passed else click.style("FAIL", fg="red", bold=True)
+    return f"  {word}  {result.name}"
+
+
+def _indented(rows: Mapping[str, str], plain: bool) -> list[str]:
+    """The rows under a verdict; empty ones are out."""
+    told = {name: text for name, text in rows.items() if text}
+    if plain:
+        return [f"{name.capitalize()}: {text}" for name, text in told.items()]
+    return [textwrap.indent(_row(name, _narrowed(text)), " " * 8) for name, text in told.items()]
+
+
+def _narrowed(text: str) -> str:
+    """The text in lines that fit beside the names of the rows, where the terminal is narrow."""
+    width = max(20, columns() - len("        printed  "))
+    if columns() >= UNLIMITED:
+        return text
+    return "\n".join(textwrap.fill(line, width, subsequent_indent="  ") for line in text.splitlines())
+
+
+def _row(name: str, text: str) -> str:
+    first, *others = text.splitlines() or [""]
+    return "\n".join([f"{name:8} {first}", *(" " * 9 + line for line in others)])

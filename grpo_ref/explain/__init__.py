@@ -1,0 +1,8 @@
+"""Explain a trainer's configuration: read a launch file, and say which objective it optimizes.
+
+`__init__.pyi` lists the public names; each is imported when it is first used.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

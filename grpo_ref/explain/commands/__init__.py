@@ -1,0 +1,1 @@
+"""The commands explain, convert and parity, one file each."""

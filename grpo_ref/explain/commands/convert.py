@@ -1,0 +1,130 @@
+"""`grpo-ref convert`: the nearest configuration in another trainer's dialect."""
+
+import shlex
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import click
+
+import grpo_ref
+from grpo_ref.explain.dialects import DIALECTS
+from grpo_ref.render.choices import Name
+
+if TYPE_CHECKING:
+    from grpo_ref.explain import Dialect
+
+DIALECT = Name("dialect", lambda: DIALECTS)
+
+
+@click.command(
+    "convert",
+    epilog="Example:  grpo-ref convert train.sh --to verl   grpo-ref convert trl loss_type=dr_grpo --to verl",
+    context_settings={"ignore_unknown_options": True},
+)
+@click.argument("config", nargs=-1, type=click.UNPROCESSED)
+@click.option("--to", "target", type=DIALECT, required=True, help="The dialect that is wanted.")
+@click.option("--from", "source", type=DIALECT, help="The dialect of CONFIG, if it is not to be found.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["keys", "yaml", "line"]),
+    default="keys",
+    help="Keys with their full paths, nested YAML, or a launch line; keys if left out.",
+)
+@click.option(
+    "--strict", is_flag=True, help="Exit with status 1 if something cannot be expressed, for a check in CI."
+)
+@click.option("--skip-unknown", is_flag=True, help="Go on where a key looks like a slip in one that matters.")
+def command(
+    config: tuple[str, ...], target: str, source: str | None, form: str, strict: bool, skip_unknown: bool
+) -> None:
+    """Print the nearest configuration of another trainer, and what cannot be expressed in it.
+
+    CONFIG is what was launched, as for `grpo-ref explain`: a file, a launch line, or the name of a trainer
+    with flags and overrides. What is lost is told on standard error.
+    """
+    try:
+        told = _understood(config, source or "", strict=not skip_unknown)
+        found = grpo_ref.explain.convert(told.dialect, DIALECTS[target], told.found.config)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+    click.echo(WRITTEN[form](DIALECTS[target], found.config))
+    for part, (wanted, got) in found.lost.items():
+        click.echo(
+            f"This cannot be expressed in {target}: {part} = {wanted}; it has {got} instead.", err=True
+        )
+    for key, value in found.dropped.items():
+        click.echo(f"This key has no counterpart in {target}: {key} = {value}", err=True)
+    for key, value, _ in told.found.unsure:
+        click.echo(f"Not known, so that it is left out: {key} = {value}, because {value.why}", err=True)
+    for key in told.found.strangers:
+        click.echo(f"{told.dialect.version} has no key {key}; what it does is not converted", err=True)
+    is_whole = not (found.lost or found.dropped or told.found.unsure)
+    raise click.exceptions.Exit(1 if strict and not is_whole else 0)
+
+
+def _understood(config: tuple[str, ...], source: str, *, strict: bool) -> Any:
+    """The report on the one configuration that is named."""
+    from grpo_ref.explain.explanation import dialect_of, report
+    from grpo_ref.explain.launched import launched
+
+    launches = launched(config, source)
+    if len(launches) > 1:
+        raise ValueError(f"expected one configuration, got {len(launches)}")
+    dialect, launch = dialect_of(launches[0][1])
+    return report(dialect, launch, strict=strict, lenient=False)
+
+
+def _keys(dialect: "Dialect", config: Mapping[str, Any]) -> str:
+    lines = [f"{dialect.path(key).lstrip('+')}: {_shown(value)}" for key, value in config.items()]
+    return "\n".join(lines) or f"# the defaults of {dialect.version}"
+
+
+def _yaml(dialect: "Dialect", config: Mapping[str, Any]) -> str:
+    """Nested groups, as the trainer's own files have them."""
+    from grpo_ref.explain.yaml_values import as_nested_yaml
+
+    nested: dict[str, Any] = {}
+    for key, value in config.items():
+        *groups, name = dialect.path(key).lstrip("+").split(".")
+        inner = nested
+        for group in groups:
+            inner = inner.setdefault(group, {})
+        inner[name] = value
+    return as_nested_yaml(nested) if nested else f"# the defaults of {dialect.version}"
+
+
+def _line(dialect: "Dialect", config: Mapping[str, Any]) -> str:
+    """A command, a key in each line."""
+    start, style = dialect.started
+    words = _flags(dialect, config) if style == "flags" else _overrides(dialect, config)
+    return " \\\n    ".join([start, *words])
+
+
+def _flags(dialect: "Dialect", config: Mapping[str, Any]) -> list[str]:
+    """As argparse takes them: a list is several words; what is None is the default, and left out."""
+    given = [(dialect.path(key), value) for key, value in config.items() if value is not None]
+    return [f"--{path} {_words(value)}" for path, value in given]
+
+
+def _words(value: Any) -> str:
+    values = value if isinstance(value, list) else [value]
+    return " ".join(shlex.quote(str(each)) for each in values)
+
+
+def _overrides(dialect: "Dialect", config: Mapping[str, Any]) -> list[str]:
+    """As Hydra takes them."""
+    return [shlex.quote(f"{dialect.path(key)}={_shown(value)}") for key, value in config.items()]
+
+
+def _shown(value: Any) -> str:
+    from grpo_ref.explain.yaml_values import as_yaml
+
+    return as_yaml(value)
+
+
+WRITTEN: "Mapping[str, Callable[[Dialect, Mapping[str, Any]], str]]" = {
+    "keys": _keys,
+    "yaml": _yaml,
+    "line": _line,
+}

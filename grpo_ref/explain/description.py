@@ -1,0 +1,288 @@
+"""What a configuration really optimizes: part by part, key by key, with the traps it falls into."""
+
+import inspect
+import math
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from grpo_ref.explain.commonplaces import COMMONPLACES
+from grpo_ref.explain.dialect import BONUS, COMPLETIONS, CONCEPTS, DIVISOR, Dialect, flat
+from grpo_ref.explain.effect import change
+from grpo_ref.explain.trap import Trap, sprung
+from grpo_ref.explain.understanding import Unsure
+from grpo_ref.explain.words import joined, sentences
+from grpo_ref.recipes import Recipe, Slot
+
+NEGLIGIBLE = 0.005
+"""A change of the gradient that is not told."""
+
+
+class Part(NamedTuple):
+    """One part of the objective.
+
+    Attributes:
+      name: of the slot.
+      value: the kernel with its settings.
+      sentence: what it does.
+      equation: its formula, or "".
+    """
+
+    name: str
+    value: str
+    sentence: str
+    equation: str
+
+
+class Warned(NamedTuple):
+    """A warning: a trap of the trainer, or what goes wrong with any.
+
+    Attributes:
+      name: in a few words.
+      text: what really happens, and what to do about it.
+      source: where that can be read.
+      change: how far the gradient on a typical batch would be another without it, see `change`; 0 if it is not
+        seen there.
+    """
+
+    name: str
+    text: str
+    source: str
+    change: float
+
+
+class Explanation(NamedTuple):
+    """What there is to say about a configuration.
+
+    Attributes:
+      recipe: what it computes.
+      paragraph: the same in one sentence.
+      mean: over what the trainer averages, a sentence; "" if that is not described.
+      parts: its parts in order.
+      keys: each given key with its value and a sentence on what it does here.
+      traps: warnings, of those that it falls into; what changes the gradient most first.
+      entropy_coef: the weight of the entropy bonus, which is no part of a recipe.
+    """
+
+    recipe: Recipe
+    paragraph: str
+    mean: str
+    parts: list[Part]
+    keys: list[tuple[str, Any, str]]
+    traps: list[Warned]
+    entropy_coef: float
+
+
+def explain(
+    dialect: Dialect,
+    config: Mapping[str, Any],
+    unsure: Sequence[Unsure] = (),
+    others: Sequence[Dialect] = (),
+) -> Explanation:
+    """Explain a configuration.
+
+    Args:
+      dialect: the trainer's.
+      config: its keys, in groups or not.
+      unsure: keys that are not in it, as their values are not known; no warning rests on them.
+      others: versions that may be meant as well.
+
+    Raises:
+      ValueError: if a key is unknown or a value is one that the trainer would refuse.
+    """
+    recipe = dialect.recipe(**config)
+    keys = [(key, value, _about(dialect, config, key)) for key, value in flat(config).items()]
+    return Explanation(
+        recipe=recipe,
+        paragraph=in_words(dialect, config, unsure, others),
+        mean=dialect.mean(dialect.settings(config)),
+        parts=_parts(recipe),
+        keys=keys,
+        traps=sorted(_warnings(dialect, config, recipe, unsure), key=lambda warned: -warned.change),
+        entropy_coef=dialect.concept(BONUS, config, 0.0),
+    )
+
+
+def in_words(
+    dialect: Dialect,
+    config: Mapping[str, Any],
+    unsure: Sequence[Unsure] = (),
+    others: Sequence[Dialect] = (),
+) -> str:
+    """What a configuration computes, in one sentence.
+
+    Args:
+      dialect: the trainer's.
+      config: its keys, in groups or not.
+      unsure: keys that are not in it, as their values are not known.
+      others: versions that may be meant as well; where they differ, it is said of both.
+    """
+    said = _said(dialect, config, unsure)
+    spans: dict[str, dict[str, list[str]]] = {part: {} for part in said}
+    for other in others:
+        if differs(other, dialect, config):
+            for part, text in _said(other, config, unsure).items():
+                if text != said[part]:
+                    spans[part].setdefault(text, []).append(other.version)
+    return joined(_with_others(said[part], spans[part]) for part in said)
+
+
+def takes(dialect: Dialect, config: Mapping[str, Any]) -> bool:
+    """Whether a version refuses nothing of a configuration."""
+    return _recipe(dialect, config) is not None
+
+
+def differs(other: Dialect, dialect: Dialect, config: Mapping[str, Any]) -> bool:
+    """Whether another version takes the configuration and computes something else, as far as it can be seen."""
+    theirs = _recipe(other, config)
+    if theirs is None:
+        return False
+    ours = dialect.recipe(**config)
+    if (theirs.kl_coef < 0.0) != (ours.kl_coef < 0.0):
+        return True  # however small its weight, a penalty that is maximized is no penalty
+    bonuses = [each.concept(BONUS, config) or 0.0 for each in (dialect, other)]
+    return bonuses[0] != bonuses[1] or not change(theirs, ours) < NEGLIGIBLE
+
+
+def _with_others(ours: str, spans: Mapping[str, Sequence[str]]) -> str:
+    """What is said of a part, and with which versions it is something else."""
+    named = {text: span(versions) for text, versions in spans.items()}
+    if not ours:
+        return ", ".join(f"{text} with {versions} only" for text, versions in named.items())
+    told = [f"{versions}: {text or 'none'}" for text, versions in named.items()]
+    return f"{ours} [{'; '.join(told)}]" if told else ours
+
+
+def span(versions: Sequence[str]) -> str:
+    """Versions from the first to the last.
+
+    >>> span(["TRL 0.14", "TRL 0.15", "TRL 0.18"]), span(["verl 0.2"])
+    ('TRL 0.14 to 0.18', 'verl 0.2')
+    """
+    first, *_, last = [versions[0], *versions]
+    return first if first == last else f"{first} to {last.split()[-1]}"
+
+
+def _said(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure]) -> dict[str, str]:
+    """What is said of each part."""
+    recipe = dialect.recipe(**config)
+    holes = {str(dialect.key(each.key)): each.value.text for each in unsure}
+    budget = dialect.budget(config) if "max_length" in recipe.aggregate.reads else {}
+    named = {name: holes.get(dialect.concepts.get(name, "")) for name in (COMPLETIONS, DIVISOR, BONUS)}
+    doubted = [f"(not known: {each.key} = {each.value.text})" for each in unsure if COMPLETIONS in each.parts]
+    bonus = {} if named[BONUS] is None else {"bonus": str(named[BONUS])}
+    unknown = {part: each.reason for each in reversed(unsure) for part in each.parts}
+    unknown.pop(COMPLETIONS, None)
+    return sentences(
+        recipe,
+        group_size=next(iter(doubted), named[COMPLETIONS] or dialect.concept(COMPLETIONS, config)),
+        budget=named[DIVISOR] or next(iter(budget.values()), None),
+        entropy_coef=dialect.concept(BONUS, config, 0.0),
+        unknown=unknown | bonus,
+        words=dialect.words,
+    )
+
+
+def _warnings(
+    dialect: Dialect, config: Mapping[str, Any], recipe: Recipe, unsure: Sequence[Unsure]
+) -> Iterator[Warned]:
+    """The traps of the trainer, and what goes wrong with any."""
+    is_known = not any(COMPLETIONS in each.parts for each in unsure)
+    size = dialect.concept(COMPLETIONS, config) if is_known else None
+    for trap in sprung(dialect.traps, dialect.settings(config), dialect.given(config)):
+        outside = _recipe(dialect, _outside(dialect, config, trap))
+        if _rests_on(dialect, trap, recipe.differences(outside) if outside else {}, unsure):
+            continue
+        yield Warned(trap.name, trap.text, trap.source, _change(recipe, outside, size))
+    for common in COMMONPLACES:
+        if common.holds(recipe, size):
+            yield Warned(
+                common.name, common.text, common.source, _change(recipe, common.instead(recipe), size)
+            )
+
+
+def _rests_on(dialect: Dialect, trap: Trap, changed: Mapping[str, Any], unsure: Sequence[Unsure]) -> bool:
+    """Whether a trap is of keys that are not known, or of nothing but parts that are not."""
+    read = {dialect.key(key) for key in flat({**trap.example, **trap.near})}
+    doubted = {part for each in unsure for part in each.parts}
+    is_of_keys = any(dialect.key(each.key) in read for each in unsure if dialect.key(each.key))
+    return is_of_keys or (bool(changed) and changed.keys() <= doubted)
+
+
+def _recipe(dialect: Dialect, config: Mapping[str, Any]) -> Recipe | None:
+    try:
+        return dialect.recipe(**config)
+    except ValueError:
+        return None
+
+
+def _change(recipe: Recipe, other: Recipe | None, size: int | None) -> float:
+    """How far the gradients are apart; all of it where one of them is not finite, 0 where there is no other."""
+    if other is None:
+        return 0.0
+    try:
+        measured = change(recipe, other, group_size=int(size or 8))
+    except ValueError:
+        return 0.0
+    return measured if math.isfinite(measured) else 1.0
+
+
+def _outside(dialect: Dialect, config: Mapping[str, Any], trap: Trap) -> dict[str, Any]:
+    """The configuration with what the trap's two examples differ in as it is in the one that is no trap."""
+    inside, near = flat(trap.example), flat(trap.near)
+    differing = [key for key in {**inside, **near} if inside.get(key, trap) != near.get(key, trap)]
+    names = {dialect.key(key) for key in differing}
+    kept = {key: value for key, value in flat(config).items() if dialect.key(key) not in names}
+    return kept | {key: near[key] for key in differing if key in near}
+
+
+def _parts(recipe: Recipe) -> list[Part]:
+    kernels: list[tuple[str, Slot | Any]] = [
+        ("advantage", recipe.advantage),
+        ("level", recipe.level),
+        ("surrogate", recipe.surrogate),
+        *(("correction", part) for part in recipe.corrections),
+        *([("penalty", recipe.penalty)] if recipe.kl_coef else []),
+        ("aggregate", recipe.aggregate),
+        *([("average KL", recipe.penalty_aggregate)] if recipe.kl_coef and recipe.penalty_aggregate else []),
+        ("keep", recipe.keep),
+        ("admit", recipe.admit),
+        ("reward", recipe.reward),
+    ]
+    return [_part(name, kernel) for name, kernel in kernels]
+
+
+def _part(name: str, part: Any) -> Part:
+    kernel = part.kernel if isinstance(part, Slot) else part
+    paragraphs = inspect.cleandoc(kernel.__doc__ or "").split("\n\n")
+    equation = next((text for text in paragraphs if text.startswith("    ")), "")
+    value = str(part) if isinstance(part, Slot) else kernel.__name__
+    return Part(name, value, " ".join(paragraphs[0].split()), textwrap.dedent(equation))
+
+
+def _about(dialect: Dialect, config: Mapping[str, Any], key: str) -> str:
+    """What a key does in this configuration, as a sentence: which parts change if it is left out."""
+    name = dialect.key(key) or key
+    if key not in dialect.read(config):
+        return f"Its section is not read: {dialect.sections[key.split('.')[0]][0]} chooses another."
+    if name not in dialect.defaults:
+        return _told(dialect, key, name) or "This key does not touch the objective."
+    others = {other: value for other, value in flat(config).items() if other != key}
+    try:
+        changed = dialect.recipe(**config).differences(dialect.recipe(**others))
+    except ValueError:
+        return "This key is needed: without it the configuration is refused."
+    if changed:
+        *first, last = (f"{part} = {text}" for part, text in changed.items())
+        return f"This sets {', '.join(first)}{' and ' * bool(first)}{last}."
+    same = vars(dialect.settings(config))[name] == vars(dialect.settings(others))[name]
+    return _told(dialect, key, name) or (
+        "This is the default." if same else "This changes nothing in this configuration."
+    )
+
+
+def _told(dialect: Dialect, key: str, name: str) -> str:
+    """What the dialect tells of a key, under the name it was given with or its own; or what its concept does."""
+    concepts = {held: CONCEPTS[concept] for concept, held in dialect.concepts.items()}
+    about = {**concepts, **dialect.about}
+    return about.get(key.split(".")[-1], about.get(name, ""))

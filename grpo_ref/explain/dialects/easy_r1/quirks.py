@@ -1,0 +1,130 @@
+"""What EasyR1 alone does: a dual clip of GSPO's token form, penalties in the reward, a filter by the mean."""
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from grpo_ref.arrays import BATCH, MEMBERS, TOKENS, Array, array_namespace, at_least, is_set
+from grpo_ref.explain.calls import loss
+from grpo_ref.explain.dialect import Call, Dialect
+from grpo_ref.kernels.advantages.moments import whiten
+from grpo_ref.kernels.surrogates import dual_clipped
+from grpo_ref.recipes import Slot
+from grpo_ref.types import Term
+
+LARGEST = 20.0
+"""The log-ratio is limited to ± this before exp; beyond it there is no slope."""
+
+
+def dual_clipped_per_token(
+    log_ratio: Array,
+    advantages: Array,
+    *,
+    clip_low: float = 0.2,
+    clip_high: float = 0.3,
+    max_ratio: float = 3.0,
+) -> Term:
+    """GSPO's token form with the dual clip: the completion's ratio, and a gradient of its own for each token.
+
+        s = dual_clipped(z, A),   z = sg[mean log-ratio] + log πθ(t) - sg[log πθ(t)]
+
+    Args:
+      log_ratio: (P, G, T) after `sequence_mean_level`, in nats.
+      advantages: broadcastable to (P, G, T); constant with respect to θ.
+      clip_low, clip_high, max_ratio: as in `dual_clipped`.
+
+    Returns:
+      Term of (P, G, T) arrays; the slope is direct, with respect to log_probs.
+
+    EasyR1 `compute_policy_loss`, "gspo_token".
+    """
+    xp = array_namespace(log_ratio, advantages)
+    near = xp.clip(log_ratio, -LARGEST, LARGEST)
+    term = dual_clipped(near, advantages, clip_low=clip_low, clip_high=clip_high, max_ratio=max_ratio)
+    return Term(value=term.value, direct=xp.where(abs(log_ratio) <= LARGEST, term.slope, 0.0))
+
+
+def mean_between(rewards: Array, *, low: float = 0.01, high: float = 0.99) -> Array:
+    """Only groups whose mean reward is strictly inside a range; whether they are mixed is not asked.
+
+        keep = low < mean(r) < high
+
+    Args:
+      rewards: (P, G), one row per prompt: those that algorithm.filter_key names.
+      low, high: algorithm.filter_low and algorithm.filter_high.
+
+    Returns:
+      (P,) True where the group is kept.
+
+    EasyR1 `RayPPOTrainer._make_batch_data`.
+    """
+    mean = array_namespace(rewards).mean(rewards, axis=MEMBERS)
+    return (mean > low) & (mean < high)
+
+
+def returned_with_penalty(
+    rewards: Array,
+    mask: Array,
+    old_log_probs: Array,
+    ref_log_probs: Array,
+    *,
+    penalty: Slot,
+    kl_coef: float,
+    gamma: float = 1.0,
+) -> Array:
+    """REINFORCE++ with a penalty in the reward: a token pays for itself and, discounted, for those after it.
+
+        Gₜ = γ^(last - t) r - kl_coef Σ_{u ≥ t} γ^(u - t) penalty_u,   A = (G - mean) / √(var + 1e-8)
+
+    Args:
+      rewards: (P, G), one row per prompt; each stands at the last token.
+      mask: (P, G, T) 1 on completion tokens, which come first: EasyR1's masks have no holes.
+      old_log_probs, ref_log_probs, penalty, kl_coef: as in `penalized`.
+      gamma: algorithm.gamma, the discount per token.
+
+    Returns:
+      (P, G, T), 0 on padding; mean and variance are over the tokens of the batch.
+
+    EasyR1 `compute_reinforce_plus_plus_outcome_advantage` after `apply_kl_penalty`.
+    """
+    xp = array_namespace(rewards, mask)
+    present = xp.astype(is_set(mask), rewards.dtype)
+    cost = penalty(log_probs=old_log_probs, ref_log_probs=ref_log_probs).value
+    places = xp.arange(mask.shape[TOKENS])
+    last = xp.sum(present, axis=TOKENS, keepdims=True) - 1.0
+    gains = xp.where(xp.astype(places, rewards.dtype) == last, rewards[..., None], 0.0)
+    gains = gains - kl_coef * xp.where(is_set(mask), cost, 0.0)
+    apart = places[:, None] - places[None, :]
+    discounts = xp.where(apart >= 0, gamma ** xp.astype(at_least(apart, 0), gains.dtype), 0.0)
+    return whiten(xp.matmul(gains, discounts), mask, ddof=1, eps=1e-8)
+
+
+def _mini_batch(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """The loss of a mini-batch: that of each of its micro-batches, by their share of the tokens.
+
+    The micro-batches are the next `micro_batch_size_per_device_for_update` completions each, as without
+    dynamic_batching. What is logged is the mean of what each of them, in "parts", would log.
+    """
+    size, shape = dialect.settings(config).micro_batch_size_per_device_for_update, record.mask.shape
+    parts = {
+        name: array.reshape(-1, 1, size, *array.shape[2:])
+        for name, array in vars(record).items()
+        if hasattr(array, "shape")
+    }
+    found = loss(dialect, config, SimpleNamespace(**parts))
+    shares = parts["mask"].sum(BATCH) / record.mask.sum()
+    records = [
+        SimpleNamespace(**{name: array[i] for name, array in parts.items()}) for i in range(len(shares))
+    ]
+    gradient = shares[:, None, None, None] * found["grad_logp"]
+    each = [(one, loss(dialect, config, one)) for one in records]
+    return {"loss": (shares * found["loss"]).sum(), "grad_logp": gradient.reshape(shape), "parts": each}
+
+
+def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """Which groups are trained on, 1 or 0 each."""
+    return {"value": dialect.recipe(**config).keep(record).astype(float)}
+
+
+CALLS: dict[str, Call] = {"loss of a mini-batch": _mini_batch, "kept groups": _kept_groups}
+"""What only EasyR1's recorded cases hold."""

@@ -1,0 +1,166 @@
+"""What ms-swift alone does to rewards, and what only its recorded cases hold."""
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.arrays import COMPLETIONS, MEMBERS, Array, array_namespace, at_least
+from grpo_ref.explain import calls
+from grpo_ref.explain.dialect import Call, Dialect
+from grpo_ref.explain.dialects.ms_swift.losses import summed_kl
+from grpo_ref.kernels.advantages import batch_normalized, group_centered, normalized_then_summed
+from grpo_ref.kernels.advantages.moments import divisor, masked_moments, reward_std
+from grpo_ref.recipes import Slot
+
+EPS, SMALL = 1e-4, 1e-8
+"""What is added to a standard deviation, and to that of each reward function with gdpo."""
+
+
+def scaled_up(rewards: Array, *, scores: Slot) -> Array:
+    """Advantages as if the mean were that of the other completions: `leave_one_out`, divided by a spread.
+
+        A = G / (G - 1) scores(r)
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      scores: the part that compares a group and divides, (P, G) -> (P, G).
+
+    Returns:
+      (P, G) advantages.
+
+    ms-swift `compute_advantages`, "rloo" with scale_rewards.
+    """
+    size = rewards.shape[MEMBERS]
+    scaled: Array = scores(rewards=rewards) * (size / (size - 1))
+    return scaled
+
+
+def centered_then_scaled(rewards: Array, *, eps: float = EPS) -> Array:
+    """Reward minus the group's mean, divided by the spread of what is left over the whole batch.
+
+        A = a / (std(a) + eps),   a = r - mean(r of the group)
+
+    `batch_scaled` divides by the spread of the rewards themselves, in which the means differ.
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      eps: added to the standard deviation, whose divisor is P G - 1.
+
+    Returns:
+      (P, G) advantages; each row sums to zero.
+
+    ms-swift `compute_advantages`, "reinforce_plus_plus".
+    """
+    left = group_centered(rewards)
+    return left / divisor(reward_std(left, axis=COMPLETIONS, ddof=1), eps)
+
+
+def penalized(
+    rewards: Array, mask: Array, old_log_probs: Array, ref_log_probs: Array, *, scores: Slot, kl_coef: float
+) -> Array:
+    """The KL of a completion is taken off its reward, before the group is looked at.
+
+        A = scores(r - kl_coef Σₜ (log πold - log πref))
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      mask: (P, G, T) 1 on completion tokens.
+      old_log_probs, ref_log_probs: (P, G, T) in nats, of the learner when the batch was drawn, and of the
+        reference.
+      scores: the part that compares a group, (P, G) -> (P, G).
+      kl_coef: beta.
+
+    Returns:
+      (P, G) advantages.
+
+    ms-swift `kl_in_reward`.
+    """
+    return scores(rewards=rewards - kl_coef * summed_kl(old_log_probs, ref_log_probs, mask))
+
+
+def overlong(rewards: Array, lengths: Array, *, longest: float, cache: float, weight: float = 1.0) -> Array:
+    """The punishment for length of `soft_overlong`, in tokens, and without an end.
+
+        r + weight min((longest - cache - |o|) / cache, 0)
+
+    Args:
+      rewards: (P, G), what the other reward functions say, weighted and summed.
+      lengths: (P, G) tokens of each completion.
+      longest: soft_max_length; beyond it the punishment grows on.
+      cache: soft_cache_length.
+      weight: of the function in reward_weights.
+
+    Returns:
+      (P, G) rewards.
+
+    ms-swift `SoftOverlong`.
+    """
+    xp = array_namespace(rewards, lengths)
+    return rewards + weight * xp.clip((longest - cache - lengths) / cache, None, 0.0)
+
+
+def advantages(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """The advantages; a reward of None, which is NaN here, counts as 0 in a sum, and not at all with gdpo.
+
+    Args:
+      dialect: ms-swift's.
+      config: its keys.
+      record: rewards (P, G), or components (P, G, K) with weights (K,); mask (P, G, T).
+
+    Returns:
+      "value" (P, G), and "rewards" (P, G).
+    """
+    components, weights = functions(record)
+    part = dialect.recipe(**config).advantage
+    rewards = (np.nan_to_num(components, nan=0.0) * weights).sum(-1)
+    if part.kernel is normalized_then_summed and np.isnan(components).any():
+        return {"value": _of_what_is_scored(components, weights), "rewards": rewards}
+    fields = {"components": components, "weights": weights, "rewards": rewards}
+    return calls.advantages(dialect, config, SimpleNamespace(**vars(record) | fields)) | {"rewards": rewards}
+
+
+def functions(record: SimpleNamespace) -> tuple[Array, Array]:
+    """(P, G, K) what each reward function says, and (K,) its weight; one function where only sums are given."""
+    if hasattr(record, "components"):
+        return record.components, record.weights
+    return record.rewards[..., None], np.ones(1, dtype=record.rewards.dtype)
+
+
+def _of_what_is_scored(components: Array, weights: Array) -> Array:
+    """What gdpo does where functions have nothing to say: each one's scores in a group are compared, the rest adds 0."""
+    scored = ~np.isnan(components)
+    mean, variance = masked_moments(components, scored, axis=-2, ddof=1)
+    enough = scored & (np.count_nonzero(scored, axis=-2, keepdims=True) > 1)
+    scores = np.where(enough, (components - mean) / at_least(np.sqrt(variance) + SMALL, SMALL), 0.0)
+    return batch_normalized((scores * weights).sum(-1), ddof=1, eps=SMALL)
+
+
+def _shaped_rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """The rewards with the punishment for length."""
+    fields = vars(record) | {"lengths": record.mask.sum(-1)}
+    return {"value": dialect.recipe(**config).reward(SimpleNamespace(**fields))}
+
+
+def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """Which groups are trained on as they were drawn, 1 or 0 each."""
+    return {"value": dialect.recipe(**config).keep(record).astype(float)}
+
+
+def _loss_of_admitted(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """The loss where some completions were cut off: it counts those that the recipe admits."""
+    fields = {"rewards": record.ended} | vars(record)
+    admitted = dialect.recipe(**config).admit(SimpleNamespace(**fields))
+    mask = record.mask * admitted[..., None]
+    kept = SimpleNamespace(**vars(record) | {"mask": mask})
+    return calls.loss(dialect, config, kept) | {"admitted": mask}
+
+
+CALLS: dict[str, Call] = {
+    "advantages": advantages,
+    "shaped rewards": _shaped_rewards,
+    "kept groups": _kept_groups,
+    "loss of what is admitted": _loss_of_admitted,
+}
+"""What ms-swift's recorded cases hold, and other trainers' do not or otherwise."""

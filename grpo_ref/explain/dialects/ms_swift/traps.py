@@ -1,0 +1,261 @@
+"""Configurations of ms-swift that do something else than their author is likely to think."""
+
+from types import SimpleNamespace
+
+from grpo_ref.explain.dialects.ms_swift.refusals import OVER_ALL, has_overlong
+from grpo_ref.explain.trap import Trap
+
+CLIPPING = ("grpo", "bnpo", "dr_grpo", "dapo", "fipo")
+"""Loss types that clip the ratio as PPO does."""
+NOT_IN_REAL = {
+    *(
+        "epsilon",
+        "epsilon_high",
+        "delta",
+        "scale_rewards",
+        "importance_sampling_level",
+        "top_entropy_quantile",
+    ),
+    "rollout_importance_sampling_mode",
+}
+"""What REAL does not read."""
+REAL = {"loss_type": "real", "per_device_train_batch_size": 8}
+VLLM = {"use_vllm": True, "vllm_mode": "colocate"}
+MODE = {"rollout_importance_sampling_mode": "token_truncate"}
+
+
+def _corrects(s: SimpleNamespace) -> bool:
+    """Whether the sampler's mismatch is corrected."""
+    return s.use_vllm and s.rollout_importance_sampling_mode is not None and s.loss_type != "real"
+
+
+def _steps(s: SimpleNamespace) -> int:
+    """How often dapo, cispo and fipo are divided again."""
+    steps: int = (s.gradient_accumulation_steps or 1) * s.sequence_parallel_size
+    return steps
+
+
+def _longest(s: SimpleNamespace) -> int:
+    """The length from which soft_overlong is below -1."""
+    longest: int = s.max_completion_length if s.soft_max_length is None else s.soft_max_length
+    return longest
+
+
+def _in_loss(s: SimpleNamespace) -> bool:
+    return s.beta != 0.0 and not s.kl_in_reward
+
+
+TRAPS = (
+    Trap(
+        "A penalty that nobody asked for",
+        lambda s, given: s.beta == 0.04 and "beta" not in given,
+        "beta is 0.04 for grpo where it is left out, so a reference model is loaded and there is a penalty; in TRL it is"
+        " 0. Set beta to 0 to have none.",
+        "ms-swift rlhf_args.py, _init_grpo",
+        {},
+        {"beta": 0.0},
+    ),
+    Trap(
+        "The KL is in the reward",
+        lambda s, given: s.kl_in_reward and s.beta != 0.0 and "kl_in_reward" not in given,
+        "With rloo and reinforce_plus_plus the KL of a completion, summed over its tokens, is taken off its reward, and"
+        " the loss has no penalty, unless kl_in_reward is set to False. A long completion is punished more.",
+        "ms-swift rlhf_args.py, _init_grpo",
+        {"advantage_estimator": "rloo"},
+        {"advantage_estimator": "rloo", "kl_in_reward": False},
+    ),
+    Trap(
+        "A correction without a sampler",
+        lambda s, given: not s.use_vllm and s.rollout_importance_sampling_mode is not None,
+        "Only vLLM reports log-probabilities that could be corrected. Without use_vllm"
+        " rollout_importance_sampling_mode does nothing.",
+        "ms-swift rollout_mixin.py, _prepare_rollout_params",
+        MODE,
+        MODE | VLLM,
+    ),
+    Trap(
+        "A correction that weighs the penalty",
+        lambda s, given: _corrects(s) and _in_loss(s),
+        "A token's whole loss is multiplied by the weight for the sampler's mismatch, the penalty in it: tokens that are"
+        " left out are not pulled to the reference. In TRL the penalty is added afterwards.",
+        "ms-swift grpo_trainer.py, _compute_loss_and_metrics",
+        MODE | VLLM,
+        MODE | VLLM | {"beta": 0.0},
+    ),
+    Trap(
+        "A filter by completion, with weights by token",
+        lambda s, given: _corrects(s) and s.rollout_importance_sampling_mode == "sequence_mask",
+        "sequence_mask leaves out completions by the geometric mean of their ratios, and the others have the ratio of"
+        " each token as its weight, which nothing limits. In TRL the weight is the product of all ratios.",
+        "ms-swift grpo_trainer.py, _apply_rollout_importance_sampling",
+        VLLM | {"rollout_importance_sampling_mode": "sequence_mask"},
+        VLLM | {"rollout_importance_sampling_mode": "token_mask"},
+    ),
+    Trap(
+        "A mean that is divided again",
+        lambda s, given: s.loss_type in OVER_ALL and max(_steps(s), s.steps_per_generation or 1) > 1,
+        "dapo, cispo and fipo divide by the tokens of the whole generation batch, and each micro-batch is divided by"
+        " their number once more: with gradient_accumulation_steps=8 the step is an eighth of the mean over tokens,"
+        " beside a grpo of full size. With more steps_per_generation it is smaller yet, as the tokens are those of all"
+        " steps. Only Adam, or a limit of the gradient's norm, hides it.",
+        "ms-swift grpo_trainer.py, num_items_in_batch; transformers Trainer.training_step",
+        {"loss_type": "dapo", "gradient_accumulation_steps": 8},
+        {"loss_type": "bnpo", "gradient_accumulation_steps": 8},
+    ),
+    Trap(
+        "A mean over tokens of each micro-batch",
+        lambda s, given: s.loss_type == "bnpo" and _steps(s) > 1,
+        "bnpo divides by the tokens of each micro-batch, and the step is the mean over those: a token counts more among"
+        " short completions.",
+        "ms-swift grpo_trainer.py, _compute_loss_and_metrics",
+        {"loss_type": "bnpo", "gradient_accumulation_steps": 4},
+        {"loss_type": "bnpo"},
+    ),
+    Trap(
+        "Dr. GRPO that still divides by the std",
+        lambda s, given: s.loss_type == "dr_grpo" and s.scale_rewards not in ("none", "gdpo"),
+        "dr_grpo changes the denominator of the loss alone. The advantages are still divided by the std; for Dr. GRPO"
+        " set scale_rewards to none as well.",
+        "ms-swift advantage.py; Liu et al. 2025 (arXiv:2503.20783)",
+        {"loss_type": "dr_grpo"},
+        {"loss_type": "dr_grpo", "scale_rewards": "none"},
+    ),
+    Trap(
+        "GSPO with PPO's epsilon",
+        lambda s, given: (
+            s.importance_sampling_level != "token" and s.loss_type in CLIPPING and s.epsilon >= 0.01
+        ),
+        "The ratio of a sequence is a geometric mean and hardly leaves 1: the paper clips at 3e-4 and 4e-4. An epsilon"
+        " hundreds of times larger never clips anything.",
+        "Zheng et al. 2025, GSPO (arXiv:2507.18071)",
+        {"importance_sampling_level": "sequence"},
+        {"importance_sampling_level": "sequence", "epsilon": 3e-4, "epsilon_high": 4e-4},
+    ),
+    Trap(
+        "CISPO whose cap is an epsilon",
+        lambda s, given: (
+            s.loss_type == "cispo" and (s.epsilon if s.epsilon_high is None else s.epsilon_high) <= 1.0
+        ),
+        "epsilon_high is the cap of the weight itself, not an offset from 1, and it falls back to epsilon = 0.2. At 1 or"
+        " below it shrinks every weight of fresh data, which is 1; ScaleRL's cap is 5.",
+        "ms-swift grpo_trainer.py, cispo",
+        {"loss_type": "cispo"},
+        {"loss_type": "cispo", "epsilon_high": 5.0},
+    ),
+    Trap(
+        "A clip that is not read",
+        lambda s, given: s.loss_type == "sapo" and bool({"epsilon", "epsilon_high", "delta"} & given),
+        "SAPO has no clip: nothing reads epsilon, epsilon_high and delta.",
+        "ms-swift grpo_trainer.py, sapo",
+        {"loss_type": "sapo", "epsilon_high": 0.28},
+        {"loss_type": "sapo", "tau_neg": 1.1},
+    ),
+    Trap(
+        "Keys that REAL does not read",
+        lambda s, given: s.loss_type == "real" and bool(NOT_IN_REAL & given),
+        "REAL reads the sign of an advantage and the mean log-ratio of a completion. It ignores the clip, the level, the"
+        " entropy mask and the weights for the sampler, and sets scale_rewards to none.",
+        "ms-swift grpo_trainer.py, real; rlhf_args.py, _init_grpo",
+        REAL | {"epsilon_high": 0.28},
+        REAL | {"real_tau": 0.25},
+    ),
+    Trap(
+        "Groups that do not fit into a micro-batch",
+        lambda s, given: s.loss_type == "real" and s.per_device_train_batch_size is None,
+        "REAL compares whole groups, so a micro-batch has to hold a multiple of num_generations completions; training"
+        " stops otherwise. per_device_train_batch_size is 1 where it is left out.",
+        "ms-swift grpo_trainer.py, real",
+        {"loss_type": "real"},
+        REAL,
+    ),
+    Trap(
+        "What is left out counts as bad",
+        lambda s, given: (
+            s.loss_type == "real" and (s.overlong_filter or s.off_policy_sequence_mask_delta is not None)
+        ),
+        "With loss_type=real a completion that is masked out stays in its group, as a bad one with a score of 0, and"
+        " flattens the gradient of the other bad ones.",
+        "ms-swift grpo_trainer.py, real",
+        REAL | {"overlong_filter": True},
+        REAL,
+    ),
+    Trap(
+        "gdpo that normalizes nothing",
+        lambda s, given: s.scale_rewards == "gdpo" and s.advantage_estimator == "reinforce_plus_plus",
+        "reinforce_plus_plus knows only batch and group: with scale_rewards=gdpo the weighted sum of the rewards is"
+        " centered in its group, and nothing else.",
+        "ms-swift advantage.py, compute_advantages",
+        {"scale_rewards": "gdpo", "advantage_estimator": "reinforce_plus_plus"},
+        {"scale_rewards": "gdpo"},
+    ),
+    Trap(
+        "gdpo takes the KL back into the loss",
+        lambda s, given: (
+            s.scale_rewards == "gdpo" and s.kl_in_reward and s.beta != 0.0 and s.loss_type != "real"
+        ),
+        "With scale_rewards=gdpo kl_in_reward is set to False, with a warning in the log; so the penalty is in the loss.",
+        "ms-swift grpo_trainer.py, _prepare_algorithm_params",
+        {"scale_rewards": "gdpo", "kl_in_reward": True},
+        {"scale_rewards": "gdpo"},
+    ),
+    Trap(
+        "A filter that gives up",
+        lambda s, given: s.dynamic_sample,
+        "If after max_resample_times, 3 where it is left out, there are still too few groups with contrast, the batch is"
+        " taken as it was drawn at first, with all of its groups of equal rewards.",
+        "ms-swift grpo_trainer.py, _dynamic_sampling",
+        {"dynamic_sample": True},
+        {"dynamic_sample": False},
+    ),
+    Trap(
+        "Truncated completions stay in the denominator",
+        lambda s, given: s.overlong_filter and s.loss_type in ("grpo", "sapo", "dr_grpo"),
+        "A mean over completions still counts those that overlong_filter leaves out, as zeros: the more of them there"
+        " are, the smaller the step.",
+        "ms-swift grpo_trainer.py, _compute_loss_and_metrics",
+        {"overlong_filter": True},
+        {"overlong_filter": True, "loss_type": "bnpo"},
+    ),
+    Trap(
+        "A punishment without an end",
+        lambda s, given: has_overlong(s.reward_funcs) and _longest(s) < s.max_completion_length,
+        "soft_overlong falls below -1 beyond soft_max_length, which is less than max_completion_length here; DAPO's stays"
+        " at -1.",
+        "ms-swift orm.py, SoftOverlong",
+        {
+            "reward_funcs": ["accuracy", "soft_overlong"],
+            "soft_cache_length": 64,
+            "soft_max_length": 256,
+        },
+        {
+            "reward_funcs": ["accuracy", "soft_overlong"],
+            "soft_cache_length": 64,
+            "soft_max_length": 512,
+        },
+    ),
+    Trap(
+        "A clip that cannot act",
+        lambda s, given: (
+            s.loss_type in CLIPPING
+            and bool({"epsilon", "epsilon_high"} & given)
+            and s.num_iterations == 1
+            and s.generation_batch_size is None
+            and s.steps_per_generation in (None, s.gradient_accumulation_steps)
+        ),
+        "Each batch is used for one step, so every ratio is 1 and the clip never acts. It does with num_iterations > 1"
+        " or steps_per_generation > gradient_accumulation_steps. That async_generate draws with older weights changes"
+        " nothing: the old log-probabilities are computed anew.",
+        "ms-swift grpo_trainer.py, _prepare_batch_inputs",
+        {"epsilon": 0.1},
+        {"epsilon": 0.1, "num_iterations": 2},
+    ),
+    Trap(
+        "The balance of the experts is not trained",
+        lambda s, given: "router_aux_loss_coef" in given,
+        "The loss of grpo does not read router_aux_loss_coef; that of supervised training does.",
+        "ms-swift grpo_trainer.py, compute_loss",
+        {"router_aux_loss_coef": 0.01},
+        {},
+    ),
+)
+"""In the order in which they are told."""

@@ -1,0 +1,15 @@
+"""What Open Instruct's own kernels are called in a sentence."""
+
+from collections.abc import Mapping
+
+from grpo_ref.explain.dialects.open_instruct.quirks import groups_with_std, rho_clamp, rho_window, vaco_mask
+from grpo_ref.explain.words import WORDS as COMMON
+from grpo_ref.explain.words import Kernel, Words
+
+WORDS: Mapping[Kernel, Words] = {
+    rho_clamp: COMMON["truncated"],
+    rho_window: COMMON["indicator"],
+    vaco_mask: "VACO's mask where a completion's mean |ratio - 1| to the sampler is outside"
+    " [{min_divergence}, {max_divergence}]",
+    groups_with_std: COMMON["mixed_groups"],
+}

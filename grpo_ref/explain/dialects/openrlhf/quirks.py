@@ -1,0 +1,363 @@
+"""What OpenRLHF alone does: rewards that are limited after the baseline and become returns per token, and others."""
+
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from grpo_ref.arrays import BATCH, MEMBERS, TOKENS, Array, array_namespace, at_least, is_set, where_mask
+from grpo_ref.explain.calls import advantages
+from grpo_ref.explain.dialect import Call, Dialect
+from grpo_ref.kernels.advantages import group_centered
+from grpo_ref.kernels.advantages.moments import masked_moments
+from grpo_ref.kernels.levels import sequence_mean_level
+from grpo_ref.kernels.rewards import soft_overlong_punishment
+from grpo_ref.recipes import Slot
+from grpo_ref.types import Term
+
+LIMITS = (-10.0, 10.0)
+"""The default of reward.clip_range."""
+LEAST_VARIANCE = 1e-8
+"""The variance of the advantages is not taken to be less."""
+Scores = Callable[..., Array]
+"""What takes the baseline off, (P, G) -> (P, G): a kernel, or a part with settings."""
+
+
+def limited(rewards: Array, *, scores: Scores, limits: tuple[float, float] = LIMITS) -> Array:
+    """Rewards are limited after the baseline was taken off, not before.
+
+        A = clip(scores(r), *limits)
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      scores: the part that takes the baseline off, (P, G) -> (P, G).
+      limits: reward.clip_range.
+
+    Returns:
+      (P, G) advantages.
+
+    OpenRLHF `compute_reward`.
+    """
+    return array_namespace(rewards).clip(scores(rewards=rewards), *limits)
+
+
+def returned(
+    rewards: Array,
+    mask: Array,
+    *,
+    scores: Scores = group_centered,
+    limits: tuple[float, float] = LIMITS,
+    gamma: float = 1.0,
+    divided: bool = True,
+) -> Array:
+    """The reward stands at the last token and is discounted back; then the tokens of the batch are whitened.
+
+        Gₜ = γ^(last - t) clip(scores(r), *limits),   A = (G - mean) / √max(var, 1e-8)    over the tokens
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      mask: (P, G, T) 1 on completion tokens.
+      scores, limits: as in `limited`.
+      gamma: the discount per position, holes in the mask included.
+      divided: whether the result is divided by the standard deviation over the tokens, which has divisor N.
+
+    Returns:
+      (P, G, T), 0 on padding.
+
+    OpenRLHF `compute_advantages_and_returns` with "reinforce_baseline", and with "reinforce"; before 0.8.5 "rloo" too.
+    """
+    costs = array_namespace(rewards, mask).zeros_like(mask, dtype=rewards.dtype)
+    return _returned(rewards, mask, costs, scores=scores, limits=limits, gamma=gamma, divided=divided)
+
+
+def returned_with_penalty(
+    rewards: Array,
+    mask: Array,
+    old_log_probs: Array,
+    ref_log_probs: Array,
+    *,
+    alone: Slot,
+    penalty: Slot,
+    kl_coef: float,
+) -> Array:
+    """The KL to the reference is taken off the reward token by token; an advantage counts all that is to come.
+
+        Gₜ = Σₛ₌ₜ γ^(s - t) (alone(r) [s is the last] - kl_coef penaltyₛ)
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      mask: (P, G, T) 1 on completion tokens.
+      old_log_probs, ref_log_probs: (P, G, T) of the learner when the batch was drawn, and of the reference.
+      alone: the advantage without a penalty. One per completion stands at its last token, and γ is 1;
+        `returned` discounts by its own γ, and whitens what comes of it.
+      penalty: the estimate of the KL, from the two log-probabilities.
+      kl_coef: its weight, algo.kl.init_coef.
+
+    Returns:
+      (P, G, T), 0 on padding.
+
+    OpenRLHF `make_experience` and `compute_reward` without algo.kl.use_loss.
+    """
+    estimate = penalty(log_probs=old_log_probs, ref_log_probs=ref_log_probs).value
+    costs = kl_coef * where_mask(mask, estimate)
+    if alone.kernel is returned:
+        return _returned(rewards, mask, costs, **alone.settings)
+    return _returns(alone(rewards=rewards), costs, mask, gamma=1.0)
+
+
+def scores_of(advantage: Slot) -> Scores:
+    """The part that takes the baseline off, without what is done to its result."""
+    alone: Slot = advantage.settings.get("alone", advantage)
+    scores: Scores = alone.settings.get("scores", alone)
+    return scores
+
+
+def _returned(
+    rewards: Array,
+    mask: Array,
+    costs: Array,
+    *,
+    scores: Scores,
+    limits: tuple[float, float],
+    gamma: float,
+    divided: bool,
+) -> Array:
+    """Returns of the limited reward minus the costs, whitened over the tokens of the batch."""
+    shaped = limited(rewards, scores=scores, limits=limits)
+    returns = _returns(shaped, costs, mask, gamma)
+    mean, variance = masked_moments(returns, mask, axis=BATCH, ddof=0)
+    scale = array_namespace(returns).sqrt(at_least(variance, LEAST_VARIANCE)) if divided else 1.0
+    return where_mask(mask, (returns - mean) / scale)
+
+
+def _returns(shaped: Array, costs: Array, mask: Array, gamma: float) -> Array:
+    """(P, G, T) discounted sums of what is to come: the reward at the last token, minus the costs."""
+    xp = array_namespace(shaped, mask)
+    places = xp.arange(mask.shape[TOKENS])
+    last = xp.max(xp.where(is_set(mask), places, -1), axis=TOKENS, keepdims=True)
+    gains = xp.where(places == last, shaped[..., None], 0.0) - costs
+    apart = places[:, None] - places[None, :]
+    discounts = xp.where(apart >= 0, gamma ** xp.astype(at_least(apart, 0), gains.dtype), 0.0)
+    return where_mask(mask, xp.matmul(gains, discounts))
+
+
+def shaped_reward(
+    rewards: Array,
+    lengths: Array,
+    ended: Array,
+    max_length: int,
+    *,
+    buffer: float | None = None,
+    factor: float = 1.0,
+    stop: float | None = None,
+) -> Array:
+    """The reward after two punishments: for the last stretch of the budget, then for being cut off.
+
+        r + factor soft_overlong_punishment,   then of what was cut off: stop r if stop >= 0, else stop itself
+
+    Args:
+      rewards: (P, G).
+      lengths: (P, G) tokens of each completion.
+      ended: (P, G) True where the completion ended by itself.
+      max_length: the generation budget in tokens.
+      buffer: as in `soft_overlong_punishment`, as a share of the budget; None is no such punishment.
+      factor: its largest size, reward.overlong_penalty_factor.
+      stop: reward.stop_properly_penalty_coef; None is no such punishment.
+
+    Returns:
+      (P, G) shaped rewards.
+
+    OpenRLHF `apply_length_penalties`.
+    """
+    if buffer:
+        rewards = rewards + factor * soft_overlong_punishment(lengths, max_length, buffer=buffer)
+    if stop is None:
+        return rewards
+    cut_off = stop * rewards if stop >= 0.0 else stop
+    return array_namespace(rewards, ended).where(is_set(ended), rewards, cut_off)
+
+
+def mean_between(rewards: Array, *, low: float = 0.0, high: float = 1.0) -> Array:
+    """Only groups whose mean reward is strictly inside a range; whether they are mixed is not asked.
+
+        keep = low < mean(r) < high
+
+    With rewards of 0 and 1 and the default range it is `mixed_groups`; with -1 and 1 it is not.
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      low, high: algo.dynamic_filtering_range.
+
+    Returns:
+      (P,) True where the group is kept.
+
+    OpenRLHF `SamplesGenerator._generate_vllm`, which reads the scores, as Python's numbers.
+    """
+    xp = array_namespace(rewards)
+    mean = xp.mean(xp.astype(rewards, xp.float64), axis=MEMBERS)
+    return (mean > low) & (mean < high)
+
+
+def window_times_ratio(
+    old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, min_ratio: float, max_ratio: float
+) -> Array:
+    """`masked` as a product, so that what is no number outside the window stays none.
+
+        w = c · [min_ratio <= c <= max_ratio],   c = exp(log πold - log πrollout)
+
+    Args:
+      old_log_probs, rollout_log_probs: (P, G, T) in nats; NaN where the sampler reported nothing.
+      mask: (P, G, T) 1 on completion tokens.
+      min_ratio, max_ratio: algo.advantage.is_correction_threshold.
+
+    Returns:
+      (P, G, T) weights; NaN where c is NaN or infinite, as 0 · ∞ is.
+
+    OpenRLHF `PolicyLoss`, "icepop".
+    """
+    xp = array_namespace(old_log_probs, rollout_log_probs, mask)
+    ratio = xp.exp(where_mask(mask, old_log_probs - rollout_log_probs))
+    outside = xp.where(xp.isfinite(ratio), 0.0, xp.nan)
+    return xp.where((ratio >= min_ratio) & (ratio <= max_ratio), ratio, outside)
+
+
+def the_same(old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, weight: float) -> Array:
+    """What comes of a window whose bounds are in the wrong order: one weight, whatever the ratio is.
+
+        w = weight
+
+    Limited from below first and then from above, every ratio becomes the upper bound; and inside the window is none.
+
+    Args:
+      old_log_probs, rollout_log_probs: (P, G, T) in nats; NaN where the sampler reported nothing.
+      mask: (P, G, T) 1 on completion tokens.
+      weight: the upper bound of "tis", or 0.
+
+    Returns:
+      (P, G, T) weights; NaN where the ratio is.
+
+    OpenRLHF `PolicyLoss`, "tis" and "seq-mask-tis" with is_correction_threshold [2.0, 0.5].
+    """
+    xp = array_namespace(old_log_probs, rollout_log_probs, mask)
+    difference = where_mask(mask, old_log_probs - rollout_log_probs)
+    return xp.where(xp.isnan(difference), difference, weight)
+
+
+def clipped_anywhere(
+    log_ratio: Array,
+    advantages: Array,
+    *,
+    clip_low: float,
+    clip_high: float,
+    max_ratio: float | None = None,
+) -> Term:
+    """`clipped` with half-widths of any sign, so that the bounds may be on one side of 1 or in the wrong order.
+
+        s = min(r A, b A),   b = min(max(r, 1 - clip_low), 1 + clip_high);   where A < 0 max(s, max_ratio A)
+
+    With the lower bound above the upper one, b is the upper one, whatever r is.
+
+    Args:
+      log_ratio: (P, G, T) after the level, in nats.
+      advantages: broadcastable to (P, G, T); constant with respect to θ.
+      clip_low, clip_high: any numbers; usual ones give `clipped`.
+      max_ratio: as in `dual_clipped`; None is no floor.
+
+    Returns:
+      Term of two (P, G, T) arrays: s, and its slope in log r.
+
+    OpenRLHF `PolicyLoss`, which looks at no bound, as with actor.eps_clip = -0.1.
+    """
+    xp = array_namespace(log_ratio, advantages)
+    ratio, upper = xp.exp(log_ratio), 1.0 + clip_high
+    free, held = (each * advantages for each in (ratio, xp.clip(ratio, min(1.0 - clip_low, upper), upper)))
+    value = xp.where(held < free, held, free)
+    stopped = held < free
+    if max_ratio is not None:
+        floored = (advantages < 0.0) & (value < max_ratio * advantages)
+        value, stopped = xp.where(floored, max_ratio * advantages, value), stopped | floored
+    return Term(value=value, slope=xp.where(stopped, 0.0, free))
+
+
+def clipped_against_sampler(
+    log_probs: Array,
+    rollout_log_probs: Array,
+    advantages: Array,
+    mask: Array,
+    *,
+    clip_low: float = 0.2,
+    clip_high: float = 0.2,
+    max_ratio: float | None = None,
+) -> Term:
+    """GSPO with a rollout correction: the completion's ratio is the learner's to the sampler's, without weights.
+
+        s = clipped(z, A),   z = (1/|o|) Σₜ (log πθ - log πrollout)
+
+    Args:
+      log_probs, rollout_log_probs: (P, G, T) in nats.
+      advantages: broadcastable to (P, G, T); constant with respect to θ.
+      mask: (P, G, T) 1 on completion tokens.
+      clip_low, clip_high, max_ratio: as in `clipped_anywhere`.
+
+    Returns:
+      Term of two (P, G, T) arrays: s, and its slope in z.
+
+    OpenRLHF `PolicyLoss`, "gspo" with enable_vllm_is_correction.
+    """
+    log_ratio = sequence_mean_level(log_probs - rollout_log_probs, mask)
+    clips = {"clip_low": clip_low, "clip_high": clip_high}
+    return clipped_anywhere(log_ratio, advantages, **clips, max_ratio=max_ratio)
+
+
+def spans(mask: Array) -> Array:
+    """How long OpenRLHF takes each completion to be: from its first token to its last, with what is between them.
+
+        last - first + 1,   0 without a token
+
+    Args:
+      mask: (P, G, T) 1 on completion tokens; 0 on what a tool wrote.
+
+    Returns:
+      (P, G) lengths in tokens.
+
+    OpenRLHF `SamplesGenerator._process_response_into_experience`.
+
+    >>> import numpy as np
+    >>> spans(np.array([[[0, 1, 0, 1, 0], [0, 0, 0, 0, 0]]]))
+    array([[3, 0]])
+    """
+    xp, present = array_namespace(mask), is_set(mask)
+    places = xp.arange(mask.shape[TOKENS])
+    after = xp.max(xp.where(present, places + 1, 0), axis=TOKENS)
+    first = xp.min(xp.where(present, places, mask.shape[TOKENS]), axis=TOKENS)
+    return at_least(after - first, 0)
+
+
+def _shaped_rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """The rewards after the punishments for length."""
+    settings = vars(dialect.settings(config))
+    budget = settings["rollout.max_new_tokens"] or settings["data.max_len"]
+    fields = {"lengths": spans(record.mask), "max_length": budget}
+    return {"value": dialect.recipe(**config).reward(SimpleNamespace(**vars(record) | fields))}
+
+
+def _advantages_of_shaped(
+    dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
+) -> dict[str, Any]:
+    """The advantages from the verifier's rewards on, which are punished for length first, and logged after it."""
+    shaped = _shaped_rewards(dialect, config, record)["value"]
+    punished = SimpleNamespace(**vars(record) | {"rewards": shaped})
+    numbers = advantages(dialect, config, punished)
+    return numbers | {"parts": [(punished, numbers)]}
+
+
+def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """Which groups are trained on, 1 or 0 each."""
+    return {"value": dialect.recipe(**config).keep(record).astype(float)}
+
+
+CALLS: dict[str, Call] = {
+    "shaped rewards": _shaped_rewards,
+    "advantages of shaped rewards": _advantages_of_shaped,
+    "kept groups": _kept_groups,
+}
+"""What only OpenRLHF's recorded cases hold."""

@@ -1,0 +1,48 @@
+"""What OpenRLHF's own kernels are called in a sentence."""
+
+from collections.abc import Mapping
+
+from grpo_ref.explain.dialects.openrlhf.quirks import (
+    clipped_against_sampler,
+    clipped_anywhere,
+    limited,
+    mean_between,
+    returned,
+    returned_with_penalty,
+    shaped_reward,
+    the_same,
+    window_times_ratio,
+)
+from grpo_ref.explain.words import Kernel, Words
+from grpo_ref.recipes import Slot
+
+
+def _shaped(buffer: float | None, factor: float, stop: float | None) -> str:
+    """What is done to long completions, and then to those that were cut off."""
+    overlong = "a soft overlong penalty over the last {buffer} of the budget, weight {factor}"
+    cut_off = "the reward of truncated completions " + (
+        "times {stop}" if (stop or 0) >= 0 else "set to {stop}"
+    )
+    return "; ".join([overlong] * (buffer is not None) + [cut_off] * (stop is not None))
+
+
+def _with_penalty(alone: Slot, **_: object) -> str:
+    """Where the tokens are compared with those of the batch, the KL is subtracted before that."""
+    then = "subtracted before that" if alone.kernel is returned else "then subtracted"
+    return f"{{alone}}; KL {{kl_coef}} ({{penalty}}) of the token and those after it {then}"
+
+
+WORDS: Mapping[Kernel, Words] = {
+    clipped_anywhere: "PPO-clip {clip_low}/{clip_high}< with a dual clip at {max_ratio}>",
+    clipped_against_sampler: "PPO-clip {clip_low}/{clip_high} of the ratio to the sampler< with a dual clip"
+    " at"
+    " {max_ratio}>, per sequence (length-normalised)",
+    window_times_ratio: "importance weights against the sampler per token, 0 {outside}",
+    the_same: "every token weighted {weight}, as the bounds for the sampler's ratio are in the wrong order",
+    limited: "{scores}, limited to {limits}",
+    returned: "{scores}, limited to {limits}<, discounted by {gamma}>,"
+    " {divided:True=standardised|centred} over all tokens (REINFORCE++)",
+    returned_with_penalty: _with_penalty,
+    shaped_reward: _shaped,
+    mean_between: "only groups with a mean reward between {low} and {high}",
+}

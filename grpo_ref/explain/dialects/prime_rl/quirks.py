@@ -1,0 +1,252 @@
+"""What prime-rl alone does: a mask on the change of probability, a pull to the sampler, and what is left out of a batch."""
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from grpo_ref.arrays import MEMBERS, Array, array_namespace, at_least
+from grpo_ref.explain.calls import loss
+from grpo_ref.explain.dialect import Call, Dialect
+from grpo_ref.explain.dialects.prime_rl.keys import PENALTY, WEIGHTS
+from grpo_ref.kernels.advantages import group_centered
+from grpo_ref.kernels.surrogates.divergence import probability_change
+from grpo_ref.recipes import Slot
+from grpo_ref.types import Term
+
+NO_RANGE: tuple[float, float] = (0.0, 0.0)
+"""The default of a gate: a group is rejected if all of its advantages are 0."""
+
+
+def probability_gated(
+    log_ratio: Array,
+    log_probs: Array,
+    advantages: Array,
+    *,
+    low: float = 0.2,
+    high: float = 0.2,
+    scale: float = 1.0,
+    pull: float = 1e-3,
+) -> Term:
+    """The ratio to the sampler, without a limit, on tokens whose probability moved little; and a pull back to it.
+
+        sₜ = scale A rₜ [kept] - pull (log rₜ)²
+        left out:  A > 0 and πθ - πold > high,    A <= 0 and πold - πθ > low
+
+    A token that is left out is still pulled back. The log-probabilities of the sampler are the old ones, and
+    there is no other reference.
+
+    Args:
+      log_ratio: (P, G, T) log πθ - log πold, token by token, in nats.
+      log_probs: (P, G, T) log πθ, in nats.
+      advantages: broadcastable to (P, G, T); constant with respect to θ.
+      low, high: thresholds in probability, dppo_mask_low and dppo_mask_high, >= 0.
+      scale: adv_tau.
+      pull: kl_tau, >= 0.
+
+    Returns:
+      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ; NaN where a token of an infinite ratio is left out.
+
+    prime-rl `default_loss_fn`.
+    """
+    moved = probability_change(log_ratio, log_probs)
+    xp = array_namespace(moved, advantages)
+    left_out = xp.where(advantages > 0.0, moved > high, moved < -low)
+    return _pulled(log_ratio, scale * advantages, ~left_out, pull)
+
+
+def symmetrically_gated(
+    log_ratio: Array,
+    log_probs: Array,
+    advantages: Array,
+    *,
+    threshold: float = 0.1,
+    scale: float = 1.0,
+    pull: float = 1e-3,
+) -> Term:
+    """The same with one threshold: tokens whose probability moved far count no more, whichever way they moved.
+
+        sₜ = scale A rₜ [|πθ - πold| <= threshold] - pull (log rₜ)²
+
+    Args:
+      log_ratio, log_probs, advantages, scale, pull: as in `probability_gated`.
+      threshold: in probability, ipo_threshold, >= 0.
+
+    Returns:
+      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ.
+
+    prime-rl `ipo_loss_fn`.
+    """
+    left_out = abs(probability_change(log_ratio, log_probs)) > threshold
+    return _pulled(log_ratio, scale * advantages, ~left_out, pull)
+
+
+def _pulled(log_ratio: Array, advantages: Array, kept: Array, pull: float) -> Term:
+    """0 times infinity is NaN here, as it is there."""
+    xp = array_namespace(log_ratio, advantages)
+    gain = xp.astype(kept, log_ratio.dtype) * advantages * xp.exp(log_ratio)
+    return Term(value=gain - pull * log_ratio**2, slope=gain - 2.0 * pull * log_ratio)
+
+
+def over_the_mean(rewards: Array) -> Array:
+    """Reward minus the group's mean, in units of that mean: MaxRL.
+
+        A = (r - mean(r)) / mean(r),    0 where the mean is not positive
+
+    Args:
+      rewards: (P, G), one row per prompt.
+
+    Returns:
+      (P, G) advantages; each row sums to zero.
+
+    prime-rl `MaxRLAlgorithm` (arXiv:2602.02710).
+    """
+    xp = array_namespace(rewards)
+    mean = xp.mean(rewards, axis=MEMBERS, keepdims=True)
+    counts = mean > 0.0
+    return xp.where(counts, group_centered(rewards) / xp.where(counts, mean, 1.0), 0.0)
+
+
+def length_penalized(rewards: Array, lengths: Array, *, output: float = 0.25) -> Array:
+    """The longer a completion beside its siblings, the less is its reward, in units of the group's mean reward.
+
+        A = r' - mean(r'),    r' = r - mean(r) output |o| / max |o|
+
+    This is for one turn. The terms for the input and for turns are equal within a group then and cancel, see
+    `length_penalized_turns`.
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      lengths: (P, G) tokens of each completion.
+      output: length_penalty.num_output_tokens_weight, >= 0.
+
+    Returns:
+      (P, G) advantages; each row sums to zero.
+
+    prime-rl `GRPOAlgorithm`.
+    """
+    return _penalized(rewards, output * _of_largest(rewards, lengths))
+
+
+def length_penalized_turns(
+    rewards: Array,
+    lengths: Array,
+    inputs: Array,
+    turns: Array,
+    *,
+    output: float = 0.25,
+    given: float = 0.1,
+    turn: float = 0.1,
+) -> Array:
+    """The same for conversations, whose members have read different amounts in different numbers of turns.
+
+        r' = r - mean(r) (output |o|/max |o| + given |i|/max |i| + turn n/max n)
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      lengths, inputs, turns: (P, G) tokens that were sampled, those that were only read, and turns.
+      output, given, turn: the weights num_output_tokens_weight, num_input_tokens_weight, num_turns_weight.
+
+    Returns:
+      (P, G) advantages; each row sums to zero.
+    """
+    parts = ((output, lengths), (given, inputs), (turn, turns))
+    shares = [weight * _of_largest(rewards, counts) for weight, counts in parts]
+    return _penalized(rewards, shares[0] + shares[1] + shares[2])
+
+
+def length_weights(settings: Mapping[str, Any]) -> dict[str, float]:
+    """The weights of the length penalty, by our names; none of them if there is no such penalty."""
+    if all(settings[f"{PENALTY}{name}"] is None for name in ("type", *WEIGHTS)):
+        return {}
+    told = [(settings[f"{PENALTY}{name}"], default) for name, default in WEIGHTS.items()]
+    values = (default if value is None else value for value, default in told)
+    return dict(zip(("output", "given", "turn"), values, strict=True))
+
+
+def _of_largest(rewards: Array, counts: Array) -> Array:
+    """(P, G) as shares of the group's largest, which is at least 1."""
+    xp = array_namespace(rewards, counts)
+    counts = xp.astype(counts, rewards.dtype)
+    return counts / at_least(xp.max(counts, axis=MEMBERS, keepdims=True), 1.0)
+
+
+def _penalized(rewards: Array, shares: Array) -> Array:
+    mean = array_namespace(rewards).mean(rewards, axis=MEMBERS, keepdims=True)
+    return group_centered(rewards - mean * shares)
+
+
+def of_any_advantage(rewards: Array, lengths: Array, *, scores: Slot) -> Array:
+    """A completion whose advantage is exactly 0 is taken out of the batch, and of the number that is divided by.
+
+        admit = A ≠ 0
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      lengths: (P, G) tokens of each completion.
+      scores: the advantage.
+
+    Returns:
+      (P, G) True where the completion is trained on. There the mean is taken in float32, and a group of equal
+      rewards can be off its mean by a rounding, so that it stays.
+
+    prime-rl `_prune_zero_advantages`.
+    """
+    return scores(rewards=rewards, lengths=lengths) != 0.0
+
+
+def gated_groups(
+    rewards: Array, lengths: Array, *, scores: Slot, ranges: tuple[tuple[float, float], ...] = (NO_RANGE,)
+) -> Array:
+    """A group is drawn anew if all of its advantages lie in one of these ranges.
+
+        keep = not (low <= A <= high for all of the group),    for each range
+
+    Args:
+      rewards, lengths, scores: as in `of_any_advantage`.
+      ranges: reject_min and reject_max of each gate, both included.
+
+    Returns:
+      (P,) True where the group is kept.
+
+    prime-rl `AdvRangeGate`.
+    """
+    xp = array_namespace(rewards)
+    advantages = scores(rewards=rewards, lengths=lengths)
+    keep = xp.ones(advantages.shape[:-1], dtype=xp.bool)
+    for low, high in ranges:
+        keep = keep & ~xp.all((advantages >= low) & (advantages <= high), axis=MEMBERS)
+    return keep
+
+
+def _loss_of_a_batch(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """From rewards to the loss: advantages, and the loss of the completions that are left."""
+    recipe = dialect.recipe(**config)
+    fields = SimpleNamespace(**vars(record) | {"lengths": record.mask.sum(-1)})
+    kept = recipe.keep(fields)[..., None] & recipe.admit(fields)
+    batch = {"advantages": recipe.advantage(fields), "mask": record.mask * kept[..., None]}
+    return loss(dialect, config, SimpleNamespace(**vars(record) | batch))
+
+
+def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """Which groups the gates admit, 1 or 0 each."""
+    fields = SimpleNamespace(**vars(record) | {"lengths": record.mask.sum(-1)})
+    return {"value": dialect.recipe(**config).keep(fields).astype(float)}
+
+
+def _advantages_of_turns(
+    dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
+) -> dict[str, Any]:
+    """The advantages with a length penalty where members have read and taken turns differently."""
+    weights = length_weights(vars(dialect.settings(config)))
+    found = length_penalized_turns(
+        record.rewards, record.mask.sum(-1), record.input_lengths, record.turns, **weights
+    )
+    return {"value": found}
+
+
+CALLS: dict[str, Call] = {
+    "loss of a batch": _loss_of_a_batch,
+    "kept groups": _kept_groups,
+    "advantages of several turns": _advantages_of_turns,
+}
+"""What only prime-rl's recorded cases hold."""

@@ -1,0 +1,26 @@
+"""What prime-rl's own kernels are called in a sentence."""
+
+from collections.abc import Mapping
+
+from grpo_ref.explain.dialects.prime_rl.quirks import (
+    gated_groups,
+    length_penalized,
+    of_any_advantage,
+    over_the_mean,
+    probability_gated,
+    symmetrically_gated,
+)
+from grpo_ref.explain.words import Kernel, Words
+
+PULL = (
+    "<, advantages times {scale}>{pull:0.0=|0=|, less a KL penalty {pull} to the sampler (squared log-ratio)}"
+)
+WORDS: Mapping[Kernel, Words] = {
+    probability_gated: f"DPPO's mask by total variation, {{low}}/{{high}}{PULL}",
+    symmetrically_gated: f"the plain ratio, 0 where a probability has moved by more than {{threshold}}{PULL}",
+    over_the_mean: "advantages centred within groups{group} and divided by the group's mean (MaxRL)",
+    length_penalized: "advantages centred within groups{group}, length penalised by {output} of the mean"
+    " reward",
+    of_any_advantage: "completions with advantage 0 dropped",
+    gated_groups: "groups with all advantages in {ranges} drawn anew",
+}

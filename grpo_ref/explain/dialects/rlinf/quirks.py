@@ -1,0 +1,450 @@
+"""What RLinf alone does: two actors that differ, averages without a bound, and a batch that is left out."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from math import inf, nan
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.arrays import (
+    BATCH,
+    GROUP,
+    PROMPTS,
+    TOKENS,
+    Array,
+    array_namespace,
+    as_floating,
+    at_least,
+    batch_sum,
+    is_set,
+    masked_mean,
+    where_mask,
+)
+from grpo_ref.explain.calls import OPTIONAL, penalty
+from grpo_ref.explain.dialect import BONUS, Call, Dialect
+from grpo_ref.kernels.advantages import group_normalized
+from grpo_ref.kernels.advantages.moments import masked_moments
+from grpo_ref.kernels.aggregation import sequence_mean_token_mean, token_mean
+from grpo_ref.kernels.corrections import early_stop
+from grpo_ref.loss import Differentiated, batch_of, differentiate, policy_loss
+from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.types import Term
+
+# ---- averages and corrections --------------------------------------------------------------------
+
+
+def nan_where_empty(mask: Array, *, first_counts: bool = True) -> Array:
+    """`sequence_mean_token_mean` without a bound on the length: a completion without tokens divides 0 by 0.
+
+        W = m / (|o| n),    |o| the tokens of the completion, n the completions
+
+    Args:
+      mask: (P, G, T) 1 on completion tokens.
+      first_counts: whether all weights are 0 where the first completion is without tokens, as those of the
+        surrogate are, see `unless_first_is_empty`; those of the penalty and of the entropy are not.
+
+    Returns:
+      (P, G, T) weights; NaN for completions without tokens, so that the loss is NaN.
+
+    RLinf `utils.py`, "seq-mean-token-mean".
+    """
+    mask = as_floating(mask)
+    xp = array_namespace(mask)
+    lengths = xp.sum(mask, axis=TOKENS, keepdims=True)
+    weights = xp.where(lengths > 0.0, sequence_mean_token_mean(mask), xp.nan)
+    return xp.where(unless_first_is_empty(mask) > 0.0, weights, 0.0) if first_counts else weights
+
+
+def unless_stopped(
+    log_ratio: Array, mask: Array, *, aggregate: Slot, max_ratio: float, after_empty: bool = False
+) -> Array:
+    """The average of the penalty, which an early stop leaves out with everything else.
+
+        V = W [mean over the tokens of the batch of r <= max_ratio],   r = exp(log_ratio)
+
+    Args:
+      log_ratio: (P, G, T) after the level and its limits, in nats.
+      mask: (P, G, T) 1 on completion tokens.
+      aggregate: the average itself, W.
+      max_ratio: `early_stop_imp_ratio`.
+      after_empty: whether a batch that begins with an empty completion has no ratio to be stopped for.
+
+    Returns:
+      (P, G, T) weights, all 0 where the batch is stopped.
+
+    RLinf `megatron_actor_worker.py`, `loss = loss * 0.0`; the surrogate's half of it is `early_stop`.
+    """
+    xp = array_namespace(log_ratio, mask)
+    stopped = masked_mean(xp.exp(log_ratio), mask, axis=BATCH, keepdims=True) > max_ratio
+    if after_empty:
+        stopped = stopped & is_set(unless_first_is_empty(mask))
+    return xp.astype(~stopped, log_ratio.dtype) * aggregate(mask=mask)
+
+
+def unless_first_is_empty(mask: Array) -> Array:
+    """Nothing of a batch counts whose first completion has no token: what was meant to save an empty batch.
+
+        w = [Σ m of the first completion > 0]
+
+    Args:
+      mask: (P, G, T) 1 on completion tokens.
+
+    Returns:
+      (P, G, T) all 0 or all 1.
+
+    RLinf `compute_ppo_actor_loss`, `fast_path_zero_loss_mask`, which looks at `loss_mask[0]` only.
+    """
+    mask = as_floating(mask)
+    xp = array_namespace(mask)
+    return xp.max(mask[..., :1, :1, :], axis=TOKENS, keepdims=True) + xp.zeros_like(mask)
+
+
+def weighed_unless_first_is_empty(
+    old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, weights: Slot
+) -> Array:
+    """The weights for the sampler's mismatch, of a batch that is left out if its first completion has no token.
+
+        w = weights where Σ m of the first completion > 0,   else 0
+
+    Nothing is read of a batch that is left out, so that a sampler that reported NaN does no harm there.
+
+    Args:
+      old_log_probs, rollout_log_probs: (P, G, T) in nats.
+      mask: (P, G, T) 1 on completion tokens.
+      weights: the correction, of these three.
+
+    Returns:
+      (P, G, T) weights; all of them 0 where the batch is left out.
+
+    RLinf `compute_ppo_actor_loss`, which returns before it reads the advantages that were weighed.
+    """
+    found = weights(old_log_probs=old_log_probs, rollout_log_probs=rollout_log_probs, mask=mask)
+    return array_namespace(found, mask).where(is_set(unless_first_is_empty(mask)), found, 0.0)
+
+
+def behaviour_weight(
+    old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, max_ratio: float = inf
+) -> Array:
+    """The ratio of the proximal policy to the one that drew the batch; beyond the threshold 0 times it.
+
+        w = c [c <= max_ratio],   c = exp(log πold - log πrollout)
+
+    Without a threshold it is neither limited nor left out. Infinity times 0 is NaN, and so is what the sampler
+    did not report.
+
+    Args:
+      old_log_probs: (P, G, T) of the proximal policy, in nats.
+      rollout_log_probs: (P, G, T) of the policy that drew the batch, in nats.
+      mask: (P, G, T) 1 on completion tokens.
+      max_ratio: `behave_weight_threshold`.
+
+    Returns:
+      (P, G, T) weights.
+
+    RLinf `compute_decoupled_ppo_actor_loss`.
+    """
+    ratio = _behaviour(old_log_probs, rollout_log_probs, mask)
+    return ratio * array_namespace(ratio).astype(ratio <= max_ratio, ratio.dtype)
+
+
+def mean_below(old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, max_ratio: float) -> Array:
+    """Every token whose `behaviour_weight` is below the threshold counts the same.
+
+        W = m [c <= max_ratio] / Σ m [c <= max_ratio],   c = exp(log πold - log πrollout)
+
+    Args:
+      old_log_probs, rollout_log_probs, mask, max_ratio: as in `behaviour_weight`.
+
+    Returns:
+      (P, G, T) weights that sum to 1, or to 0 if no token is left.
+
+    RLinf `compute_decoupled_ppo_actor_loss`.
+    """
+    ratio = _behaviour(old_log_probs, rollout_log_probs, mask)
+    return token_mean(as_floating(mask) * array_namespace(ratio).astype(ratio <= max_ratio, ratio.dtype))
+
+
+def _behaviour(old_log_probs: Array, rollout_log_probs: Array, mask: Array) -> Array:
+    return array_namespace(old_log_probs).exp(where_mask(mask, old_log_probs - rollout_log_probs))
+
+
+def swapped(log_probs: Array, ref_log_probs: Array, *, estimator: Slot) -> Term:
+    """A penalty that is given the reference for the policy and the policy for the reference.
+
+        estimator(log πref, log πθ),   whose slope in log πθ is minus the slope in its first argument
+
+    k1 becomes a bonus for being far away, and k3 the estimate of the other direction, eᵛ - 1 - v. k2 and the
+    absolute value stay what they are.
+
+    Args:
+      log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.
+      estimator: the penalty, whose slope depends on the difference of the two only.
+
+    Returns:
+      Term with (P, G, T) value and direct slope with respect to log_probs.
+
+    RLinf `fsdp_actor_worker.py`, mended in its PR #1400.
+    """
+    term: Term = estimator(log_probs=ref_log_probs, ref_log_probs=log_probs)
+    return Term(value=term.value, direct=-term.direct)
+
+
+# ---- advantages ----------------------------------------------------------------------------------
+
+
+def normalized_thrice(
+    rewards: Array, mask: Array, *, ddof: int = 1, eps: float = 1e-6, token_eps: float = 1e-5
+) -> Array:
+    """Standardized in the group, then over all tokens of the batch, and then over them once more.
+
+        aᵢₜ = (rᵢ - mean(r)) / (std(r) + eps),   twice: aᵢₜ <- (aᵢₜ - mean) / (std + token_eps)
+
+    The first std over the tokens has the divisor n - 1, and counts the holes of the mask with a = 0; the second
+    one has n.
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      mask: (P, G, T) 1 on completion tokens.
+      ddof, eps: in the group.
+      token_eps: over the tokens.
+
+    Returns:
+      (P, G, T), 0 on padding; NaN if the batch has one token only.
+
+    RLinf `megatron_worker.py`, `run_training`; its FSDP actor's is `normalized_twice`, and so is Megatron's own
+    in pipeline mode.
+    """
+    scores = group_normalized(rewards, ddof=ddof, eps=eps)[..., None]
+    return _again(scores, mask, (1, 0), token_eps, holes=True)
+
+
+def standardized_tokens(
+    rewards: Array, mask: Array, *, again: tuple[int, ...] = (0,), holes: bool = False, eps: float = 1e-5
+) -> Array:
+    """The reward at every token, standardized over all tokens of the batch.
+
+        aᵢₜ = rᵢ,   for each ddof of `again`: aᵢₜ <- (aᵢₜ - mean) / (std + eps)
+
+    Args:
+      rewards: (P, G).
+      mask: (P, G, T) 1 on completion tokens.
+      again: the ddof of each standardization, one after another.
+      holes: whether the last but one counts the holes of the mask with a = 0, as in `normalized_thrice`.
+      eps: added to the standard deviation.
+
+    Returns:
+      (P, G, T), 0 on padding; NaN where there are too few tokens for a ddof.
+
+    RLinf "raw", and "gae" without a critic, where the discount is 1.
+    """
+    return _again(rewards[..., None], mask, again, eps, holes=holes)
+
+
+def reinpp(
+    rewards: Array,
+    mask: Array,
+    *,
+    min_variance: float = 1e-8,
+    again: tuple[int, ...] = (),
+    holes: bool = False,
+    eps: float = 1e-5,
+) -> Array:
+    """RLinf's REINFORCE++: the reward standardized over all tokens, without a baseline of the group.
+
+        aᵢₜ = rᵢ,   Aᵢₜ = (aᵢₜ - mean) / √max(var, min_variance)    over the tokens of the batch
+
+    The reward should stand at the last token. Its place is sought in the mask of the completion that is as far
+    from the other end of the batch, from the end of the padding; so tokens are without reward where that mask
+    begins with zeros.
+
+    Args:
+      rewards: (P, G).
+      mask: (P, G, T) 1 on completion tokens.
+      min_variance: what the variance is at least.
+      again, holes, eps: as in `standardized_tokens`, afterwards.
+
+    Returns:
+      (P, G, T), 0 on padding.
+
+    RLinf `compute_reinpp_advantages`, whose `fliplr` mirrors completions, not tokens.
+    """
+    return _again(_reinpp(_placed(rewards, mask), mask, min_variance), mask, again, eps, holes=holes)
+
+
+def reinpp_with_kl(
+    rewards: Array,
+    mask: Array,
+    old_log_probs: Array,
+    ref_log_probs: Array,
+    *,
+    kl_coef: float,
+    estimator: Slot,
+    min_variance: float = 1e-8,
+    again: tuple[int, ...] = (),
+    holes: bool = False,
+    eps: float = 1e-5,
+    tokens_only: bool = True,
+) -> Array:
+    """`reinpp` with a penalty in the reward of each token, which all tokens up to it have to bear.
+
+        aᵢₜ = rᵢ - kl_coef Σ estimate from t to the end,   Aᵢₜ = (aᵢₜ - mean) / √max(var, min_variance)
+
+    Args:
+      rewards, mask, min_variance, again, holes, eps: as in `reinpp`.
+      old_log_probs, ref_log_probs: (P, G, T) in nats.
+      kl_coef: `reinpp_kl_beta`.
+      estimator: the penalty.
+      tokens_only: whether only tokens of the mask cost something, as with Megatron, which clears the rest; with
+        FSDP what a tool wrote and the padding cost too.
+
+    Returns:
+      (P, G, T), 0 on padding.
+
+    RLinf `compute_reinpp_advantages`.
+    """
+    xp = array_namespace(rewards, mask)
+    counted = mask if tokens_only else xp.ones_like(as_floating(mask))
+    old, ref = where_mask(counted, old_log_probs), where_mask(counted, ref_log_probs)
+    costs = estimator(log_probs=old, ref_log_probs=ref).value
+    to_come = xp.flip(xp.cumulative_sum(xp.flip(costs, axis=TOKENS), axis=TOKENS), axis=TOKENS)
+    returns = _placed(rewards, mask) - kl_coef * to_come
+    return _again(_reinpp(returns, mask, min_variance), mask, again, eps, holes=holes)
+
+
+def _placed(rewards: Array, mask: Array) -> Array:
+    """(P, G, T) the reward up to the place where RLinf puts it, 0 after that."""
+    xp = array_namespace(rewards, mask)
+    mirrored = xp.flip(as_floating(mask), axis=(PROMPTS, GROUP))
+    last = mask.shape[TOKENS] - 1 - xp.argmax(mirrored, axis=TOKENS, keepdims=True)
+    return xp.where(xp.arange(mask.shape[TOKENS]) <= last, rewards[..., None], 0.0)
+
+
+def _reinpp(returns: Array, mask: Array, min_variance: float) -> Array:
+    mean, variance = masked_moments(returns, mask, axis=BATCH, ddof=0)
+    xp = array_namespace(returns)
+    return where_mask(mask, (returns - mean) / xp.sqrt(at_least(variance, min_variance)))
+
+
+def _again(values: Array, mask: Array, ddofs: tuple[int, ...], eps: float, *, holes: bool) -> Array:
+    """Standardized over all tokens for each ddof, the last but one over the holes too if they count."""
+    xp = array_namespace(values, mask)
+    present = xp.astype(is_set(mask), values.dtype)
+    to_the_end = xp.flip(xp.cumulative_sum(xp.flip(present, axis=TOKENS), axis=TOKENS), axis=TOKENS)
+    values = where_mask(mask, values + xp.zeros_like(present))
+    for left, ddof in reversed(list(enumerate(reversed(ddofs)))):
+        counted = to_the_end if holes and left == 1 else present
+        values = where_mask(mask, _standardized(values, counted, ddof, eps))
+    return values
+
+
+def _standardized(values: Array, mask: Array, ddof: int, eps: float) -> Array:
+    """Over all tokens of the mask, in float64 as RLinf does it; NaN where there are too few for the ddof."""
+    xp = array_namespace(values, mask)
+    exact = xp.astype(values, xp.float64)
+    mean, variance = masked_moments(exact, mask, axis=BATCH, ddof=ddof)
+    tokens = batch_sum(xp.astype(is_set(mask), exact.dtype), keepdims=True)
+    scale = xp.where(tokens > ddof, xp.sqrt(variance), nan) + eps
+    return xp.astype((exact - mean) / scale, values.dtype)
+
+
+# ---- recorded calls ------------------------------------------------------------------------------
+
+
+def judged(recipe: Recipe, record: SimpleNamespace, *, stops: bool = True) -> Differentiated:
+    """What a recipe says of the tokens of a record, with its early stop or without.
+
+    Args:
+      recipe: of RLinf.
+      record: log_probs, mask (P, G, T) and advantages (P, G) or (P, G, T), and what else the recipe reads.
+      stops: whether an early stop counts.
+    """
+    kept = tuple(part for part in recipe.corrections if stops or part.kernel is not early_stop)
+    batch = batch_of(record.log_probs, record.advantages, record.mask, **_given(record))
+    return differentiate(batch, replace(recipe, corrections=kept))
+
+
+def averages(recipe: Recipe) -> Slot:
+    """How the penalty and the entropy are averaged, before anything is stopped or left out."""
+    average = recipe.penalty_aggregate or recipe.aggregate
+    found: Slot = average.settings.get("aggregate", average)
+    return slot(nan_where_empty, first_counts=False) if found.kernel is nan_where_empty else found
+
+
+def _given(record: SimpleNamespace) -> dict[str, Array]:
+    return {name: value for name, value in vars(record).items() if name in OPTIONAL}
+
+
+def _micro_batch(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """The loss of one micro-batch; the entropy is averaged as all the rest is, and is stopped with it."""
+    settings, recipe = dialect.settings(config), dialect.recipe(**config)
+    if settings.importance_sampling_fix and not hasattr(record, "rollout_log_probs"):
+        raise ValueError("importance_sampling_fix: it needs the log-probabilities that the sampler reported")
+    result = policy_loss(record.log_probs, record.advantages, record.mask, recipe=recipe, **_given(record))
+    value, bonus = result.loss, dialect.concept(BONUS, config, 0.0)
+    if bonus > 0.0:  # a negative one is not read
+        average = recipe.penalty_aggregate or recipe.aggregate
+        weights = average(judged(recipe, record).batch)
+        value = value - bonus * batch_sum(weights * where_mask(record.mask, record.entropies))
+    return {"loss": value, "grad_logp": result.gradient, "metrics": result.metrics}
+
+
+def _whole_batch(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """The loss of a micro-batch that is all of the batch; its share of the tokens is 0/0 if there are none."""
+    numbers = _micro_batch(dialect, config, record)
+    if record.mask.any() or not _is_scaled(dialect.settings(config)):
+        return numbers
+    return numbers | {"loss": nan * numbers["loss"], "scale": nan}
+
+
+def _is_scaled(settings: SimpleNamespace) -> bool:
+    """Whether a micro-batch counts by its share of the tokens, which FSDP's actor does not look at."""
+    return bool(settings.use_valid_token_scale and vars(settings)["actor.training_backend"] == "megatron")
+
+
+def _step(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """The mean over the micro-batches of a step; with `use_valid_token_scale` by their share of the tokens.
+
+    What is logged is the mean of what each of them, in "parts", logs; of the sampler only the last one does.
+    """
+    settings, shape = dialect.settings(config), record.mask.shape
+    size = settings.training_batch_size_per_gpu
+    parts = {
+        name: array.reshape(-1, 1, size, *array.shape[2:])
+        for name, array in vars(record).items()
+        if hasattr(array, "shape")
+    }
+    found = _micro_batch(dialect, config, SimpleNamespace(**parts))
+    records = [
+        SimpleNamespace(**{name: array[i] for name, array in parts.items()})
+        for i in range(len(parts["mask"]))
+    ]
+    tokens = parts["mask"].sum(BATCH)
+    shares = tokens / tokens.sum() if _is_scaled(settings) else np.full(len(tokens), 1.0 / len(tokens))
+    gradient = where_mask(parts["mask"], shares[:, None, None, None] * found["grad_logp"])
+    each = [
+        (one, _part_of_step(_micro_batch(dialect, config, one), share * len(shares), one is records[-1]))
+        for one, share in zip(records, shares, strict=True)
+    ]
+    return {"loss": (shares * found["loss"]).sum(), "grad_logp": gradient.reshape(shape), "parts": each}
+
+
+def _part_of_step(numbers: dict[str, Any], scale: Array, is_last: bool) -> dict[str, Any]:
+    """The numbers of a micro-batch as they are logged, with its loss scaled."""
+    return numbers | {"loss": scale * numbers["loss"], "scale": scale, "is_last": is_last}
+
+
+def _swapped_penalty(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """The FSDP actor's penalty, called with the reference first; its slope is with respect to the second."""
+    exchanged = {"log_probs": record.ref_log_probs, "ref_log_probs": record.log_probs}
+    found = penalty(dialect, config, SimpleNamespace(**vars(record) | exchanged))
+    return found | {"grad_logp": -found["grad_logp"]}
+
+
+CALLS: dict[str, Call] = {
+    "loss": _whole_batch,
+    "loss of a step": _step,
+    "penalty before PR #1400": _swapped_penalty,
+}
+"""What only RLinf's recorded cases hold, and its loss, whose bonus is averaged as the loss is."""

@@ -1,0 +1,130 @@
+"""What ROLL's configuration and its first step refuse, and the little that cannot be said here."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from grpo_ref.explain.dialect import one_of
+
+NORMS = (None, "batch", "group")
+"""A running mean over all batches so far is the one value that ROLL takes and no recipe here can express."""
+ALLOWED = {
+    "adv_estimator": ("grpo", "reinforce", "gigpo", "step_reinforce"),
+    "norm_mean_type": NORMS,
+    "norm_std_type": NORMS,
+    "kl_penalty": ("kl", "abs", "mse"),
+    "importance_sampling": ("token", "seq"),
+    "loss_agg_mode": ("token-mean", "seq-mean-token-sum", "seq-mean-token-mean", "seq-mean-token-sum-norm"),
+    "train_infer_correction.is_weight.weight_type": ("token", "segment", "geometric", "sequence"),
+    "query_filter_config.type": ("no_filter", "mean_filter", "std_filter"),
+}
+VARIANTS = ("vanilla", "ppo", "tis", "cispo", "kimi15")
+"""The values of pg_variant; topr, which reads the reward beside the advantage, is the one that is missing."""
+
+
+def check(settings: Mapping[str, Any]) -> None:
+    """Raise a ValueError for what ROLL refuses, and for what cannot be said here.
+
+    Args:
+      settings: every key with its value.
+
+    ROLL `RLVRConfig`, `reward_norm` and the loss of its workers.
+    """
+    for key, values in ALLOWED.items():
+        one_of(key, settings[key], dict.fromkeys(values))
+    _check_norms(settings)
+    _check_worker(settings)
+    _check_weights(settings)
+
+
+def is_variant(settings: Mapping[str, Any]) -> bool:
+    """Whether the worker is the one that reads pg_variant."""
+    return str(settings["actor_train.worker_cls"]).rpartition(".")[2] == "ActorPGWorker"
+
+
+def is_filtered(settings: Mapping[str, Any]) -> bool:
+    """Whether some completions are left out."""
+    return any(settings[key] for key in ("max_len_mask", "difficulty_mask", "error_max_len_clip"))
+
+
+def norms(settings: Mapping[str, Any]) -> tuple[str | None, str | None]:
+    """What the mean and the standard deviation are taken of; grpo overrides the keys."""
+    if settings["adv_estimator"] == "grpo":
+        return "group", "group"
+    return settings["norm_mean_type"], settings["norm_std_type"]
+
+
+def _check_norms(settings: Mapping[str, Any]) -> None:
+    mean, std = norms(settings)
+    _expect(
+        std != "group" or mean == "group",
+        f"norm_std_type: ROLL refuses the group's std without the group's mean, got norm_mean_type={mean!r}",
+    )
+    count = settings["num_return_sequences_in_group"]
+    _expect(
+        std != "group" or count > 1,
+        f"num_return_sequences_in_group: the std of a group of {count} is no number, nor is anything after it",
+    )
+
+
+def _check_worker(settings: Mapping[str, Any]) -> None:
+    if is_variant(settings):
+        _expect(
+            settings["actor_train.pg_variant"] != "topr",
+            "actor_train.pg_variant: topr reads the reward beside the advantage, which no recipe here does",
+        )
+        one_of("actor_train.pg_variant", settings["actor_train.pg_variant"], dict.fromkeys(VARIANTS))
+    _expect(
+        not settings["dual_clip_loss"] or settings["pg_clip"] > 0.0 or not _clips(settings),
+        f"pg_clip: dual_clip_loss has its bound at 1 + 2 pg_clip, which has to be above 1 here; got"
+        f" {settings['pg_clip']}",
+    )
+
+
+def _clips(settings: Mapping[str, Any]) -> bool:
+    return not is_variant(settings) or settings["actor_train.pg_variant"] == "ppo"
+
+
+def _check_weights(settings: Mapping[str, Any]) -> None:
+    filtered, mode = is_filtered(settings), settings["loss_agg_mode"]
+    _expect(
+        not settings["length_loss_weight"] or not filtered,
+        "length_loss_weight: the completions that are left out take part in it; this reference refuses it, as here"
+        " they are gone",
+    )
+    squares = is_variant(settings) and settings["actor_train.pg_variant"] == "kimi15"
+    _expect(
+        not (squares and filtered and mode == "token-mean"),
+        "actor_train.pg_variant: with token-mean the squares of kimi15 are of what is left out too; this reference"
+        " refuses it, as here that is gone",
+    )
+    _expect(
+        settings["kl_loss_coef"] >= 0.0 or not settings["use_kl_loss"],
+        f"kl_loss_coef: expected a number >= 0, got {settings['kl_loss_coef']}",
+    )
+
+
+def check_run(settings: Mapping[str, Any]) -> None:
+    """Raise a ValueError for what stops ROLL, and leaves the objective as it is.
+
+    Args:
+      settings: every key with its value.
+    """
+    ahead = settings["async_generation_ratio"]
+    _expect(ahead == 0.0 or ahead >= 1.0, f"async_generation_ratio: ROLL refuses {ahead}; 0, or 1 and more")
+    _expect(
+        ahead == 0.0 or settings["generate_opt_level"] == 1,
+        "generate_opt_level: ROLL refuses anything but 1 with async_generation_ratio",
+    )
+    _expect(
+        not (settings["profiler_timeline"] and settings["profiler_memory"]),
+        "profiler_memory: ROLL refuses it together with profiler_timeline",
+    )
+    _expect(
+        (settings["val_prompt_length"] is None) == (settings["val_sequence_length"] is None),
+        "val_sequence_length: ROLL refuses one of it and val_prompt_length alone",
+    )
+
+
+def _expect(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise ValueError(otherwise)

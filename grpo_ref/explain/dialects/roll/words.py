@@ -1,0 +1,49 @@
+"""What ROLL's own kernels are called in a sentence."""
+
+from collections.abc import Mapping
+
+from grpo_ref.explain.dialects.roll.quirks import (
+    admitted,
+    mean_inside,
+    over_batch,
+    over_width,
+    scaled_by,
+    segment_mean_level,
+    short_first,
+    spread_above,
+    token_returns,
+    token_returns_with_penalty,
+)
+from grpo_ref.explain.words import Kernel, Words
+
+
+def _admitted(below_budget: bool, between: tuple[float, float] | None, longest_error: float | None) -> str:
+    """The filters that are on."""
+    told = {
+        "completions as long as the budget masked out": below_budget,
+        "only groups with a mean reward in {between}": between is not None,
+        "wrong completions only below {longest_error} tokens": longest_error is not None,
+    }
+    return "; ".join(text for text, is_on in told.items() if is_on)
+
+
+LIMITED = "<, limited to ±{limit}>"
+WHITENED = (
+    "{whiten_rewards:True=, token rewards whitened}<, discounted by {gamma}>"
+    "{whiten_advantages:True=, whitened over all tokens of the batch}<, limited to ±{clip}>"
+)
+WORDS: Mapping[Kernel, Words] = {
+    over_batch: "{centered:True=rewards centred over the batch|rewards, not centred}"
+    "{divided:True=, divided by the std of the batch|, not divided by a std}",
+    token_returns: f"{{scores}}{LIMITED}{WHITENED}",
+    token_returns_with_penalty: f"{{scores}}; KL {{kl_coef}} ({{penalty}}) of the token and those after it"
+    f" subtracted"
+    f"{LIMITED}{WHITENED}",
+    over_width: "summed over all tokens and divided by the padded width",
+    scaled_by: "{aggregate}, times {factor}",
+    segment_mean_level: "per unbroken segment (length-normalised)",
+    short_first: "short completions weighted up to three times as much as long ones",
+    spread_above: "only groups with a std of the rewards above {threshold}",
+    mean_inside: "only groups with a mean reward between {low} and {high}",
+    admitted: _admitted,
+}

@@ -1,0 +1,715 @@
+"""What SkyRL alone does: sums over advantages that were scaled before, and losses against the sampler."""
+
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from grpo_ref.arrays import (
+    BATCH,
+    GROUP,
+    MEMBERS,
+    TOKENS,
+    Array,
+    array_namespace,
+    as_floating,
+    at_least,
+    is_set,
+    masked_mean,
+    where_mask,
+)
+from grpo_ref.explain.calls import OPTIONAL
+from grpo_ref.explain.dialect import BONUS, Call, Dialect
+from grpo_ref.kernels.advantages import group_centered
+from grpo_ref.kernels.advantages.moments import group_mean, whiten
+from grpo_ref.kernels.aggregation import token_mean
+from grpo_ref.kernels.corrections import indicator
+from grpo_ref.kernels.filters import all_completions, ended_completions, mixed_groups
+from grpo_ref.kernels.rewards import soft_overlong, task_reward
+from grpo_ref.kernels.surrogates import cispo, clip_cov, dppo_kl, dppo_tv, kl_cov
+from grpo_ref.kernels.surrogates.divergence import probability_change
+from grpo_ref.loss import policy_loss
+from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.types import Term
+
+LARGEST = 20.0
+"""A log-ratio is limited to ± this before exp; beyond it there is no slope."""
+
+EPS = 1e-8
+"""Added to the probability of all other tokens."""
+
+# ---- averages ------------------------------------------------------------------------------------
+
+
+def prompt_mean(mask: Array) -> Array:
+    """Every prompt counts the same: a mean over the tokens of its completions, then over prompts.
+
+        W = m / (P Σ m),    the sum over the tokens of the group
+
+    Args:
+      mask: (P, G, T) 1 on completion tokens.
+
+    Returns:
+      (P, G, T) weights that sum to 1 where every group has a token.
+
+    SkyRL `apply_loss_reduction_to_advantages_minibatch`, "prompt_mean".
+    """
+    mask = as_floating(mask)
+    tokens = array_namespace(mask).sum(mask, axis=(GROUP, TOKENS), keepdims=True)
+    return mask / (at_least(tokens, 1.0) * mask.shape[-3])
+
+
+def micro_batch_token_mean(mask: Array, *, rows: int) -> Array:
+    """A mean over the tokens of each few completions, then over these: short ones count more where they meet.
+
+        W = m / (n Σ m),    the sum over the tokens of the next `rows` completions, n such parts
+
+    Completions that are left over at the end have no weight.
+
+    Args:
+      mask: (P, G, T) 1 on completion tokens.
+      rows: micro_train_batch_size_per_gpu, >= 1.
+
+    Returns:
+      (P, G, T) weights.
+
+    SkyRL `apply_loss_reduction_to_advantages_minibatch`, "token_mean_legacy".
+    """
+    mask = as_floating(mask)
+    xp = array_namespace(mask)
+    *runs, prompts, size, length = mask.shape
+    parts = prompts * size // rows
+    flat = xp.reshape(mask, (*runs, prompts * size, length))
+    full = xp.reshape(flat[..., : parts * rows, :], (*runs, parts, rows, length))
+    tokens = at_least(xp.sum(full, axis=(-2, -1), keepdims=True), 1.0)
+    weights = xp.reshape(full / (tokens * max(parts, 1)), (*runs, parts * rows, length))
+    rest = xp.zeros_like(flat[..., parts * rows :, :])
+    return xp.reshape(xp.concat([weights, rest], axis=-2), mask.shape)
+
+
+# ---- advantages ----------------------------------------------------------------------------------
+
+
+def mean_scaled(rewards: Array, *, eps: float = 1e-6) -> Array:
+    """Reward minus the group's mean, over that mean: MaxRL.
+
+        Aᵢ = (rᵢ - mean(r)) / (mean(r) + eps)
+
+    A rare success counts more than with a standard deviation. The mean should not be negative.
+
+    Args:
+      rewards: (P, G), one row per prompt; a group of one keeps its reward.
+      eps: added to the mean, in units of reward.
+
+    Returns:
+      (P, G) advantages.
+
+    SkyRL `compute_maxrl_advantage`.
+    """
+    if rewards.shape[MEMBERS] == 1:
+        return rewards
+    return group_centered(rewards) / (group_mean(rewards) + eps)
+
+
+def returned_with_penalty(
+    rewards: Array,
+    mask: Array,
+    old_log_probs: Array,
+    ref_log_probs: Array,
+    *,
+    penalty: Slot,
+    kl_coef: float,
+    gamma: float = 1.0,
+) -> Array:
+    """REINFORCE++ with a penalty in the reward: a token pays for itself and, discounted, for those after it.
+
+        Gₜ = γ^(last - t) r - kl_coef Σ_{u ≥ t} γ^(u - t) penalty_u,   A = (G - mean) / √(var + 1e-8)
+
+    Args:
+      rewards: (P, G), one row per prompt; each stands at the last token.
+      mask: (P, G, T) 1 on completion tokens, which come first.
+      old_log_probs, ref_log_probs, penalty, kl_coef: as in `penalized`.
+      gamma: trainer.algorithm.gamma, the discount per token.
+
+    Returns:
+      (P, G, T), 0 on padding; mean and variance are over the tokens of the batch.
+
+    SkyRL `compute_reinforce_plus_plus_outcome_advantage` after `apply_reward_kl_penalty`.
+    """
+    xp = array_namespace(rewards, mask)
+    present = xp.astype(is_set(mask), rewards.dtype)
+    cost = penalty(log_probs=old_log_probs, ref_log_probs=ref_log_probs).value
+    places = xp.arange(mask.shape[TOKENS])
+    last = xp.sum(present, axis=TOKENS, keepdims=True) - 1.0
+    gains = xp.where(xp.astype(places, rewards.dtype) == last, rewards[..., None], 0.0)
+    gains = gains - kl_coef * xp.where(is_set(mask), cost, 0.0)
+    apart = places[:, None] - places[None, :]
+    discounts = xp.where(apart >= 0, gamma ** xp.astype(at_least(apart, 0), gains.dtype), 0.0)
+    return whiten(xp.matmul(gains, discounts), mask, ddof=1, eps=1e-8)
+
+
+def normalized_with_padding(rewards: Array, mask: Array, *, scores: Slot) -> Array:
+    """The advantages standardized over the batch, with a mean that counts the padding as zeros.
+
+        A' = (A - m) / √max(v, 1e-8),   m = Σ A / (P G T),   v = Σ (A - m)² / |tokens|
+
+    Where completions are shorter than the longest one, m is nearer to 0 than the mean over the tokens.
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      mask: (P, G, T) 1 on completion tokens; T is the length of the longest completion.
+      scores: the part that gives A.
+
+    Returns:
+      (P, G, T), 0 on padding.
+
+    SkyRL `RayPPOTrainer._normalize_advantages` with advantage_batch_normalize.
+    """
+    return _normalized(scores(rewards=rewards, mask=mask), mask)
+
+
+def normalized_with_padding_after_penalty(
+    rewards: Array, mask: Array, old_log_probs: Array, ref_log_probs: Array, *, scores: Slot
+) -> Array:
+    """The same where the reward holds a penalty.
+
+        A' = (A - m) / √max(v, 1e-8),   m = Σ A / (P G T),   v = Σ (A - m)² / |tokens|
+
+    Args:
+      rewards, mask: as in `normalized_with_padding`.
+      old_log_probs, ref_log_probs: (P, G, T), for the penalty.
+      scores: the part that gives A, `penalized` or `returned_with_penalty`.
+
+    Returns:
+      (P, G, T), 0 on padding.
+
+    SkyRL `RayPPOTrainer._normalize_advantages` after `apply_reward_kl_penalty`.
+    """
+    fields = {"old_log_probs": old_log_probs, "ref_log_probs": ref_log_probs}
+    return _normalized(scores(rewards=rewards, mask=mask, **fields), mask)
+
+
+def _normalized(advantages: Array, mask: Array) -> Array:
+    xp = array_namespace(advantages, mask)
+    tokens = advantages if len(advantages.shape) == len(mask.shape) else advantages[..., None]
+    tokens = where_mask(mask, tokens + xp.zeros_like(mask, dtype=tokens.dtype))
+    apart = tokens - xp.mean(tokens, axis=BATCH, keepdims=True)
+    variance = masked_mean(apart**2, mask, axis=BATCH, keepdims=True)
+    return where_mask(mask, apart / xp.sqrt(at_least(variance, 1e-8)))
+
+
+# ---- losses --------------------------------------------------------------------------------------
+
+
+def cispo_against_sampler(
+    log_probs: Array,
+    rollout_log_probs: Array,
+    advantages: Array,
+    *,
+    min_ratio: float = 0.0,
+    max_ratio: float = 5.0,
+) -> Term:
+    """CISPO whose weight is the ratio to the sampler, which is the correction for its mismatch too.
+
+        sₜ = sg[clip(c, min_ratio, max_ratio)] A log πθ(t),   c = πθ / πrollout
+
+    Args:
+      log_probs, rollout_log_probs: (P, G, T) in nats.
+      advantages: broadcastable to (P, G, T); constant with respect to θ.
+      min_ratio, max_ratio: as in `cispo`.
+
+    Returns:
+      Term of (P, G, T) arrays; the slope is direct, with respect to log_probs.
+
+    SkyRL `compute_policy_loss_cispo`, cispo_anchor="rollout".
+    """
+    log_ratio = _against_sampler(log_probs, rollout_log_probs)
+    return cispo(log_ratio, log_probs, advantages, min_ratio=min_ratio, max_ratio=max_ratio)
+
+
+def kept_inside(
+    log_probs: Array,
+    rollout_log_probs: Array,
+    advantages: Array,
+    *,
+    clip_low: float = 0.2,
+    clip_high: float = 0.2,
+) -> Term:
+    """The ratio to the sampler as a constant weight, 0 outside the range: the agentic loss of GLM-5.
+
+        sₜ = sg[c [1 - clip_low < c < 1 + clip_high]] A log πθ(t),   c = πθ / πrollout
+
+    Unlike a clip it stops good and bad tokens on either side.
+
+    Args:
+      log_probs, rollout_log_probs: (P, G, T) in nats.
+      advantages: broadcastable to (P, G, T); constant with respect to θ.
+      clip_low, clip_high: widths of the range, whose ends are outside.
+
+    Returns:
+      Term of (P, G, T) arrays; the slope is direct, with respect to log_probs.
+
+    SkyRL `rollout_is_policy_loss`.
+    """
+    xp = array_namespace(log_probs, rollout_log_probs, advantages)
+    ratio = xp.exp(_against_sampler(log_probs, rollout_log_probs))
+    inside = (ratio > 1.0 - clip_low) & (ratio < 1.0 + clip_high)
+    weight = xp.where(inside, ratio, 0.0) * advantages
+    return Term(value=weight * log_probs, direct=weight)
+
+
+def dppo_tv_against_sampler(
+    log_probs: Array, rollout_log_probs: Array, advantages: Array, *, low: float = 0.2, high: float = 0.2
+) -> Term:
+    """DPPO with a total variation from the sampler, and its ratio in place of the log-probability.
+
+        sₜ = c A where it is not left out,   c = πθ / πrollout
+        left out:  A > 0 and πθ - πrollout > high,    A < 0 and πrollout - πθ > low
+
+    Args:
+      log_probs, rollout_log_probs: (P, G, T) in nats.
+      advantages: broadcastable to (P, G, T); constant with respect to θ.
+      low, high: thresholds in probability.
+
+    Returns:
+      Term of (P, G, T) arrays; the slope is direct, with respect to log_probs.
+
+    SkyRL `dppo_policy_loss`, "binary_tv".
+    """
+    moved = probability_change(log_probs - rollout_log_probs, log_probs)
+    left_out = ((advantages > 0.0) & (moved > high)) | ((advantages < 0.0) & (-moved > low))
+    return _divergence_masked(log_probs, rollout_log_probs, advantages, left_out)
+
+
+def dppo_kl_against_sampler(
+    log_probs: Array, rollout_log_probs: Array, advantages: Array, *, low: float = 0.2, high: float = 0.2
+) -> Term:
+    """The same with the KL of token against not-token, from the sampler to the policy.
+
+        sₜ = c A where it is not left out,   c = πθ / πrollout
+        left out:  A > 0, πθ > πrollout and D > high,    A < 0, πθ < πrollout and D > low
+
+    Args:
+      log_probs, rollout_log_probs, advantages: as in `dppo_tv_against_sampler`.
+      low, high: thresholds in nats.
+
+    Returns:
+      Term of (P, G, T) arrays; the slope is direct, with respect to log_probs.
+
+    SkyRL `dppo_policy_loss`, "binary_kl".
+    """
+    moved = probability_change(log_probs - rollout_log_probs, log_probs)
+    far = _binary_kl(log_probs, rollout_log_probs)
+    too_high = (advantages > 0.0) & (moved > 0.0) & (far > high)
+    too_low = (advantages < 0.0) & (moved < 0.0) & (far > low)
+    return _divergence_masked(log_probs, rollout_log_probs, advantages, too_high | too_low)
+
+
+def _binary_kl(log_probs: Array, rollout_log_probs: Array) -> Array:
+    """D, or -∞ where a probability above 1 makes it no number, which is in no range."""
+    xp = array_namespace(log_probs, rollout_log_probs)
+    p, q = xp.exp(log_probs), xp.exp(rollout_log_probs)
+    rest = (1.0 - q + EPS) / (1.0 - p + EPS)
+    exists = rest > 0.0
+    far = q * (rollout_log_probs - log_probs) + (1.0 - q) * xp.log(xp.where(exists, rest, 1.0))
+    return xp.where(exists, far, -xp.inf)
+
+
+def _divergence_masked(
+    log_probs: Array, rollout_log_probs: Array, advantages: Array, left_out: Array
+) -> Term:
+    xp = array_namespace(log_probs, rollout_log_probs, advantages)
+    gain = xp.where(left_out, 0.0, xp.exp(_against_sampler(log_probs, rollout_log_probs)) * advantages)
+    inside = abs(log_probs - rollout_log_probs) <= LARGEST
+    return Term(value=gain, direct=xp.where(inside, gain, 0.0))
+
+
+def _against_sampler(log_probs: Array, rollout_log_probs: Array) -> Array:
+    return array_namespace(log_probs).clip(log_probs - rollout_log_probs, -LARGEST, LARGEST)
+
+
+def clip_cov_of_scaled(
+    log_ratio: Array,
+    log_probs: Array,
+    advantages: Array,
+    mask: Array,
+    noise: Array,
+    max_length: int,
+    *,
+    aggregate: Slot,
+    rows: int = 1,
+    share: float = 0.0002,
+    cov_low: float = 1.0,
+    cov_high: float = 5.0,
+    clip_low: float = 0.2,
+    clip_high: float = 0.2,
+) -> Term:
+    """Clip-Cov whose covariance is that of advantages which the average has already divided.
+
+        clip_cov of each micro-batch, with W A in place of A for the covariance
+
+    The covariance is that of A over the number of tokens. With hundreds of them none reaches 1, and nothing
+    but the clip is left.
+
+    Args:
+      log_ratio, log_probs, advantages, mask, noise: as in `clip_cov`.
+      max_length: for an average that divides by it.
+      aggregate: the average, mask -> W.
+      rows: micro_train_batch_size_per_gpu, the completions of a micro-batch.
+      share, cov_low, cov_high, clip_low, clip_high: as in `clip_cov`.
+
+    Returns:
+      Term of two (P, G, T) arrays, as `clip_cov`.
+
+    SkyRL `compute_policy_loss_clip_cov`.
+    """
+    settings = {"share": share, "cov_low": cov_low, "cov_high": cov_high}
+    part = slot(clip_cov, **settings, clip_low=clip_low, clip_high=clip_high)
+    fields = {"log_ratio": log_ratio, "log_probs": log_probs, "mask": mask, "noise": noise}
+    return _by_micro_batch(part, rows, aggregate(mask=mask, max_length=max_length), advantages, fields)
+
+
+def kl_cov_of_scaled(
+    log_ratio: Array,
+    log_probs: Array,
+    advantages: Array,
+    mask: Array,
+    max_length: int,
+    *,
+    aggregate: Slot,
+    rows: int = 1,
+    share: float = 0.2,
+    coef: float = 1.0,
+) -> Term:
+    """KL-Cov whose penalty is summed while all else is averaged.
+
+        sₜ = rₜ A - coef/W |log rₜ| [t chosen],    chosen: the highest cov of W A in its micro-batch
+
+    With token_mean the penalty is as many times stronger as the mini-batch has tokens. Each micro-batch has a
+    token that is chosen, however small the share is.
+
+    Args:
+      log_ratio, log_probs, advantages, mask: as in `kl_cov`.
+      max_length, aggregate, rows: as in `clip_cov_of_scaled`.
+      share, coef: as in `kl_cov`.
+
+    Returns:
+      Term of two (P, G, T) arrays, as `kl_cov`.
+
+    SkyRL `compute_policy_loss_kl_cov`.
+    """
+    part = slot(kl_cov, share=share, coef=coef)
+    fields = {"log_ratio": log_ratio, "log_probs": log_probs, "mask": mask}
+    return _by_micro_batch(part, rows, aggregate(mask=mask, max_length=max_length), advantages, fields)
+
+
+def _by_micro_batch(
+    part: Slot, rows: int, weights: Array, advantages: Array, fields: dict[str, Array]
+) -> Term:
+    """A surrogate of each of the next `rows` completions with W A in place of A, and W undone afterwards."""
+    xp = array_namespace(weights)
+    fields = fields | {"advantages": advantages * weights}
+    terms = [
+        part(SimpleNamespace(**{name: _flat(array)[..., place, :] for name, array in fields.items()}))
+        for place in _places(weights, rows)
+    ]
+    inverse = xp.where(weights > 0.0, 1.0 / xp.where(weights > 0.0, weights, 1.0), 0.0)
+    value, slope = (
+        xp.reshape(xp.concat([getattr(term, name) for term in terms], axis=-2), weights.shape)
+        for name in ("value", "slope")
+    )
+    return Term(value=value * inverse, slope=slope * inverse)
+
+
+def _flat(array: Array) -> Array:
+    """(..., 1, P G, T) all completions in one row."""
+    *runs, prompts, size, length = array.shape
+    return array_namespace(array).reshape(array, (*runs, 1, prompts * size, length))
+
+
+def _places(array: Array, rows: int) -> list[slice]:
+    """Where the micro-batches are among the completions; the last one may be smaller."""
+    size = array.shape[-3] * array.shape[-2]
+    return [slice(start, min(start + rows, size)) for start in range(0, size, rows)]
+
+
+# ---- corrections and filters ---------------------------------------------------------------------
+
+
+def without_outliers(
+    old_log_probs: Array,
+    rollout_log_probs: Array,
+    mask: Array,
+    *,
+    min_ratio: float | None = None,
+    max_ratio: float | None = None,
+) -> Array:
+    """A completion with a single token outside the bounds is left out whole.
+
+        w = 1 where every token of the completion has min_ratio <= c <= max_ratio, else 0
+        c = πold / πrollout
+
+    Args:
+      old_log_probs, rollout_log_probs: (P, G, T) in nats.
+      mask: (P, G, T) 1 on completion tokens.
+      min_ratio, max_ratio: outlier_token_is_threshold_low and _high; None is no bound.
+
+    Returns:
+      (P, G, T) of 0 and 1.
+
+    SkyRL `compute_outlier_token_mask`.
+    """
+    xp = array_namespace(old_log_probs, rollout_log_probs, mask)
+    ratio = xp.exp(xp.clip(where_mask(mask, old_log_probs - rollout_log_probs), -LARGEST, LARGEST))
+    outside = xp.zeros_like(ratio, dtype=xp.bool)
+    if max_ratio is not None:
+        outside = outside | (ratio > max_ratio)
+    if min_ratio is not None:
+        outside = outside | (ratio < min_ratio)
+    kept = ~xp.any(outside & is_set(mask), axis=TOKENS, keepdims=True)
+    return xp.astype(kept, ratio.dtype) + xp.zeros_like(ratio)
+
+
+def of_what_is_left(
+    old_log_probs: Array,
+    rollout_log_probs: Array,
+    mask: Array,
+    *,
+    part: Slot,
+    min_ratio: float,
+    max_ratio: float,
+) -> Array:
+    """A correction by completion that sees only the tokens inside the window of another one.
+
+        w = part(mask [min_ratio <= c <= max_ratio]),   c = πold / πrollout
+
+    Args:
+      old_log_probs, rollout_log_probs, mask: as in `without_outliers`.
+      part: the correction.
+      min_ratio, max_ratio: token_mask_is_threshold_low and _high.
+
+    Returns:
+      (P, G, T) weights.
+
+    SkyRL `compute_off_policy_correction`.
+    """
+    inside = indicator(
+        old_log_probs,
+        rollout_log_probs,
+        mask,
+        min_ratio=min_ratio,
+        max_ratio=max_ratio,
+        max_log_ratio=LARGEST,
+    )
+    left = as_floating(mask) * inside
+    weights = part(old_log_probs=old_log_probs, rollout_log_probs=rollout_log_probs, mask=left)
+    xp = array_namespace(weights)
+    return xp.where(is_set(left), weights, 0.0)
+
+
+def groups_with_a_std(rewards: Array) -> Array:
+    """Only groups whose standard deviation is above 0, as NumPy computes it; groups of one are all kept.
+
+        keep = std(r) > 0
+
+    Args:
+      rewards: (P, G), one row per prompt.
+
+    Returns:
+      (P,) True where the group takes part.
+
+    SkyRL `handle_filter_sampling`.
+    """
+    xp = array_namespace(rewards)
+    kept: Array = xp.std(rewards, axis=MEMBERS) > 0.0
+    return kept | (rewards.shape[MEMBERS] == 1)
+
+
+def contrasted(rewards: Array, lengths: Array, *, tol: float = 1e-6) -> Array:
+    """Completions of groups whose rewards differ by more than a tolerance; a group of one is kept.
+
+        max(r) - min(r) > tol    over those of the group that have tokens
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      lengths: (P, G) tokens of each completion.
+      tol: zero_variance_filter_tol.
+
+    Returns:
+      (P, G) the same for all completions of a group.
+
+    SkyRL `zero_variance_filter`, which masks out the others.
+    """
+    return _contrasted(rewards, lengths > 0, tol)
+
+
+def contrasted_groups(rewards: Array, lengths: Array, *, tol: float = 1e-6) -> Array:
+    """Groups whose rewards differ by more than a tolerance, or of one; the others are drawn anew.
+
+        keep = max(r) - min(r) > tol    over those of the group that have tokens
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      lengths: (P, G) tokens of each completion.
+      tol: zero_variance_filter_tol.
+
+    Returns:
+      (P,) True where the group takes part.
+
+    SkyRL `FullyAsyncRayPPOTrainer` with sample_full_batch.
+    """
+    return contrasted(rewards, lengths, tol=tol)[..., 0]
+
+
+def ended_and_contrasted(rewards: Array, lengths: Array, ended: Array, *, tol: float = 1e-6) -> Array:
+    """The same, asked of the completions that ended by themselves; the others are masked out as well.
+
+        ended, and max(r) - min(r) > tol over those of the group that ended
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      lengths: (P, G) tokens of each completion.
+      ended: (P, G) True where the completion ended by itself.
+      tol: zero_variance_filter_tol.
+
+    Returns:
+      (P, G) True where the completion counts.
+
+    SkyRL `zero_variance_filter` after `apply_overlong_filtering`.
+    """
+    return is_set(ended) & _contrasted(rewards, is_set(ended) & (lengths > 0), tol)
+
+
+def _contrasted(rewards: Array, live: Array, tol: float) -> Array:
+    xp = array_namespace(rewards)
+    largest = xp.max(xp.where(live, rewards, -xp.inf), axis=MEMBERS, keepdims=True)
+    smallest = xp.min(xp.where(live, rewards, xp.inf), axis=MEMBERS, keepdims=True)
+    alone = xp.sum(xp.astype(live, rewards.dtype), axis=MEMBERS, keepdims=True) <= 1.0
+    kept = alone | (xp.where(alone, 0.0, largest) - xp.where(alone, 0.0, smallest) > tol)
+    return kept & xp.ones_like(rewards, dtype=xp.bool)
+
+
+def zero_if_cut_off(rewards: Array, ended: Array) -> Array:
+    """What does not end by itself gets 0, whatever the environment says.
+
+        r where the completion ended, 0 elsewhere
+
+    Args:
+      rewards: (P, G).
+      ended: (P, G) True where the completion ended by itself.
+
+    Returns:
+      (P, G) rewards.
+
+    SkyRL `zero_reward_on_non_stop`.
+    """
+    return array_namespace(rewards, ended).where(is_set(ended), rewards, 0.0)
+
+
+def overlong_in_tokens(
+    rewards: Array, lengths: Array, *, buffer: int = 512, budget: int = 1024, factor: float = 1.0
+) -> Array:
+    """DAPO's punishment for the last stretch of the budget; what is longer gets 0.
+
+        r - factor (|o| - (budget - buffer)) / buffer    where budget - buffer < |o| <= budget,    0 beyond
+
+    Args:
+      rewards: (P, G).
+      lengths: (P, G) tokens of each completion.
+      buffer: overlong_buffer_len, in tokens.
+      budget: generator.sampling_params.max_generate_length.
+      factor: overlong_buffer_penalty_factor.
+
+    Returns:
+      (P, G) shaped rewards.
+
+    SkyRL `examples/train/algorithms/dapo/main_dapo.py`.
+    """
+    xp = array_namespace(rewards, lengths)
+    over = at_least(lengths - float(budget - buffer), 0.0)
+    return xp.where(lengths > budget, 0.0, rewards - factor * over / buffer)
+
+
+FORMS: dict[Callable[..., Any], Callable[..., Any]] = {
+    prompt_mean: token_mean,
+    micro_batch_token_mean: token_mean,
+    cispo_against_sampler: cispo,
+    dppo_tv_against_sampler: dppo_tv,
+    dppo_kl_against_sampler: dppo_kl,
+    clip_cov_of_scaled: clip_cov,
+    kl_cov_of_scaled: kl_cov,
+    without_outliers: indicator,
+    groups_with_a_std: mixed_groups,
+    contrasted_groups: mixed_groups,
+    ended_and_contrasted: ended_completions,
+    zero_if_cut_off: task_reward,
+    overlong_in_tokens: soft_overlong,
+}
+"""SkyRL's own kernels, with the common ones that they are forms of."""
+
+# ---- calls ---------------------------------------------------------------------------------------
+
+
+def admitted(record: SimpleNamespace, recipe: Recipe) -> Array:
+    """(P, G, T) the mask without the completions that are left out."""
+    if recipe.admit.kernel is all_completions:
+        return record.mask
+    mask: Array = record.mask * recipe.admit(_with_lengths(record))[..., None]
+    return mask
+
+
+def _with_lengths(record: SimpleNamespace) -> SimpleNamespace:
+    """The record with the number of tokens of each completion, one where there is no mask."""
+    xp = array_namespace(record.rewards)
+    lengths = record.mask.sum(TOKENS) if hasattr(record, "mask") else xp.ones_like(record.rewards)
+    return SimpleNamespace(**vars(record) | {"lengths": lengths})
+
+
+def _loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """The loss of a mini-batch; the bonus is a mean over the tokens of each micro-batch, then over these."""
+    recipe = dialect.recipe(**config)
+    mask = admitted(record, recipe)
+    given = {name: value for name, value in vars(record).items() if name in OPTIONAL}
+    length = next(iter(dialect.budget(config).values()), None)
+    result = policy_loss(record.log_probs, record.advantages, mask, recipe=recipe, max_length=length, **given)
+    value, bonus = result.loss, dialect.concept(BONUS, config, 0.0)
+    if bonus:
+        size = dialect.settings(config).micro_train_batch_size_per_gpu
+        value = value - bonus * _mean_of_means(record.entropies, mask, size)
+    return {"loss": value, "grad_logp": result.gradient, "metrics": result.metrics, "admitted": mask}
+
+
+def _mean_of_means(values: Array, mask: Array, size: int) -> Array:
+    """The mean over micro-batches, weighted by their completions, of the means over their tokens."""
+    rows, length = mask.shape[0] * mask.shape[1], mask.shape[-1]
+    flat, present = values.reshape(rows, length), mask.reshape(rows, length)
+    parts = [slice(start, min(start + size, rows)) for start in range(0, rows, size)]
+    each = [
+        masked_mean(flat[part], present[part], axis=(-2, -1)) * (part.stop - part.start) for part in parts
+    ]
+    return sum(each) / rows
+
+
+def _shaped_rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """The rewards after what is done to them for their length."""
+    return {"value": dialect.recipe(**config).reward(_with_lengths(record))}
+
+
+def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """Which groups are trained on, 1 or 0 each."""
+    return {"value": dialect.recipe(**config).keep(_with_lengths(record)).astype(float)}
+
+
+def _admitted_completions(
+    dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
+) -> dict[str, Any]:
+    """Which completions have tokens that count, 1 or 0 each."""
+    return {"value": dialect.recipe(**config).admit(_with_lengths(record)).astype(float)}
+
+
+CALLS: dict[str, Call] = {
+    "loss": _loss,
+    "shaped rewards": _shaped_rewards,
+    "kept groups": _kept_groups,
+    "admitted completions": _admitted_completions,
+}
+"""What only SkyRL's recorded cases hold, and its loss, whose bonus depends on the micro-batches."""

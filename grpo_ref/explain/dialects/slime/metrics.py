@@ -1,0 +1,103 @@
+"""What slime's `policy_loss_function` logs of one step; each is averaged as the loss is."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from grpo_ref.arrays import TOKENS, Array, Floats
+from grpo_ref.explain.dialect import Measured, Metric
+
+
+def _average(measured: Measured, values: Floats) -> Array:
+    """The mean over the tokens with the weights of the loss."""
+    mask = measured.record.mask
+    return (measured.recipe.weights(mask) * np.where(mask != 0.0, values, 0.0)).sum()
+
+
+def averaged(values: Callable[[Measured], Floats]) -> Metric:
+    """The metric that is the mean of these values."""
+    return lambda measured: _average(measured, values(measured))
+
+
+def _old(measured: Measured) -> Floats:
+    """(P, G, T) log πold; on-policy it is the policy's."""
+    old: Floats = getattr(measured.record, "old_log_probs", measured.record.log_probs)
+    return old
+
+
+def _log_ratio(measured: Measured) -> Floats:
+    """(P, G, T) of which the surrogate is taken."""
+    log_ratio: Floats = measured.recipe.level(
+        measured.record.log_probs - _old(measured), measured.record.mask
+    )
+    return log_ratio
+
+
+def _clipped(measured: Measured) -> Floats:
+    """(P, G, T) 1 where the clipped branch counts; with cispo, where the ratio is limited."""
+    ratio, surrogate = np.exp(_log_ratio(measured)), measured.recipe.surrogate.settings
+    if "min_ratio" in surrogate:
+        near = np.clip(ratio, surrogate["min_ratio"], surrogate["max_ratio"])
+        limited: Floats = (near != ratio).astype(float)
+        return limited
+    advantages = measured.record.advantages
+    advantages = advantages if advantages.ndim == ratio.ndim else advantages[..., None]
+    bound = np.clip(ratio, 1.0 - surrogate["clip_low"], 1.0 + surrogate["clip_high"])
+    held: Floats = (bound * advantages < ratio * advantages).astype(float)
+    return held
+
+
+def _mismatch(measured: Measured) -> Floats:
+    """(P, G, T) the ratio of learner to sampler."""
+    mismatch: Floats = np.exp(_old(measured) - measured.record.rollout_log_probs)
+    return mismatch
+
+
+def _limited(measured: Measured) -> Floats:
+    """(P, G, T) 1 where the correction changes the ratio of learner to sampler."""
+    *_, part = measured.recipe.corrections
+    record = measured.record
+    fields = {"rollout_log_probs": record.rollout_log_probs, "mask": record.mask}
+    weights = part(old_log_probs=_old(measured), **fields)
+    limited: Floats = (weights != _mismatch(measured)).astype(float)
+    return limited
+
+
+def _apart(measured: Measured) -> Floats:
+    """(P, G, T) how far the learner is from the sampler; the policy is, where the sampler is the old one."""
+    record = measured.record
+    own = measured.settings.use_rollout_logprobs
+    apart: Floats = abs(
+        record.log_probs - _old(measured) if own else _old(measured) - record.rollout_log_probs
+    )
+    return apart
+
+
+def opsm_clipfrac(measured: Measured) -> Array:
+    """How many places are left out up to the last token, by the tokens; a mean over completions, or over tokens."""
+    part, mask = measured.recipe.corrections[0], measured.record.mask
+    advantages = measured.record.advantages
+    advantages = advantages if advantages.ndim == mask.ndim else advantages[..., None]
+    old, policy = _old(measured), measured.record.log_probs
+    weights = part(log_probs=policy, old_log_probs=old, advantages=advantages, mask=mask)
+    lengths = np.maximum(mask.sum(TOKENS), 1.0)
+    within = mask[..., ::-1].cumsum(TOKENS)[..., ::-1] > 0.0
+    shares = ((1.0 - weights) * within).sum(TOKENS) / lengths
+    per_token = measured.settings.calculate_per_token_loss
+    total: Array = shares.sum() / (lengths.sum() if per_token else shares.size)
+    return total
+
+
+METRICS: dict[str, Metric] = {
+    "pg_clipfrac": averaged(_clipped),
+    "ppo_kl": averaged(lambda m: -_log_ratio(m)),
+    "entropy_loss": averaged(lambda m: m.record.entropies),
+    "kl_loss": averaged(lambda m: m.recipe.penalty(m.record).value),
+    "ois": averaged(lambda m: np.exp(_log_ratio(m))),
+    "tis": averaged(_mismatch),
+    "tis_abs": averaged(lambda m: abs(_mismatch(m) - 1.0)),
+    "tis_clipfrac": averaged(_limited),
+    "train_rollout_logprob_abs_diff": averaged(_apart),
+    "opsm_clipfrac": opsm_clipfrac,
+}
+"""By the name that is logged."""

@@ -1,0 +1,337 @@
+"""What slime alone does: tokens are counted at least one per completion, a whitening of any advantage, an off-policy mask."""
+
+import math
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.arrays import (
+    BATCH,
+    MEMBERS,
+    TOKENS,
+    Array,
+    array_namespace,
+    as_floating,
+    at_least,
+    is_set,
+    masked_mean,
+    masked_sum,
+    where_mask,
+)
+from grpo_ref.explain.calls import loss
+from grpo_ref.explain.dialect import BONUS, Call, Dialect
+from grpo_ref.kernels.advantages.moments import whiten
+from grpo_ref.kernels.aggregation import sequence_mean_token_mean
+from grpo_ref.kernels.penalties import k1, k2, k3
+from grpo_ref.recipes import Slot
+from grpo_ref.types import Term
+
+EPS = 1e-8
+"""Added to the variance over the tokens."""
+ESTIMATORS = {"k1": k1, "k2": k2, "k3": k3}
+
+
+def token_mean_of_any(mask: Array) -> Array:
+    """Every token counts the same, and a completion without any counts as one token in the number of them.
+
+        W = m / Σᵢ max(|oᵢ|, 1)
+
+    Args:
+      mask: (P, G, T) 1 on completion tokens.
+
+    Returns:
+      (P, G, T) weights that sum to 1 where no completion is empty.
+
+    slime `loss_function` with calculate_per_token_loss.
+    """
+    mask = as_floating(mask)
+    lengths = array_namespace(mask).sum(mask, axis=TOKENS, keepdims=True)
+    return mask / array_namespace(mask).sum(at_least(lengths, 1.0), axis=BATCH, keepdims=True)
+
+
+def spread_above(rewards: Array, *, least: float = 1e-6) -> Array:
+    """Only groups whose rewards have some spread; a group of one has none.
+
+        keep = std(r) > least,    the divisor of the variance is G - 1
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      least: 1e-6 in slime.
+
+    Returns:
+      (P,) True where the group is kept.
+
+    slime `check_reward_nonzero_std`.
+    """
+    xp = array_namespace(rewards)
+    size = rewards.shape[MEMBERS]
+    squares = (rewards - xp.mean(rewards, axis=MEMBERS, keepdims=True)) ** 2
+    return xp.sqrt(xp.sum(squares, axis=MEMBERS) / max(size - 1, 1)) > least
+
+
+def unmoved(
+    log_probs: Array, old_log_probs: Array, advantages: Array, mask: Array, *, threshold: float = 1e-4
+) -> Array:
+    """`off_policy_mask` against the old policy: bad completions that became less likely are left out.
+
+        w = 0 where A < 0 and mean over the completion of (log πold - log πθ) > threshold,    else 1
+
+    Args:
+      log_probs, old_log_probs: (P, G, T) in nats.
+      advantages: broadcastable to (P, G, T); each token is judged by its own.
+      mask: (P, G, T) 1 on completion tokens.
+      threshold: opsm_delta, in nats per token.
+
+    Returns:
+      (P, G, T) of 0 and 1. On-policy nothing is left out.
+
+    slime `compute_opsm_mask`; the rule is that of DeepSeek-V3.2 (arXiv:2512.02556), which asks the sampler.
+    """
+    xp = array_namespace(log_probs, old_log_probs, advantages, mask)
+    moved = masked_mean(old_log_probs - log_probs, mask, axis=TOKENS, keepdims=True)
+    left_out = (advantages < 0.0) & (moved > threshold)
+    return 1.0 - xp.astype(left_out, log_probs.dtype) + xp.zeros_like(log_probs)
+
+
+def mismatch_weights(
+    old_log_probs: Array,
+    rollout_log_probs: Array,
+    mask: Array,
+    *,
+    level: str = "token",
+    mode: str = "truncate",
+    window: tuple[float, float],
+    reject: tuple[str, float, float] | None = None,
+    veto: float | None = None,
+    normalized: bool = False,
+) -> Array:
+    """The ratio of learner to sampler, limited or not, times what a second window and a veto leave of it.
+
+        w = limited(c) / mean(limited(c)) · [low <= c' <= high] · [no token of the completion has c < veto]
+
+    Args:
+      old_log_probs, rollout_log_probs: (P, G, T) in nats; their difference at a level is limited to ± 20.
+      mask: (P, G, T) 1 on completion tokens.
+      level: of c: "token", "sequence" (the product) or "geometric" (the geometric mean).
+      mode: "truncate" limits c from above, "clip" from both sides, "mask" leaves out what is outside the window.
+      window: tis_lower_bound and tis_upper_bound.
+      reject: rs_level with rs_lower_bound and rs_upper_bound, of c'; None is no second window.
+      veto: rs_veto_threshold, of the token's ratio; None is none.
+      normalized: whether w is divided by its mean over the tokens, or over the completions, before anything is
+        left out; slime takes it over a micro-batch.
+
+    Returns:
+      (P, G, T) weights; exactly 0 where a token is left out, of the penalty too.
+
+    slime `examples/train_infer_mismatch_helper/mis.py`, `compute_mis_weights`.
+    """
+    xp = array_namespace(old_log_probs, rollout_log_probs, mask)
+    apart = where_mask(mask, old_log_probs - rollout_log_probs)
+    ratio, (low, high) = _ratio_at(apart, mask, level), window
+    kept = xp.ones_like(ratio)
+    if mode == "mask":
+        kept = xp.astype((ratio >= low) & (ratio <= high), ratio.dtype)
+    weights = ratio if mode == "mask" else xp.clip(ratio, low if mode == "clip" else 0.0, high)
+    if normalized:
+        mean = masked_mean(weights, mask, axis=BATCH, keepdims=True)
+        if level == "sequence":
+            mean = xp.mean(masked_mean(weights, mask, axis=TOKENS, keepdims=True), axis=BATCH, keepdims=True)
+        weights = weights / xp.where(mean > EPS, mean, 1.0)
+    if reject is not None:
+        other = _ratio_at(apart, mask, reject[0])
+        kept = kept * xp.astype((other >= reject[1]) & (other <= reject[2]), kept.dtype)
+    if veto is not None:
+        lost = xp.any(is_set(mask) & (apart < math.log(veto)), axis=TOKENS, keepdims=True)
+        kept = kept * (1.0 - xp.astype(lost, kept.dtype))
+    return weights * kept
+
+
+def _ratio_at(apart: Array, mask: Array, level: str) -> Array:
+    """(P, G, T) exp of the difference, token by token, summed, or averaged over the completion."""
+    xp = array_namespace(apart, mask)
+    if level != "token":
+        over = masked_mean if level == "geometric" else masked_sum
+        apart = over(apart, mask, axis=TOKENS, keepdims=True) + xp.zeros_like(apart)
+    return xp.exp(xp.clip(apart, -20.0, 20.0))
+
+
+def only_kept(mask: Array, correction: Array, *, per_token: bool = False) -> Array:
+    """The weights of the loss for the penalty: what a correction leaves out has none, and the denominators stay.
+
+        V = W [c ≠ 0]
+
+    Args:
+      mask: (P, G, T) 1 on completion tokens.
+      correction: (P, G, T) c, the product of the corrections.
+      per_token: calculate_per_token_loss.
+
+    Returns:
+      (P, G, T) weights.
+
+    slime `policy_loss_function`, whose average is made anew with the masks that the correction returns.
+    """
+    weights = token_mean_of_any(mask) if per_token else sequence_mean_token_mean(mask)
+    return weights * array_namespace(mask, correction).astype(correction != 0.0, weights.dtype)
+
+
+def weighted_estimate(
+    log_probs: Array,
+    ref_log_probs: Array,
+    old_log_probs: Array,
+    *,
+    estimator: str,
+    max_value: float = math.inf,
+) -> Term:
+    """Any estimate of the KL times the token's own ratio, whatever the level of the loss; both have their slope.
+
+        r estimate(v),   r = πθ / πold of the token,  v = log πθ - log πref
+
+    Args:
+      log_probs, ref_log_probs, old_log_probs: (P, G, T) in nats.
+      estimator: "k1", "k2" or "k3".
+      max_value: the product is limited to ± this; 10 for low_var_kl. The slope is 0 beyond it.
+
+    Returns:
+      Term with (P, G, T) value and direct slope with respect to log_probs.
+
+    slime `compute_approx_kl` with use_unbiased_kl; weighted_k1 and weighted_k3 have the ratio of the level.
+    """
+    xp = array_namespace(log_probs, ref_log_probs, old_log_probs)
+    ratio = xp.exp(log_probs - old_log_probs)
+    term = ESTIMATORS[estimator](log_probs, ref_log_probs)
+    value, slope = ratio * term.value, ratio * (term.direct + term.value)
+    if math.isinf(max_value):
+        return Term(value=value, direct=slope)
+    passes = abs(value) <= max_value
+    return Term(value=xp.clip(value, -max_value, max_value), direct=xp.where(passes, slope, 0.0))
+
+
+def whitened_scores(rewards: Array, mask: Array, *, scores: Slot) -> Array:
+    """Whatever compares the group, and then one more standardization over all tokens of the rollout.
+
+        Aᵢₜ = (aᵢ - mean) / √(var + 1e-8),   a = scores(r),    over the tokens, with divisor N - 1
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      mask: (P, G, T) 1 on completion tokens.
+      scores: the part that compares a group, (P, G) -> (P, G).
+
+    Returns:
+      (P, G, T), 0 on padding.
+
+    slime `compute_advantages_and_returns` with normalize_advantages.
+    """
+    xp = array_namespace(rewards, mask)
+    values = scores(rewards=rewards)[..., None] + xp.zeros_like(mask, dtype=rewards.dtype)
+    return whiten(values, mask, ddof=1, eps=EPS)
+
+
+def whitened_scores_less_penalty(
+    rewards: Array,
+    mask: Array,
+    old_log_probs: Array,
+    ref_log_probs: Array,
+    *,
+    scores: Slot,
+    penalty: Slot,
+    kl_coef: float,
+) -> Array:
+    """Each token's own KL is taken off before the tokens are standardized; nothing is summed.
+
+        aₜ = scores(r) - kl_coef penaltyₜ,   Aₜ = (a - mean) / √(var + 1e-8)    over the tokens
+
+    Args:
+      rewards, mask, scores: as in `whitened_scores`.
+      old_log_probs, ref_log_probs: (P, G, T) of the learner when the batch was drawn, and of the reference.
+      penalty: the estimate of the KL, from the two log-probabilities.
+      kl_coef: its weight.
+
+    Returns:
+      (P, G, T), 0 on padding.
+
+    slime `get_reinforce_plus_plus_baseline_advantages`.
+    """
+    costs = kl_coef * penalty(log_probs=old_log_probs, ref_log_probs=ref_log_probs).value
+    return whiten(scores(rewards=rewards)[..., None] - costs, mask, ddof=1, eps=EPS)
+
+
+def whitened_returns(rewards: Array, mask: Array, *, gamma: float = 1.0) -> Array:
+    """The reward stands at the last token and is discounted back over all places; then the tokens are standardized.
+
+        Gₜ = γ^(last - t) r,   Aₜ = (G - mean) / √(var + 1e-8)    over the tokens, with divisor N - 1
+
+    Args:
+      rewards: (P, G).
+      mask: (P, G, T) 1 on completion tokens.
+      gamma: the discount per place, holes in the mask included.
+
+    Returns:
+      (P, G, T), 0 on padding.
+
+    slime `get_reinforce_plus_plus_returns`.
+    """
+    costs = array_namespace(rewards, mask).zeros_like(mask, dtype=rewards.dtype)
+    return whiten(_returns(rewards, costs, mask, gamma), mask, ddof=1, eps=EPS)
+
+
+def whitened_returns_less_penalty(
+    rewards: Array,
+    mask: Array,
+    old_log_probs: Array,
+    ref_log_probs: Array,
+    *,
+    penalty: Slot,
+    kl_coef: float,
+    gamma: float = 1.0,
+) -> Array:
+    """`whitened_returns` with the KL to the reference taken off the reward of each token.
+
+        Gₜ = Σₛ₌ₜ γ^(s - t) (r [s is the last] - kl_coef penaltyₛ)
+
+    Args:
+      rewards, mask, gamma: as in `whitened_returns`.
+      old_log_probs, ref_log_probs, penalty, kl_coef: as in `whitened_scores_less_penalty`.
+
+    Returns:
+      (P, G, T), 0 on padding.
+
+    slime `get_reinforce_plus_plus_returns` with kl_coef.
+    """
+    costs = kl_coef * penalty(log_probs=old_log_probs, ref_log_probs=ref_log_probs).value
+    return whiten(_returns(rewards, costs, mask, gamma), mask, ddof=1, eps=EPS)
+
+
+def _returns(rewards: Array, costs: Array, mask: Array, gamma: float) -> Array:
+    """(P, G, T) what is still to come of the reward at the last token and of the costs before."""
+    xp = array_namespace(rewards, mask)
+    places = xp.arange(mask.shape[TOKENS])
+    last = xp.max(xp.where(is_set(mask), places, -1), axis=TOKENS, keepdims=True)
+    gains = xp.where(places == last, rewards[..., None], 0.0) - where_mask(mask, costs)
+    apart = places[:, None] - places[None, :]
+    discounts = xp.where(apart >= 0, gamma ** xp.astype(at_least(apart, 0), gains.dtype), 0.0)
+    return xp.matmul(gains, discounts)
+
+
+def _loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """The loss, whose entropy bonus is averaged as the loss is."""
+    bonus = dialect.concept(BONUS, config, 0.0)
+    found = loss(dialect, {**config, "entropy_coef": 0.0}, record)
+    if bonus:
+        recipe = dialect.recipe(**config)
+        weights = recipe.weights(record.mask)
+        if recipe.penalty_aggregate is not None:
+            kept = np.prod([part(record) for part in recipe.corrections], axis=0)
+            weights = recipe.penalty_aggregate(mask=record.mask, correction=kept)
+        found["loss"] = found["loss"] - bonus * (weights * record.entropies).sum()
+    return found
+
+
+def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """Which groups are trained on, 1 or 0 each."""
+    return {"value": dialect.recipe(**config).keep(record).astype(float)}
+
+
+CALLS: dict[str, Call] = {"loss": _loss, "kept groups": _kept_groups}
+"""What only slime's recorded cases hold, and the loss with its own average of the entropy."""

@@ -1,0 +1,99 @@
+"""What slime's parser, `slime_validate_args` and the first steps refuse, and functions that nothing here knows."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from grpo_ref.explain.dialect import one_of
+
+ALLOWED = {
+    "advantage_estimator": ("grpo", "gspo", "cispo", "reinforce_plus_plus", "reinforce_plus_plus_baseline"),
+    "kl_loss_type": ("k1", "k2", "k3", "low_var_kl"),
+}
+"""ppo, which needs a critic, is the one value that slime takes and no recipe here can express."""
+LOSS = "slime.backends.megatron_utils.loss"
+FILTERS = "slime.rollout.filter_hub.dynamic_sampling_filters"
+MISMATCH = "examples.train_infer_mismatch_helper.mis.compute_mis_weights_with_cp"
+KNOWN = {
+    "custom_tis_function_path": (
+        None,
+        f"{LOSS}.vanilla_tis_function",
+        f"{LOSS}.icepop_function",
+        MISMATCH,
+    ),
+    "dynamic_sampling_filter_path": (None, f"{FILTERS}.check_reward_nonzero_std"),
+}
+"""The functions of slime itself that can be told; None is the first one, or no filter."""
+
+
+def check(s: Mapping[str, Any]) -> None:
+    """Raise a ValueError for what slime refuses, or a function that is not known.
+
+    Args:
+      s: every key with its value.
+    """
+    for key, values in {**ALLOWED, **KNOWN}.items():
+        one_of(key, s[key], dict.fromkeys(values))
+    _refuse(s["kl_coef"] != 0 and s["kl_loss_coef"] != 0, "kl_coef", "with kl_loss_coef")
+    whitened = s["advantage_estimator"].startswith("reinforce") and not s["normalize_advantages"]
+    _refuse(whitened, "advantage_estimator", f"{s['advantage_estimator']} without normalize_advantages")
+    _refuse(s["use_rollout_logprobs"] and s["use_tis"], "use_rollout_logprobs", "with use_tis")
+    dual = s["eps_clip_c"]
+    low = dual is not None and not dual > 1.0 and s["advantage_estimator"] != "cispo"
+    _refuse(low, "eps_clip_c", f"of at most 1, got {dual}")
+    temperature = s["rollout_temperature"]
+    _refuse(temperature <= 0, "rollout_temperature", f"of at most 0, got {temperature}")
+    if s["custom_tis_function_path"] == MISMATCH and s["use_tis"]:
+        _check_mismatch(s)
+
+
+def bounds_of(s: Mapping[str, Any]) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The windows of the weight and of the rejection, where what is left out is another bound."""
+    high, low = s["tis_upper_bound"], s["tis_lower_bound"]
+    low = 1.0 / high if low is None else low
+    reject = s["rs_lower_bound"], s["rs_upper_bound"]
+    return (low, high), (low if reject[0] is None else reject[0], high if reject[1] is None else reject[1])
+
+
+def _check_mismatch(s: Mapping[str, Any]) -> None:
+    """`compute_mis_weights`."""
+    levels = dict.fromkeys(("token", "sequence", "geometric"))
+    one_of("tis_level", s["tis_level"], levels)
+    one_of("rs_level", s["rs_level"], levels)
+    one_of("tis_mode", s["tis_mode"], dict.fromkeys(("truncate", "clip", "mask")))
+    window, rejection = bounds_of(s)
+    _refuse(
+        s["tis_mode"] != "truncate" and not window[0] < window[1], "tis_lower_bound", f"not below {window[1]}"
+    )
+    _refuse(s["use_rs"] and not rejection[0] < rejection[1], "rs_lower_bound", f"not below {rejection[1]}")
+    normalized = s["tis_batch_normalize"] and s["tis_level"] == "geometric"
+    _refuse(normalized, "tis_batch_normalize", "with tis_level geometric")
+    if s["use_opsm"]:
+        raise ValueError(
+            "slime: use_opsm with compute_mis_weights_with_cp cannot be expressed here. One leaves tokens out of the"
+            " surrogate alone, the other out of the penalty too."
+        )
+
+
+def check_run(s: Mapping[str, Any]) -> None:
+    """Raise a ValueError for what stops slime, and leaves the objective as it is.
+
+    Args:
+      s: every key with its value.
+    """
+    measured = s["get_mismatch_metrics"] and s["custom_tis_function_path"] is None
+    _refuse(measured, "get_mismatch_metrics", "without custom_tis_function_path")
+    prompts, drawn = s["rollout_batch_size"], s["over_sampling_batch_size"]
+    if prompts is None:
+        return
+    _refuse(drawn is not None and drawn < prompts, "over_sampling_batch_size", f"below {prompts}")
+    steps, batch = s["num_steps_per_rollout"], s["global_batch_size"]
+    if steps is not None and batch is not None:
+        each = prompts * s["n_samples_per_prompt"] // steps
+        _refuse(
+            batch != each, "global_batch_size", f"unless it is {each}, a rollout by its steps; got {batch}"
+        )
+
+
+def _refuse(is_refused: bool, key: str, when: str) -> None:
+    if is_refused:
+        raise ValueError(f"{key}: slime refuses this {when}")

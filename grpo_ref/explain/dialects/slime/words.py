@@ -1,0 +1,42 @@
+"""What slime's own kernels are called in a sentence."""
+
+from collections.abc import Mapping
+
+from grpo_ref.explain.dialects.slime.quirks import (
+    mismatch_weights,
+    only_kept,
+    spread_above,
+    token_mean_of_any,
+    unmoved,
+    weighted_estimate,
+    whitened_returns,
+    whitened_returns_less_penalty,
+    whitened_scores,
+    whitened_scores_less_penalty,
+)
+from grpo_ref.explain.words import WORDS as COMMON
+from grpo_ref.explain.words import Kernel, Words
+
+WHITENED = "standardised over all tokens of the batch"
+WORDS: Mapping[Kernel, Words] = {
+    mismatch_weights: "importance weights against the sampler (MIS)"
+    " {level:token=per token|sequence=per sequence (whole product)|per sequence (length-normalised)},"
+    " {mode:truncate=at most {window[1]}|clip=limited to {window}|0 outside {window}}"
+    "{normalized:True=, divided by their mean}<; 0 unless the ratio ({reject[0]}) is between {reject[1]} and"
+    " {reject[2]}>"
+    "<; 0 for completions with a token ratio below {veto}>",
+    unmoved: "completions of negative advantage dropped beyond {threshold} nats per token from the old"
+    " policy",
+    whitened_scores: f"{{scores}}, then {WHITENED}",
+    whitened_scores_less_penalty: f"{{scores}}, each token's own KL {{kl_coef}} ({{penalty}}) subtracted,"
+    f" then"
+    f" {WHITENED}",
+    whitened_returns: f"rewards without a group baseline<, discounted by {{gamma}}>, {WHITENED}"
+    f" (REINFORCE++)",
+    whitened_returns_less_penalty: "rewards less KL {kl_coef} ({penalty}) of the token and those after it"
+    f"<, discounted by {{gamma}}>, {WHITENED} (REINFORCE++)",
+    weighted_estimate: "{estimator} weighted by the token's importance ratio<, limited to ±{max_value}>",
+    token_mean_of_any: "mean over all tokens, an empty completion counting as one",
+    only_kept: "without what the corrections drop{per_token:True=, divided by all tokens}",
+    spread_above: COMMON["mixed_groups"],
+}

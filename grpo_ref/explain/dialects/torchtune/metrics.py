@@ -1,0 +1,88 @@
+"""What torchtune's recipes log of a step: what the loss returns beside its value, and `approx_policy_kl`."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from grpo_ref.arrays import BATCH, Array, Floats, masked_mean
+from grpo_ref.explain.calls import OPTIONAL
+from grpo_ref.explain.dialect import Measured, Metric, Rounded
+from grpo_ref.explain.dialects.torchtune.keys import BATCH as OF_BATCH
+from grpo_ref.explain.dialects.torchtune.keys import LINEAR, TOKEN
+from grpo_ref.loss import policy_loss
+
+
+def policy_gain(measured: Measured) -> Rounded:
+    """What is maximized, without the penalty, `policy_loss`: despite its name it has the sign of a gain.
+
+    Log-probabilities are float32 in torchtune, and so is the sum, in which the advantages of a group cancel.
+    """
+    record = measured.record
+    others = {name: value for name, value in vars(record).items() if name in OPTIONAL}
+    recipe = replace(measured.recipe, kl_coef=0.0)
+    result = policy_loss(record.log_probs, record.advantages, record.mask, recipe=recipe, **others)
+    sizes = recipe.weights(record.mask) * abs(record.advantages[..., None])
+    return Rounded(-result.loss, sizes.sum())
+
+
+def kl_loss(measured: Measured) -> Floats:
+    """The penalty without its weight, averaged as the loss is, `kl_loss`."""
+    mask = measured.record.mask
+    values = np.where(mask != 0.0, measured.recipe.penalty(measured.record).value, 0.0)
+    mean: Floats = (measured.recipe.weights(mask) * values).sum()
+    return mean
+
+
+def ratios(measured: Measured) -> Floats | float:
+    """The mean ratio, in which GRPOLoss counts the padding as 1, `ratios`; 1 where there is none."""
+    if _loss(measured) not in (TOKEN, OF_BATCH):
+        return 1.0
+    mask = measured.record.mask
+    ratio = np.exp(measured.recipe.level(_moved(measured), mask))
+    mean: Floats = ratio.mean() if _loss(measured) == TOKEN else ratio[mask != 0.0].mean()
+    return mean
+
+
+def clipfrac(measured: Measured) -> Floats | float:
+    """Share of the tokens that the clip holds, or of the completions, `clipfrac`; 0 where there is none."""
+    if _loss(measured) not in (TOKEN, OF_BATCH):
+        return 0.0
+    record, width = measured.record, vars(measured.settings)["loss.epsilon"]
+    ratio = np.exp(measured.recipe.level(_moved(measured), record.mask))
+    free = record.advantages[..., None] * ratio
+    bound = record.advantages[..., None] * np.clip(ratio, min(1.0 - width, 1.0 + width), 1.0 + width)
+    weights = measured.recipe.weights(record.mask)
+    share: Floats = (weights * (bound < free)).sum()
+    return share
+
+
+def approx_policy_kl(measured: Measured) -> Array:
+    """Half the mean square of the log-ratio, `approx_policy_kl`; with LinearGRPOLoss the padding is left out."""
+    values, mask = 0.5 * _moved(measured) ** 2, measured.record.mask
+    if _loss(measured) == LINEAR:
+        return masked_mean(values, mask, axis=BATCH) if mask.any() else np.float64("nan")
+    mean: Array = np.where(mask != 0.0, values, 0.0).mean()
+    return mean
+
+
+def _loss(measured: Measured) -> str:
+    """The full name of the loss."""
+    name: str = vars(measured.settings)["loss._component_"]
+    return name
+
+
+def _moved(measured: Measured) -> Floats:
+    """(P, G, T) log πθ - log πold; on-policy it is 0."""
+    record = measured.record
+    log_ratio: Floats = record.log_probs - getattr(record, "old_log_probs", record.log_probs)
+    return log_ratio
+
+
+METRICS: dict[str, Metric] = {
+    "policy_loss": policy_gain,
+    "kl_loss": kl_loss,
+    "ratios": ratios,
+    "clipfrac": clipfrac,
+    "approx_policy_kl": approx_policy_kl,
+}
+"""By the name that is logged."""

@@ -1,0 +1,262 @@
+"""What TRL logs of its loss and its rewards, for one process.
+
+What it logs of the loss is the mean over the micro-batches, where there is more than one.
+
+Where the ratio is that of a sequence, TRL averages over completions, the empty ones included, else over tokens.
+"""
+
+from collections.abc import Callable
+from types import SimpleNamespace
+
+import numpy as np
+
+from grpo_ref.arrays import BATCH, TOKENS, Array, masked_mean, where_mask
+from grpo_ref.explain.calls import OPTIONAL
+from grpo_ref.explain.dialect import Measured, Metric
+from grpo_ref.explain.dialects.trl.calls import functions
+from grpo_ref.explain.dialects.trl.keys import GMPO
+from grpo_ref.explain.dialects.trl.sampler import sampler_weights
+from grpo_ref.explain.dialects.trl.scores import scored_normalized_sum, scored_sum
+from grpo_ref.kernels.levels import token_level
+from grpo_ref.loss import policy_loss
+
+SMALL = 1e-8
+"""A standard deviation up to this is zero, as in `torch.isclose`."""
+EPS = 1e-4
+FUNCTIONS = 3
+"""Of so many reward functions the metrics are here, by their place; TRL has their names."""
+
+
+def _as_logged(metric: Metric) -> Metric:
+    """The metric of what TRL averages: where all completions are one token long, masked ones are among them.
+
+    A value per token is told from one per completion by its length. The ratio of a sequence that is masked is 1.
+    """
+
+    def of_all(measured: Measured) -> Array:
+        record, settings = measured.record, measured.settings
+        if record.mask.shape[TOKENS] != 1:
+            return metric(measured)
+        old = getattr(record, "old_log_probs", record.log_probs)
+        if settings.importance_sampling_level == "sequence" and settings.trainer != GMPO:
+            old = np.where(record.mask != 0.0, old, record.log_probs)
+        fields = vars(record) | {"old_log_probs": old, "mask": np.ones_like(record.mask)}
+        return metric(measured._replace(record=SimpleNamespace(**fields)))
+
+    return of_all
+
+
+def kl(measured: Measured) -> Array:
+    """The penalty per token, as the loss has it."""
+    record = measured.record
+    if record.mask.shape[TOKENS] != 1:
+        return measured.numbers["metrics"]["kl"]
+    given = {name: value for name, value in vars(record).items() if name in OPTIONAL}
+    arrays = (record.log_probs, record.advantages, record.mask)
+    return policy_loss(*arrays, recipe=measured.recipe, max_length=1, **given).metrics["kl"]
+
+
+def _ratio(measured: Measured) -> Array:
+    """(P, G, T) the ratio, or (P, G, 1) that of the sequence, before any clip."""
+    log_ratio = _log_ratio(measured)
+    if measured.settings.importance_sampling_level == "sequence":
+        log_ratio = masked_mean(log_ratio, measured.record.mask, axis=TOKENS, keepdims=True)
+    return np.exp(log_ratio)
+
+
+def _log_ratio(measured: Measured) -> Array:
+    record = measured.record
+    old = getattr(record, "old_log_probs", record.log_probs)
+    return token_level(record.log_probs - old, record.mask)
+
+
+def _advantages(measured: Measured) -> Array:
+    """(P, G, T) or (P, G, 1)."""
+    found = measured.record.advantages
+    return found if found.ndim == measured.record.mask.ndim else found[..., None]
+
+
+def _clipped(measured: Measured) -> tuple[Array, Array]:
+    """Where a ratio is below the lower bound or above the upper one, and its advantage would move it further.
+
+    The ratio is the one that `delta` has limited already.
+    """
+    settings, sign = measured.settings, _advantages(measured)
+    if settings.trainer == GMPO:
+        ratio, low, high = _log_ratio(measured), -settings.epsilon, _high(measured)
+    else:
+        most = np.inf if settings.delta is None else settings.delta
+        ratio = np.minimum(_ratio(measured), most)
+        low, high = 1.0 - settings.epsilon, 1.0 + _high(measured)
+    too_low, too_high = (ratio < low) & (sign < 0.0), (ratio > high) & (sign > 0.0)
+    return too_low.astype(ratio.dtype), too_high.astype(ratio.dtype)
+
+
+def _high(measured: Measured) -> float:
+    settings = measured.settings
+    return float(settings.epsilon if settings.epsilon_high is None else settings.epsilon_high)
+
+
+def _mean(measured: Measured, values: Array) -> Array:
+    """Over the tokens, or over the completions where there is one value for each."""
+    if values.shape[TOKENS] == 1:
+        return np.mean(values)
+    return masked_mean(values, measured.record.mask, axis=BATCH)
+
+
+def _per_completion(measured: Measured, values: Array) -> Array:
+    """The mean of each completion that has tokens."""
+    if values.shape[TOKENS] == 1:
+        return values.ravel()
+    mask = measured.record.mask
+    return masked_mean(values, mask, axis=TOKENS)[mask.sum(TOKENS) > 0.0]
+
+
+def _share(side: Callable[[tuple[Array, Array]], Array]) -> Metric:
+    return _as_logged(lambda measured: _mean(measured, side(_clipped(measured))))
+
+
+def low_min(measured: Measured) -> Array:
+    """The smallest share of a completion that is clipped below; NaN without a token."""
+    return np.min(_per_completion(measured, _clipped(measured)[0]), initial=np.inf)
+
+
+def high_max(measured: Measured) -> Array:
+    """The largest share of a completion that is clipped above; NaN without a token."""
+    return np.max(_per_completion(measured, _clipped(measured)[1]), initial=-np.inf)
+
+
+def _nan_where_empty(extreme: Metric) -> Metric:
+    """The extreme, and NaN where there is nothing to take it of."""
+    return lambda measured: value if np.isfinite(value := extreme(measured)) else np.nan
+
+
+def cispo_clip_ratio(measured: Measured) -> Array:
+    """The share of good tokens whose weight is the cap; nothing of bad ones, whose weight is capped too."""
+    capped = (_ratio(measured) > _high(measured)) & (_advantages(measured) > 0.0)
+    return _mean(measured, capped.astype(measured.record.log_probs.dtype))
+
+
+def phi_seq_mean(measured: Measured) -> Array:
+    """The mean weight φ of VESPO: what it makes of advantages of 1, with the sign that they have."""
+    record, given = measured.record, vars(measured.record)
+    sign = np.where(_advantages(measured) >= 0.0, 1.0, -1.0).astype(record.log_probs.dtype)
+    old = given.get("old_log_probs", record.log_probs)
+    arrays = (record.log_probs, old, given.get("rollout_log_probs", old), sign, record.mask)
+    part = measured.recipe.surrogate
+    weight = sign * part.kernel(*arrays, **part.settings).direct
+    return _mean(measured, weight if sign.shape[TOKENS] > 1 else weight[..., :1])
+
+
+def entropy(measured: Measured) -> Array:
+    """Nats per token, of all tokens, whatever `top_entropy_quantile` leaves."""
+    return masked_mean(measured.record.entropies, measured.record.mask, axis=BATCH)
+
+
+# ---- the sampler ------------------------------------------------------------------------------------
+
+
+def _difference(measured: Measured) -> Array:
+    """The absolute differences of the log-probabilities that the sampler reported."""
+    record = measured.record
+    apart = abs(record.old_log_probs - record.rollout_log_probs)[record.mask != 0.0]
+    return apart[~np.isnan(apart)]
+
+
+def _weights(measured: Measured) -> Array:
+    """The weights for the sampler's mismatch: of the tokens, or of the completions in a sequence mode."""
+    record, (part,) = measured.record, sampler_weights(measured.settings)
+    if measured.settings.vllm_importance_sampling_mode.startswith("token"):
+        return part(record)[record.mask != 0.0]
+    apart = where_mask(record.mask, np.nan_to_num(record.old_log_probs - record.rollout_log_probs, nan=0.0))
+    total = apart.sum(TOKENS, keepdims=True)
+    bounds = {name: bound for name, bound in part.settings.items() if name != "level"}
+    return np.ravel(part.kernel(total, np.zeros_like(total), np.ones_like(total), **bounds))
+
+
+def _of(values: Callable[[Measured], Array], number: Callable[[Array], Array]) -> Metric:
+    """A number of an array, 0 where that is empty."""
+    return lambda measured: number(found) if (found := values(measured)).size else 0.0
+
+
+# ---- the rewards ------------------------------------------------------------------------------------
+
+
+def _total(measured: Measured) -> Array:
+    """(P, G) the weighted sums of what the reward functions say, NaN where none says anything."""
+    components, weights = functions(measured.record)
+    return scored_sum(components * weights)
+
+
+def _of_function(place: int) -> Callable[[Measured], Array]:
+    return lambda measured: functions(measured.record)[0][..., place]
+
+
+def _mean_of_scored(values: Callable[[Measured], Array]) -> Metric:
+    return lambda measured: _moments(values(measured))[0]
+
+
+def _std_of_scored(values: Callable[[Measured], Array]) -> Metric:
+    return lambda measured: _moments(values(measured))[1]
+
+
+def _moments(values: Array) -> tuple[Array, Array]:
+    """Mean and sample std of what is no NaN; NaN where there is too little."""
+    scored = values[~np.isnan(values)]
+    nothing = np.asarray(np.nan, dtype=values.dtype)
+    return (
+        np.mean(scored) if scored.size else nothing,
+        np.std(scored, ddof=1) if scored.size > 1 else nothing,
+    )
+
+
+def frac_reward_zero_std(measured: Measured) -> Array:
+    """The share of completions that are compared with a std of 0: that of their group, or of the batch."""
+    settings = measured.settings
+    if settings.multi_objective_aggregation == "normalize_then_sum":
+        sums = scored_normalized_sum(*functions(measured.record), ddof=1, eps=EPS)
+        return np.mean(_moments(sums)[1] <= SMALL)
+    if settings.scale_rewards == "batch":
+        return np.mean(_moments(_total(measured))[1] <= SMALL)
+    return np.mean([_moments(group)[1] <= SMALL for group in _total(measured)])
+
+
+def _averaged(metric: Metric) -> Metric:
+    """The mean over the micro-batches that the numbers tell of, without those in which it is NaN."""
+
+    def mean(measured: Measured) -> Array:
+        whole = [(measured.record, measured.numbers)]
+        parts = measured.numbers.get("micro_batches", whole)
+        each = [metric(Measured(measured.settings, measured.recipe, *part)) for part in parts]
+        return _moments(np.array(each))[0]
+
+    return mean
+
+
+OF_LOSS: dict[str, Metric] = {
+    "kl": _as_logged(kl),
+    "entropy": _as_logged(entropy),
+    "policy_loss": lambda measured: measured.numbers["policy_loss"],
+    "clip_ratio/low_mean": _share(lambda sides: sides[0]),
+    "clip_ratio/high_mean": _share(lambda sides: sides[1]),
+    "clip_ratio/region_mean": _share(lambda sides: np.maximum(*sides)),
+    "clip_ratio/low_min": _as_logged(_nan_where_empty(low_min)),
+    "clip_ratio/high_max": _as_logged(_nan_where_empty(high_max)),
+    "cispo_clip_ratio": _as_logged(cispo_clip_ratio),
+    "vespo/phi_seq_mean": phi_seq_mean,
+}
+METRICS: dict[str, Metric] = {
+    **{name: _averaged(metric) for name, metric in OF_LOSS.items()},
+    "entropy_coef": lambda measured: measured.numbers["entropy_coef"],
+    "sampling/sampling_logp_difference/mean": _of(_difference, np.mean),
+    "sampling/sampling_logp_difference/max": _of(_difference, np.max),
+    "sampling/importance_sampling_ratio/min": _of(_weights, np.min),
+    "sampling/importance_sampling_ratio/mean": _of(_weights, np.mean),
+    "sampling/importance_sampling_ratio/max": _of(_weights, np.max),
+    "reward": _mean_of_scored(_total),
+    "reward_std": _std_of_scored(_total),
+    "frac_reward_zero_std": frac_reward_zero_std,
+    **{f"rewards/{place}/mean": _mean_of_scored(_of_function(place)) for place in range(FUNCTIONS)},
+    **{f"rewards/{place}/std": _std_of_scored(_of_function(place)) for place in range(FUNCTIONS)},
+}
+"""By the names under which TRL logs them."""

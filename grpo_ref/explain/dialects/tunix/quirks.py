@@ -1,0 +1,62 @@
+"""What Tunix alone does: a mean of limited log-ratios, and a punishment for length that counts characters."""
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from grpo_ref.arrays import Array, array_namespace
+from grpo_ref.explain.dialect import Call, Dialect
+from grpo_ref.kernels.levels import sequence_mean_level
+
+LARGEST = 20.0
+"""Each token's log-ratio is limited to ± this."""
+
+
+def mean_of_limited(log_ratio: Array, mask: Array) -> Array:
+    """`sequence_mean_level` of log-ratios that are limited token by token, before their mean is taken.
+
+        zₜ = (1/|o|) Σₛ clip(log rₛ, -20, 20)
+
+    It is no linear map, and goes with a surrogate whose slope is direct.
+
+    Args:
+      log_ratio: (P, G, T) log πθ - log πold, in nats; padding may hold anything, NaN included.
+      mask: (P, G, T) 1 on completion tokens.
+
+    Returns:
+      (P, G, T), constant over each completion and exactly 0 on padding.
+
+    Tunix `grpo_loss_fn` with loss_algo "gspo-token".
+    """
+    return sequence_mean_level(array_namespace(log_ratio).clip(log_ratio, -LARGEST, LARGEST), mask)
+
+
+def punished_by_characters(
+    rewards: Array, lengths: Array, *, budget: int = 20480, tail: int = 4096, factor: float = 1.0
+) -> Array:
+    """DAPO's punishment for length without its floor, of a text and not of its tokens.
+
+        r + min(-factor (n - (budget - tail)) / tail, 0),    n the characters of the completion
+
+    Args:
+      rewards: (P, G).
+      lengths: (P, G) of the texts, in characters.
+      budget, tail, factor: max_response_length, overlong_buffer_length and overlong_buffer_penalty.
+
+    Returns:
+      (P, G) rewards.
+
+    Tunix `reward_shaping`, one reward function more of `DAPOLearner`.
+    """
+    xp = array_namespace(rewards, lengths)
+    excess = (lengths - (budget - tail)) / tail
+    return rewards + xp.minimum(-factor * excess, xp.zeros_like(rewards))
+
+
+def _shaped(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """The rewards after the punishment for length."""
+    return {"value": dialect.recipe(**config).reward(record)}
+
+
+CALLS: dict[str, Call] = {"shaped rewards": _shaped}
+"""What only Tunix's recorded cases hold."""

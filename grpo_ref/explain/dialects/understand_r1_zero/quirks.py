@@ -1,0 +1,89 @@
+"""What understand-r1-zero alone does: a reward of 0 for what was cut off, and a KL in the completion's reward."""
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import Any
+
+from grpo_ref.arrays import TOKENS, Array, Floats, array_namespace, is_set, masked_sum
+from grpo_ref.explain.calls import loss
+from grpo_ref.explain.dialect import Call, Dialect
+from grpo_ref.recipes import Recipe, Slot
+
+
+def zero_if_cut_off(rewards: Array, ended: Array, *, scale: float = 1.0) -> Array:
+    """What does not end within the budget gets 0, whatever the verifier says.
+
+        scale r where the completion ended, 0 elsewhere
+
+    Args:
+      rewards: (P, G).
+      ended: (P, G) True where the completion ended by itself.
+      scale: reward_scale.
+
+    Returns:
+      (P, G) rewards.
+
+    understand-r1-zero `ZeroMathActor.step`, then oat `PPOLearner.learning_step`.
+    """
+    return array_namespace(rewards, ended).where(is_set(ended), scale * rewards, 0.0)
+
+
+def penalized(
+    rewards: Array,
+    mask: Array,
+    old_log_probs: Array,
+    ref_log_probs: Array,
+    *,
+    scores: Slot,
+    kl_coef: float,
+) -> Array:
+    """The summed log-ratio to the reference is taken off a completion's reward, before the group is looked at.
+
+        A = scores(r - kl_coef Σₜ (log πold - log πref))
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      mask: (P, G, T) 1 on completion tokens.
+      old_log_probs, ref_log_probs: (P, G, T) of the learner when the batch was drawn, and of the reference.
+      scores: the part that compares a group, (P, G) -> (P, G).
+      kl_coef: kl_penalty_coef.
+
+    Returns:
+      (P, G) advantages.
+
+    oat `PPOLearner.learning_step`.
+    """
+    apart = masked_sum(old_log_probs - ref_log_probs, mask, axis=TOKENS)
+    return scores(rewards=rewards - kl_coef * apart)
+
+
+def admitted(record: SimpleNamespace, recipe: Recipe) -> Floats:
+    """(P, G, T) the mask without the completions that are left out."""
+    if not hasattr(record, "ended"):
+        mask: Floats = record.mask
+        return mask
+    fields = {"rewards": record.ended} | vars(record)
+    left: Floats = record.mask * recipe.admit(SimpleNamespace(**fields))[..., None]
+    return left
+
+
+def _loss_of_admitted(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
+    """The loss where some completions were cut off: it counts those that the recipe admits."""
+    mask = admitted(record, dialect.recipe(**config))
+    return loss(dialect, config, SimpleNamespace(**vars(record) | {"mask": mask}))
+
+
+def _shaped_advantages(
+    dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
+) -> dict[str, Any]:
+    """The advantages from what the verifier says, whose shaping is a part of its own."""
+    recipe = dialect.recipe(**config)
+    fields = vars(record) | {"rewards": recipe.reward(record)}
+    return {"value": recipe.advantage(SimpleNamespace(**fields))}
+
+
+CALLS: dict[str, Call] = {
+    "loss of what is admitted": _loss_of_admitted,
+    "advantages of shaped rewards": _shaped_advantages,
+}
+"""What only understand-r1-zero's recorded cases hold."""

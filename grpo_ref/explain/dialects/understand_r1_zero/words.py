@@ -1,0 +1,15 @@
+"""What understand-r1-zero's own kernels are called in a sentence."""
+
+from collections.abc import Mapping
+
+from grpo_ref.explain.bounds import clipped_as_given
+from grpo_ref.explain.dialects.understand_r1_zero.quirks import penalized, zero_if_cut_off
+from grpo_ref.explain.singletons import without_a_sibling
+from grpo_ref.explain.words import Kernel, Words
+
+WORDS: Mapping[Kernel, Words] = {
+    clipped_as_given: "PPO-clip {clip_low}/{clip_high}< with every ratio capped at {max_ratio}>",
+    penalized: "KL {kl_coef} (k1, summed over tokens) subtracted from the reward, then {scores}",
+    without_a_sibling: "advantages of NaN, as a single completion has no std",
+    zero_if_cut_off: "truncated completions get reward 0<, all others theirs times {scale}>",
+}

@@ -1,0 +1,36 @@
+"""What verl's own kernels are called in a sentence."""
+
+from collections.abc import Mapping
+
+from grpo_ref.explain.dialects.verl.quirks import (
+    afresh,
+    close_to_sampler,
+    geometric_mean_per_token,
+    geometric_mean_weight,
+    groups_with_a_std,
+    limited_k3,
+    mean_one,
+    overlong_in_tokens,
+    returned_with_penalty,
+    share_of_kept,
+)
+from grpo_ref.explain.in_reward import penalized
+from grpo_ref.explain.words import WORDS as COMMON
+from grpo_ref.explain.words import Kernel, Words
+
+WORDS: Mapping[Kernel, Words] = {
+    penalized: "KL {kl_coef} ({penalty}) subtracted from the reward, then {scores}",
+    returned_with_penalty: "token returns discounted by {gamma}, less a KL {kl_coef} ({penalty}) at each token,"
+    " whitened over the batch (REINFORCE++)",
+    geometric_mean_per_token: COMMON["geometric_mean_clipped"],
+    limited_k3: "k3",
+    overlong_in_tokens: "an overlong penalty over the last {buffer} of {budget} tokens and beyond, weight"
+    " {factor}",
+    groups_with_a_std: COMMON["mixed_groups"],
+    close_to_sampler: "only tokens close to the sampler ({bounds}), the rest masked out",
+    share_of_kept: "weight 0 for tokens not close to the sampler ({bounds}), the KL penalty left on them"
+    "{per_length:True=, lengths counting kept tokens only}",
+    mean_one: "{weights}, divided by their mean over the batch",
+    geometric_mean_weight: "for each completion the geometric mean of {weights}",
+    afresh: "{part}, measured anew with the current policy",
+}

@@ -1,0 +1,80 @@
+"""What a key that a trainer does not have may change: a fork's, told by its name, as nobody knows what it does."""
+
+import re
+from typing import Any
+
+from grpo_ref.explain.dialect import COMPLETIONS
+
+HINTS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    (r"n_traj(s|ectories)?\b|num_samples|samples_per_(prompt|question)|group_size|n_agent", (COMPLETIONS,)),
+    (r"num_generations|n(um)?_rollouts|rollouts_per|rollout[_.]n\b|grpo\.n\b|actor\.n\b", (COMPLETIONS,)),
+    (r"\bn_samples\b", (COMPLETIONS,)),
+    (r"\bkld?\b", ("kl_coef",)),
+    (r"entropy|\bent coef", ("bonus",)),
+    (r"mask_trunc|truncated_(samples|completions)|overlong_filter|filter_overlong", ("admit",)),
+    (r"overlong|length_penalty|length_reward|\blen_reward", ("reward",)),
+    (r"\b[tm]is\b|truncated_importance|icepop|imp_weight_cap", ("corrections",)),
+    (
+        r"off_policy|importance|\bseq_is\b|\bis_(weight|cap|clip)|imp_(weight|ratio)",
+        ("surrogate", "corrections"),
+    ),
+    (r"\bagg\b|average_loss|loss_scale|token_mean|length_norm|\blen_norm", ("aggregate",)),
+    (r"\bloss\b|objective", ("surrogate", "aggregate")),
+    (r"clip|gspo|gmpo|cispo|sapo|simko|topr|dppo|vespo|flowrl", ("surrogate",)),
+    (r"dr_?grpo", ("advantage", "aggregate")),
+    (r"\badv(antages?)?\b|estimator|baseline|whiten|grpo", ("advantage",)),
+    (r"filter_groups|dynamic_sampl|rejection_sampl|accuracy_(lower|upper)|accuracy_filter", ("keep",)),
+)
+"""What a name has in it -> what it may change; the first that fits counts. "_" ends a word where "\\b" stands."""
+SILENT = re.compile(
+    r"chunk|logging|dtype|\beval\b|\bval\b|\btest\b|wandb|swanlab|device|offload|\bgrad\b|\baux\b|critic"
+    r"|\bpath\b|\bdir\b|\bsize\b(?<!group size)|\bmicro\b"
+)
+"""Names of what has nothing to do with the objective, whatever else is in them."""
+SAMPLING = {"rollout", "generator", "generation", "env", "tools"}
+"""Groups of which only the number of completions touches the objective."""
+OFF = {"", "none", "null", "off", "no", "false", "vanilla", "default", "standard", "ppo"}
+SWITCHES = ("enable", "enabled", "use")
+OTHER_FAMILY = re.compile(r"(^|[_-])(gae|ppo|remax|dpo|kto|sft|critic|gkd|opd|distill\w*)([_-]|$)")
+"""Estimators that are not made from a group of rewards: of a critic, of preferences, or of a teacher."""
+OTHER_LOSS = re.compile(r"\b(tb_(type|loss|coef)|trajectory_balance|flowrl|gflownet|dpo|kto)\b")
+"""Names of a fork's keys that tell of a loss without a surrogate: trajectory balance, or preferences."""
+
+
+def touched(key: str, value: Any, keys: dict[str, Any]) -> tuple[str, ...]:
+    """The parts of the objective that a fork's key may change, by its name; none if it is off.
+
+    Args:
+      key: dotted, that the trainer does not have.
+      value: that it is given.
+      keys: all that are given; its group may be switched off in them.
+
+    >>> touched("actor.loss_mode", "kl_cov", {}), touched("actor.loss_mode", "vanilla", {})
+    (('surrogate', 'aggregate'), ())
+    """
+    *groups, _ = key.split(".")
+    path = re.sub("_", " ", key.lower())
+    if is_off(value) or SILENT.search(path) or _is_switched_off(key, keys):
+        return ()
+    parts = next((parts for hint, parts in HINTS if re.search(_spaced(hint), path)), ())
+    return parts if parts == (COMPLETIONS,) or not SAMPLING & set(groups) else ()
+
+
+def _spaced(hint: str) -> str:
+    """The pattern for a name whose words are parted by blanks."""
+    return hint.replace("_", " ")
+
+
+def is_off(value: Any) -> bool:
+    """Whether a value switches off what its key is for.
+
+    >>> is_off("vanilla"), is_off(0.0), is_off("kl_cov")
+    (True, True, False)
+    """
+    return value in (None, False, 0, [], {}) or (isinstance(value, str) and value.lower() in OFF)
+
+
+def _is_switched_off(key: str, keys: dict[str, Any]) -> bool:
+    """Whether a switch of its group is given, and off."""
+    group = key.rpartition(".")[0]
+    return any(keys.get(f"{group}.{switch}", True) is False for switch in SWITCHES)

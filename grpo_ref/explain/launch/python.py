@@ -1,0 +1,532 @@
+"""Python scripts and notebooks: the constants that are handed to a configuration class, read and never run."""
+
+import ast
+import json
+import operator
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from grpo_ref.explain.launch.values import MOST_NODES, Unknown, flat
+
+CONFIG = "GRPOConfig"
+CONFIGS = (CONFIG, "GrpoConfig", "DAPOConfig")
+"""How the names of configuration classes end; the latter two are Tunix's."""
+BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.FloorDiv: operator.floordiv,
+    ast.Pow: operator.pow,
+    ast.Mod: operator.mod,
+}
+CASTS: Mapping[str, Callable[[Any], Any]] = {"int": int, "float": float, "str": str, "bool": bool}
+SETS = re.compile(
+    r"(?:%(?:set_)?env\s+(?P<n>\w+)[=\s]|os\.environ\[['\"](?P<m>\w+)['\"]\]\s*=)\s*['\"]?([^'\"]*?)['\"]?\s*$"
+)
+WRITES = re.compile(r"%%(?:writefile|file)\s+(?:-a\s+)?(\S+)")
+BRACED = re.compile(r"(?<!\$)\{(\w+)\}")
+"""A variable of Python in a line for the shell."""
+STARTS = re.compile(r"slime\.utils\.external_utils\.command_utils\.execute_train\w*")
+"""Functions of slime that start it with the flags that they are given as one text."""
+FIELD = re.compile(r"\{([^{}]*)\}")
+NOT_A_NAME = re.compile(r"\W+|^(?=\d)")
+END_OF_CELL = "END_OF_CELL"
+LARGEST, LONGEST = 1e15, 10_000
+"""Numbers and texts that arithmetic may reach; beyond, a value counts as unknown."""
+
+
+class Config(NamedTuple):
+    """Keys that a script gives to a configuration.
+
+    Attributes:
+      made_by: the class with the module that it was imported from, "trl.GRPOConfig"; "" for a dictionary.
+      keys: what it is given.
+      line: where.
+    """
+
+    made_by: str
+    keys: dict[str, Any]
+    line: int
+
+
+class PythonScript(NamedTuple):
+    """What there is to know of a script.
+
+    Attributes:
+      configs: in the order in which they stand there, dictionaries behind classes.
+      imports: the names of all modules that it imports.
+      shell: the lines that it hands to a shell.
+      notes: what a reader has to know of the reading, in whole sentences.
+    """
+
+    configs: list[Config]
+    imports: set[str]
+    shell: str
+    notes: list[str]
+
+
+def read_python(source: str) -> PythonScript:
+    """The configurations in a script; it may have been a notebook, with lines that only IPython understands.
+
+    Raises:
+      ValueError: if it is no Python.
+    """
+    shell: list[str] = []
+    try:
+        if not _is_python(source):
+            source, shell = in_python(source)
+        script = _Reader(ast.parse(source)).script()
+        return script._replace(shell="\n".join([*shell, script.shell]).strip())
+    except (SyntaxError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None)
+        raise ValueError(f"it is no Python{f': line {line}' if line else ''}: {error}") from error
+
+
+def read_notebook(text: str) -> PythonScript:
+    """The configurations in the code cells of a Jupyter notebook, and what they hand to a shell.
+
+    Raises:
+      ValueError: if it is no notebook.
+    """
+    code, shell, unread = [], list[str](), 0
+    for cell in _cells(text):
+        magic, _, rest = cell.partition("\n")
+        if magic.startswith(("%%bash", "%%sh", "%%script bash", "%%!")):
+            shell += rest.splitlines()
+            continue
+        if found := WRITES.match(magic):
+            shell += [f"cat > {found[1]} <<'{END_OF_CELL}'", *rest.splitlines(), END_OF_CELL]
+        python, lines = in_python(cell)
+        shell += lines
+        if _is_python(python):
+            code.append(python)
+        else:
+            unread += not found
+    script = read_python("\n".join(code))
+    notes = [f"{unread} cells of it are no Python, and not read."] if unread else []
+    return script._replace(shell="\n".join(shell), notes=[*script.notes, *notes])
+
+
+def in_python(cell: str) -> tuple[str, list[str]]:
+    r"""A cell with `pass` in the place of what only IPython understands, and the lines that it hands to a shell.
+
+    >>> in_python("n = 8\n%env A=1\n!trl grpo \\\n  --n {n}")
+    ('n = 8\npass\npass\npass', ['export A="1"', 'trl grpo \\\n  --n ${n}'])
+    """
+    code, shell = [], list[str]()
+    goes_on, indent = False, ""
+    for line in cell.splitlines():
+        inner = line.lstrip()
+        if goes_on:
+            shell[-1] += "\n" + BRACED.sub(r"${\1}", line)
+        elif inner.startswith("!"):
+            shell.append(BRACED.sub(r"${\1}", inner[1:]))
+        elif found := SETS.match(inner):
+            shell.append(f'export {found["n"] or found["m"]}="{found[3]}"')
+        is_magic = goes_on or inner.startswith(("!", "%"))
+        indent = indent if goes_on else line[: len(line) - len(inner)]
+        code.append(f"{indent}pass" if is_magic else line)
+        goes_on = (goes_on or inner.startswith("!")) and line.endswith("\\")
+    return "\n".join(code), shell
+
+
+def _is_python(source: str) -> bool:
+    try:
+        ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _cells(text: str) -> Iterator[str]:
+    try:
+        for cell in json.loads(text)["cells"]:
+            if cell.get("cell_type") == "code":
+                source = cell["source"]
+                yield source if isinstance(source, str) else "".join(source)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError("it is no notebook: expected cells with a source") from error
+
+
+class _Reader:
+    """One walk over a script, keeping what its names mean."""
+
+    def __init__(self, tree: ast.Module):
+        self.tree = tree
+        self.notes: list[str] = []
+        self.origins: dict[str, str] = {}
+        self.imports: set[str] = set()
+        self.names: dict[str, Any] = {}
+        self.options: dict[str, Any] = {}
+        self.fields: dict[str, Any] = {}
+        self.configs: list[Config] = []
+        self.made: dict[str, Config] = {}
+        self.dictionaries: list[Config] = []
+        self.commands: list[str] = []
+        self.written: dict[str, ast.expr] = {}
+        self.defaults: dict[str, Any] = {}
+        self.called = set(_called_with_arguments(tree))
+        self.uncertain = {name for node in ast.walk(tree) if _is_branch(node) for name in _assigned(node)}
+
+    def script(self) -> PythonScript:
+        """Everything in the order of the lines: what a name means is what it was last given."""
+        for node in _in_order(self.tree):
+            self._see(node)
+        shell = "\n".join(self.commands)
+        return PythonScript([*self.configs, *self.dictionaries], self.imports, shell, self.notes)
+
+    def _see(self, node: ast.AST) -> None:
+        if isinstance(node, ast.Import):
+            self.imports |= {alias.name for alias in node.names}
+            self.origins |= {alias.asname or alias.name: alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            self.imports.add(node.module)
+            self.origins |= {
+                alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names
+            }
+        elif isinstance(node, ast.ClassDef):
+            self._see_class(node)
+        elif isinstance(node, ast.FunctionDef):
+            self._see_function(node)
+        elif isinstance(node, (ast.Assign, ast.AnnAssign)) and node.value is not None:
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                self._assign(target, node.value)
+        elif isinstance(node, ast.Return) and isinstance(node.value, ast.Dict):
+            self._keep(node.value)
+        elif isinstance(node, ast.Call):
+            self._see_call(node)
+
+    def _keep(self, node: ast.Dict) -> None:
+        """A dictionary as a configuration, if its keys are constants."""
+        value = self._value(node)
+        if isinstance(value, dict):
+            self.dictionaries.append(Config("", flat(value), node.lineno))
+
+    def _see_function(self, node: ast.FunctionDef) -> None:
+        """The defaults of a function that the script hands nothing to."""
+        if node.name in self.called:
+            return
+        named = [*node.args.posonlyargs, *node.args.args]
+        defaults = [*zip(named[::-1], node.args.defaults[::-1], strict=False)]
+        defaults += zip(node.args.kwonlyargs, node.args.kw_defaults, strict=True)  # type: ignore[arg-type]
+        for argument, default in defaults:
+            value = None if default is None else self._value(default)
+            known = value is not None and not isinstance(value, Unknown)
+            if known and self.defaults.setdefault(argument.arg, value) != value:
+                self.defaults[argument.arg] = Unknown(argument.arg, "several functions have another default")
+
+    def _see_class(self, node: ast.ClassDef) -> None:
+        """A class of its own that extends a configuration class: its defaults count as given."""
+        bases = [made for base in node.bases if (made := self._origin(base)).endswith(CONFIGS)]
+        fields = [item for item in node.body if isinstance(item, ast.AnnAssign) and item.value is not None]
+        defaults = {
+            item.target.id: self._default(item.value)
+            for item in fields
+            if isinstance(item.target, ast.Name) and item.value is not None
+        }
+        if bases:
+            self.origins[node.name] = bases[0]
+            self.names[f"class {node.name}"] = defaults
+        elif any(_dotted(each).endswith("dataclass") for each in _plain(node.decorator_list)):
+            self._keep_fields(node.name, defaults)
+
+    def _keep_fields(self, name: str, defaults: Mapping[str, Any]) -> None:
+        """The fields of a dataclass of its own, of which the script may hand some on to a configuration."""
+        for key, value in defaults.items():
+            if self.fields.setdefault(key, value) != value:
+                self.fields[key] = Unknown(f"{name}.{key}", "several classes have another default")
+
+    def _default(self, value: ast.expr) -> Any:
+        """The default of a field, `field(default=...)` or plain."""
+        if isinstance(value, ast.Call) and self._origin(value.func).endswith("field"):
+            given = [keyword.value for keyword in value.keywords if keyword.arg == "default"]
+            return self._value(given[0]) if given else Unknown("field(...)", "it is computed")
+        return self._value(value)
+
+    def _assign(self, target: ast.expr, value: ast.expr) -> None:
+        if isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+            config = self.made.get(target.value.id)
+            if config is not None:
+                config.keys[target.attr] = self._either(_dotted(target), config.keys.get(target.attr), value)
+            return
+        if not isinstance(target, ast.Name):
+            return
+        made = self._config(value)
+        if made is not None:
+            self.made[target.id] = made
+        if target.id not in self.names or target.id not in self.uncertain:
+            self.written[target.id] = value
+        else:
+            self.written.pop(target.id, None)
+        self.names[target.id] = self._either(target.id, self.names.get(target.id), value)
+        if isinstance(value, ast.Dict):
+            self._keep(value)
+
+    def _either(self, name: str, before: Any, node: ast.expr) -> Any:
+        """The value that a name is given; unknown if it is another than before and only perhaps given."""
+        value = self._value(node)
+        if name in self.uncertain and before is not None and before != value:
+            return Unknown(f"{before} or {value}", f"{name} is set in several branches")
+        return value
+
+    def _command(self, node: ast.Call) -> None:
+        """A command that the script starts, as one line."""
+        name = self._origin(node.func)
+        flags = [keyword.value for keyword in node.keywords if keyword.arg == "train_args"]
+        if flags and STARTS.fullmatch(name):
+            self.commands.append(f"python3 slime/train.py {self._spelled(flags[0])}")
+        if not (name == "os.system" or name.startswith("subprocess.")) or not node.args:
+            return
+        value = self._value(node.args[0])
+        if isinstance(value, list):
+            self.commands.append(" ".join(_word(item) for item in value))
+        elif isinstance(value, str):
+            self.commands.append(value)
+
+    def _spelled(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> str:
+        """A text piece by piece; a piece that is not known is a variable of the shell that nobody sets."""
+        value = self._value(node)
+        if isinstance(value, str):
+            return value
+        if isinstance(node, ast.Name) and node.id in self.written and node.id not in seen:
+            return self._spelled(self.written[node.id], seen | {node.id})
+        if isinstance(node, ast.JoinedStr):
+            return "".join(self._spelled(piece, seen) for piece in node.values)
+        if isinstance(node, ast.FormattedValue):
+            return self._spelled(node.value, seen)
+        return _word(value)
+
+    def _see_call(self, node: ast.Call) -> None:
+        self._config(node)
+        self._command(node)
+        if isinstance(node.func, ast.Attribute) and node.func.attr == "add_argument" and node.args:
+            names = [self._value(argument) for argument in node.args]
+            name = (
+                str(names[-1] if str(names[-1]).startswith("--") else names[0]).lstrip("-").replace("-", "_")
+            )
+            given = {keyword.arg: keyword.value for keyword in node.keywords}
+            self.options[name] = (
+                self._value(given["default"])
+                if "default" in given
+                else Unknown(f"--{name}", "it is an option of the script without a default")
+            )
+        if self._origin(node.func).endswith("Parser") and any(
+            isinstance(item, ast.Name) and self._origin(item).endswith(CONFIG) for item in ast.walk(node)
+        ):
+            self.notes.append(
+                f"It takes {CONFIG} from its command line, which is not in this file: explain the line that"
+                " launches it, or the file that this line names."
+            )
+
+    def _config(self, node: ast.expr) -> Config | None:
+        """The configuration that a call makes, entered once."""
+        if not isinstance(node, ast.Call):
+            return None
+        made_by = self._origin(node.func)
+        if not made_by.endswith(CONFIGS):
+            return None
+        for config in self.configs:
+            if config.line == node.lineno and config.made_by == made_by:
+                return config
+        keys = dict(self.names.get(f"class {getattr(node.func, 'id', '')}", {}))
+        keys |= self._keywords(node)
+        config = Config(made_by, keys, node.lineno)
+        self.configs.append(config)
+        return config
+
+    def _keywords(self, node: ast.Call) -> dict[str, Any]:
+        keys: dict[str, Any] = {}
+        for keyword in node.keywords:
+            value = self._value(keyword.value)
+            if keyword.arg is not None:
+                keys[keyword.arg] = value
+            elif isinstance(value, dict):
+                keys |= value
+            else:
+                self.notes.append(f"Line {node.lineno}: what ** hands over is not known here.")
+        return keys
+
+    def _origin(self, node: ast.expr) -> str:
+        """The full name of what an expression names, with the module that it was imported from."""
+        name = _dotted(node)
+        first, _, rest = name.partition(".")
+        origin = self.origins.get(name) or self.origins.get(first)
+        if origin is None:
+            return name
+        return origin if name in self.origins or not rest else f"{origin}.{rest}"
+
+    def _value(self, node: ast.expr) -> Any:
+        """The value of an expression of constants, or `Unknown`."""
+        try:
+            value = self._folded(node)
+        except (TypeError, ValueError, ArithmeticError, KeyError, IndexError):
+            return Unknown(_source(node), "it is computed when the program runs")
+        return Unknown(_source(node), "it is too large to be read") if _is_large(value) else value
+
+    def _folded(self, node: ast.expr) -> Any:
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, (ast.List, ast.Tuple)):
+            return [self._value(item) for item in node.elts]
+        if isinstance(node, ast.Dict):
+            return self._dictionary(node)
+        if isinstance(node, ast.Name):
+            return self._named(node)
+        if isinstance(node, ast.Attribute):
+            return self._attribute(node)
+        if isinstance(node, ast.UnaryOp):
+            return self._unary(node)
+        if isinstance(node, ast.BinOp):
+            return self._binary(node)
+        if isinstance(node, ast.IfExp):
+            test = self._known(node.test)
+            return self._value(node.body if test else node.orelse)
+        if isinstance(node, ast.JoinedStr):
+            return "".join(str(self._known(part)) for part in node.values)
+        if isinstance(node, ast.FormattedValue) and node.format_spec is None:
+            return self._known(node.value)
+        if isinstance(node, ast.Call):
+            return self._called(node)
+        raise ValueError("no constant")
+
+    def _named(self, node: ast.Name) -> Any:
+        """What a name was last given, or else the default of a function's parameter of that name."""
+        if node.id in self.names or node.id not in self.defaults:
+            return self.names.get(node.id, Unknown(node.id, "it is computed when the program runs"))
+        value = self.defaults[node.id]
+        if not isinstance(value, Unknown):
+            self.notes.append(f"Line {node.lineno}: {node.id} is taken to be {value!r}, the default.")
+        return value
+
+    def _known(self, node: ast.expr) -> Any:
+        value = self._value(node)
+        if isinstance(value, Unknown):
+            raise ValueError("no constant")
+        return value
+
+    def _dictionary(self, node: ast.Dict) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for key, item in zip(node.keys, node.values, strict=True):
+            value = self._value(item)
+            if key is not None:
+                found[str(self._known(key))] = value
+            elif isinstance(value, dict):
+                found |= value
+            else:
+                raise ValueError("no constant")
+        return found
+
+    def _attribute(self, node: ast.Attribute) -> Any:
+        """An option of the script by its default, or a key of a configuration that was made before."""
+        if isinstance(node.value, ast.Name) and node.value.id in self.made:
+            return self.made[node.value.id].keys[node.attr]
+        is_option = node.attr in self.options
+        value = self.options[node.attr] if is_option else self.fields[node.attr]
+        if not isinstance(value, Unknown):
+            name = f"--{node.attr}" if is_option else _dotted(node)
+            self.notes.append(f"Line {node.lineno}: {name} is taken to be {value!r}, its default.")
+        return value
+
+    def _unary(self, node: ast.UnaryOp) -> Any:
+        value = self._known(node.operand)
+        if isinstance(node.op, ast.Not):
+            return not value
+        return -value if isinstance(node.op, ast.USub) else +value
+
+    def _binary(self, node: ast.BinOp) -> Any:
+        left, right = self._known(node.left), self._known(node.right)
+        if isinstance(left, str) and not (isinstance(node.op, ast.Add) and isinstance(right, str)):
+            raise ValueError("no arithmetic")
+        if isinstance(node.op, ast.Pow) and not (abs(left) <= 1000 and abs(right) <= 10):
+            raise ValueError("too large")
+        if isinstance(left, list) or isinstance(right, (list, str)) is not isinstance(left, str):
+            raise ValueError("no arithmetic")
+        return BINARY[type(node.op)](left, right)
+
+    def _called(self, node: ast.Call) -> Any:
+        name = self._origin(node.func)
+        if name == "dict":
+            return self._keywords(node)
+        if name in CASTS and len(node.args) == 1:
+            return CASTS[name](self._known(node.args[0]))
+        if name in ("os.environ.get", "os.getenv") and len(node.args) == 2:
+            default = self._known(node.args[1])
+            self.notes.append(
+                f"Line {node.lineno}: {self._value(node.args[0])} is taken to be {default!r}, as in an"
+                " environment that does not set it."
+            )
+            return default
+        raise ValueError("no constant")
+
+
+def _word(item: Any) -> str:
+    """A word of a command line; what is not known is a variable of the shell that nobody sets."""
+    if not isinstance(item, Unknown):
+        return shlex.quote(str(item))
+    inner = item.text[2:-1] if item.text.startswith(("f'", 'f"')) else f"{{{item.text}}}"
+    return f'"{FIELD.sub(lambda found: "${" + NOT_A_NAME.sub("_", found[1]) + "}", inner)}"'
+
+
+def _in_order(tree: ast.AST) -> Iterator[ast.AST]:
+    """All nodes, those of earlier lines first, and what assigns before what it is made of."""
+    pending = [tree]
+    counted = 0
+    while pending:
+        node = pending.pop()
+        counted += 1
+        if counted > MOST_NODES * 10:
+            raise ValueError("it is too long to be read")
+        yield node
+        pending += reversed(list(ast.iter_child_nodes(node)))
+
+
+def _is_branch(node: ast.AST) -> bool:
+    """Whether what stands inside may not be run; the guard of a script's main part always is."""
+    if isinstance(node, ast.If):
+        return "__name__" not in {item.id for item in ast.walk(node.test) if isinstance(item, ast.Name)}
+    return isinstance(node, (ast.For, ast.While, ast.ExceptHandler))
+
+
+def _called_with_arguments(tree: ast.AST) -> Iterator[str]:
+    """The functions that are handed something, as train in train(8) and train.remote(n=8)."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and (node.args or node.keywords):
+            yield _dotted(node.func).partition(".")[0]
+
+
+def _assigned(node: ast.AST) -> Iterator[str]:
+    """The names and attributes that are assigned inside."""
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Assign):
+            yield from (_dotted(target) for target in inner.targets)
+
+
+def _plain(decorators: list[ast.expr]) -> Iterator[ast.expr]:
+    """Decorators without what they are given."""
+    for each in decorators:
+        yield each.func if isinstance(each, ast.Call) else each
+
+
+def _dotted(node: ast.expr) -> str:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        inner = _dotted(node.value)
+        return f"{inner}.{node.attr}" if inner else ""
+    return ""
+
+
+def _source(node: ast.expr) -> str:
+    """The expression as it is written, cut to what fits on a line."""
+    text = ast.unparse(node)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _is_large(value: Any) -> bool:
+    if isinstance(value, str):
+        return len(value) > LONGEST
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) > LARGEST

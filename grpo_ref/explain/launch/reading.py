@@ -1,0 +1,568 @@
+"""What a file or a pasted text launches: the trainer, its version, and the keys with their values."""
+
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+from grpo_ref.explain.dialects import DIALECTS
+from grpo_ref.explain.launch.arguments import DELETED, FLAG, OVERRIDE, Arguments, read_arguments
+from grpo_ref.explain.launch.detection import (
+    Start,
+    elsewhere,
+    inner,
+    of_group,
+    of_keys,
+    only_samples,
+    pinned,
+    program,
+    started,
+)
+from grpo_ref.explain.launch.logs import printed, traced
+from grpo_ref.explain.launch.python import Config, PythonScript, read_notebook, read_python
+from grpo_ref.explain.launch.relays import handed_on, relay_of
+from grpo_ref.explain.launch.text import Text
+from grpo_ref.explain.launch.trees import ENDINGS, Beside, in_group, nowhere, package_of, read_tree
+from grpo_ref.explain.launch.values import Unknown, flat
+
+if TYPE_CHECKING:
+    from grpo_ref.explain.launch.shell.script import Note, Script
+
+KINDS = {
+    **dict.fromkeys(ENDINGS, "tree"),
+    **dict.fromkeys((".sh", ".bash", ".slurm", ".sbatch", ".zsh"), "shell"),
+    ".md": "markdown",
+    ".py": "python",
+    ".ipynb": "notebook",
+}
+UNSLOTH = "unsloth"
+"""A package that, once imported, changes the defaults of TRL."""
+PROMPT = re.compile(r"(?m)^(\([\w.-]+\) )?([\w.@:~/-]+)?\$ (?=\S)")
+"""What a terminal shows before a command: "$ ", "(env) me@host:~/work$ "."""
+FENCE = re.compile(r"(?ms)^```\w*\n(.*?)^```")
+"""A block of code in Markdown."""
+RUNS = re.compile(r"(?m)^\s*-?\s*(run|command|args|cmd|script|entrypoint)\s*:")
+"""Keys of a file for a cluster under which commands stand."""
+CUT = "is not passed to"
+"""What a note says of words that the shell does not take for a part of the command."""
+TAKEN = re.compile(r"(\w+) is taken to be")
+"""In a note on a Python script: an option or a parameter that counts by its default."""
+LOGGED = 60
+"""So many keys has no file that somebody writes for a trainer with flat keys, and every one that a run logs."""
+LONGEST, LONGEST_NOTEBOOK = 1_000_000, 50_000_000
+"""Characters of a file; a notebook may hold pictures."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """One training that somebody launches.
+
+    Attributes:
+      trainer: name of its dialect; "" if it is not known.
+      why: how that was found, as a part of a sentence: "`trl grpo` in line 3".
+      keys: dotted, with their values; one that only the run knows is `Unknown`.
+      version: that the file asks for, or "".
+      notes: what a reader has to know of the reading, in whole sentences.
+      cautions: what the answer rests on that the file does not say, in whole sentences.
+      missing: files of keys that it names and that were not found, so that what they say is not known.
+      added: keys that Hydra was told to add, which a trainer that does not read them ignores.
+      program: that is started, if nobody knows it: what it is not given it may set itself.
+      is_sure: whether the trainer was not guessed from its keys.
+      is_whole: whether it is the command that starts the trainer, so that a key that is not there is not given.
+    """
+
+    trainer: str
+    why: str
+    keys: dict[str, Any]
+    version: str = ""
+    notes: list[str] = field(default_factory=list)
+    cautions: list[str] = field(default_factory=list)
+    missing: tuple[str, ...] = ()
+    added: frozenset[str] = frozenset()
+    program: str = ""
+    is_sure: bool = False
+    is_whole: bool = False
+
+
+def launches(text: str, name: str = "", beside: Beside = nowhere, trainer: str = "") -> list[Launch]:
+    """The trainings that a text launches, those with the most keys first.
+
+    Args:
+      text: a shell script, a launch line, YAML, JSON, TOML, a Python script, a notebook, or flags and overrides.
+      name: of the file; its ending says what it is. Without one the text itself does.
+      beside: finds other files that it names.
+      trainer: name of the dialect, if it is known; else it is found.
+
+    Raises:
+      ValueError: if the text cannot be read, or launches nothing that has a dialect.
+    """
+    longest = LONGEST_NOTEBOOK if name.endswith(".ipynb") else LONGEST
+    if len(text) > longest:
+        raise ValueError(f"it is longer than {longest:,} characters")
+    text = _without_prompts(text.replace("\r\n", "\n"))
+    kind = next((kind for ending, kind in KINDS.items() if name.lower().endswith(ending)), "") or _kind(text)
+    found = [_with_trainer(launch, trainer) for launch in READERS[kind](text, name, beside)]
+    known = [launch for launch in found if launch.trainer]
+    if not known:
+        notes = " ".join(
+            dict.fromkeys(note for launch in found for note in [*launch.cautions, *launch.notes])
+        )
+        reason = _nothing(kind, [launch for launch in found if launch.keys])
+        raise ValueError(f"{notes} So {reason}." if notes.startswith("Line ") else notes or reason)
+    asked = _installed(text) if kind == "notebook" else text
+    versioned = [
+        replace(
+            launch,
+            version=launch.version or _of_unsloth(launch) or pinned(asked, DIALECTS[launch.trainer].package),
+        )
+        for launch in map(_completed if kind == "tree" else _same, known)
+    ]
+    return sorted(versioned, key=lambda launch: -len(launch.keys))
+
+
+def _without_prompts(text: str) -> str:
+    r"""The text of a terminal without the prompts in front of its lines.
+
+    >>> _without_prompts("$ trl grpo \\\n>   --beta 0.1\nhello")
+    'trl grpo \\\n  --beta 0.1\nhello'
+    """
+    if not PROMPT.search(text):
+        return text
+    return re.sub(r"(?m)(?<=\\\n)> ", "", PROMPT.sub("", text))
+
+
+def launch_of(words: Sequence[str], beside: Beside = nowhere, trainer: str = "") -> Launch:
+    """What the words of a command line launch: with what starts a trainer in front, or flags and overrides alone.
+
+    Args:
+      words: one by one, as a shell hands them over.
+      beside: finds files that they name.
+      trainer: name of the dialect, if it is known; else it is found.
+
+    Raises:
+      ValueError: if a word is neither a flag nor an override, or no trainer is known.
+    """
+    texts = [Text.of(word) for word in words]
+    start = None if all(map(OVERRIDE.fullmatch, words)) else started(words)
+    if start is not None:
+        launch = _launched(texts[start.behind :], start.trainer, start.shown, {}, beside)
+        return _with_trainer(replace(launch, why=f"`{start.shown}`", is_sure=True, is_whole=True), trainer)
+    rest = read_arguments(texts).rest
+    if rest:
+        raise ValueError(f"{rest[0]} is neither a file nor KEY=VALUE")
+    launch = _with_trainer(_launched(texts, "", "", {}, beside), trainer)
+    if not launch.trainer:
+        raise ValueError(_nothing("keys", [launch]))
+    return launch
+
+
+def _nothing(kind: str, found: list[Launch]) -> str:
+    if found:
+        keys = ", ".join([*found[0].keys][:5])
+        return f"no trainer is known by these keys ({keys}, ...); name it with --trainer"
+    told = {
+        "shell": "no command in it starts a trainer that is known here",
+        "python": "no configuration was found in it: expected GRPOConfig(...) or a dictionary of keys",
+    }
+    return told.get(kind, "it holds no keys")
+
+
+def _with_trainer(launch: Launch, trainer: str) -> Launch:
+    """The launch with the trainer that was named; or the one that its keys are of; or none, if it is nothing."""
+    if trainer and (launch.trainer or launch.keys):
+        why = launch.why if launch.trainer == trainer else ""
+        return replace(launch, trainer=trainer, why=why, is_sure=True)
+    if launch.trainer or not launch.keys:
+        return launch
+    relay = relay_of(launch.keys)
+    if relay is not None:
+        keys, why = handed_on(relay, launch.keys), f"{relay.title} hands its keys on"
+        return replace(launch, trainer=relay.trainer, keys=keys, why=why, version=relay.version, is_sure=True)
+    return _guessed(launch)
+
+
+def _of_unsloth(launch: Launch) -> str:
+    """The version of a file for Unsloth, which is named in the place of a value: use_gradient_checkpointing."""
+    return UNSLOTH if launch.trainer == "trl" and UNSLOTH in launch.keys.values() else ""
+
+
+def _same(launch: Launch) -> Launch:
+    return launch
+
+
+def _completed(launch: Launch) -> Launch:
+    """The keys of a run that was logged, without those that its trainer had added to those it was given."""
+    dialect = DIALECTS[launch.trainer]
+    named = {dialect.key(key): key for key, value in launch.keys.items() if value is not None}
+    added = [named[key] for key, source in dialect.derived.items() if key in named and source in named]
+    if not added or len(launch.keys) < LOGGED:
+        return launch
+    note = (
+        f"It is what a run logged, as it holds {', '.join(added)}, which {dialect.name} works out itself from keys that"
+        " are there too."
+    )
+    keys = {key: value for key, value in launch.keys.items() if key not in added}
+    return replace(launch, keys=keys, notes=[note, *launch.notes])
+
+
+def _guessed(launch: Launch) -> Launch:
+    """The launch with the trainer that its keys tell, or those of one of its groups.
+
+    Raises:
+      ValueError: if they say how to sample, and nothing of training.
+    """
+    name, known = of_keys(launch.keys)
+    if name and only_samples(name, launch.keys):
+        raise ValueError(
+            "its keys say how to sample and what that is worth, and none how to train: it is no file of a training;"
+            " if it is one, name its trainer with --trainer"
+        )
+    if name:
+        return replace(launch, trainer=name, why=f"{known} keys that change its objective")
+    name, group = of_group(launch.keys)
+    if not name:
+        return launch
+    caution = (
+        f"Its group {group} has the names of this trainer's keys. A program of its own hands them on, and what that"
+        " program sets itself is not known here."
+    )
+    why = f"its keys stand in the group {group}"
+    cautions = [caution, *launch.cautions]
+    return replace(launch, trainer=name, why=why, keys=inner(launch.keys, group), cautions=cautions)
+
+
+def _kind(text: str) -> str:
+    """What a text without a name is."""
+    stripped = text.lstrip()
+    if stripped.startswith("#!"):
+        return "shell"
+    if stripped.startswith("{") and '"cells"' in text:
+        return "notebook"
+    if _is_line_of_keys(text):
+        return "keys"
+    if any(word in text for word in ("GRPOConfig(", "import ")) and _reads(read_python, text):
+        return "python"
+    if _starts_something("\n".join(traced(text))):
+        return "log"
+    if FENCE.search(text):
+        return "markdown"
+    if _reads(read_tree, text) and (RUNS.search(text) or not _starts_something(text)):
+        return "tree"
+    return "log" if not _starts_something(text) and next(printed(text), None) else "shell"
+
+
+def _reads(reader: Callable[[str], Any], text: str) -> bool:
+    try:
+        reader(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _starts_something(text: str) -> bool:
+    """Whether a line of a text is a command that starts a trainer."""
+    return any(started(line.split()) for line in text.splitlines())
+
+
+def _words(text: str) -> list[str]:
+    """The words of a command line; none of a text that cannot be one."""
+    try:
+        return shlex.split(text.replace("\\\n", " "), comments=True)
+    except ValueError:
+        return []
+
+
+def _is_line_of_keys(text: str) -> bool:
+    """Whether a text is nothing but flags and overrides."""
+    words = _words(text)
+    is_key = [bool(FLAG.fullmatch(word) or OVERRIDE.fullmatch(word)) for word in words]
+    return bool(words) and is_key[0] and (all(is_key) or words[0].startswith("--"))
+
+
+def _of_keys(text: str, name: str, beside: Beside) -> Iterator[Launch]:
+    yield _launched([Text.of(word) for word in _words(text)], "", "", {}, beside)
+
+
+def _of_tree(text: str, name: str, beside: Beside) -> Iterator[Launch]:
+    """The keys of a file; or the shell script that stands in it, as in files for a cluster."""
+    own = {file for dialect in DIALECTS.values() for file in dialect.files}
+    tree = read_tree(text, name, beside, own=own)
+    plain = [value for value in tree.keys.values() if isinstance(value, str)]
+    inside = [] if of_keys(tree.keys)[0] else _scripts(tree.keys)
+    scripts = [script for script in dict.fromkeys([*plain, *inside]) if _starts_something(script)]
+    if scripts:
+        given = [line for key, value in tree.keys.items() if (line := _exported(key, value))]
+        yield from _of_shell("\n".join([*given, *scripts]), "", beside)
+    else:
+        yield Launch("", "", tree.keys, cautions=tree.notes, missing=tuple(tree.missing))
+
+
+def _scripts(data: Any) -> Iterator[str]:
+    """What may be run of a file for a cluster or an editor: texts, and lists of words, wherever they stand."""
+    if isinstance(data, str):
+        yield data
+    elif isinstance(data, list) and all(isinstance(item, (str, int, float)) for item in data):
+        yield shlex.join(map(str, data))
+    elif isinstance(data, list):
+        for item in data:
+            yield from _scripts(item)
+    elif isinstance(data, dict):
+        words = [*_program(data), *_row(data.get("args"))]
+        rest = {key: value for key, value in data.items() if key not in ("command", "args")}
+        yield from _scripts([shlex.join(map(str, words)), [*rest.values()]])
+
+
+def _program(data: dict[str, Any]) -> list[Any]:
+    """What a container or an editor starts, which its arguments follow."""
+    if "module" in data:
+        return ["python", "-m", data["module"]]
+    return ["python", data["program"]] if "program" in data else _row(data.get("command"))
+
+
+def _row(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else str(value).split()
+
+
+def _exported(key: str, value: Any) -> str:
+    """A variable of the environment that a file for a cluster sets, as a line of a script."""
+    group, _, name = key.rpartition(".")
+    is_one = group in ("env", "envs", "environment", "env_vars") and name.isidentifier() and value is not None
+    return f"export {name}={shlex.quote(str(value))}" if is_one else ""
+
+
+def _of_markdown(text: str, name: str, beside: Beside) -> Iterator[Launch]:
+    """The launches in the blocks of code, one after the other."""
+    for block in FENCE.findall(text):
+        try:
+            yield from READERS[_kind(block)](block, "", beside)
+        except ValueError:
+            continue
+
+
+def _of_log(text: str, name: str, beside: Beside) -> Iterator[Launch]:
+    """The commands that a log shows; else the configurations in it."""
+    commands = [line for line in traced(text) if _starts_something(line)]
+    if commands:
+        yield from _of_shell("\n".join(commands), "", beside)
+    else:
+        yield from (Launch("", "", flat(found)) for found in printed(text))
+
+
+def _of_shell(text: str, name: str, beside: Beside) -> Iterator[Launch]:
+    """What each command starts; programs that nobody knows count only where no known one is started."""
+    try:
+        from grpo_ref.explain.launch.shell import read_shell
+    except ImportError as error:
+        raise ValueError("it is a shell script, which cannot be read here: paste the keys alone") from error
+    script = read_shell(text, beside)
+    notes = [f"Line {note.line}: {note.text}" for note in script.notes]
+    strangers = []
+    is_found = False
+    for command in script.commands:
+        spelled, start = _started(command.words)
+        words = [str(word) for word in spelled]
+        launch = None
+        if start is not None:
+            launch = _launched(spelled[start.behind :], start.trainer, start.shown, script.files, beside)
+        if start is not None and launch is not None and not _is_namesake(start, launch):
+            is_found = True
+            cut = [note for note in notes if CUT in note]
+            cautions = [*launch.cautions, *cut]
+            notes = [note for note in notes if note not in cut]
+            why = f"`{start.shown}` in line {command.line}"
+            launch = replace(launch, why=why, notes=[*launch.notes, *notes], cautions=cautions)
+            yield replace(launch, is_sure=True, is_whole=True)
+        elif other := elsewhere(words):
+            strangers.append(Launch("", "", {}, notes=[f"{other} is started, and has no dialect here."]))
+        elif (start := program(words)) is not None:
+            launch = _launched(command.words[start.behind :], "", "", script.files, beside)
+            strangers.append(replace(launch, program=start.shown))
+    if not is_found:
+        strangers += _of_inner(script, beside)
+        absent = _not_found(script.notes)
+        yield from (replace(each, cautions=[*each.cautions, *absent]) for each in strangers)
+        yield Launch("", "", {}, cautions=absent)
+
+
+def _is_namesake(start: Start, launch: Launch) -> bool:
+    """Whether a script only has the name of a trainer's: it is given keys of its own, and none that matters there."""
+    dialect = DIALECTS[start.trainer]
+    names = {dialect.key(key) for key in launch.keys}
+    return start.shown.endswith(".py") and None in names and not names & {*dialect.defaults, *dialect.beyond}
+
+
+def _of_inner(script: "Script", beside: Beside) -> Iterator[Launch]:
+    """What stands in the words of a command as a whole line, as `ssh node "..."`, and in programs of its own."""
+    for command in script.commands:
+        lines = [str(word) for word in command.words if " " in str(word)]
+        for line in lines:
+            line = line.partition("=")[2] if line.startswith("--") else line
+            if _starts_something(line):
+                yield from _of_shell(line, "", beside)
+        own = [script.files[str(word)] for word in command.words if str(word) in script.files]
+        for source in own:
+            if _reads(read_python, source):
+                yield from _of_script(read_python(source), beside)
+        for path in (word for word in map(str, command.words) if word.endswith(".py")):
+            yield from _of_program(path, command.words, beside)
+    for source in script.python:
+        yield from _of_script(read_python(source), beside)
+
+
+def _of_program(path: str, words: Sequence[Text], beside: Beside) -> Iterator[Launch]:
+    """What a Python file beside makes, unless a flag of the command may change what it takes for a default."""
+    source = beside(path)
+    if source is None or not _reads(read_python, source):
+        return
+    script = read_python(source)
+    taken = {name for note in script.notes for name in TAKEN.findall(note)}
+    flags = {str(word).lstrip("-").partition("=")[0].replace("-", "_") for word in words}
+    for launch in [] if taken & flags else _of_script(script, beside):
+        told = f"{path}, which it starts, is read; what the command hands to it changes no key that is told."
+        yield replace(launch, notes=[told, *launch.notes])
+
+
+def _started(words: Sequence[Text]) -> tuple[Sequence[Text], Start | None]:
+    """What a command starts, with its words; a hole that may be several programs counts if all are one trainer's."""
+    start = started([str(word) for word in words])
+    holes = [(i, word.holes[0]) for i, word in enumerate(words) if len(word.parts) == len(word.holes) == 1]
+    for place, hole in [] if start else holes:
+        ways = [
+            [*words[:place], *map(Text.of, way.split()), *words[place + 1 :]] for way in hole.alternatives
+        ]
+        found = [started([str(word) for word in way]) for way in ways]
+        first = found[0] if found else None
+        if first and all(each and each.trainer == first.trainer for each in found):
+            return ways[0], first
+    return words, start
+
+
+def _not_found(notes: "Sequence[Note]") -> list[str]:
+    """What is said of scripts that a script runs and that are not there."""
+    return [note.text for note in notes if note.text.startswith("It runs") and "not found" in note.text]
+
+
+def _launched(
+    words: Sequence[Text], trainer: str, shown: str, files: dict[str, str], beside: Beside
+) -> Launch:
+    """What the words behind a program say, over what the files say that they name."""
+    arguments = read_arguments(words)
+    cautions: list[str] = []
+    missing: list[str] = []
+    named = [*(word for word in arguments.rest if word.endswith(ENDINGS)), *arguments.files]
+    groups = {group: text for group in arguments.keys if (text := _group(arguments, group, beside))}
+    chosen = {group: str(arguments.keys[group]) for group in groups}
+    own = DIALECTS[trainer].files if trainer else {}
+    keys: dict[str, Any] = dict(DIALECTS[trainer].by_start.get(shown, {})) if trainer else {}
+    for path in named:
+        text = files.get(path) or beside(path)
+        name = path.rsplit("/", 1)[-1].removesuffix(".yaml")
+        if text is not None:
+            tree = read_tree(text, path, beside, chosen=chosen, own=frozenset(own))
+            keys |= tree.keys
+            cautions += tree.notes
+            missing += tree.missing
+            groups = {group: text for group, text in groups.items() if group not in tree.used}
+        elif name in own:
+            keys |= own[name]
+        else:
+            missing.append(path)
+            cautions.append(
+                f"It reads {path}, which was not found: what that file says is not in this answer."
+            )
+    for group, text in groups.items():
+        keys |= flat(in_group(read_tree(text).keys, package_of(text, group)))
+    keys = _without_deleted(keys, arguments.keys)
+    keys |= {key: value for key, value in arguments.keys.items() if key not in chosen}
+    for flag, path in arguments.last.items():
+        text = files.get(path) or beside(path)
+        keys |= {flag: path} if text is None else read_tree(text, path, beside).keys
+    return Launch(
+        trainer,
+        shown,
+        keys,
+        notes=arguments.notes,
+        cautions=cautions,
+        missing=tuple(missing),
+        added=arguments.added,
+    )
+
+
+def _group(arguments: Arguments, name: str, beside: Beside) -> str | None:
+    """The file that is chosen for a group of Hydra, as `algorithm=grpo` does; None if that is a value."""
+    value = arguments.keys[name]
+    if "." in name or not isinstance(value, str):
+        return None
+    found = (beside(f"{folder}/{name}/{value}.yaml") for folder in arguments.folders)
+    return next((text for text in found if text is not None), None)
+
+
+def _without_deleted(keys: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
+    """The keys of files; of a group that a word such as `~loss` takes out, no key is known."""
+    deleted = [name for name, value in said.items() if isinstance(value, Unknown) and value.why == DELETED]
+    return {
+        key: next((said[name] for name in deleted if key.startswith(f"{name}.")), value)
+        for key, value in keys.items()
+    }
+
+
+def _of_python(text: str, name: str, beside: Beside) -> Iterator[Launch]:
+    yield from _of_script(read_python(text), beside)
+
+
+def _of_notebook(text: str, name: str, beside: Beside) -> Iterator[Launch]:
+    yield from _of_script(read_notebook(text), beside)
+
+
+def _of_script(script: PythonScript, beside: Beside) -> Iterator[Launch]:
+    """The configurations that a script makes; else its dictionaries, or what its shell starts."""
+    made = [config for config in script.configs if "." in config.made_by]
+    own = [config for config in script.configs if config.made_by and "." not in config.made_by]
+    if own and not made:
+        note = f"{own[0].made_by} in line {own[0].line} is a class of its own, not of a trainer."
+        yield Launch("", "", {}, notes=[note])
+        return
+    for config in made or script.configs:
+        yield _configured(config, script)
+    if not made and script.shell:
+        yield from _of_shell(script.shell, "", beside)
+    if not script.configs:
+        yield Launch("", "", {}, notes=script.notes)
+
+
+def _installed(notebook: str) -> str:
+    """What a notebook hands to a shell; its outputs name other versions."""
+    return read_notebook(notebook).shell
+
+
+def _configured(config: Config, script: PythonScript) -> Launch:
+    module = config.made_by.split(".")[0]
+    trainer = next((d.name for d in DIALECTS.values() if module and (d.module or d.package) == module), "")
+    version = (
+        UNSLOTH if trainer == "trl" and any(name.split(".")[0] == UNSLOTH for name in script.imports) else ""
+    )
+    why = (
+        f"`{config.made_by}` in line {config.line}"
+        if config.made_by
+        else f"the dictionary in line {config.line}"
+    )
+    keys = {**_set_by(trainer, config.made_by), **config.keys}
+    return Launch(trainer, why, keys, version, script.notes, is_sure=bool(trainer))
+
+
+def _set_by(trainer: str, made_by: str) -> Mapping[str, Any]:
+    """What a trainer's configuration class sets by being chosen."""
+    made = DIALECTS[trainer].made if trainer else {}
+    return next((keys for pattern, keys in made.items() if re.fullmatch(pattern, made_by)), {})
+
+
+READERS = {
+    "keys": _of_keys,
+    "tree": _of_tree,
+    "shell": _of_shell,
+    "log": _of_log,
+    "markdown": _of_markdown,
+    "python": _of_python,
+    "notebook": _of_notebook,
+}

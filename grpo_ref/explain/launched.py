@@ -1,0 +1,118 @@
+"""What is named on the command line as a configuration: files, pasted lines, flags and overrides."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from grpo_ref.explain.dialects import DIALECTS
+from grpo_ref.explain.launch import Beside, Launch, launch_of, launches
+from grpo_ref.explain.launch.arguments import FLAG, OVERRIDE
+
+CONFIGS = (".yaml", ".yml", ".json", ".toml")
+BESIDE = (*CONFIGS, ".py", ".sh", ".bash", ".slurm", ".sbatch", ".env")
+"""Endings of the files that are read because another one names them; scripts of this machine are not."""
+LONGEST_NAME = 250
+UPWARDS = 5
+"""In how many folders above a file what it names is looked for: a script is launched from the root."""
+
+
+def launched(arguments: Sequence[str], trainer: str = "") -> list[tuple[str, Launch]]:
+    """Each configuration that was named, with a name for it.
+
+    Args:
+      arguments: the name of a dialect may be first; then files, "-" for standard input, whole launch lines in
+        quotes, and flags and overrides, which change what the file before them says.
+      trainer: name of the dialect, if it is not to be found.
+
+    Raises:
+      ValueError: if something is none of these, or cannot be read.
+    """
+    words = list(arguments)
+    if words and words[0] in DIALECTS:
+        trainer = words.pop(0)
+    sources, found = _sources(words), []
+    for name, text, changes in sources:
+        found.append((name, _one(name, text, changes, trainer)))
+    if not found:
+        if not trainer:
+            raise ValueError("expected a file, a launch line, or the name of a trainer with its keys")
+        found.append((trainer, Launch(trainer, "", {}, is_sure=True)))
+    return found
+
+
+def _sources(words: list[str]) -> list[tuple[str, str, list[str]]]:
+    """Name, text and the words behind it of each source; words before any source are one of their own."""
+    sources: list[tuple[str, str, list[str]]] = []
+    for place, word in enumerate(words):
+        is_value = place > 0 and FLAG.fullmatch(words[place - 1]) is not None
+        source = None if is_value or _is_key(word) else _source(word)
+        if source is not None:
+            sources.append((*source, []))
+        elif sources:
+            sources[-1][2].append(word)
+        else:
+            sources.append(("", "", [word]))
+    return sources
+
+
+def _is_key(word: str) -> bool:
+    """Whether a word is a flag or an override, and not a whole line that begins with one."""
+    return bool(FLAG.fullmatch(word) or OVERRIDE.fullmatch(word)) and "=" in word.split()[0] + "=" * (
+        " " not in word
+    )
+
+
+def _source(word: str) -> tuple[str, str] | None:
+    """Name and text of what a word of the command line stands for; None if it is but a word."""
+    if word == "-":
+        return "standard input", sys.stdin.read()
+    if _is_file(word):
+        return word, Path(word).read_text(encoding="utf-8", errors="replace")
+    return ("", word) if len(word.split()) > 1 else None
+
+
+def _is_file(word: str) -> bool:
+    """Whether there is a file of this name; a launch line may be too long to be one."""
+    return len(word) < LONGEST_NAME and "\n" not in word and Path(word).is_file()
+
+
+def _one(name: str, text: str, changes: list[str], trainer: str) -> Launch:
+    """The training of one source; of several the one with the most keys, and a word on the others."""
+    if not text:
+        return launch_of(changes, _beside(Path()), trainer)
+    folder = Path(name).parent if _is_file(name) else Path()
+    try:
+        launch = _first(launches(text, name, _beside(folder), trainer))
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}" if name else str(error)) from error
+    if not changes:
+        return launch
+    return replace(launch, keys={**launch.keys, **launch_of(changes, trainer=launch.trainer).keys})
+
+
+def _first(found: list[Launch]) -> Launch:
+    first, *others = found
+    if not others:
+        return first
+    told = ", ".join(f"{launch.why} ({len(launch.keys)} keys)" for launch in others)
+    return replace(
+        first, notes=[f"There are other trainings in it, which are not told here: {told}.", *first.notes]
+    )
+
+
+def _beside(folder: Path) -> Beside:
+    """Finds configuration files and scripts beside a file, or where it is launched from: a folder above."""
+
+    def find(path: str) -> str | None:
+        if not path.endswith(BESIDE):
+            return None
+        above = [folder, *folder.resolve().parents][: UPWARDS + 1]
+        is_elsewhere = Path(path).is_absolute()
+        own = [Path(path)] if path.endswith(CONFIGS) else []
+        places = own if is_elsewhere else [place / path for place in above]
+        places.append(folder / Path(path).name)
+        found = next((place for place in places if place.is_file()), None)
+        return None if found is None else found.read_text(encoding="utf-8", errors="replace")
+
+    return find

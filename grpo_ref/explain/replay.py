@@ -1,0 +1,286 @@
+"""Recorded cases of the trainers: rebuild each one from its configuration and inputs, and compare.
+
+README.md beside this file describes the format. A case says itself which trainer it is of, what it holds and
+with which configuration, so nothing here knows a single one; nothing of its numbers is used to rebuild it.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from grpo_ref.arrays import Floats
+from grpo_ref.explain.calls import CALLS
+from grpo_ref.explain.dialect import FLOAT32, Measured, Metric, Rounded, flat, one_of
+from grpo_ref.explain.dialects import DIALECTS
+
+RTOL = 1e-6
+"""The relative tolerance of a case that names none."""
+NEEDED = ("id", "trainer", "call", "config", "given")
+"""What every case has to say."""
+OLD = {"kind", "params"}
+"""What only cases of the old format had, whose meaning was in their id."""
+NUMBERS = ("loss", "grad_logp", "value")
+"""What is compared, beside the metrics."""
+UNGROUPED = ("weights", "num_items_in_batch")
+"""What a case may be given that is not of completions."""
+PER_TOKEN = 3
+"""The axes of values that are of tokens, (P, G, T)."""
+PRECISIONS = ("float64", "float32")
+"""In which a case may be computed."""
+
+
+class Verdict(NamedTuple):
+    """How one case came out.
+
+    Attributes:
+      id: of the case.
+      trainer: whose it is.
+      passed: whether all its numbers agree.
+      rtol: relative tolerance.
+      error: largest difference, relative to the largest recorded magnitude; NaN if nothing was compared.
+      problem: what went wrong, or "".
+    """
+
+    id: str
+    trainer: str
+    passed: bool
+    rtol: float
+    error: float
+    problem: str = ""
+
+
+def shipped() -> list[Path]:
+    """The files of recorded cases that come with the package, in the folders of the trainers."""
+    return [
+        file
+        for name in DIALECTS
+        for file in sorted((Path(__file__).parent / "dialects" / name).glob("recorded*.json"))
+    ]
+
+
+def verdicts(path: Path) -> Iterator[Verdict]:
+    """Rebuild and compare every case of a file.
+
+    Args:
+      path: of the JSON file.
+
+    Yields:
+      Verdict of each case.
+
+    Raises:
+      ValueError: if the file is not of the format that README.md describes.
+    """
+    inputs, cases = read(path)
+    for case in cases:
+        yield verdict(case, inputs)
+
+
+def read(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The inputs and the cases of a file.
+
+    Args:
+      path: of the JSON file; its "inputs" may be the name of another file, relative to it.
+
+    Raises:
+      ValueError: if it is not of the format, and why.
+    """
+    recorded = _json(path)
+    if not isinstance(recorded, dict) or not {"inputs", "cases"} <= set(recorded):
+        raise ValueError(f"{path}: expected a JSON object with 'inputs' and 'cases'")
+    inputs, cases = recorded["inputs"], recorded["cases"]
+    if isinstance(inputs, str):
+        inputs = _json(path.parent / inputs)
+    if not isinstance(inputs, dict) or not isinstance(inputs.get("group_size"), int):
+        raise ValueError(f"{path}: expected 'inputs' to be an object with a whole number as 'group_size'")
+    if not isinstance(cases, list):
+        raise ValueError(f"{path}: expected 'cases' to be a list, got {type(cases).__name__}")
+    for place, case in enumerate(cases):
+        if problem := _problem(case):
+            raise ValueError(f"{path}: case {place}: {problem}")
+    return inputs, cases
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
+        raise ValueError(f"{path}: expected a JSON file: {error}") from error
+
+
+def _problem(case: Any) -> str:
+    """Why a case is not of the format, or ""."""
+    if not isinstance(case, dict):
+        return f"expected an object, got {type(case).__name__}"
+    missing = [name for name in NEEDED if name not in case]
+    if missing and set(case) & OLD:
+        return f"this is the old format; a case says by itself what it is, in {', '.join(NEEDED[1:])}"
+    return f"it has no {' and no '.join(missing)}" if missing else ""
+
+
+@np.errstate(all="ignore")
+def verdict(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> Verdict:
+    """Rebuild one case and compare it with what was recorded; extreme numbers are compared, not warned of."""
+    rtol = case.get("rtol", RTOL)
+    if "refused" in case:
+        return _refusal(case, inputs)
+    try:
+        worst = _worst(case, rebuild(case, inputs), _counted(case, inputs))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        told = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        return Verdict(case["id"], case["trainer"], False, rtol, float("nan"), told)
+    return Verdict(case["id"], case["trainer"], worst <= rtol, rtol, worst)
+
+
+def _refusal(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> Verdict:
+    """Whether what the trainer refuses is refused here too, and not for a key that is unknown here alone.
+
+    A key that the trainer does not know either is one that its error names.
+    """
+    dialect = one_of("trainer", case["trainer"], DIALECTS)
+    others = {key: None for key in flat(case["config"]) if not _is_named(key, case["refused"])}
+    if told := ", ".join(dialect.unknown(others)):
+        return Verdict(case["id"], case["trainer"], False, 0.0, float("nan"), f"no key {told}")
+    try:
+        rebuild(case, inputs)
+    except ValueError:
+        return Verdict(case["id"], case["trainer"], True, 0.0, 0.0)
+    except (KeyError, TypeError, AttributeError) as error:
+        told = f"{type(error).__name__}: {error}"
+    else:
+        told = f"accepted here; the trainer says: {case['refused']}"
+    return Verdict(case["id"], case["trainer"], False, 0.0, float("nan"), told)
+
+
+def _is_named(key: str, error: str) -> bool:
+    """Whether a trainer's error has the name of a key in quotes, as that of an unknown keyword has."""
+    return repr(key.split(".")[-1]) in error
+
+
+def rebuild(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """The numbers of a case.
+
+    Args:
+      case: with trainer, call, config and given, and its own inputs, dtype or seed if it has any.
+      inputs: the arrays of its file.
+
+    Returns:
+      "loss" and "grad_logp", or "value"; "logged": the metrics of the case that are known here, and "sizes":
+      of their terms, where float32 adds them up.
+
+    Raises:
+      ValueError: if the trainer or the call is not known, or an array is missing or has another shape.
+    """
+    dialect = one_of("trainer", case["trainer"], DIALECTS)
+    call = one_of("call", case["call"], {**CALLS, **dialect.calls})
+    record = record_of(case, {**inputs, **case.get("inputs", {})})
+    numbers: dict[str, Any] = call(dialect, case["config"], record)
+    if known := [name for name in case.get("metrics", {}) if name in dialect.metrics]:
+        settings, recipe = dialect.settings(case["config"]), dialect.recipe(**case["config"])
+        parts = [Measured(settings, recipe, *part) for part in numbers.get("parts", [(record, numbers)])]
+        logged = {name: _logged(name, dialect.metrics[name], parts) for name in known}
+        numbers = numbers | {"logged": {name: value for name, (value, _) in logged.items()}}
+        numbers["sizes"] = {name: size for name, (_, size) in logged.items()}
+    if "axes" in case:
+        numbers["value"] = _laid_out(numbers["value"], case["axes"], record)
+    return numbers
+
+
+def _logged(name: str, metric: Metric, parts: list[Measured]) -> Rounded:
+    """The mean over the parts of a call that log a metric; the others say None, and NaN is what none of them logs.
+
+    The terms of a metric that is no `Rounded` have size 0.
+
+    Raises:
+      ValueError: if the metric needs what the case is not given.
+    """
+    try:
+        told = [value for part in parts if (value := metric(part)) is not None]
+    except (AttributeError, KeyError) as error:
+        missing = getattr(error, "name", None) or error.args[0]
+        raise ValueError(f"metric {name!r}: it needs {missing!r}, which this case does not have") from error
+    rounded = [each if isinstance(each, Rounded) else Rounded(each, 0.0) for each in told]
+    values, sizes = zip(*rounded, strict=True) if rounded else ([float("nan")], [0.0])
+    return Rounded(np.mean(values, axis=0), np.mean(sizes, axis=0))
+
+
+def record_of(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> SimpleNamespace:
+    """What the call of a case reads: (P, G, ...) arrays under the names in `given`, and the seed."""
+    size, fields = inputs["group_size"], {}
+    precision = one_of("dtype", case.get("dtype", "float64"), {name: name for name in PRECISIONS})
+    for name, source in case["given"].items():
+        array = _numbers(one_of(f"given {name}", source, inputs)).astype(precision)
+        if name in UNGROUPED:
+            fields[name] = array
+            continue
+        if array.shape[0] % size:
+            raise ValueError(f"{source}: {array.shape[0]} completions are no groups of {size}")
+        fields[name] = array.reshape(-1, size, *array.shape[1:])
+    return SimpleNamespace(**fields, seed=case.get("seed"))
+
+
+def _laid_out(value: Floats, axes: list[str], record: SimpleNamespace) -> Floats:
+    """(P, G) or (P, G, T) values on the axes that the trainer has: "completion", "token", or both in any order.
+
+    Raises:
+      ValueError: if a value of each completion has to be laid on its tokens, and no mask says which they are.
+    """
+    by_token = value.ndim == PER_TOKEN
+    if "token" not in axes:
+        return (value[..., 0] if by_token else value).reshape(-1)
+    if not by_token and not hasattr(record, "mask"):
+        raise ValueError("axes: for values of each token, 'given' has to name a mask")
+    tokens = value if by_token else value[..., None] * record.mask
+    flat = tokens.reshape(-1, tokens.shape[-1])
+    return flat if axes[0] == "completion" else flat.T
+
+
+def _counted(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> Floats | None:
+    """The mask on the axes of the value; what trainers leave on padding is not compared."""
+    if "mask" not in case["given"] or "token" not in case.get("axes", ()):
+        return None
+    record = record_of(case, {**inputs, **case.get("inputs", {})})
+    return _laid_out(record.mask, case["axes"], record)
+
+
+def _worst(case: Mapping[str, Any], ours: Mapping[str, Any], mask: Floats | None) -> float:
+    """The largest error of the recorded numbers and of the metrics that have a counterpart."""
+    errors = []
+    for name in NUMBERS:
+        if (name in ours) != (name in case):
+            raise ValueError(f"this call gives {', '.join(sorted({*ours} & {*NUMBERS}))}; look at {name!r}")
+        if name in ours:
+            errors.append(_error(name, ours[name], case[name], mask if name == "value" else None))
+    for name, value in ours.get("logged", {}).items():
+        floor = FLOAT32 * ours["sizes"][name]
+        errors.append(_error(name, value, case["metrics"][name], floor=floor))
+    return max(errors)
+
+
+def _error(name: str, value: Any, recorded: Any, mask: Floats | None = None, *, floor: float = 0.0) -> float:
+    """Largest difference beyond the floor, relative to the largest magnitude; what is not finite must meet its like."""
+    theirs = _numbers(recorded)
+    if np.size(value) != theirs.size:
+        raise ValueError(f"{name}: {np.size(value)} numbers, not {theirs.size}")
+    ours = np.reshape(value, theirs.shape)
+    if mask is not None:
+        ours, theirs = ours[mask != 0.0], theirs[mask != 0.0]
+    finite = np.isfinite(theirs)
+    if (
+        not np.array_equal(ours[~finite], theirs[~finite], equal_nan=True)
+        or not np.isfinite(ours[finite]).all()
+    ):
+        return float("inf")
+    scale = np.max(np.abs(theirs[finite]), initial=1e-9)
+    apart = np.max(np.abs(ours[finite] - theirs[finite]), initial=0.0)
+    return float(max(apart - floor, 0.0) / scale)
+
+
+def _numbers(value: Any) -> Floats:
+    """Lists of numbers, of which the non-finite ones are text and the missing ones None."""
+    if isinstance(value, list):
+        return np.array([_numbers(item) for item in value], dtype=np.float64)
+    return np.array("nan" if value is None else value, dtype=np.float64)

@@ -1,0 +1,325 @@
+"""Which keys of a real file an explanation rests on: what matters, what does not, and what nobody knows."""
+
+import difflib
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from grpo_ref.explain.dialect import (
+    BONUS,
+    COMPLETIONS,
+    Dialect,
+    NoneOfThese,
+    NotExpressed,
+    compares_in_groups,
+    learns_alone,
+)
+from grpo_ref.explain.forks import OTHER_FAMILY, OTHER_LOSS, is_off, touched
+from grpo_ref.explain.launch.values import Unknown
+from grpo_ref.recipes import Recipe
+
+SLIP = 2
+"""A key that nobody knows is taken for a slip of the pen if so many letters are others, or one in six."""
+NOT_FOUND = "not found"
+TRIED = (0.5, 2.0, 3, True, False)
+"""Values that an unknown one is tried with, to see which parts of the objective depend on it."""
+
+
+class Unsure(NamedTuple):
+    """A key that matters, or may, and of which it is not known what it does.
+
+    Attributes:
+      key: as it was given.
+      value: what stands there, and why that is not known: only the run knows it, or only a fork.
+      parts: of the recipe that depend on it; or "bonus", or the number of completions.
+    """
+
+    key: str
+    value: Unknown
+    parts: tuple[str, ...]
+
+    @property
+    def reason(self) -> str:
+        """The key with what stands there; or the file that was not found."""
+        return (
+            f"{self.key} {NOT_FOUND}" if self.value.text == NOT_FOUND else f"{self.key} = {self.value.text}"
+        )
+
+
+class Understood(NamedTuple):
+    """The keys of a file, sorted.
+
+    Attributes:
+      config: those that the trainer reads for its objective, with a known value.
+      unsure: those whose value is not known, or not what it does.
+      without_effect: known keys that do not touch the objective.
+      strangers: keys that this trainer does not have -> the nearest one that it has, or "".
+    """
+
+    config: dict[str, Any]
+    unsure: list[Unsure]
+    without_effect: dict[str, Any]
+    strangers: dict[str, str]
+
+
+def understood(
+    dialect: Dialect,
+    keys: Mapping[str, Any],
+    *,
+    strict: bool = True,
+    forked: bool = False,
+    added: Container[str] = (),
+) -> Understood:
+    """Sort the keys of a file.
+
+    Args:
+      dialect: the trainer's.
+      keys: dotted, with their values.
+      strict: whether a key that looks like a slip in one that matters is an error.
+      forked: whether what the trainer does not have may be of a fork. Then the parts that it may change are not
+        known; else a value that the trainer does not have is left for it to refuse.
+      added: keys that are added to its configuration: one that looks like a slip is ignored and not refused.
+
+    Raises:
+      ValueError: for such a slip; or a value that the trainer would refuse.
+
+    >>> from grpo_ref.explain.dialects import DIALECTS
+    >>> found = understood(DIALECTS["trl"], {"beta": 0.04, "bf16": True, "my_reward": "math"})
+    >>> found.config, found.without_effect, found.strangers
+    ({'beta': 0.04}, {'bf16': True}, {'my_reward': ''})
+    """
+    config: dict[str, Any] = {}
+    without: dict[str, Any] = {}
+    strangers: dict[str, str] = {}
+    holes: dict[str, Unknown] = {}
+    replaced: list[Unsure] = []
+    for given, stated in keys.items():
+        key, value = _positive(dialect, given, stated)
+        name = dialect.key(key)
+        if name is None:
+            strangers[key] = _nearest(dialect, key)
+        elif name not in dialect.defaults and name not in dialect.beyond:
+            without[key] = value
+        elif isinstance(value, Unknown):
+            holes[key] = value
+        elif forked and name in dialect.replaced and value != dialect.beyond[name][0]:
+            replaced.append(Unsure(key, Unknown(str(value), _reason(dialect, name)), dialect.replaced[name]))
+        else:
+            config[key] = _without_holes(key, value)
+    slips = [
+        f"{key!r} (did you mean {near!r}?)"
+        for key, near in strangers.items()
+        if key not in added and _is_slip(dialect, key, near)
+    ]
+    if slips and strict:
+        raise ValueError(f"{dialect.name} has no key {', '.join(slips)}")
+    if forked:
+        holes |= _values_of_forks(dialect, config, strict)
+    unsure = [Unsure(key, value, _depending(dialect, config, key)) for key, value in holes.items()]
+    unsure += replaced
+    if forked:
+        unsure += _keys_of_forks(dialect, {key: keys[key] for key in strangers}, config)
+    return Understood(config, unsure, without, strangers)
+
+
+def _reason(dialect: Dialect, name: str) -> str:
+    """Why a key cannot be expressed, as the end of a sentence."""
+    sentence = dialect.beyond[name][1]
+    return f"{sentence[0].lower()}{sentence[1:].rstrip('.')}"
+
+
+def _values_of_forks(dialect: Dialect, config: dict[str, Any], strict: bool) -> dict[str, Unknown]:
+    """The values that the trainer does not have, taken out of the configuration.
+
+    Raises:
+      ValueError: for one that looks like a slip, or is an estimator of another family.
+    """
+    found: dict[str, Unknown] = {}
+    while (error := _not_had(dialect, config)) is not None:
+        given = [
+            key for key, value in config.items() if (dialect.key(key), value) == (error.name, error.value)
+        ]
+        value = str(error.value)
+        near = difflib.get_close_matches(value, map(str, error.known), n=1, cutoff=0.8)
+        is_slip = any(_is_nearly(value, each) for each in near)
+        is_another = error.name in dialect.choices and OTHER_FAMILY.search(value)
+        if not given or is_another or (is_slip and strict):
+            raise error
+        why = f"{dialect.version} has no such value; a fork may have it"
+        if isinstance(error, NotExpressed):
+            why = f"no recipe here can express it, {error.why}"
+        found[given[0]] = Unknown(str(config.pop(given[0])), why)
+    return found
+
+
+def _not_had(dialect: Dialect, config: Mapping[str, Any]) -> NoneOfThese | None:
+    """What the trainer says of the first value that it does not have."""
+    try:
+        dialect.recipe(**config)
+    except NoneOfThese as error:
+        return error
+    except ValueError:
+        return None
+    return None
+
+
+def _keys_of_forks(
+    dialect: Dialect, strangers: Mapping[str, Any], config: Mapping[str, Any]
+) -> Iterator[Unsure]:
+    """The keys that the trainer does not have and that by their names are of the objective.
+
+    Raises:
+      ValueError: for one whose name tells of another loss.
+    """
+    why = f"{dialect.version} has no such key; a fork may have it"
+    for key, value in strangers.items():
+        if OTHER_LOSS.search(key.lower().replace(".", " ")) and not is_off(value):
+            raise ValueError(
+                f"{key} = {value}: {dialect.version} has no such key, and its name tells of a fork that trains another"
+                " loss, which is not of this family."
+            )
+        parts = touched(key, value, dict(strangers))
+        if parts and not _is_said(dialect, config, parts, value):
+            yield Unsure(key, value if isinstance(value, Unknown) else Unknown(str(value), why), parts)
+
+
+def doubts_of_groups(dialect: Dialect, found: Understood, program: str, *, is_sure: bool) -> Iterator[Unsure]:
+    """What is not known of a file's groups: how large they are, or what a group of one is compared with.
+
+    Args:
+      dialect: the trainer's.
+      found: its keys, sorted.
+      program: that is started, if it is none of the trainer's; it may have a default of its own.
+      is_sure: whether it is the trainer's own program that reads the keys.
+    """
+    name, size = dialect.concepts.get(COMPLETIONS, ""), dialect.concept(COMPLETIONS, found.config)
+    is_given = name in map(dialect.key, [*found.config, *(each.key for each in found.unsure)])
+    is_said = is_given or any(COMPLETIONS in each.parts for each in found.unsure)
+    recipe, key = dialect.recipe(**found.config), dialect.path(name)
+    if is_given and not is_sure and size == 1 and not learns_alone(recipe):
+        reader = program or "the program that reads it"
+        why = f"in a group of one there is nothing to compare with, and {reader} has its advantages in another way"
+        yield Unsure(key, Unknown("1", why), ("advantage",))
+    elif not is_said and compares_in_groups(recipe):
+        yield from _size_of_a_fork(dialect, found)
+        if program:
+            why = f"it is not given, and {program} may have a default of its own; that of {dialect.version} is {size}"
+            yield Unsure(key, Unknown("?", why), (COMPLETIONS,))
+        elif size == 1:
+            why = f"it is not given, and the default of {dialect.version}, 1, would leave nothing to compare"
+            yield Unsure(key, Unknown("?", why), (COMPLETIONS,))
+
+
+def _size_of_a_fork(dialect: Dialect, found: Understood) -> Iterator[Unsure]:
+    """Keys in sections that the trainer does not look at for its objective, named as the size of a group."""
+    why = f"{dialect.version} does not read it; a fork may"
+    for key, value in found.without_effect.items():
+        if touched(key, value, found.without_effect) == (COMPLETIONS,):
+            yield Unsure(key, Unknown(str(value), why), (COMPLETIONS,))
+
+
+PARTS = ("surrogate", "corrections", "advantage", "aggregate", "kl_coef", "bonus", "reward", "keep", "admit")
+"""Of an objective, as far as a key says which they are."""
+
+
+def unread(dialect: Dialect, config: Mapping[str, Any], missing: Sequence[str]) -> list[Unsure]:
+    """What is not known as files that are named are not there: all parts that no given key says.
+
+    Args:
+      dialect: the trainer's.
+      config: what is given.
+      missing: the files.
+    """
+    if not missing:
+        return []
+    said = {part for key in config for part in _depending(dialect, config, key)}
+    said |= {"kl_coef"} & {"kl_coef" for part in said if part.startswith("penalty")}
+    size, bonus = dialect.concepts.get(COMPLETIONS), dialect.concepts.get(BONUS)
+    names = {dialect.key(key) for key in config}
+    said |= {COMPLETIONS} if size in names or not size else set()
+    said |= {"bonus"} if bonus in names or not bonus else set()
+    parts = tuple(part for part in (*PARTS, COMPLETIONS) if part not in said)
+    return [Unsure(path, Unknown(NOT_FOUND, "that file was not found"), parts) for path in missing]
+
+
+def refuse_if_nothing_is_left(dialect: Dialect, found: Understood) -> None:
+    """Raise a ValueError if every number that a file gives and that decides on something is known to the run alone.
+
+    Args:
+      dialect: the trainer's.
+      found: its keys, sorted.
+    """
+    size = dialect.concepts.get(COMPLETIONS)
+    holes = [each for each in found.unsure if each.key not in found.strangers]
+    decide = [each for each in holes if each.parts or dialect.key(each.key) == size]
+    if len(decide) < 2 or size not in [dialect.key(each.key) for each in decide]:
+        return
+    numbers = [key for key, value in found.config.items() if type(value) in (int, float)]
+    if not any(_depending(dialect, found.config, key) for key in numbers):
+        told = ", ".join(f"{each.key} = {each.value.text}" for each in decide)
+        raise ValueError(
+            f"{dialect.name}: every number in it that decides on the objective is known only when it runs ({told});"
+            " explain it with what sets them."
+        )
+
+
+def _positive(dialect: Dialect, key: str, value: Any) -> tuple[str, Any]:
+    """The key without a "no_" that parsers of flags put before those that are on by default."""
+    inner = key.removeprefix("no_")
+    is_negated = inner != key and value is True and dialect.key(key) is None
+    return (inner, False) if is_negated and isinstance(dialect.defaults.get(inner), bool) else (key, value)
+
+
+def _is_said(dialect: Dialect, config: Mapping[str, Any], parts: tuple[str, ...], value: Any) -> bool:
+    """Whether the trainer is given the same number for the same part, as a program does that hands on its own key."""
+    if parts == (COMPLETIONS,):
+        return bool(value == dialect.concept(COMPLETIONS, config))
+    same = [key for key, other in config.items() if other == value and isinstance(value, float)]
+    return any(set(parts) & set(_depending(dialect, config, key)) for key in same)
+
+
+def _nearest(dialect: Dialect, key: str) -> str:
+    names = [*dialect.defaults, *dialect.aliases, *dialect.others, *dialect.beyond]
+    known = [name for name in names if name not in dialect.absent]
+    return next(iter(difflib.get_close_matches(key.split(".")[-1], known, n=1, cutoff=0.75)), "")
+
+
+def _is_slip(dialect: Dialect, key: str, near: str) -> bool:
+    """Whether a key is nearly one that matters."""
+    name = dialect.aliases.get(near, near)
+    matters = name in dialect.defaults or name in dialect.beyond
+    return matters and _is_nearly(key.split(".")[-1], near.split(".")[-1])
+
+
+def _is_nearly(given: str, meant: str) -> bool:
+    """Whether a few letters make one word the other.
+
+    >>> _is_nearly("token-meen", "token-mean"), _is_nearly("token-sum", "token-mean")
+    (True, False)
+    """
+    same = sum(block.size for block in difflib.SequenceMatcher(None, given, meant).get_matching_blocks())
+    others = max(len(given), len(meant)) - same
+    return 0 < others <= min(SLIP, max(1, len(meant) // 6))
+
+
+def _without_holes(key: str, value: Any) -> Any:
+    """The value, unless a part of it is unknown."""
+    if isinstance(value, list) and any(isinstance(item, Unknown) for item in value):
+        raise ValueError(f"{key}: a part of {[str(item) for item in value]} is not known")
+    return value
+
+
+def _depending(dialect: Dialect, config: Mapping[str, Any], key: str) -> tuple[str, ...]:
+    """The parts of the recipe that are others for some value of the key."""
+    name = str(dialect.key(key))
+    tried = [*dialect.choices.get(name, ()), *TRIED]
+    recipes = [recipe for value in tried if (recipe := _recipe(dialect, {**config, key: value})) is not None]
+    before = _recipe(dialect, config)
+    parts = [part for recipe in recipes if before is not None for part in before.differences(recipe)]
+    return tuple(dict.fromkeys(parts))
+
+
+def _recipe(dialect: Dialect, config: Mapping[str, Any]) -> Recipe | None:
+    try:
+        return dialect.recipe(**config)
+    except ValueError:
+        return None

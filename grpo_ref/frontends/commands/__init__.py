@@ -1,1 +1,0 @@
-"""The commands of `grpo-ref`, one file each."""

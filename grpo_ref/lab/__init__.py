@@ -1,0 +1,86 @@
+"""Experiments: every claim of the literature about the GRPO family that we test, one small file per claim.
+
+A claim is registered by the name of its file in `claims`, here and nowhere else: the command line, the
+report, the table of verdicts and the tests follow this list and its order.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+from grpo_ref.listing import LazyListing
+
+if TYPE_CHECKING:
+    from grpo_ref.lab.framework.experiment import Experiment
+
+CLAIMS = (
+    # advantages
+    "group_mean",
+    "learned_critic",
+    "group_size",
+    "two_grpo",
+    "two_grpo_network",
+    "dead_groups",
+    "dead_groups_network",
+    "std_division",
+    "curriculum",
+    "curriculum_network",
+    "batch_scaling",
+    "larger_batches",
+    # clipping
+    "clip_higher",
+    "clip_higher_network",
+    "covariance_clip",
+    "sequence_ratio",
+    "sequence_ratio_network",
+    "soft_clipping",
+    "rare_tokens",
+    "rare_gradient",
+    "rare_gradient_network",
+    "early_stop",
+    "two_sided_clip",
+    # aggregation
+    "overlong",
+    "length_bias",
+    "length_bias_network",
+    "reference_weight",
+    "entropy_tokens",
+    # mismatch
+    "sampler_mismatch",
+    "sampler_mismatch_network",
+    "staleness",
+    # rewards
+    "ordinal",
+    "reward_scales",
+    "process_rewards",
+    "random_rewards",
+    "length_penalty",
+    "length_penalty_network",
+    # divergence
+    "kl_estimators",
+    "leave_one_out",
+    "reward_hacking",
+    "reward_hacking_network",
+    "early_stopping",
+    "hacked_names",
+    "collapse",
+    "collapse_network",
+    "collapse_alarm",
+    "temperature",
+    "pass_at_k",
+    "positive_negative",
+    "entropy_law",
+    "ref_refresh",
+    "kl_optimum",
+    "kl_in_reward",
+    "best_of_n",
+)
+
+
+def _experiment(name: str) -> "Experiment":
+    """`EXPERIMENT` of a claim's file."""
+    experiment: Experiment = importlib.import_module(f"{__name__}.claims.{name}").EXPERIMENT
+    return experiment
+
+
+EXPERIMENTS: "LazyListing[Experiment]" = LazyListing("experiment", CLAIMS, _experiment)
+"""Every experiment by name; a claim is imported when it is looked up, so that their names cost nothing."""

@@ -1,0 +1,123 @@
+"""Claim: learning is faster without groups that are all right or all wrong, for a network as well."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.kernels.filters import mixed_groups
+from grpo_ref.lab.framework.experiment import (
+    Arm,
+    Curves,
+    Experiment,
+    Grid,
+    Measures,
+    Prediction,
+    tuned,
+)
+from grpo_ref.lab.framework.network import RATES, SUMS, TRIED, network_curves, sums
+from grpo_ref.lab.framework.tasks.digit_sums import PLAIN, PROMPTS, UPDATES
+from grpo_ref.lab.framework.training import summarized
+from grpo_ref.recipes import Recipe, slot
+
+GROUP, COPIES, RESAMPLES = 8, 5, 3
+"""Completions per prompt, prompts per question, and how often a dead group is drawn anew."""
+BUDGET = UPDATES * PROMPTS * GROUP
+"""Completions of a training without redrawing; no arm needs fewer for its updates."""
+PLACES = tuple(BUDGET * part / 25 for part in range(1, 26))
+"""Numbers of completions at which arms are compared."""
+MARGIN = 0.02
+BY_UPDATE, BY_COMPLETION = "mean correct", "mean correct by completions"
+
+
+def learned(
+    *, recipe: Recipe, prompts: int, resamples: int, seeds: int, seed: int, **config: Any
+) -> Measures:
+    """Train a network on a task of the family, and count every completion that is sampled.
+
+    Of the groups, a share d is dead and drawn anew up to R = resamples times, so there are
+    1 + d + ... + d^R draws for each group of the batch.
+    """
+    sizes = {"updates": UPDATES, "prompts": prompts, "group_size": GROUP, "resamples": resamples}
+    settings = {**sizes, **config, "seeds": seeds, "seed": seed}
+    found = network_curves(sums(seed, COPIES), recipe, ("correct", "dead_groups"), **settings)
+    draws = sum(found["dead_groups"] ** times for times in range(resamples + 1))
+    before = np.cumsum(prompts * GROUP * draws, axis=-1) - prompts * GROUP * draws
+    by_cost = np.stack(
+        [np.interp(PLACES, spent, curve) for spent, curve in zip(before, found["correct"], strict=True)]
+    )
+    return summarized(found) | {
+        "correct by completions": by_cost,
+        BY_COMPLETION: by_cost.mean(-1),
+        "dead at first": found["dead_groups"][:, 0],
+    }
+
+
+def _arm(*, recipe: Recipe = PLAIN, prompts: int = PROMPTS, resamples: int = 0) -> Arm:
+    tuning = RATES._replace(values=(0.003, 0.01, 0.03), by=BY_UPDATE)
+    return tuned(learned, tuning, recipe=recipe, prompts=prompts, resamples=resamples)
+
+
+ALL, REDRAWN, LARGER = "all groups", "dynamic sampling", "all groups, four times the prompts"
+MIXED = replace(PLAIN, keep=slot(mixed_groups))
+
+EXPERIMENT = Experiment(
+    name="dead_groups_network",
+    beside="dead_groups",
+    group="advantages",
+    claim="Dropping and redrawing groups whose completions are all right or all wrong makes learning faster,"
+    " where a pretrained network answers all questions with the same weights.",
+    source="a book chapter on GRPO (2026, not public), sec. 7.4; Yu et al. 2025, DAPO, dynamic sampling"
+    " (arXiv:2503.14476)",
+    family=SUMS,
+    run=f"There are {UPDATES} updates of {PROMPTS} x {GROUP} completions, {COPIES} prompts for each question,"
+    f" and no KL penalty: with all groups, and with dead groups redrawn up to {RESAMPLES} times (dynamic"
+    " sampling). In the control batches have all groups and four times the prompts, about what redrawing"
+    " costs. Adam takes one step per batch.",
+    measured="The share of right completions of each batch as it is first drawn, at temperature 1: its mean"
+    " over the updates, by which the learning rate is chosen, and its mean over the first"
+    f" {BUDGET} sampled completions. Of redrawn groups the expected number of completions is counted.",
+    arms={
+        ALL: _arm(),
+        REDRAWN: _arm(recipe=MIXED, resamples=RESAMPLES),
+        LARGER: _arm(prompts=4 * PROMPTS),
+    },
+    predictions=(
+        Prediction(
+            "Dynamic sampling learns faster, update by update",
+            BY_UPDATE,
+            REDRAWN,
+            "more",
+            ALL,
+            MARGIN,
+            main=True,
+        ),
+        Prediction(
+            "Dynamic sampling learns faster, completion by completion",
+            BY_COMPLETION,
+            REDRAWN,
+            "more",
+            ALL,
+            MARGIN,
+            main=True,
+        ),
+        Prediction(
+            "Control: as many completions without redrawing, in larger batches, do the same",
+            BY_UPDATE,
+            LARGER,
+            "same",
+            REDRAWN,
+            MARGIN,
+        ),
+    ),
+    panels=(
+        Curves("correct by completions", "right completions (share)", xlabel="completions", x=PLACES),
+        Grid("right completions (mean over updates)"),
+    ),
+    remark="As in the table, redrawing learns faster by updates, on every task. Of as many completions it"
+    " is even a little behind, on most tasks, and by updates a larger batch, which has room for the dead"
+    " groups and costs about as much, does better still. Who counts updates can take larger batches"
+    " instead, and who counts completions has no reason here to redraw.",
+    depends_on="whether updates or completions are counted",
+    chosen=TRIED,
+)

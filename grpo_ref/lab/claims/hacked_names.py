@@ -1,0 +1,187 @@
+"""Claim: the KL penalty helps to keep the quality of what is generated, here of names."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.lab.framework.experiment import (
+    Arm,
+    Experiment,
+    Grid,
+    Measures,
+    Points,
+    Prediction,
+    Tuning,
+    tuned,
+)
+from grpo_ref.lab.framework.tasks.judged_names import followed, judged_names, real_at
+from grpo_ref.lab.framework.training import last_state
+from grpo_ref.learning.config import config_for
+from grpo_ref.learning.rollout import sample
+from grpo_ref.learning.tasks.names import names
+from grpo_ref.recipes import GRPO, Recipe
+
+TRAINING: Mapping[str, Any] = {"updates": 80, "prompts": 8, "group_size": 8}
+RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0), by="useful")
+BY_WEIGHT = {
+    label: replace(GRPO, kl_coef=kl_coef)
+    for label, kl_coef in {"none": 0.0, "0.04": 0.04, "0.1": 0.1, "0.3": 0.3}.items()
+}
+"""By the weight of the penalty; 0.04 is DeepSeekMath's."""
+REFERENCES: Mapping[str, Mapping[str, Any]] = {
+    "weak": {"context": 1, "min_count": 8},
+    "strong": {"context": 3, "min_count": 8},
+}
+
+
+def named(
+    *,
+    recipe: Recipe,
+    learning_rate: float,
+    fixed: Mapping[str, Any] | None = None,
+    flawed: bool = True,
+    against: Recipe | None = None,
+    seeds: int,
+    seed: int,
+) -> Measures:
+    """Train for a drawn property and watch how many of the names are real.
+
+    Args:
+      recipe: the algorithm.
+      learning_rate: step size.
+      fixed: how the reference is made, where that is not drawn.
+      flawed: whether the property is rewarded, or that a real name has it.
+      against: a recipe that is stopped where it first has the reward at which the other one ends.
+      seeds, seed: number of runs; base of their random numbers and of the task.
+    """
+    task = judged_names(seed, **(fixed or {}))
+    task = task if flawed else replace(task, weights=np.array([0.0, 0.0, 1.0]))
+    config = config_for(task, **TRAINING, learning_rate=learning_rate, seeds=seeds, seed=seed)
+    measures = followed(task, recipe, config)
+    if against:
+        stopped = real_at(followed(task, against, config), measures["final reward"])
+        measures["more real"] = measures["final real_name"] - stopped
+    return measures | {"gained": measures["final reward"] - measures["reward"][:, 0]}
+
+
+def samples(recipe: Recipe, *, count: int = 12, seed: int = 0) -> list[str]:
+    """Names that a policy writes after training for long names; always for the same first letters.
+
+    Args:
+      recipe: the algorithm.
+      count: how many names.
+      seed: of training.
+
+    >>> len(samples(BY_WEIGHT["0.3"], count=3))
+    3
+    """
+    task = names(goal="long_names", context=2, min_count=60)
+    policy = last_state(task, recipe, config_for(task, **TRAINING, learning_rate=0.3, seed=seed))
+    drawn = sample(task, policy.params, prompts=count)
+    return [
+        task.render(int(prompt), tokens[0], mask[0])
+        for prompt, tokens, mask in zip(drawn.prompts[0], drawn.tokens[0], drawn.mask[0], strict=True)
+    ]
+
+
+def written_names() -> str:
+    """A table of names that the policies of three weights write for the same letters."""
+    rows = [f"| {label} | {', '.join(samples(BY_WEIGHT[label]))} |" for label in ("none", "0.1", "0.3")]
+    head = "| kl_coef | names of 8 to 10 letters, for the same first letters |"
+    return "\n".join([head, "|---|---|", *rows])
+
+
+def _arm(weight: str, **settings: Any) -> Arm:
+    return tuned(named, RATES, recipe=BY_WEIGHT[weight], **settings)
+
+
+def _more(
+    says: str, left: str, right: str | float, measure: str = "final real_name", *, main: bool = False
+) -> Prediction:
+    return Prediction(says, measure, left, "more", right, 0.02, main)
+
+
+SERIES = {"GRPO": {label: recipe.kl_coef for label, recipe in BY_WEIGHT.items()}}
+"""What is drawn over the weight."""
+
+EXPERIMENT = Experiment(
+    name="hacked_names",
+    group="divergence",
+    claim="The KL penalty helps to prevent reward hacking and to maintain the quality of what is generated.",
+    source="Open Instruct, GRPO loss (2026)",
+    family="Names of the census are written letter by letter, from a first letter. Drawn are how good the"
+    " reference is (it sees 1 to 3 letters, those it has seen 8 to 100 times) and the property that the"
+    " judge rewards: a length of L to L + 2 letters (L from 6 to 9), a letter once or twice, a letter at the"
+    " end, or vowels and consonants in turn; of the real names 3 to 50 % have it.",
+    run="GRPO with k3 and several values of kl_coef learns for 80 updates of 8 groups of 8 with Adam, at"
+    " the learning rate that gives most useful names. Twice more the reference is the weakest or the"
+    " strongest one. In one control the judge has no flaw: it rewards the property in real names only. In"
+    " another the training without a penalty is stopped where its reward is first that at which a weight of"
+    " 0.3 ends.",
+    measured="The reward (share of names with the property) and the share of names that are in the census"
+    " list, which is only watched; at the end as a mean over the last fifth of the updates. Of 128 names"
+    " written at the end, the share that are real and differ from one another; those that have the property"
+    " as well are useful. What is gained is the reward at the end minus that of the first batch.",
+    arms={
+        "none": _arm("none"),
+        "0.04": _arm("0.04"),
+        "0.1": _arm("0.1"),
+        "0.3": _arm("0.3", against=BY_WEIGHT["none"]),
+        "flawless, none": _arm("none", flawed=False),
+        "flawless, 0.3": _arm("0.3", flawed=False),
+    }
+    | {
+        f"{name}, {weight}": _arm(weight, fixed=fixed)
+        for name, fixed in REFERENCES.items()
+        for weight in ("none", "0.3")
+    },
+    predictions=(
+        _more("A weight of 0.3 keeps more names real", "0.3", "none", main=True),
+        _more("DeepSeekMath's 0.04 keeps more names real", "0.04", "none", main=True),
+        _more("With a weight of 0.3 more names are useful", "0.3", "none", "useful"),
+        _more("With a weight of 0.3 more names are real and differ", "0.3", "none", "different"),
+        _more("A weight of 0.3 keeps more real than to stop at the same reward", "0.3", 0.0, "more real"),
+        Prediction("A weight of 0.3 lets the reward rise", "gained", "0.3", "more", 0.0, 0.1),
+        _more("Weak reference: 0.3 keeps more names real", "weak, 0.3", "weak, none"),
+        _more("Strong reference: 0.3 keeps more names real", "strong, 0.3", "strong, none"),
+        Prediction(
+            "Control: where the judge has no flaw, 0.3 only holds back",
+            "final reward",
+            "flawless, 0.3",
+            "less",
+            "flawless, none",
+            0.02,
+        ),
+    ),
+    panels=(
+        Points(
+            "final real_name",
+            "names that are real, at the end (share)",
+            x=SERIES,
+            xlabel="weight of the KL penalty",
+        ),
+        Points(
+            "different",
+            "names that are real and differ,\nat the end (share)",
+            x=SERIES,
+            xlabel="weight of the KL penalty",
+        ),
+        Grid("useful names at the end (share)", arms=("none", "0.04", "0.1", "0.3")),
+    ),
+    remark="Each at its own best learning rate, training with a penalty is not shown to keep more names real"
+    " than training without, nor more that differ; with a strong reference a weight of 0.3 keeps fewer. With"
+    " 0.3 there are a few more useful names, and at the same reward a few less real ones than if training"
+    " without a penalty is stopped there; both differences are small. Where the judge has no flaw, the"
+    " penalty holds back. What matters more is the learning rate: where the rate was chosen, at 0.3, ten"
+    " times the best one without a penalty, training without a penalty left half as many useful names, and"
+    " training with a weight of 0.3 nearly as many as at its best. So the source may be right where the"
+    " learning rate is given and large: a penalty allows steps up to that size, and smaller ones do about as"
+    " well without it.",
+    chosen="The first version of this experiment had one reference and one property, at one learning rate."
+    " After looks at the family the learning rate is chosen by useful names; chosen by the reward, or by"
+    " useful names that may all be the same, it is so large that no penalty holds. Arms with a fixed,"
+    " smaller learning rate, which is now the one chosen, came in and were dropped again.",
+    exhibit=written_names,
+)

@@ -1,0 +1,115 @@
+"""Claim: training on verified rewards raises pass@1 and lowers pass@k, at large k, below the base model."""
+
+from dataclasses import replace
+from typing import Any
+
+from grpo_ref.lab.framework.experiment import (
+    Arm,
+    Curves,
+    Experiment,
+    Grid,
+    Prediction,
+    Tuning,
+    arm,
+    tuned,
+)
+from grpo_ref.lab.framework.tasks.lookalikes import ATTEMPTS, FAMILY, SIZES, tried
+from grpo_ref.recipes import GRPO, Recipe
+from grpo_ref.recipes.catalog import PASS_AT_K
+
+MARGIN = 0.02
+RATES = (0.03, 0.1, 0.3, 1.0, 3.0)
+WITH_PENALTY = RATES[:3]
+"""Larger steps jump past the penalty, which k3 hardly pulls back where a token has become rare."""
+PLAIN = replace(GRPO, kl_coef=0.0)
+TRAINS_PASS_AT_K = replace(PASS_AT_K, kl_coef=0.0)
+SHORT = SIZES["updates"] // 5
+
+
+def _trained(recipe: Recipe = PLAIN, *, unusual: float | None = None, **config: Any) -> Arm:
+    fixed = {} if unusual is None else {"unusual": unusual}
+    rates = Tuning("learning_rate", WITH_PENALTY if recipe.kl_coef else RATES, by="pass@1")
+    return tuned(tried, rates, recipe=recipe, fixed=fixed, **config)
+
+
+def _differs(says: str, k: int, left: str, expect: Any, right: str, *, main: bool = False) -> Prediction:
+    return Prediction(says, f"pass@{k}", left, expect, right, MARGIN, main)
+
+
+EXPERIMENT = Experiment(
+    name="pass_at_k",
+    group="divergence",
+    claim="RLVR-trained models outperform their base models at small k, as k = 1, and base models achieve a"
+    " higher pass@k when k is large.",
+    source="Yue et al. 2025, Does reinforcement learning really incentivize reasoning capacity in LLMs beyond"
+    " the base model? (arXiv:2504.13837, read in its abstract and on its project page)",
+    family=FAMILY,
+    run=f"GRPO without a KL penalty makes {SIZES['updates']} updates of {SIZES['prompts']} x"
+    f" {SIZES['group_size']} completions with Adam, and is compared with the policy that it started from."
+    f" Other arms have KL penalties (k3) of 0.04 and 0.2, an advantage for the best of the group only, which"
+    f" is made for pass@k, and {SHORT} updates. In two more pairs the policy can tell all questions apart, so"
+    " that nothing is lost by settling on one answer, or half of the prompts have an unusual answer.",
+    measured="pass@k at temperature 1, computed from the policy's probabilities, a mean over the last fifth"
+    " of the updates. The learning rate is chosen by pass@1.",
+    arms={
+        "base": arm(tried, recipe=None),
+        "GRPO": _trained(),
+        "GRPO, KL 0.04": _trained(replace(PLAIN, kl_coef=0.04)),
+        "GRPO, KL 0.2": _trained(replace(PLAIN, kl_coef=0.2)),
+        "best of group": _trained(TRAINS_PASS_AT_K),
+        "GRPO, short": _trained(updates=SHORT),
+        "base, told apart": arm(tried, recipe=None, fixed={"unusual": 0.0}),
+        "GRPO, told apart": _trained(unusual=0.0),
+        "base, half unusual": arm(tried, recipe=None, fixed={"unusual": 0.5}),
+        "GRPO, half unusual": _trained(unusual=0.5),
+    },
+    predictions=(
+        _differs("Training raises pass@1", 1, "GRPO", "more", "base", main=True),
+        _differs("Training lowers pass@256 below the base model's", 256, "GRPO", "less", "base", main=True),
+        _differs("A longer training lowers pass@256 further", 256, "GRPO", "less", "GRPO, short"),
+        _differs(
+            "pass@256 falls also where the policy can tell all questions apart",
+            256,
+            "GRPO, told apart",
+            "less",
+            "base, told apart",
+        ),
+        _differs(
+            "pass@256 falls where half of the prompts have an unusual answer",
+            256,
+            "GRPO, half unusual",
+            "less",
+            "base, half unusual",
+        ),
+        _differs("A KL penalty of 0.04 does not save pass@256", 256, "GRPO, KL 0.04", "less", "base"),
+        _differs("A KL penalty of 0.2 keeps more of pass@256", 256, "GRPO, KL 0.2", "more", "GRPO"),
+        _differs("An advantage made for pass@k keeps more of it", 256, "best of group", "more", "GRPO"),
+    ),
+    panels=(
+        Curves(
+            "pass@k",
+            "pass@k",
+            xlabel="attempts k",
+            x=ATTEMPTS,
+            arms=("base", "GRPO", "GRPO, KL 0.2", "best of group"),
+            log="x",
+        ),
+        Curves(
+            "pass@k",
+            "pass@k",
+            xlabel="attempts k",
+            x=ATTEMPTS,
+            arms=("base, told apart", "GRPO, told apart", "base, half unusual", "GRPO, half unusual"),
+            log="x",
+        ),
+        Grid("pass@1", arms=("GRPO", "GRPO, KL 0.2", "best of group", "GRPO, told apart")),
+    ),
+    remark="pass@256 falls because a policy settles on the usual answer of questions that look alike to it,"
+    " and gives up the unusual ones, which the base still finds by chance; it has settled as soon as pass@1"
+    " is high, so that a longer training costs nothing more. Where it can tell all questions apart, pass@256"
+    " does not fall, since nothing is gained by giving anything up. So here the claim is about what a model"
+    " cannot tell apart rather than about RLVR as such. A KL penalty keeps some of pass@256 and costs"
+    " pass@1; the advantage for the best of the group, at its best learning rate for pass@1, keeps nothing.",
+    chosen="With a KL penalty the learning rate is at most 0.3: larger steps jumped past it, to where k3"
+    " hardly pulls, and were best for pass@1.",
+)

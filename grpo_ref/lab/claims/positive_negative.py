@@ -1,0 +1,159 @@
+"""Claim: negative samples alone raise the whole pass@k curve; positive ones alone lose at large k."""
+
+from dataclasses import replace
+from typing import Any
+
+from grpo_ref.arrays import Array
+from grpo_ref.lab.framework.experiment import (
+    Arm,
+    Curves,
+    Experiment,
+    Grid,
+    Prediction,
+    Tuning,
+    arm,
+    tuned,
+)
+from grpo_ref.lab.framework.tasks.lookalikes import ATTEMPTS, FAMILY, MANY, ON_THE_WAY, SIZES, tried
+from grpo_ref.recipes import GRPO, Recipe, slot
+
+MARGIN = 0.02
+RATES = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+SMALL_STEPS = {"optimizer": "sgd", "learning_rate": 30.0, "prompts": 64}
+"""Of the control, in which a step is short against the noise."""
+
+
+def weighted_signs(rewards: Array, *, positive: float, negative: float) -> Array:
+    """Advantages of right and wrong completions with weights of their own, without a baseline.
+
+        Aᵢ = positive rᵢ - negative (1 - rᵢ)
+
+    Args:
+      rewards: (..., P, G) of 0 and 1.
+      positive, negative: weights of the right and of the wrong ones.
+
+    Zhu et al. 2025, positive and negative sample reinforcement (arXiv:2506.01347).
+    """
+    return positive * rewards - negative * (1.0 - rewards)
+
+
+def _recipe(positive: float, negative: float) -> Recipe:
+    return replace(GRPO, kl_coef=0.0, advantage=slot(weighted_signs, positive=positive, negative=negative))
+
+
+POSITIVE, NEGATIVE = _recipe(1.0, 0.0), _recipe(0.0, 1.0)
+
+
+def _trained(recipe: Recipe, *, unusual: float | None = None) -> Arm:
+    fixed = {} if unusual is None else {"unusual": unusual}
+    return tuned(tried, Tuning("learning_rate", RATES, by="pass@1"), recipe=recipe, fixed=fixed)
+
+
+def _differs(says: str, k: int, left: str, expect: Any, right: str, *, main: bool = False) -> Prediction:
+    return Prediction(says, f"pass@{k}", left, expect, right, MARGIN, main)
+
+
+EXPERIMENT = Experiment(
+    name="positive_negative",
+    group="divergence",
+    claim="Training with only negative samples improves over the base model across the entire pass@k"
+    " spectrum (k up to 256), often matching GRPO; reinforcing only right responses improves pass@1 but"
+    " degrades performance at higher k.",
+    source="Zhu et al. 2025, The surprising effectiveness of negative reinforcement in LLM reasoning"
+    " (arXiv:2506.01347, read in its abstract)",
+    family=FAMILY,
+    run="The advantage is 1 for right and 0 for wrong completions (positive only), 0 and -1 (negative only),"
+    " 1 and -1 (both), 0.1 and -1 (the paper's weighted REINFORCE), or GRPO's. There are"
+    f" {SIZES['updates']} updates of {SIZES['prompts']} x {SIZES['group_size']} completions with Adam,"
+    " on-policy and without a KL penalty. The first two are also run where the policy can tell all questions"
+    " apart; and in a control with SGD, small steps and batches four times as large.",
+    measured="pass@k at temperature 1, computed from the policy's probabilities, a mean over the last fifth"
+    " of the updates. The learning rate is chosen by pass@1, except in the control. On the way pass@256 is"
+    f" taken where pass@1 has first come {ON_THE_WAY:.0%} of its way to the best that a table can reach.",
+    arms={
+        "base": arm(tried, recipe=None),
+        "positive only": _trained(POSITIVE),
+        "negative only": _trained(NEGATIVE),
+        "both": _trained(_recipe(1.0, 1.0)),
+        "weighted": _trained(_recipe(0.1, 1.0)),
+        "GRPO": _trained(replace(GRPO, kl_coef=0.0)),
+        "positive only, told apart": _trained(POSITIVE, unusual=0.0),
+        "negative only, told apart": _trained(NEGATIVE, unusual=0.0),
+        "positive only, small steps": arm(tried, recipe=POSITIVE, **SMALL_STEPS),
+        "negative only, small steps": arm(tried, recipe=NEGATIVE, **SMALL_STEPS),
+    },
+    predictions=(
+        _differs("Negative only: pass@256 rises", 256, "negative only", "more", "base", main=True),
+        _differs("Positive only: pass@256 falls", 256, "positive only", "less", "base", main=True),
+        _differs("Negative only: pass@1 rises", 1, "negative only", "more", "base"),
+        _differs("Positive only: pass@1 rises", 1, "positive only", "more", "base"),
+        _differs("Negative only matches GRPO at pass@1", 1, "negative only", "same", "GRPO"),
+        _differs(
+            "Negative only keeps more of pass@256 than positive only",
+            256,
+            "negative only",
+            "more",
+            "positive only",
+        ),
+        Prediction(
+            "It does so on the way too, where both have come as far in pass@1",
+            f"pass@{MANY} on the way",
+            "negative only",
+            "more",
+            "positive only",
+            MARGIN,
+        ),
+        _differs("So does the paper's weighted REINFORCE", 256, "weighted", "more", "positive only"),
+        _differs(
+            "Where the policy can tell questions apart, negative only is better at pass@256 too",
+            256,
+            "negative only, told apart",
+            "more",
+            "positive only, told apart",
+        ),
+        _differs(
+            "Control: in small steps, both have the same gradient on average, so the same pass@1",
+            1,
+            "negative only, small steps",
+            "same",
+            "positive only, small steps",
+        ),
+        _differs(
+            "Control: and the same pass@256",
+            256,
+            "negative only, small steps",
+            "same",
+            "positive only, small steps",
+        ),
+    ),
+    panels=(
+        Curves(
+            "pass@k",
+            "pass@k",
+            xlabel="attempts k",
+            x=ATTEMPTS,
+            arms=("base", "positive only", "negative only", "weighted", "GRPO"),
+            log="x",
+        ),
+        Curves(
+            "pass@k",
+            "pass@k",
+            xlabel="attempts k",
+            x=ATTEMPTS,
+            arms=("base", "positive only, small steps", "negative only, small steps"),
+            log="x",
+        ),
+        Grid("pass@1", arms=("positive only", "negative only", "both", "weighted", "GRPO")),
+    ),
+    remark="It depends on how many attempts count: negative samples alone raise pass@1 on every task, nearly"
+    " as far as GRPO, but they lower pass@256 below the base on most tasks, if a little less than positive"
+    " samples do. The reason that both do it is plain: on-policy a constant taken off every reward does not"
+    " change the gradient on average, and 1, 0 and 0, -1 differ by such a constant. So in small steps both"
+    " end alike, in pass@1 and in pass@256; in larger ones each has its own best learning rate. The paper's"
+    " weighted REINFORCE keeps on average a little less of pass@256 than positive samples do, and so do"
+    " negative ones where the policy can tell all questions apart. So negative samples alone are no way to"
+    " keep pass@256 here. The paper's models share much more between questions than a table does, so that"
+    " its result may have reasons that are not here.",
+    depends_on="how many attempts count",
+    chosen="The comparison on the way was added after a first look.",
+)

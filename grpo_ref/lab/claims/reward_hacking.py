@@ -1,0 +1,182 @@
+"""Claim: without a KL penalty a proxy reward is hacked, and the penalty helps to prevent it."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.lab.framework.experiment import (
+    Arm,
+    Curves,
+    Experiment,
+    Grid,
+    Measures,
+    Prediction,
+    Tuning,
+    tuned,
+)
+from grpo_ref.lab.framework.tasks.proxies import FAMILY, UNITS, judged_answers, path
+from grpo_ref.lab.framework.training import summarized
+from grpo_ref.learning.config import config_for
+from grpo_ref.recipes import GRPO, Recipe
+
+WINDOW = 5
+"""Updates over which a curve is averaged before its best value is taken."""
+RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0), by="final proxy")
+"""As one would choose who sees only the proxy."""
+WEIGHTS = Tuning("kl_coef", (0.0, 0.04, 0.1, 0.3, 1.0), by="final true")
+"""As one would choose who can afford to look at the truth on some tasks."""
+RATE = 0.1
+"""Where the weight is chosen."""
+
+
+def hacked(
+    *,
+    recipe: Recipe,
+    learning_rate: float,
+    kl_coef: float | None = None,
+    seeds: int,
+    seed: int,
+    **judge: bool,
+) -> Measures:
+    """Train for the proxy of a drawn judge, and watch what is true.
+
+    Args:
+      recipe: the algorithm.
+      learning_rate: step size.
+      kl_coef: weight of the penalty, in place of the recipe's.
+      seeds, seed: number of runs; base of their random numbers and of the task.
+      judge: arguments of `judged_answers`.
+
+    Returns:
+      The measures of `summarized` for "kl", "proxy" and "true"; "lost", how far the true reward ends below
+      its best; and "went on", how far the proxy still rises from there.
+    """
+    judged = judged_answers(seed, **judge)
+    used = recipe if kl_coef is None else replace(recipe, kl_coef=kl_coef)
+    config = config_for(judged.task, learning_rate=learning_rate, seeds=seeds, seed=seed)
+    found = path(judged, used, config)
+    measures = summarized(found)
+    proxy, true = (
+        np.lib.stride_tricks.sliding_window_view(found[name], WINDOW, axis=-1).mean(-1)
+        for name in ("proxy", "true")
+    )
+    peak = true.argmax(-1)[:, None]
+    return measures | {
+        "lost": true.max(-1) - measures["final true"],
+        "went on": measures["final proxy"] - np.take_along_axis(proxy, peak, axis=-1)[:, 0],
+    }
+
+
+def _arm(kl_coef: float, **judge: Any) -> Arm:
+    return tuned(hacked, RATES, recipe=replace(GRPO, kl_coef=kl_coef), **judge)
+
+
+def _chosen(**judge: Any) -> Arm:
+    return tuned(hacked, WEIGHTS, recipe=GRPO, learning_rate=RATE, **judge)
+
+
+MARGIN = 0.1
+SHOWN = ("none", "0.3", "misled, none", "misled, 0.3")
+
+EXPERIMENT = Experiment(
+    name="reward_hacking",
+    group="divergence",
+    claim="Without a KL penalty a proxy reward keeps rising while the true one rises and then falls; the"
+    " penalty helps to prevent it.",
+    source="Gao et al. 2022, Scaling laws for reward model overoptimization (arXiv:2210.10760); Open"
+    " Instruct, GRPO loss (2026)",
+    family=FAMILY,
+    run="GRPO with k3 and several values of kl_coef learns from the judge for 200 updates of 4 groups of 8"
+    " with Adam, at the learning rate that gives most of the proxy; in one arm, at a learning rate of"
+    f" {RATE}, kl_coef is what gives most of the truth, 0 included. In a control the judge pays what is true."
+    " And once the judge is misled: of all tasks only those are drawn whose answer that the judge likes best"
+    " is truly worse than the reference's are on average.",
+    measured=f"The proxy and the true reward of the policy, exact, in {UNITS}; at the end as a mean over the"
+    f" last fifth of the updates. What is lost is the best mean over {WINDOW} updates minus the end. A"
+    f" difference of {MARGIN} counts as none.",
+    arms={
+        "none": _arm(0.0),
+        "0.04": _arm(0.04),
+        "0.3": _arm(0.3),
+        "1": _arm(1.0),
+        "best weight": _chosen(),
+        "flawless, none": _arm(0.0, flawless=True),
+        "flawless, 0.3": _arm(0.3, flawless=True),
+        "misled, none": _arm(0.0, misled=True),
+        "misled, 0.3": _arm(0.3, misled=True),
+        "misled, best weight": _chosen(misled=True),
+    },
+    predictions=(
+        Prediction(
+            "Without a penalty the true reward falls again, as with a flawless judge it does not",
+            "lost",
+            "none",
+            "more",
+            "flawless, none",
+            MARGIN,
+            main=True,
+        ),
+        Prediction(
+            "The penalty, at its best weight, prevents some of it",
+            "final true",
+            "best weight",
+            "more",
+            "none",
+            MARGIN,
+            main=True,
+        ),
+        Prediction(
+            "Without a penalty the proxy still rises from there", "went on", "none", "more", 0.0, MARGIN
+        ),
+        Prediction("DeepSeekMath's 0.04 prevents some of it", "final true", "0.04", "more", "none", MARGIN),
+        Prediction("A weight of 0.3 prevents some of it", "final true", "0.3", "more", "none", MARGIN),
+        Prediction("A weight of 1 prevents some of it", "final true", "1", "more", "none", MARGIN),
+        Prediction("Control: a flawless judge is not hacked", "lost", "flawless, none", "same", 0.0, MARGIN),
+        Prediction(
+            "Control: with a flawless judge a weight of 0.3 only holds back",
+            "final true",
+            "flawless, 0.3",
+            "less",
+            "flawless, none",
+            MARGIN,
+        ),
+        Prediction(
+            "Where the judge is misled, a weight of 0.3 prevents some of it",
+            "final true",
+            "misled, 0.3",
+            "more",
+            "misled, none",
+            MARGIN,
+        ),
+        Prediction(
+            "Where the judge is misled, the best weight prevents some of it",
+            "final true",
+            "misled, best weight",
+            "more",
+            "misled, none",
+            MARGIN,
+        ),
+    ),
+    panels=(
+        Curves("proxy", "proxy reward, which is optimized\n(standard deviations)", arms=SHOWN),
+        Curves("true", "true reward, which is watched\n(standard deviations)", arms=SHOWN),
+        Grid(
+            "true reward at the end",
+            xlabel="weight of the KL penalty",
+            arms=("best weight", "misled, best weight"),
+            log="",
+        ),
+    ),
+    remark="Nothing in this family makes the truth bend down rather than up, so a mistaken judge need not be"
+    " a trap: how much of the true reward is lost again differs so much from task to task that a loss is not"
+    " shown on average, and no weight of the penalty brings more truth over all tasks than none. Where the"
+    " judge's favourite answer is truly bad, the claim holds: the truth falls far, and a weight of 0.3"
+    " prevents most of it. So it depends on the judge: with a flawless one, and on average over this family,"
+    " a weight of 0.3 only holds back. A penalty is for judges that are wrong about what they like best, and"
+    " one has to know that to choose its weight.",
+    chosen="The first version of this experiment had one task with a truth that bends down, a fixed learning"
+    " rate, and sentences of which flattery was the only trap. After a first look at the family, the fall"
+    " without a penalty is compared with that of a flawless judge in place of 0, which nothing can be below;"
+    " and judges that are misled took the place of a truth that only bends down.",
+)

@@ -1,0 +1,166 @@
+"""`grpo-ref experiment`: test the claims of the literature, and write down what the tests show."""
+
+from collections.abc import Collection
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from grpo_ref.lab import EXPERIMENTS
+from grpo_ref.render.choices import Name
+from grpo_ref.render.output import plain_option
+
+if TYPE_CHECKING:
+    from grpo_ref.lab.framework.experiment import Experiment
+
+SEEDS, QUICK_SEEDS = 128, 16
+
+names_argument = click.argument(
+    "names", nargs=-1, type=Name("experiment", lambda: EXPERIMENTS), metavar="[NAME]..."
+)
+seeds_option = click.option(
+    "--seeds", type=click.IntRange(2), show_default=str(SEEDS), help="Independent runs of each arm."
+)
+seed_option = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Base seed.")
+quick_option = click.option(
+    "--quick",
+    is_flag=True,
+    help=f"{QUICK_SEEDS} seeds, and no setting chosen: a first look, too few for most verdicts.",
+)
+cache_option = click.option(
+    "--cache",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("runs/experiments"),
+    show_default=True,
+    help="Folder of stored results.",
+)
+out_option = click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path("runs/report"),
+    show_default=True,
+    help="Folder for the page (README.md and report.html), predictions, results.json and the figures.",
+)
+
+
+def _seeds(seeds: int | None, quick: bool) -> int:
+    """How many runs were asked for."""
+    if quick and seeds is not None:
+        raise click.UsageError(f"--quick means {QUICK_SEEDS} seeds: give --quick or --seeds, not both")
+    return QUICK_SEEDS if quick else seeds or SEEDS
+
+
+def _chosen(names: Collection[str], quick: bool = False) -> "list[Experiment]":
+    """The experiments that were named, each once, or all; quick ones choose nothing."""
+    from grpo_ref.lab.sweeping import quicker
+
+    named = [EXPERIMENTS[name] for name in dict.fromkeys(names or EXPERIMENTS)]
+    return quicker(named) if quick else named
+
+
+def _jobs(context: click.Context, option: click.Parameter, jobs: int) -> int:
+    """A number of processes, or -1 for one a core."""
+    if jobs < 1 and jobs != -1:
+        raise click.BadParameter(f"expected at least 1, or -1 for one per core, got {jobs}")
+    return jobs
+
+
+@click.group("experiment", epilog="Example:  grpo-ref experiment run clip_higher --quick")
+def command() -> None:
+    """Test what the literature claims, on toy tasks, over many seeds, with confidence intervals."""
+
+
+@command.command("list", epilog="Example:  grpo-ref experiment list")
+@plain_option
+def list_command(plain: bool) -> None:
+    """List the experiments with their claims."""
+    from grpo_ref.lab.sweeping import print_list
+
+    print_list(EXPERIMENTS.values())
+
+
+@command.command("predict", epilog="Example:  grpo-ref experiment predict clip_higher --out report")
+@names_argument
+@out_option
+def predict(names: tuple[str, ...], out: Path) -> None:
+    """Write down what the experiments NAMEs, or all, predict, before they are run.
+
+    Each file has the claim, the predictions, a date and a hash of all; the report says which results were
+    predicted when. A file whose predictions have not changed keeps its date.
+    """
+    from grpo_ref.lab.sweeping import predict
+
+    predict(_chosen(names), out)
+
+
+@command.command("run", epilog="Example:  grpo-ref experiment run group_mean kl_estimators --seeds 64")
+@names_argument
+@plain_option
+@seeds_option
+@seed_option
+@quick_option
+@cache_option
+@click.option(
+    "--jobs",
+    type=int,
+    callback=_jobs,
+    default=-1,
+    show_default="one per core",
+    help="Processes on this machine.",
+)
+@click.option(
+    "--backend",
+    type=click.Choice(["processes", "dask"]),
+    default="processes",
+    show_default=True,
+    help="Where the work is done.",
+)
+@click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler, as in tcp://127.0.0.1:8786.")
+def run(
+    names: tuple[str, ...],
+    plain: bool,
+    seeds: int | None,
+    seed: int,
+    quick: bool,
+    cache: Path,
+    jobs: int,
+    backend: str,
+    scheduler: str | None,
+) -> None:
+    """Run the experiments NAMEs, or all, and print their verdicts.
+
+    Every result is stored at once, under a hash of code and settings: what was done before is not done again,
+    and an interrupted run continues.
+    """
+    from grpo_ref.lab.sweeping import run
+
+    if (backend == "dask") != (scheduler is not None):
+        raise click.UsageError("--backend dask and --scheduler ADDRESS go together")
+    run(
+        _chosen(names, quick),
+        seeds=_seeds(seeds, quick),
+        seed=seed,
+        cache=cache,
+        workers=jobs,
+        scheduler=scheduler,
+    )
+
+
+@command.command("report", epilog="Example:  grpo-ref experiment report --out report")
+@out_option
+@click.option(
+    "--readme",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    help="File whose table to renew.",
+)
+@seeds_option
+@seed_option
+@quick_option
+@cache_option
+def report(out: Path, readme: Path | None, seeds: int | None, seed: int, quick: bool, cache: Path) -> None:
+    """Write one page with all claims, verdicts, effect sizes and figures, from the stored results."""
+    from grpo_ref.lab.sweeping import report
+
+    experiments = {one.name: one for one in _chosen((), quick)}
+    report(experiments, out, readme, seeds=_seeds(seeds, quick), seed=seed, cache=cache)
+    click.echo(f"wrote {out / 'README.md'} and {out / 'report.html'}")

@@ -1,0 +1,250 @@
+"""One figure for each experiment: the phenomenon at the left, the predictions with intervals at the right."""
+
+import textwrap
+from collections.abc import Container, Mapping, Sequence
+from itertools import chain, count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
+from matplotlib.ticker import FormatStrFormatter, LogLocator, MaxNLocator, NullFormatter
+
+from grpo_ref.arrays import Floats
+from grpo_ref.lab.framework.experiment import Curves, Experiment, Grid, Measures, Points
+from grpo_ref.lab.framework.statistics import interval
+from grpo_ref.lab.framework.summary import effect
+from grpo_ref.lab.framework.verdicts import ClaimResult, Finding, Scores
+from grpo_ref.plots.style import COLOURS, LINES, MARKERS, figure_style, grid, new_figure, save
+
+OUTCOMES = {"holds": "holds", "opposite": "OPPOSITE", "not shown": "not shown"}
+ROW, PANEL, WIDTH = 0.85, 2.9, 4.3
+"""Heights of a prediction and of a panel, and the width of both, in inches."""
+FEW = 2.5
+"""Decades of a logarithmic axis on which there is room for three labels in each."""
+
+
+def plot_experiment(experiment: Experiment, result: ClaimResult, path: Path) -> None:
+    """Write the figure of an experiment; the file's suffix decides: PNG, PDF or SVG.
+
+    Args:
+      experiment: the claim and its panels.
+      result: what it showed.
+      path: where to write; what is drawn is `experiment_figure`.
+    """
+    with figure_style():
+        save(experiment_figure(experiment, result), path, dpi=100)
+
+
+def experiment_figure(experiment: Experiment, result: ClaimResult) -> Figure:
+    """The panels of an experiment, and each of its predictions with its interval.
+
+    Lines and points are means over the seeds, bands and bars their 95 % intervals (Student's t). An arm looks
+    the same in all panels and stands in the legend of the first that shows it. The intervals of the
+    predictions are those that decide the verdict; where one lies inside the grey field, the prediction holds.
+    Predictions of the same measure share their scale.
+
+    Args:
+      experiment: the claim and its panels.
+      result: what it showed.
+
+    Returns:
+      The figure.
+    """
+    panels, rows = len(experiment.panels), len(result.findings)
+    with figure_style():
+        figure = new_figure(2 * WIDTH, max(PANEL * panels, ROW * rows) + 0.5)
+        left, right = figure.subfigures(1, 2, squeeze=False)[0]
+        series = [_series(panel, result) for panel in experiment.panels]
+        places, told = _places(series), set[str]()
+        axes = np.atleast_1d(left.subplots(panels, 1))
+        for axis, panel, names in zip(axes, experiment.panels, series, strict=True):
+            _draw_panel(axis, panel, result, places)
+            _draw_legend(axis, {*names} - told)
+            told.update(names)
+        counted = "tasks" if experiment.family else "seeds"
+        _draw_findings(right, result.findings, counted, spare=max(PANEL * panels / ROW - rows, 0.0))
+        pairs = f"{result.findings[0].estimate.pairs} {counted}"
+        left.suptitle(
+            textwrap.fill(f"{experiment.name}: {experiment.told(result.verdict)}", 66)
+            + f"\nmean of {pairs}, with its 95 % interval",
+            fontsize=8,
+        )
+    return figure
+
+
+def _series(panel: Curves | Points | Grid, result: ClaimResult) -> list[str]:
+    """The names of what a panel tells apart by its looks: arms, or the series of points."""
+    if isinstance(panel, Points):
+        return list(panel.x)
+    if isinstance(panel, Grid):
+        return list(panel.arms or result.tuning)
+    return _arms(panel, result.measures)
+
+
+def _places(series: Sequence[Sequence[str]]) -> dict[str, int]:
+    """A number for each name, which gives its looks: the first that no name has that it shares a panel with.
+
+    >>> _places([["base", "grpo"], ["base, hard", "grpo, hard"], ["grpo", "grpo, hard"]])
+    {'base': 0, 'grpo': 1, 'base, hard': 0, 'grpo, hard': 2}
+    """
+    places: dict[str, int] = {}
+    for name in dict.fromkeys(chain.from_iterable(series)):
+        beside = chain.from_iterable(names for names in series if name in names)
+        taken = {places[other] for other in beside if other in places}
+        places[name] = next(number for number in count() if number not in taken)
+    return places
+
+
+def _draw_legend(axis: Axes, new: Container[str]) -> None:
+    """What a panel shows for the first time."""
+    lines, names = axis.get_legend_handles_labels()
+    shown = [(line, name) for line, name in zip(lines, names, strict=True) if name in new]
+    if shown:
+        axis.legend(*zip(*shown, strict=True), frameon=False, fontsize=8)
+
+
+def _draw_panel(
+    axis: Axes, panel: Curves | Points | Grid, result: ClaimResult, places: Mapping[str, int]
+) -> None:
+    if isinstance(panel, Curves):
+        _draw_curves(axis, panel, result.measures, places)
+    elif isinstance(panel, Points):
+        _draw_points(axis, panel, result.measures, places)
+    else:
+        _draw_grid(axis, panel, result.tuning, places)
+    axis.set_ylabel(panel.ylabel)
+    for side in panel.log:
+        _logarithmic(axis, side)
+    grid(axis)
+
+
+def _logarithmic(axis: Axes, side: str) -> None:
+    """A logarithmic axis with plain numbers at each decade, and at 2 and 5 between few of them."""
+    axis.set(**{f"{side}scale": "log"})
+    ticks = axis.xaxis if side == "x" else axis.yaxis
+    low, high = ticks.get_view_interval()
+    ticks.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if high < low * 10.0**FEW else (1.0,)))
+    ticks.set_major_formatter(FormatStrFormatter("%g"))
+    ticks.set_minor_formatter(NullFormatter())
+
+
+def _draw_curves(
+    axis: Axes, panel: Curves, measures: Mapping[str, Measures], places: Mapping[str, int]
+) -> None:
+    for label in _arms(panel, measures):
+        index = places[label]
+        middle, reach = interval(measures[label][panel.measure])
+        x = panel.x or np.arange(1, len(middle) + 1)
+        colour = COLOURS[index % len(COLOURS)]
+        axis.fill_between(x, middle - reach, middle + reach, color=colour, alpha=0.18, linewidth=0)
+        width = max(2.4 - 0.2 * index, 1.0)  # lines that lie on each other stay visible
+        axis.plot(x, middle, color=colour, linestyle=LINES[index % len(LINES)], linewidth=width, label=label)
+    axis.set_xlabel(panel.xlabel)
+
+
+def _draw_grid(axis: Axes, panel: Grid, tuning: Mapping[str, Scores], places: Mapping[str, int]) -> None:
+    """The mean score of each arm over its grid, and a ring about the best; tasks differ more than arms."""
+    for label in panel.arms or tuning:
+        index, means = places[label], {value: scores.mean() for value, scores in tuning[label].items()}
+        look: dict[str, Any] = {
+            "color": COLOURS[index % len(COLOURS)],
+            "linestyle": LINES[index % len(LINES)],
+        }
+        marker = MARKERS[index % len(MARKERS)]
+        axis.plot(list(means), list(means.values()), marker=marker, markersize=4.5, label=label, **look)
+        best = max(means, key=lambda value: means[value])
+        axis.plot([best], [means[best]], "o", markersize=11, fillstyle="none", color="black")
+    axis.set_xlabel(f"{panel.xlabel}; ringed: chosen")
+
+
+def _draw_points(
+    axis: Axes, panel: Points, measures: Mapping[str, Measures], places: Mapping[str, int]
+) -> None:
+    if not panel.x:
+        labels = _arms(panel, measures)
+        for place, label in enumerate(labels):
+            _draw_series(axis, [place], [measures[label][panel.measure]], 0, "none", None)
+        axis.set_xticks(range(len(labels)), [textwrap.fill(label, 14) for label in labels], fontsize=8)
+        axis.tick_params(axis="x", labelrotation=30 if len(labels) > 4 else 0)
+        axis.margins(x=0.15)
+        return
+    for series, positions in panel.x.items():
+        values = [measures[label][panel.measure] for label in positions]
+        name, index = series if len(panel.x) > 1 else None, places[series]
+        _draw_series(axis, list(positions.values()), values, index, LINES[index % len(LINES)], name)
+    axis.set_xlabel(panel.xlabel)
+
+
+def _draw_series(
+    axis: Axes, x: Sequence[float], values: Sequence[Floats], index: int, line: Any, label: str | None
+) -> None:
+    middles, reaches = zip(*(interval(value) for value in values), strict=True)
+    axis.errorbar(
+        x,
+        middles,
+        reaches,
+        color=COLOURS[index % len(COLOURS)],
+        marker=MARKERS[index % len(MARKERS)],
+        linestyle=line,
+        linewidth=1.2,
+        markersize=4.5,
+        capsize=2.5,
+        label=label,
+    )
+
+
+def _arms(panel: Curves | Points, measures: Mapping[str, Measures]) -> list[str]:
+    return list(panel.arms) or [label for label, found in measures.items() if panel.measure in found]
+
+
+def _scales(findings: Sequence[Finding]) -> dict[str, tuple[float, float]]:
+    """Measure -> the ends of an axis on which all differences of this measure can be compared."""
+    ends: dict[str, list[float]] = {}
+    for (_, measure, *_, margin, _), estimate, _, _ in findings:
+        ends.setdefault(measure, [0.0]).extend([estimate.low, estimate.high, -margin, margin])
+    scales = {}
+    for measure, found in ends.items():
+        reach = 0.06 * (max(found) - min(found)) or 1.0
+        scales[measure] = (min(found) - reach, max(found) + reach)
+    return scales
+
+
+def _draw_findings(figure: SubFigure, findings: Sequence[Finding], counted: str, *, spare: float) -> None:
+    """Every prediction, one below the other, and room below them for so many more."""
+    rows, scales = len(findings), _scales(findings)
+    ratios = [1.0] * rows + [spare] * (spare > 0.0)
+    axes = [*figure.subplots(len(ratios), 1, squeeze=False, height_ratios=ratios).flat]
+    for axis, finding in zip(axes, findings, strict=False):
+        _draw_finding(axis, finding, scales[finding.prediction.measure], counted)
+    for axis in axes[rows:]:
+        axis.remove()
+    figure.suptitle("differences with 95 % intervals that hold together;\ngrey: as predicted", fontsize=8)
+
+
+def _draw_finding(axis: Axes, finding: Finding, edges: tuple[float, float], counted: str) -> None:
+    """One prediction, in the units of its measure, and the share of the tasks or seeds that agree."""
+    (says, measure, left, expect, right, margin, main), estimate, outcome, share = finding
+    allowed = {"more": (margin, edges[1]), "less": (edges[0], -margin), "same": (-margin, margin)}[expect]
+    axis.axvspan(*allowed, color="0.88", linewidth=0)
+    axis.axvline(0.0, color="black", linewidth=0.7)
+    axis.errorbar(
+        [estimate.mean],
+        [0.0],
+        xerr=[[estimate.mean - estimate.low], [estimate.high - estimate.mean]],
+        color="black",
+        marker="o" if outcome == "holds" else "X",
+        markersize=5,
+        capsize=3,
+    )
+    axis.set_xlim(*edges)
+    axis.set_yticks([])
+    axis.spines["left"].set_visible(False)
+    axis.tick_params(axis="x", labelsize=7)
+    axis.xaxis.set_major_locator(MaxNLocator(5))
+    title = textwrap.fill(f"{says}: {OUTCOMES[outcome]} ({share:.0%} of the {counted})", 66)
+    axis.set_title(title, fontsize=7.5, loc="left", weight="bold" if main else "normal")
+    compared = left if right == 0.0 else f"{left} - {right}"
+    found = effect(estimate.mean, estimate.low, estimate.high).replace(" ", "\N{NO-BREAK SPACE}")
+    axis.set_xlabel(textwrap.fill(f"{measure}: {compared} = {found}", 76), fontsize=7)

@@ -1,0 +1,133 @@
+"""Late data: training on batches that an older policy has drawn, as where sampler and learner run apart."""
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from grpo_ref.arrays import Floats
+from grpo_ref.lab.framework.experiment import Measures
+from grpo_ref.lab.framework.reused_batches import largest_fall
+from grpo_ref.lab.framework.tasks.digit_sums import drawn_sums
+from grpo_ref.lab.framework.tasks.exact_sums import exact
+from grpo_ref.lab.framework.training import summarized
+from grpo_ref.learning.batches import stretches
+from grpo_ref.learning.config import TrainConfig, config_for
+from grpo_ref.learning.optim import clip_by_norm
+from grpo_ref.learning.policies.table import TABLE, gather, pull_back
+from grpo_ref.learning.rollout import draw
+from grpo_ref.learning.state import optimizer_of
+from grpo_ref.learning.tasks.task import Task
+from grpo_ref.loss import policy_loss
+from grpo_ref.recipes import Recipe
+
+FAMILY = (
+    "Sums of digits: all questions a+b with a and b up to a number from 2 to 9, each in several copies that"
+    " the policy cannot tell apart. At first 2 to 50 % of the answers are right (log-uniform), and up to 30 %"
+    " of the copies have a wrong label. Drawn are also the prompts of a batch (8, 16 or 32), the size of the"
+    " groups (4, 8 or 16) and the steps that are taken on a batch (1, or 2 on its halves)."
+)
+"""How `late` draws its tasks."""
+UPDATES = 80
+Anchor = Literal["sampler", "learner"]
+
+
+class Late(NamedTuple):
+    """After an update.
+
+    Attributes:
+      params: (S, N, V) the learner's logits.
+      grad_norm: (S,) the longest gradient of its steps, before it is cut.
+    """
+
+    params: Floats
+    grad_norm: Floats
+
+
+def late_updates(
+    task: Task, recipe: Recipe, config: TrainConfig, *, age: int, anchor: Anchor
+) -> Iterator[Late]:
+    """Train a table on batches that the policy of some updates ago has drawn.
+
+    Args:
+      task: what to learn.
+      recipe: its advantage, surrogate, corrections and aggregation are used.
+      config: sizes and step sizes; a batch is cut into parts, with a step for each.
+      age: of the sampler, in updates; at first it is the reference until there have been as many.
+      anchor: whose log-probabilities are the old ones in the surrogate's ratio: the sampler's, or those that
+        the learner has when it gets the batch. Corrections read both.
+    """
+    params = TABLE.start(task, config.seeds)
+    optimizer = optimizer_of(config)
+    moments = optimizer.init(params)
+    generators = [np.random.default_rng([config.seed, run]) for run in range(config.seeds)]
+    past = deque([params], maxlen=age + 1)
+    for _ in range(config.updates):
+        sampler, learner = (TABLE.at(one, config.temperature) for one in (past[0], params))
+        batch = draw(task, sampler, generators, prompts=config.prompts, group_size=config.group_size)
+        said = {"sampler": sampler.log_probs, "learner": learner.log_probs}
+        said_there = {name: gather(table, batch.states, batch.tokens) for name, table in said.items()}
+        advantages = recipe.advantage(batch)
+        norms: list[Floats] = []
+        for part in stretches(config.prompts, config.minibatches):
+            now = TABLE.at(params, config.temperature) if norms else learner
+            places = batch.states[:, part], batch.tokens[:, part]
+            loss = policy_loss(
+                gather(now.log_probs, *places),
+                advantages[:, part],
+                batch.mask[:, part],
+                recipe=recipe,
+                old_log_probs=said_there[anchor][:, part],
+                rollout_log_probs=said_there["sampler"][:, part],
+                metrics=(),
+            )
+            gradient = pull_back(loss.gradient, *places, now.probs)
+            gradient, norm = clip_by_norm(gradient, config.max_grad_norm)
+            params, moments = optimizer.step(params, gradient, moments)
+            norms.append(norm)
+        past.append(params)
+        yield Late(params, np.max(norms, axis=0))
+
+
+def late(
+    *,
+    recipe: Recipe,
+    age: int,
+    anchor: Anchor = "sampler",
+    fixed: Mapping[str, Any] | None = None,
+    seeds: int,
+    seed: int,
+    **config: Any,
+) -> Measures:
+    """Train on a drawn task with late batches.
+
+    Args:
+      recipe, age, anchor: as in `late_updates`.
+      fixed: what of the task is not drawn.
+      seeds, seed: number of runs; base of their random numbers and of the task.
+      config: fields of `TrainConfig`.
+
+    Returns:
+      The measures of `summarized` for the exact "correct" and "entropy" and for "grad_norm"; the "largest
+      fall" of the former below its best so far; and the decimal logarithm of the "longest gradient".
+    """
+    generator = np.random.default_rng([seed, 6])
+    sizes: dict[str, Any] = {
+        "prompts": int(generator.choice([8, 16, 32])),
+        "group_size": int(generator.choice([4, 8, 16])),
+        "minibatches": int(generator.choice([1, 2])),
+    }
+    task = drawn_sums(seed, **(fixed or {}))
+    settings = config_for(task, updates=UPDATES, **sizes, **config, seeds=seeds, seed=seed)
+    measured = exact(task)
+    rows = [
+        [*(measure(one) for measure in measured.values()), one.grad_norm]
+        for one in late_updates(task, recipe, settings, age=age, anchor=anchor)
+    ]
+    found = dict(zip((*measured, "grad_norm"), np.moveaxis(np.array(rows), 0, -1), strict=True))
+    longest = np.log10(np.maximum(found["grad_norm"].max(-1), np.finfo(np.float64).tiny))
+    return summarized(found) | {
+        "largest fall": largest_fall(found["correct"]),
+        "longest gradient": longest,
+    }

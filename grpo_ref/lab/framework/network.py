@@ -1,0 +1,123 @@
+"""Networks on the toy tasks: the same tasks as a table learns, but what one prompt teaches helps with others.
+
+A table has logits of its own for every state, so prompts share nothing in it; a network answers all prompts
+with the same weights. Here a network begins by imitating what the table begins with, so that the two are
+asked the same question.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from grpo_ref.arrays import Floats, Integers
+from grpo_ref.lab.framework.experiment import Arm, Measures, Tuning, tuned
+from grpo_ref.lab.framework.tasks.digit_sums import COPIES, PARTS, PLAIN, UPDATES, drawn_sums
+from grpo_ref.lab.framework.training import kept, summarized
+from grpo_ref.learning.config import config_for
+from grpo_ref.learning.policies.kinds import network_for
+from grpo_ref.learning.policies.neural import NeuralPolicy
+from grpo_ref.learning.pretraining import PretrainConfig, pretrain
+from grpo_ref.learning.rollout import sample
+from grpo_ref.learning.state import TrainState
+from grpo_ref.learning.tasks.task import Examples, Task
+from grpo_ref.recipes import Recipe
+from grpo_ref.training import train
+
+EXAMPLES, STEPS = 4096, 300
+"""Completions of the table's reference that are imitated, and the steps of the optimizer on them."""
+SIZES: Mapping[str, int] = {"context": 4, "width": 16, "hidden": 64}
+"""A network of two layers that sees the last four tokens: a question and what was written of its answer."""
+SUMS = (
+    "The tasks are those of the table: sums of digits a+b with a and b up to a number from 2 to 9, with up to"
+    " 30 % wrong labels. A network of two layers (16 numbers a digit, 64 inside) reads the digits of the"
+    " question. It first imitates 4096 answers of the table's reference, so 2 to 50 % of its answers are"
+    " right when it is first rewarded; all questions share its weights."
+)
+"""How the tasks of `sums` are drawn."""
+RATES = Tuning("learning_rate", (0.001, 0.003, 0.01, 0.03, 0.1), by="final correct")
+TRIED = (
+    "The network's size, its imitation and the grid of learning rates were chosen in trial runs of plain GRPO"
+    " with groups of 16, on three tasks that are not judged."
+)
+"""What was looked at before anything was predicted."""
+Started: TypeAlias = tuple[Task, NeuralPolicy]
+"""A task whose prompts a network can read, and the network that begins with it."""
+
+
+def imitator(task: Task, prompt_tokens: Integers, *, seed: int, steps: int = STEPS, **sizes: int) -> Started:
+    """The task with its prompts in tokens, and a network that imitates its reference.
+
+    Args:
+      task: of a table.
+      prompt_tokens: (Q, L) what the network reads of each prompt.
+      seed: of the examples and of the weights.
+      steps: of the imitation.
+      sizes: of the network, where they differ from `SIZES`.
+    """
+    drawn = sample(task, task.ref_logits[None], prompts=EXAMPLES, group_size=1, seed=seed)
+    examples = Examples(drawn.prompts[0], drawn.tokens[0, :, 0], drawn.mask[0, :, 0])
+    readable = replace(task, prompt_tokens=prompt_tokens, examples=examples)
+    network = network_for(readable, "mlp", {**SIZES, **sizes})
+    config = PretrainConfig(steps=steps, batch=128, learning_rate=0.01, check_every=steps + 1, seed=seed)
+    *_, last = pretrain(readable, network, config)
+    return readable, last.policy
+
+
+def network_curves(
+    start: Started,
+    recipe: Recipe,
+    record: Sequence[str],
+    measured: Mapping[str, Callable[[TrainState], Floats]] | None = None,
+    **config: Any,
+) -> dict[str, Floats]:
+    """Train a network and keep some curves, as `curves` does of a table.
+
+    Args:
+      start: task and network.
+      recipe: the algorithm.
+      record: names of metrics to keep, (S,) each.
+      measured: name -> what is computed from the state after each update, (S, ...).
+      config: fields of `TrainConfig`.
+    """
+    task, policy = start
+    updates = train(task, recipe, config_for(task, "mlp", **config), metrics=record, policy=policy)
+    return kept(updates, record, measured or {})
+
+
+@cache
+def sums(seed: int, copies: int = COPIES, known: float | None = None) -> Started:
+    """A task of the family, and the network that begins with it: made once for all arms of a process.
+
+    Args:
+      seed: of the task, the examples and the weights.
+      copies: prompts that ask the same question.
+      known: chance of the right answer to a question of median difficulty, if it is not to be drawn.
+    """
+    task = drawn_sums(seed, copies=copies, **({} if known is None else {"known": known}))
+    digits = np.array([[int(prompt[0]), int(prompt[2])] for prompt in task.prompts])
+    return imitator(task, digits, seed=seed)
+
+
+def learned(*, recipe: Recipe, seeds: int, seed: int, known: float | None = None, **config: Any) -> Measures:
+    """Train a network on a task of the family; curves are over the `PARTS` of the training.
+
+    Args:
+      recipe: the algorithm.
+      seeds, seed: number of independent runs, and the base of their random numbers and of the task.
+      known: as in `sums`.
+      config: fields of `TrainConfig`; `updates` is a multiple of `PARTS`.
+    """
+    record = ("correct", "dead_groups")
+    found = network_curves(sums(seed, known=known), recipe, record, seeds=seeds, seed=seed, **config)
+    return summarized({name: curve.reshape(seeds, PARTS, -1).mean(-1) for name, curve in found.items()})
+
+
+def learning(
+    group_size: int, prompts: int, updates: int = UPDATES, *, recipe: Recipe = PLAIN, **others: Any
+) -> Arm:
+    """Training with so many completions per prompt, prompts per batch and batches, at its learning rate."""
+    sizes = {"group_size": group_size, "prompts": prompts, "updates": updates}
+    return tuned(learned, RATES, recipe=recipe, **sizes, **others)

@@ -1,0 +1,60 @@
+"""What was predicted, as a file with a hash, written before the results: nobody predicts what is known."""
+
+import hashlib
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from grpo_ref.files import replace_text
+from grpo_ref.lab.framework.experiment import Experiment
+
+FOLDER = "predictions"
+"""Beside the page about the experiments."""
+
+
+def fingerprint(experiment: Experiment) -> str:
+    """SHA-256 of a claim, of its family of tasks, and of all that is predicted, as hexadecimal digits."""
+    return hashlib.sha256(_text(_predicted(experiment)).encode()).hexdigest()
+
+
+def write_predictions(experiment: Experiment, folder: Path, today: date) -> bool:
+    """Write NAME.json, unless the file that is there says the same; then it keeps its date.
+
+    Args:
+      experiment: the claim.
+      folder: where the files are; made if it is missing.
+      today: the date that stands in the file.
+
+    Returns:
+      Whether the file was written.
+    """
+    if written_on(experiment, folder):
+        return False
+    found = {"written": today.isoformat(), "sha256": fingerprint(experiment), **_predicted(experiment)}
+    folder.mkdir(parents=True, exist_ok=True)
+    replace_text(folder / f"{experiment.name}.json", _text(found) + "\n")
+    return True
+
+
+def written_on(experiment: Experiment, folder: Path) -> str:
+    """The date in the file of an experiment; "" if there is no file, or it predicts something else."""
+    try:
+        found = json.loads((folder / f"{experiment.name}.json").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return ""
+    day, kept = str(found.pop("written")), found.pop("sha256")
+    return day if kept == fingerprint(experiment) and found == _predicted(experiment) else ""
+
+
+def _predicted(experiment: Experiment) -> dict[str, Any]:
+    return {
+        "claim": experiment.claim,
+        "source": experiment.source,
+        "family": experiment.family,
+        "predictions": [one._asdict() for one in experiment.predictions],
+    }
+
+
+def _text(found: dict[str, Any]) -> str:
+    return json.dumps(found, indent=1, ensure_ascii=False)

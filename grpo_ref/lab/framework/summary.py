@@ -1,0 +1,151 @@
+"""What the report keeps of each experiment: plain numbers, as JSON, from which every table is made."""
+
+import hashlib
+import json
+import math
+import platform
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from grpo_ref.files import replace_text
+from grpo_ref.lab.framework.cache import described_arm
+from grpo_ref.lab.framework.experiment import Experiment
+from grpo_ref.lab.framework.predictions import fingerprint, written_on
+from grpo_ref.lab.framework.verdicts import ClaimResult
+
+FORMAT = "grpo_ref experiments 2"
+ROUNDING = 1e-12
+"""What is smaller is told as 0."""
+Summary = dict[str, Any]
+
+
+def summary(
+    experiments: Mapping[str, Experiment],
+    results: Mapping[str, ClaimResult],
+    *,
+    seeds: int,
+    seed: int,
+    predictions: Path,
+) -> Summary:
+    """Verdicts, estimates, exhibits, and what they were made with.
+
+    Args:
+      experiments: by name.
+      results: experiment's name -> what it showed.
+      seeds, seed: how many runs of each arm, and the base of their random numbers.
+      predictions: the folder of what was predicted.
+    """
+    return {
+        "format": FORMAT,
+        "seeds": seeds,
+        "seed": seed,
+        "code": _arms_hash(experiments),
+        "versions": {
+            "python": platform.python_version(),
+            "numpy": version("numpy"),
+            "scipy": version("scipy"),
+        },
+        "experiments": {
+            name: _one(experiments[name], result, predictions) for name, result in results.items()
+        },
+    }
+
+
+def _arms_hash(experiments: Mapping[str, Experiment]) -> str:
+    """Of the code and the settings of all arms."""
+    arms = [described_arm(arm) for experiment in experiments.values() for arm in experiment.arms.values()]
+    return hashlib.sha256("\n".join(arms).encode()).hexdigest()[:16]
+
+
+def _one(experiment: Experiment, result: ClaimResult, predictions: Path) -> dict[str, Any]:
+    findings = [
+        {
+            "says": prediction.says,
+            "measure": prediction.measure,
+            "left": prediction.left,
+            "right": prediction.right,
+            "expect": prediction.expect,
+            "margin": prediction.margin,
+            "mean": estimate.mean,
+            "low": estimate.low,
+            "high": estimate.high,
+            "p": estimate.p,
+            "size": estimate.size if math.isfinite(estimate.size) else None,
+            "outcome": outcome,
+            "share": share,
+            "main": prediction.main,
+        }
+        for prediction, estimate, outcome, share in result.findings
+    ]
+    tuning = {
+        label: {
+            "setting": tuned.setting,
+            "scores": {str(value): float(found.mean()) for value, found in result.tuning[label].items()},
+        }
+        for label, one in experiment.arms.items()
+        if (tuned := one.tuning)
+    }
+    pairs = result.findings[0].estimate.pairs
+    exhibit = experiment.exhibit() if experiment.exhibit else ""
+    return {
+        "verdict": result.verdict,
+        "predicted": {"sha256": fingerprint(experiment), "written": written_on(experiment, predictions)},
+        "pairs": pairs,
+        "findings": findings,
+        "tuning": tuning,
+        "exhibit": exhibit,
+    }
+
+
+def save(path: Path, found: Summary) -> None:
+    """Write a summary as JSON."""
+    replace_text(path, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
+
+
+def load(path: Path) -> Summary:
+    """Read a summary.
+
+    Raises:
+      ValueError: if the file is not one of ours.
+    """
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise ValueError(f"{path} is no summary of experiments: its format is not {FORMAT!r}")
+    return found
+
+
+def chosen(tuning: Mapping[str, Any]) -> str:
+    """What was chosen for each arm, and whether the grid ends there; "" if nothing was.
+
+    >>> chosen({"grpo": {"setting": "learning_rate", "scores": {"0.1": 0.2, "0.3": 0.5}}})
+    'learning_rate: grpo 0.3 (the end of the grid)'
+    """
+    told: dict[str, list[str]] = {}
+    for label, one in tuning.items():
+        values, scores = list(one["scores"]), list(one["scores"].values())
+        best = values[scores.index(max(scores))]
+        end = " (the end of the grid)" if best in (values[0], values[-1]) else ""
+        told.setdefault(one["setting"], []).append(f"{label} {best}{end}")
+    return "; ".join(f"{setting}: {', '.join(arms)}" for setting, arms in told.items())
+
+
+def effect(mean: float, low: float, high: float) -> str:
+    """Mean and interval; what is only rounding counts as 0.
+
+    >>> effect(0.25, -5e-17, 0.5)
+    '0.25 [0, 0.5]'
+    """
+    mean, low, high = (0.0 if abs(value) < ROUNDING else value for value in (mean, low, high))
+    return f"{mean:.3g} [{low:.3g}, {high:.3g}]"
+
+
+def what_fails(findings: Sequence[Mapping[str, Any]]) -> str:
+    """On what a verdict depends: how many predictions hold, and which do not.
+
+    >>> what_fails([{"says": "It rises", "outcome": "holds"}, {"says": "It lasts", "outcome": "opposite"}])
+    '1 of 2 predictions hold; not: “It lasts” (opposite).'
+    """
+    failed = [f"“{one['says']}” ({one['outcome']})" for one in findings if one["outcome"] != "holds"]
+    return f"{len(findings) - len(failed)} of {len(findings)} predictions hold; not: {'; '.join(failed)}."

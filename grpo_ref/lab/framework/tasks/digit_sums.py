@@ -1,0 +1,141 @@
+"""A family of sums of digits, of which a part is known at the start and a part of the labels is wrong.
+
+The claims about the size of groups share it, with what they run on it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.arrays import Bools, Floats, Integers
+from grpo_ref.lab.framework.experiment import Arm, Measures, Tuning, tuned
+from grpo_ref.lab.framework.training import curves, summarized
+from grpo_ref.learning.config import config_for
+from grpo_ref.learning.tasks.arithmetic import EOS, arithmetic
+from grpo_ref.learning.tasks.task import Task
+from grpo_ref.recipes import TWO_GRPO, Recipe
+
+COPIES = 20
+"""Prompts that ask the same question; the policy does not see which of them it answers."""
+PROMPTS, UPDATES = 16, 80
+"""Per batch, and batches, where nothing else is said."""
+PLAIN = replace(TWO_GRPO, kl_coef=0.0)
+"""GRPO with the population's standard deviation, so that a pair gets -1 and 1, and no KL penalty."""
+FAMILY = (
+    "Sums of digits: all questions a+b with a and b up to a number from 2 to 9, so 9 to 100 questions that"
+    " share nothing, each in several copies that the policy cannot tell apart. At first 2 to 50 % of the"
+    " answers are right (log-uniform), of some questions more than of others (logits with a standard"
+    " deviation of 1). Up to 30 % of the copies have a wrong label, so a part cannot be learned."
+)
+MEASURED = (
+    "The share of right completions, as sampled at temperature 1, by the labels: its mean over the last fifth"
+    " of the training, by which the learning rate is chosen; for the curves, over each tenth of it."
+)
+PARTS = 10
+"""Of the training, over each of which a curve is averaged."""
+SHARES = tuple((part + 1) / PARTS for part in range(PARTS))
+RATES = Tuning("learning_rate", (0.1, 0.3, 1.0, 3.0, 10.0), by="final correct")
+
+
+def digit_sums(
+    generator: np.random.Generator, *, largest: int, known: float, mislabelled: float, copies: int = COPIES
+) -> Task:
+    """Sums of digits with one reward: 1 for the answer that the label asks for.
+
+    Args:
+      generator: of the difficulties and of the wrong labels.
+      largest: a and b run from 0 to this.
+      known: chance of the right answer to a question of median difficulty, before training.
+      mislabelled: share of all prompts whose label is the answer to another question.
+      copies: prompts that ask the same question.
+    """
+    max_length = len(str(2 * largest)) + 1
+    task = arithmetic(largest=largest, max_length=max_length, format_weight=0.0)
+    questions = len(task.prompts)
+    own = np.repeat(np.arange(questions), copies)
+    is_wrong = generator.random(len(own)) < mislabelled
+    others = (own + generator.integers(1, questions, len(own))) % questions
+    return replace(
+        task,
+        name="digit_sums",
+        prompts=tuple(task.prompts[question] for question in own),
+        starts=task.starts[own],
+        prompt_probs=np.full(len(own), 1.0 / len(own)),
+        ref_logits=_partly_known(generator, largest, max_length, known),
+        verify=partial(_as_labelled, task, np.where(is_wrong, others, own)),
+        verify_steps=None,
+    )
+
+
+def _as_labelled(task: Task, labels: Integers, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
+    """The rewards that an answer would have for the question that its label belongs to."""
+    return task.verify(labels[prompts], tokens, mask)
+
+
+def _partly_known(generator: np.random.Generator, largest: int, max_length: int, known: float) -> Floats:
+    """(N, V) logits whose right answers have a chance of `known`, in logits give or take 1."""
+    sums = [str(a + b) for a in range(largest + 1) for b in range(largest + 1)]
+    noise = generator.normal(size=len(sums))
+    chances = 1.0 / (1.0 + np.exp(-(np.log(known / (1.0 - known)) + noise)))
+    logits = generator.normal(size=(len(sums) * max_length, EOS + 1))
+    for question, (written, chance) in enumerate(zip(sums, chances, strict=True)):
+        step = chance ** (1.0 / (len(written) + 1))
+        for place, token in enumerate([*map(int, written), EOS]):
+            row = logits[question * max_length + place]
+            row[token] = np.log(step / (1.0 - step) * np.exp(np.delete(row, token)).sum())
+    return logits
+
+
+def drawn_sums(seed: int, **fixed: Any) -> Task:
+    """A task of the family, or one with some arguments of `digit_sums` as they are told."""
+    generator = np.random.default_rng([seed, 0, 1])
+    drawn = {
+        "largest": int(generator.integers(2, 10)),
+        "known": float(np.exp(generator.uniform(np.log(0.02), np.log(0.5)))),
+        "mislabelled": float(generator.uniform(0.0, 0.3)),
+    }
+    return digit_sums(generator, **{**drawn, **fixed})
+
+
+def labelled_answers(task: Task) -> tuple[Integers, Bools]:
+    """Tokens and mask, two (Q, T): the answer that each prompt's label asks for."""
+    spelled = [[*map(int, str(number)), EOS] for number in range(10 ** (task.max_length - 1))]
+    tokens = np.array([[*one, *[0] * (task.max_length - len(one))] for one in spelled])
+    mask = np.arange(task.max_length) < np.array([len(one) for one in spelled])[:, None]
+    prompts = np.arange(len(task.prompts))
+    right = task.verify(prompts, *(np.repeat(part[None], len(prompts), axis=0) for part in (tokens, mask)))
+    asked = right[..., -1].argmax(-1)  # the last criterion is "correct"
+    return tokens[asked], mask[asked]
+
+
+def learned(
+    *, recipe: Recipe, seeds: int, seed: int, fixed: Mapping[str, Any] | None = None, **config: Any
+) -> Measures:
+    """Train on a task of the family; curves are over the `PARTS` of the training.
+
+    Args:
+      recipe: the algorithm.
+      seeds, seed: number of independent runs, and the base of their random numbers and of the task.
+      fixed: what of the task is not drawn.
+      config: fields of `TrainConfig`; `updates` is a multiple of `PARTS`.
+    """
+    task = drawn_sums(seed, **(fixed or {}))
+    settings = config_for(task, seeds=seeds, seed=seed, **config)
+    found = curves(task, recipe, settings, ("correct", "dead_groups"))
+    return summarized({name: curve.reshape(seeds, PARTS, -1).mean(-1) for name, curve in found.items()})
+
+
+def learning(
+    group_size: int, prompts: int, updates: int = UPDATES, *, recipe: Recipe = PLAIN, **fixed: Any
+) -> Arm:
+    """Training with so many completions per prompt, prompts per batch and batches, at its learning rate."""
+    sizes = {"group_size": group_size, "prompts": prompts, "updates": updates}
+    return tuned(learned, RATES, recipe=recipe, **sizes, fixed=fixed)
+
+
+def label(group_size: int, prompts: int) -> str:
+    """The name of the arm."""
+    return f"{prompts} prompts x {group_size}"

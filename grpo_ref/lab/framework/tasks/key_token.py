@@ -1,0 +1,68 @@
+"""A task in which a rare token, as "wait", opens the way to an answer that can be known."""
+
+from functools import partial
+
+import numpy as np
+
+from grpo_ref.arrays import Bools, Floats, Integers
+from grpo_ref.lab.framework.tasks.orders import random_orders
+from grpo_ref.learning.tasks.task import END, Task
+
+KEY = 0
+"""The token that stands for "wait"."""
+
+
+def key_token(
+    *,
+    contexts: int,
+    tokens: int,
+    probability: float,
+    known: float,
+    luck: float,
+    variants: int = 10,
+    seed: int,
+) -> Task:
+    """Think first: a rare token opens a second step, in which the right answer can be known.
+
+    Without that token an answer is a guess, right for a share of the variants of a context, which look the
+    same to the policy. After it there is one right answer, which can be learned.
+
+    Args:
+      contexts: what the policy can tell apart, besides the step that it is in.
+      tokens: size of the vocabulary.
+      probability: of the rare token at the start.
+      known: probability of the right answer after it, at the start.
+      luck: the share of variants for which a guess is right.
+      variants: number of prompts per context.
+      seed: of answers and luck.
+    """
+    generator = np.random.default_rng(seed)
+    answers = generator.integers(1, tokens, size=contexts)
+    lucky = random_orders(generator, (contexts, variants, tokens), axis=1) < luck * variants
+    guess = np.full((contexts, tokens), np.log((1.0 - probability) / (tokens - 1)))
+    guess[:, KEY] = np.log(probability)
+    after = np.full((contexts, tokens), np.log((1.0 - known) / (tokens - 1)))
+    after[np.arange(contexts), answers] = np.log(known)
+    transitions = np.full((2 * contexts, tokens), END)
+    transitions[:contexts, KEY] = contexts + np.arange(contexts)
+    prompts = contexts * variants
+    return Task(
+        name="key_token",
+        vocabulary=("wait,", *"abcdefghijk"[: tokens - 1]),
+        transitions=transitions,
+        prompts=tuple(f"{context}.{variant}:" for context in range(contexts) for variant in range(variants)),
+        starts=np.repeat(np.arange(contexts), variants),
+        prompt_probs=np.full(prompts, 1.0 / prompts),
+        max_length=2,
+        ref_logits=np.concatenate([guess, after]),
+        verify=partial(_judge, np.repeat(answers, variants), lucky.reshape(prompts, tokens)),
+        criteria=("right",),
+        weights=np.ones(1),
+    )
+
+
+def _judge(answers: Integers, lucky: Bools, prompts: Integers, tokens: Integers, mask: Bools) -> Floats:
+    first, second = tokens[..., 0], tokens[..., 1]
+    known = second == answers[prompts][..., None]
+    right = np.where(first == KEY, known, lucky[prompts[..., None], first])
+    return right.astype(np.float64)[..., None]

@@ -1,0 +1,116 @@
+"""What most arms run: training, of which some numbers are kept, each as a curve and as its mean."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from grpo_ref.arrays import Floats
+from grpo_ref.lab.framework.experiment import Measures
+from grpo_ref.learning.config import TrainConfig, config_for
+from grpo_ref.learning.state import TrainState, Update
+from grpo_ref.learning.tasks.task import Task
+from grpo_ref.recipes import Recipe
+from grpo_ref.training import train
+
+LAST_PART = 0.2
+"""The share of the updates, at the end of training, over which a curve is averaged into its final value."""
+
+
+def trained(
+    *,
+    task: Callable[..., Task],
+    recipe: Recipe,
+    record: Sequence[str],
+    seeds: int,
+    seed: int,
+    task_options: Mapping[str, Any] | None = None,
+    drawn: bool = False,
+    **config: Any,
+) -> Measures:
+    """Train, and keep the curves of some metrics.
+
+    Args:
+      task: makes the task; called with task_options.
+      recipe: the algorithm.
+      record: metrics of `train` to keep.
+      seeds, seed: number of independent runs, and the base of their random numbers.
+      task_options: settings of the task.
+      drawn: whether the task is one of a family, and is drawn anew from the base seed, as task(seed=...).
+      config: fields of `TrainConfig`, on top of the task's own settings.
+
+    Returns:
+      The measures of `summarized`.
+    """
+    made = task(**(task_options or {}), **({"seed": seed} if drawn else {}))
+    return summarized(curves(made, recipe, config_for(made, seeds=seeds, seed=seed, **config), record))
+
+
+def curves(
+    task: Task,
+    recipe: Recipe,
+    config: TrainConfig,
+    record: Sequence[str] = (),
+    **measured: Callable[[TrainState], Floats],
+) -> dict[str, Floats]:
+    """Train and keep some curves: name -> (S, ..., U), the last axis over updates.
+
+    Only the metrics that are kept are computed, so that `train` takes the fast loop where it can.
+
+    Args:
+      task, recipe, config: as in `train`.
+      record: names of metrics to keep, (S,) each.
+      measured: name -> what is computed from the state after each update, (S, ...).
+    """
+    return kept(train(task, recipe, config, metrics=record), record, measured)
+
+
+def kept(
+    updates: Iterable[Update], record: Sequence[str], measured: Mapping[str, Callable[[TrainState], Floats]]
+) -> dict[str, Floats]:
+    """The curves of a training, as those of `curves`, from what `train` yields."""
+    rows = [
+        [*(metrics[name] for name in record), *(measure(state) for measure in measured.values())]
+        for metrics, state in updates
+    ]
+    columns = (np.moveaxis(np.array(column), 0, -1) for column in zip(*rows, strict=True))
+    return dict(zip((*record, *measured), columns, strict=True))
+
+
+def last_state(task: Task, recipe: Recipe, config: TrainConfig) -> TrainState:
+    """Train and keep the state at the end, by the fast loop where `train` can take it."""
+    (update,) = deque(train(task, recipe, config, metrics=()), maxlen=1)
+    return update.state
+
+
+def summarized(found: Mapping[str, Floats]) -> Measures:
+    """Curves (S, U) and their means: "final" over the last fifth of the updates, "mean" over all.
+
+    >>> {name: values.tolist() for name, values in summarized({"reward": np.array([[0.0, 1.0]])}).items()}
+    {'reward': [[0.0, 1.0]], 'final reward': [1.0], 'mean reward': [0.5]}
+    """
+    measures: Measures = {}
+    for name, curve in found.items():
+        final = max(round(LAST_PART * curve.shape[-1]), 1)
+        measures |= {
+            name: curve,
+            f"final {name}": curve[:, -final:].mean(-1),
+            f"mean {name}": curve.mean(-1),
+        }
+    return measures
+
+
+def along(path: Floats, curve: Floats, places: Sequence[float]) -> Floats:
+    """(S, places) a curve where the path first reaches each place; NaN where it never does.
+
+    Args:
+      path, curve: (S, U) over updates, as the KL to the reference and a reward.
+      places: in the units of the path.
+
+    >>> along(np.array([[0.0, 2.0, 1.0]]), np.array([[5.0, 7.0, 9.0]]), (1.0, 3.0)).tolist()
+    [[6.0, nan]]
+    """
+    farthest = np.maximum.accumulate(path, axis=-1)
+    reached = [np.interp(places, run, one, right=np.nan) for run, one in zip(farthest, curve, strict=True)]
+    return np.stack(reached)

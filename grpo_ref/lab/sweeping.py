@@ -1,0 +1,186 @@
+"""Experiments as the command line runs them: the list, the sweep with its progress, the page about them."""
+
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+
+import click
+from rich.table import Table
+
+from grpo_ref.files import replace_text
+from grpo_ref.lab.framework.cache import Cache
+from grpo_ref.lab.framework.experiment import Experiment
+from grpo_ref.lab.framework.predictions import FOLDER, write_predictions
+from grpo_ref.lab.framework.summary import Summary, effect, save, summary
+from grpo_ref.lab.framework.sweep import at_middle, collected, jobs_of, sweep_all, tuning_jobs
+from grpo_ref.lab.framework.verdicts import ClaimResult
+from grpo_ref.lab.report import (
+    html_page,
+    in_readme,
+    markdown_page,
+    verdict_table,
+)
+from grpo_ref.render.output import INTERRUPTED
+from grpo_ref.render.progress import ProgressBar
+from grpo_ref.render.tables import new_console, print_table
+
+STYLES = {"supported": "green", "opposite": "red", "depends": "yellow", "not shown": "magenta"}
+
+
+def print_list(experiments: Iterable[Experiment]) -> None:
+    """Print the experiments with their claims."""
+    table = Table(box=None, pad_edge=False)
+    for heading in ("experiment", "group", "claim"):
+        table.add_column(heading, no_wrap=heading != "claim")
+    for experiment in experiments:
+        table.add_row(experiment.name, experiment.group, experiment.claim)
+    print_table(new_console(), table)
+
+
+def quicker(experiments: Sequence[Experiment]) -> list[Experiment]:
+    """The experiments with nothing to choose, for a first look."""
+    return [at_middle(one) for one in experiments]
+
+
+def predict(experiments: Sequence[Experiment], out: Path) -> None:
+    """Write down what the experiments predict, and print which files are new.
+
+    Args:
+      experiments: the claims.
+      out: the folder of the page, in which the folder of the predictions is.
+    """
+    folder, today = out / FOLDER, date.today()
+    for experiment in experiments:
+        new = write_predictions(experiment, folder, today)
+        click.echo(f"{folder / experiment.name}.json: {'written' if new else 'as it was'}")
+
+
+def run(
+    experiments: Sequence[Experiment],
+    *,
+    seeds: int,
+    seed: int,
+    cache: Path,
+    workers: int,
+    scheduler: str | None,
+) -> None:
+    """Run the experiments with live progress and print their verdicts.
+
+    Args:
+      experiments: in the order in which they are told.
+      seeds: independent runs of each arm.
+      seed: the base seed.
+      cache: the folder of stored results.
+      workers: processes on this machine; -1 for one per core.
+      scheduler: address of a Dask scheduler, where the work is done there.
+
+    Raises:
+      click.ClickException: if something that is needed is not installed, or a setting is refused.
+      click.exceptions.Exit: after Ctrl-C.
+    """
+    store = Cache(cache)
+    parts = sum(len(tuning_jobs(one)) + len(jobs_of(one, seeds=seeds)) for one in experiments)
+    work = sweep_all(experiments, store, seeds=seeds, seed=seed, workers=workers, scheduler=scheduler)
+    try:
+        with ProgressBar(f"{_counted(len(experiments))}, {seeds} seeds", "part", parts) as progress:
+            for done, job in enumerate(work, start=1):
+                progress.show(done, job.experiment)
+    except KeyboardInterrupt:
+        click.echo("\nstopped; what is done is stored, continue with the same command", err=True)
+        raise click.exceptions.Exit(INTERRUPTED) from None
+    except ImportError as error:
+        raise click.ClickException(f"{error}; it comes with: pip install 'grpo-ref[sweep]'") from error
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
+    for experiment in experiments:
+        _print(experiment, collected(experiment, store, seeds=seeds, seed=seed))
+
+
+def report(
+    experiments: Mapping[str, Experiment],
+    out: Path,
+    readme: Path | None,
+    *,
+    seeds: int,
+    seed: int,
+    cache: Path,
+) -> None:
+    """Write the page with all claims, its figures and the table in a README, from the stored results.
+
+    Args:
+      experiments: by name.
+      out: the folder for it.
+      readme: a file whose table is renewed.
+      seeds: how many independent runs the stored results have of each arm.
+      seed: their base seed.
+      cache: the folder of stored results.
+
+    Raises:
+      click.ClickException: if nothing is stored, or the README has no place for the table.
+    """
+    results = _stored(experiments.values(), Cache(cache), seeds, seed)
+    try:
+        if readme is not None:
+            in_readme(readme.read_text(encoding="utf-8"), "")  # raises now if the file has no place for it
+        found = summary(experiments, results, seeds=seeds, seed=seed, predictions=out / FOLDER)
+        _write(experiments, out, readme, results, found)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _counted(number: int) -> str:
+    return f"{number} experiment{'s' * (number != 1)}"
+
+
+def _print(experiment: Experiment, result: ClaimResult) -> None:
+    console = new_console(highlight=False)
+    pairs = f"{result.findings[0].estimate.pairs} {'tasks' if experiment.family else 'seeds'}"
+    verdict = f"[{STYLES[result.verdict]}]{experiment.told(result.verdict)}[/]"
+    console.print(f"[bold]{experiment.name}[/]  {verdict}  ({pairs})")
+    console.print(f"  {experiment.claim}", markup=False, soft_wrap=True)
+    for prediction, estimate, outcome, _ in result.findings:
+        numbers = f"{prediction.measure} {effect(estimate.mean, estimate.low, estimate.high)}"
+        console.print(f"    {outcome:9}  {prediction.says}: {numbers}", markup=False, soft_wrap=True)
+
+
+def _write(
+    experiments: Mapping[str, Experiment],
+    out: Path,
+    readme: Path | None,
+    results: Mapping[str, ClaimResult],
+    found: Summary,
+) -> None:
+    """Figures, results.json, the page in both forms, and the table in a README."""
+    from grpo_ref.lab.figures import plot_experiment  # matplotlib takes half a second
+
+    out.mkdir(parents=True, exist_ok=True)
+    with ProgressBar("figures", "figure", len(results)) as progress:
+        for done, (name, result) in enumerate(results.items(), start=1):
+            plot_experiment(experiments[name], result, out / f"{name}.png")
+            progress.show(done, name)
+    save(out / "results.json", found)
+    page = markdown_page(experiments, found)
+    replace_text(out / "README.md", page)
+    replace_text(out / "report.html", html_page(page, out))
+    if readme is not None:
+        link = Path(os.path.relpath(out, readme.parent)) / "README.md"
+        table = verdict_table(experiments, found, page=link.as_posix())
+        replace_text(readme, in_readme(readme.read_text(encoding="utf-8"), table))
+
+
+def _stored(experiments: Iterable[Experiment], cache: Cache, seeds: int, seed: int) -> dict[str, ClaimResult]:
+    """The results that are there; those that are not are named."""
+    results, missing = {}, []
+    for experiment in experiments:
+        try:
+            results[experiment.name] = collected(experiment, cache, seeds=seeds, seed=seed)
+        except ValueError:
+            missing.append(experiment.name)
+    if missing:
+        others = "others are reported with --seeds, --quick and --seed"
+        print(f"not run yet with {seeds} seeds from {seed} ({others}): {', '.join(missing)}", file=sys.stderr)
+    if not results:
+        raise click.ClickException("nothing to report; first: grpo-ref experiment run")
+    return results

@@ -1,7 +1,0 @@
-"""A shell script's commands, read without running it."""
-
-from grpo_ref.trainers.launch.shell.reading import read_shell as read_shell
-from grpo_ref.trainers.launch.shell.script import CannotRead as CannotRead
-from grpo_ref.trainers.launch.shell.script import Command as Command
-from grpo_ref.trainers.launch.shell.script import Note as Note
-from grpo_ref.trainers.launch.shell.script import Script as Script

@@ -1,0 +1,125 @@
+"""Write the course, and the pages that compute, as a folder of files that any host of files can serve."""
+
+import gzip
+import hashlib
+import json
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from grpo_ref.course.contents import CHAPTERS, EXERCISES, exercises_in
+from grpo_ref.course.grading import wasm
+from grpo_ref.course.grading.model_answers import readable
+from grpo_ref.course.layout import SOLUTIONS, file_of, model_answer, styles_file
+from grpo_ref.course.problems import PROBLEMS, hints_of
+from grpo_ref.course.starters import starter_of
+from grpo_ref.files import replace_file
+from grpo_ref.web.plotting import plots_zip
+from grpo_ref.web.statements import statement_html
+
+HERE = Path(__file__).parent
+BUILT = HERE / "built"
+"""What `make page` makes of the programs for the browser; a wheel holds it."""
+PACKAGE = HERE.parent
+KINDS = frozenset((".py", ".pyi", ".json", ".csv"))
+"""Files of the package that are imported or read in a page."""
+RECORDED = "recorded"
+"""How the names of the trainers' recorded numbers begin, which no page reads."""
+BESIDE = ("lazy_loader", "yaml", "array_api_compat", "array_api_compat.common")
+"""The packages that ours needs there; NumPy is in the library of the interpreter."""
+VERSION = b"@VERSION@"
+"""Stands in the service worker for a checksum of all files: a new version takes the place of an old one."""
+LATER = ("course.json", "plots.zip")
+"""What is not counted when the page tells how much it loads: the list itself, and what few programs need."""
+PACK = 6
+"""How much is spent on making files small; more takes minutes and saves little."""
+
+
+class NotBuilt(RuntimeError):
+    """The programs for the browser are not there."""
+
+
+def write(folder: Path) -> None:
+    """Write all files of the course.
+
+    Args:
+      folder: it is made if it is not there.
+
+    Raises:
+      NotBuilt: in a checkout where `make page` has not been run.
+      wasm.WasmMissing: if Python for WebAssembly is not there, or is another one.
+    """
+    if not (BUILT / "course.js").is_file():
+        raise NotBuilt("the programs for the browser are not built: run `make page`, which needs Node.js")
+    wasm.verify()
+    folder.mkdir(parents=True, exist_ok=True)
+    python = wasm.files()
+    for path in sorted(BUILT.iterdir()):
+        _write(folder / path.name, path.read_bytes())
+    _write(folder / "python.wasm.gz", _packed(python.snapshot.read_bytes()))
+    _write(folder / "library.zip", python.stdlib_zip.read_bytes())
+    _write(folder / "grpo_ref.json.gz", _packed(_json(dict(package_files()))))
+    _write(folder / "plots.zip", plots_zip())
+    loaded = sum(path.stat().st_size for path in folder.iterdir() if path.name not in LATER)
+    _write(folder / "course.json", _json({"chapters": chapters(), "megabytes": round(loaded / 1e6)}))
+    offline = folder / "offline.js"
+    _write(offline, offline.read_bytes().replace(VERSION, _checksum(folder)))
+
+
+def chapters() -> list[dict[str, Any]]:
+    """The chapters with their exercises, as the page shows them."""
+    return [
+        {"id": chapter, "title": title, "exercises": [_exercise(each.id) for each in exercises_in(chapter)]}
+        for chapter, title in CHAPTERS.items()
+    ]
+
+
+def _exercise(name: str) -> dict[str, Any]:
+    problem, listed = PROBLEMS[name], EXERCISES[name]
+    return {
+        "id": name,
+        "file": file_of(name).as_posix(),
+        "title": problem.title,
+        "difficulty": listed.difficulty,
+        "points": listed.points,
+        "statement": statement_html(problem),
+        "starter": starter_of(name),
+        "hints": list(hints_of(name)),
+        "answer": readable(model_answer(name)),
+    }
+
+
+def package_files() -> Iterator[tuple[str, str]]:
+    """Path and text of every file that a page imports or reads, in the places of an installed package."""
+    for path in sorted(PACKAGE.rglob("*")):
+        is_unread = path.suffix == ".json" and (HERE in path.parents or path.name.startswith(RECORDED))
+        if path.suffix in KINDS and path.is_file() and not is_unread:
+            yield path.relative_to(PACKAGE.parent).as_posix(), path.read_text(encoding="utf-8")
+    for name in EXERCISES:
+        yield f"grpo_ref/course/{SOLUTIONS.name}/{file_of(name).as_posix()}", model_answer(name)
+        yield f"grpo_ref/course/styles/{name}.py", styles_file(name).read_text(encoding="utf-8")
+    for name in BESIDE:
+        texts = {path.name: path for path in files(name).iterdir() if path.name.endswith(".py")}
+        for file in sorted(texts):
+            yield f"{name.replace('.', '/')}/{file}", texts[file].read_text(encoding="utf-8")
+
+
+def _checksum(folder: Path) -> bytes:
+    """A text that changes with any file of a folder."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.iterdir()):
+        digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()[:16].encode()
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _packed(content: bytes) -> bytes:
+    return gzip.compress(content, PACK, mtime=0)
+
+
+def _write(path: Path, content: bytes) -> None:
+    replace_file(path, lambda file: file.write(content))

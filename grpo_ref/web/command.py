@@ -1,0 +1,64 @@
+"""`grpo-ref web`: the whole course in a browser, with no server behind it."""
+
+import tempfile
+import webbrowser
+from pathlib import Path
+
+import click
+
+
+@click.group("web", invoke_without_command=True, epilog="Example:  grpo-ref web --port 8765")
+@click.option("--port", type=click.IntRange(0, 65535), default=0, help="By default one that is free.")
+@click.option("--open/--no-open", "opens", default=True, help="Open it in the browser.")
+@click.pass_context
+def command(context: click.Context, port: int, opens: bool) -> None:
+    """Serve the course to a browser on this machine, until Ctrl-C.
+
+    Answers are graded in the page itself, by the same judge as everywhere; nothing leaves it. What you type
+    is kept in the browser. Beside the course are a playground that trains two recipes side by side, the
+    surrogates of all recipes, and `explain` for a configuration that you paste.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    with tempfile.TemporaryDirectory(prefix="grpo-ref-") as folder:
+        _write(Path(folder))
+        _serve(Path(folder), port, opens)
+
+
+@command.command("build", epilog="Example:  grpo-ref web build public")
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+def build(folder: Path) -> None:
+    """Write the course into FOLDER, for any host of files, under any address."""
+    _write(folder)
+    size = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
+    click.echo(f"{folder}: {len(list(folder.iterdir()))} files, {size:.0f} MB")
+
+
+def _write(folder: Path) -> None:
+    from grpo_ref.render.progress import waiting
+    from grpo_ref.web.build import write
+
+    try:
+        with waiting("writing the course (the first time, Python is compiled: minutes)"):
+            write(folder)
+    except (RuntimeError, OSError) as error:  # nothing is built, or Python for WebAssembly is not there
+        raise click.ClickException(str(error)) from error
+
+
+def _serve(folder: Path, port: int, opens: bool) -> None:
+    from grpo_ref.web import serve
+
+    try:
+        server = serve.server(folder, port)
+    except OSError as error:
+        raise click.ClickException(f"port {port} cannot be used: {error.strerror}") from error
+    address = f"http://{serve.HOST}:{server.server_port}/"
+    click.echo(f"the course is at {address} (Ctrl-C ends it)")
+    if opens:
+        webbrowser.open(address)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        click.echo("ended")
+    finally:
+        server.server_close()

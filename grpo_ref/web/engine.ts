@@ -1,0 +1,89 @@
+/** What the course needs: the judge's worker, a student's worker for each answer, and one for each program. */
+import { Programs } from "./programs";
+import type { Shown } from "./program";
+import { load, Python, type Loaded } from "./python";
+import type { Begin as BeginStudent } from "./student";
+
+export interface Test {
+  name: string;
+  passed: boolean;
+  called: string;
+  returned: string;
+  raised: boolean;
+  wrong: string;
+  why: string;
+  likely: string;
+  warnings: string[];
+  printed: string;
+}
+
+/** An exercise of the document that `grpo-ref grade --format json` writes. */
+export interface Report {
+  status: "passed" | "failed" | "not started";
+  points: number;
+  of: number;
+  seed: number;
+  diagnosis: string;
+  symptom: string;
+  printed: string;
+  tests: Test[];
+}
+
+/** A new worker is asked for, or with no memory to share none. */
+interface Wanted {
+  student: SharedArrayBuffer | null;
+  output: number;
+}
+
+const BEGIN = `
+import _host
+from functools import partial
+from grpo_ref.web.judge import graded as graded_behind
+graded = partial(graded_behind, _host.call)
+`;
+
+export class Engine {
+  private readonly judge: Python;
+  private readonly programs: Programs;
+  private student: Worker | undefined;
+
+  private constructor(private readonly loaded: Loaded) {
+    this.judge = new Python(loaded, "judge.js", BEGIN, (wanted: Wanted) => this.replace(wanted));
+    this.programs = new Programs(loaded);
+  }
+
+  /** Load everything; resolves when the judge is ready. */
+  static async open(): Promise<Engine> {
+    const engine = new Engine(await load());
+    await engine.judge.begin();
+    return engine;
+  }
+
+  /** Grade a text; a second call waits for the first. */
+  grade(name: string, text: string, seed: number): Promise<Report> {
+    return this.judge.call<Report>("graded", name, text, seed);
+  }
+
+  /** Run a text as a program, with no judge. */
+  run(path: string, text: string): Promise<Shown> {
+    return this.programs.run(path, text);
+  }
+
+  /** End what runs now, in the student's worker and in the judge's; resolves when a new judge is ready. */
+  async stop(): Promise<void> {
+    if (this.programs.stop()) return;
+    this.student?.terminate();
+    await this.judge.stop();
+  }
+
+  /** A new worker takes the place of the student's. */
+  private replace({ student, output }: Wanted): void {
+    this.student?.terminate();
+    this.student = undefined;
+    if (student === null) return;
+    this.student = new Worker("student.js");
+    const { module, library } = this.loaded;
+    const begin: BeginStudent = { module, files: library, memory: student, output };
+    this.student.postMessage(begin);
+  }
+}

@@ -1,0 +1,140 @@
+/** The page of the surrogates: value and slope of every recipe at a ratio that is dragged. */
+import { Chart, legend, round, type Line } from "./chart";
+import { said, tell, withPython } from "./computing";
+import { Amount, Choice } from "./controls";
+import { element, place } from "./elements";
+import * as link from "./link";
+import type { Python } from "./python";
+
+interface Family {
+  surrogate: string;
+  recipes: string[];
+}
+
+interface Curves {
+  ratios: number[];
+  curves: ({ value: number[]; slope: number[] } | null)[];
+}
+
+type Point = { value: number; slope: number } | null;
+
+const RATIO = "Ratio \u03c1 = \u03c0\u03b8 / \u03c0old";
+const RATIOS = { low: 0.01, high: 3, step: 0.01 };
+const ADVANTAGES = { low: -2, high: 2, step: 0.05 };
+const UP = [-3, 3] as const;
+const START = { ratio: "1.25", advantage: "1", recipe: "dapo", beside: "grpo" };
+
+class Page {
+  private readonly ratio: Amount;
+  private readonly advantage: Amount;
+  private readonly recipe: Choice;
+  private readonly beside: Choice;
+  private readonly charts = { value: chartOf("value s"), slope: chartOf("slope \u2202s/\u2202log \u03c0\u03b8") };
+  private curves: Curves = { ratios: [], curves: [] };
+  private drawn = NaN; // the advantage of the curves
+  private isAsking = false;
+  private isOld = false;
+
+  constructor(
+    private readonly python: Python,
+    private readonly families: Family[],
+  ) {
+    const recipes = families.flatMap((family) => family.recipes);
+    const [settings, changed] = [place("settings"), () => this.changed()];
+    this.ratio = new Amount(settings, "ratio", RATIO, RATIOS, changed);
+    this.advantage = new Amount(settings, "advantage", "Advantage A", ADVANTAGES, changed);
+    this.recipe = new Choice(settings, "recipe", "Recipe, solid line", recipes, changed);
+    this.beside = new Choice(settings, "beside", "Recipe, dashed line", recipes, changed);
+    for (const chart of Object.values(this.charts)) {
+      chart.onDrag((ratio) => {
+        this.ratio.value = Number(ratio.toFixed(2));
+        this.changed();
+      });
+    }
+    addEventListener("hashchange", () => this.restore());
+  }
+
+  /** Take the settings from the address. */
+  restore(): Promise<void> {
+    const settings = { ...START, ...link.read() };
+    [this.ratio.value, this.advantage.value] = [Number(settings.ratio), Number(settings.advantage)];
+    for (const id of ["recipe", "beside"] as const) [this[id].value, this[id].value] = [START[id], settings[id]];
+    return this.show();
+  }
+
+  private changed(): void {
+    const [recipe, beside] = this.chosen;
+    link.write({ ratio: this.ratio.value, advantage: this.advantage.value, recipe, beside });
+    this.show().catch((error: unknown) => tell(said(error)));
+  }
+
+  private get chosen(): [string, string] {
+    return [this.recipe.value, this.beside.value];
+  }
+
+  private familyOf(recipe: string): number {
+    return this.families.findIndex(({ recipes }) => recipes.includes(recipe));
+  }
+
+  /** Compute and draw; while that goes on, newer settings wait, and only the newest are drawn next. */
+  private async show(): Promise<void> {
+    this.isOld = true;
+    if (this.isAsking) return;
+    this.isAsking = true;
+    try {
+      while (this.isOld) {
+        this.isOld = false;
+        const [ratio, advantage] = [this.ratio.value, this.advantage.value];
+        if (advantage !== this.drawn) this.curves = await this.python.call<Curves>("curves", advantage);
+        this.drawn = advantage;
+        this.draw(ratio, advantage, await this.python.call<Point[]>("points", ratio, advantage));
+      }
+    } finally {
+      this.isAsking = false;
+    }
+  }
+
+  private draw(ratio: number, advantage: number, points: Point[]): void {
+    const chosen = this.chosen.map((recipe) => this.familyOf(recipe));
+    const words = this.chosen.map((recipe, at) => `${recipe}: ${inWords(points[chosen[at]])}`);
+    const where = element("span", `At \u03c1 = ${round(ratio)} and A = ${round(advantage)}:`);
+    place("reading").replaceChildren(where, ...legend(words));
+    for (const [what, chart] of Object.entries(this.charts) as ["value" | "slope", Chart][]) {
+      const lines = chosen.map((family) => this.line(family, what));
+      chart.draw(lines, words.join("; "), { at: ratio, values: chosen.map((family) => points[family]?.[what]) });
+    }
+    place("rows").replaceChildren(...this.families.map((family, at) => row(family, points[at], chosen.includes(at))));
+  }
+
+  private line(family: number, what: "value" | "slope"): Line {
+    const curve = this.curves.curves[family];
+    return curve ? { xs: this.curves.ratios, ys: curve[what] } : { xs: [], ys: [] };
+  }
+}
+
+function chartOf(label: string): Chart {
+  return new Chart(place("charts"), { x: "ratio \u03c1", y: label }, [0, RATIOS.high], UP);
+}
+
+function inWords(point: Point): string {
+  if (point === null) return "depends on the other tokens of the batch";
+  const pushed = point.slope > 0 ? "made likelier" : point.slope < 0 ? "made rarer" : "pushed no more";
+  return `value ${round(point.value)}, slope ${round(point.slope)}: ${pushed}`;
+}
+
+function row({ surrogate, recipes }: Family, point: Point, isChosen: boolean): HTMLElement {
+  const made = document.createElement("tr");
+  const name = element("th", recipes.join(", "));
+  name.setAttribute("scope", "row");
+  name.append(element("code", surrogate));
+  if (isChosen) made.className = "chosen";
+  const numbers = [point?.value, point?.slope].map((value) => (value === undefined ? "\u2013" : round(value)));
+  made.append(name, ...numbers.map((text) => element("td", text, "number")));
+  return made;
+}
+
+async function begin(python: Python): Promise<void> {
+  await new Page(python, await python.call<Family[]>("families")).restore();
+}
+
+void withPython("from grpo_ref.web.surrogates import curves, families, points", begin);

@@ -1,0 +1,44 @@
+"""Traps: each one is sprung by its example, and not by a configuration close by."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from grpo_ref.explain.dialects import DIALECTS
+from grpo_ref.explain.trap import Trap, sprung
+
+TRAPS = [
+    pytest.param(dialect, trap, id=f"{dialect.name}: {trap.name}")
+    for dialect in DIALECTS.values()
+    for trap in dialect.traps
+]
+
+
+def falls_into(dialect, config):
+    return sprung(dialect.traps, dialect.settings(config), dialect.given(config))
+
+
+@pytest.mark.parametrize(("dialect", "trap"), TRAPS)
+def test_a_trap_is_sprung_by_its_example_and_not_by_the_near_one(dialect, trap):
+    assert trap in falls_into(dialect, trap.example)
+    assert trap not in falls_into(dialect, trap.near)
+    dialect.recipe(**trap.example)
+    dialect.recipe(**trap.near)
+
+
+@pytest.mark.parametrize(("dialect", "trap"), TRAPS)
+def test_a_trap_is_told_in_full_sentences_with_a_source(dialect, trap):
+    assert trap.text.endswith(".")
+    assert trap.source
+
+
+@pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)
+def test_the_traps_of_a_trainer_have_different_names(dialect):
+    assert len({trap.name for trap in dialect.traps}) == len(dialect.traps)
+
+
+def test_only_the_traps_whose_condition_holds_are_sprung():
+    odd = Trap("odd", lambda s, given: s.number % 2 == 1, "It is odd.", "arithmetic", {}, {})
+    told = Trap("told", lambda s, given: "number" in given, "It is told.", "arithmetic", {}, {})
+    assert sprung([odd, told], SimpleNamespace(number=3), set()) == [odd]
+    assert sprung([odd, told], SimpleNamespace(number=4), {"number"}) == [told]

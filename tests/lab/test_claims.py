@@ -1,0 +1,128 @@
+"""The claims: complete, independent of one another, able to fail, and as they stand in the documentation."""
+
+from importlib import import_module
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+import pytest
+from mutant_experiments import MUTANTS, flips
+from mutant_networks import NETWORK_MUTANTS
+
+from grpo_ref.lab import CLAIMS, EXPERIMENTS, claims
+from grpo_ref.lab.framework.cache import described_arm
+from grpo_ref.lab.framework.statistics import Estimate
+from grpo_ref.lab.framework.summary import load
+from grpo_ref.lab.framework.sweep import at_middle, run_experiment
+from grpo_ref.lab.framework.verdicts import outcome, verdict
+from grpo_ref.lab.report import html_page, in_readme, markdown_page, verdict_table
+
+ROOT = Path(__file__).parents[2]
+FOLDER = Path(claims.__file__).parent
+
+
+def test_every_file_of_a_claim_is_registered():
+    assert sorted(CLAIMS) == sorted(path.stem for path in FOLDER.glob("[!_]*.py"))
+
+
+def test_claims_about_one_part_stand_together():
+    groups = [group for group, _ in groupby(experiment.group for experiment in EXPERIMENTS.values())]
+    assert len(groups) == len(set(groups))
+
+
+def test_what_a_network_is_asked_stands_right_after_what_a_table_is_asked():
+    order = list(CLAIMS)
+    asked = {name: one.beside for name, one in EXPERIMENTS.items() if one.beside}
+    assert all(order.index(name) == order.index(table) + 1 for name, table in asked.items())
+    assert all(name == f"{table}_network" for name, table in asked.items())
+    assert all(any(p.main for p in EXPERIMENTS[name].predictions) for name in asked)
+
+
+def test_an_unknown_experiment_is_a_missing_key():
+    assert "framework" not in EXPERIMENTS
+    with pytest.raises(KeyError, match="framework"):
+        EXPERIMENTS["framework"]
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_experiment_is_complete(name):
+    experiment = EXPERIMENTS[name]
+    assert experiment.name == name
+    assert experiment.claim.endswith(".")
+    assert experiment.source
+    assert experiment.predictions
+    assert at_middle(experiment).panels
+    for prediction in experiment.predictions:
+        assert prediction.left in experiment.arms
+        assert isinstance(prediction.right, float) or prediction.right in experiment.arms
+        assert prediction.margin >= 0.0
+        exact = isinstance(prediction.right, float)  # two arms are never the same to the bit
+        assert prediction.expect != "same" or prediction.margin > 0.0 or exact
+    for one in experiment.arms.values():
+        described_arm(one)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_no_claim_imports_another(name):
+    text = Path(import_module(f"grpo_ref.lab.claims.{name}").__file__).read_text(encoding="utf-8")
+    assert "experiments.claims" not in text
+
+
+def test_results_do_not_depend_on_the_number_of_seeds():
+    one = EXPERIMENTS["group_mean"].arms["G = 4"]
+    many, few = (one.run(**one.settings, seeds=seeds, seed=0) for seeds in (4, 2))
+    assert all(np.array_equal(many[name][:2], few[name]) for name in few)
+
+
+def test_stored_results_are_of_these_experiments():
+    found = load(ROOT / "docs" / "experiments" / "results.json")
+    assert list(found["experiments"]) == list(EXPERIMENTS)
+    for name, one in found["experiments"].items():
+        asked = [
+            (p.says, p.measure, p.left, p.right, p.expect, p.margin) for p in EXPERIMENTS[name].predictions
+        ]
+        kept = [
+            (f["says"], f["measure"], f["left"], f["right"], f["expect"], f["margin"])
+            for f in one["findings"]
+        ]
+        assert asked == kept
+        again = [
+            outcome(Estimate(f["mean"], f["low"], f["high"], f["p"], 0.0, 0), f["expect"], f["margin"])
+            for f in one["findings"]
+        ]
+        assert again == [f["outcome"] for f in one["findings"]]
+        assert one["verdict"] == verdict([f["outcome"] for f in _counted(one["findings"])])
+
+
+def _counted(findings):
+    """Main predictions, or all; but no theorems, unless there is nothing else."""
+    deciding = [f for f in findings if f["main"]] or findings
+    return [f for f in deciding if f["outcome"] != "holds" or f["low"] < f["high"]] or deciding
+
+
+def test_table_and_page_are_made_from_the_stored_results():
+    folder = ROOT / "docs" / "experiments"
+    found = load(folder / "results.json")
+    text = (ROOT / "docs" / "researcher.md").read_text(encoding="utf-8")
+    assert in_readme(text, verdict_table(EXPERIMENTS, found, page="experiments/README.md")) == text
+    page = markdown_page(EXPERIMENTS, found)
+    assert (folder / "README.md").read_text(encoding="utf-8") == page
+    assert {path.stem for path in folder.glob("*.png")} == set(EXPERIMENTS)
+    assert "<table>" in html_page(page, folder)
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mutant_flips_the_verdict(name):
+    assert flips(EXPERIMENTS[name], MUTANTS[name])
+
+
+def test_every_claim_has_its_mutant():
+    """Those of networks, in `tests/slow`, take seconds each."""
+    assert list(MUTANTS) == [name for name, experiment in EXPERIMENTS.items() if not experiment.beside]
+    assert list(NETWORK_MUTANTS) == [name for name, experiment in EXPERIMENTS.items() if experiment.beside]
+
+
+def test_other_seeds_give_the_same_verdict():
+    verdicts = {run_experiment(EXPERIMENTS["group_mean"], seeds=32, seed=seed).verdict for seed in (0, 1, 2)}
+    stored = load(ROOT / "docs" / "experiments" / "results.json")["experiments"]["group_mean"]
+    assert verdicts == {stored["verdict"]}

@@ -1,0 +1,68 @@
+from dataclasses import replace
+
+import numpy as np
+from toy_experiment import FAMILY, TOY
+
+from grpo_ref.lab.figures import experiment_figure, plot_experiment
+from grpo_ref.lab.framework.summary import effect
+from grpo_ref.lab.framework.sweep import run_experiment
+
+RESULT = run_experiment(TOY, seeds=4)
+
+
+def test_figure_shows_every_panel_and_every_prediction():
+    figure = experiment_figure(TOY, RESULT)
+    curve, points, *predictions = figure.axes
+    assert (curve.get_ylabel(), points.get_ylabel()) == ("level (units)", "level (units)")
+    for line, arm in zip(curve.get_lines(), TOY.arms, strict=True):
+        np.testing.assert_allclose(line.get_ydata(), RESULT.measures[arm]["curve"].mean(0))
+    titles = [axis.get_title(loc="left") for axis in predictions]
+    assert titles == [f"{one.prediction.says}: {one.outcome} (100% of the seeds)" for one in RESULT.findings]
+
+
+def test_an_interval_is_drawn_in_the_units_of_its_measure():
+    axis = experiment_figure(TOY, RESULT).axes[-1]
+    estimate = RESULT.findings[-1].estimate
+    point = axis.get_lines()[1]
+    assert point.get_xdata().tolist() == [estimate.mean]
+    found = effect(estimate.mean, estimate.low, estimate.high)
+    assert axis.get_xlabel().replace("\N{NO-BREAK SPACE}", " ") == f"level: low - 2.0 = {found}"
+
+
+def test_an_arm_looks_the_same_in_every_panel_and_is_told_once():
+    figure = experiment_figure(TOY, RESULT)
+    curve, points, *_ = figure.axes
+    assert [text.get_text() for text in curve.get_legend().get_texts()] == list(TOY.arms)
+    assert points.get_legend() is None
+    twice = replace(TOY, panels=(TOY.panels[0], TOY.panels[0]))
+    first, second, *_ = experiment_figure(twice, RESULT).axes
+    looks = [
+        [(line.get_color(), line.get_linestyle()) for line in axis.get_lines()] for axis in (first, second)
+    ]
+    assert looks[0] == looks[1]
+    assert len(set(looks[0])) == len(TOY.arms)
+    assert second.get_legend() is None
+
+
+def test_the_file_holds_the_figure(tmp_path):
+    plot_experiment(TOY, RESULT, tmp_path / "toy.svg")
+    text = (tmp_path / "toy.svg").read_text()
+    assert text.count("as predicted") == 1
+    assert len(text) > 10_000
+
+
+def test_a_grid_shows_what_was_chosen():
+    result = run_experiment(FAMILY, seeds=12)
+    grid, *_ = experiment_figure(FAMILY, result).axes
+    drawn = {line.get_label(): line.get_ydata() for line in grid.get_lines()}
+    for label, scores in result.tuning.items():
+        assert drawn[label].tolist() == [values.mean() for values in scores.values()]
+    rings = [line for line in grid.get_lines() if line.get_markersize() == 11]
+    assert [ring.get_xdata().tolist() for ring in rings] == [[0.3], [0.3]]
+
+
+def test_predictions_of_one_measure_share_their_scale():
+    _, _, first, second = experiment_figure(TOY, RESULT).axes
+    assert first.get_xlim() == second.get_xlim()
+    for finding in RESULT.findings:
+        assert first.get_xlim()[0] < finding.estimate.low <= finding.estimate.high < first.get_xlim()[1]

@@ -1,0 +1,72 @@
+"""What claims about networks compute exactly, against what the same networks do when they are sampled."""
+
+import numpy as np
+
+from grpo_ref.lab.claims import (
+    collapse_network,
+    curriculum_network,
+    length_bias_network,
+    length_penalty_network,
+    sampler_mismatch_network,
+)
+from grpo_ref.learning.held_out import held_out
+from grpo_ref.learning.rollout import draw
+
+SEED, MANY = 3, 6000
+
+
+def sampled(start):
+    task, policy = start
+    actor = policy.at(policy.start(task, 1), 1.0)
+    return draw(task, actor, [np.random.default_rng(1)], prompts=MANY, group_size=1)
+
+
+def test_expected_lengths_are_those_of_samples():
+    task = length_bias_network.drawn(SEED)
+    batch = sampled(task.start)
+    length, right = batch.mask.sum(-1).ravel(), batch.rewards.ravel() == 1.0
+    exact = length_bias_network.expected_lengths(task, task.start[1].weights[None])[0]
+    np.testing.assert_allclose(exact, [length[right].mean(), length[~right].mean()], rtol=0.05)
+
+
+def test_expected_answers_and_lengths_are_those_of_samples_held_out():
+    one = length_penalty_network.drawn(SEED)
+    task, policy = one.start
+    batch = sampled((held_out(task), policy))
+    unseen = task.prompt_probs == 0.0
+    right, length = length_penalty_network.expected(one, policy.weights[None])[0][:, unseen].mean(-1)
+    np.testing.assert_allclose(right, batch.rewards.mean(), atol=0.02)
+    np.testing.assert_allclose(length, batch.mask.sum(-1).mean() / task.max_length, rtol=0.02)
+    assert 0.2 < unseen.mean() < 0.35
+
+
+def test_the_chance_to_be_right_is_the_share_of_samples():
+    start, answers, _ = collapse_network.drawn(SEED)
+    said = collapse_network.log_probs(start, start[1].weights[None])
+    right, different = collapse_network.found_by(said, answers)
+    np.testing.assert_allclose(right[0], sampled(start).rewards.mean(), atol=0.015)
+    assert 0.0 < different[0] <= answers.shape[1]
+
+
+def test_the_pass_rate_of_the_hardest_prompt_is_the_share_of_samples():
+    (task, policy), lengths, moves = curriculum_network.drawn(SEED)
+    path = moves[::-1][None, None, None]
+    hardest = np.array([[len(lengths) - 1]])
+    exact = np.exp(policy.at(policy.weights[None], 1.0).visit(task, hardest, path, path).log_probs.sum())
+    batch = sampled((task, policy))
+    of_hardest = batch.rewards.ravel()[lengths[batch.prompts.ravel()] == lengths.max()]
+    np.testing.assert_allclose(exact, of_hardest.mean(), atol=0.03)
+    assert task.verify(hardest[0], path[0], np.ones(path[0].shape, dtype=bool)) == 1.0
+
+
+def test_every_completion_is_listed_once():
+    tokens, mask = sampler_mismatch_network.listing(3)
+    written = {tuple(row[kept]) for row, kept in zip(tokens, mask, strict=True)}
+    assert len(written) == len(tokens) == 1 + 10 * (1 + 10 * 11)
+
+
+def test_without_mismatch_every_correction_leaves_the_gradient_as_it_is():
+    log_probs, mask = -np.ones((1, 2, 2, 3)), np.ones((1, 2, 2, 3), dtype=bool)
+    for correction in sampler_mismatch_network.WEIGHTS.values():
+        weights = sampler_mismatch_network.weights_of(correction, log_probs, log_probs, mask)
+        np.testing.assert_array_equal(np.broadcast_to(weights, mask.shape), 1.0)

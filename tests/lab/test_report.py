@@ -1,0 +1,62 @@
+"""The page of the experiments: its table, and the page that the table is put into."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from toy_experiment import FAMILY, TOY
+
+from grpo_ref.lab.framework.summary import summary
+from grpo_ref.lab.framework.sweep import run_experiment
+from grpo_ref.lab.report import BEGIN, END, in_readme, markdown_page, networks_table
+
+ASKED = replace(FAMILY, name="toy_network", beside="toy")
+
+
+@pytest.fixture(scope="module")
+def found():
+    return told(TOY, ASKED)
+
+
+def told(*experiments):
+    named = {one.name: one for one in experiments}
+    results = {name: run_experiment(one, seeds=16) for name, one in named.items()}
+    return named, summary(named, results, seeds=16, seed=0, predictions=Path())
+
+
+def test_table_and_network_stand_side_by_side(found):
+    *_, row = networks_table(*found).splitlines()
+    claim, table, network, same = row.removeprefix("| ").removesuffix(" |").split(" | ")
+    assert claim == r"More is more, whatever \| else."
+    assert table == "[supported](#toy): level 1 [1, 1]"
+    assert network.startswith("[supported](#toy_network): level ")
+    assert network.count("level") == 1  # only what decides
+    assert same == "yes"
+
+
+def test_another_verdict_is_another_answer(found):
+    named, results = found
+    one = results["experiments"]["toy_network"] | {"verdict": "opposite"}
+    changed = results | {"experiments": results["experiments"] | {"toy_network": one}}
+    assert networks_table(named, changed).endswith("| no |")
+
+
+def test_the_page_has_both_answers_and_says_of_which_question(found):
+    page = markdown_page(*found)
+    assert "\nThe same question, asked of a network: " in page
+    assert "The same question is asked of a table in [toy](#toy)." in page
+
+
+def test_without_its_table_a_network_has_no_row():
+    assert networks_table(*told(ASKED)) == ""
+    assert "asked of a network" not in markdown_page(*told(TOY))
+
+
+def test_the_table_stands_between_the_marks():
+    text = f"before\n{BEGIN}\nold\n{END}\nafter\n"
+    assert in_readme(text, "| new |") == f"before\n{BEGIN}\n| new |\n{END}\nafter\n"
+
+
+def test_a_page_needs_its_marks():
+    with pytest.raises(ValueError, match="expected the marks"):
+        in_readme("nothing", "table")

@@ -1,0 +1,134 @@
+"""The command line, as a user meets it: help, errors, pipes."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+from student import ROOT
+
+from grpo_ref.cli import COMMANDS, main
+from grpo_ref.commands.recipes import as_markdown
+from grpo_ref.recipes import RECIPES
+
+# A shell starts background jobs with Ctrl-C ignored; the program under test listens to it all the same.
+PROGRAM = [
+    sys.executable,
+    "-c",
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    "from grpo_ref.cli import main; main()",
+]
+QUICK = ["train", "bandit", "--updates", "5", "--seeds", "2"]
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Run the command in an empty directory."""
+    monkeypatch.chdir(tmp_path)
+    return lambda *arguments: CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def files(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)], ids=["grpo-ref", *COMMANDS])
+def test_help_has_an_example(run, command):
+    result = run(*command, "--help")
+    assert result.exit_code == 0
+    assert "Example:  grpo-ref" in result.output
+
+
+HEAVY = {
+    "numpy.linalg",
+    "scipy",
+    "matplotlib",
+    "rich",
+    "yaml",
+    "pytest",
+    "joblib",
+    "concurrent.futures.process",
+}
+"""NumPy itself is there as a name from the start, and loaded by its first use."""
+QUICK_COMMANDS = (
+    ["--help"],
+    *([name, "--help"] for name in COMMANDS),
+    ["list"],
+    ["hint", "kl/k3"],
+    ["recipes"],
+    ["recipes", "dapo"],
+)
+
+
+@pytest.mark.parametrize("arguments", QUICK_COMMANDS, ids=" ".join)
+def test_what_only_prints_imports_nothing_heavy(tmp_path, arguments):
+    (tmp_path / "exercises").mkdir()
+    code = f"""
+import sys
+from grpo_ref.cli import main
+
+main({arguments}, standalone_mode=False)
+print(*sorted({HEAVY} & set(sys.modules)))
+"""
+    command = [sys.executable, "-c", code]
+    output = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert output.splitlines()[-1] == ""
+
+
+WRONG = {
+    "command": (["trian"], "no command is called 'trian'. Did you mean 'train'?"),
+    "nothing like it": (["recipes", "xyz"], "Choose one of: grpo, dr_grpo, dapo, lite_ppo,"),
+    "run that is not there": (["plot", "nowhere"], "nowhere: no such folder"),
+    "picture of no known kind": (["plot", "nowhere", "--out", "x.gif"], "ends in .png, .pdf, .svg"),
+    "no run at all": (["plot"], "Missing argument"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), WRONG.values(), ids=WRONG)
+def test_mistakes_are_explained_and_write_nothing(run, tmp_path, arguments, message):
+    result = run(*arguments)
+    assert result.exit_code in (1, 2)
+    assert message in result.output
+    assert "Traceback" not in result.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_works_in_a_pipe_without_colour(tmp_path):
+    command = [*PROGRAM, *QUICK]
+    result = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, env=os.environ | {"NO_COLOR": "1"}, check=True
+    )
+    assert "\x1b" not in result.stdout + result.stderr
+    assert "saved in runs/bandit-grpo" in result.stdout
+
+
+PLAIN = (
+    ["recipes"],
+    ["recipes", "dapo"],
+    ["parity"],
+    ["dev", "check", "kl/k3", "--table", "--root", ROOT],
+    ["explain", "trl", "beta=0.04"],
+    ["experiment", "list"],
+    [*QUICK],
+)
+
+
+@pytest.mark.parametrize("arguments", PLAIN, ids=lambda arguments: " ".join(map(str, arguments[:2])))
+def test_plain_text_has_neither_color_nor_columns(run, arguments):
+    text = run(*arguments, "--plain").output
+    assert "\x1b" not in text
+    assert "  " not in text
+
+
+def test_recipes_and_checks_have_room_in_sixty_columns(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    text = run("recipes").output + run("dev", "check", "kl/k3", "--root", ROOT).output
+    assert max(map(len, text.splitlines())) <= 60
+
+
+def test_recipes_lists_every_recipe(run):
+    table = run("recipes").output
+    assert all(name in table for name in RECIPES)
+    assert run("recipes", "--markdown").output == as_markdown() + "\n"
+    assert "mixed_groups" in run("recipes", "dapo").output
