@@ -25,7 +25,7 @@ SOURCES = ("*.md", "docs/**/*.md", "docs/**/*.py", "examples/**/*.md", "examples
 GENERATED = ("docs/experiments/README.md",)
 UPDATE = "python docs/plain_english.py --update"
 EPILOG = f"""example:
-  python docs/plain_english.py --all docs/tutorials      everything to rewrite in one folder
+  python docs/plain_english.py --all docs/tutorials     everything to rewrite in one folder
   python docs/plain_english.py                          the check: only what the list does not allow
   {UPDATE}                 shrink the list after a rewrite
 """
