@@ -1,7 +1,7 @@
-"""Write the tables of the documentation from the lists that they describe: `make docs`.
+"""Write the tables of the documentation from the data that they describe (`make docs`).
 
-A block of a page stands between `<!-- NAME: made by make docs -->` and `<!-- end of NAME -->`. Nothing
-between these two is written by hand, so no table and no total can go stale. A test compares.
+A generated block of a page is between `<!-- NAME: made by make docs -->` and `<!-- end of NAME -->`. Do not
+edit such a block by hand. A test compares each block with its data, so no table can go out of date.
 """
 
 import json
@@ -31,45 +31,45 @@ BLOCK = re.compile(r"(<!-- ([\w ]+): made by make docs -->\n).*?(<!-- end of \2 
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    """A Markdown table."""
+    """Return a Markdown table."""
     header = list(header)
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join(f"| {' | '.join(str(cell) for cell in row)} |" for row in lines)
 
 
 def summary_of(value: object) -> str:
-    """The first paragraph of a docstring, in one line."""
+    """Return the first paragraph of an object's docstring, in one line."""
     return " ".join(cleandoc(value.__doc__ or "").split("\n\n")[0].split())
 
 
 def recipes() -> str:
-    """The algorithms of the papers."""
+    """Return the table of the recipes from papers."""
     return _recipes(CATALOG)
 
 
 def chapter() -> str:
-    """The forms of the chapter."""
+    """Return the table of the recipes from the book chapter."""
     return _recipes(CHAPTER)
 
 
 def _recipes(listed: dict[str, Recipe]) -> str:
     rows = ((f"`{name}`", _difference(recipe), recipe.source) for name, recipe in listed.items())
-    return table(("recipe", "what it is", "source"), rows)
+    return table(("recipe", "parts", "source"), rows)
 
 
 def _difference(recipe: Recipe) -> str:
     changes = recipe.differences(GRPO) or {"source": "", **recipe.parts()}
-    told = ", ".join(f"{part} = `{text}`" for part, text in changes.items() if part != "source")
-    return told if recipe is GRPO else f"grpo, but {told}"
+    parts = ", ".join(f"{part} = `{text}`" for part, text in changes.items() if part != "source")
+    return parts if recipe is GRPO else f"grpo with {parts}"
 
 
 def tasks() -> str:
-    """The tasks, with what their docstrings say."""
-    return table(("task", "what it is"), ((f"`{name}`", summary_of(make)) for name, make in TASKS.items()))
+    """Return the table of the tasks, with the summaries of their docstrings."""
+    return table(("task", "description"), ((f"`{name}`", summary_of(make)) for name, make in TASKS.items()))
 
 
 def exercises() -> str:
-    """The chapters of the course."""
+    """Return the table of the course's chapters."""
     names = {
         chapter: [each.name for each in OURS.exercises if each.chapter == chapter]
         for chapter in OURS.chapters
@@ -82,7 +82,7 @@ def exercises() -> str:
 
 
 def totals() -> str:
-    """How large the course is."""
+    """Return a sentence about the size of the course."""
     problems = [PROBLEMS[name] for name in OURS.ids]
     checks, wrong = (
         sum(map(len, lists)) for lists in zip(*((p.checks, p.mutants) for p in problems), strict=True)
@@ -95,19 +95,19 @@ def totals() -> str:
 
 
 def dialects() -> str:
-    """The trainers, each at the version that was read."""
+    """Return the table of the trainers, each with the version that was read."""
     rows = ((f"`{name}`", dialect.version, len(dialect.traps)) for name, dialect in DIALECTS.items())
     return table(("dialect", "as read in", "traps"), rows)
 
 
 def metrics() -> str:
-    """What a training is measured by."""
+    """Return the table of the metrics of training."""
     rows = ((f"`{name}`", meaning) for name, meaning in METRICS.items())
-    return table(("metric", "what it is, one number per update and seed"), rows)
+    return table(("metric", "meaning (one number per update and seed)"), rows)
 
 
 def notebooks() -> str:
-    """The notebooks by their titles."""
+    """Return the list of the notebooks with their titles."""
     texts = {path: path.read_text(encoding="utf-8") for path in sorted((ROOT / "notebooks").glob("*.py"))}
     titles = {path: re.search(r"^# # \d+\. (.*)$", text, re.MULTILINE) for path, text in texts.items()}
     return "\n".join(
@@ -118,12 +118,12 @@ def notebooks() -> str:
 
 
 def attacks() -> str:
-    """What the search for hidden cases made and caught."""
+    """Return the table of the wrong answers that the search made and caught."""
     return attack_table(PROBLEMS[name] for name in OURS.ids)
 
 
 def first_catchers() -> str:
-    """Which checks of the authors caught most."""
+    """Return the table of the checks that caught a wrong answer first."""
     rows = []
     for problem in (PROBLEMS[name] for name in OURS.ids):
         caught = first_caught_by(problem) if file_of_cases(problem).is_file() else {}
@@ -132,27 +132,27 @@ def first_catchers() -> str:
 
 
 def speed() -> str:
-    """How long the same work takes elsewhere, relative to ours in the same round."""
+    """Return the times of other libraries, divided by grpo_ref's time in the same round."""
     rows = []
     for work, processor, sides, unit in _works():
         ours = next(iter(sides.values()))
         relative = (_relative(sides, names, ours) for names in LIBRARIES.values())
         rows.append((work, processor, _median(ours, unit), *relative))
-    return table(("work", "processor", "ours", *LIBRARIES), rows)
+    return table(("work", "processor", "grpo_ref", *LIBRARIES), rows)
 
 
 def compiled() -> str:
-    """The same relative to ours with compiled loops, where there are any."""
+    """Return the times of other libraries, divided by the time of grpo_ref's compiled loops."""
     rows = []
     for work, processor, sides, unit in _works():
         if (ours := sides.get(COMPILED)) is not None:
             relative = (_relative(sides, names, ours) for names in LIBRARIES.values())
             rows.append((work, processor, _median(ours, unit), *relative))
-    return table(("work", "processor", "ours with compiled loops", *LIBRARIES), rows)
+    return table(("work", "processor", "grpo_ref with compiled loops", *LIBRARIES), rows)
 
 
 def _works() -> Iterable[tuple[str, str, dict[str, list[float]], str]]:
-    """What is done, where, how long each side takes for it, and in which unit."""
+    """Yield each work with its processor, the times of each side, and the unit of these times."""
     for work, processor, sides in _everywhere("logits", "seconds"):
         yield work, processor, sides, "s"
     for work, processor, case in _everywhere("training", "cases"):
@@ -166,12 +166,12 @@ LIBRARIES = {
     "torch.compile": ("torch.compile",),
     "JAX jit": ("JAX jit", "JAX inverse CDF", "JAX categorical"),
 }
-"""The forms of each library that are timed; the best of them counts."""
+"""Library -> its forms that were timed. The fastest form counts."""
 COMPILED = "ours, compiled"
 
 
 def _relative(sides: dict[str, list[float]], names: tuple[str, ...], ours: list[float]) -> str:
-    """Median of the rounds' ratios and their range, of the form with the least median."""
+    """Return the median and the range of the ratios per round, for the fastest form of a library."""
     forms = [sides[name] for name in names if name in sides]
     if not forms:
         return ""
@@ -185,16 +185,16 @@ def _median(values: list[float], unit: str) -> str:
 
 
 def commands() -> str:
-    """How long whole commands take."""
+    """Return the table of the times of whole commands."""
     rows = (
         (f"`{name}`", processor, *(f"{median(values):.2f} s" for values in sides.values()))
         for name, processor, sides in _everywhere("processes", "commands")
     )
-    return table(("command", "processor", "warm", "cold", "imports, in all its processes"), rows)
+    return table(("command", "processor", "warm", "cold", "imports, in all processes"), rows)
 
 
 def growth() -> str:
-    """How the cost grows with each size; what bounds it is left to the picture."""
+    """Return the table of the growth of cost with each size, without the lower bounds of the picture."""
     rows = []
     for title, processor, sides in _everywhere("growth", "milliseconds"):
         for side, cost in sides.items():
@@ -202,14 +202,14 @@ def growth() -> str:
                 continue
             sizes, middle = [int(size) for size in cost], [median(values) for values in cost.values()]
             slope = log(middle[-1] / middle[-2]) / log(sizes[-1] / sizes[-2])
-            told = ", ".join(f"{value:.2g}" if value < 100 else f"{value:.0f}" for value in middle)
-            reach = f"{sizes[0]:,} to {sizes[-1]:,}"
-            rows.append((title, f"`{side}`", processor, reach, told, f"{slope:.2f}"))
-    return table(("size", "ours", "processor", "from and to", "ms at each tenfold", "exponent"), rows)
+            times = ", ".join(f"{value:.2g}" if value < 100 else f"{value:.0f}" for value in middle)
+            span = f"{sizes[0]:,} to {sizes[-1]:,}"
+            rows.append((title, f"`{side}`", processor, span, times, f"{slope:.2f}"))
+    return table(("size", "function", "processor", "range", "ms at each tenfold", "exponent"), rows)
 
 
 def _everywhere(benchmark: str, part: str) -> Iterable[tuple[str, str, Any]]:
-    """Each case of a part of a benchmark on each processor, as `make speed` has written them."""
+    """Yield each case of a part of a benchmark, with each processor and its record by `make speed`."""
     folders = sorted((ROOT / "docs" / "speed").iterdir())
     files = [folder / f"{benchmark}.json" for folder in folders if folder.is_dir()]
     found = [json.loads(file.read_text(encoding="utf-8")) for file in files]
@@ -242,16 +242,16 @@ BLOCKS: dict[str, Callable[[], str]] = {
 
 
 def renewed(text: str) -> str:
-    """The text of a page with its blocks made anew.
+    """Return the text of a page with all generated blocks renewed.
 
     Raises:
-      KeyError: if a block has a name that nothing makes.
+      KeyError: if no function makes a block of this name.
     """
     return BLOCK.sub(lambda found: f"{found[1]}{BLOCKS[found[2]]()}\n{found[3]}", text)
 
 
 def main() -> None:
-    """Renew every page."""
+    """Renew the generated blocks of every page."""
     for page in PAGES:
         page.write_text(renewed(page.read_text(encoding="utf-8")), encoding="utf-8")
 
