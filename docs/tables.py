@@ -6,6 +6,7 @@ edit such a block by hand. A test compares each block with its data, so no table
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable
 from inspect import cleandoc
 from math import log
@@ -17,6 +18,7 @@ from package_map import packages
 
 from grpo_ref import GRPO, TASKS
 from grpo_ref.course.attack.data_files import file_of_cases
+from grpo_ref.course.attack.operators import KINDS
 from grpo_ref.course.attack.tables import first_caught_by
 from grpo_ref.course.attack.tables import table as attack_table
 from grpo_ref.course.contents import OURS
@@ -122,13 +124,23 @@ def attacks() -> str:
     return attack_table(PROBLEMS[name] for name in OURS.ids)
 
 
+HIDDEN = {name for name, _ in KINDS.values()}
+"""Names of the checks that hidden cases make up."""
+
+
 def first_catchers() -> str:
     """Return the table of the checks that caught a wrong answer first."""
-    rows = []
+    own = "the author's own checks"
+    answers, exercises = Counter[str](), Counter[str]()
     for problem in (PROBLEMS[name] for name in OURS.ids):
-        caught = first_caught_by(problem) if file_of_cases(problem).is_file() else {}
-        rows.append((problem.id, ", ".join(f"{name} {count}" for name, count in caught.items())))
-    return table(("exercise", "caught first by"), rows)
+        caught = Counter[str]()
+        for name, count in first_caught_by(problem).items() if file_of_cases(problem).is_file() else ():
+            caught[name if name in HIDDEN else own] += count
+        answers.update(caught)
+        exercises.update(caught.keys())
+    rows = sorted(answers.items(), key=lambda row: (row[0] in HIDDEN, row[1]), reverse=True)
+    cells = ((name, count, exercises[name]) for name, count in rows)
+    return table(("check", "wrong answers caught first", "in how many exercises"), cells)
 
 
 def speed() -> str:
@@ -212,9 +224,9 @@ def _everywhere(benchmark: str, part: str) -> Iterable[tuple[str, str, Any]]:
     """Yield each case of a part of a benchmark, with each processor and its record by `make speed`."""
     folders = sorted((ROOT / "docs" / "speed").iterdir())
     files = [folder / f"{benchmark}.json" for folder in folders if folder.is_dir()]
-    found = [json.loads(file.read_text(encoding="utf-8")) for file in files]
-    for case in found[0][part]:
-        for report in found:
+    reports = [json.loads(file.read_text(encoding="utf-8")) for file in files]
+    for case in reports[0][part]:
+        for report in reports:
             processor = report["machine"]["cpu"].replace("(R)", "").removesuffix(" Processor")
             yield case, processor, report[part][case]
 
@@ -247,7 +259,7 @@ def renewed(text: str) -> str:
     Raises:
       KeyError: if no function makes a block of this name.
     """
-    return BLOCK.sub(lambda found: f"{found[1]}{BLOCKS[found[2]]()}\n{found[3]}", text)
+    return BLOCK.sub(lambda match: f"{match[1]}{BLOCKS[match[2]]()}\n{match[3]}", text)
 
 
 def main() -> None:
