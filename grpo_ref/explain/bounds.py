@@ -1,4 +1,4 @@
-"""The clip as trainers compute it that take its bounds as they are."""
+"""The clip of trainers that accept bounds of any size and order."""
 
 import math
 
@@ -9,23 +9,23 @@ from grpo_ref.types import Term
 def clipped_as_given(
     log_ratio: Array, advantages: Array, *, clip_low: float, clip_high: float, max_ratio: float = math.inf
 ) -> Term:
-    """`two_sided_clipped` with bounds of any size and order, of which the upper one wins.
+    """Return `two_sided_clipped` for bounds of any size and order. The upper bound wins.
 
         sₜ = min(min(rₜ, max_ratio) A, clip(rₜ, 1 - clip_low, 1 + clip_high) A),   rₜ = exp(log_ratio)
 
-    With bounds on one side of 1 the smaller branch may be either one, so the branches are compared; where they are
-    equal the slope is the mean of theirs, as in `torch.min`.
+    If both bounds are on one side of 1, either branch may be the smaller one, so the branches are compared. Where
+    they are equal, the slope is the mean of both slopes, as in `torch.min`.
 
     Args:
       log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
       advantages: broadcastable to (P, G, T); constant with respect to θ.
       clip_low, clip_high: half-widths of any size and sign.
-      max_ratio: of any size; TRL's delta.
+      max_ratio: upper bound of the ratio, of any size; TRL's delta.
 
     Returns:
       Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ.
 
-    TRL `GRPOTrainer._compute_loss` and oat `PPOLearner.learning_step`, which look at no bound.
+    TRL `GRPOTrainer._compute_loss` and oat `PPOLearner.learning_step`, which do not check the bounds.
     """
     xp = array_namespace(log_ratio, advantages)
     ratio = xp.exp(log_ratio)

@@ -1,7 +1,7 @@
-"""What a recorded case may hold of any trainer, computed from its configuration and the arrays that it is given.
+"""Compute the numbers that a recorded case of any trainer may hold, from its configuration and input arrays.
 
-Every function takes the dialect, a configuration in its keys, and a record of (P, G, ...) arrays; it returns
-the numbers by name. What only one trainer's cases hold stands in its folder, as `Dialect.calls`.
+Every function takes the dialect, a configuration in its keys, and a record of (P, G, ...) arrays. It returns the
+numbers by name. Numbers that only one trainer's cases hold are in that trainer's folder, as `Dialect.calls`.
 """
 
 from collections.abc import Mapping
@@ -16,16 +16,16 @@ from grpo_ref.explain.dialect import BONUS, Call, Dialect
 from grpo_ref.loss import policy_loss
 
 OPTIONAL = ("old_log_probs", "ref_log_probs", "rollout_log_probs", "entropies", "noise")
-"""What `policy_loss` is given where the record has it."""
+"""Optional arguments of `policy_loss`, which are passed if the record has them."""
 
 
 def loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The loss, its gradient and its metrics; the entropy bonus is a constant, which has no gradient here.
+    """Return the loss, its gradient and its metrics. The entropy bonus is a constant here, without a gradient.
 
     Args:
-      dialect: the trainer's.
-      config: its keys.
-      record: log_probs and mask (P, G, T), advantages (P, G), and what else the recipe reads.
+      dialect: dialect of the trainer.
+      config: configuration in the trainer's keys.
+      record: log_probs and mask (P, G, T), advantages (P, G), and all other arrays that the recipe reads.
 
     Returns:
       "loss", "grad_logp" (with respect to log_probs), and "metrics".
@@ -46,11 +46,11 @@ def loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -
 
 
 def penalty(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The KL penalty alone, averaged as the loss is, and its gradient.
+    """Return the KL penalty alone, averaged as the loss is, and its gradient.
 
     Args:
-      dialect: the trainer's.
-      config: its keys; the weight of the penalty is taken as 1.
+      dialect: dialect of the trainer.
+      config: configuration in the trainer's keys. The weight of the penalty is taken as 1.
       record: log_probs, ref_log_probs and mask (P, G, T).
 
     Returns:
@@ -68,9 +68,9 @@ def penalty(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
 
 
 def penalty_values(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The KL penalty of each token, from log_probs and ref_log_probs (P, G, T), as "value".
+    """Return the KL penalty of each token, from log_probs and ref_log_probs (P, G, T), as "value".
 
-    Where the record has no mask, every place is a token; without old_log_probs every ratio is 1.
+    Without a mask, every place is a token. Without old_log_probs, every ratio is 1.
     """
     filled = {"mask": np.ones_like(record.log_probs), "old_log_probs": record.log_probs} | vars(record)
     log_ratio = filled["log_probs"] - filled["old_log_probs"]
@@ -79,11 +79,11 @@ def penalty_values(dialect: Dialect, config: Mapping[str, Any], record: SimpleNa
 
 
 def advantages(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The advantages, per completion or per token.
+    """Return the advantages, per completion or per token.
 
     Args:
-      dialect: the trainer's.
-      config: its keys.
+      dialect: dialect of the trainer.
+      config: configuration in the trainer's keys.
       record: rewards (P, G), or components (P, G, K) with weights (K,), or both; mask (P, G, T).
 
     Returns:
@@ -96,7 +96,7 @@ def advantages(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamesp
 
 
 def correction(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The weights for the sampler's mismatch, from old_log_probs, rollout_log_probs and mask (P, G, T)."""
+    """Return the weights that correct the sampler's mismatch, from three (P, G, T) arrays of the record."""
     value = np.ones(record.mask.shape)
     for part in dialect.recipe(**config).corrections:
         value = value * part(record)
@@ -110,4 +110,4 @@ CALLS: dict[str, Call] = {
     "advantages": advantages,
     "correction": correction,
 }
-"""By the name that a recorded case gives."""
+"""Functions by the name of the call in a recorded case."""

@@ -1,4 +1,4 @@
-"""Two configurations side by side, of one trainer or of two: each difference, with what it does to the gradient."""
+"""Compare two configurations, of one trainer or of two: list each difference and its effect on the gradient."""
 
 import math
 from dataclasses import replace
@@ -12,10 +12,10 @@ class Difference(NamedTuple):
     """One part in which two recipes differ.
 
     Attributes:
-      part: its name.
-      ours, theirs: what each has there.
-      change: how far the gradient on a typical batch is another with their part in our recipe, see `change`;
-        NaN if theirs does not fit into ours alone.
+      part: name of the part.
+      ours, theirs: the part in the first and in the second recipe.
+      change: relative change of the gradient on a typical batch if the first recipe takes this part from the
+        second, see `change`; NaN if the part cannot be exchanged alone.
     """
 
     part: str
@@ -25,7 +25,7 @@ class Difference(NamedTuple):
 
 
 def contrast(ours: Recipe, theirs: Recipe, group_size: int = 8) -> list[Difference]:
-    """The differences, those that change the gradient most first.
+    """Return the differences of two recipes, those that change the gradient most first.
 
     Args:
       ours, theirs: the recipes.
@@ -48,7 +48,7 @@ def contrast(ours: Recipe, theirs: Recipe, group_size: int = 8) -> list[Differen
 
 
 def _alone(ours: Recipe, theirs: Recipe, part: str, group_size: int) -> float:
-    """The change of the gradient where this part alone is theirs."""
+    """Return the change of the gradient if only this part is taken from the other recipe."""
     try:
         return change(ours, replace(ours, **{part: getattr(theirs, part)}), group_size)
     except (ValueError, TypeError):

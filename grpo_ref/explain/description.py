@@ -1,4 +1,4 @@
-"""What a configuration really optimizes: part by part, key by key, with the traps it falls into."""
+"""Describe the objective of a configuration: part by part, key by key, with the traps that it falls into."""
 
 import inspect
 import math
@@ -15,17 +15,17 @@ from grpo_ref.explain.words import joined, sentences
 from grpo_ref.recipes import Recipe, Slot
 
 NEGLIGIBLE = 0.005
-"""A change of the gradient that is not told."""
+"""Relative change of the gradient below which a difference is not reported."""
 
 
 class Part(NamedTuple):
     """One part of the objective.
 
     Attributes:
-      name: of the slot.
+      name: name of the slot.
       value: the kernel with its settings.
-      sentence: what it does.
-      equation: its formula, or "".
+      sentence: description of the part in one sentence.
+      equation: formula of the part, or "".
     """
 
     name: str
@@ -35,14 +35,14 @@ class Part(NamedTuple):
 
 
 class Warned(NamedTuple):
-    """A warning: a trap of the trainer, or what goes wrong with any.
+    """A warning: a trap of the trainer, or a shared trap.
 
     Attributes:
-      name: in a few words.
-      text: what really happens, and what to do about it.
-      source: where that can be read.
-      change: how far the gradient on a typical batch would be another without it, see `change`; 0 if it is not
-        seen there.
+      name: the trap in a few words.
+      text: the effect, and how to avoid it.
+      source: the publication or code that describes the trap.
+      change: relative change of the gradient on a typical batch without the trap, see `change`; 0 if the gradient
+        does not show it.
     """
 
     name: str
@@ -52,16 +52,16 @@ class Warned(NamedTuple):
 
 
 class Explanation(NamedTuple):
-    """What there is to say about a configuration.
+    """The explanation of a configuration.
 
     Attributes:
-      recipe: what it computes.
-      paragraph: the same in one sentence.
-      mean: over what the trainer averages, a sentence; "" if that is not described.
-      parts: its parts in order.
-      keys: each given key with its value and a sentence on what it does here.
-      traps: warnings, of those that it falls into; what changes the gradient most first.
-      entropy_coef: the weight of the entropy bonus, which is no part of a recipe.
+      recipe: the recipe that the configuration computes.
+      paragraph: the recipe in one sentence.
+      mean: the set over which the trainer averages, as a part of a sentence; "" if that is unknown.
+      parts: the parts of the recipe in order.
+      keys: each given key with its value and a sentence on its effect here.
+      traps: the traps that the configuration falls into; the one that changes the gradient most first.
+      entropy_coef: the weight of the entropy bonus, which is not a part of a recipe.
     """
 
     recipe: Recipe
@@ -82,13 +82,13 @@ def explain(
     """Explain a configuration.
 
     Args:
-      dialect: the trainer's.
-      config: its keys, in groups or not.
-      unsure: keys that are not in it, as their values are not known; no warning rests on them.
-      others: versions that may be meant as well.
+      dialect: dialect of the trainer.
+      config: configuration in the trainer's keys, nested or dotted.
+      unsure: keys that are absent from `config` because their values are unknown. No warning rests on them.
+      others: other versions that the file may be written for.
 
     Raises:
-      ValueError: if a key is unknown or a value is one that the trainer would refuse.
+      ValueError: if a key is unknown, or if the trainer would refuse a value.
     """
     recipe = dialect.recipe(**config)
     keys = [(key, value, _about(dialect, config, key)) for key, value in flat(config).items()]
@@ -109,13 +109,13 @@ def in_words(
     unsure: Sequence[Unsure] = (),
     others: Sequence[Dialect] = (),
 ) -> str:
-    """What a configuration computes, in one sentence.
+    """Return one sentence that describes the objective of a configuration.
 
     Args:
-      dialect: the trainer's.
-      config: its keys, in groups or not.
-      unsure: keys that are not in it, as their values are not known.
-      others: versions that may be meant as well; where they differ, it is said of both.
+      dialect: dialect of the trainer.
+      config: configuration in the trainer's keys, nested or dotted.
+      unsure: keys that are absent from `config` because their values are unknown.
+      others: other versions that the file may be written for. Where they differ, the sentence names both.
     """
     said = _said(dialect, config, unsure)
     spans: dict[str, dict[str, list[str]]] = {part: {} for part in said}
@@ -128,12 +128,12 @@ def in_words(
 
 
 def takes(dialect: Dialect, config: Mapping[str, Any]) -> bool:
-    """Whether a version refuses nothing of a configuration."""
+    """Return true if a version refuses nothing in a configuration."""
     return _recipe(dialect, config) is not None
 
 
 def differs(other: Dialect, dialect: Dialect, config: Mapping[str, Any]) -> bool:
-    """Whether another version takes the configuration and computes something else, as far as it can be seen."""
+    """Return true if another version accepts the configuration and computes a visibly different objective."""
     theirs = _recipe(other, config)
     if theirs is None:
         return False
@@ -145,7 +145,7 @@ def differs(other: Dialect, dialect: Dialect, config: Mapping[str, Any]) -> bool
 
 
 def _with_others(ours: str, spans: Mapping[str, Sequence[str]]) -> str:
-    """What is said of a part, and with which versions it is something else."""
+    """Add to the description of a part the versions in which it differs, in brackets."""
     named = {text: span(versions) for text, versions in spans.items()}
     if not ours:
         return ", ".join(f"{text} with {versions} only" for text, versions in named.items())
@@ -154,7 +154,7 @@ def _with_others(ours: str, spans: Mapping[str, Sequence[str]]) -> str:
 
 
 def span(versions: Sequence[str]) -> str:
-    """Versions from the first to the last.
+    """Name a range of versions by its first and last.
 
     >>> span(["TRL 0.14", "TRL 0.15", "TRL 0.18"]), span(["verl 0.2"])
     ('TRL 0.14 to 0.18', 'verl 0.2')
@@ -164,7 +164,7 @@ def span(versions: Sequence[str]) -> str:
 
 
 def _said(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure]) -> dict[str, str]:
-    """What is said of each part."""
+    """Describe each part of the configured recipe in one phrase, by the part's name."""
     recipe = dialect.recipe(**config)
     holes = {str(dialect.key(each.key)): each.value.text for each in unsure}
     budget = dialect.budget(config) if "max_length" in recipe.aggregate.reads else {}
@@ -186,7 +186,7 @@ def _said(dialect: Dialect, config: Mapping[str, Any], unsure: Sequence[Unsure])
 def _warnings(
     dialect: Dialect, config: Mapping[str, Any], recipe: Recipe, unsure: Sequence[Unsure]
 ) -> Iterator[Warned]:
-    """The traps of the trainer, and what goes wrong with any."""
+    """Yield the warnings: the traps of the trainer, and the shared traps."""
     is_known = not any(COMPLETIONS in each.parts for each in unsure)
     size = dialect.concept(COMPLETIONS, config) if is_known else None
     for trap in sprung(dialect.traps, dialect.settings(config), dialect.given(config)):
@@ -202,7 +202,7 @@ def _warnings(
 
 
 def _rests_on(dialect: Dialect, trap: Trap, changed: Mapping[str, Any], unsure: Sequence[Unsure]) -> bool:
-    """Whether a trap is of keys that are not known, or of nothing but parts that are not."""
+    """Return true if a trap depends on unknown keys, or on nothing but unknown parts."""
     read = {dialect.key(key) for key in flat({**trap.example, **trap.near})}
     doubted = {part for each in unsure for part in each.parts}
     is_of_keys = any(dialect.key(each.key) in read for each in unsure if dialect.key(each.key))
@@ -217,7 +217,7 @@ def _recipe(dialect: Dialect, config: Mapping[str, Any]) -> Recipe | None:
 
 
 def _change(recipe: Recipe, other: Recipe | None, size: int | None) -> float:
-    """How far the gradients are apart; all of it where one of them is not finite, 0 where there is no other."""
+    """Return the relative change of the gradient; 1 if a gradient is not finite, 0 if there is no other recipe."""
     if other is None:
         return 0.0
     try:
@@ -228,7 +228,7 @@ def _change(recipe: Recipe, other: Recipe | None, size: int | None) -> float:
 
 
 def _outside(dialect: Dialect, config: Mapping[str, Any], trap: Trap) -> dict[str, Any]:
-    """The configuration with what the trap's two examples differ in as it is in the one that is no trap."""
+    """Return the configuration, changed just enough to avoid the trap."""
     inside, near = flat(trap.example), flat(trap.near)
     differing = [key for key in {**inside, **near} if inside.get(key, trap) != near.get(key, trap)]
     names = {dialect.key(key) for key in differing}
@@ -261,7 +261,7 @@ def _part(name: str, part: Any) -> Part:
 
 
 def _about(dialect: Dialect, config: Mapping[str, Any], key: str) -> str:
-    """What a key does in this configuration, as a sentence: which parts change if it is left out."""
+    """Describe the effect of a key in this configuration in a sentence: the parts that change without the key."""
     name = dialect.key(key) or key
     if key not in dialect.read(config):
         return f"Its section is not read: {dialect.sections[key.split('.')[0]][0]} chooses another."
@@ -282,7 +282,7 @@ def _about(dialect: Dialect, config: Mapping[str, Any], key: str) -> str:
 
 
 def _told(dialect: Dialect, key: str, name: str) -> str:
-    """What the dialect tells of a key, under the name it was given with or its own; or what its concept does."""
+    """Return the dialect's own description of a key, by either of its names; or that of its concept."""
     concepts = {held: CONCEPTS[concept] for concept, held in dialect.concepts.items()}
     about = {**concepts, **dialect.about}
     return about.get(key.split(".")[-1], about.get(name, ""))

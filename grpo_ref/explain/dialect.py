@@ -1,4 +1,4 @@
-"""What a dialect is: a trainer's keys, their defaults, and how they become a recipe."""
+"""Define a dialect: a trainer's keys, their defaults, and the function that turns them into a recipe."""
 
 import difflib
 import math
@@ -27,26 +27,26 @@ CONCEPTS = {
     BONUS: "The entropy of the policy, times this number, is added to what is maximized.",
     DIVISOR: "This is the length in tokens that a constant denominator divides by, `max_length` elsewhere here.",
 }
-"""What trainers say in different words and no recipe holds -> what a key of that meaning does."""
+"""Settings that have different keys in each trainer and are not part of a recipe, with a sentence on their effect."""
 NO_CLIP_LOW = math.nextafter(1.0, 0.0)
-"""What a width of 1 or more is below the ratio 1, which trainers accept: a bound that no ratio reaches."""
+"""Replacement for a lower clip width of 1 or more, which trainers accept. No ratio reaches this bound."""
 FLOAT32 = 2.0**-22
-"""What a few roundings in float32 are, as a share of the terms: four times the half of its last digit."""
+"""Error of a few roundings in float32, relative to the terms: four times half of the last digit."""
 COUNTS = (COMPLETIONS, PASSES)
-"""Concepts of which there is at least one."""
+"""Concepts that are counts of at least 1."""
 
 Call = Callable[["Dialect", Mapping[str, Any], SimpleNamespace], dict[str, Any]]
-"""What a recorded case may hold: the dialect, a configuration and the arrays that it is given -> numbers by name."""
+"""A function that computes the numbers of a recorded case, by name, from a dialect, a configuration and arrays."""
 
 
 class Measured(NamedTuple):
-    """What a metric of a trainer is computed from.
+    """The inputs of a trainer's metric.
 
     Attributes:
       settings: every key with its value.
-      recipe: what the trainer computes with them.
+      recipe: the recipe that the trainer computes with these settings.
       record: the (P, G, ...) arrays that the call was given.
-      numbers: what the call gave; after "loss", the metrics of `policy_loss` are there as "metrics".
+      numbers: the results of the call. After a "loss" call, "metrics" has the metrics of `policy_loss`.
     """
 
     settings: SimpleNamespace
@@ -56,11 +56,11 @@ class Measured(NamedTuple):
 
 
 class Rounded(NamedTuple):
-    """A metric that its trainer adds up in float32, whatever the loss is computed in.
+    """A metric that its trainer sums in float32, whatever the precision of the loss.
 
     Attributes:
       value: the metric.
-      size: of its terms. They may cancel; what float32 rounds off is a share of this, not of the value.
+      size: magnitude of its terms. They may cancel, so the rounding error is relative to this and not to the value.
     """
 
     value: Any
@@ -68,24 +68,24 @@ class Rounded(NamedTuple):
 
 
 Metric = Callable[[Measured], Any]
-"""What a trainer logs under some name: one number, or `Rounded`; None where it logs none of this part of a step."""
+"""A function that computes a logged metric: a number, or `Rounded`; None if this part of a step does not log it."""
 
 
 def counted(*names: str) -> Metric:
-    """The metric that is the sum of these metrics of `policy_loss`."""
+    """Return a metric that is the sum of these metrics of `policy_loss`."""
     return lambda measured: sum(measured.numbers["metrics"][name] for name in names)
 
 
 class Version(NamedTuple):
-    """What is different in another version of a trainer than the one that its dialect describes.
+    """The differences of another version of a trainer from the version that its dialect describes.
 
     Attributes:
-      title: as it is shown, "TRL 0.14.0".
-      defaults: of its keys, where they are others; and of keys that it does not have, what it does.
-      absent: the keys that it does not have.
-      aliases: names that keys had in it.
-      others: keys that only it has, and that do not touch the objective.
-      mean: over what it averages, where that is another.
+      title: name and version for display, "TRL 0.14.0".
+      defaults: defaults that differ. A key that the version lacks has the value that it behaves as.
+      absent: keys that the version lacks.
+      aliases: other names of keys in this version.
+      others: keys that only this version has and that do not affect the objective.
+      mean: the set over which it averages, if that differs.
       foreign: as in `Dialect`.
     """
 
@@ -103,74 +103,74 @@ def _nowhere_said(settings: SimpleNamespace) -> str:
 
 
 def _nothing_stops(settings: SimpleNamespace) -> None:
-    """No configuration of which there is an objective is refused."""
+    """Refuse no configuration. This is the default of `Dialect.stops`."""
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """One trainer's way to say which objective it optimizes.
+    """One trainer's configuration format, and the objective that each configuration means.
 
-    Everything that is known of a trainer stands here, so that explaining, converting and replaying need not
-    know which trainer it is.
+    All knowledge about a trainer is here, so that explaining, converting and replaying work for any trainer.
 
-    | attribute  | what it holds                                                                                |
+    | attribute  | contents                                                                                     |
     |------------|----------------------------------------------------------------------------------------------|
-    | `name`     | The name as in `grpo-ref explain NAME`; the trainer's folder has the same.                   |
-    | `version`  | What the defaults and the behaviour were read from.                                          |
-    | `build`    | A function from all settings to the recipe.                                                  |
+    | `name`     | Name of the trainer in `grpo-ref explain NAME`, and of its folder.                           |
+    | `version`  | Version or commit that the defaults and the behaviour were read from.                        |
+    | `build`    | Function from all settings to the recipe.                                                    |
     | `defaults` | Each key that changes the objective, with the trainer's default.                             |
-    | `stops`    | A function from all settings that raises a ValueError for what stops a run and leaves the    |
-    |            | objective as it is: batches that cannot be cut, GPUs that are not there.                     |
-    | `choices`  | The values of each key that has only a few; `convert` tries them all.                        |
-    | `others`   | The keys that exist and do not touch the objective.                                          |
-    | `beyond`   | Each key that no recipe here can express: the one value at which it does nothing, and a      |
-    |            | sentence on what it does at any other.                                                       |
-    | `replaced` | Those of `beyond` in whose place something stands that only the run knows, as a function of    |
-    |            | one's own, each with the parts of the recipe that it takes the place of: the others are told. |
+    | `stops`    | Function from all settings that raises a ValueError if a run would stop for a reason that    |
+    |            | leaves the objective unchanged: batches that cannot be split, missing GPUs.                  |
+    | `choices`  | Values of each key that has only a few. `convert` tries them all.                            |
+    | `others`   | Keys that exist and do not affect the objective.                                             |
+    | `beyond`   | Each key that no recipe here can express: the only value at which it does nothing, and a     |
+    |            | sentence on its effect at other values.                                                      |
+    | `replaced` | Those keys of `beyond` that replace a part by something that only the run knows, such as a   |
+    |            | custom function, each with the parts that it replaces. The other parts are still explained.  |
     | `aliases`  | Each old or longer name of a key, with the key.                                              |
-    | `derived`  | Each key that the trainer works out from another one and refuses together with it, with that  |
-    |            | one. What a run logs holds both.                                                              |
-    | `groups`   | The names of groups that keys may be given in; without any, a grouped key is unknown.        |
-    | `ignored`  | The names of groups of which no key touches the objective.                                   |
-    | `places`   | Each key that counts in one group alone, with the dotted path of that group.                 |
-    | `always`   | The keys that `convert` has to spell out, as the default of the trainer itself is another.   |
-    | `concepts` | The keys for what no recipe holds: one of `CONCEPTS`, with the trainer's key for it.         |
-    | `former`   | Each key whose values had other names before, with these and what they are now;             |
+    | `derived`  | Each key that the trainer computes from another key, with that key. The trainer refuses both |
+    |            | together, but the log of a run holds both.                                                   |
+    | `groups`   | Names of groups that keys may be given in. If empty, a key inside a group is unknown.        |
+    | `ignored`  | Names of groups whose keys do not affect the objective.                                      |
+    | `places`   | Each key that counts only inside one group, with the dotted path of that group.              |
+    | `always`   | Keys that `convert` must write out, because the trainer's own default differs.               |
+    | `concepts` | Each setting of `CONCEPTS` that the trainer has, with its key.                               |
+    | `former`   | Each key with values that were renamed, with their old and new names.                        |
     | `switches` | Each key that does nothing unless another key is true, with that key.                        |
-    | `about`    | Each key whose effect no part of a recipe shows, with a sentence on what it does.            |
-    | `traps`    | The configurations that do something else than their author is likely to think.              |
-    | `variants` | A key with one of its values, as a pair -> the defaults that are others with it.              |
-    | `forms`    | Each kernel of the trainer's own, with the common kernel that it is a form of.               |
+    | `about`    | Each key whose effect no part of a recipe shows, with a sentence on its effect.              |
+    | `traps`    | Configurations that differ from what their author is likely to think.                        |
+    | `variants` | Pairs of a key and a value, each with the defaults that change with it.                      |
+    | `forms`    | Each kernel of the trainer's own, with the common kernel that it is related to.              |
     | `metrics`  | Each metric that the trainer logs, with the function that computes it.                       |
-    | `calls`    | What only this trainer's recorded cases hold, by name, beside `grpo_ref.explain.calls`.     |
-    | `starts`   | Patterns of what starts the trainer: `-m module`, a script's path, or two words.             |
-    | `by_start` | What starts it with other defaults, each with these; given keys go before them.              |
-    | `started`  | How it is started: a command, and whether it takes "flags" or "overrides".                   |
-    | `homes`    | The full paths of keys that stand in no `places`, as its files have them; "" is the group of |
-    |            | all others. Hydra wants a + before those that its own files do not have.                     |
-    | `files`    | Names of the configuration files of its own, each with the keys in which it is other than    |
-    |            | the defaults.                                                                                |
-    | `package`  | The name under which it is installed and imported.                                           |
-    | `module`   | The name under which it is imported, where that is another one.                              |
-    | `made`     | Its configuration classes, as patterns of their full names, each with the keys that making   |
-    |            | it sets.                                                                                     |
-    | `sections` | Each group that is read only where a key has a value, with that key and value.               |
-    | `signs`    | Keys of which one has to be there, for keys alone to tell that they are the trainer's.       |
-    | `tells`    | Keys that no other trainer has: one of them with another key that matters tells it.          |
-    | `parent`   | The name of the trainer all of whose keys it has as well.                                    |
-    | `needed`   | Keys without which the trainer does something of another family, and what it does then.      |
-    | `words`    | What its own kernels are called in a sentence, see `grpo_ref.explain.words`.                |
-    | `mean`     | From all settings, over what the trainer averages: "each micro-batch of each rank".          |
-    | `forks`    | What its forks that keep its name are known to compute otherwise, a sentence.                |
-    | `versions` | Other versions by number, each with what is different in it.                                 |
-    | `clues`    | Keys that tell a version where nothing else does: each with that version.                    |
-    | `absent`   | Keys that count with their value in `defaults` and cannot be given: those of a newer version, |
-    |            | and of this one what no key says and other versions did otherwise.                           |
-    | `foreign`  | Names that only other versions have for its keys. They are understood; a file that has one   |
-    |            | is of another version.                                                                       |
+    | `calls`    | Calls that only this trainer's recorded cases have, besides `grpo_ref.explain.calls`.        |
+    | `starts`   | Patterns of commands that start the trainer: `-m module`, a script's path, or two words.     |
+    | `by_start` | Commands that start it with other defaults, each with these defaults. Given keys override    |
+    |            | them.                                                                                        |
+    | `started`  | The command that starts it, and "flags" or "overrides" for the arguments that it takes.      |
+    | `homes`    | Full paths of keys outside `places`, as in the trainer's files; "" is the group of all       |
+    |            | others. Hydra needs a + before keys that the trainer's own files do not have.                |
+    | `files`    | Names of the trainer's own configuration files, each with the keys that differ from the      |
+    |            | defaults.                                                                                    |
+    | `package`  | Name under which the trainer is installed and imported.                                      |
+    | `module`   | Name under which it is imported, if that differs.                                            |
+    | `made`     | Its configuration classes, as patterns of their full names, each with the keys that the      |
+    |            | class sets.                                                                                  |
+    | `sections` | Each group that is read only if a key has a value, with that key and value.                  |
+    | `signs`    | Keys of which at least one must be present before keys alone identify the trainer.           |
+    | `tells`    | Keys that no other trainer has. One of them, with one more key that matters, identifies it.  |
+    | `parent`   | Name of the trainer whose keys it has all adopted.                                           |
+    | `needed`   | Keys without which the trainer optimizes an objective of another family, with that family.   |
+    | `words`    | Phrases for its own kernels in a sentence, see `grpo_ref.explain.words`.                     |
+    | `mean`     | Function from all settings to the set over which the trainer averages: "each micro-batch of  |
+    |            | each rank".                                                                                  |
+    | `forks`    | A sentence on known differences of forks that keep the trainer's name.                       |
+    | `versions` | Other versions by number, each with its differences.                                         |
+    | `clues`    | Keys that identify a version if nothing else does, each with that version.                   |
+    | `absent`   | Keys that always have the value in `defaults` and cannot be given: keys of a newer version,  |
+    |            | and behaviour without a key that other versions did differently.                             |
+    | `foreign`  | Names that only other versions have for its keys. They are understood, but a file that has   |
+    |            | one is written for another version.                                                          |
 
-    A key with a dot in its name, as in "rollout.n", counts in that group alone; it may be one of an ignored
-    group.
+    A key with a dot in its name, such as "rollout.n", counts only in that group, which may be an ignored group.
     """
 
     name: str
@@ -219,10 +219,10 @@ class Dialect:
     foreign: frozenset[str] = frozenset()
 
     def recipe(self, **config: Any) -> Recipe:
-        """The recipe that the trainer computes with this configuration.
+        """Return the recipe that the trainer computes with this configuration.
 
         Raises:
-          ValueError: if keys are unknown, or a value is one that the trainer would refuse.
+          ValueError: if keys are unknown, or if the trainer would refuse a value.
         """
         settings = self.settings(config)
         try:
@@ -236,15 +236,15 @@ class Dialect:
         return recipe
 
     def lenient(self) -> "Dialect":
-        """The dialect that refuses no configuration for what stops a run and leaves the objective as it is."""
+        """Return a copy of the dialect that accepts configurations which would stop a run for unrelated reasons."""
         return replace(self, stops=_nothing_stops)
 
     def settings(self, config: Mapping[str, Any]) -> SimpleNamespace:
-        """The defaults, changed where the configuration says otherwise; nested groups may be given as such.
+        """Return all settings: the defaults, changed by the configuration. The configuration may be nested.
 
         Raises:
-          ValueError: if keys are unknown, all of them named, or a value is of the wrong kind, or a count is
-            below 1, or a value means what no recipe here can express.
+          ValueError: if keys are unknown (all are named), a value has the wrong type, a count is below 1, or no
+            recipe here can express a value.
         """
         given = {}
         if unknown := self.unknown(config):
@@ -264,13 +264,13 @@ class Dialect:
         return SimpleNamespace(**{**self.defaults_beside(given), **given})
 
     def at(self, version: str) -> "Dialect":
-        """The dialect of another version: the newest one described that is not newer than it.
+        """Return the dialect of another version: the newest described one that is not newer than it.
 
         Args:
           version: a number such as "0.14.0", or a name in `versions`; "" is the version described here.
 
         Raises:
-          ValueError: if it is older than all that are described, or neither a number nor a name.
+          ValueError: if the version is older than all described ones, or is neither a number nor a name.
         """
         if not version or version in self.version.split():
             return self
@@ -296,10 +296,12 @@ class Dialect:
         )
 
     def fitting(self, keys: Iterable[str]) -> list["Dialect"]:
-        """The versions that have all of these keys which any version has, the oldest first and this one last.
+        """Return the versions that have all of these keys, the oldest first and this version last.
+
+        Keys that no version has are ignored.
 
         Args:
-          keys: as a configuration gives them.
+          keys: keys as in a configuration.
         """
         described = [self.at(name) for name in sorted(filter(numbered, self.versions), key=numbered)]
         every = [*described, self]
@@ -307,11 +309,11 @@ class Dialect:
         return [each for each in every if all(each._has(key) for key in known)]
 
     def _has(self, key: str) -> bool:
-        """Whether this version has the key under this name."""
+        """Return true if this version has the key under this name."""
         return self.key(key) is not None and key not in self.foreign
 
     def _not_newer(self, version: str) -> str:
-        """The newest of the versions that are not newer than this one; "" if that is the one described."""
+        """Return the newest described version that is not newer than this one; "" if that is the dialect's own."""
         ours = next((word for word in self.version.split() if numbered(word)), "")
         described = sorted((parts, name) for name in [*self.versions, ours] if (parts := numbered(name)))
         fitting = [name for parts, name in described if parts <= numbered(version)]
@@ -323,16 +325,16 @@ class Dialect:
         return "" if fitting[-1] == ours else fitting[-1]
 
     def defaults_beside(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """The defaults of all keys, with those that a value in this configuration makes others."""
+        """Return the defaults of all keys, including the defaults that change with a value in this configuration."""
         chosen = [others for (key, value), others in self.variants.items() if config.get(key) == value]
         return {**self.defaults, **{name: value for others in chosen for name, value in others.items()}}
 
     def given(self, config: Mapping[str, Any]) -> set[str]:
-        """The keys that a configuration spells out, by the names it gives them and by those in the defaults."""
+        """Return the keys that a configuration gives, by the names used and by those in the defaults."""
         return {str(self.key(key)) for key in self.read(config)} | set(flat(config))
 
     def read(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        """The keys of a configuration, dotted, without those of sections that are not read."""
+        """Return the keys of a configuration, dotted, without the sections that are not read."""
         keys = flat(config)
         values = {str(self.key(key)): value for key, value in keys.items()}
         unread = {
@@ -343,7 +345,7 @@ class Dialect:
         return {key: value for key, value in keys.items() if key.split(".")[0] not in unread}
 
     def concept(self, name: str, config: Mapping[str, Any], default: Any = None) -> Any:
-        """The value of the key for a concept, as it counts; the default where the trainer has no such key."""
+        """Return the value in effect of the key for a concept; the default if the trainer has no such key."""
         key, settings = self.concepts.get(name, ""), vars(self.settings(config))
         is_off = key in self.switches and not settings[self.switches[key]]
         if is_off:
@@ -351,7 +353,7 @@ class Dialect:
         return settings.get(key, default)
 
     def _suspects(self, config: Mapping[str, Any]) -> str:
-        """The keys whose value is of another kind than the default, so that its kind could not be told."""
+        """Name the keys whose value has another type than the default, and whose type could not be checked."""
         defaults = {key: self.defaults.get(str(self.key(key))) for key in config}
         strange = [
             f"{key} = {value!r}" for key, value in config.items() if type(value) is not type(defaults[key])
@@ -368,13 +370,13 @@ class Dialect:
             raise ValueError(f"{key}: expected a number > 0, got {value!r}")
 
     def budget(self, config: Mapping[str, Any]) -> dict[str, int]:
-        """The key of the length that a constant denominator is, with its value; empty if it is the padded one."""
+        """Return the key of the length in a constant denominator, with its value; empty for the padded length."""
         key = self.concepts.get(DIVISOR, "")
         value = getattr(self.settings(config), key, None)
         return {} if value is None else {key: value}
 
     def unknown(self, config: Mapping[str, Any]) -> list[str]:
-        """The keys that the trainer does not have, each with the nearest one that it has."""
+        """Return the keys that the trainer does not have, each with the nearest key that it has."""
         names = [*self.defaults, *self.aliases, *self.others, *self.beyond]
         known = [name for name in names if name not in self.absent]
         told = []
@@ -385,10 +387,10 @@ class Dialect:
         return told
 
     def path(self, name: str) -> str:
-        """The full path of a key, as the trainer's own files and its command line have it.
+        """Return the full path of a key, as in the trainer's files and on its command line.
 
         Args:
-          name: as in the defaults.
+          name: name of the key in the defaults.
         """
         if name in self.homes:
             return self.homes[name]
@@ -397,7 +399,7 @@ class Dialect:
         return f"{place}.{inner}" if place else name
 
     def key(self, key: str) -> str | None:
-        """The key by its name in the defaults, whatever groups or alias it was given with; None if unknown."""
+        """Return the name that a key has in the defaults, for any groups or alias; None if it is unknown."""
         *groups, short = key.split(".")
         is_ignored = bool(self.ignored & set(groups))
         for begin in range(len(groups) + 1):
@@ -414,7 +416,10 @@ class Dialect:
         return key if is_ignored else None
 
     def _stands_right(self, name: str, groups: list[str]) -> bool:
-        """Whether a key may be given in these groups: the last ones of the path to its place, if it has one."""
+        """Return true if a key may be given in these groups.
+
+        A key with a fixed place must be given with the last groups of the path to that place.
+        """
         if name in self.places and groups:
             return f".{self.places[name]}".endswith(f".{'.'.join(groups)}")
         return set(groups) - self.ignored <= self.groups
@@ -422,14 +427,14 @@ class Dialect:
 
 @cache
 def numbered(version: str) -> tuple[int, ...]:
-    """The parts of a version's number, "0.14.1" as (0, 14, 1); empty for a name."""
+    """Return the parts of a version number, (0, 14, 1) for "0.14.1"; empty for a name."""
     return tuple(map(int, version.split("."))) if re.fullmatch(r"\d+(\.\d+)+", version) else ()
 
 
 def _same_kind(key: str, value: Any, default: Any) -> Any:
-    """The value, if it is a number where the default is one, and a truth value where that is.
+    """Check the type of a value against the default: a number for a number, a truth value for a truth value.
 
-    Numbers may be None, for "not set", or text, and two of them may be a window, as in "0.5_5.0" or "1e-1_1e1".
+    A number may be None, for "not set", or text. Two numbers may be a window, as in "0.5_5.0" or "1e-1_1e1".
     """
     kinds = {bool: "True or False", int: "a number", float: "a number", list: "a list"}
     expected = kinds.get(type(default), "")
@@ -444,7 +449,7 @@ def _same_kind(key: str, value: Any, default: Any) -> Any:
 
 
 def _is_number(text: str) -> bool:
-    """Whether Python reads a number in it."""
+    """Return true if Python can read the text as a number."""
     try:
         float(text)
     except ValueError:
@@ -453,7 +458,7 @@ def _is_number(text: str) -> bool:
 
 
 def learns_alone(recipe: Recipe) -> bool:
-    """Whether a completion has an advantage in a group of its own.
+    """Return true if a completion can have an advantage in a group of size 1.
 
     >>> from grpo_ref import GRPO, REINFORCE
     >>> learns_alone(GRPO), learns_alone(REINFORCE)
@@ -464,7 +469,7 @@ def learns_alone(recipe: Recipe) -> bool:
 
 
 def compares_in_groups(recipe: Recipe) -> bool:
-    """Whether it matters which completions are of one prompt.
+    """Return true if advantages depend on which completions belong to one prompt.
 
     >>> from grpo_ref import GRPO, REINFORCE
     >>> compares_in_groups(GRPO), compares_in_groups(REINFORCE)
@@ -479,7 +484,7 @@ def compares_in_groups(recipe: Recipe) -> bool:
 
 
 def _record(rewards: Array) -> SimpleNamespace:
-    """What advantages are made of, with one token in each completion."""
+    """Return the arrays that advantages are computed from, with one token in each completion."""
     tokens = rewards[..., None]
     ones = np.ones_like(tokens)
     return SimpleNamespace(
@@ -495,7 +500,7 @@ def _record(rewards: Array) -> SimpleNamespace:
 
 
 def _try_out(recipe: Recipe) -> None:
-    """One token through every part, so that a setting out of range is noticed here."""
+    """Pass one token through every part, so that a setting out of range raises an error here."""
     ones = np.ones((1, 1, 1))
     fields = ("entropies", "noise")
     tops = ("top_log_probs", "top_old_log_probs")
@@ -506,7 +511,7 @@ def _try_out(recipe: Recipe) -> None:
 
 
 def flat(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested groups as dotted keys.
+    """Flatten nested groups into dotted keys.
 
     >>> flat({"actor": {"clip_ratio_low": 0.2}, "n": 8})
     {'actor.clip_ratio_low': 0.2, 'n': 8}
@@ -519,11 +524,11 @@ def flat(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 class NoneOfThese(ValueError):
-    """A value that a trainer does not know, which a fork of it may.
+    """Raised for a value that a trainer does not know. A fork of the trainer may know it.
 
     Args:
-      name: of the key.
-      value: that it was given.
+      name: name of the key.
+      value: the value that was given.
       known: the values that the trainer knows.
     """
 
@@ -533,12 +538,12 @@ class NoneOfThese(ValueError):
 
 
 class NotExpressed(NoneOfThese):
-    """A value that a trainer has and no recipe here can express, of one part alone: the others can be told.
+    """Raised for a value that no recipe here can express. It concerns one part; the others can be explained.
 
     Args:
-      name: of the key.
-      value: that it was given.
-      why: no recipe can express it, a part of a sentence.
+      name: name of the key.
+      value: the value that was given.
+      why: the reason, as a part of a sentence.
     """
 
     def __init__(self, name: str, value: Any, why: str) -> None:
@@ -547,7 +552,7 @@ class NotExpressed(NoneOfThese):
 
 
 def one_of(name: str, value: Any, known: Mapping[Any, Any]) -> Any:
-    """The entry of a table, or a `NoneOfThese` that names the key and what it may be."""
+    """Return an entry of a table, or raise a `NoneOfThese` that names the key and its possible values."""
     if value not in known:
         raise NoneOfThese(name, value, known)
     return known[value]

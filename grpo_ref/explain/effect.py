@@ -1,8 +1,8 @@
-"""How much a change of the configuration changes the gradient on a typical batch: measured, not guessed.
+"""Measure the change of the gradient between two recipes on a typical batch.
 
-The batch is made up, the same every time: 16 prompts of which some are always solved and some never, completions of
-one to 64 tokens of which some are cut off, a policy that has taken a few steps since it sampled, a sampler that
-computes a little differently, and a reference further off.
+The batch is synthetic and always the same: 16 prompts, some always solved and some never, completions of 1 to 64
+tokens, some truncated, a policy that has taken a few steps since it sampled, a sampler that computes slightly
+different probabilities, and a reference that is further away.
 """
 
 from functools import cache
@@ -17,20 +17,20 @@ from grpo_ref.recipes import Recipe
 PROMPTS, TOKENS, TOPS = 16, 64, 4
 LARGEST_GROUP = 16
 STEPS, NOISE, DRIFT = 0.1, 0.03, 0.3
-"""Standard deviations of the log-ratios in nats: to the old policy, to the sampler, to the reference."""
+"""Standard deviations of the log-ratios to the old policy, to the sampler and to the reference, in nats."""
 
 
 def change(recipe: Recipe, other: Recipe, group_size: int = 8) -> float:
-    """How far apart two recipes' gradients are.
+    """Return the relative difference of two recipes' gradients.
 
         |g - g'| / max(|g|, |g'|)        over all tokens of the typical batch
 
     Args:
-      recipe, other: the two.
-      group_size: completions per prompt, at least 2; above 16 the batch has 16.
+      recipe, other: the recipes.
+      group_size: completions per prompt, at least 2. Above 16, the batch has 16.
 
     Returns:
-      0 if they are the same, 1 if one of them has no gradient, 2 at most; NaN if one is not finite.
+      0 for equal gradients, 1 if one recipe has no gradient, 2 at most; NaN if a gradient is not finite.
     """
     ours, theirs = (gradient(each, group_size) for each in (recipe, other))
     size = max(np.linalg.norm(ours), np.linalg.norm(theirs))
@@ -38,9 +38,9 @@ def change(recipe: Recipe, other: Recipe, group_size: int = 8) -> float:
 
 
 def gradient(recipe: Recipe, group_size: int = 8) -> Floats:
-    """(P, G, T) the gradient of the loss on the typical batch, from its rewards on.
+    """Return the (P, G, T) gradient of the loss on the typical batch, computed from its rewards.
 
-    Groups that the recipe would draw anew are left out, as are completions that it does not admit.
+    Groups that the recipe would resample are excluded, and so are completions that it filters out.
     """
     record = _typical(min(max(group_size, 2), LARGEST_GROUP))
     admitted = np.asarray(recipe.admit(record), dtype=float)
@@ -67,7 +67,7 @@ def gradient(recipe: Recipe, group_size: int = 8) -> Floats:
 
 @cache
 def _typical(group_size: int) -> SimpleNamespace:
-    """Everything that a recipe may read of a batch."""
+    """Return a batch with all arrays that a recipe may read."""
     rng = np.random.default_rng(2503)
     shape = (PROMPTS, group_size)
     solved = np.linspace(0.0, 1.0, PROMPTS)[:, None]

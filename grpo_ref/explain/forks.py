@@ -1,4 +1,4 @@
-"""What a key that a trainer does not have may change: a fork's, told by its name, as nobody knows what it does."""
+"""Guess from the name of a key that a trainer does not have which parts of the objective a fork's key changes."""
 
 import re
 from typing import Any
@@ -25,29 +25,32 @@ HINTS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (r"\badv(antages?)?\b|estimator|baseline|whiten|grpo", ("advantage",)),
     (r"filter_groups|dynamic_sampl|rejection_sampl|accuracy_(lower|upper)|accuracy_filter", ("keep",)),
 )
-"""What a name has in it -> what it may change; the first that fits counts. "_" ends a word where "\\b" stands."""
+"""Patterns of names, each with the parts that such a key may change. The first match counts.
+
+"\\b" also matches at an underscore.
+"""
 SILENT = re.compile(
     r"chunk|logging|dtype|\beval\b|\bval\b|\btest\b|wandb|swanlab|device|offload|\bgrad\b|\baux\b|critic"
     r"|\bpath\b|\bdir\b|\bsize\b(?<!group size)|\bmicro\b"
 )
-"""Names of what has nothing to do with the objective, whatever else is in them."""
+"""Patterns of names that never concern the objective, whatever else is in them."""
 SAMPLING = {"rollout", "generator", "generation", "env", "tools"}
-"""Groups of which only the number of completions touches the objective."""
+"""Groups in which only the number of completions affects the objective."""
 OFF = {"", "none", "null", "off", "no", "false", "vanilla", "default", "standard", "ppo"}
 SWITCHES = ("enable", "enabled", "use")
 OTHER_FAMILY = re.compile(r"(^|[_-])(gae|ppo|remax|dpo|kto|sft|critic|gkd|opd|distill\w*)([_-]|$)")
-"""Estimators that are not made from a group of rewards: of a critic, of preferences, or of a teacher."""
+"""Estimators of other families: with a critic, from preferences, or from a teacher."""
 OTHER_LOSS = re.compile(r"\b(tb_(type|loss|coef)|trajectory_balance|flowrl|gflownet|dpo|kto)\b")
-"""Names of a fork's keys that tell of a loss without a surrogate: trajectory balance, or preferences."""
+"""Patterns of keys of forks with a loss without a surrogate, such as trajectory balance or preferences."""
 
 
 def touched(key: str, value: Any, keys: dict[str, Any]) -> tuple[str, ...]:
-    """The parts of the objective that a fork's key may change, by its name; none if it is off.
+    """Return the parts of the objective that a fork's key may change, by its name; none if the key is off.
 
     Args:
-      key: dotted, that the trainer does not have.
-      value: that it is given.
-      keys: all that are given; its group may be switched off in them.
+      key: a dotted key that the trainer does not have.
+      value: value of the key.
+      keys: all given keys. They may switch the key's group off.
 
     >>> touched("actor.loss_mode", "kl_cov", {}), touched("actor.loss_mode", "vanilla", {})
     (('surrogate', 'aggregate'), ())
@@ -61,12 +64,12 @@ def touched(key: str, value: Any, keys: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _spaced(hint: str) -> str:
-    """The pattern for a name whose words are parted by blanks."""
+    """Return the pattern for a name whose words are separated by blanks."""
     return hint.replace("_", " ")
 
 
 def is_off(value: Any) -> bool:
-    """Whether a value switches off what its key is for.
+    """Return true if a value switches its key off.
 
     >>> is_off("vanilla"), is_off(0.0), is_off("kl_cov")
     (True, True, False)
@@ -75,6 +78,6 @@ def is_off(value: Any) -> bool:
 
 
 def _is_switched_off(key: str, keys: dict[str, Any]) -> bool:
-    """Whether a switch of its group is given, and off."""
+    """Return true if the group of a key has a switch that is off."""
     group = key.rpartition(".")[0]
     return any(keys.get(f"{group}.{switch}", True) is False for switch in SWITCHES)

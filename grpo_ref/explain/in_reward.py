@@ -1,4 +1,4 @@
-"""The penalty of the KL in the reward, as verl and what came of it have it."""
+"""The KL penalty in the reward, as in verl and its descendants."""
 
 from grpo_ref.arrays import TOKENS, Array, array_namespace, masked_sum
 from grpo_ref.recipes import Slot
@@ -14,15 +14,16 @@ def penalized(
     penalty: Slot,
     kl_coef: float,
 ) -> Array:
-    """The penalty of all its tokens is taken off a completion's reward, before rewards are compared.
+    """Subtract the KL penalty of all its tokens from each completion's reward, then compare the rewards.
 
         A = scores(r - kl_coef Σₜ penalty(log πold, log πref))
 
     Args:
       rewards: (P, G), one row per prompt.
       mask: (P, G, T) 1 on completion tokens.
-      old_log_probs, ref_log_probs: (P, G, T) of the learner when the batch was drawn, and of the reference.
-      scores: the part that compares rewards; it may read the mask and the lengths too.
+      old_log_probs: (P, G, T) of the learner when the batch was sampled.
+      ref_log_probs: (P, G, T) of the reference.
+      scores: the part that compares rewards. It may read the mask and the lengths too.
       penalty: the estimate of the KL of each token.
       kl_coef: the weight of the penalty.
 

@@ -1,4 +1,4 @@
-"""The sentence and the formulas of an explanation as LaTeX, to paste into a paper."""
+"""Write the sentence and the formulas of an explanation in LaTeX, to paste into a paper."""
 
 from collections.abc import Callable, Mapping
 from xml.etree import ElementTree
@@ -42,7 +42,7 @@ ACCENTS = {"^": r"\hat", "~": r"\tilde", "¯": r"\bar"}
 
 
 def document(told: Report) -> str:
-    """A paragraph, and an equation for each part that has one; what is no formula is set verbatim.
+    """Return a paragraph, and an equation for each part that has one. A text that is not a formula is set verbatim.
 
     Args:
       told: the report.
@@ -55,7 +55,7 @@ def document(told: Report) -> str:
 
 
 def prose(text: str) -> str:
-    r"""Text with what TeX reads otherwise escaped.
+    r"""Escape the characters of a text that TeX treats specially.
 
     >>> prose("a share of 50 % (ε 1e-06)")
     'a share of 50 \\% ($\\varepsilon$ 1e-06)'
@@ -65,7 +65,7 @@ def prose(text: str) -> str:
 
 
 def equation(text: str) -> str:
-    """A formula of a docstring as a displayed equation; what is none, verbatim."""
+    """Return a docstring's formula as a displayed equation, or verbatim if it is not a formula."""
     try:
         blocks = ElementTree.fromstring(f"<all>{mathml(text)}</all>")
     except UnknownMaths:
@@ -75,7 +75,7 @@ def equation(text: str) -> str:
 
 
 def _set(element: ElementTree.Element) -> str:
-    """An element of MathML with what is in it."""
+    """Convert an element of MathML with its children."""
     parts = [_set(child) for child in element]
     return WRITTEN.get(element.tag, _row)(element.text or "", parts)
 
@@ -110,4 +110,4 @@ WRITTEN: Mapping[str, Callable[[str, list[str]], str]] = {
     "munder": lambda _, parts: rf"\underset{{{parts[1]}}}{{{parts[0]}}}",
     "mover": _accented,
 }
-"""Element of MathML -> TeX, from its text and what is in it."""
+"""Elements of MathML, each with the function that writes it in TeX from its text and its children."""

@@ -1,4 +1,4 @@
-"""What is named on the command line as a configuration: files, pasted lines, flags and overrides."""
+"""Read the configurations that a command line names: files, pasted lines, flags and overrides."""
 
 import sys
 from collections.abc import Sequence
@@ -11,22 +11,22 @@ from grpo_ref.explain.launch.arguments import FLAG, OVERRIDE
 
 CONFIGS = (".yaml", ".yml", ".json", ".toml")
 BESIDE = (*CONFIGS, ".py", ".sh", ".bash", ".slurm", ".sbatch", ".env")
-"""Endings of the files that are read because another one names them; scripts of this machine are not."""
+"""Endings of files that are read because another file names them. Scripts installed on this machine are not read."""
 LONGEST_NAME = 250
 UPWARDS = 5
-"""In how many folders above a file what it names is looked for: a script is launched from the root."""
+"""Number of folders above a file that are searched for files it names. Scripts are often started from the root."""
 
 
 def launched(arguments: Sequence[str], trainer: str = "") -> list[tuple[str, Launch]]:
-    """Each configuration that was named, with a name for it.
+    """Return each named configuration, with a name for display.
 
     Args:
-      arguments: the name of a dialect may be first; then files, "-" for standard input, whole launch lines in
-        quotes, and flags and overrides, which change what the file before them says.
-      trainer: name of the dialect, if it is not to be found.
+      arguments: first, optionally, the name of a dialect. Then files, "-" for standard input, whole launch lines in
+        quotes, and flags and overrides, which change the file before them.
+      trainer: name of the dialect; "" to detect it.
 
     Raises:
-      ValueError: if something is none of these, or cannot be read.
+      ValueError: if an argument is none of these, or cannot be read.
     """
     words = list(arguments)
     if words and words[0] in DIALECTS:
@@ -42,7 +42,7 @@ def launched(arguments: Sequence[str], trainer: str = "") -> list[tuple[str, Lau
 
 
 def _sources(words: list[str]) -> list[tuple[str, str, list[str]]]:
-    """Name, text and the words behind it of each source; words before any source are one of their own."""
+    """Yield name, text and following words of each source. Words before any source form a source of their own."""
     sources: list[tuple[str, str, list[str]]] = []
     for place, word in enumerate(words):
         is_value = place > 0 and FLAG.fullmatch(words[place - 1]) is not None
@@ -57,14 +57,14 @@ def _sources(words: list[str]) -> list[tuple[str, str, list[str]]]:
 
 
 def _is_key(word: str) -> bool:
-    """Whether a word is a flag or an override, and not a whole line that begins with one."""
+    """Return true if a word is a flag or an override, and not a whole line that begins with one."""
     return bool(FLAG.fullmatch(word) or OVERRIDE.fullmatch(word)) and "=" in word.split()[0] + "=" * (
         " " not in word
     )
 
 
 def _source(word: str) -> tuple[str, str] | None:
-    """Name and text of what a word of the command line stands for; None if it is but a word."""
+    """Return name and text of the source that a word names; None if it is a plain word."""
     if word == "-":
         return "standard input", sys.stdin.read()
     if _is_file(word):
@@ -73,12 +73,12 @@ def _source(word: str) -> tuple[str, str] | None:
 
 
 def _is_file(word: str) -> bool:
-    """Whether there is a file of this name; a launch line may be too long to be one."""
+    """Return true if there is a file of this name. A launch line may be too long for a file name."""
     return len(word) < LONGEST_NAME and "\n" not in word and Path(word).is_file()
 
 
 def _one(name: str, text: str, changes: list[str], trainer: str) -> Launch:
-    """The training of one source; of several the one with the most keys, and a word on the others."""
+    """Return the training run of one source. Of several, return the one with the most keys and note the others."""
     if not text:
         return launch_of(changes, _beside(Path()), trainer)
     folder = Path(name).parent if _is_file(name) else Path()
@@ -102,7 +102,7 @@ def _first(found: list[Launch]) -> Launch:
 
 
 def _beside(folder: Path) -> Beside:
-    """Finds configuration files and scripts beside a file, or where it is launched from: a folder above."""
+    """Return a function that finds files beside a file, or in the folders above, from which it may be started."""
 
     def find(path: str) -> str | None:
         if not path.endswith(BESIDE):

@@ -1,7 +1,7 @@
-"""Recorded cases of the trainers: rebuild each one from its configuration and inputs, and compare.
+"""Rebuild recorded cases of the trainers from their configurations and inputs, and compare the numbers.
 
-README.md beside this file describes the format. A case says itself which trainer it is of, what it holds and
-with which configuration, so nothing here knows a single one; nothing of its numbers is used to rebuild it.
+README.md beside this file describes the format. Each case names its trainer, call and configuration, so no case
+is special here. None of the recorded numbers is used to rebuild it.
 """
 
 import json
@@ -18,31 +18,31 @@ from grpo_ref.explain.dialect import FLOAT32, Measured, Metric, Rounded, flat, o
 from grpo_ref.explain.dialects import DIALECTS
 
 RTOL = 1e-6
-"""The relative tolerance of a case that names none."""
+"""Default relative tolerance of a case."""
 NEEDED = ("id", "trainer", "call", "config", "given")
-"""What every case has to say."""
+"""Fields that every case must have."""
 OLD = {"kind", "params"}
-"""What only cases of the old format had, whose meaning was in their id."""
+"""Fields that only cases of the old format had."""
 NUMBERS = ("loss", "grad_logp", "value")
-"""What is compared, beside the metrics."""
+"""Numbers that are compared, besides the metrics."""
 UNGROUPED = ("weights", "num_items_in_batch")
-"""What a case may be given that is not of completions."""
+"""Inputs of a case that are not per completion."""
 PER_TOKEN = 3
-"""The axes of values that are of tokens, (P, G, T)."""
+"""Number of axes of values per token, (P, G, T)."""
 PRECISIONS = ("float64", "float32")
-"""In which a case may be computed."""
+"""Data types in which a case may be computed."""
 
 
 class Verdict(NamedTuple):
-    """How one case came out.
+    """The result of one case.
 
     Attributes:
-      id: of the case.
-      trainer: whose it is.
-      passed: whether all its numbers agree.
+      id: id of the case.
+      trainer: name of the trainer.
+      passed: true if all numbers agree.
       rtol: relative tolerance.
       error: largest difference, relative to the largest recorded magnitude; NaN if nothing was compared.
-      problem: what went wrong, or "".
+      problem: the reason why the case could not be compared, or "".
     """
 
     id: str
@@ -54,7 +54,7 @@ class Verdict(NamedTuple):
 
 
 def shipped() -> list[Path]:
-    """The files of recorded cases that come with the package, in the folders of the trainers."""
+    """Return the files of recorded cases in this package, from the folders of the trainers."""
     return [
         file
         for name in DIALECTS
@@ -66,13 +66,13 @@ def verdicts(path: Path) -> Iterator[Verdict]:
     """Rebuild and compare every case of a file.
 
     Args:
-      path: of the JSON file.
+      path: path of the JSON file.
 
     Yields:
       Verdict of each case.
 
     Raises:
-      ValueError: if the file is not of the format that README.md describes.
+      ValueError: if the file does not have the format that README.md describes.
     """
     inputs, cases = read(path)
     for case in cases:
@@ -80,13 +80,13 @@ def verdicts(path: Path) -> Iterator[Verdict]:
 
 
 def read(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The inputs and the cases of a file.
+    """Read the inputs and the cases of a file.
 
     Args:
-      path: of the JSON file; its "inputs" may be the name of another file, relative to it.
+      path: path of the JSON file. Its "inputs" may be the name of another file, relative to it.
 
     Raises:
-      ValueError: if it is not of the format, and why.
+      ValueError: if the file does not have the format; the message gives the reason.
     """
     recorded = _json(path)
     if not isinstance(recorded, dict) or not {"inputs", "cases"} <= set(recorded):
@@ -112,7 +112,7 @@ def _json(path: Path) -> Any:
 
 
 def _problem(case: Any) -> str:
-    """Why a case is not of the format, or ""."""
+    """Return the reason why a case does not have the format, or ""."""
     if not isinstance(case, dict):
         return f"expected an object, got {type(case).__name__}"
     missing = [name for name in NEEDED if name not in case]
@@ -123,7 +123,7 @@ def _problem(case: Any) -> str:
 
 @np.errstate(all="ignore")
 def verdict(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> Verdict:
-    """Rebuild one case and compare it with what was recorded; extreme numbers are compared, not warned of."""
+    """Rebuild one case and compare it with the recorded numbers. Extreme numbers raise no warning."""
     rtol = case.get("rtol", RTOL)
     if "refused" in case:
         return _refusal(case, inputs)
@@ -136,9 +136,9 @@ def verdict(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> Verdict:
 
 
 def _refusal(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> Verdict:
-    """Whether what the trainer refuses is refused here too, and not for a key that is unknown here alone.
+    """Check that a configuration that the trainer refuses is refused here too.
 
-    A key that the trainer does not know either is one that its error names.
+    It must not be refused here just because a key is unknown, unless the trainer's error names that key too.
     """
     dialect = one_of("trainer", case["trainer"], DIALECTS)
     others = {key: None for key in flat(case["config"]) if not _is_named(key, case["refused"])}
@@ -156,23 +156,23 @@ def _refusal(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> Verdict:
 
 
 def _is_named(key: str, error: str) -> bool:
-    """Whether a trainer's error has the name of a key in quotes, as that of an unknown keyword has."""
+    """Return true if a trainer's error has the name of a key in quotes, as for an unknown keyword."""
     return repr(key.split(".")[-1]) in error
 
 
 def rebuild(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """The numbers of a case.
+    """Compute the numbers of a case.
 
     Args:
-      case: with trainer, call, config and given, and its own inputs, dtype or seed if it has any.
+      case: a case with trainer, call, config and given, and optionally its own inputs, dtype or seed.
       inputs: the arrays of its file.
 
     Returns:
-      "loss" and "grad_logp", or "value"; "logged": the metrics of the case that are known here, and "sizes":
-      of their terms, where float32 adds them up.
+      "loss" and "grad_logp", or "value"; "logged": the metrics of the case that are known here; "sizes": the
+      magnitude of their terms, if they are summed in float32.
 
     Raises:
-      ValueError: if the trainer or the call is not known, or an array is missing or has another shape.
+      ValueError: if the trainer or the call is unknown, or an array is missing or has a wrong shape.
     """
     dialect = one_of("trainer", case["trainer"], DIALECTS)
     call = one_of("call", case["call"], {**CALLS, **dialect.calls})
@@ -190,12 +190,12 @@ def rebuild(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> dict[str, Any
 
 
 def _logged(name: str, metric: Metric, parts: list[Measured]) -> Rounded:
-    """The mean over the parts of a call that log a metric; the others say None, and NaN is what none of them logs.
+    """Return the mean of a metric over the parts of a call that log it; NaN if none does.
 
-    The terms of a metric that is no `Rounded` have size 0.
+    A part that does not log the metric returns None. The terms of a metric that is not `Rounded` have size 0.
 
     Raises:
-      ValueError: if the metric needs what the case is not given.
+      ValueError: if the metric needs an input that the case does not have.
     """
     try:
         told = [value for part in parts if (value := metric(part)) is not None]
@@ -208,7 +208,7 @@ def _logged(name: str, metric: Metric, parts: list[Measured]) -> Rounded:
 
 
 def record_of(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> SimpleNamespace:
-    """What the call of a case reads: (P, G, ...) arrays under the names in `given`, and the seed."""
+    """Return the inputs of a case: (P, G, ...) arrays under the names in `given`, and the seed."""
     size, fields = inputs["group_size"], {}
     precision = one_of("dtype", case.get("dtype", "float64"), {name: name for name in PRECISIONS})
     for name, source in case["given"].items():
@@ -223,10 +223,10 @@ def record_of(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> SimpleNames
 
 
 def _laid_out(value: Floats, axes: list[str], record: SimpleNamespace) -> Floats:
-    """(P, G) or (P, G, T) values on the axes that the trainer has: "completion", "token", or both in any order.
+    """Arrange (P, G) or (P, G, T) values on the trainer's axes: "completion", "token", or both in any order.
 
     Raises:
-      ValueError: if a value of each completion has to be laid on its tokens, and no mask says which they are.
+      ValueError: if values per completion must be spread over tokens and there is no mask.
     """
     by_token = value.ndim == PER_TOKEN
     if "token" not in axes:
@@ -239,7 +239,7 @@ def _laid_out(value: Floats, axes: list[str], record: SimpleNamespace) -> Floats
 
 
 def _counted(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> Floats | None:
-    """The mask on the axes of the value; what trainers leave on padding is not compared."""
+    """Return the mask on the axes of the value. Values on padding are not compared."""
     if "mask" not in case["given"] or "token" not in case.get("axes", ()):
         return None
     record = record_of(case, {**inputs, **case.get("inputs", {})})
@@ -247,7 +247,7 @@ def _counted(case: Mapping[str, Any], inputs: Mapping[str, Any]) -> Floats | Non
 
 
 def _worst(case: Mapping[str, Any], ours: Mapping[str, Any], mask: Floats | None) -> float:
-    """The largest error of the recorded numbers and of the metrics that have a counterpart."""
+    """Return the largest error of the recorded numbers, and of the metrics that have a counterpart."""
     errors = []
     for name in NUMBERS:
         if (name in ours) != (name in case):
@@ -261,7 +261,10 @@ def _worst(case: Mapping[str, Any], ours: Mapping[str, Any], mask: Floats | None
 
 
 def _error(name: str, value: Any, recorded: Any, mask: Floats | None = None, *, floor: float = 0.0) -> float:
-    """Largest difference beyond the floor, relative to the largest magnitude; what is not finite must meet its like."""
+    """Return the largest difference beyond the floor, relative to the largest magnitude.
+
+    Non-finite values must be equal.
+    """
     theirs = _numbers(recorded)
     if np.size(value) != theirs.size:
         raise ValueError(f"{name}: {np.size(value)} numbers, not {theirs.size}")
@@ -280,7 +283,7 @@ def _error(name: str, value: Any, recorded: Any, mask: Floats | None = None, *, 
 
 
 def _numbers(value: Any) -> Floats:
-    """Lists of numbers, of which the non-finite ones are text and the missing ones None."""
+    """Convert lists of numbers to an array. Non-finite numbers are text, missing ones are None."""
     if isinstance(value, list):
         return np.array([_numbers(item) for item in value], dtype=np.float64)
     return np.array("nan" if value is None else value, dtype=np.float64)

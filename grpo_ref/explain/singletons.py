@@ -1,10 +1,10 @@
-"""A group of one completion, as trainers compute it that divide by the std of PyTorch."""
+"""Groups of one completion, in trainers that divide by PyTorch's standard deviation."""
 
 from grpo_ref.arrays import Array, array_namespace
 
 
 def without_a_sibling(rewards: Array) -> Array:
-    """What comes of the std of one number, which PyTorch takes to be NaN.
+    """Return NaN for each reward, as PyTorch's standard deviation of one number is NaN.
 
     Args:
       rewards: (P, 1), one completion per prompt.

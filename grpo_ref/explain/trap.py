@@ -1,6 +1,6 @@
-"""Traps: configurations that do something else than their author is likely to think.
+"""Traps: configurations that differ from what their author is likely to think.
 
-Each trainer's traps stand in its folder, in `traps.py`.
+Each trainer's traps are in its folder, in `traps.py`.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Set
@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 Condition = Callable[[SimpleNamespace, Set[str]], bool]
-"""All settings, and the keys that were given -> whether the configuration falls into the trap."""
+"""A function of all settings and the given keys that returns true if the configuration falls into the trap."""
 
 
 @dataclass(frozen=True)
@@ -17,11 +17,11 @@ class Trap:
     """One trap of one trainer.
 
     Attributes:
-      name: the trap in a few words.
-      sprung: when a configuration falls into it.
-      text: what really happens, and what to do about it, in full sentences.
-      source: where that can be read.
-      example, near: a configuration that falls into it, and one close by that does not.
+      name: the trap in a few words. It names the key first.
+      sprung: the condition under which a configuration falls into it.
+      text: the effect, and how to avoid it, in full sentences.
+      source: the publication or code that describes the trap.
+      example, near: a configuration that falls into it, and a similar one that does not.
     """
 
     name: str
@@ -33,11 +33,11 @@ class Trap:
 
 
 def sprung(traps: Iterable[Trap], settings: SimpleNamespace, given: Set[str]) -> list[Trap]:
-    """The traps that a configuration falls into.
+    """Return the traps that a configuration falls into.
 
     Args:
-      traps: those of the trainer, `Dialect.traps`.
+      traps: the trainer's traps, `Dialect.traps`.
       settings: every key with its value, `Dialect.settings(config)`.
-      given: the keys that the configuration spells out, `Dialect.given(config)`.
+      given: the keys that the configuration gives, `Dialect.given(config)`.
     """
     return [trap for trap in traps if trap.sprung(settings, given)]

@@ -1,4 +1,4 @@
-"""Which keys of a real file an explanation rests on: what matters, what does not, and what nobody knows."""
+"""Sort the keys of a real file: those that matter, those that do not, and those that are unknown."""
 
 import difflib
 from collections.abc import Container, Iterator, Mapping, Sequence
@@ -18,19 +18,19 @@ from grpo_ref.explain.launch.values import Unknown
 from grpo_ref.recipes import Recipe
 
 SLIP = 2
-"""A key that nobody knows is taken for a slip of the pen if so many letters are others, or one in six."""
+"""Number of letters by which a key may differ from a known one to count as a typo; at most one letter in six."""
 NOT_FOUND = "not found"
 TRIED = (0.5, 2.0, 3, True, False)
-"""Values that an unknown one is tried with, to see which parts of the objective depend on it."""
+"""Values that are tried for an unknown one, to find the parts of the objective that depend on it."""
 
 
 class Unsure(NamedTuple):
-    """A key that matters, or may, and of which it is not known what it does.
+    """A key whose effect on the objective is unknown.
 
     Attributes:
-      key: as it was given.
-      value: what stands there, and why that is not known: only the run knows it, or only a fork.
-      parts: of the recipe that depend on it; or "bonus", or the number of completions.
+      key: the key as it was given.
+      value: the value as written, and the reason why it is unknown: only the run knows it, or only a fork.
+      parts: the parts of the recipe that depend on the key; or "bonus", or the number of completions.
     """
 
     key: str
@@ -39,7 +39,7 @@ class Unsure(NamedTuple):
 
     @property
     def reason(self) -> str:
-        """The key with what stands there; or the file that was not found."""
+        """The key with its value as written; or the file that was not found."""
         return (
             f"{self.key} {NOT_FOUND}" if self.value.text == NOT_FOUND else f"{self.key} = {self.value.text}"
         )
@@ -49,10 +49,10 @@ class Understood(NamedTuple):
     """The keys of a file, sorted.
 
     Attributes:
-      config: those that the trainer reads for its objective, with a known value.
-      unsure: those whose value is not known, or not what it does.
-      without_effect: known keys that do not touch the objective.
-      strangers: keys that this trainer does not have -> the nearest one that it has, or "".
+      config: keys that the trainer reads for its objective, with known values.
+      unsure: keys whose value or effect is unknown.
+      without_effect: known keys that do not affect the objective.
+      strangers: keys that this trainer does not have, each with the nearest one that it has, or "".
     """
 
     config: dict[str, Any]
@@ -72,15 +72,15 @@ def understood(
     """Sort the keys of a file.
 
     Args:
-      dialect: the trainer's.
-      keys: dotted, with their values.
-      strict: whether a key that looks like a slip in one that matters is an error.
-      forked: whether what the trainer does not have may be of a fork. Then the parts that it may change are not
-        known; else a value that the trainer does not have is left for it to refuse.
-      added: keys that are added to its configuration: one that looks like a slip is ignored and not refused.
+      dialect: dialect of the trainer.
+      keys: dotted keys with their values.
+      strict: if true, a key that looks like a typo in one that matters is an error.
+      forked: if true, a key or value that the trainer does not have may belong to a fork, and the parts that it may
+        change are unknown. If false, the trainer's check refuses such a value.
+      added: keys that are added to the configuration with a "+". If such a key looks like a typo, it is ignored.
 
     Raises:
-      ValueError: for such a slip; or a value that the trainer would refuse.
+      ValueError: for a typo, or a value that the trainer would refuse.
 
     >>> from grpo_ref.explain.dialects import DIALECTS
     >>> found = understood(DIALECTS["trl"], {"beta": 0.04, "bf16": True, "my_reward": "math"})
@@ -122,16 +122,16 @@ def understood(
 
 
 def _reason(dialect: Dialect, name: str) -> str:
-    """Why a key cannot be expressed, as the end of a sentence."""
+    """Return the reason why a key cannot be expressed, as the end of a sentence."""
     sentence = dialect.beyond[name][1]
     return f"{sentence[0].lower()}{sentence[1:].rstrip('.')}"
 
 
 def _values_of_forks(dialect: Dialect, config: dict[str, Any], strict: bool) -> dict[str, Unknown]:
-    """The values that the trainer does not have, taken out of the configuration.
+    """Remove the values that the trainer does not have from the configuration, and return them.
 
     Raises:
-      ValueError: for one that looks like a slip, or is an estimator of another family.
+      ValueError: for a value that looks like a typo, or is an estimator of another family.
     """
     found: dict[str, Unknown] = {}
     while (error := _not_had(dialect, config)) is not None:
@@ -152,7 +152,7 @@ def _values_of_forks(dialect: Dialect, config: dict[str, Any], strict: bool) -> 
 
 
 def _not_had(dialect: Dialect, config: Mapping[str, Any]) -> NoneOfThese | None:
-    """What the trainer says of the first value that it does not have."""
+    """Return the trainer's error for the first value that it does not have; None if there is no such value."""
     try:
         dialect.recipe(**config)
     except NoneOfThese as error:
@@ -165,10 +165,10 @@ def _not_had(dialect: Dialect, config: Mapping[str, Any]) -> NoneOfThese | None:
 def _keys_of_forks(
     dialect: Dialect, strangers: Mapping[str, Any], config: Mapping[str, Any]
 ) -> Iterator[Unsure]:
-    """The keys that the trainer does not have and that by their names are of the objective.
+    """Yield the keys that the trainer does not have and whose names concern the objective.
 
     Raises:
-      ValueError: for one whose name tells of another loss.
+      ValueError: for a key whose name indicates another loss.
     """
     why = f"{dialect.version} has no such key; a fork may have it"
     for key, value in strangers.items():
@@ -183,13 +183,13 @@ def _keys_of_forks(
 
 
 def doubts_of_groups(dialect: Dialect, found: Understood, program: str, *, is_sure: bool) -> Iterator[Unsure]:
-    """What is not known of a file's groups: how large they are, or what a group of one is compared with.
+    """Yield what is unknown about a file's groups: their size, or the baseline in a group of one.
 
     Args:
-      dialect: the trainer's.
+      dialect: dialect of the trainer.
       found: its keys, sorted.
-      program: that is started, if it is none of the trainer's; it may have a default of its own.
-      is_sure: whether it is the trainer's own program that reads the keys.
+      program: the program that is started, if it is not the trainer's. It may have its own default.
+      is_sure: true if the trainer's own program reads the keys.
     """
     name, size = dialect.concepts.get(COMPLETIONS, ""), dialect.concept(COMPLETIONS, found.config)
     is_given = name in map(dialect.key, [*found.config, *(each.key for each in found.unsure)])
@@ -210,7 +210,7 @@ def doubts_of_groups(dialect: Dialect, found: Understood, program: str, *, is_su
 
 
 def _size_of_a_fork(dialect: Dialect, found: Understood) -> Iterator[Unsure]:
-    """Keys in sections that the trainer does not look at for its objective, named as the size of a group."""
+    """Yield keys named like a group size, in sections that the trainer does not read for its objective."""
     why = f"{dialect.version} does not read it; a fork may"
     for key, value in found.without_effect.items():
         if touched(key, value, found.without_effect) == (COMPLETIONS,):
@@ -218,16 +218,16 @@ def _size_of_a_fork(dialect: Dialect, found: Understood) -> Iterator[Unsure]:
 
 
 PARTS = ("surrogate", "corrections", "advantage", "aggregate", "kl_coef", "bonus", "reward", "keep", "admit")
-"""Of an objective, as far as a key says which they are."""
+"""The parts of an objective that keys may choose."""
 
 
 def unread(dialect: Dialect, config: Mapping[str, Any], missing: Sequence[str]) -> list[Unsure]:
-    """What is not known as files that are named are not there: all parts that no given key says.
+    """Yield the parts that are unknown because files are missing: all parts that no given key sets.
 
     Args:
-      dialect: the trainer's.
-      config: what is given.
-      missing: the files.
+      dialect: dialect of the trainer.
+      config: the given keys.
+      missing: the files that were not found.
     """
     if not missing:
         return []
@@ -242,10 +242,10 @@ def unread(dialect: Dialect, config: Mapping[str, Any], missing: Sequence[str]) 
 
 
 def refuse_if_nothing_is_left(dialect: Dialect, found: Understood) -> None:
-    """Raise a ValueError if every number that a file gives and that decides on something is known to the run alone.
+    """Raise a ValueError if every number that a file gives for the objective is known only to the run.
 
     Args:
-      dialect: the trainer's.
+      dialect: dialect of the trainer.
       found: its keys, sorted.
     """
     size = dialect.concepts.get(COMPLETIONS)
@@ -263,14 +263,17 @@ def refuse_if_nothing_is_left(dialect: Dialect, found: Understood) -> None:
 
 
 def _positive(dialect: Dialect, key: str, value: Any) -> tuple[str, Any]:
-    """The key without a "no_" that parsers of flags put before those that are on by default."""
+    """Return the key without the "no_" that parsers of flags put before keys that are on by default."""
     inner = key.removeprefix("no_")
     is_negated = inner != key and value is True and dialect.key(key) is None
     return (inner, False) if is_negated and isinstance(dialect.defaults.get(inner), bool) else (key, value)
 
 
 def _is_said(dialect: Dialect, config: Mapping[str, Any], parts: tuple[str, ...], value: Any) -> bool:
-    """Whether the trainer is given the same number for the same part, as a program does that hands on its own key."""
+    """Return true if the trainer has the same number for the same part.
+
+    This happens if a program passes its own key on to the trainer.
+    """
     if parts == (COMPLETIONS,):
         return bool(value == dialect.concept(COMPLETIONS, config))
     same = [key for key, other in config.items() if other == value and isinstance(value, float)]
@@ -284,14 +287,14 @@ def _nearest(dialect: Dialect, key: str) -> str:
 
 
 def _is_slip(dialect: Dialect, key: str, near: str) -> bool:
-    """Whether a key is nearly one that matters."""
+    """Return true if a key is almost equal to a key that matters."""
     name = dialect.aliases.get(near, near)
     matters = name in dialect.defaults or name in dialect.beyond
     return matters and _is_nearly(key.split(".")[-1], near.split(".")[-1])
 
 
 def _is_nearly(given: str, meant: str) -> bool:
-    """Whether a few letters make one word the other.
+    """Return true if the words differ by a few letters.
 
     >>> _is_nearly("token-meen", "token-mean"), _is_nearly("token-sum", "token-mean")
     (True, False)
@@ -302,14 +305,14 @@ def _is_nearly(given: str, meant: str) -> bool:
 
 
 def _without_holes(key: str, value: Any) -> Any:
-    """The value, unless a part of it is unknown."""
+    """Return the value, or `Unknown` if a part of it is unknown."""
     if isinstance(value, list) and any(isinstance(item, Unknown) for item in value):
         raise ValueError(f"{key}: a part of {[str(item) for item in value]} is not known")
     return value
 
 
 def _depending(dialect: Dialect, config: Mapping[str, Any], key: str) -> tuple[str, ...]:
-    """The parts of the recipe that are others for some value of the key."""
+    """Return the parts of the recipe that change for some value of the key."""
     name = str(dialect.key(key))
     tried = [*dialect.choices.get(name, ()), *TRIED]
     recipes = [recipe for value in tried if (recipe := _recipe(dialect, {**config, key: value})) is not None]

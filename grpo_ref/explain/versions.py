@@ -1,4 +1,4 @@
-"""Versions of a trainer from the history of its keys: differences are data, not branches."""
+"""Build the versions of a trainer from the history of its keys: differences are data, not branches."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -7,25 +7,25 @@ from grpo_ref.explain.dialect import Version, numbered
 
 
 class Without(NamedTuple):
-    """A version does not have the key, and does what this value of it means.
+    """A mark for a version that does not have the key and behaves as with this value.
 
     Attributes:
-      value: of the key in the versions that have it.
+      value: value of the key in the versions that have it.
     """
 
     value: Any
 
 
 History = Mapping[str, Mapping[str, Any]]
-"""Key -> the version from which on its default is a value, or it is `Without`."""
+"""For each key, its default from each version on, or `Without` if the version does not have it."""
 
 
 def versions(title: str, history: History, others: Iterable[str] = ()) -> dict[str, Version]:
-    """Every version in which something changed, the oldest first.
+    """Return every version in which something changed, the oldest first.
 
     Args:
-      title: of the trainer, "TRL".
-      history: of its keys; before its first version a key is as in that version.
+      title: name of the trainer, "TRL".
+      history: history of its keys. Before its first version, a key is as in that version.
       others: versions in which something else changed.
 
     >>> found = versions("T", {"beta": {"0.1": 0.04, "0.3": 0.0}, "delta": {"0.1": Without(None), "0.2": None}})
@@ -46,6 +46,6 @@ def _version(title: str, history: History, name: str) -> Version:
 
 
 def _at(changes: Mapping[str, Any], name: str) -> Any:
-    """The value that the last change up to this version made."""
+    """Return the value that the last change up to this version set."""
     made = [change for change in sorted(changes, key=numbered) if numbered(change) <= numbered(name)]
     return changes[made[-1] if made else min(changes, key=numbered)]

@@ -1,4 +1,4 @@
-"""An objective in one paragraph, to paste into a paper: the parts of a recipe in the words of the field."""
+"""Describe an objective in one sentence, to paste into a paper: the parts of a recipe in the field's terms."""
 
 import inspect
 import math
@@ -11,10 +11,10 @@ from grpo_ref.recipes import Recipe, Slot
 
 Kernel = Callable[..., Any]
 Words = str | Callable[..., str]
-"""What a kernel is called: a template, or the function that writes it, given the settings as they are.
+"""Phrase for a kernel: a template, or a function of the settings that returns the phrase.
 
-In a template, `{clip_low}` is a setting; `{mode:mask=0|clip=limited|...}` is the text of the setting's value, or the
-last one where the value has none; `<, capped at {max_ratio}>` is said only where the setting is not the default.
+In a template, `{clip_low}` is a setting. `{mode:mask=0|clip=limited|...}` is the text for the setting's value, or the
+last text if the value has none. `<, capped at {max_ratio}>` appears only if the setting is not the default.
 """
 WORDS: Mapping[str, Words] = {
     # surrogates
@@ -100,12 +100,12 @@ WORDS: Mapping[str, Words] = {
     "ended_completions": "truncated completions masked out",
     "first_of_equals": "equal completions counted once",
 }
-"""Kernel -> what it is called.
+"""Phrases by kernel.
 
-`group` and `budget` are sizes, where they are known; `within` and `outside` are the bounds of a ratio.
+`group` and `budget` are sizes, if they are known; `within` and `outside` are the bounds of a ratio.
 """
 NEVER_REACHED = 20.0
-"""Limits of a log-ratio in nats that no sentence speaks of."""
+"""Limits of a log-ratio, in nats, from which on no sentence mentions them."""
 SILENT = ("task_reward", "all_groups", "all_completions", "no_penalty")
 """Parts that do nothing."""
 
@@ -122,15 +122,15 @@ def paragraph(
     unknown: Mapping[str, str] | None = None,
     words: Mapping[Kernel, Words] | None = None,
 ) -> str:
-    """The recipe as a sentence.
+    """Return the recipe as a sentence.
 
     Args:
       recipe: the objective.
-      group_size: completions per prompt; text where it is not known.
-      budget: the length in tokens that a constant denominator divides by; text where it is not known.
+      group_size: completions per prompt; text if it is unknown.
+      budget: the length in tokens that a constant denominator divides by; text if it is unknown.
       entropy_coef: weight of the entropy bonus.
-      unknown: part of the recipe -> what it depends on and is not known, "beta = $BETA".
-      words: what a trainer's own kernels are called.
+      unknown: for each unknown part of the recipe, the key that it depends on, "beta = $BETA".
+      words: phrases for the trainer's own kernels.
 
     >>> from grpo_ref import DAPO
     >>> print(paragraph(DAPO, group_size=16))
@@ -148,7 +148,7 @@ def paragraph(
 
 
 def joined(said: Iterable[str]) -> str:
-    """Parts of a sentence as one; what has no words is left out."""
+    """Join the phrases of parts into one sentence. Empty phrases are skipped."""
     return "; ".join(filter(None, said)) + "."
 
 
@@ -161,7 +161,7 @@ def sentences(
     unknown: Mapping[str, str],
     words: Mapping[Kernel, Words],
 ) -> dict[str, str]:
-    """What is said of each part of a recipe, in order; arguments as in `paragraph`."""
+    """Return one phrase for each part of a recipe, in order. The arguments are those of `paragraph`."""
     sizes = {
         "group": "" if group_size is None else f" of {group_size}",
         "budget": "" if budget is None else f" of {budget} tokens",
@@ -191,7 +191,10 @@ def sentences(
 
 
 def _not_known(order: Iterable[str], unknown: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """What takes the place of the sentences of unknown parts: one for all of the same reason, where the first was."""
+    """Yield the phrases for unknown parts.
+
+    Parts that are unknown for the same reason share one phrase, at the place of the first.
+    """
     reasons = {SPOKEN_WITH.get(part, part): why for part, why in unknown.items()}
     for why in dict.fromkeys(reasons.values()):
         first, *others = (name for name in order if reasons.get(name) == why)
@@ -201,29 +204,29 @@ def _not_known(order: Iterable[str], unknown: Mapping[str, str]) -> Iterator[tup
 
 
 SPOKEN_WITH = {"level": "surrogate", "penalty": "kl_coef", "penalty_aggregate": "kl_coef"}
-"""Parts that have no sentence of their own -> the part in whose sentence they are."""
+"""Parts without a phrase of their own, each with the part whose phrase covers it."""
 NAMED = {
     **{"surrogate": "surrogate", "log_ratio_limits": "limits of the log-ratio", "corrections": "corrections"},
     **{"advantage": "advantages", "aggregate": "average", "kl_coef": "KL penalty", "bonus": "entropy bonus"},
     **{"reward": "shaping of the reward", "keep": "filter of groups", "admit": "filter of completions"},
 }
-"""What a part is called where nothing else is known of it."""
+"""Name of each part in a phrase that says only that the part is unknown."""
 
 
 def _at_level(surrogate: str, level: str) -> str:
-    """A surrogate and the stretch of its ratio, if it does not say that; a comma parts them if it is long."""
+    """Add the level of its ratio to a surrogate's phrase, after a comma if the phrase is long."""
     if " per " in surrogate:
         return surrogate
     return f"{surrogate}{',' if ' with ' in surrogate or ',' in surrogate else ''} {level}"
 
 
 def _has_ratio(recipe: Recipe) -> bool:
-    """Whether the level matters: only to a surrogate that reads the ratio."""
+    """Return true if the surrogate reads the ratio, so that the level matters."""
     return "log_ratio" in recipe.surrogate.reads
 
 
 def _limits(recipe: Recipe) -> list[str]:
-    """Limits of the log-ratio that a token may reach."""
+    """Describe the limits of the log-ratio that a token may reach."""
     low, high = recipe.log_ratio_limits
     if min(-low, high) >= NEVER_REACHED:
         return []
@@ -231,7 +234,7 @@ def _limits(recipe: Recipe) -> list[str]:
 
 
 def _penalty(recipe: Recipe, told: Callable[[Any], str], *, elsewhere: bool) -> str:
-    """The penalty in the loss, or that there is none there; it may be in the reward or be another one."""
+    """Describe the penalty in the loss, or its absence there. It may be in the reward instead."""
     if not recipe.kl_coef:
         return "no KL to a reference in the loss" if elsewhere else "no KL penalty"
     average = f", {told(recipe.penalty_aggregate)}" if recipe.penalty_aggregate else ""
@@ -239,7 +242,7 @@ def _penalty(recipe: Recipe, told: Callable[[Any], str], *, elsewhere: bool) -> 
 
 
 def _told(part: Any, sizes: Mapping[str, str], words: Mapping[Kernel, Words]) -> str:
-    """A part in its words."""
+    """Describe a part in its phrase."""
     kernel = part.kernel if isinstance(part, Slot) else part
     if kernel.__name__ in SILENT:
         return ""
@@ -257,7 +260,7 @@ def _told(part: Any, sizes: Mapping[str, str], words: Mapping[Kernel, Words]) ->
 
 
 def _bounds(min_ratio: float | None = 0.0, max_ratio: float | None = math.inf, **_: Any) -> dict[str, str]:
-    """What a ratio is limited to, and where it is beyond that; 0 and infinity are no bounds."""
+    """Describe the bounds of a ratio, and the region outside. 0 and infinity are not bounds."""
     low, high = min_ratio or -math.inf, math.inf if max_ratio is None else max_ratio
     above, below = f"above {_number(high)}", f"below {_number(low)}"
     outside = above if low == -math.inf else below if high == math.inf else f"{below} or {above}"
@@ -271,17 +274,17 @@ def _within(low: float, high: float) -> str:
 
 
 def _by_name(part: Any) -> str:
-    """A part that has no words, as it is written."""
+    """Describe a part that has no phrase by its name and settings."""
     return str(part if isinstance(part, Slot) else part.__name__).replace("_", " ")
 
 
 def _fields(text: str) -> set[str]:
-    """The settings that a part of a template has in braces."""
+    """Return the settings that a part of a template has in braces."""
     return {re.split(r"[.\[]", name)[0] for _, name, _, _ in Formatter().parse(text) if name}
 
 
 class _Setting:
-    """A setting in a template: its value as one writes it, or the text that a template has for it."""
+    """A setting in a template: its value, or the text that the template has for the value."""
 
     def __init__(self, value: Any, sizes: Mapping[str, str], words: Mapping[Kernel, Words]) -> None:
         self.value, self.sizes, self.words = value, sizes, words
@@ -310,7 +313,7 @@ class _Setting:
         return str(value).replace("_", " ")
 
     def _row(self, values: tuple[Any, ...]) -> str:
-        """Numbers as [a, b], a name with two bounds as "name between a and b", and of anything else each."""
+        """Write numbers as [a, b], a name with bounds as "name between a and b", other tuples item by item."""
         shown = [self._shown(value) for value in values]
         if all(isinstance(value, (int, float)) for value in values):
             return f"[{', '.join(shown)}]"
@@ -325,7 +328,7 @@ def _defaults(kernel: Kernel) -> dict[str, Any]:
 
 
 def _number(value: float) -> str:
-    """A number as one writes it: 0.2, 1e-06, 20480, ∞."""
+    """Write a number in short form: 0.2, 1e-06, 20480, ∞."""
     if math.isinf(value):
         return "∞" if value > 0.0 else "-∞"
     return f"{value:.0f}" if value == round(value) else f"{value:g}"

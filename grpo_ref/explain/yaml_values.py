@@ -1,4 +1,4 @@
-"""Values as YAML."""
+"""Write values as YAML."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import yaml
 
 
 def as_yaml(value: Any) -> str:
-    """A value as YAML, on one line.
+    """Write a value as YAML, on one line.
 
     >>> as_yaml([0.2, None])
     '[0.2, null]'
@@ -15,7 +15,7 @@ def as_yaml(value: Any) -> str:
 
 
 def as_nested_yaml(config: dict[str, Any]) -> str:
-    """Groups as YAML, in the order of the keys.
+    """Write groups as YAML, in the order of the keys.
 
     >>> print(as_nested_yaml({"actor": {"clip_ratio_low": 0.2}}))
     actor:

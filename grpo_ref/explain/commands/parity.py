@@ -1,4 +1,4 @@
-"""`grpo-ref parity`: compare grpo_ref's numbers with those that trainers computed."""
+"""Implement `grpo-ref parity`: compare grpo_ref's numbers with those that trainers computed."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -41,7 +41,7 @@ def command(file: Path | None, failures: bool, plain: bool) -> None:
 
 
 def _told(found: Iterable["Verdict"], failures: bool, plain: bool) -> Iterator["Verdict"]:
-    """The verdicts, each one shown as soon as it is there."""
+    """Yield the verdicts, and show each one as soon as it is there."""
     for verdict in found:
         if not (verdict.passed and failures):
             click.echo(_line(verdict, plain))
@@ -58,7 +58,7 @@ def _line(verdict: "Verdict", plain: bool) -> str:
 
 
 def _counted(told: list["Verdict"]) -> dict[str, tuple[int, int]]:
-    """How many cases of each trainer passed and failed."""
+    """Count the cases of each trainer that passed and failed."""
     every = Counter(verdict.trainer for verdict in told)
     good = Counter(verdict.trainer for verdict in told if verdict.passed)
     return {trainer: (good[trainer], every[trainer] - good[trainer]) for trainer in every}

@@ -1,17 +1,17 @@
-"""What somebody launched, read without running it: a script, a file or a pasted line gives keys and values.
+"""Read what somebody launches, without running it: scripts, files and pasted lines become keys with values.
 
-| module         | reads                                                              |
-|----------------|--------------------------------------------------------------------|
-| `shell.py`     | shell scripts: which commands they run, with which words           |
-| `python.py`    | Python scripts and notebooks: the constants in `GRPOConfig(...)`   |
-| `trees.py`     | YAML, JSON and TOML, with what refers to other keys and files      |
-| `logs.py`      | logs of a run: the command and the configuration that it printed   |
-| `arguments.py` | the words behind a program's name: flags and overrides             |
-| `detection.py` | whose keys these are                                               |
-| `relays.py`    | programs that hand their keys on to a trainer, such as axolotl     |
-| `reading.py`   | all of them together, `read_launch`                                |
+| module         | reads                                                                        |
+|----------------|------------------------------------------------------------------------------|
+| `shell/`       | shell scripts: the commands that they run, with their words                  |
+| `python.py`    | Python scripts and notebooks: the constants in `GRPOConfig(...)`             |
+| `trees.py`     | YAML, JSON and TOML, with references to other keys and files                 |
+| `logs.py`      | logs of a run: the command and the configuration that the run printed        |
+| `arguments.py` | command-line arguments: flags and overrides                                  |
+| `detection.py` | the trainer that a command or a set of keys belongs to                       |
+| `relays.py`    | programs that pass their keys on to a trainer, such as axolotl               |
+| `reading.py`   | any of these: `launches` for a text, `launch_of` for a command line          |
 
-Nothing is run or imported, and no environment is read: a value that only a run could tell is `Unknown`.
+Nothing is run or imported, and no environment variable is read. A value that only a run could show is `Unknown`.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""The words behind a program's name: flags as argparse reads them and overrides as Hydra reads them."""
+"""Read command-line arguments: flags as argparse reads them and overrides as Hydra reads them."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -22,24 +22,24 @@ FILES = (
     "config_dir",
     "override_config_file",
 )
-"""Flags and overrides that name a file of keys; the last is Tunix's."""
+"""Flags and overrides that name a file of keys. The last one is Tunix's."""
 SHORT = {"cp": "config_path", "cn": "config_name", "cd": "config_dir"}
-"""What Hydra's short flags stand for."""
+"""Hydra's short flags, with the long flags that they stand for."""
 LAST_WORD = ("custom_config_path",)
-"""Flags that name a file whose keys count before all other flags."""
+"""Flags that name a file whose keys override all flags."""
 
 
 class Arguments(NamedTuple):
-    """What the words say.
+    """The keys and files that the words of a command line give.
 
     Attributes:
-      keys: with their values; of a key that is given twice the last value.
-      files: of keys, as they are named.
-      last: files whose keys go before those of the words, by their flags.
-      added: keys that Hydra adds to a configuration that does not have them, with a "+".
-      folders: where Hydra looks for the files of its groups.
+      keys: the keys with their values. A key that is given twice has its last value.
+      files: paths of the files of keys that the words name.
+      last: paths of files whose keys override those of the words, by the flag that names the file.
+      added: keys that a "+" adds to Hydra's configuration although the configuration does not have them.
+      folders: folders in which Hydra looks for the files of its groups.
       rest: words that are neither a flag nor an override.
-      notes: what a reader has to know of the reading, in whole sentences.
+      notes: remarks for the reader about how the words were read, in whole sentences.
     """
 
     keys: dict[str, Any]
@@ -52,10 +52,10 @@ class Arguments(NamedTuple):
 
 
 def read_arguments(words: Sequence[Text]) -> Arguments:
-    """Flags and overrides as keys.
+    """Return the keys that flags and overrides give.
 
     Args:
-      words: behind the program's name.
+      words: the words after the program's name.
 
     >>> line = "--beta 1e-3 --bf16 actor.clip_ratio=0.2 +n=8 --config a.yaml"
     >>> found = read_arguments([Text.of(word) for word in line.split()])
@@ -92,13 +92,13 @@ DELETED = "it is taken out of the configuration, and what the trainer does witho
 
 
 class _Word(NamedTuple):
-    """A word, or what stands behind its "=".
+    """A word of the command line, or the part of a word after its "=".
 
     Attributes:
-      text: with what is not known as it stands there.
-      why: the holes in it are not known; "" if there are none.
-      is_any: whether it may be several words of any kind, or none, such as "$EXTRA_ARGS" without quotes.
-      ways: what it may be, where that depends on a condition.
+      text: the word as written, with names such as "$MODEL" for unknown pieces.
+      why: the reason why pieces of the word are unknown; "" if the whole word is known.
+      is_any: true if the word may be any number of words, such as "$EXTRA_ARGS" without quotes.
+      ways: the possible texts of the word, if they depend on a condition.
     """
 
     text: str
@@ -108,17 +108,17 @@ class _Word(NamedTuple):
 
     @property
     def is_words(self) -> bool:
-        """Whether it is known to stand for keys, one row of them or another."""
+        """Return true if each possible text, or at least one of them, is a row of flags or overrides."""
         return self.is_any and any(_is_key(way) for way in self.ways)
 
     @property
     def is_open(self) -> bool:
-        """Whether it may stand for keys that nobody knows."""
+        """Return true if the word may stand for keys that are unknown."""
         return self.is_any and not self.is_words
 
 
 def _grouped(words: Sequence[Text]) -> Iterator[tuple[str | None, list[_Word]]]:
-    """Each key with the words of its value; what belongs to none under None."""
+    """Yield each key with the words of its value. Words that belong to no key have the key None."""
     pending = [_word(word) for word in words]
     while pending:
         word = pending.pop(0)
@@ -143,13 +143,13 @@ def _word(word: Text) -> _Word:
 
 
 def _is_key(way: str) -> bool:
-    """Whether a row of words begins with a flag or an override."""
+    """Return true if a row of words begins with a flag or an override."""
     first = way.split()[:1]
     return bool(first) and bool(FLAG.fullmatch(first[0]) or OVERRIDE.fullmatch(first[0]))
 
 
 def _of_ways(word: _Word) -> dict[str, Any]:
-    """The keys of words that depend on a condition; their values are not known where they are not the same."""
+    """Return the keys of words that depend on a condition. A value that differs between the branches is unknown."""
     rows = [read_arguments([Text.of(each) for each in way.split()]).keys for way in word.ways]
     found: dict[str, Any] = {}
     for key in dict.fromkeys(key for row in rows for key in row):
@@ -161,9 +161,10 @@ def _of_ways(word: _Word) -> dict[str, Any]:
 
 
 def _taken(pending: list[_Word]) -> list[_Word]:
-    """The words that follow a flag and are no flag or override themselves; -1 and 1e-3 are values.
+    """Remove the words that follow a flag from the pending ones and return them as its value.
 
-    What may be any number of words is a value only where a flag has no other.
+    Flags and overrides end the value, but -1 and 1e-3 are numbers. A word that may be any number of words belongs to
+    the value only if the flag has no other value.
     """
     taken: list[_Word] = []
     while pending and not any(kind.fullmatch(pending[0].text) for kind in (FLAG, OVERRIDE, DELETION)):
@@ -181,7 +182,7 @@ def _value(words: Sequence[_Word]) -> Any:
 
 
 def _files(named: dict[str, str]) -> list[str]:
-    """The files that flags name; Hydra's folder and name are one."""
+    """Return the paths of the files that flags name. Hydra's folder and file name make one path."""
     hydra = ("config_path", "config_name", "config_dir")
     paths = [path for flag, path in named.items() if flag not in hydra]
     name, folder = named.get("config_name", ""), named.get("config_dir", named.get("config_path", ""))

@@ -1,4 +1,4 @@
-"""Whose keys these are: by what is started, and else by the keys themselves; never by a file's name."""
+"""Find the trainer: by the program that is started, otherwise by the keys, never by a file's name."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,9 +8,12 @@ from grpo_ref.explain.dialect import COMPLETIONS, Dialect
 from grpo_ref.explain.dialects import DIALECTS
 
 MODULE = re.compile(r"-[a-zA-Z]?m|--module")
-"""What stands before the name of a module: `python -m`, `python -um`, `deepspeed --module`."""
+"""The word before the name of a module: `python -m`, `python -um`, `deepspeed --module`."""
 ENOUGH = 3
-"""How many keys that matter a trainer has to know, to be taken for the one that they are of; one in a group is two."""
+"""Evidence that a set of keys needs before it is taken for a trainer's keys.
+
+Each key that matters to the trainer counts 1; a key inside a group, or a telling key, counts 2.
+"""
 PIN = r"(?<![\w-]){name}(?:\[[\w,-]*\])?\s*(?:==|@v?)\s*[\"']?v?(\d+\.\d+(?:\.\d+)?)"
 ELSEWHERE = {
     r"-m tunix\.cli\.(?!grpo)\w+": "Tunix without GRPO",
@@ -18,30 +21,30 @@ ELSEWHERE = {
     r"llamafactory-cli train": "LLaMA-Factory",
     r"-m realhf\.\S+": "ReaLHF",
 }
-"""What starts trainers that have no dialect here -> their names."""
+"""Commands that start trainers without a dialect here, with the names of these trainers."""
 
 
 SAMPLED = re.compile(
     r"(.*\.)?(num_generations|n|n_samples\w*|group_size|max_\w*|\w*length|temperature|top_[pk]|min_p|reward\w*|vllm\w*)"
 )
-"""Keys that say how to sample and what that is worth, and nothing of training."""
+"""Keys about sampling and rewards, which say nothing about training."""
 TRAINED = re.compile(
     r"(.*[._])?(lr|learning_rate|optim\w*|epochs?|max_steps|train\w*|gradient\w*|output_dir)([._].*)?"
 )
-"""Keys that say that there is a training, whatever its objective."""
+"""Keys that only a training run has, whatever its objective."""
 
 
 HANDING_ON = ("axolotl train", "oumi train")
-"""What starts programs that hand their keys on, see `relays`."""
+"""Commands that start programs which pass their keys on to a trainer, see `relays`."""
 
 
 class Start(NamedTuple):
     """A command that starts a trainer.
 
     Attributes:
-      trainer: name of its dialect; "" if nobody knows the program.
-      shown: the words that say so.
-      behind: how many words there are up to these; the arguments follow.
+      trainer: name of the trainer's dialect; "" if the program is unknown.
+      shown: the words by which the program was recognized.
+      behind: number of words up to the program's name, inclusive. The arguments follow.
     """
 
     trainer: str
@@ -50,7 +53,7 @@ class Start(NamedTuple):
 
 
 def started(words: Sequence[str]) -> Start | None:
-    """The trainer that a command starts: the last word that some dialect knows.
+    """Return the trainer that a command starts: the last word that a dialect recognizes.
 
     >>> started(["torchrun", "-m", "verl.trainer.main_ppo", "trainer.nnodes=1"])
     Start(trainer='verl', shown='-m verl.trainer.main_ppo', behind=3)
@@ -64,7 +67,7 @@ def started(words: Sequence[str]) -> Start | None:
 
 
 def elsewhere(words: Sequence[str]) -> str:
-    """The name of a trainer that a command starts and that has no dialect here; else ""."""
+    """Return the name of a trainer without a dialect here that the command starts; otherwise ""."""
     shown = [name for place in range(len(words)) for name in _names(words, place)]
     return next(
         (name for pattern, name in ELSEWHERE.items() for it in shown if re.fullmatch(pattern, it)), ""
@@ -72,7 +75,7 @@ def elsewhere(words: Sequence[str]) -> str:
 
 
 def program(words: Sequence[str]) -> Start | None:
-    """Any program in a command that may hand its arguments on to a trainer, with what follows it."""
+    """Return any program in a command that may pass its arguments on to a trainer."""
     for place in reversed(range(len(words))):
         is_module = place > 0 and MODULE.fullmatch(words[place - 1]) is not None
         is_relay = any(name in HANDING_ON for name in _names(words, place))
@@ -82,7 +85,7 @@ def program(words: Sequence[str]) -> Start | None:
 
 
 def _names(words: Sequence[str], place: int) -> Iterator[str]:
-    """What may be started at this word: the word without its folders, or two words such as `trl grpo`."""
+    """Yield the names under which a program may be known: the word itself, and the word with the word before it."""
     word = words[place]
     if place:
         before = words[place - 1].rsplit("/", 1)[-1]
@@ -91,9 +94,10 @@ def _names(words: Sequence[str], place: int) -> Iterator[str]:
 
 
 def of_keys(keys: Mapping[str, Any]) -> tuple[str, int]:
-    """The trainer whose keys these most likely are, with how many of them change its objective.
+    """Return the trainer whose keys these most likely are, and the number of keys that change its objective.
 
-    The name is "" if none or several know as many; a trainer that has taken over another's keys needs one more.
+    The name is "" if no trainer or several trainers fit best. A trainer that adopted the keys of another trainer must
+    fit better than that one.
     """
     scores = {dialect.name: _score(dialect, keys) for dialect in DIALECTS.values()}
     best = max(scores.values())
@@ -105,7 +109,7 @@ def of_keys(keys: Mapping[str, Any]) -> tuple[str, int]:
 
 
 def only_samples(trainer: str, keys: Mapping[str, Any]) -> bool:
-    """Whether keys say how to sample and nothing of training, as a file that sorts out what is too easy.
+    """Return true if keys configure only sampling and no training, as in a file that filters out easy prompts.
 
     >>> only_samples("trl", {"num_generations": 8, "temperature": 1.0, "reward_weights": [1.0]})
     True
@@ -117,9 +121,9 @@ def only_samples(trainer: str, keys: Mapping[str, Any]) -> bool:
 
 
 def of_group(keys: Mapping[str, Any]) -> tuple[str, str]:
-    """The trainer whose keys stand in a group of some project's own, and the name of the group; "" if there is none.
+    """Return the trainer whose keys are inside one group of a project's own file, and the group; "" and "" if none.
 
-    The size of a group has to be there: without it a few names are too little for a program that nobody knows.
+    The group must set the group size. Without that key, a few names are too little evidence for an unknown program.
 
     >>> of_group({"seed": 1, "grpo.num_generations": 4, "grpo.beta": 0.1, "grpo.max_completion_length": 9})
     ('trl', 'grpo')
@@ -136,14 +140,19 @@ def of_group(keys: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def inner(keys: Mapping[str, Any], group: str) -> dict[str, Any]:
-    """The keys of a group, without its name."""
+    """Return the keys of a group, without the group's name."""
     return {
         key.removeprefix(f"{group}."): value for key, value in keys.items() if key.startswith(f"{group}.")
     }
 
 
 def _score(dialect: Dialect, keys: Iterable[str]) -> float:
-    """Keys that change the objective count most, then others that are known; none without one of its signs."""
+    """Return how well keys fit a trainer.
+
+
+    Each known key counts 1, and 3 more if it changes the objective. The score is 0 if the trainer has telltale keys
+    (`signs`) and none of them is present.
+    """
     if dialect.signs and not set(dialect.signs) & {key.split(".")[-1] for key in keys}:
         return 0.0
     known = [key for key in keys if dialect.key(key) is not None]
@@ -151,9 +160,9 @@ def _score(dialect: Dialect, keys: Iterable[str]) -> float:
 
 
 def _effective(dialect: Dialect, keys: Iterable[str]) -> list[str]:
-    """The keys that matter, each under the name that it was given with; twice the same counts once.
+    """Return the keys that matter to a trainer, under the names that were used. Two names of one key count once.
 
-    A loose key tells nothing of a trainer that has it in a group.
+    A key without a group is no evidence for a trainer that has this key inside a group.
     """
     named = {name: key for key in keys if (name := dialect.key(key)) is not None}
     matter = {name: key for name, key in named.items() if name in dialect.defaults or name in dialect.beyond}
@@ -161,7 +170,7 @@ def _effective(dialect: Dialect, keys: Iterable[str]) -> list[str]:
 
 
 def pinned(text: str, package: str) -> str:
-    """The version of a package that a text asks for, as in `pip install trl==0.14.0`; else "".
+    """Return the version of a package that a text requests, as in `pip install trl==0.14.0`; "" if none.
 
     >>> pinned("pip install vllm==0.7.2 'trl[vllm]==0.18.1'", "trl")
     '0.18.1'

@@ -1,4 +1,4 @@
-"""What a run printed: the command that started it, and the configuration as its trainer had completed it."""
+"""Read the log of a run: the command that started the run, and the configuration that the trainer completed."""
 
 import ast
 import re
@@ -7,17 +7,17 @@ from typing import Any
 
 COLOUR = re.compile(r"\x1b?\[[0-9;]*m")
 FROM = re.compile(r"(\([^()]*pid=\d+[^()]*\)) ?")
-"""What Ray puts in front of each line of a process."""
+"""The prefix that Ray prints before each line of a process."""
 GOES_ON = re.compile(r"\s+(['\"\d\[{(}\])-]|None|True|False).*")
-"""A further line of a dictionary; others that the same process prints at that time are none."""
+"""A continuation line of a printed dictionary. Other lines that the same process prints meanwhile do not match."""
 TRACED = re.compile(r"\++ (\S.*)")
-"""A command as `set -x` prints it before it runs."""
+"""A command as `set -x` prints it before running it."""
 LINES = 5_000
-"""A configuration that is longer is none."""
+"""Largest number of lines of a printed configuration."""
 
 
 def traced(text: str) -> list[str]:
-    r"""The commands of a script that prints what it runs.
+    r"""Return the commands that a script printed before it ran them.
 
     >>> traced("+ export A=1\nhello\n++ date")
     ['export A=1', 'date']
@@ -26,7 +26,7 @@ def traced(text: str) -> list[str]:
 
 
 def printed(text: str) -> Iterator[dict[str, Any]]:
-    r"""The dictionaries that processes printed, without what is put in front of their lines.
+    r"""Yield the dictionaries that processes printed, without the prefixes of their lines.
 
     >>> list(printed("(main pid=7) {'actor': {'clip': 0.2,\n(other pid=8) hello\n(main pid=7)  'n': 4}}"))
     [{'actor': {'clip': 0.2, 'n': 4}}]
@@ -42,14 +42,14 @@ def printed(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _parted(line: str) -> tuple[str, str]:
-    """Who printed a line, and what."""
+    """Return the prefix of a line, which names the process, and the rest of the line."""
     plain = COLOUR.sub("", line)
     found = FROM.match(plain)
     return (found[1], plain[found.end() :]) if found else ("", plain)
 
 
 def _dictionary(lines: list[str]) -> dict[str, Any] | None:
-    """The dictionary that begins with the first line; None if it does not end, or holds more than constants."""
+    """Return the dictionary that begins with the first line; None if it does not end or has non-constant values."""
     depth, taken = 0, []
     for line in lines:
         taken.append(line)

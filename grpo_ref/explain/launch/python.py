@@ -1,4 +1,4 @@
-"""Python scripts and notebooks: the constants that are handed to a configuration class, read and never run."""
+"""Read the constants that Python scripts and notebooks pass to a configuration class, without running them."""
 
 import ast
 import json
@@ -12,7 +12,7 @@ from grpo_ref.explain.launch.values import MOST_NODES, Unknown, flat
 
 CONFIG = "GRPOConfig"
 CONFIGS = (CONFIG, "GrpoConfig", "DAPOConfig")
-"""How the names of configuration classes end; the latter two are Tunix's."""
+"""Endings of the names of configuration classes. The last two are Tunix's."""
 BINARY: Mapping[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -28,14 +28,14 @@ SETS = re.compile(
 )
 WRITES = re.compile(r"%%(?:writefile|file)\s+(?:-a\s+)?(\S+)")
 BRACED = re.compile(r"(?<!\$)\{(\w+)\}")
-"""A variable of Python in a line for the shell."""
+"""A Python variable in a line for the shell."""
 STARTS = re.compile(r"slime\.utils\.external_utils\.command_utils\.execute_train\w*")
-"""Functions of slime that start it with the flags that they are given as one text."""
+"""Functions of slime that start a training run with the flags that they are given as one text."""
 FIELD = re.compile(r"\{([^{}]*)\}")
 NOT_A_NAME = re.compile(r"\W+|^(?=\d)")
 END_OF_CELL = "END_OF_CELL"
 LARGEST, LONGEST = 1e15, 10_000
-"""Numbers and texts that arithmetic may reach; beyond, a value counts as unknown."""
+"""Largest number and longest text that arithmetic may produce. Larger values count as unknown."""
 
 
 class Config(NamedTuple):
@@ -43,8 +43,8 @@ class Config(NamedTuple):
 
     Attributes:
       made_by: the class with the module that it was imported from, "trl.GRPOConfig"; "" for a dictionary.
-      keys: what it is given.
-      line: where.
+      keys: the keys with their values.
+      line: line number of the call or dictionary.
     """
 
     made_by: str
@@ -53,13 +53,13 @@ class Config(NamedTuple):
 
 
 class PythonScript(NamedTuple):
-    """What there is to know of a script.
+    """The configurations and commands in a script.
 
     Attributes:
-      configs: in the order in which they stand there, dictionaries behind classes.
-      imports: the names of all modules that it imports.
-      shell: the lines that it hands to a shell.
-      notes: what a reader has to know of the reading, in whole sentences.
+      configs: the configurations in the order of the file, first those of classes, then dictionaries.
+      imports: the names of all modules that the script imports.
+      shell: the lines that the script passes to a shell.
+      notes: remarks for the reader about how the script was read, in whole sentences.
     """
 
     configs: list[Config]
@@ -69,10 +69,10 @@ class PythonScript(NamedTuple):
 
 
 def read_python(source: str) -> PythonScript:
-    """The configurations in a script; it may have been a notebook, with lines that only IPython understands.
+    """Return the configurations in a script, which may be an exported notebook with lines for IPython.
 
     Raises:
-      ValueError: if it is no Python.
+      ValueError: if the text is not Python.
     """
     shell: list[str] = []
     try:
@@ -86,10 +86,10 @@ def read_python(source: str) -> PythonScript:
 
 
 def read_notebook(text: str) -> PythonScript:
-    """The configurations in the code cells of a Jupyter notebook, and what they hand to a shell.
+    """Return the configurations in the code cells of a Jupyter notebook, and the lines that they pass to a shell.
 
     Raises:
-      ValueError: if it is no notebook.
+      ValueError: if the text is not a notebook.
     """
     code, shell, unread = [], list[str](), 0
     for cell in _cells(text):
@@ -111,7 +111,7 @@ def read_notebook(text: str) -> PythonScript:
 
 
 def in_python(cell: str) -> tuple[str, list[str]]:
-    r"""A cell with `pass` in the place of what only IPython understands, and the lines that it hands to a shell.
+    r"""Return a cell with `pass` instead of the lines that only IPython understands, and the lines for the shell.
 
     >>> in_python("n = 8\n%env A=1\n!trl grpo \\\n  --n {n}")
     ('n = 8\npass\npass\npass', ['export A="1"', 'trl grpo \\\n  --n ${n}'])
@@ -152,7 +152,7 @@ def _cells(text: str) -> Iterator[str]:
 
 
 class _Reader:
-    """One walk over a script, keeping what its names mean."""
+    """Walk once over a script and record the values of its names."""
 
     def __init__(self, tree: ast.Module):
         self.tree = tree
@@ -172,7 +172,7 @@ class _Reader:
         self.uncertain = {name for node in ast.walk(tree) if _is_branch(node) for name in _assigned(node)}
 
     def script(self) -> PythonScript:
-        """Everything in the order of the lines: what a name means is what it was last given."""
+        """Read the script in the order of its lines. A name has the value that was last assigned to it."""
         for node in _in_order(self.tree):
             self._see(node)
         shell = "\n".join(self.commands)
@@ -201,13 +201,13 @@ class _Reader:
             self._see_call(node)
 
     def _keep(self, node: ast.Dict) -> None:
-        """A dictionary as a configuration, if its keys are constants."""
+        """Keep a dictionary as a configuration, if its keys are constants."""
         value = self._value(node)
         if isinstance(value, dict):
             self.dictionaries.append(Config("", flat(value), node.lineno))
 
     def _see_function(self, node: ast.FunctionDef) -> None:
-        """The defaults of a function that the script hands nothing to."""
+        """Keep the defaults of a function that is always called without arguments."""
         if node.name in self.called:
             return
         named = [*node.args.posonlyargs, *node.args.args]
@@ -220,7 +220,7 @@ class _Reader:
                 self.defaults[argument.arg] = Unknown(argument.arg, "several functions have another default")
 
     def _see_class(self, node: ast.ClassDef) -> None:
-        """A class of its own that extends a configuration class: its defaults count as given."""
+        """Read a class of the script that extends a configuration class. Its defaults count as given keys."""
         bases = [made for base in node.bases if (made := self._origin(base)).endswith(CONFIGS)]
         fields = [item for item in node.body if isinstance(item, ast.AnnAssign) and item.value is not None]
         defaults = {
@@ -235,13 +235,13 @@ class _Reader:
             self._keep_fields(node.name, defaults)
 
     def _keep_fields(self, name: str, defaults: Mapping[str, Any]) -> None:
-        """The fields of a dataclass of its own, of which the script may hand some on to a configuration."""
+        """Keep the fields of a dataclass of the script, which may be passed on to a configuration."""
         for key, value in defaults.items():
             if self.fields.setdefault(key, value) != value:
                 self.fields[key] = Unknown(f"{name}.{key}", "several classes have another default")
 
     def _default(self, value: ast.expr) -> Any:
-        """The default of a field, `field(default=...)` or plain."""
+        """Return the default of a field, written as `field(default=...)` or plainly."""
         if isinstance(value, ast.Call) and self._origin(value.func).endswith("field"):
             given = [keyword.value for keyword in value.keywords if keyword.arg == "default"]
             return self._value(given[0]) if given else Unknown("field(...)", "it is computed")
@@ -267,14 +267,14 @@ class _Reader:
             self._keep(value)
 
     def _either(self, name: str, before: Any, node: ast.expr) -> Any:
-        """The value that a name is given; unknown if it is another than before and only perhaps given."""
+        """Return the assigned value. If a branch may or may not assign a different value, the value is unknown."""
         value = self._value(node)
         if name in self.uncertain and before is not None and before != value:
             return Unknown(f"{before} or {value}", f"{name} is set in several branches")
         return value
 
     def _command(self, node: ast.Call) -> None:
-        """A command that the script starts, as one line."""
+        """Keep the command that a call starts, as one line."""
         name = self._origin(node.func)
         flags = [keyword.value for keyword in node.keywords if keyword.arg == "train_args"]
         if flags and STARTS.fullmatch(name):
@@ -288,7 +288,7 @@ class _Reader:
             self.commands.append(value)
 
     def _spelled(self, node: ast.expr, seen: frozenset[str] = frozenset()) -> str:
-        """A text piece by piece; a piece that is not known is a variable of the shell that nobody sets."""
+        """Return a text piece by piece. Each unknown piece becomes a shell variable that is never set."""
         value = self._value(node)
         if isinstance(value, str):
             return value
@@ -323,7 +323,7 @@ class _Reader:
             )
 
     def _config(self, node: ast.expr) -> Config | None:
-        """The configuration that a call makes, entered once."""
+        """Return the configuration that a call makes. Each call is recorded once."""
         if not isinstance(node, ast.Call):
             return None
         made_by = self._origin(node.func)
@@ -351,7 +351,7 @@ class _Reader:
         return keys
 
     def _origin(self, node: ast.expr) -> str:
-        """The full name of what an expression names, with the module that it was imported from."""
+        """Return the full name of an expression, with the module that it was imported from."""
         name = _dotted(node)
         first, _, rest = name.partition(".")
         origin = self.origins.get(name) or self.origins.get(first)
@@ -360,7 +360,7 @@ class _Reader:
         return origin if name in self.origins or not rest else f"{origin}.{rest}"
 
     def _value(self, node: ast.expr) -> Any:
-        """The value of an expression of constants, or `Unknown`."""
+        """Return the value of an expression of constants, or `Unknown`."""
         try:
             value = self._folded(node)
         except (TypeError, ValueError, ArithmeticError, KeyError, IndexError):
@@ -394,7 +394,7 @@ class _Reader:
         raise ValueError("no constant")
 
     def _named(self, node: ast.Name) -> Any:
-        """What a name was last given, or else the default of a function's parameter of that name."""
+        """Return the value last assigned to a name, or else the default of a function's parameter of that name."""
         if node.id in self.names or node.id not in self.defaults:
             return self.names.get(node.id, Unknown(node.id, "it is computed when the program runs"))
         value = self.defaults[node.id]
@@ -421,7 +421,7 @@ class _Reader:
         return found
 
     def _attribute(self, node: ast.Attribute) -> Any:
-        """An option of the script by its default, or a key of a configuration that was made before."""
+        """Return the default of an option of the script, or a key of a configuration that was made before."""
         if isinstance(node.value, ast.Name) and node.value.id in self.made:
             return self.made[node.value.id].keys[node.attr]
         is_option = node.attr in self.options
@@ -464,7 +464,7 @@ class _Reader:
 
 
 def _word(item: Any) -> str:
-    """A word of a command line; what is not known is a variable of the shell that nobody sets."""
+    """Return an item as a word of a command line. An unknown item becomes a shell variable that is never set."""
     if not isinstance(item, Unknown):
         return shlex.quote(str(item))
     inner = item.text[2:-1] if item.text.startswith(("f'", 'f"')) else f"{{{item.text}}}"
@@ -472,7 +472,7 @@ def _word(item: Any) -> str:
 
 
 def _in_order(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes, those of earlier lines first, and what assigns before what it is made of."""
+    """Yield all nodes in the order of the lines, an assignment before its parts."""
     pending = [tree]
     counted = 0
     while pending:
@@ -485,28 +485,28 @@ def _in_order(tree: ast.AST) -> Iterator[ast.AST]:
 
 
 def _is_branch(node: ast.AST) -> bool:
-    """Whether what stands inside may not be run; the guard of a script's main part always is."""
+    """Return true if the statements inside a node may not run. An `if __name__ == "__main__"` always runs."""
     if isinstance(node, ast.If):
         return "__name__" not in {item.id for item in ast.walk(node.test) if isinstance(item, ast.Name)}
     return isinstance(node, (ast.For, ast.While, ast.ExceptHandler))
 
 
 def _called_with_arguments(tree: ast.AST) -> Iterator[str]:
-    """The functions that are handed something, as train in train(8) and train.remote(n=8)."""
+    """Yield the functions that are called with arguments, such as train in train(8) and train.remote(n=8)."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and (node.args or node.keywords):
             yield _dotted(node.func).partition(".")[0]
 
 
 def _assigned(node: ast.AST) -> Iterator[str]:
-    """The names and attributes that are assigned inside."""
+    """Yield the names and attributes that are assigned inside a node."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.Assign):
             yield from (_dotted(target) for target in inner.targets)
 
 
 def _plain(decorators: list[ast.expr]) -> Iterator[ast.expr]:
-    """Decorators without what they are given."""
+    """Yield decorators without their arguments."""
     for each in decorators:
         yield each.func if isinstance(each, ast.Call) else each
 
@@ -521,7 +521,7 @@ def _dotted(node: ast.expr) -> str:
 
 
 def _source(node: ast.expr) -> str:
-    """The expression as it is written, cut to what fits on a line."""
+    """Return the source of an expression, shortened to fit on a line."""
     text = ast.unparse(node)
     return text if len(text) <= 60 else f"{text[:57]}..."
 

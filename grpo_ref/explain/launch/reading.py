@@ -1,4 +1,4 @@
-"""What a file or a pasted text launches: the trainer, its version, and the keys with their values."""
+"""Read what a file or a pasted text launches: the trainer, its version, and the keys with their values."""
 
 import re
 import shlex
@@ -37,39 +37,42 @@ KINDS = {
     ".ipynb": "notebook",
 }
 UNSLOTH = "unsloth"
-"""A package that, once imported, changes the defaults of TRL."""
+"""A package that changes the defaults of TRL when it is imported."""
 PROMPT = re.compile(r"(?m)^(\([\w.-]+\) )?([\w.@:~/-]+)?\$ (?=\S)")
-"""What a terminal shows before a command: "$ ", "(env) me@host:~/work$ "."""
+"""The prompt of a terminal before a command: "$ ", "(env) me@host:~/work$ "."""
 FENCE = re.compile(r"(?ms)^```\w*\n(.*?)^```")
 """A block of code in Markdown."""
 RUNS = re.compile(r"(?m)^\s*-?\s*(run|command|args|cmd|script|entrypoint)\s*:")
-"""Keys of a file for a cluster under which commands stand."""
+"""Keys whose values are commands, in files for a cluster."""
 CUT = "is not passed to"
-"""What a note says of words that the shell does not take for a part of the command."""
+"""Words by which a note about arguments that the shell cuts off is recognized."""
 TAKEN = re.compile(r"(\w+) is taken to be")
-"""In a note on a Python script: an option or a parameter that counts by its default."""
+"""Words in a note on a Python script that name an option or parameter whose default was used."""
 LOGGED = 60
-"""So many keys has no file that somebody writes for a trainer with flat keys, and every one that a run logs."""
+"""Number of keys from which a file of flat keys is taken for a logged configuration.
+
+People write fewer keys for such a trainer, and a run always logs more.
+"""
 LONGEST, LONGEST_NOTEBOOK = 1_000_000, 50_000_000
-"""Characters of a file; a notebook may hold pictures."""
+"""Largest number of characters of a file. Notebooks may be longer because they hold pictures."""
 
 
 @dataclass(frozen=True)
 class Launch:
-    """One training that somebody launches.
+    """One training run that a file launches.
 
     Attributes:
-      trainer: name of its dialect; "" if it is not known.
-      why: how that was found, as a part of a sentence: "`trl grpo` in line 3".
-      keys: dotted, with their values; one that only the run knows is `Unknown`.
-      version: that the file asks for, or "".
-      notes: what a reader has to know of the reading, in whole sentences.
-      cautions: what the answer rests on that the file does not say, in whole sentences.
-      missing: files of keys that it names and that were not found, so that what they say is not known.
-      added: keys that Hydra was told to add, which a trainer that does not read them ignores.
-      program: that is started, if nobody knows it: what it is not given it may set itself.
-      is_sure: whether the trainer was not guessed from its keys.
-      is_whole: whether it is the command that starts the trainer, so that a key that is not there is not given.
+      trainer: name of the trainer's dialect; "" if the trainer is unknown.
+      why: the evidence for the trainer, as a part of a sentence: "`trl grpo` in line 3".
+      keys: dotted keys with their values. A value that only the run knows is `Unknown`.
+      version: the trainer's version that the file requests, or "".
+      notes: remarks for the reader about how the file was read, in whole sentences.
+      cautions: assumptions of the answer that the file does not state, in whole sentences.
+      missing: files of keys that the launch names and that were not found, so their keys are unknown.
+      added: keys that Hydra was told to add. A trainer that does not read them ignores them.
+      program: the unknown program that is started, or "". It may set keys that it is not given.
+      is_sure: false if the trainer was guessed from the keys.
+      is_whole: true if this is the whole command that starts the trainer, so that absent keys are certainly not set.
     """
 
     trainer: str
@@ -86,16 +89,16 @@ class Launch:
 
 
 def launches(text: str, name: str = "", beside: Beside = nowhere, trainer: str = "") -> list[Launch]:
-    """The trainings that a text launches, those with the most keys first.
+    """Return the training runs that a text launches, the one with the most keys first.
 
     Args:
       text: a shell script, a launch line, YAML, JSON, TOML, a Python script, a notebook, or flags and overrides.
-      name: of the file; its ending says what it is. Without one the text itself does.
-      beside: finds other files that it names.
-      trainer: name of the dialect, if it is known; else it is found.
+      name: name of the file. Its ending gives the format; without a name the text itself decides.
+      beside: returns the text of another file that this one names.
+      trainer: name of the dialect; "" to detect it.
 
     Raises:
-      ValueError: if the text cannot be read, or launches nothing that has a dialect.
+      ValueError: if the text cannot be read, or launches no trainer that has a dialect.
     """
     longest = LONGEST_NOTEBOOK if name.endswith(".ipynb") else LONGEST
     if len(text) > longest:
@@ -122,7 +125,7 @@ def launches(text: str, name: str = "", beside: Beside = nowhere, trainer: str =
 
 
 def _without_prompts(text: str) -> str:
-    r"""The text of a terminal without the prompts in front of its lines.
+    r"""Return the text of a terminal without the prompts before its lines.
 
     >>> _without_prompts("$ trl grpo \\\n>   --beta 0.1\nhello")
     'trl grpo \\\n  --beta 0.1\nhello'
@@ -133,15 +136,15 @@ def _without_prompts(text: str) -> str:
 
 
 def launch_of(words: Sequence[str], beside: Beside = nowhere, trainer: str = "") -> Launch:
-    """What the words of a command line launch: with what starts a trainer in front, or flags and overrides alone.
+    """Return the launch of one command line: a trainer's program with arguments, or only flags and overrides.
 
     Args:
-      words: one by one, as a shell hands them over.
-      beside: finds files that they name.
-      trainer: name of the dialect, if it is known; else it is found.
+      words: the words of the command line, as a shell passes them.
+      beside: returns the text of a file that the words name.
+      trainer: name of the dialect; "" to detect it.
 
     Raises:
-      ValueError: if a word is neither a flag nor an override, or no trainer is known.
+      ValueError: if a word is neither a flag nor an override, or if the trainer is unknown.
     """
     texts = [Text.of(word) for word in words]
     start = None if all(map(OVERRIDE.fullmatch, words)) else started(words)
@@ -169,7 +172,7 @@ def _nothing(kind: str, found: list[Launch]) -> str:
 
 
 def _with_trainer(launch: Launch, trainer: str) -> Launch:
-    """The launch with the trainer that was named; or the one that its keys are of; or none, if it is nothing."""
+    """Return the launch with the requested trainer; otherwise detect the trainer from the keys."""
     if trainer and (launch.trainer or launch.keys):
         why = launch.why if launch.trainer == trainer else ""
         return replace(launch, trainer=trainer, why=why, is_sure=True)
@@ -183,7 +186,7 @@ def _with_trainer(launch: Launch, trainer: str) -> Launch:
 
 
 def _of_unsloth(launch: Launch) -> str:
-    """The version of a file for Unsloth, which is named in the place of a value: use_gradient_checkpointing."""
+    """Return "unsloth" if a TRL launch uses that word as a value, as in use_gradient_checkpointing="unsloth"."""
     return UNSLOTH if launch.trainer == "trl" and UNSLOTH in launch.keys.values() else ""
 
 
@@ -192,7 +195,7 @@ def _same(launch: Launch) -> Launch:
 
 
 def _completed(launch: Launch) -> Launch:
-    """The keys of a run that was logged, without those that its trainer had added to those it was given."""
+    """Return a launch read from a run's log without the keys that the trainer derived from other keys."""
     dialect = DIALECTS[launch.trainer]
     named = {dialect.key(key): key for key, value in launch.keys.items() if value is not None}
     added = [named[key] for key, source in dialect.derived.items() if key in named and source in named]
@@ -207,10 +210,10 @@ def _completed(launch: Launch) -> Launch:
 
 
 def _guessed(launch: Launch) -> Launch:
-    """The launch with the trainer that its keys tell, or those of one of its groups.
+    """Return the launch with the trainer that its keys indicate, or that the keys of one of its groups indicate.
 
     Raises:
-      ValueError: if they say how to sample, and nothing of training.
+      ValueError: if the keys configure only sampling and no training.
     """
     name, known = of_keys(launch.keys)
     if name and only_samples(name, launch.keys):
@@ -233,7 +236,7 @@ def _guessed(launch: Launch) -> Launch:
 
 
 def _kind(text: str) -> str:
-    """What a text without a name is."""
+    """Return the format of a text without a file name."""
     stripped = text.lstrip()
     if stripped.startswith("#!"):
         return "shell"
@@ -261,12 +264,12 @@ def _reads(reader: Callable[[str], Any], text: str) -> bool:
 
 
 def _starts_something(text: str) -> bool:
-    """Whether a line of a text is a command that starts a trainer."""
+    """Return true if a line of a text is a command that starts a trainer."""
     return any(started(line.split()) for line in text.splitlines())
 
 
 def _words(text: str) -> list[str]:
-    """The words of a command line; none of a text that cannot be one."""
+    """Return the words of a command line; an empty list if the text is not a command line."""
     try:
         return shlex.split(text.replace("\\\n", " "), comments=True)
     except ValueError:
@@ -274,7 +277,7 @@ def _words(text: str) -> list[str]:
 
 
 def _is_line_of_keys(text: str) -> bool:
-    """Whether a text is nothing but flags and overrides."""
+    """Return true if a text has only flags and overrides."""
     words = _words(text)
     is_key = [bool(FLAG.fullmatch(word) or OVERRIDE.fullmatch(word)) for word in words]
     return bool(words) and is_key[0] and (all(is_key) or words[0].startswith("--"))
@@ -285,7 +288,7 @@ def _of_keys(text: str, name: str, beside: Beside) -> Iterator[Launch]:
 
 
 def _of_tree(text: str, name: str, beside: Beside) -> Iterator[Launch]:
-    """The keys of a file; or the shell script that stands in it, as in files for a cluster."""
+    """Yield the launch of a file of keys; or that of a shell script inside the file, as in files for a cluster."""
     own = {file for dialect in DIALECTS.values() for file in dialect.files}
     tree = read_tree(text, name, beside, own=own)
     plain = [value for value in tree.keys.values() if isinstance(value, str)]
@@ -299,7 +302,7 @@ def _of_tree(text: str, name: str, beside: Beside) -> Iterator[Launch]:
 
 
 def _scripts(data: Any) -> Iterator[str]:
-    """What may be run of a file for a cluster or an editor: texts, and lists of words, wherever they stand."""
+    """Yield the possible commands in a file for a cluster or an editor: texts and lists of words, at any depth."""
     if isinstance(data, str):
         yield data
     elif isinstance(data, list) and all(isinstance(item, (str, int, float)) for item in data):
@@ -314,7 +317,7 @@ def _scripts(data: Any) -> Iterator[str]:
 
 
 def _program(data: dict[str, Any]) -> list[Any]:
-    """What a container or an editor starts, which its arguments follow."""
+    """Return the program that a container or an editor starts, without its arguments."""
     if "module" in data:
         return ["python", "-m", data["module"]]
     return ["python", data["program"]] if "program" in data else _row(data.get("command"))
@@ -325,14 +328,14 @@ def _row(value: Any) -> list[Any]:
 
 
 def _exported(key: str, value: Any) -> str:
-    """A variable of the environment that a file for a cluster sets, as a line of a script."""
+    """Return an environment variable that a file for a cluster sets, as a line of a script; "" for other keys."""
     group, _, name = key.rpartition(".")
     is_one = group in ("env", "envs", "environment", "env_vars") and name.isidentifier() and value is not None
     return f"export {name}={shlex.quote(str(value))}" if is_one else ""
 
 
 def _of_markdown(text: str, name: str, beside: Beside) -> Iterator[Launch]:
-    """The launches in the blocks of code, one after the other."""
+    """Yield the launches in the blocks of code, one after the other."""
     for block in FENCE.findall(text):
         try:
             yield from READERS[_kind(block)](block, "", beside)
@@ -341,7 +344,7 @@ def _of_markdown(text: str, name: str, beside: Beside) -> Iterator[Launch]:
 
 
 def _of_log(text: str, name: str, beside: Beside) -> Iterator[Launch]:
-    """The commands that a log shows; else the configurations in it."""
+    """Yield the launches of the commands that a log shows; without commands, the configurations in the log."""
     commands = [line for line in traced(text) if _starts_something(line)]
     if commands:
         yield from _of_shell("\n".join(commands), "", beside)
@@ -350,7 +353,7 @@ def _of_log(text: str, name: str, beside: Beside) -> Iterator[Launch]:
 
 
 def _of_shell(text: str, name: str, beside: Beside) -> Iterator[Launch]:
-    """What each command starts; programs that nobody knows count only where no known one is started."""
+    """Yield the launch of each command. Unknown programs count only if no known trainer is started."""
     try:
         from grpo_ref.explain.launch.shell import read_shell
     except ImportError as error:
@@ -386,14 +389,14 @@ def _of_shell(text: str, name: str, beside: Beside) -> Iterator[Launch]:
 
 
 def _is_namesake(start: Start, launch: Launch) -> bool:
-    """Whether a script only has the name of a trainer's: it is given keys of its own, and none that matters there."""
+    """Return true if a script only shares its name with a trainer's: its keys are its own, and none matters there."""
     dialect = DIALECTS[start.trainer]
     names = {dialect.key(key) for key in launch.keys}
     return start.shown.endswith(".py") and None in names and not names & {*dialect.defaults, *dialect.beyond}
 
 
 def _of_inner(script: "Script", beside: Beside) -> Iterator[Launch]:
-    """What stands in the words of a command as a whole line, as `ssh node "..."`, and in programs of its own."""
+    """Yield the launches inside the words of a command, as in `ssh node "..."`, and in programs that it starts."""
     for command in script.commands:
         lines = [str(word) for word in command.words if " " in str(word)]
         for line in lines:
@@ -411,7 +414,7 @@ def _of_inner(script: "Script", beside: Beside) -> Iterator[Launch]:
 
 
 def _of_program(path: str, words: Sequence[Text], beside: Beside) -> Iterator[Launch]:
-    """What a Python file beside makes, unless a flag of the command may change what it takes for a default."""
+    """Yield the launches of a Python file beside, unless the command may change a default that was used."""
     source = beside(path)
     if source is None or not _reads(read_python, source):
         return
@@ -424,7 +427,10 @@ def _of_program(path: str, words: Sequence[Text], beside: Beside) -> Iterator[La
 
 
 def _started(words: Sequence[Text]) -> tuple[Sequence[Text], Start | None]:
-    """What a command starts, with its words; a hole that may be several programs counts if all are one trainer's."""
+    """Return the words of a command and the trainer that it starts.
+
+    If an unknown word may be one of several programs, it counts if all of them start the same trainer.
+    """
     start = started([str(word) for word in words])
     holes = [(i, word.holes[0]) for i, word in enumerate(words) if len(word.parts) == len(word.holes) == 1]
     for place, hole in [] if start else holes:
@@ -439,14 +445,14 @@ def _started(words: Sequence[Text]) -> tuple[Sequence[Text], Start | None]:
 
 
 def _not_found(notes: "Sequence[Note]") -> list[str]:
-    """What is said of scripts that a script runs and that are not there."""
+    """Return the notes about scripts that a script runs and that were not found."""
     return [note.text for note in notes if note.text.startswith("It runs") and "not found" in note.text]
 
 
 def _launched(
     words: Sequence[Text], trainer: str, shown: str, files: dict[str, str], beside: Beside
 ) -> Launch:
-    """What the words behind a program say, over what the files say that they name."""
+    """Return the launch that a program's arguments give. They override the keys of the files that they name."""
     arguments = read_arguments(words)
     cautions: list[str] = []
     missing: list[str] = []
@@ -490,7 +496,7 @@ def _launched(
 
 
 def _group(arguments: Arguments, name: str, beside: Beside) -> str | None:
-    """The file that is chosen for a group of Hydra, as `algorithm=grpo` does; None if that is a value."""
+    """Return the text of the file chosen for a group of Hydra, as in `algorithm=grpo`; None for a plain value."""
     value = arguments.keys[name]
     if "." in name or not isinstance(value, str):
         return None
@@ -499,7 +505,7 @@ def _group(arguments: Arguments, name: str, beside: Beside) -> str | None:
 
 
 def _without_deleted(keys: Mapping[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys of files; of a group that a word such as `~loss` takes out, no key is known."""
+    """Return the keys of files. Keys inside a group that a word such as `~loss` deletes become unknown."""
     deleted = [name for name, value in said.items() if isinstance(value, Unknown) and value.why == DELETED]
     return {
         key: next((said[name] for name in deleted if key.startswith(f"{name}.")), value)
@@ -516,7 +522,7 @@ def _of_notebook(text: str, name: str, beside: Beside) -> Iterator[Launch]:
 
 
 def _of_script(script: PythonScript, beside: Beside) -> Iterator[Launch]:
-    """The configurations that a script makes; else its dictionaries, or what its shell starts."""
+    """Yield the configurations that a script makes; else its dictionaries, or the launches in its shell lines."""
     made = [config for config in script.configs if "." in config.made_by]
     own = [config for config in script.configs if config.made_by and "." not in config.made_by]
     if own and not made:
@@ -532,7 +538,7 @@ def _of_script(script: PythonScript, beside: Beside) -> Iterator[Launch]:
 
 
 def _installed(notebook: str) -> str:
-    """What a notebook hands to a shell; its outputs name other versions."""
+    """Return the lines that a notebook passes to a shell. Its outputs are excluded, as they name other versions."""
     return read_notebook(notebook).shell
 
 
@@ -552,7 +558,7 @@ def _configured(config: Config, script: PythonScript) -> Launch:
 
 
 def _set_by(trainer: str, made_by: str) -> Mapping[str, Any]:
-    """What a trainer's configuration class sets by being chosen."""
+    """Return the keys that the choice of a trainer's configuration class sets."""
     made = DIALECTS[trainer].made if trainer else {}
     return next((keys for pattern, keys in made.items() if re.fullmatch(pattern, made_by)), {})
 

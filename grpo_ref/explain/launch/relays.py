@@ -1,20 +1,20 @@
-"""Programs that hand their keys on to a trainer that has a dialect: which are theirs, and under which names."""
+"""Programs that pass their keys on to a trainer that has a dialect, with the names that the keys have there."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 
 class Relay(NamedTuple):
-    """A program that is no trainer of its own.
+    """A program that passes its keys on and is not a trainer of its own.
 
     Attributes:
-      title: as it is shown.
-      trainer: the dialect that the keys are handed on to.
-      version: of that trainer, if it asks for one.
-      signs: keys that all of its files have, each with the values that it may have there.
-      groups: each group whose keys are handed on, with the group that they get there.
-      renamed: keys that are handed on under another name, or from outside of the groups.
-      defaults: what it hands on where a file says nothing.
+      title: name and version of the program, for display.
+      trainer: the dialect that receives the keys.
+      version: version of that trainer that the program requires, or "".
+      signs: keys that all files of the program have, each with its possible values there.
+      groups: each group whose keys are passed on, with the group that receives them.
+      renamed: keys that are passed on under another name, or from outside the groups.
+      defaults: values that the program passes on where a file sets nothing.
     """
 
     title: str
@@ -62,7 +62,7 @@ RELAYS = (
 
 
 def relay_of(keys: Mapping[str, Any]) -> Relay | None:
-    """The program whose keys these are, if it is one that hands them on."""
+    """Return the program whose keys these are, if it passes its keys on to a trainer; otherwise None."""
     fitting = (
         relay for relay in RELAYS if all(keys.get(key) in values for key, values in relay.signs.items())
     )
@@ -70,7 +70,7 @@ def relay_of(keys: Mapping[str, Any]) -> Relay | None:
 
 
 def handed_on(relay: Relay, keys: Mapping[str, Any]) -> dict[str, Any]:
-    """The keys as the trainer gets them; all others are of the program alone.
+    """Return the keys that the trainer receives. All other keys are for the program alone.
 
     >>> handed_on(RELAYS[0], {"rl": "grpo", "trl.beta": 0.1, "trl.num_generations": 4, "learning_rate": 1e-6})
     {'scale_rewards': True, 'mask_truncated_completions': False, 'beta': 0.1, 'num_generations': 4}

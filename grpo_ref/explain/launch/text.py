@@ -1,4 +1,4 @@
-"""A value as far as it is known: text in which holes stand for what only a run would show."""
+"""A value as far as it is known: a text whose holes stand for pieces that only a run would show."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -9,13 +9,13 @@ UNSET = "is not set in this file"
 
 @dataclass(frozen=True)
 class Hole:
-    """A piece of a value that is not known and that nobody guesses.
+    """An unknown piece of a value, which is never guessed.
 
     Args:
-      name: what stands in the file, as in $MODEL.
-      why: the end of a sentence that begins with the name, as in "is not set in this file".
-      alternatives: the values it may have, where they are known; "" for nothing.
-      splits: whether it stands where it may be several words, or none.
+      name: the piece as written in the file, such as $MODEL.
+      why: the end of a sentence that begins with the name, such as "is not set in this file".
+      alternatives: the possible values, if they are known; "" stands for no value.
+      splits: true if the piece is at a place where it may be several words, or none.
     """
 
     name: str
@@ -29,9 +29,9 @@ class Hole:
 
 @dataclass(frozen=True)
 class Text:
-    """Known strings and holes in a row; it does not change.
+    """An immutable row of known strings and holes.
 
-    Two strings are never neighbours and none is empty, so that equal texts have equal parts.
+    Two strings are never neighbours and no string is empty, so that equal texts have equal parts.
 
     >>> path = Text.of(Hole("$HOME", UNSET), "/models/", "Qwen3")
     >>> str(path), path.known
@@ -42,7 +42,7 @@ class Text:
 
     @classmethod
     def of(cls, *pieces: "str | Hole | Text") -> Self:
-        """The text of the pieces, one after the other."""
+        """Join pieces into one text."""
         parts: list[str | Hole] = []
         for piece in _flat(pieces):
             if isinstance(piece, str) and parts and isinstance(parts[-1], str):
@@ -53,7 +53,7 @@ class Text:
 
     @property
     def known(self) -> bool:
-        """Whether there is no hole.
+        """True if there is no hole.
 
         >>> Text.of("8").known
         True
@@ -71,11 +71,11 @@ class Text:
 
     @property
     def open(self) -> bool:
-        """Whether it stands for an unknown number of words."""
+        """True if the text stands for an unknown number of words."""
         return any(hole.splits for hole in self.holes)
 
     def splitting(self, splits: bool) -> "Text":
-        """The text whose holes may be several words, or may not.
+        """Return the text with holes that may (or may not) be several words.
 
         >>> Text.of(Hole("$ARGS", UNSET)).splitting(True).holes[0].splits
         True
@@ -95,7 +95,7 @@ class Text:
 
 
 def joined(texts: Iterable[Text], separator: str = " ") -> Text:
-    """The texts in a row with a separator between them.
+    """Join texts with a separator between them.
 
     >>> str(joined([Text.of("--lr"), Text.of("1e-6")]))
     '--lr 1e-6'

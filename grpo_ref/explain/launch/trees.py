@@ -1,7 +1,7 @@
-"""Configuration files: YAML, JSON and TOML, with references to other keys and to other files.
+"""Read configuration files: YAML, JSON and TOML, with references to other keys and to other files.
 
-References such as `${actor.clip_ratio}` are resolved by OmegaConf. One that would have to look outside the
-files, `${oc.env:CLIP}`, or be computed by a function of the trainer's, `${eval:...}`, gives an `Unknown`.
+OmegaConf resolves references such as `${actor.clip_ratio}`. A reference becomes `Unknown` if it needs something
+outside the files, such as `${oc.env:CLIP}`, or a function of the trainer, such as `${eval:...}`.
 """
 
 import json
@@ -23,23 +23,23 @@ LONGEST, DEEPEST = 100_000, 40
 FILES_DEEP = 6
 ENDINGS = (".yaml", ".yml", ".json", ".toml")
 PARENTS = ("extends", "inherits", "inherit_from", "_base_", "base_config", "toml_files")
-"""Keys under which projects name the files whose keys count where a file says nothing."""
+"""Keys under which projects name parent files, whose keys are defaults for the file."""
 PACKAGE = re.compile(r"\A(?:\s*#.*\n)*?\s*#\s*@package\s+(\S+)")
-"""Where Hydra puts the keys of a file, if the file says so."""
+"""The comment of a file that names the group in which Hydra puts its keys."""
 NOT_HERE = "references to other keys are not followed here"
 
 Beside = Callable[[str], str | None]
-"""The text of a file by its path as another file gives it; None if there is none."""
+"""A function that returns the text of a file by its path as another file names it; None if there is no such file."""
 
 
 class Tree(NamedTuple):
-    """What a file holds.
+    """The keys that a file holds.
 
     Attributes:
-      keys: dotted, with their values.
-      notes: what a reader has to know of the reading, in whole sentences.
-      missing: files that it inherits from and that are not there.
-      used: the groups whose file was chosen in place of the one that `defaults` name.
+      keys: dotted keys with their values.
+      notes: remarks for the reader about how the file was read, in whole sentences.
+      missing: files that the file inherits from and that were not found.
+      used: groups for which another file than the one in `defaults` was chosen.
     """
 
     keys: dict[str, Any]
@@ -49,7 +49,7 @@ class Tree(NamedTuple):
 
 
 def nowhere(path: str) -> str | None:
-    """There are no other files."""
+    """Find no other files."""
     return None
 
 
@@ -61,17 +61,17 @@ def read_tree(
     chosen: Mapping[str, str] | None = None,
     own: Container[str] = (),
 ) -> Tree:
-    """The keys of a configuration file.
+    """Return the keys of a configuration file.
 
     Args:
-      text: of the file.
-      name: of the file; its ending says what it is, and without one JSON and YAML are tried.
-      beside: finds the files that it inherits from.
-      chosen: a file for each of Hydra's groups, in place of the one that its `defaults` name.
-      own: names of files that are a trainer's own and hold its defaults; they need not be there.
+      text: text of the file.
+      name: name of the file. Its ending gives the format; without a name JSON and YAML are tried.
+      beside: returns the text of a file that this one inherits from.
+      chosen: the file to use for each of Hydra's groups, instead of the file that its `defaults` name.
+      own: names of the trainer's own files, which hold its defaults. They may be missing.
 
     Raises:
-      ValueError: if it cannot be read, or holds no keys.
+      ValueError: if the file cannot be read, or holds no keys.
     """
     parents = _Parents(near(name, beside), chosen or {}, own, [], [], set())
     data = parents.inherited(_mapping(_parsed(text, name)))
@@ -79,7 +79,7 @@ def read_tree(
 
 
 def near(name: str, beside: Beside) -> Beside:
-    """Finds files in the folder of another one first.
+    """Return a finder of files that first looks in the folder of another file.
 
     >>> near("conf/a.yaml", {"conf/b.yaml": "n: 1"}.get)("b.yaml")
     'n: 1'
@@ -108,7 +108,7 @@ def _mapping(data: Any) -> dict[str, Any]:
 
 
 def _unwrapped(data: dict[str, Any]) -> dict[str, Any]:
-    """The values of a file that Weights & Biases wrote, which holds each as {value: ...}."""
+    """Return the plain values of a file that Weights & Biases wrote, which wraps each as {value: ...}."""
     named = {key: value for key, value in data.items() if not key.startswith(("_wandb", "wandb_version"))}
     if named and all(isinstance(value, dict) and "value" in value for value in named.values()):
         return {key: value["value"] for key, value in named.items()}
@@ -117,12 +117,12 @@ def _unwrapped(data: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class _Parents:
-    """What a file inherits from.
+    """Read the files that a file inherits from.
 
     Attributes:
       beside, chosen, own: as in `read_tree`.
-      notes, missing: so far.
-      used: groups of which another file was chosen.
+      notes, missing: as in `Tree`, so far.
+      used: groups for which another file was chosen, so far.
     """
 
     beside: Beside
@@ -133,7 +133,7 @@ class _Parents:
     used: set[str]
 
     def inherited(self, data: dict[str, Any], depth: int = 0) -> dict[str, Any]:
-        """A file's keys over those of the files that it names, of which the later ones win."""
+        """Return a file's keys merged over those of its parent files. Later parent files override earlier ones."""
         data = self._extended(data, depth)
         named = data.pop("defaults", None)
         parents = [named] if isinstance(named, str) else named
@@ -145,7 +145,7 @@ class _Parents:
         return whole
 
     def _extended(self, data: dict[str, Any], depth: int) -> dict[str, Any]:
-        """The keys over those of the files that stand under `extends` and the like."""
+        """Return the keys merged over those of the files named under `extends` and similar keys."""
         whole: dict[str, Any] = {}
         for key in PARENTS if depth < FILES_DEEP else ():
             value = data.get(key)
@@ -157,7 +157,7 @@ class _Parents:
         return _merged(whole, data)
 
     def _named(self, parents: list[Any]) -> Iterator[tuple[str, str]]:
-        """The files of a defaults list, each with the group that its keys go into."""
+        """Yield the files of a defaults list, each with the group that its keys go into."""
         for entry in parents:
             if isinstance(entry, str):
                 yield entry, ""
@@ -171,7 +171,7 @@ class _Parents:
                         yield f"{folder}/{name}", place or folder.replace("/", ".")
 
     def _read(self, path: str, group: str, depth: int) -> dict[str, Any]:
-        """The keys of a file, in their group; none if it is not there, which is noted."""
+        """Return the keys of a file, inside their group. If the file is missing, note that and return no keys."""
         path = path if path.endswith(ENDINGS) else f"{path}.yaml"
         text = self.beside(path)
         if text is None:
@@ -187,7 +187,7 @@ class _Parents:
 
 
 def package_of(text: str, group: str) -> str:
-    r"""The group that Hydra puts the keys of a file into: as the file says in its first lines, or that of its folder.
+    r"""Return the group in which Hydra puts the keys of a file: the one in the file's first lines, else its folder's.
 
     >>> package_of("# @package _global_\nbeta: 0.1", "algorithm")
     ''
@@ -197,14 +197,14 @@ def package_of(text: str, group: str) -> str:
 
 
 def in_group(data: dict[str, Any], group: str) -> dict[str, Any]:
-    """The keys inside of groups, named with dots."""
+    """Nest keys inside groups, which are named with dots."""
     for name in reversed(group.split(".") if group else []):
         data = {name: data}
     return data
 
 
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Two trees as one, the second one winning key by key."""
+    """Merge two trees. The second one wins, key by key."""
     merged = dict(below)
     for key, value in above.items():
         both = isinstance(value, Mapping) and isinstance(merged.get(key), Mapping)
@@ -213,7 +213,10 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any
 
 
 def _resolved(data: dict[str, Any]) -> dict[str, Any]:
-    """The tree without references, which are unknown where OmegaConf is not installed, as in a page."""
+    """Return the tree with its references resolved.
+
+    Without OmegaConf, as in the web page, every reference is unknown.
+    """
     if not any(_is_open(value) for value in _leaves(data)):
         return data
     try:
@@ -232,7 +235,7 @@ def _resolved(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _is_open(value: Any) -> bool:
-    """Whether a value refers to another one, or has to be given."""
+    """Return true if a value refers to another value, or must be given on the command line."""
     return isinstance(value, str) and ("${" in value or value == "???")
 
 
@@ -254,12 +257,12 @@ HIDDEN = "\x00"
 
 
 def _hidden(text: str) -> str:
-    """The text; a mark in its place if it calls a function, so that whatever refers to it is seen to be unknown."""
+    """Return the text; or a mark if it calls a function, so that every key that refers to it becomes unknown."""
     return HIDDEN if "${" in SELECTION.sub("", REFERENCE.sub("", text)) else text
 
 
 def _resolve(config: Any, key: str, value: Any) -> Any:
-    """The value of a key with what it refers to, or why it cannot be known."""
+    """Return the value of a key with its references resolved, or `Unknown` with the reason."""
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
@@ -278,7 +281,7 @@ def _resolve(config: Any, key: str, value: Any) -> Any:
 
 
 def _refuse_growth(keys: dict[str, Any]) -> None:
-    """Raise a ValueError if references grow without end: a value that doubles another that doubles another."""
+    """Raise a ValueError if references make a value too long, as when each key doubles the one before."""
     lengths: dict[str, int] = {}
 
     def length(key: str, depth: int) -> int:
@@ -306,7 +309,7 @@ def _references(value: Any) -> list[str]:
 
 
 def _absolute(key: str, reference: str) -> str:
-    """The key that a reference means: each dot in front of it goes up a group."""
+    """Return the full name of the key that a reference means. Each leading dot goes up one group."""
     name = reference.lstrip(".")
     ups = len(reference) - len(name)
     return ".".join([*key.split(".")[: -ups or None], name]) if ups else name

@@ -1,4 +1,4 @@
-"""The values of keys, as a configuration means them, and those that only a run can tell."""
+"""Parse the values of keys as a configuration means them, and mark those that only a run can show."""
 
 import re
 from collections.abc import Mapping
@@ -9,17 +9,20 @@ import yaml
 
 MOST_NODES, DEEPEST = 100_000, 60
 NAMED = {"None": None, "null": None, "True": True, "true": True, "False": False, "false": False}
-"""The words of a command line that are no text; none is one, as TRL's scale_rewards has it."""
+"""Words of a command line that are not text.
+
+`none` is missing on purpose: it is text, as in TRL's scale_rewards.
+"""
 DECIMAL = re.compile(r"[-+]?\d+(_\d{3})*")
 
 
 @dataclass(frozen=True)
 class Unknown:
-    """A value that cannot be known without running what was launched.
+    """A value that cannot be known without running the program.
 
     Attributes:
-      text: as it stands there, such as "$CLIP" or "${oc.env:CLIP}".
-      why: it cannot be known, as the end of "Not known, because ...".
+      text: the value as written, such as "$CLIP" or "${oc.env:CLIP}".
+      why: the reason, as the end of "Not known, because ...".
     """
 
     text: str
@@ -30,7 +33,7 @@ class Unknown:
 
 
 class Loader(yaml.SafeLoader):
-    """YAML with the numbers of YAML 1.2: 3e-4 is one, which YAML 1.1 takes for text."""
+    """Load YAML with the numbers of YAML 1.2: 3e-4 is a number, which YAML 1.1 reads as text."""
 
 
 Loader.add_implicit_resolver(
@@ -39,7 +42,7 @@ Loader.add_implicit_resolver(
 
 
 def parsed(text: str) -> Any:
-    """The value of a word of a command line, as Hydra and argparse take it; what is nothing else is text.
+    """Parse a word of a command line as Hydra and argparse do. Anything else is text.
 
     >>> [parsed(text) for text in ("3e-4", "None", "[0.2, 4]", "0.5_5.0", "010", "off", "a: b: c")]
     [0.0003, None, [0.2, 4], '0.5_5.0', 10, 'off', 'a: b: c']
@@ -64,10 +67,10 @@ def _of_yaml(text: str) -> Any:
 
 
 def read_yaml(text: str) -> Any:
-    """What a YAML text holds.
+    """Parse a YAML text.
 
     Raises:
-      ValueError: if it is no YAML, or grows beyond 100,000 values or 60 levels.
+      ValueError: if the text is not YAML, has more than 100,000 values, or is nested deeper than 60 levels.
     """
     try:
         value = yaml.load(text, Loader)
@@ -80,7 +83,7 @@ def read_yaml(text: str) -> Any:
 
 
 def _count(value: Any, depth: int = 0, counted: int = 0) -> int:
-    """How many values there are, repetitions among them; a ValueError if there are too many, or in a circle."""
+    """Count the values, repetitions included. Raise a ValueError if there are too many, or if they are circular."""
     if depth > DEEPEST:
         raise ValueError(f"a value that is nested deeper than {DEEPEST} levels, or in itself")
     if isinstance(value, (dict, list)):
@@ -92,7 +95,7 @@ def _count(value: Any, depth: int = 0, counted: int = 0) -> int:
 
 
 def flat(config: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested groups as dotted keys; a key may have dots itself.
+    """Flatten nested groups into dotted keys. A key may itself contain dots.
 
     >>> flat({"actor": {"clip_ratio_low": 0.2}, "n": 8})
     {'actor.clip_ratio_low': 0.2, 'n': 8}

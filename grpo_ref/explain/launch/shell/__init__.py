@@ -1,4 +1,4 @@
-"""A shell script's commands, read without running it."""
+"""Read the commands of a shell script without running it."""
 
 from grpo_ref.explain.launch.shell.reading import read_shell as read_shell
 from grpo_ref.explain.launch.shell.script import CannotRead as CannotRead

@@ -1,4 +1,4 @@
-"""The shell's arithmetic on whole numbers of 64 bits."""
+"""Compute the shell's arithmetic on 64-bit whole numbers."""
 
 import re
 from collections.abc import Callable
@@ -43,24 +43,24 @@ OPERATIONS: dict[str, Callable[[int, int], int]] = {
 
 
 class NoNumber(Exception):
-    """An expression without a known value."""
+    """Raised for an expression whose value is unknown or that has none."""
 
 
 class Names(Protocol):
     """The variables of an expression."""
 
     def number(self, name: str) -> int:
-        """The value of a variable."""
+        """Return the value of a variable."""
 
     def set_number(self, name: str, value: int) -> None:
         """Give a variable a value."""
 
 
 def evaluate(expression: str, names: Names) -> int:
-    """The value of an expression.
+    """Return the value of an expression.
 
     Raises:
-      NoNumber: if it has none, as 1/0, or is not written as the shell wants it.
+      NoNumber: if the expression has no value, such as 1/0, or its syntax is wrong.
     """
     return _Reader(_tokens(expression), names).whole()
 
@@ -79,7 +79,7 @@ def _tokens(expression: str) -> list[str]:
 
 @dataclass
 class _Reader:
-    """Reads an expression from left to right; `live` is false in a branch that does not count."""
+    """Reads an expression from left to right. `live` is false inside a branch that is skipped."""
 
     tokens: list[str]
     names: Names
@@ -188,7 +188,7 @@ class _Reader:
         return _wrapped(OPERATIONS[operator](left, right))
 
     def skipping(self, skip: bool, read: Callable[[], int]) -> int:
-        """Read a branch, of which nothing counts if it is skipped."""
+        """Read a branch. If it is skipped, its assignments and errors are ignored."""
         live, self.live = self.live, self.live and not skip
         value = read()
         self.live = live
@@ -199,7 +199,7 @@ class _Reader:
         return self.tokens[place] if place < len(self.tokens) else ""
 
     def take(self, wanted: set[str]) -> str:
-        """The next token if it is one of the wanted; else nothing."""
+        """Take the next token if it is one of the wanted ones and return it; otherwise return ""."""
         token = self.peek(0)
         if token not in wanted:
             return ""
@@ -208,7 +208,7 @@ class _Reader:
 
 
 def _number(token: str) -> int:
-    """A number as written: 10, 0x10, 010 or 2#10."""
+    """Parse a number written as 10, 0x10, 010 or 2#10."""
     base, digits = 10, token
     if "#" in token:
         written, digits = token.split("#", 1)
@@ -224,7 +224,7 @@ def _number(token: str) -> int:
 
 
 def _wrapped(value: int) -> int:
-    """The number in 64 bits, with sign."""
+    """Wrap a number to 64 bits, with sign."""
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 

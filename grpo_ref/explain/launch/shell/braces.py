@@ -1,4 +1,4 @@
-"""Brace expansion: {a,b} and {1..3} make several words of one."""
+"""Expand braces: {a,b} and {1..3} turn one word into several."""
 
 import re
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ RANGE = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?|([A-Za-z])\.\.([A-Za-z])
 
 
 def braced(word: Word, budget: Budget) -> list[Word]:
-    """The words that a word with braces stands for.
+    """Return the words that a word with braces stands for.
 
     >>> braced((Literal("a{1..2}"),), Budget())
     [(Literal(text='a1', quoted=False),), (Literal(text='a2', quoted=False),)]
@@ -23,7 +23,7 @@ def braced(word: Word, budget: Budget) -> list[Word]:
 
 
 def _atoms(word: Word) -> Iterator[Part]:
-    """Unquoted characters one by one."""
+    """Yield the parts of a word, with unquoted characters one by one."""
     for part in word:
         if isinstance(part, Literal) and not part.quoted:
             yield from (Literal(character) for character in part.text)
@@ -32,7 +32,7 @@ def _atoms(word: Word) -> Iterator[Part]:
 
 
 def _expanded(atoms: Word, budget: Budget) -> list[Word]:
-    """The rows of atoms after the first braces that hold a comma or a range are replaced."""
+    """Expand the first braces that hold a comma or a range, and return the resulting rows of atoms."""
     for begin in _places(atoms, "{"):
         budget.spend(ATOMS * len(atoms))
         end, commas = _closing(atoms, begin)
@@ -47,7 +47,7 @@ def _expanded(atoms: Word, budget: Budget) -> list[Word]:
 
 
 def _closing(atoms: Word, begin: int) -> tuple[int | None, list[int]]:
-    """Where the brace at a place closes, and the commas that stand in no inner brace."""
+    """Return the place of the brace that closes the one at `begin`, and of the commas outside inner braces."""
     depth, commas = 0, list[int]()
     for place in range(begin + 1, len(atoms)):
         if atoms[place] == Literal("{"):
@@ -62,7 +62,7 @@ def _closing(atoms: Word, begin: int) -> tuple[int | None, list[int]]:
 
 
 def _choices(inside: Word, commas: list[int], budget: Budget) -> list[Word]:
-    """What may stand for the braces; nothing if they stand for themselves."""
+    """Return the replacements for a pair of braces; an empty list if the braces are literal."""
     if commas:
         begins, ends = [0, *(comma + 1 for comma in commas)], [*commas, len(inside)]
         pieces = [inside[begin:end] for begin, end in zip(begins, ends, strict=True)]
@@ -95,7 +95,7 @@ def _places(atoms: Word, character: str) -> Iterator[int]:
 
 
 def _glued(atoms: Word) -> Word:
-    """Neighbouring characters in one literal again, and letters after $x in its name, as $x{a,b} is $xa $xb."""
+    """Join neighbouring characters into literals, and letters after $x into its name, as $x{a,b} is $xa $xb."""
     glued: list[Part] = []
     for atom in atoms:
         last = glued[-1] if glued else None
@@ -111,5 +111,5 @@ def _glued(atoms: Word) -> Word:
 
 
 def _goes_on(expansion: Expansion, character: str) -> bool:
-    """Whether a character would be read as a part of the name."""
+    """Return true if a character would be read as a part of the variable's name."""
     return expansion.bare and not expansion.quoted and (expansion.source + character).isidentifier()

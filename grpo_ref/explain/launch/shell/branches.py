@@ -1,4 +1,4 @@
-"""Branches of which it is not known whether they run."""
+"""Read branches that may or may not run."""
 
 from abc import ABC
 from collections.abc import Callable
@@ -14,17 +14,17 @@ JOINING = 100  # characters whose work is that of a variable in a join
 
 
 class Branches(State, ABC):
-    """Reads branches and joins what they leave."""
+    """Reads branches and joins the variables that they leave."""
 
     def noticing(self, run: Callable[[], T]) -> tuple[T, bool]:
-        """What a function returns, and whether it took something as unset."""
+        """Return the result of a function, and true if the function took a variable as unset."""
         before, self.assumed = self.assumed, False
         result = run()
         assumed, self.assumed = self.assumed, self.assumed or before
         return result, assumed
 
     def apart(self, run: Run) -> Truth:
-        """Read what cannot change the variables outside."""
+        """Read commands that cannot change the variables outside."""
         before, landings = self.scope, self.landings
         self.scope, self.landings = before.copy(), []
         self.budget.spend(len(before.variables))
@@ -36,7 +36,7 @@ class Branches(State, ABC):
             self.scope, self.landings = before, landings
 
     def unless_it_leaves(self, run: Run, assumed: bool, other: Run = lambda: None) -> Truth:
-        """Read a branch; if it rests on something assumed and ends the script, read the other instead."""
+        """Read a branch; if it rests on an assumption and ends the script, read the other branch instead."""
         if not assumed:
             return run()
         before = self.scope.copy()
@@ -49,12 +49,12 @@ class Branches(State, ABC):
             return other()
 
     def possibly(self, run: Run) -> Truth:
-        """Read what may run or not."""
+        """Read a branch that may or may not run."""
         self.either(run, lambda: True)
         return None
 
     def either(self, *runs: Run) -> Truth:
-        """Read several branches of which one runs; what they leave is joined."""
+        """Read several branches of which one runs, and join the variables that they leave."""
         line, maybe, written = self.budget.line, self.maybe, len(self.written or ())
         before, ends, truths, jumps = self.scope, list[Scope](), list[Truth](), list[Jump]()
         self.maybe = True
@@ -85,6 +85,6 @@ class Branches(State, ABC):
                 return
 
     def land(self, landing: Landing, kind: str, line: int) -> None:
-        """Join the scopes that jumps out of unknown branches left."""
+        """Join the scopes of the jumps that may have happened."""
         if scopes := landing.scopes.pop(kind, []):
             self.scope = join([self.scope, *scopes], f"depends on a condition after line {line}")

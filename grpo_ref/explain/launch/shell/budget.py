@@ -1,4 +1,4 @@
-"""How much work a script may ask for."""
+"""Limit the work that a script may ask for."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ CHARACTERS_A_STEP = 1_000
 
 @dataclass
 class Budget:
-    """What is left, and the line that is being read."""
+    """The remaining work, and the line that is being read."""
 
     steps: int = STEPS
     nesting: int = 0
@@ -35,7 +35,7 @@ class Budget:
         """Count the characters of a value.
 
         Raises:
-          CannotRead: if it is too long.
+          CannotRead: if the value is too long.
         """
         if characters > LENGTH:
             raise CannotRead(self.line, f"makes a value of more than {LENGTH:,} characters")
@@ -46,7 +46,7 @@ class Budget:
         """Count a level of nesting.
 
         Raises:
-          CannotRead: if there are too many.
+          CannotRead: if there are too many levels.
         """
         self.nesting += 1
         if self.nesting > NESTING:

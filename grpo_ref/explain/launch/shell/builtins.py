@@ -1,4 +1,4 @@
-"""The shell's own commands, as far as they change variables or write text."""
+"""Carry out the shell's own commands, as far as they change variables or write text."""
 
 import posixpath
 import re
@@ -21,7 +21,7 @@ KEYED = re.compile(r"\[([^\]]*)\]=(.*)", re.DOTALL)
 
 @dataclass(frozen=True)
 class Assignment:
-    """NAME=value, NAME[index]=value, NAME+=value or NAME=(...), not yet expanded."""
+    """An assignment that is not yet expanded: NAME=value, NAME[index]=value, NAME+=value or NAME=(...)."""
 
     name: str
     index: str | None
@@ -30,7 +30,7 @@ class Assignment:
 
 
 def assignment_of(source: str, word: Word) -> Assignment | None:
-    """The assignment that a word is written as; None if it is none.
+    """Return the assignment that a word is written as; None if the word is not an assignment.
 
     >>> assignment_of("A=1", (Literal("A=1"),))
     Assignment(name='A', index=None, operator='=', value=(Literal(text='1', quoted=False),))
@@ -44,7 +44,7 @@ def assignment_of(source: str, word: Word) -> Assignment | None:
 
 
 def _with_expanded_index(match: re.Match[str], word: Word) -> Assignment | None:
-    """A[$i]=value, whose index is a part of its own."""
+    """Return the assignment A[$i]=value, whose index is a separate part of the word."""
     for i, part in enumerate(word):
         closing = (
             re.match(r"[^\]]*\]\+?=", part.text)
@@ -65,7 +65,7 @@ class Builtins:
     expander: Expander
 
     def find(self, name: str) -> Callable[[Sequence[Text], Text | None], Truth] | None:
-        """The method for a command; None if it is a program."""
+        """Return the method for a command; None if the command is a program."""
         return {
             ":": self._nothing, "true": self._nothing, "cd": self._nothing, "wait": self._nothing,
             "pushd": self._nothing, "popd": self._nothing, "trap": self._nothing, "ulimit": self._nothing,
@@ -81,7 +81,7 @@ class Builtins:
         self._store(assignment.name, *self._evaluated(assignment))
 
     def declare(self, kind: str, arguments: Sequence[Text | Assignment]) -> Truth:
-        """Carry out export, declare, local or readonly; all values are made before the first is assigned."""
+        """Carry out export, declare, local or readonly. All values are expanded before the first is assigned."""
         words = [item for item in arguments if isinstance(item, Text)]
         assignments = [item for item in arguments if isinstance(item, Assignment)]
         options = "".join(str(word) for word in words if str(word).startswith("-"))
@@ -96,7 +96,7 @@ class Builtins:
         return True
 
     def _evaluated(self, assignment: Assignment) -> tuple[Value, bool]:
-        """The value of an assignment, and whether it rests on something taken as unset."""
+        """Return the value of an assignment, and true if it rests on a variable that was taken as unset."""
         before, self.state.assumed = self.state.assumed, False
         value = self._value(assignment)
         assumed, self.state.assumed = self.state.assumed, before
@@ -119,7 +119,7 @@ class Builtins:
             scope.variables[name] = Array({}, keyed=True)
 
     def _value(self, assignment: Assignment) -> Value:
-        """What the variable holds after the assignment."""
+        """Return the value of the variable after the assignment."""
         old = self.state.scope.variables.get(assignment.name)
         last = assignment.value[-1] if assignment.value else None
         if isinstance(last, Elements):
@@ -149,7 +149,7 @@ class Builtins:
         return array.with_item(key, self._sized(text))
 
     def _key_and_value(self, array: Array, word: Word) -> tuple[str, Text] | None:
-        """[key]=value between the brackets of an array."""
+        """Return the key and value of [key]=value inside an array."""
         if not (isinstance(word[0], Literal) and not word[0].quoted and word[0].text.startswith("[")):
             return None
         text = self.expander.text(word)
@@ -185,7 +185,7 @@ class Builtins:
         return [self.computed(str(word)) for word in words][-1] if words[1:] else False
 
     def computed(self, source: str) -> Truth:
-        """Whether an expression is not zero; None if it is not known."""
+        """Return true if an expression is not zero; None if its value is unknown."""
         try:
             return self.expander.arithmetic(source) != 0
         except NoNumber:
@@ -226,7 +226,7 @@ class Builtins:
         raise Jump(str(words[0]), number)
 
     def _read(self, words: Sequence[Text], given: Text | None) -> Truth:
-        """read, of a text that stands in the script."""
+        """Carry out `read` on a text that the script itself holds."""
         options, names = _options_and_names(words[1:])
         if given is None or len(names) != 1:
             for name in names:
@@ -249,7 +249,7 @@ class Builtins:
 
 
 def named_part(path: Text, program: str, suffix: str = "") -> Text | None:
-    """What `basename` or `dirname` writes of a path; None if that is not known.
+    """Return the output of `basename` or `dirname` for a path; None if it is unknown.
 
     >>> str(named_part(Text.of("/models/Qwen3/"), "basename"))
     'Qwen3'
@@ -272,7 +272,7 @@ def _as_array(value: Value) -> Array:
 
 
 def _options_and_names(words: Sequence[Text]) -> tuple[str, list[str]]:
-    """The letters of the options, and the words that are names; an option's own value is none."""
+    """Return the letters of the options, and the words that are names. An option's own value is not a name."""
     options, names, skip = "", list[str](), False
     for word in map(str, words):
         if skip:

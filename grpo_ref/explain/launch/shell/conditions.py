@@ -1,4 +1,4 @@
-"""Conditions: test, [ ] and [[ ]], true, false or not known (None)."""
+"""Decide conditions: test, [ ] and [[ ]] are true, false or unknown (None)."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,12 +29,12 @@ STRINGS: dict[str, Callable[[str, str], bool]] = {
 
 
 def negated(truth: Truth) -> Truth:
-    """Not, where not known stays so."""
+    """Return "not truth"; unknown stays unknown."""
     return None if truth is None else not truth
 
 
 def both(left: Truth, right: Truth) -> Truth:
-    """And, where one false side decides.
+    """Return "left and right". One false side is enough to decide.
 
     >>> both(None, False), both(None, True)
     (False, None)
@@ -45,7 +45,7 @@ def both(left: Truth, right: Truth) -> Truth:
 
 
 def either(left: Truth, right: Truth) -> Truth:
-    """Or, where one true side decides."""
+    """Return "left or right". One true side is enough to decide."""
     return negated(both(negated(left), negated(right)))
 
 
@@ -56,7 +56,7 @@ class Conditions:
     expander: Expander
 
     def test(self, words: Sequence[Text]) -> Truth:
-        """What `test` says of its arguments."""
+        """Return the result of `test` for its arguments."""
         if not words:
             return False
         if len(words) == 1:
@@ -70,11 +70,11 @@ class Conditions:
         return self._joined(words)
 
     def brackets(self, source: str) -> Truth:
-        """What [[ source ]] says."""
+        """Return the result of [[ source ]]."""
         return _Brackets(self, Lexer(source)).whole()
 
     def _joined(self, words: Sequence[Text]) -> Truth:
-        """Conditions joined by -o and -a, of which -a binds more."""
+        """Decide conditions joined by -o and -a. -a binds more tightly."""
         for operator, combine in (("-o", either), ("-a", both)):
             for i, word in enumerate(words[1:-1], 1):
                 if str(word) == operator:
@@ -188,7 +188,7 @@ class _Brackets:
 
 
 def _items(lexer: Lexer) -> list[tuple[str, Word]]:
-    """The words and operators between the brackets, as written and in parts."""
+    """Return the words and operators between the brackets, each as written and in parts."""
     items: list[tuple[str, Word]] = []
     place, source = 0, lexer.text
     while place < len(source):
@@ -206,7 +206,7 @@ def _items(lexer: Lexer) -> list[tuple[str, Word]]:
 
 
 def _regular_expression_end(lexer: Lexer, place: int) -> int:
-    """A regular expression may hold brackets and bars."""
+    """Return the end of a regular expression, which may hold brackets and bars."""
     depth = 0
     while place < len(lexer.text) and (depth or not lexer.text[place].isspace()):
         end = lexer.word(place)[1]

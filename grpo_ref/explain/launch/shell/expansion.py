@@ -1,4 +1,4 @@
-"""Words as the shell makes them of what is written: parameters, outputs, arithmetic, splitting."""
+"""Expand words as the shell does: parameters, outputs of commands, arithmetic, splitting."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -38,16 +38,16 @@ class Surroundings(Protocol):
     budget: Budget
 
     def output(self, script: str) -> Text:
-        """What a script writes."""
+        """Return the output of a script."""
 
     def assume(self, what: str) -> None:
-        """Remember that something is taken as unset, and say so."""
+        """Record that a variable is taken as unset, and add a note about it."""
 
     def recall(self, name: str) -> None:
-        """Remember that what is read rests on an assumption, if the variable does."""
+        """Record that the current value rests on an assumption, if the variable does."""
 
     def literal(self, string: str) -> Text:
-        """A string as it stands in the script, with the holes that marks in it stand for."""
+        """Return a string of the script with its marks replaced by the holes that they stand for."""
 
     def assign(self, name: str, value: Value) -> None:
         """Give a variable a value."""
@@ -60,21 +60,21 @@ class Expander:
     shell: Surroundings
 
     def words(self, word: Word) -> list[Text]:
-        """The words that a word of a command becomes."""
+        """Expand a word of a command into any number of words."""
         return [text for one in braced(word, self.shell.budget) for text in self._fields(_tilde(one))]
 
     def text(self, word: Word) -> Text:
-        """The one text that a word becomes where it is not split, as in an assignment."""
+        """Expand a word into one text at a place where it is not split, as in an assignment."""
         return self._sized(Text.of(*(joined(piece.texts) for piece in self._pieces(_tilde(word))))).splitting(
             False
         )
 
     def elements(self, elements: Elements) -> list[Text]:
-        """The words between the brackets of an array."""
+        """Expand the words between the brackets of an array."""
         return [text for word in elements.words for text in self.words(word)]
 
     def split(self, text: Text) -> list[Text]:
-        """The words of a text, as `read -a` makes them."""
+        """Split a text into words as `read -a` does."""
         fields = Fields(self._separators())
         fields.add(
             Piece([Text.of(*text.parts[:-1], str(text.parts[-1]).rstrip("\n"))] if text else [], False, True)
@@ -83,7 +83,7 @@ class Expander:
         return fields.done
 
     def pattern(self, word: Word) -> Pattern | None:
-        """The pattern that a word is; None if it is not known."""
+        """Return the pattern that a word stands for; None if it is unknown."""
         pieces = [(joined(piece.texts), piece.quoted) for piece in self._pieces(word)]
         if not all(text.known for text, _ in pieces):
             return None
@@ -92,7 +92,7 @@ class Expander:
         return Pattern.of((str(text), quoted) for text, quoted in pieces)
 
     def number(self, name: str) -> int:
-        """The value of a variable in arithmetic."""
+        """Return the value of a variable in arithmetic."""
         value = self.shell.scope.text(name)
         if not value.known:
             raise NoNumber(f"{name} is not known")
@@ -100,14 +100,14 @@ class Expander:
             return evaluate(str(value), self)
 
     def set_number(self, name: str, value: int) -> None:
-        """Give a variable a value in arithmetic."""
+        """Assign a value to a variable in arithmetic."""
         self.shell.assign(name, Text.of(str(value)))
 
     def arithmetic(self, source: str) -> int:
-        """The value of an expression.
+        """Return the value of an expression.
 
         Raises:
-          NoNumber: if it is not known.
+          NoNumber: if the value is unknown.
         """
         expression = self.text(operand(source, quoted=True))
         if not expression.known:
@@ -139,7 +139,7 @@ class Expander:
         return text
 
     def _pieces(self, word: Word, splits: bool = False) -> Iterator[Piece]:
-        """What the parts of a word bring; `splits` for an unquoted word after an operator."""
+        """Yield the expansion of each part of a word. `splits` is true for an unquoted word after an operator."""
         for part in word:
             if isinstance(part, Literal):
                 yield Piece([self.shell.literal(part.text)], part.quoted, splits and not part.quoted)
@@ -168,7 +168,7 @@ class Expander:
             return Text.of(Hole(f"$(({source}))", f"cannot be computed: {error}"))
 
     def _parameter(self, source: str, quoted: bool) -> Iterator[Piece]:
-        """$name, ${name} and ${name...}."""
+        """Expand $name, ${name} and ${name...}."""
         match = PARAMETER.fullmatch(source)
         if not match or (match[1] and match[4] and match[1] == "#"):
             yield self._unknown(source, quoted)
@@ -189,14 +189,14 @@ class Expander:
         return self._row(texts, "*" in (match[2], match[3]), quoted)
 
     def _row(self, texts: Sequence[Text], star: bool, quoted: bool) -> Piece:
-        """The elements of $@, one word each; of "$*", one word; unquoted, both are split."""
+        """Return the elements of $@ as one word each, those of "$*" as one word. Unquoted, both are split."""
         if star and quoted:
             first = str(self.shell.scope.text("IFS"))[:1] if "IFS" in self.shell.scope.variables else " "
             return Piece([joined(texts, first)], quoted)
         return Piece(texts, quoted, splits=not quoted)
 
     def _many(self, name: str, index: str | None) -> Sequence[Text] | None:
-        """The texts of $@ or ${A[@]}; None if it is a single one."""
+        """Return the texts of $@ or ${A[@]}; None for a parameter with a single text."""
         scope = self.shell.scope
         if name in ("@", "*"):
             return (
@@ -233,7 +233,7 @@ class Expander:
         return value.items.get(key, Text())
 
     def key(self, value: Array, index: str) -> str | None:
-        """The key that an index in brackets means; None if it is not known."""
+        """Return the key that an index in brackets means; None if it is unknown."""
         if value.keyed:
             text = self.text(operand(index, quoted=False))
             return str(text) if text.known else None
@@ -270,7 +270,7 @@ class Expander:
         return Text.of(Hole(f"${{{source}}}", RUN))
 
     def _indirect(self, match: re.Match[str], source: str, quoted: bool) -> Iterator[Piece]:
-        """${!name} is the variable that name names; ${!A[@]} are the keys."""
+        """Expand ${!name}, the variable whose name `name` holds, and ${!A[@]}, the keys of an array."""
         value = self.shell.scope.variables.get(match[2])
         if isinstance(value, Array) and match[3] in ("@", "*") and not match[4] and not value.open_before(-1):
             yield self._row([Text.of(key) for key in value.items], match[3] == "*", quoted)
@@ -301,7 +301,7 @@ class Expander:
         yield Piece(texts, plain.quoted, plain.splits)
 
     def _default(self, match: re.Match[str], operator: str, rest: str, quoted: bool) -> Iterator[Piece]:
-        """${x:-d} and its kin."""
+        """Expand ${x:-d} and similar operators."""
         plain = self._plain(match, quoted)
         missing = self._missing(match, operator, rest, plain)
         if missing is None or (missing and operator[-1] == "?"):
@@ -315,7 +315,7 @@ class Expander:
             yield from self._pieces(word or (Literal("", quoted),), splits=not quoted)
 
     def _missing(self, match: re.Match[str], operator: str, rest: str, plain: Piece) -> bool | None:
-        """Whether the variable is unset, or empty where that counts; None if that is not known."""
+        """Return true if the variable is unset (or empty, for operators with a colon); None if that is unknown."""
         name, variables = match[2], self.shell.scope.variables
         if name in variables and (variables[name] is None or operator[0] != ":"):
             return variables[name] is None
@@ -327,7 +327,7 @@ class Expander:
         return not whole
 
     def _assumed_missing(self, whole: Text, source: str) -> bool | None:
-        """A variable of the surroundings is taken as unset."""
+        """Take a variable from outside the script as unset, and add a note about it."""
         if not all(is_outside(hole) for hole in whole.holes):
             return False if any(hole.name[1:] in GIVEN_BY_SHELL for hole in whole.holes) else None
         name = outside_name(whole.holes[0])
@@ -335,7 +335,7 @@ class Expander:
         return True
 
     def _changed(self, text: Text, operator: str, rest: str, source: str) -> Text:
-        """A text after #, %, /, ^, a slice and the like."""
+        """Apply an operator such as #, %, /, ^ or a slice to a text."""
         if operator == "##" and rest == "*/" and text.parts and "/" in str(text.parts[-1]):
             last = text.parts[-1]
             if isinstance(last, str):
@@ -359,7 +359,7 @@ class Expander:
         return removed(string, pattern, operator)
 
     def _substituted(self, string: str, operator: str, rest: str) -> str | None:
-        """${x/pattern/by}."""
+        """Expand ${x/pattern/by}."""
         found, by = _parted(operand(rest, quoted=False))
         pattern, replacement = self.pattern(found), self.text(by)
         if pattern is None or not replacement.known or "&" in str(replacement):
@@ -372,7 +372,7 @@ class Expander:
         return changed
 
     def _slice(self, string: str, rest: str) -> str | None:
-        """${x:offset:length}."""
+        """Expand ${x:offset:length}."""
         bounds = self._bounds(rest, len(string))
         return None if bounds is None else string[slice(*bounds)]
 
@@ -389,7 +389,7 @@ class Expander:
         return begin, begin + length if length >= 0 else size + length
 
     def _sliced_row(self, plain: Piece, match: re.Match[str], rest: str, source: str) -> Piece:
-        """${A[@]:offset:length}; of $@ the first is $0."""
+        """Expand ${A[@]:offset:length}. Element 0 of $@ is $0."""
         of_arguments = match[2] in ("@", "*")
         texts = [Text.of(Hole("$0", RUN)), *plain.texts] if of_arguments else list(plain.texts)
         bounds = self._bounds(rest, len(texts))
@@ -406,13 +406,13 @@ class Expander:
 
 
 def outside_name(hole: Hole) -> str:
-    """How a variable or argument from outside is called: LR, $1."""
+    """Return the name of a variable or argument from outside: LR, $1."""
     name = hole.name.strip("${}")
     return f"${name}" if name.isdigit() else name
 
 
 def is_outside(hole: Hole) -> bool:
-    """Whether a hole is a variable or argument from outside, which may be taken as unset."""
+    """Return true if a hole is a variable or argument from outside, which may be taken as unset."""
     return hole.why in (UNSET, ARGUMENT)
 
 
@@ -421,7 +421,7 @@ def _why(text: Text) -> str:
 
 
 def _parted(word: Word) -> tuple[Word, Word]:
-    """What stands before and after the first slash that is not quoted."""
+    """Split a word at its first unquoted slash."""
     for i, part in enumerate(word):
         if isinstance(part, Literal) and not part.quoted and "/" in part.text:
             before, after = part.text.split("/", 1)
@@ -430,7 +430,7 @@ def _parted(word: Word) -> tuple[Word, Word]:
 
 
 def _tilde(word: Word) -> Word:
-    """~/x is $HOME/x."""
+    """Replace ~/x by $HOME/x."""
     first = word[0] if word else None
     if not isinstance(first, Literal) or first.quoted or "~" not in first.text:
         return word

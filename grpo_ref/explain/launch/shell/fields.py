@@ -1,4 +1,4 @@
-"""How the parts of a word become words."""
+"""Split the expanded parts of a word into words."""
 
 import re
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ WHITE = " \t\n"
 
 @dataclass(frozen=True)
 class Piece:
-    """What a part of a word brings.
+    """The expansion of one part of a word.
 
     Args:
-      texts: one text; of "$@" and "${A[@]}" as many as there are.
-      quoted: whether its characters are no pattern.
-      splits: whether blanks in it part words.
+      texts: one text; as many texts as there are elements for "$@" and "${A[@]}".
+      quoted: true if none of its characters acts as a pattern.
+      splits: true if blanks in it separate words.
     """
 
     texts: Sequence[Text]
@@ -26,7 +26,7 @@ class Piece:
 
 @dataclass
 class Fields:
-    """The words that pieces make."""
+    """Collects pieces and splits them into words."""
 
     separators: re.Pattern[str]
     done: list[Text] = field(default_factory=list)
@@ -34,7 +34,7 @@ class Fields:
     vanishes: bool = False
 
     def add(self, piece: Piece) -> None:
-        """Add what a part of a word brings."""
+        """Add the expansion of one part of a word."""
         self.vanishes |= piece.quoted and not piece.texts
         for i, text in enumerate(piece.texts):
             if i:
@@ -45,7 +45,7 @@ class Fields:
                 self.current = (self.current or Text()) + text
 
     def split(self, part: str | Hole) -> None:
-        """Add text whose blanks part words."""
+        """Add text whose blanks separate words."""
         if isinstance(part, Hole):
             if part.alternatives and all(text[:1] in ("", *WHITE) for text in part.alternatives):
                 self.close(hard=False)
@@ -64,13 +64,13 @@ class Fields:
             self.current = (self.current or Text()) + string
 
     def end(self) -> None:
-        """End the word; "$@$x" without arguments and with an empty x is none."""
+        """End the word. "$@$x" without arguments and with an empty x makes no word."""
         if self.vanishes and not self.current:
             self.current = None
         self.close(hard=False)
 
     def close(self, hard: bool) -> None:
-        """End the last word; a hard end makes an empty word where there is none."""
+        """End the last word. A hard end makes an empty word if there is none."""
         if self.current is not None or hard:
             self.done.append(self.current or Text())
         self.current = None

@@ -1,4 +1,4 @@
-"""The tokens of a shell script, each with its place; words come apart into parts."""
+"""Read the tokens of a shell script, each with its place, and split words into parts."""
 
 import re
 from bisect import bisect_left
@@ -43,10 +43,10 @@ class Lexer:
     """Reads tokens and words.
 
     Args:
-      text: of the script.
-      first_line: the line number of its beginning.
-      documents: the here-documents found so far, by the place of their `<<`.
-      notes: what a reader should know, found so far.
+      text: text of the script.
+      first_line: line number of its beginning.
+      documents: here-documents found so far, by the place of their `<<`.
+      notes: remarks for the reader, so far.
     """
 
     text: str
@@ -55,7 +55,7 @@ class Lexer:
     notes: list[Note] = field(default_factory=list)
 
     def line(self, place: int) -> int:
-        """The line number of a place."""
+        """Return the line number of a place."""
         return self.first_line + bisect_left(self._line_ends, place)
 
     @cached_property
@@ -63,7 +63,7 @@ class Lexer:
         return [match.start() for match in re.finditer("\n", self.text)]
 
     def tokens(self, place: int = 0) -> Iterator[Token]:
-        """The tokens from a place on, where a command may begin."""
+        """Yield the tokens from a place on, where a command may begin."""
         head, named = True, 0
         pending: list[tuple[Token, bool]] = []
         while (place := self._skip_blanks(place)) < len(self.text):
@@ -80,7 +80,7 @@ class Lexer:
             head = _is_head(token, source, head)
 
     def word(self, place: int) -> tuple[Word, int]:
-        """The word that begins at a place, and its end."""
+        """Return the word that begins at a place, and its end."""
         parts: list[Part] = []
         begin = place
         while place < len(self.text):
@@ -96,7 +96,7 @@ class Lexer:
         return tuple(parts), place
 
     def quoted(self, place: int, stop: str = '"') -> tuple[Word, int]:
-        """What stands between double quotes from a place on, and where they close.
+        """Return the text between double quotes from a place on, and the place after the closing quote.
 
         Args:
           place: after the opening quote.
@@ -149,7 +149,7 @@ class Lexer:
         return Token("reserved" if reserved else "word", place, end, word)
 
     def _is_no_redirect(self, match: re.Match[str]) -> bool:
-        """<(...) and >(...) are words, as is a place to fill in."""
+        """Return true for <(...), >(...) and a placeholder such as <your_model>, which are words."""
         process = match[1] in "<>" and self.text[match.end() : match.end() + 1] == "("
         return process or bool(PLACEHOLDER.match(self.text, match.start()))
 
@@ -169,7 +169,7 @@ class Lexer:
             self.notes.append(note)
 
     def _test_end(self, place: int) -> int:
-        """Where the [[ opened before a place ends."""
+        """Return the end of the [[ that was opened before a place."""
         begin = place
         while place < len(self.text):
             if TEST_END.match(self.text, place):
@@ -179,7 +179,7 @@ class Lexer:
         raise CannotRead(self.line(begin), "opens a [[ that is not closed")
 
     def _documents(self, place: int, pending: list[tuple[Token, bool]]) -> int:
-        """Keep the here-documents that begin at a place; the place after them."""
+        """Keep the here-documents that begin at a place, and return the place after them."""
         for token, quoted in pending:
             end_mark = "".join(part.text for part in token.word if isinstance(part, Literal))
             tabs = "\t*" if token.operator == "<<-" else ""
@@ -210,7 +210,7 @@ class Lexer:
         raise CannotRead(self.line(begin), "opens a list with ( that is not closed")
 
     def _part(self, place: int) -> tuple[Word, int]:
-        """The next part of a word; where it ends is where it begins if the word is over."""
+        """Return the next part of a word and its end. At the end of the word, both places are equal."""
         text = self.text
         if match := PLAIN.match(text, place):
             return (Literal(match[0]),), match.end()
@@ -247,7 +247,7 @@ class Lexer:
         return (Literal(self.text[place:end], quoted=True),), end + 1
 
     def _dollar(self, place: int, quoted: bool) -> tuple[Word, int]:
-        """The part that begins with a $ or a `."""
+        """Return the part that begins with a $ or a `, and its end."""
         text, after = self.text, self.text[place + 1 : place + 2]
         if text[place] == "`":
             return self._backticks(place + 1, quoted)
@@ -285,7 +285,7 @@ class Lexer:
         return (Literal(code.sub(_ansi_character, match[0][:-1]), quoted=True),), match.end()
 
     def _closing(self, place: int) -> int:
-        """The bracket that closes the $( before a place."""
+        """Return the place of the bracket that closes the $( before a place."""
         depth, cases = 0, 0
         for token in self.tokens(place):
             text = self.text[token.start : token.end]
@@ -300,7 +300,7 @@ class Lexer:
         raise CannotRead(self.line(place), "opens a bracket, (, that is not closed")
 
     def _closing_brace(self, place: int, quoted: bool) -> int:
-        """The brace that closes the ${ before a place."""
+        """Return the place of the brace that closes the ${ before a place."""
         begin, text = place, self.text
         while place < len(text) and text[place] != "}":
             if text[place] == "\\":
@@ -319,7 +319,7 @@ class Lexer:
 
 
 def operand(source: str, quoted: bool) -> Word:
-    """The parts of what stands after the operator in ${x:-...}.
+    """Return the parts of the text after the operator in ${x:-...}.
 
     >>> operand("a b", quoted=False)
     (Literal(text='a b', quoted=False),)
@@ -344,7 +344,7 @@ def operand(source: str, quoted: bool) -> Word:
 
 
 def _merged(parts: list[Part]) -> Word:
-    """Neighbouring literals of one kind as one."""
+    """Merge neighbouring literals that are both quoted or both unquoted."""
     merged: list[Part] = []
     pieces: list[str] = []
     for part, following in zip_longest(parts, parts[1:]):
@@ -359,14 +359,14 @@ def _merged(parts: list[Part]) -> Word:
 
 
 def _names_left(token: Token, source: str, named: int) -> int:
-    """How many words may come before `in`: after `for`, `case` and `select`, a name."""
+    """Return the number of words that may come before `in`, after `for`, `case` or `select` and a name."""
     if token.kind == "reserved":
         return 2 if source in NAMED else 0
     return named - 1 if named and token.kind != "newline" else named
 
 
 def _is_head(token: Token, source: str, head: bool) -> bool:
-    """Whether a command may begin after this token."""
+    """Return true if a command may begin after this token."""
     if token.kind == "reserved":
         return source not in NAMED and source != "in"
     if token.kind in ("operator", "newline"):
@@ -394,7 +394,7 @@ def _ansi_character(match: re.Match[str]) -> str:
 
 
 def _arithmetic_end(text: str, place: int) -> int | None:
-    """The place after the )) that closes the (( before a place; None if it is no arithmetic."""
+    """Return the place after the )) that closes the (( before a place; None if it is not arithmetic."""
     depth = 0
     for match in BRACKETS.finditer(text, place, place + ARITHMETIC):
         if match[0] == "(":

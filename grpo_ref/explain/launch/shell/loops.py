@@ -1,4 +1,4 @@
-"""Loops, read turn by turn."""
+"""Read loops, one turn after the other."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ class Loops(Scripts):
     """Reads for, while and until."""
 
     def for_each(self, node: Node) -> Truth:
-        """For name in words; do ...; done."""
+        """Read `for name in words; do ...; done`."""
         name = node.child_by_field_name("variable")
         body = node.child_by_field_name("body")
         if name is None or body is None:
@@ -37,7 +37,7 @@ class Loops(Scripts):
         return True
 
     def _values(self, node: Node) -> list[Text]:
-        """The words after `in`; without it, the arguments."""
+        """Return the words after `in`; without `in`, the arguments."""
         places = [child.end_byte for child in node.children if child.type == "in"]
         if not places:
             return list(self.scope.arguments or [])
@@ -54,7 +54,7 @@ class Loops(Scripts):
             )
 
     def for_counted(self, node: Node) -> Truth:
-        """For ((a; b; c)); do ...; done."""
+        """Read `for ((a; b; c)); do ...; done`."""
         body = node.child_by_field_name("body")
         head = self.outline.text(node)[: (body.start_byte if body else node.end_byte) - node.start_byte]
         inside = re.search(r"\(\((.*)\)\)", head, re.DOTALL)
@@ -73,7 +73,7 @@ class Loops(Scripts):
         return self._loop(turns(), lambda: self.statements(body.children))
 
     def while_true(self, node: Node) -> Truth:
-        """While ...; do ...; done, and until."""
+        """Read `while ...; do ...; done`, and `until`."""
         body = node.child_by_field_name("body")
         if body is None:
             return self.statements(node.children)
@@ -89,10 +89,10 @@ class Loops(Scripts):
         return self._loop(turns(), lambda: self.statements(body.children))
 
     def _loop(self, turns: Iterator[bool], body: Run) -> Truth:
-        """Read the body for each turn.
+        """Read the body once for each turn.
 
         Args:
-          turns: for each, whether it is certain.
+          turns: for each turn, true if the turn certainly runs.
           body: reads the body.
         """
         before, line = dict(self.scope.variables), self.budget.line
@@ -109,7 +109,7 @@ class Loops(Scripts):
         return True
 
     def _turn(self, body: Run, certain: bool, landing: Landing) -> bool:
-        """Read one turn of a loop; whether the loop goes on."""
+        """Read one turn of a loop, and return true if the loop goes on."""
         line = self.budget.line
         try:
             body() if certain else self.possibly(body)

@@ -1,8 +1,8 @@
-"""The structure of a script: which command stands in which branch, loop or function.
+"""Find the structure of a script: which command belongs to which branch, loop or function.
 
-The grammar of tree-sitter sees an outline of the script: every word is a row of w's, and quotes, comments,
-redirections and here-documents are blanks. So no value can disturb it, and a place in the outline is
-the same place in the script, where the words are read.
+tree-sitter parses an outline of the script, in which every word is a row of w's, and quotes, comments, redirections
+and here-documents are blanks. So no value can disturb the grammar, and a place in the outline is the same place in
+the script, where the words are read.
 """
 
 import re
@@ -24,8 +24,8 @@ class Outline:
     """A script with its structure.
 
     Args:
-      lexer: of the script.
-      outline: the text that the grammar sees, as long as the script.
+      lexer: lexer of the script.
+      outline: the text that the grammar parses, as long as the script.
     """
 
     lexer: Lexer
@@ -33,7 +33,7 @@ class Outline:
 
     @classmethod
     def of(cls, text: str, first_line: int = 1) -> "Outline":
-        """The outline of a script.
+        """Make the outline of a script.
 
         >>> Outline.of("if [ -z $A ]; then python 'a b' > log; fi  # done").outline
         'if w ww ww w; then wwwwww wwwww      ; fi        '
@@ -57,7 +57,7 @@ class Outline:
         return {}
 
     def command(self, place: int) -> list[Token]:
-        """The words and redirections of the simple command that begins at a place."""
+        """Return the words and redirections of the simple command that begins at a place."""
         if place not in self._commands:
             self._commands[place] = self._tokens(place)
         return self._commands[place]
@@ -71,11 +71,11 @@ class Outline:
         return tokens
 
     def text(self, node: Node) -> str:
-        """What a node of the outline stands for."""
+        """Return the text of the script at a node of the outline."""
         return self.lexer.text[node.start_byte : node.end_byte]
 
     def line(self, node: Node) -> int:
-        """The line where a node begins."""
+        """Return the line number where a node begins."""
         return self.lexer.line(node.start_byte)
 
 
@@ -84,7 +84,7 @@ def _blanks(text: str) -> str:
 
 
 def _seen(token: Token, text: str) -> str:
-    """A token as the grammar sees it."""
+    """Return the text that the grammar sees instead of a token."""
     if token.kind == "newline" or token.kind == "reserved":
         return text
     if token.kind == "operator":

@@ -1,11 +1,11 @@
-"""Tokens, and the parts of words."""
+"""The tokens of a script, and the parts of words."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
 class Literal:
-    """Characters that stand for themselves; quoted ones are no pattern, brace or blank."""
+    """Characters that stand for themselves. If quoted, they are never a pattern, a brace or a blank."""
 
     text: str
     quoted: bool = False
@@ -13,13 +13,13 @@ class Literal:
 
 @dataclass(frozen=True)
 class Expansion:
-    """What a `$` brings.
+    """An expression that begins with `$`, or with `<(`.
 
     Args:
       kind: "parameter" for $x and ${x}, "output" for $(x), "arithmetic" for $((x)), "file" for <(x).
-      source: what stands between the braces or brackets.
-      quoted: whether it stands between double quotes.
-      bare: whether it is a name without braces, as $x.
+      source: the text between the braces or brackets.
+      quoted: true if it is between double quotes.
+      bare: true for a name without braces, such as $x.
     """
 
     kind: str
@@ -30,7 +30,7 @@ class Expansion:
 
 @dataclass(frozen=True)
 class Blank:
-    """A place that the author left to fill in, as <your_model>."""
+    """A placeholder that the user must fill in, such as <your_model>."""
 
     name: str
 
@@ -53,9 +53,9 @@ class Token:
     Args:
       kind: "word", "reserved", "operator", "redirect", "newline", "comment", "test" for [[ ]] and
         "arithmetic" for (( )).
-      start, end: its place in the text.
-      word: the parts of a word, or of the target of a redirect.
-      operator: of a redirect, as in >>.
+      start, end: place of the token in the text.
+      word: the parts of a word, or of the target of a redirection.
+      operator: the operator of a redirection, such as >>.
     """
 
     kind: str
@@ -67,7 +67,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Document:
-    """The lines of a here-document; quoted ones are taken as they are."""
+    """The lines of a here-document. If quoted, they are not expanded."""
 
     text: str
     quoted: bool

@@ -1,7 +1,7 @@
-"""The shell's patterns: *, ? and [a-z], matched in time proportional to the text.
+"""Match the shell's patterns *, ? and [a-z], in time proportional to the text.
 
-A pattern is a row of items. After each character, the items that may come next are the bits of a number,
-so that no pattern can take long.
+A pattern is a row of items. After each character, the items that may come next are the bits of a number, so that
+no pattern takes exponential time.
 """
 
 import re
@@ -26,14 +26,14 @@ class Pattern:
     """A pattern.
 
     Args:
-      items: a character, "*" as None, or a regular expression for one character.
+      items: each item is a character, None for "*", or a regular expression for one character.
     """
 
     items: tuple[str | re.Pattern[str] | None, ...]
 
     @classmethod
     def of(cls, pieces: Iterator[tuple[str, bool]]) -> "Pattern":
-        """The pattern of pieces of text, of which the quoted ones stand for themselves.
+        """Make a pattern of pieces of text. Quoted pieces stand for themselves.
 
         >>> list(Pattern.of(iter([("*", False), (".x", True)])).ends("a.x"))
         [3]
@@ -44,15 +44,15 @@ class Pattern:
         return cls(tuple(items))
 
     def reversed(self) -> "Pattern":
-        """The pattern of the texts from right to left."""
+        """Return the pattern that matches the reversed texts."""
         return Pattern(self.items[::-1])
 
     def matches(self, text: str) -> bool:
-        """Whether the whole text fits."""
+        """Return true if the whole text matches."""
         return len(text) in self.ends(text)
 
     def ends(self, text: str, begin: int = 0) -> Iterator[int]:
-        """The places where a match that begins at a place may end, in order."""
+        """Yield, in order, the places where a match from a place on may end."""
         states = self._after_stars(1)
         for place in range(begin, len(text) + 1):
             if states & self._final:
@@ -65,7 +65,7 @@ class Pattern:
         return self._after_stars((states & self._fits(character)) << 1 | states & self._stars)
 
     def _after_stars(self, states: int) -> int:
-        """A * may stand for nothing."""
+        """Return the states, with those after each * added, because a * may match nothing."""
         while (more := states | (states & self._stars) << 1) != states:
             states = more
         return states
@@ -83,14 +83,14 @@ class Pattern:
         return {}
 
     def _fits(self, character: str) -> int:
-        """The items that one character fits."""
+        """Return the items that one character matches, as bits."""
         if character not in self._known:
             self._known[character] = sum(1 << i for i, item in enumerate(self.items) if _fit(item, character))
         return self._known[character]
 
 
 def removed(text: str, pattern: Pattern, operator: str) -> str:
-    """The text without what fits at its begin (#, ##) or end (%, %%).
+    """Return the text without the match at its beginning (#, ##) or end (%, %%).
 
     >>> removed("a/b/c", Pattern.of(iter([("*/", False)])), "##")
     'c'
@@ -104,7 +104,9 @@ def removed(text: str, pattern: Pattern, operator: str) -> str:
 
 
 def replaced(text: str, pattern: Pattern, by: str, operator: str) -> str:
-    """The text with the first (/) or every (//) longest match replaced, or the one at its begin (/#) or end (/%).
+    """Return the text with its longest match replaced.
+
+    The operator selects the first match (/), every match (//), the match at the beginning (/#) or at the end (/%).
 
     >>> replaced("a-b-c", Pattern.of(iter([("-", False)])), "_", "//")
     'a_b_c'
@@ -138,7 +140,7 @@ def _items(text: str) -> Iterator[str | re.Pattern[str] | None]:
 
 
 def _one_of(match: re.Match[str]) -> re.Pattern[str] | None:
-    """The regular expression of [abc]; None if it is no such set."""
+    """Return the regular expression of a set such as [abc]; None if it is not a valid set."""
     inside = re.sub(r"\[:([a-z]+):\]", lambda name: CLASSES.get(name[1], ""), match[2])
     escaped = re.sub(r"[\\\[\]&~|^]", lambda found: "\\" + found[0], match[2])
     try:

@@ -1,4 +1,4 @@
-"""Simple commands: those of the shell are carried out, functions are read, programs are kept."""
+"""Read simple commands: shell commands are carried out, functions are read, programs are recorded."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +40,7 @@ class Programs(Branches):
 
     @abstractmethod
     def statements(self, nodes: Sequence[Node]) -> Truth:
-        """Read statements; the truth of the last."""
+        """Read statements, and return the truth of the last one."""
 
     @abstractmethod
     def statement(self, node: Node) -> Truth:
@@ -48,18 +48,18 @@ class Programs(Branches):
 
     @abstractmethod
     def evaluate(self, texts: Sequence[Text]) -> Truth:
-        """Eval words."""
+        """Carry out `eval words`."""
 
     @abstractmethod
     def include(self, texts: Sequence[Text]) -> Truth:
-        """Source FILE."""
+        """Carry out `source FILE`."""
 
     @abstractmethod
     def hand_on(self, texts: Sequence[Text], variables: dict[str, Text], given: Text | None) -> None:
         """Read the script that a program is given."""
 
     def simple(self, node: Node) -> Truth:
-        """A command, an assignment, or a condition."""
+        """Read a command, an assignment, or a condition."""
         tokens = self.outline.command(node.start_byte)
         source = self.outline.lexer.text
         if tokens and tokens[0].kind in ("test", "arithmetic"):
@@ -78,7 +78,7 @@ class Programs(Branches):
     def _simple(
         self, assignments: Sequence[Assignment | None], rest: Sequence[Token], tokens: Sequence[Token]
     ) -> Truth:
-        """A command after its assignments."""
+        """Read a command after its assignments."""
         line = self.budget.line
         kind = str(self.expander.text(rest[0].word)) if rest else ""
         if kind in DECLARATIONS:
@@ -105,7 +105,7 @@ class Programs(Branches):
     def _command(
         self, assignments: Sequence[Assignment | None], texts: list[Text], redirects: "Redirects"
     ) -> Truth:
-        """A command with the variables before it, which hold for it alone."""
+        """Read a command with the variables before it, which hold only for this command."""
         before = self.scope.copy() if assignments else self.scope
         for assignment in assignments:
             if assignment:
@@ -140,7 +140,7 @@ class Programs(Branches):
         texts: Sequence[Text],
         redirects: "Redirects",
     ) -> Truth:
-        """A command of the shell; what it writes to a file is not written here."""
+        """Carry out a shell command. Output that is redirected to a file is dropped."""
         written = self.written
         if redirects.target is not None:
             self.written = None
@@ -150,7 +150,7 @@ class Programs(Branches):
             self.written = written
 
     def _program(self, texts: list[Text], variables: dict[str, Text], redirects: "Redirects") -> Truth:
-        """A command that is no part of the shell."""
+        """Record a command that is not part of the shell."""
         name = str(texts[0])
         self._keep_file(texts, redirects)
         written = self._output_of(texts, redirects.given)
@@ -165,7 +165,7 @@ class Programs(Branches):
         return None
 
     def _output_of(self, texts: Sequence[Text], given: Text | None) -> Text | None:
-        """What a program writes, where that is certain."""
+        """Return the output of a program, if it is certain."""
         name = str(texts[0])
         if name in ("basename", "dirname") and 2 <= len(texts) <= 3:
             part = named_part(texts[1], name, *map(str, texts[2:]))
@@ -173,7 +173,7 @@ class Programs(Branches):
         return given if name == "cat" and len(texts) == 1 else None
 
     def _keep_file(self, texts: Sequence[Text], redirects: "Redirects") -> None:
-        """Keep what `cat > file <<EOF` or `tee file <<EOF` writes."""
+        """Keep the file that `cat > file <<EOF` or `tee file <<EOF` writes."""
         if redirects.given is None:
             return
         target, append = redirects.target, redirects.appends
@@ -188,7 +188,7 @@ class Programs(Branches):
     def inner(
         self, text: Text, variables: dict[str, Text], arguments: tuple[Text, ...], line: int | None = None
     ) -> None:
-        """A script inside the script, which sees what is exported; its first line counts as this one."""
+        """Read a script inside the script. It sees the exported variables, and its first line counts as this one."""
         try:
             outline = Outline.of(self.script_of(text), line or self.budget.line)
         except CannotRead as error:
@@ -203,7 +203,7 @@ class Programs(Branches):
         self.scope, self.functions = scope, functions
 
     def document(self, token: Token) -> Text:
-        """The here-document of a redirection."""
+        """Return the here-document of a redirection."""
         document = self.outline.lexer.documents.get(token.start)
         if document is None:
             return Text()
@@ -212,13 +212,13 @@ class Programs(Branches):
         return self.expander.text(Lexer(document.text, self.budget.line).quoted(0, stop="")[0])
 
     def _call_or_not(self, function: Function, arguments: tuple[Text, ...]) -> Truth:
-        """A function, which may not be there if it was defined in a branch that may not have run."""
+        """Call a function. If it was defined in a branch that may not have run, the call may not happen."""
         if function.maybe and not self.maybe:
             return self.possibly(lambda: self._call(function, arguments))
         return self._call(function, arguments)
 
     def _call(self, function: Function, arguments: tuple[Text, ...]) -> Truth:
-        """A function of the script."""
+        """Call a function of the script."""
         outer = self.scope.arguments
         if outer is not None or [str(text) for text in arguments] != ["$@"]:
             self.scope.arguments = arguments
@@ -243,7 +243,7 @@ class Programs(Branches):
         return truth
 
     def output(self, script: str) -> Text:
-        """What a script inside $(...) writes."""
+        """Return the output of a script inside $(...)."""
         hole = Text.of(Hole(f"$({' '.join(script.split())})", "is what a command writes"))
         if script.lstrip().startswith("<"):
             return hole
@@ -275,7 +275,7 @@ class Programs(Branches):
                 self.outline, self.budget.line = outer, line
 
     def note_error(self, outline: Outline) -> None:
-        """Where the grammar could not follow."""
+        """Add a note about the line that the grammar could not parse."""
         node = outline.root
         if not node.has_error:
             return
@@ -289,8 +289,8 @@ class Redirects:
     """The redirections of a command.
 
     Args:
-      shell: in which the command runs.
-      tokens: of the command.
+      shell: the shell in which the command runs.
+      tokens: tokens of the command.
     """
 
     def __init__(self, shell: Programs, tokens: Sequence[Token]) -> None:
@@ -313,7 +313,7 @@ class Redirects:
 
 
 def options(texts: Sequence[Text]) -> int:
-    """How many words are options of a shell, as -e and -o pipefail."""
+    """Return the number of words that are options of a shell, such as -e and -o pipefail."""
     count = 0
     while count < len(texts) and str(texts[count])[:1] in ("-", "+"):
         count += 2 if str(texts[count])[-1:] in "oO" else 1
@@ -321,7 +321,7 @@ def options(texts: Sequence[Text]) -> int:
 
 
 def _without_last_lines(text: Text) -> Text:
-    """The text without the line ends at its end."""
+    """Return the text without the line breaks at its end."""
     if text.parts and isinstance(text.parts[-1], str):
         return Text.of(*text.parts[:-1], text.parts[-1].rstrip("\n"))
     return text

@@ -1,4 +1,4 @@
-"""From the text of a script to its commands."""
+"""Read the text of a shell script into its commands."""
 
 from grpo_ref.explain.launch.shell.outline import Outline
 from grpo_ref.explain.launch.shell.script import CannotRead, Script
@@ -9,17 +9,17 @@ CHARACTERS = 1_000_000
 
 
 def read_shell(script: str, beside: Beside = nowhere) -> Script:
-    r"""The commands that a shell script would run, with their words as far as they are known.
+    r"""Return the commands that a shell script would run, with their words as far as they are known.
 
-    Nothing is run, no other file is opened and no variable of the environment is read. What depends on them is
-    a hole in a word. Where a condition is not known, both branches are read.
+    Nothing is run, no other file is opened and no environment variable is read. Words that depend on these have
+    holes. If a condition is unknown, both branches are read.
 
     Args:
-      script: its text, or a launch line.
-      beside: finds the scripts that it runs or includes.
+      script: text of the script, or a launch line.
+      beside: returns the text of a script that this one runs or includes.
 
     Raises:
-      CannotRead: if it is too long, too deep or takes too many steps, or a quote or bracket is not closed.
+      CannotRead: if the script is too long, is too deep, takes too many steps, or has an unclosed quote or bracket.
 
     >>> script = read_shell("LR=${LR:-1e-6}\npython train.py \\\n  --lr $LR --model $MODEL")
     >>> [str(word) for word in script.commands[0].words]

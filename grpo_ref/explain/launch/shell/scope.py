@@ -1,4 +1,4 @@
-"""The variables of a script, and what is known of them after a branch that may have run."""
+"""Keep the variables of a script, and their possible values after a branch that may have run."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,11 +13,11 @@ GIVEN_BY_SHELL = frozenset(
 
 @dataclass(frozen=True)
 class Array:
-    """The elements of an array in order; the keys of an associative one are any text.
+    """The elements of an array in order.
 
     Args:
-      items: by key; of an indexed array the keys are numbers as text.
-      keyed: whether it is an associative array.
+      items: elements by key. The keys of an indexed array are numbers as text.
+      keyed: true for an associative array.
     """
 
     items: dict[str, Text]
@@ -25,23 +25,23 @@ class Array:
 
     @classmethod
     def of(cls, texts: Sequence[Text]) -> "Array":
-        """An indexed array."""
+        """Make an indexed array."""
         return cls({str(i): text for i, text in enumerate(texts)})
 
     def extended(self, texts: Sequence[Text]) -> "Array":
-        """With more elements after the last."""
+        """Return the array with more elements after the last."""
         begin = max((int(key) for key in self.items if key.isdigit()), default=-1) + 1
         return replace(self, items=self.items | {str(begin + i): text for i, text in enumerate(texts)})
 
     def with_item(self, key: str, text: Text) -> "Array":
-        """With one element more, or another one, in the order of the numbers."""
+        """Return the array with one element added or replaced, in the order of the numbers."""
         items = self.items | {key: text}
         return Array(
             items if self.keyed else dict(sorted(items.items(), key=lambda item: int(item[0]))), self.keyed
         )
 
     def open_before(self, place: int) -> bool:
-        """Whether an element up to a place stands for an unknown number; -1 for any place."""
+        """Return true if an element up to a place stands for an unknown number of elements; -1 for any place."""
         return any(text.open for key, text in self.items.items() if place < 0 or int(key) <= place)
 
     @property
@@ -58,10 +58,10 @@ class Scope:
     """The variables.
 
     Args:
-      variables: by name; None where `unset` took it away.
-      assumed: the names whose values rest on a variable that is taken as unset.
-      exported: the names that a program started from here sees.
-      arguments: $1, $2, ... of a function; None for those of the script, which are not known.
+      variables: values by name; None for a variable that `unset` removed.
+      assumed: names of variables whose values rest on a variable that is taken as unset.
+      exported: names of variables that a program started from here sees.
+      arguments: $1, $2, ... of a function; None for those of the script, which are unknown.
     """
 
     variables: dict[str, Value] = field(default_factory=dict)
@@ -70,16 +70,16 @@ class Scope:
     arguments: tuple[Text, ...] | None = None
 
     def copy(self) -> "Scope":
-        """A scope that may change by itself."""
+        """Return a copy that can change independently."""
         return Scope(dict(self.variables), set(self.assumed), set(self.exported), self.arguments)
 
     def of_program(self) -> "Scope":
-        """What a shell that is started from here sees."""
+        """Return the scope that a shell started from here sees."""
         seen = {name: value for name, value in self.variables.items() if name in self.exported}
         return Scope(seen, self.assumed & self.exported, set(self.exported))
 
     def text(self, name: str) -> Text:
-        """The value of $name; of an array the first element."""
+        """Return the value of $name; the first element, if it is an array."""
         if name not in self.variables:
             return Text.of(Hole(f"${name}", _why(name)))
         value = self.variables[name]
@@ -88,16 +88,16 @@ class Scope:
         return Text() if value is None else value
 
     def may_be_set(self, name: str) -> bool:
-        """Whether the variable has or may have a value, other than from the surroundings."""
+        """Return true if the script or the shell itself has, or may have, set the variable."""
         return name in GIVEN_BY_SHELL or self.variables.get(name) is not None
 
 
 def join(scopes: Sequence[Scope], why: str) -> Scope:
-    """What is known where one of several scopes holds, but not which.
+    """Join several scopes into one that covers all of them, because it is unknown which one applies.
 
     Args:
-      scopes: after each branch.
-      why: what a value depends on, for its holes.
+      scopes: the scope after each branch.
+      why: the condition that a value depends on, for its holes.
     """
     first, rest = scopes[0], scopes[1:]
     names = dict.fromkeys(name for scope in scopes for name in scope.variables)
@@ -122,7 +122,7 @@ def _outside(name: str) -> Text:
 
 
 def _either(name: str, values: list[Value], why: str) -> Value:
-    """One of several values: what they begin with alike, then a hole."""
+    """Return the common beginning of several values, followed by a hole."""
     if any(isinstance(value, Array) for value in values):
         return _either_array(name, [_elements(value) for value in values], why)
     texts = [value if isinstance(value, Text) else Text() for value in values]

@@ -1,4 +1,4 @@
-"""What reading a shell script gives."""
+"""The result of reading a shell script."""
 
 from dataclasses import dataclass, field
 
@@ -6,7 +6,7 @@ from grpo_ref.explain.launch.text import Text
 
 
 class CannotRead(ValueError):
-    """A script that cannot be read, with the line where the reading stopped."""
+    """Raised for a script that cannot be read, with the line where the reading stopped."""
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(f"cannot read: line {line} {why}")
@@ -19,9 +19,9 @@ class Command:
 
     Args:
       words: the program and its arguments. An unquoted word with a hole may be several words, or none.
-      variables: what stands before it, as A in `A=1 python train.py`.
-      line: where it begins.
-      maybe: whether it stands in a branch whose condition is not known.
+      variables: the variables set before the program, such as A in `A=1 python train.py`.
+      line: line number where the command begins.
+      maybe: true if the command is in a branch whose condition is unknown.
     """
 
     words: tuple[Text, ...]
@@ -32,7 +32,7 @@ class Command:
 
 @dataclass(frozen=True, order=True)
 class Note:
-    """A whole sentence about a line that a reader should know."""
+    """A remark for the reader about a line, as a whole sentence."""
 
     line: int
     text: str
@@ -40,13 +40,13 @@ class Note:
 
 @dataclass(frozen=True)
 class Script:
-    """The commands in the order in which they would run, the files that here-documents write, and notes.
+    """The commands of a script, the files that its here-documents write, and notes.
 
     Args:
-      commands: one after the other.
-      files: by their paths.
-      notes: on what a reader has to know.
-      python: programs that Python is given in the script, as in `python - <<EOF`.
+      commands: the commands in the order in which they would run.
+      files: texts of the files, by path.
+      notes: remarks for the reader.
+      python: Python programs that are written in the script, as in `python - <<EOF`.
     """
 
     commands: list[Command] = field(default_factory=list)

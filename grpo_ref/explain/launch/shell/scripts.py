@@ -1,4 +1,4 @@
-"""Scripts that a script runs: a text that it makes itself, and files beside it."""
+"""Read the scripts that a script runs: texts that it makes itself, and files beside it."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -19,10 +19,10 @@ FILES_DEEP = 6
 
 
 class Scripts(Programs):
-    """Reads what a script hands to a shell or to Python."""
+    """Reads the scripts that a script passes to a shell or to Python."""
 
     def evaluate(self, texts: Sequence[Text]) -> Truth:
-        """Eval words: they are read again, in place."""
+        """Carry out `eval words`: read the words again as commands."""
         text = joined(texts[1:])
         if not any(isinstance(part, str) and part.strip() for part in text.parts):
             self.note(f"What `eval` runs in line {self.budget.line} is not read.")
@@ -30,7 +30,7 @@ class Scripts(Programs):
         return self._here(self.script_of(text), self.budget.line)
 
     def include(self, texts: Sequence[Text]) -> Truth:
-        """Source FILE, where it is found: read in place."""
+        """Carry out `source FILE`: read the file in place, if it is found."""
         found = None if len(texts) < 2 else self._beside(texts[1])
         if found is None:
             self.note(f"What `{texts[0]}` runs in line {self.budget.line} is not read.")
@@ -54,7 +54,7 @@ class Scripts(Programs):
                 return None
 
     def hand_on(self, texts: Sequence[Text], variables: dict[str, Text], given: Text | None) -> None:
-        """Read what `bash -c`, `bash FILE`, `bash <<EOF` and the like are given, or `python - <<EOF`."""
+        """Read the script that `bash -c`, `bash FILE`, `bash <<EOF`, `python - <<EOF` and the like are given."""
         begin = next((i for i, text in enumerate(texts) if SHELLS.fullmatch(str(text))), None)
         place = None if begin is None else begin + 1 + options(texts[begin + 1 :])
         if begin is not None and place is not None and place < len(texts):
@@ -72,7 +72,7 @@ class Scripts(Programs):
                 self._run(texts[at], variables, tuple(texts[at + 1 :]))
 
     def _keep_python(self, texts: Sequence[Text], given: Text | None) -> None:
-        """Keep a program that Python is given in the script itself."""
+        """Keep a Python program that is written in the script itself."""
         words = [str(text) for text in texts[1:]]
         if words[:1] == ["-c"] and len(words) > 1:
             self.python.append(words[1])
@@ -80,7 +80,7 @@ class Scripts(Programs):
             self.python.append(str(given))
 
     def _run(self, path: Text, variables: dict[str, Text], arguments: tuple[Text, ...]) -> None:
-        """Read a script in a file, which sees what is exported."""
+        """Read a script in a file. It sees the exported variables."""
         found = self._beside(path)
         if found is None:
             self.note(f"It runs {path}, which was not found: what that script does is not in this answer.")
@@ -91,7 +91,7 @@ class Scripts(Programs):
 
     @contextmanager
     def _following(self, path: Text) -> Iterator[None]:
-        """Read a file, which is not read inside itself."""
+        """Read a file, unless it is already being read."""
         self.followed.append(str(path))
         try:
             yield
@@ -99,7 +99,7 @@ class Scripts(Programs):
             self.followed.pop()
 
     def _beside(self, path: Text) -> str | None:
-        """The text of a script beside this one; of a path that begins with a hole its known end counts."""
+        """Return the text of a script beside this one. If the path begins with a hole, its known end is used."""
         last = path.parts[-1] if path.parts else ""
         name = str(path) if path.known else last if isinstance(last, str) and last.startswith("/") else ""
         name = name if path.known else name.lstrip("/")

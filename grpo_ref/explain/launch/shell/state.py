@@ -1,4 +1,4 @@
-"""What changes while a script is read."""
+"""The state that changes while a script is read."""
 
 import re
 from collections.abc import Callable
@@ -17,11 +17,11 @@ MARK = re.compile("([\ue000-\uf8ff])")
 
 
 class Jump(Exception):
-    """exit, return, break or continue, on its way to where it leads.
+    """Raised by exit, return, break and continue, and caught where the jump leads to.
 
     Args:
-      kind: one of these words.
-      number: its argument, how many loops a break leaves or the status of a return; -1 if it has none.
+      kind: one of these four words.
+      number: the argument: number of loops that a break leaves, or status of a return; -1 if there is none.
     """
 
     def __init__(self, kind: str, number: int = -1) -> None:
@@ -34,9 +34,9 @@ class Function:
     """A function of the script.
 
     Args:
-      outline: of the script where it stands.
-      body: its node.
-      maybe: whether it is defined in a branch whose condition is not known.
+      outline: outline of the script that defines the function.
+      body: node of the function's body.
+      maybe: true if the function is defined in a branch whose condition is unknown.
     """
 
     outline: Outline
@@ -46,12 +46,12 @@ class Function:
 
 @dataclass
 class Landing:
-    """A loop or function, and the scopes in which a jump may have left a branch for it.
+    """A loop or function, with the scopes of the jumps that may have led to its end.
 
     Args:
-      kinds: of the jumps that lead here.
-      scopes: by kind.
-      left: whether a branch that may have run left the loop or function.
+      kinds: kinds of the jumps that lead here.
+      scopes: scopes by kind of jump.
+      left: true if a branch that may have run left the loop or function.
     """
 
     kinds: tuple[str, ...]
@@ -61,22 +61,22 @@ class Landing:
 
 @dataclass
 class State:
-    """The variables, what has been found, and what may still be spent.
+    """The variables, the results so far, and the remaining budget.
 
     Args:
-      beside: the text of a script by its path as this one gives it; None if there is none.
-      commands, files, python, notes: found so far; `python` are programs that Python is given in the script.
+      beside: returns the text of a script by its path as this script gives it; None if there is none.
+      commands, files, python, notes: results so far, as in `Script`.
       followed: the files that are being read.
-      scope: the variables now.
-      budget: what is left.
-      functions: by name.
-      hidden: for each function that runs, the values that its local variables hide.
-      landings: the loops and functions that run, the innermost last.
-      maybe: whether the condition of the branch is not known.
-      assumed: whether something has been taken as unset since this was last set to False.
-      ran: whether the last status is that of a program.
-      written: what has been written inside $(...), None for what is not known; None outside.
-      marked: the holes that marks in the text of `bash -c` stand for.
+      scope: the current variables.
+      budget: the remaining work.
+      functions: functions by name.
+      hidden: for each function that is being called, the values that its local variables hide.
+      landings: the loops and functions that are being read, the innermost last.
+      maybe: true inside a branch whose condition is unknown.
+      assumed: true if a variable has been taken as unset since this was last set to False.
+      ran: true if the last status is that of a program.
+      written: the output inside $(...), with None for unknown pieces; None outside $(...).
+      marked: the holes that the marks in the text of `bash -c` stand for.
     """
 
     beside: Callable[[str], str | None] = lambda path: None
@@ -101,12 +101,12 @@ class State:
         self.notes[Note(self.budget.line, text)] = None
 
     def assume(self, what: str) -> None:
-        """Remember that something is taken as unset, and say so."""
+        """Record that a variable is taken as unset, and add a note about it."""
         self.assumed = True
         self.note(what)
 
     def assign(self, name: str, value: Value) -> None:
-        """Give a variable a value; it rests on an assumption if one was just made."""
+        """Assign a value to a variable. The value rests on an assumption if one was just made."""
         self.scope.variables[name] = value
         if self.assumed:
             self.scope.assumed.add(name)
@@ -114,22 +114,22 @@ class State:
             self.scope.assumed.discard(name)
 
     def recall(self, name: str) -> None:
-        """Remember that what is read rests on an assumption, if the variable does."""
+        """Record that the current value rests on an assumption, if the variable does."""
         self.assumed |= name in self.scope.assumed
 
     def write(self, text: Text | None) -> None:
-        """Write inside $(...); None for what is not known."""
+        """Write text inside $(...); None stands for unknown text."""
         if self.written is not None:
             self.written.append(text)
 
     def literal(self, string: str) -> Text:
-        """A string with the holes that its marks stand for."""
+        """Return a string with its marks replaced by the holes that they stand for."""
         if not self.marked or not MARK.search(string):
             return Text.of(string)
         return Text.of(*(self._unmarked(piece) for piece in MARK.split(string)))
 
     def script_of(self, text: Text) -> str:
-        """A text to be read as a script, with marks for its holes."""
+        """Return a text to be read as a script, with marks in place of its holes."""
         return "".join(part if isinstance(part, str) else self._mark(part) for part in text.parts)
 
     def _mark(self, hole: Hole) -> str:

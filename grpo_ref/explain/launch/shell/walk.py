@@ -1,4 +1,4 @@
-"""Goes through a script in the order in which it would run."""
+"""Walk through a script in the order in which it would run."""
 
 from collections.abc import Callable, Sequence
 from itertools import zip_longest
@@ -13,7 +13,7 @@ from grpo_ref.explain.launch.text import Text
 
 
 class Shell(Loops):
-    """Reads the nodes of an outline one after the other, and runs nothing."""
+    """Reads the nodes of an outline one after the other. Nothing is run."""
 
     def whole(self) -> Truth:
         """Read the whole script."""
@@ -24,7 +24,7 @@ class Shell(Loops):
             return None
 
     def statements(self, nodes: Sequence[Node]) -> Truth:
-        """Read statements; the truth of the last."""
+        """Read statements, and return the truth of the last one."""
         truth: Truth = True
         for node, following in zip_longest(nodes, nodes[1:]):
             if node.type not in STATEMENTS:
@@ -44,15 +44,15 @@ class Shell(Loops):
             return STATEMENTS[node.type](self, node)
 
     def group(self, node: Node) -> Truth:
-        """{ ...; } and what the grammar could not make out."""
+        """Read { ...; }, or a part that the grammar could not parse."""
         return self.statements(node.children)
 
     def subshell(self, node: Node) -> Truth:
-        """( ... ), whose variables are lost."""
+        """Read ( ... ), whose variables are lost afterwards."""
         return self.apart(lambda: self.statements(node.children))
 
     def chain(self, node: Node) -> Truth:
-        """Left && right, left || right."""
+        """Read left && right, and left || right."""
         sides = [child for child in node.children if child.type in STATEMENTS]
         operators = [child for child in node.children if child.type in ("&&", "||")]
         if len(sides) != 2 or len(operators) != 1:
@@ -69,13 +69,13 @@ class Shell(Loops):
         return self.unless_it_leaves(lambda: self.statement(right), assumed)
 
     def negation(self, node: Node) -> Truth:
-        """! statement."""
+        """Read ! statement."""
         truth = negated(self.statements(node.children))
         self.ran = False
         return truth
 
     def pipeline(self, node: Node) -> Truth:
-        """A | b, each of which loses its variables."""
+        """Read a | b. The variables of each side are lost afterwards."""
         written, self.written = self.written, None
         truth: Truth = None
         for child in node.children:
@@ -86,7 +86,7 @@ class Shell(Loops):
         return truth
 
     def choice(self, node: Node) -> Truth:
-        """If ...; then ...; elif ...; else ...; fi."""
+        """Read if ...; then ...; elif ...; else ...; fi."""
         clauses = [node, *(child for child in node.children if child.type == "elif_clause")]
         otherwise = [child for child in node.children if child.type == "else_clause"]
         return self._clauses(clauses, otherwise)
@@ -111,7 +111,7 @@ class Shell(Loops):
             return self.unless_it_leaves(first, assumed, second)
 
     def cases(self, node: Node) -> Truth:
-        """Case value in pattern) ...;; esac."""
+        """Read case value in pattern) ...;; esac."""
         value = node.child_by_field_name("value")
         if value is None:
             return None
@@ -129,7 +129,7 @@ class Shell(Loops):
         return self.either(*bodies, *([] if certain else [lambda: True]))
 
     def _fits(self, text: Text, item: Node) -> Truth:
-        """Whether a text fits one of the patterns of an item."""
+        """Return true if a text matches one of the patterns of a case item."""
         place, fits = item.start_byte, list[Truth]()
         lexer = self.outline.lexer
         for token in lexer.tokens(place):
@@ -144,7 +144,7 @@ class Shell(Loops):
         return True if True in fits else None if None in fits else False
 
     def define(self, node: Node) -> Truth:
-        """name() { ...; }."""
+        """Define a function: name() { ...; }."""
         name = node.child_by_field_name("name")
         if name is not None:
             self.functions[self.outline.text(name)] = Function(self.outline, node.children[-1], self.maybe)
@@ -152,7 +152,7 @@ class Shell(Loops):
 
 
 def _parted(nodes: Sequence[Node], kind: str) -> tuple[Sequence[Node], Sequence[Node]]:
-    """The nodes before and after the first of a kind."""
+    """Split nodes at the first node of a kind."""
     place = next((i for i, node in enumerate(nodes) if node.type == kind), len(nodes))
     return nodes[:place], nodes[place + 1 :]
 
