@@ -13,16 +13,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from PIL import Image
 
-from grpo_ref import GRPO, TASKS, config_for, group_normalized, slot, train
+from grpo_ref import GRPO, TASKS, config_for, group_normalized, iter_train, slot
+from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, token_mean
 from grpo_ref.arrays import Floats
 from grpo_ref.files import replace_file
-from grpo_ref.kernels.aggregation import fixed_length, sequence_mean_token_mean, token_mean
-from grpo_ref.kernels.penalties import k1, k2, k3
-from grpo_ref.kernels.surrogates import clipped
 from grpo_ref.learning.policies.kinds import network_for
 from grpo_ref.learning.policies.parameters import views
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.learning.pretraining import pretrain, pretrain_config_for
+from grpo_ref.penalties import k1, k2, k3
 from grpo_ref.plots import (
     dynamics_figure,
     objective_terms,
@@ -32,6 +31,7 @@ from grpo_ref.plots import (
 )
 from grpo_ref.plots.axes import label, legend_above, series
 from grpo_ref.plots.style import COLOURS, HATCHES, MARKERS, figure_style, grid, new_figure
+from grpo_ref.surrogates import clipped
 
 FOLDER = Path(__file__).parents[1] / "grpo_ref" / "course" / "chapters"
 COLOURS_KEPT = 64
@@ -116,7 +116,7 @@ def objective() -> Figure:
 def training() -> Figure:
     """A table of logits learns to add."""
     task = TASKS["arithmetic"]()
-    updates = train(task, GRPO, config_for(task, updates=150, prompts=50, seeds=4))
+    updates = iter_train(task, GRPO, config_for(task, updates=150, prompts=50, seeds=4))
     return dynamics_figure({"GRPO": [each.metrics for each in updates]}, ("correct", "entropy", "kl"))
 
 

@@ -13,16 +13,16 @@ from chapter_pictures import save_small
 from derivation_panels import PICTURES, bars, lines, picture
 from matplotlib.axes import Axes
 
+from grpo_ref.advantages import group_centered, group_normalized, leave_one_out
+from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, token_mean
 from grpo_ref.arrays import Floats
-from grpo_ref.kernels.advantages import group_centered, group_normalized, leave_one_out
-from grpo_ref.kernels.aggregation import fixed_length, sequence_mean_token_mean, token_mean
-from grpo_ref.kernels.corrections import masked, truncated
-from grpo_ref.kernels.levels import sequence_mean_level, sequence_sum_level, token_level
-from grpo_ref.kernels.penalties import k1, k2, k3
-from grpo_ref.kernels.surrogates import clipped, importance_weighted
+from grpo_ref.corrections import masked, truncated
+from grpo_ref.levels import sequence_mean_level, sequence_sum_level, token_level
+from grpo_ref.penalties import k1, k2, k3
 from grpo_ref.plots import surrogate_curve
 from grpo_ref.plots.axes import label, legend_above, series
 from grpo_ref.recipes import REINFORCE, slot
+from grpo_ref.surrogates import clipped, importance_weighted
 
 FOLDER = Path(__file__).parent / "derivation"
 

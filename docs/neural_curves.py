@@ -18,13 +18,13 @@ from typing import Any
 import numpy as np
 from rich.progress import track
 
-from grpo_ref import RECIPES, TASKS, Recipe, config_for, train
+from grpo_ref import RECIPES, TASKS, Recipe, config_for, iter_train
 from grpo_ref.files import replace_text
 from grpo_ref.learning.held_out import GREEDY, has_held_out, held_out_rates
 from grpo_ref.learning.policies.kinds import network_for
 from grpo_ref.learning.policies.neural import NeuralPolicy
 from grpo_ref.learning.pretraining import pretrain, pretrain_config_for
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 from grpo_ref.plots.style import COLOURS, LINES, figure_style, new_figure
 
 PLACE = Path(__file__).parent / "neural"
@@ -88,7 +88,7 @@ def rewarded(task: Task, policy: NeuralPolicy, recipe: Recipe, seed: int) -> Run
     config = config_for(task, "transformer", seed=seed, minibatches=MINIBATCHES)
     begun = time.perf_counter()
     curves: dict[str, list[float]] = {name: [] for name in ("reward", *watched(task))}
-    for update in train(task, recipe, config, policy=policy, metrics=tuple(curves)):
+    for update in iter_train(task, recipe, config, policy=policy, metrics=tuple(curves)):
         for name, curve in curves.items():
             curve.append(round(float(update.metrics[name][0]), 4))
     found: Run = {"seconds": time.perf_counter() - begun, **curves}

@@ -10,15 +10,18 @@ from typing import NamedTuple
 import numpy as np
 from rich.progress import track
 
-from grpo_ref import GRPO, TASKS, NeuralPolicy, Task, config_for, held_out_rates, network_for, pretrain, train
+from grpo_ref import GRPO, TASKS, config_for, iter_train
 from grpo_ref.arrays import Floats
-from grpo_ref.learning.held_out import GREEDY
+from grpo_ref.learning.held_out import GREEDY, held_out_rates
+from grpo_ref.learning.policies.kinds import network_for
+from grpo_ref.learning.policies.neural import NeuralPolicy
 from grpo_ref.learning.policies.table import gather
-from grpo_ref.learning.pretraining import pretrain_config_for
-from grpo_ref.learning.tasks.sums import right_completions
+from grpo_ref.learning.pretraining import pretrain, pretrain_config_for
+from grpo_ref.learning.task import Task
 from grpo_ref.plots.attention import attention_figure, token_probabilities
 from grpo_ref.plots.axes import label, series
 from grpo_ref.plots.style import figure_style, new_figure
+from grpo_ref.tasks.sums import right_completions
 
 PLACE = Path(__file__).parent / "neural"
 QUESTION = "27+38="
@@ -73,7 +76,7 @@ def told(task: Task) -> Story:
     for step in pretrain(task, network_for(task, "transformer"), pretrain_config_for(task, seed=SEED)):
         losses.append(step.loss)
     config = config_for(task, seed=SEED)
-    updates = train(task, GRPO, config, policy=step.policy, metrics=("reward",))
+    updates = iter_train(task, GRPO, config, policy=step.policy, metrics=("reward",))
     for update in track(updates, "GRPO", total=config.updates):
         rewards.append(float(update.metrics["reward"][0]))
     return Story(losses, rewards, step.policy, update.state.params)

@@ -12,14 +12,14 @@ from pathlib import Path
 
 PACKAGE = Path(__file__).parents[1] / "grpo_ref"
 LAYERS = """
-    arrays files listing data objective parallel
-    types
-    kernels
+    arrays files listing data memory objective parallel version
+    types levels
+    rewards filters advantages surrogates penalties aggregation corrections metrics diversity
     recipes
     validation
     loss
     learning
-    fast
+    tasks fast
     training
     check
     plots
@@ -32,6 +32,10 @@ LAYERS = """
 
 The core ends with `plots`. The wings `explain`, `course` and `lab` share a layer, so no wing imports another.
 """
+KERNELS = """
+    rewards filters advantages levels surrogates penalties aggregation corrections metrics diversity
+""".split()
+"""The packages of kernels, in the order of the pipeline."""
 LAYER = {package: layer for layer, line in enumerate(LAYERS.strip().splitlines()) for package in line.split()}
 
 
@@ -44,8 +48,8 @@ def name_of(path: Path) -> str:
 def package_of(name: str) -> str:
     """Return the package that a module belongs to.
 
-    >>> package_of("grpo_ref.kernels.levels")
-    'kernels'
+    >>> package_of("grpo_ref.levels")
+    'levels'
     """
     return name.split(".")[1]
 
@@ -66,8 +70,48 @@ def stages(stub: str) -> Iterator[tuple[str, list[str]]]:
 
 
 STUB = PACKAGE / "__init__.pyi"
-PUBLIC = {name: module for module, names in stages(STUB.read_text(encoding="utf-8")) for name in names}
-"""Every public name, with the module that it is imported from."""
+TOP_LEVEL = {name: module for module, names in stages(STUB.read_text(encoding="utf-8")) for name in names}
+"""The names of the top level, each with the module that it is imported from."""
+DOCUMENTED = [
+    *("types", "tasks", "learning.task", "learning.policies.transformer", "learning.policies.mlp"),
+    *("learning.policies.neural", "learning.policies.kinds", "learning.pretraining", "learning.held_out"),
+    *(
+        "learning.rollout",
+        "learning.verbalized",
+        *KERNELS,
+        "loss",
+        "fast.logits",
+        "objective",
+        "check.slopes",
+    ),
+    *("recipes", "learning.optim", "learning.config", "learning.state", "training", "learning.runs"),
+    *("fast.many_seeds", "explain.report"),
+]
+"""The modules with a page in the reference, in the order of the pipeline."""
+
+
+def public_names(module: str) -> list[str]:
+    """Return the public names of a module: what it defines, or for a package what it imports or lists."""
+    path = MODULES[f"grpo_ref.{module}"]
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    if path.name == "__init__.py":
+        lists = [
+            node for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"
+        ]
+        if lists:
+            return list(ast.literal_eval(lists[0].value))
+        imported = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+        ours = [node for node in imported if node.module.startswith(f"grpo_ref.{module}.")]
+        names = [alias.name for node in ours for alias in node.names]
+        return names or [node.target.id for node in tree.body if isinstance(node, ast.AnnAssign)]
+    defined = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    return [node.name for node in defined if not node.name.startswith("_")]
+
+
+REFERENCE = {f"grpo_ref.{module}": public_names(module) for module in DOCUMENTED}
+"""Each documented module with its public names."""
+PUBLIC = {name: module for module, names in REFERENCE.items() for name in names}
+"""Every documented name, with the module that it is imported from."""
 
 
 def imports_in(text: str) -> Iterator[str]:
@@ -76,8 +120,8 @@ def imports_in(text: str) -> Iterator[str]:
     Raises:
       ValueError: if an import is relative.
 
-    >>> list(imports_in("def later():\n    from grpo_ref.kernels import levels"))
-    ['grpo_ref.kernels.levels']
+    >>> list(imports_in("def later():\n    from grpo_ref import levels"))
+    ['grpo_ref.levels']
     >>> list(imports_in("import grpo_ref\ngrpo_ref.policy_loss"))
     ['grpo_ref', 'grpo_ref.loss']
     """
@@ -96,7 +140,7 @@ def imports_in(text: str) -> Iterator[str]:
 def _module(package: str, name: str) -> str:
     """Return the module that `from package import name` refers to: a submodule, or the package itself."""
     whole = f"{package}.{name}"
-    return whole if whole in MODULES else PUBLIC.get(name, package) if package == "grpo_ref" else package
+    return whole if whole in MODULES else TOP_LEVEL.get(name, package) if package == "grpo_ref" else package
 
 
 @cache
@@ -113,7 +157,7 @@ def inside(names: Iterable[str]) -> set[str]:
 def climbing(name: str, imported: Iterable[str]) -> list[str]:
     """Return the imports from the module's own layer or above, except from its own package.
 
-    >>> climbing("grpo_ref.kernels.levels", ["grpo_ref.arrays", "grpo_ref.plots.dynamics"])
+    >>> climbing("grpo_ref.levels", ["grpo_ref.arrays", "grpo_ref.plots.dynamics"])
     ['grpo_ref.plots.dynamics']
     """
     others = [one for one in imported if package_of(one) != package_of(name)]

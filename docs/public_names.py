@@ -17,8 +17,9 @@ import grpo_ref
 SOURCE = PACKAGE / "__init__.py"
 OPENING = """grpo_ref: a readable NumPy reference of the GRPO family, with manual gradients.
 
-The public names by stage of the pipeline, each with the first line of its documentation. A name is imported
-when it is first used, so that `import grpo_ref` costs next to nothing."""
+The public names in the order of the pipeline, each with the first line of its documentation. A name is imported
+when it is first used, so `import grpo_ref` is fast. Everything else is in the namespaces at the end, as in
+`grpo_ref.penalties.k3`."""
 ROOMS = "The packages: docs/package_map.md has the map."
 
 

@@ -6,11 +6,9 @@ arrays are moved between host and GPU.
 """
 
 import math
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from functools import cache, partial
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -31,9 +29,6 @@ if TYPE_CHECKING:
 else:  # loaded with the first array: to list the recipes takes a fraction of the time that NumPy takes
     array_api_compat, np = lazy_loader.load("array_api_compat"), lazy_loader.load("numpy")
     Floats = Integers = Bools = Any
-
-CONTAINER = Path("/sys/fs/cgroup/memory.max")
-"""Where Linux says how much memory a container may have."""
 
 TOKENS, GROUP, PROMPTS = -1, -2, -3
 BATCH = (PROMPTS, GROUP, TOKENS)
@@ -161,29 +156,6 @@ def sums_at(index: Integers, weights: Floats, size: int) -> Floats:
     sums: Floats = xp.zeros(size, dtype=weights.dtype)
     xp.add.at(sums, index, weights)
     return sums
-
-
-@cache
-@cache
-def keep_freed_memory() -> None:
-    """Let the process keep the memory of freed arrays up to 31 MiB (glibc; mallopt(3), M_MMAP_THRESHOLD).
-
-    It goes back to the system at first, and to be given it again, page by page, took a third of the time of a
-    training, and two thirds of that of a loss of 16384 tokens; after one array of this size was freed, the C
-    library no longer does so. Once is enough.
-    """
-    np.empty(31 << 20, dtype=np.uint8)
-
-
-def machine_memory() -> float:
-    """Bytes of memory that this process can have at most: the machine's, or less in a container.
-
-    Infinity where the system does not say, as in a browser.
-    """
-    known = {"SC_PHYS_PAGES", "SC_PAGE_SIZE"} <= getattr(os, "sysconf_names", {}).keys()
-    physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if known else math.inf
-    allowed = CONTAINER.read_text().strip() if CONTAINER.is_file() else ""
-    return min(physical, int(allowed)) if allowed.isdigit() else physical
 
 
 # ---- what every kernel shares ----------------------------------------------------------------------

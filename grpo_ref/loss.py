@@ -1,50 +1,46 @@
-"""The loss: four lines that give the value and the manual gradient of every recipe.
+"""The loss of every recipe, and its gradient by hand.
 
     loss     = -Σ (W c surrogate.value - V kl_coef penalty.value)
     gradient = -[ level(slope) + direct ]            with respect to log_probs
 
-W are the weights of the aggregation, V those of the penalty (in most recipes the same), c the product of
-the corrections; slope and direct are those of the whole bracket. The level is its own transpose, so the
-backward pass calls the same function as the forward pass. The one minus sign of the library is here:
-surrogates are gains, the loss is what an optimizer minimizes.
+W are the weights of the aggregation, c the product of the corrections, V the weights of the penalty (in most
+recipes the same as W). The slope and the direct part are those of the whole bracket. The level is a symmetric
+matrix, so the backward pass calls the same function as the forward pass. The one minus sign of the library is
+here: surrogates are gains, and the loss is what an optimizer minimizes.
+
+`policy_loss` starts from advantages, `policy_loss_from_rewards` from rewards. Both check their arguments and
+measure the metrics. `differentiate` is the mathematics.
 """
 
 import math
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
-from grpo_ref.arrays import (
-    BATCH,
-    Array,
-    array_namespace,
-    batch_sum,
-    is_set,
-    keep_freed_memory,
-    masked_mean,
-    where_mask,
-)
-from grpo_ref.kernels.metrics import approx_kl, clip_fractions, effective_sample_size, ratio_extremes
+import numpy as np
+
+from grpo_ref.arrays import BATCH, TOKENS, Array, array_namespace, batch_sum, is_set, masked_mean, where_mask
 from grpo_ref.listing import unknown
+from grpo_ref.metrics import approx_kl, clip_fractions, effective_sample_size, ratio_extremes
 from grpo_ref.recipes import Recipe
 from grpo_ref.types import Batch, Term
 from grpo_ref.validation import (
     check_arrays,
-    check_others,
-    check_recipe,
     check_reference,
     check_shapes,
     check_term,
     check_values,
+    recipe_of,
 )
 
 
 class PolicyLoss(NamedTuple):
-    """What `policy_loss` returns.
+    """The loss of a batch, its gradient and its metrics.
 
     Attributes:
       loss: (...,) one number per run, to be minimized.
-      gradient: (..., P, G, T) ∂loss/∂log_probs, exactly 0 on padding.
+      gradient: of the shape of log_probs, ∂loss/∂log_probs, exactly 0 on padding.
       metrics: name -> (...,) one number per run.
     """
 
@@ -58,98 +54,212 @@ def policy_loss(
     advantages: Array,
     mask: Array,
     *,
-    recipe: Recipe,
+    recipe: Recipe | str,
     old_log_probs: Array | None = None,
     ref_log_probs: Array | None = None,
     rollout_log_probs: Array | None = None,
+    entropies: Array | None = None,
+    noise: Array | None = None,
+    top_log_probs: Array | None = None,
+    top_old_log_probs: Array | None = None,
     max_length: int | None = None,
+    group_size: int | None = None,
     validate: bool = False,
     metrics: Collection[str] | None = None,
-    **others: Array,
 ) -> PolicyLoss:
-    """The loss of a recipe on one batch, with its gradient written by hand.
+    """Return the loss of a recipe on one batch, with its gradient written by hand.
 
         loss = -Σ W (c surrogate(log πθ - log πold, A) - kl_coef penalty(log πθ, log πref))
 
+    This function starts from advantages. It ignores the parts of the recipe that come before them: the
+    reward, the advantage and both filters (`reward`, `advantage`, `keep`, `admit`).
+    `policy_loss_from_rewards` applies these as well.
+
     Args:
-      log_probs: (..., P, G, T) log πθ of the sampled tokens, in nats. What the padding holds never matters.
+      log_probs: (..., P, G, T) log πθ of the sampled tokens, in nats; or (N, T) with `group_size`. Padding
+        may hold any number.
       advantages: (..., P, G) one per completion, or (..., P, G, T) one per token; constants of
-        differentiation.
-      mask: (..., P, G, T) 1 on completion tokens, the end-of-sequence token included; bool or 0/1.
-      recipe: the algorithm; its reward, filter and advantage parts come before this function.
-      old_log_probs: (..., P, G, T) the same under the policy at the start of the update; left out, the data
-        is on-policy and every ratio is 1.
-      ref_log_probs: (..., P, G, T) the same under the reference policy; needed if the recipe's kl_coef is not
-        0.
-      rollout_log_probs: (..., P, G, T) the same as the sampler reported it; left out, the old ones.
-      max_length: the generation budget in tokens, for a constant denominator; left out, T.
-      validate: whether values are looked at too: NaN in a token that the mask counts, log-probabilities above
-        0, probabilities given for their logarithms, a mask of anything but 0 and 1. It reads every array once
-        more, and waits for the GPU; so it is for the first batch, not for every one.
-      metrics: names of those that are wanted, since they take as long as the loss; left out, all of them.
-      others: what few recipes read: entropies and noise (..., P, G, T), top_log_probs and top_old_log_probs
-        (..., P, G, T, K); see `Batch`.
+        differentiation. With `group_size`: (N,) or (N, T).
+      mask: of the shape of log_probs, 1 on completion tokens, the end-of-sequence token included; bool or
+        0/1.
+      recipe: the algorithm, or its name in `RECIPES`, as in "dapo".
+      old_log_probs: of the same shape, under the policy at the start of the update. If omitted, the data is
+        on-policy and every ratio is 1.
+      ref_log_probs: of the same shape, under the reference policy; needed if the recipe's kl_coef is not 0.
+      rollout_log_probs: of the same shape, as the sampler reported them. Default: the old ones.
+      entropies: of the same shape, the entropy of the distribution of each token, in nats; few recipes read
+        it.
+      noise: of the same shape, random numbers in [0, 1); few recipes read them.
+      top_log_probs, top_old_log_probs: (..., P, G, T, K) log π and log πold of the K most likely tokens; few
+        recipes read them.
+      max_length: the generation budget in tokens, for a constant denominator. Default: T.
+      group_size: G, if the arrays are flat: N completions, those of a group one after another.
+      validate: if true, also check values: no NaN on unmasked tokens, no log-probability above 0, no
+        probabilities where logarithms are expected, a mask of 0 and 1 only. This reads every array again and
+        synchronizes with a GPU, so use it on the first batch only.
+      metrics: names of the metrics to measure, because they take as long as the loss. Default: all.
+
+    All arrays may be nested lists instead, if all of them are.
 
     Returns:
       PolicyLoss(loss, gradient, metrics), with these metrics:
 
-      | metric                   | what it is                                                             |
+      | metric                   | meaning                                                                |
       |--------------------------|------------------------------------------------------------------------|
-      | `clip_low`, `clip_high`  | shares of the tokens that the surrogate holds, below and above ratio 1 |
-      | `approx_kl`              | how far the policy has moved from the old one, in nats per token       |
+      | `clip_low`, `clip_high`  | shares of the tokens that are clipped, below and above ratio 1         |
+      | `approx_kl`              | KL between old and current policy, estimated in nats per token         |
       | `ess`                    | effective sample size, as a share of the tokens                        |
       | `ratio_min`, `ratio_max` | the extreme ratios after the level                                     |
-      | `kl`                     | mean of the penalty, in nats per token; only if a reference was given  |
+      | `kl`                     | mean of the penalty, in nats per token; only with a reference          |
 
     Raises:
-      ValueError: if a shape does not fit, the recipe needs a reference or another field and none was given,
-        there is no metric of a name, or with `validate` a value cannot be meant.
-      TypeError: if something is no array, the arrays are of different libraries, the recipe is no `Recipe`,
-        there is no argument of a name, or a part of the recipe returns no `Term`.
+      ValueError: if a shape does not fit, the recipe needs a reference or another field that is missing, the
+        recipe or a metric is unknown, or with `validate` a value is impossible.
+      TypeError: if an argument is not an array, the arrays are of different libraries, the recipe is not a
+        `Recipe`, or a part of the recipe does not return a `Term`.
 
-    >>> import numpy as np
-    >>> from grpo_ref import DR_GRPO
-    >>> log_probs = np.log(np.array([[[0.5, 0.4], [0.3, 0.9]]]))    # one prompt, two completions
-    >>> mask = np.array([[[1, 1], [1, 0]]])                               # the second one is one token long
-    >>> result = policy_loss(log_probs, np.array([[0.5, -0.5]]), mask, recipe=DR_GRPO)
+    >>> from grpo_ref import policy_loss
+    >>> log_probs = [[[-0.7, -0.9], [-1.2, -0.1]]]              # one prompt, two completions
+    >>> mask = [[[1, 1], [1, 0]]]                               # the second one is one token long
+    >>> result = policy_loss(log_probs, [[0.5, -0.5]], mask, recipe="dr_grpo")
     >>> float(result.loss)
     -0.125
     >>> result.gradient
     array([[[-0.125, -0.125],
             [ 0.125,  0.   ]]])
     """
-    keep_freed_memory()
-    check_recipe(recipe)
-    wanted = _wanted(metrics, reference=ref_log_probs is not None)
+    recipe = recipe_of(recipe)
+    names = _metrics_to_measure(metrics, has_reference=ref_log_probs is not None)
     check_reference(recipe, ref_log_probs)
-    batch = batch_of(
-        log_probs,
-        advantages,
-        mask,
+    arrays = as_arrays(
+        log_probs=log_probs,
+        advantages=advantages,
+        mask=mask,
         old_log_probs=old_log_probs,
         ref_log_probs=ref_log_probs,
         rollout_log_probs=rollout_log_probs,
-        max_length=max_length,
-        **others,
+        entropies=entropies,
+        noise=noise,
+        top_log_probs=top_log_probs,
+        top_old_log_probs=top_old_log_probs,
     )
+    if group_size is not None:
+        arrays = in_groups(arrays, group_size)
+    batch = batch_of(**arrays, max_length=max_length)
     if validate:
-        check_values(batch, mask)
-    judged = differentiate(batch, recipe, measures_penalty="kl" in wanted)
+        check_values(batch, arrays["mask"])
+    result = differentiate(batch, recipe, measures_penalty="kl" in names)
     measured: dict[str, Array] = {}
-    for names, measure in MEASURES.items():
-        if not set(wanted).isdisjoint(names):
-            measured |= zip(names, measure(judged), strict=True)
-    return PolicyLoss(batch_sum(judged.losses), judged.gradient, {name: measured[name] for name in wanted})
+    for group, measure in MEASURES.items():
+        if not set(names).isdisjoint(group):
+            measured |= zip(group, measure(result), strict=True)
+    gradient = result.gradient
+    if group_size is not None:
+        gradient = gradient.reshape(-1, gradient.shape[-1])
+    return PolicyLoss(batch_sum(result.losses), gradient, {name: measured[name] for name in names})
+
+
+def policy_loss_from_rewards(
+    log_probs: Array,
+    rewards: Array,
+    mask: Array,
+    *,
+    recipe: Recipe | str,
+    max_length: int | None = None,
+    group_size: int | None = None,
+    ended: Array | None = None,
+    tokens: Array | None = None,
+    components: Array | None = None,
+    weights: Array | None = None,
+    step_rewards: Array | None = None,
+    step_ends: Array | None = None,
+    **inputs: Any,
+) -> PolicyLoss:
+    """Apply a whole recipe: from the rewards of a batch to the loss and its gradient.
+
+    The order is that of training: the filters choose groups and completions, the reward is shaped, the
+    advantages are computed, and `policy_loss` does the rest. What a filter rejects is masked out. Training
+    samples rejected groups again first; a single batch cannot.
+
+    Args:
+      log_probs, mask, recipe, max_length, group_size: as in `policy_loss`.
+      rewards: (..., P, G) one per completion, as the verifier gave them.
+      ended: (..., P, G) true where a completion ended by itself. Default: where it is shorter than
+        max_length.
+      tokens: (..., P, G, T) token ids; a recipe that rejects duplicates reads them.
+      components, weights: (..., P, G, K) rewards per criterion and their (K,) weights, for GDPO.
+      step_rewards, step_ends: (..., P, G, T) rewards of steps and where steps end, for process supervision.
+      inputs: further arguments of `policy_loss`: old_log_probs, ref_log_probs and so on.
+
+    Returns:
+      PolicyLoss(loss, gradient, metrics), as `policy_loss`.
+
+    Raises:
+      ValueError, TypeError: as `policy_loss`; also if the recipe reads an input that is missing.
+
+    >>> from grpo_ref import policy_loss_from_rewards
+    >>> log_probs = [[[-0.7, -0.9], [-1.2, -0.1]]]
+    >>> result = policy_loss_from_rewards(log_probs, [[1.0, 0.0]], [[[1, 1], [1, 0]]], recipe="dr_grpo")
+    >>> float(result.loss)
+    -0.125
+    """
+    recipe = recipe_of(recipe)
+    given = {"ended": ended, "tokens": tokens, "components": components, "weights": weights}
+    given |= {"step_rewards": step_rewards, "step_ends": step_ends}
+    arrays = as_arrays(log_probs=log_probs, rewards=rewards, mask=mask, **given)
+    extra = as_arrays(**{name: x for name, x in inputs.items() if name not in ("metrics", "validate")})
+    if group_size is not None:
+        weights = arrays.pop("weights")
+        arrays, extra = in_groups(arrays, group_size), in_groups(extra, group_size)
+        arrays["weights"] = weights
+    check_arrays(log_probs=arrays["log_probs"], rewards=arrays["rewards"], mask=arrays["mask"])
+    xp = array_namespace(arrays["log_probs"])
+    present = is_set(arrays["mask"])
+    lengths = xp.sum(xp.astype(present, xp.int64), axis=TOKENS)
+    longest = arrays["mask"].shape[TOKENS] if max_length is None else max_length
+    if arrays["ended"] is None:
+        arrays["ended"] = lengths < longest
+    batch = SimpleNamespace(**arrays | {"mask": present}, lengths=lengths, max_length=longest)
+
+    # 1. Which groups take part, and which completions (or tokens) of these?
+    takes_part = recipe.keep(batch)[..., None] & present.any(-1)
+    admitted = recipe.admit(batch)
+    if admitted.ndim < present.ndim:
+        admitted = admitted[..., None]
+    taking_part = present & takes_part[..., None] & admitted
+
+    # 2. Shape the reward, then compare the completions of a group.
+    batch.rewards = recipe.reward(batch)
+    advantages = recipe.advantage(batch)
+
+    # 3. The loss over the tokens that take part.
+    settings = {name: inputs[name] for name in ("metrics", "validate") if name in inputs}
+    result = policy_loss(
+        arrays["log_probs"],
+        advantages,
+        taking_part,
+        recipe=recipe,
+        max_length=max_length,
+        **extra,
+        **settings,
+    )
+    if group_size is None:
+        return result
+    return result._replace(gradient=result.gradient.reshape(-1, result.gradient.shape[-1]))
+
+
+# ---- the mathematics -------------------------------------------------------------------------------
 
 
 class Differentiated(NamedTuple):
-    """What `differentiate` returns.
+    """The loss of each token, the gradient, and the values that the metrics are computed from.
 
     Attributes:
       losses: (..., P, G, T) the terms whose sum is the loss.
       gradient: (..., P, G, T) ∂loss/∂log_probs, exactly 0 on padding.
       batch: with the levelled log-ratio and the corrections.
-      gain, penalty: what the recipe's surrogate and penalty said; a penalty nobody asked for is 0.
+      gain: the Term of the surrogate.
+      penalty: the Term of the penalty; 0 if it was not computed.
     """
 
     losses: Array
@@ -160,15 +270,15 @@ class Differentiated(NamedTuple):
 
 
 def differentiate(batch: Batch, recipe: Recipe, *, measures_penalty: bool = True) -> Differentiated:
-    """Losses and gradient of a batch, without the checks and metrics of `policy_loss`.
+    """Return the losses and the gradient of a batch, without the checks and metrics of `policy_loss`.
 
-        losses = -(W c surrogate.value - V kl_coef penalty.value)
+        losses   = -(W c surrogate.value - V kl_coef penalty.value)
         gradient = -[ level(slope) + direct ]        with respect to log_probs
 
     Args:
       batch: (..., P, G, T) arrays with cleared padding, as `batch_of` makes them.
       recipe: the algorithm.
-      measures_penalty: whether the penalty is asked for even where kl_coef is 0.
+      measures_penalty: if true, compute the penalty even where kl_coef is 0, for the metric `kl`.
 
     Returns:
       Differentiated(losses, gradient, batch, gain, penalty).
@@ -176,15 +286,50 @@ def differentiate(batch: Batch, recipe: Recipe, *, measures_penalty: bool = True
     Raises:
       ValueError: if a part of the recipe reads a field that the batch does not have.
     """
-    batch, passes = _levelled(batch, recipe)
-    gain, penalty = recipe.surrogate(batch), Term(0.0 * batch.mask, 0.0 * batch.mask)
+    # The log-ratio: of each token, or one for the whole completion (GSPO). Some recipes limit it; outside the
+    # limits the slope is 0, at the limits it passes, as in PyTorch's clamp.
+    log_ratio = recipe.level(batch.log_ratio, batch.mask)
+    xp = array_namespace(log_ratio)
+    passes: Array | float = 1.0
+    low, high = recipe.log_ratio_limits
+    if (low, high) != (-math.inf, math.inf):
+        passes = xp.astype((log_ratio >= low) & (log_ratio <= high), log_ratio.dtype)
+        log_ratio = xp.clip(log_ratio, low, high)
+    batch = replace(batch, log_ratio=log_ratio)
+
+    # The corrections are constant weights (truncated importance sampling and the like). They multiply the
+    # surrogate and not the penalty, as in TRL. A surrogate that reads the correction has applied it itself.
+    correction = xp.ones_like(log_ratio)
+    for part in recipe.corrections:
+        correction = correction * part(batch)
+    batch = replace(batch, correction=correction)
+    applies_correction = bool(recipe.corrections) and "correction" not in recipe.surrogate.reads
+
+    # Each token's gain and penalty, each with its derivative. A penalty whose kl_coef is 0 must stay out of
+    # the sum: it may be infinite, and 0 times infinity is NaN.
+    gain = recipe.surrogate(batch)
+    check_term("surrogate", recipe.surrogate, gain)
+    penalty = Term(0.0 * batch.mask, 0.0 * batch.mask)
     if measures_penalty or recipe.kl_coef != 0.0:
         penalty = recipe.penalty(batch)
-    check_term("surrogate", recipe.surrogate, gain)
-    check_term("penalty", recipe.penalty, penalty)
-    total = _weighed(_corrected(gain, batch, recipe), penalty, batch, recipe)
-    gradient = -(recipe.level(total.slope * passes, batch.mask) + total.direct)
-    return Differentiated(-total.value, where_mask(batch.mask, gradient), batch, gain, penalty)
+        check_term("penalty", recipe.penalty, penalty)
+    W = recipe.aggregate(batch)
+    V = W if recipe.penalty_aggregate is None or recipe.kl_coef == 0.0 else recipe.penalty_aggregate(batch)
+
+    def bracket(of_gain: Array | float, of_penalty: Array | float) -> Array:
+        """Return W c gain - V kl_coef penalty, for the value, the slope or the direct part."""
+        weighed = W * (of_gain * correction if applies_correction else of_gain)
+        return weighed - recipe.kl_coef * V * of_penalty if recipe.kl_coef != 0.0 else weighed
+
+    # The four lines. The level is its own transpose: it carries the slope back to the tokens.
+    losses = -bracket(gain.value, penalty.value)
+    slope = bracket(gain.slope, penalty.slope)
+    direct = bracket(gain.direct, penalty.direct)
+    gradient = -(recipe.level(slope * passes, batch.mask) + direct)
+    return Differentiated(losses, where_mask(batch.mask, gradient), batch, gain, penalty)
+
+
+# ---- the arguments ---------------------------------------------------------------------------------
 
 
 def batch_of(
@@ -195,32 +340,35 @@ def batch_of(
     old_log_probs: Array | None = None,
     ref_log_probs: Array | None = None,
     rollout_log_probs: Array | None = None,
+    entropies: Array | None = None,
+    noise: Array | None = None,
+    top_log_probs: Array | None = None,
+    top_old_log_probs: Array | None = None,
     max_length: int | None = None,
-    **others: Array,
 ) -> Batch:
-    """Check the shapes, fill in what was left out, and clear the padding, once for all slots.
+    """Check the shapes, fill in omitted arrays, and clear the padding, once for all parts of the recipe.
 
-    Args:
-      log_probs, advantages, mask, and the others: as in `policy_loss`, log-probabilities in nats.
+    Args: as in `policy_loss`, log-probabilities in nats.
 
     Returns:
       Batch of (..., P, G, T) arrays, 0 on padding.
 
     Raises:
       ValueError: if a shape does not fit, or there are fewer than three axes.
-      TypeError: if something is no array, or the arrays are of different libraries.
+      TypeError: if an argument is not an array, or the arrays are of different libraries.
     """
-    check_others(others)
-    others = {name: array for name, array in others.items() if array is not None}
+    rare = {"entropies": entropies, "noise": noise}
+    rare |= {"top_log_probs": top_log_probs, "top_old_log_probs": top_old_log_probs}
+    rare = {name: array for name, array in rare.items() if array is not None}
     old = log_probs if old_log_probs is None else old_log_probs
     ref = log_probs if ref_log_probs is None else ref_log_probs
     rollout = old if rollout_log_probs is None else rollout_log_probs
     alike = {"mask": mask, "old_log_probs": old, "ref_log_probs": ref, "rollout_log_probs": rollout}
-    check_arrays(log_probs=log_probs, advantages=advantages, **alike, **others)
-    check_shapes(log_probs, advantages, others, **alike)
+    check_arrays(log_probs=log_probs, advantages=advantages, **alike, **rare)
+    check_shapes(log_probs, advantages, rare, **alike)
     if len(advantages.shape) < len(log_probs.shape):
         advantages = advantages[..., None] + array_namespace(log_probs).zeros_like(log_probs)
-    xp = array_namespace(log_probs, mask)
+    # Padding may hold NaN, and 0 * NaN is NaN: it is replaced by zeros here, and no kernel has to care.
     present = is_set(mask)
     log_probs, old, ref, rollout = (where_mask(present, x) for x in (log_probs, old, ref, rollout))
     return Batch(
@@ -230,67 +378,66 @@ def batch_of(
         rollout_log_probs=rollout,
         log_ratio=log_probs - old,
         advantages=where_mask(present, advantages),
-        mask=xp.astype(present, log_probs.dtype),
+        mask=array_namespace(log_probs, mask).astype(present, log_probs.dtype),
         max_length=log_probs.shape[-1] if max_length is None else max_length,
-        **others,
+        **rare,
     )
 
 
-def _levelled(batch: Batch, recipe: Recipe) -> tuple[Batch, Array | float]:
-    """The batch with its levelled, limited log-ratio and its corrections, and where slopes pass."""
-    log_ratio, passes = recipe.level(batch.log_ratio, batch.mask), 1.0
-    low, high = recipe.log_ratio_limits
-    if (low, high) != (-math.inf, math.inf):
-        xp = array_namespace(log_ratio)
-        passes = xp.astype((log_ratio >= low) & (log_ratio <= high), log_ratio.dtype)
-        log_ratio = xp.clip(log_ratio, low, high)
-    batch = replace(batch, log_ratio=log_ratio)
-    correction = array_namespace(log_ratio).ones_like(log_ratio)
-    for part in recipe.corrections:
-        correction = correction * part(batch)
-    return replace(batch, correction=correction), passes
+def as_arrays(**given: Any) -> dict[str, Array]:
+    """Return the arguments by name; if all of them are nested lists, as NumPy arrays."""
+    present = [value for value in given.values() if value is not None]
+    if not all(isinstance(value, list | tuple) for value in present):
+        return given
+    return {name: None if value is None else np.asarray(value) for name, value in given.items()}
 
 
-def _corrected(gain: Term, batch: Batch, recipe: Recipe) -> Term:
-    """The surrogate times the corrections, unless it has used them itself."""
-    if not recipe.corrections or "correction" in recipe.surrogate.reads:
-        return gain
-    return Term(*(part * batch.correction for part in gain))
+def in_groups(arrays: Mapping[str, Array], group_size: int) -> dict[str, Array]:
+    """Return flat arrays (N, ...) as (P, G, ...), where the completions of a group follow one another.
+
+    Raises:
+      ValueError: if group_size is not a positive divisor of N.
+
+    >>> in_groups({"rewards": np.arange(4.0)}, 2)["rewards"]
+    array([[0., 1.],
+           [2., 3.]])
+    """
+    grouped: dict[str, Array] = {}
+    for name, array in arrays.items():
+        if array is not None:
+            count = array.shape[0]
+            if group_size < 1 or count % group_size:
+                raise ValueError(f"group_size={group_size} does not divide the {count} completions of {name}")
+            array = array.reshape(count // group_size, group_size, *array.shape[1:])
+        grouped[name] = array
+    return grouped
 
 
-def _weighed(gain: Term, penalty: Term, batch: Batch, recipe: Recipe) -> Term:
-    """W gain - V kl_coef penalty; a penalty without kl_coef stays out even where it is infinite."""
-    weights = recipe.aggregate(batch)
-    total = Term(*(weights * part for part in gain))
-    if recipe.kl_coef == 0.0:
-        return total
-    others = weights if recipe.penalty_aggregate is None else recipe.penalty_aggregate(batch)
-    costs = (recipe.kl_coef * others * part for part in penalty)
-    return Term(*(ours - cost for ours, cost in zip(total, costs, strict=True)))
+# ---- the metrics -----------------------------------------------------------------------------------
 
 
 MEASURES: dict[tuple[str, ...], Callable[[Differentiated], tuple[Array, ...]]] = {
-    ("clip_low", "clip_high"): lambda judged: clip_fractions(
-        judged.gain, judged.batch.log_ratio, judged.batch.advantages, judged.batch.mask
+    ("clip_low", "clip_high"): lambda result: clip_fractions(
+        result.gain, result.batch.log_ratio, result.batch.advantages, result.batch.mask
     ),
-    ("approx_kl",): lambda judged: (approx_kl(judged.batch.log_ratio, judged.batch.mask),),
-    ("ess",): lambda judged: (effective_sample_size(judged.batch.log_ratio, judged.batch.mask),),
-    ("ratio_min", "ratio_max"): lambda judged: ratio_extremes(judged.batch.log_ratio, judged.batch.mask),
-    ("kl",): lambda judged: (masked_mean(judged.penalty.value, judged.batch.mask, axis=BATCH),),
+    ("approx_kl",): lambda result: (approx_kl(result.batch.log_ratio, result.batch.mask),),
+    ("ess",): lambda result: (effective_sample_size(result.batch.log_ratio, result.batch.mask),),
+    ("ratio_min", "ratio_max"): lambda result: ratio_extremes(result.batch.log_ratio, result.batch.mask),
+    ("kl",): lambda result: (masked_mean(result.penalty.value, result.batch.mask, axis=BATCH),),
 }
-"""What is measured beside the loss: the names of metrics, and what gives their numbers together."""
+"""Names of metrics -> the function that measures them together."""
 
 LOSS_METRICS = tuple(name for names in MEASURES for name in names)
 """The names of the metrics of `policy_loss`."""
 
 
-def _wanted(metrics: Collection[str] | None, *, reference: bool) -> tuple[str, ...]:
-    """The names of the metrics to measure; without a reference there is no KL."""
+def _metrics_to_measure(metrics: Collection[str] | None, *, has_reference: bool) -> tuple[str, ...]:
+    """Return the requested names. Without a reference there is no KL."""
     if metrics is None:
-        return LOSS_METRICS if reference else tuple(name for name in LOSS_METRICS if name != "kl")
+        return LOSS_METRICS if has_reference else tuple(name for name in LOSS_METRICS if name != "kl")
     for name in metrics:
         if name not in LOSS_METRICS:
             raise ValueError(f"metrics: {unknown('metric', name, LOSS_METRICS)}")
-    if "kl" in metrics and not reference:
+    if "kl" in metrics and not has_reference:
         raise ValueError("metrics: kl needs ref_log_probs")
     return tuple(metrics)

@@ -23,7 +23,7 @@ def grpo_objective(
         KL(p ‖ q) = Σᵢ pᵢ log(pᵢ/qᵢ + 1e-10),   p = ρ πold / Σ ρ πold,   q = πref / Σ πref
 
     The KL compares the G sampled outcomes as one distribution; trainers estimate it token by token instead,
-    see `grpo_ref.kernels.penalties`. Since 1e-10 stands inside the logarithm, equal policies give a KL of
+    see `grpo_ref.penalties`. Since 1e-10 stands inside the logarithm, equal policies give a KL of
     about 1e-10, not 0.
 
     Args:

@@ -1,30 +1,130 @@
-"""The training to call: it takes the fast loop by itself where that one applies, the plain one elsewhere.
+"""Training on a task: `train` returns the whole history, `iter_train` yields one update after another.
 
-`learning.loop` is the loop to read, with all metrics; `fast.many_seeds` gives the same curves several times
-faster, for the usual recipes and few metrics.
+Both choose between two loops with equal curves. `learning.loop` is the loop to read, with all metrics.
+`fast.many_seeds` is several times faster, for the usual recipes and few metrics.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from grpo_ref.arrays import Floats
 from grpo_ref.fast.many_seeds import train_many
 from grpo_ref.fast.measures import fast_metrics
 from grpo_ref.fast.usual import why_not
 from grpo_ref.learning.arguments import check_arguments, check_metrics
-from grpo_ref.learning.config import TrainConfig
+from grpo_ref.learning.config import TrainConfig, config_for
 from grpo_ref.learning.loop import plain_loop
 from grpo_ref.learning.policies.policy import PolicyKind
 from grpo_ref.learning.policies.table import TABLE
 from grpo_ref.learning.state import TrainState, Update
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
+from grpo_ref.memory import keep_freed_memory
 from grpo_ref.recipes import Recipe
+from grpo_ref.tasks import TASKS
+from grpo_ref.validation import recipe_of
 
 MOST_TOKENS = 256
-"""The fast loop goes through the vocabulary token by token: beyond this size the plain one is faster."""
+"""Largest vocabulary for the fast loop, which visits it token by token; above, the plain loop is faster."""
+SHOWN = ("reward", "entropy", "kl", "grad_norm")
+"""The metrics that a printed history shows."""
+ROWS = 10
+"""The number of updates that a printed history shows."""
+
+
+@dataclass(frozen=True, eq=False)
+class History(Sequence[Mapping[str, Floats]]):
+    """A finished training run: the metrics of every update and the final state.
+
+    A history is a sequence with one entry per update, each a mapping from metric to (S,) values, one per
+    seed. So it can be drawn with `grpo_ref.plots.plot_dynamics({"GRPO": history}, "run.png")`. `columns()`
+    suits `pandas.DataFrame`, and `print(history)` shows a table.
+
+    Attributes:
+      task: name of the task.
+      recipe: the algorithm.
+      config: sizes, step sizes and number of updates.
+      metrics: name -> (U, S) array, one row per update and one column per seed.
+      state: after the last update; `iter_train(..., state=history.state)` continues from it.
+    """
+
+    task: str
+    recipe: Recipe
+    config: TrainConfig
+    metrics: Mapping[str, Floats]
+    state: TrainState
+
+    def __len__(self) -> int:
+        return self.config.updates
+
+    def __getitem__(self, update: Any) -> Any:
+        if isinstance(update, slice):
+            return [self[index] for index in range(*update.indices(len(self)))]
+        return {name: values[update] for name, values in self.metrics.items()}
+
+    def columns(self) -> dict[str, Floats]:
+        """Return the table of the run by column: "update", then each metric's mean over the seeds, (U,) each."""
+        means = {name: values.mean(axis=1) for name, values in self.metrics.items()}
+        return {"update": np.arange(1, len(self) + 1)} | means
+
+    def __str__(self) -> str:
+        names = [name for name in SHOWN if name in self.metrics] or list(self.metrics)[: len(SHOWN)]
+        table = self.columns()
+        rows = np.unique(np.linspace(0, len(self) - 1, min(ROWS, len(self))).astype(int))
+        lines = [f"{self.task}: {len(self)} updates, means of {self.config.seeds} seeds"]
+        lines.append("update" + "".join(f"{name:>12}" for name in names))
+        lines += [f"{row + 1:6d}" + "".join(f"{table[name][row]:12.3f}" for name in names) for row in rows]
+        return "\n".join(lines)
+
+    __repr__ = __str__
 
 
 def train(
+    task: Task | str,
+    recipe: Recipe | str,
+    *,
+    metrics: Collection[str] | None = None,
+    policy: PolicyKind = TABLE,
+    **settings: Any,
+) -> History:
+    """Train policies on a task and return the history of the run.
+
+    Args:
+      task: the task to learn, as in TASKS["names"](goal="alternates"), or its name in `TASKS`.
+      recipe: the algorithm, or its name in `RECIPES`.
+      metrics: names of the metrics to record, as in ("reward",). Default: all.
+      policy: the kind of policy: a table, or a network that `pretrain` has made.
+      settings: fields of `TrainConfig`, as in seeds=4, updates=50. Default: the settings that suit the task.
+
+    Raises:
+      TypeError, ValueError, MemoryError, FloatingPointError: as `iter_train`; a ValueError also if updates is
+        0.
+
+    >>> from grpo_ref import train
+    >>> history = train("bandit", "grpo", seeds=4, updates=30)
+    >>> history.metrics["reward"].shape
+    (30, 4)
+    >>> bool(history.columns()["reward"][-1] > history.columns()["reward"][0])
+    True
+    """
+    task = TASKS[task]() if isinstance(task, str) else task
+    recipe = recipe_of(recipe)
+    config = config_for(task, "table" if policy is TABLE else "", **settings)
+    found: list[Mapping[str, Floats]] = []
+    state = None
+    for update in iter_train(task, recipe, config, metrics=metrics, policy=policy):
+        found.append(update.metrics)
+        state = update.state
+    assert state is not None
+    values = {name: np.stack([one[name] for one in found]) for name in found[0]}
+    return History(task=task.name, recipe=recipe, config=config, metrics=values, state=state)
+
+
+def iter_train(
     task: Task,
-    recipe: Recipe,
+    recipe: Recipe | str,
     config: TrainConfig,
     state: TrainState | None = None,
     *,
@@ -33,41 +133,43 @@ def train(
 ) -> Iterator[Update]:
     """Train until config.updates updates are done, yielding after each.
 
-    There are two loops. The plain one does everything. The fast one, `train_many`, is taken by itself where
-    it applies: the metrics asked for are among those that it gives (`fast_metrics`), the recipe is a usual
-    one (`why_not`), the policy is a table of at most 256 tokens, the arrays are NumPy's. Both draw the same
-    random numbers and give the same curves to rounding (about 1e-10, less well where many steps on a batch
-    magnify it); with metrics left out it is always the plain one, to the bit.
+    The plain loop does everything. The fast one, `train_many`, takes over where it applies: all requested
+    metrics are among those that it computes (`fast_metrics`), the recipe is a usual one (`why_not`), the
+    policy is a table of at most 256 tokens, and the arrays are NumPy's. Both loops draw the same random
+    numbers. Their curves agree to rounding (about 1e-10, less well where many steps on a batch magnify it).
+    Without `metrics` the plain loop always runs, and results are the same to the bit.
 
     Args:
-      task: what to learn.
-      recipe: the algorithm.
+      task: the task to learn.
+      recipe: the algorithm, or its name in `RECIPES`.
       config: sizes and step sizes.
-      state: where to continue, from either device and either loop; left out, at the task's reference policy.
-      metrics: names of the metrics that are needed, as in ("reward",); left out, all of them.
-      policy: what the parameters mean: those of a table, or of a network that `pretrain` has made.
+      state: where to continue, from either device and either loop. Default: the task's reference policy.
+      metrics: names of the metrics to compute, as in ("reward",). Default: all.
+      policy: the kind of policy: a table, or a network that `pretrain` has made.
 
     Returns:
       An iterator of Update(metrics, state). The metrics, name -> (S,), are NumPy arrays, one number per run;
-      the state is where the task is. All metrics are those of `learning.curves.METRICS`, and the mean of each
-      of the task's criteria by its name.
+      the state is on the task's device. All metrics are those of `learning.curves.METRICS`, and the mean of
+      each of the task's criteria by its name.
 
     Raises:
       TypeError: if an argument is not of its type, as when two are swapped.
       ValueError: if a metric is unknown, the state is of another policy, task or optimizer, or the network
         does not fit the task.
       MemoryError: if a network is so large that the machine could not hold an update.
-      FloatingPointError: after an update that has left parameters which are not finite, as when the learning
+      FloatingPointError: after an update that leaves parameters which are not finite, as when the learning
         rate is too large; it is not yielded. Also where the weights have become too large for a network.
 
-    >>> from grpo_ref import GRPO, TASKS, config_for, train
+    >>> from grpo_ref import GRPO, TASKS, config_for, iter_train
     >>> task = TASKS["bandit"]()
-    >>> for last in train(task, GRPO, config_for(task, seeds=4, updates=50)):
+    >>> for last in iter_train(task, GRPO, config_for(task, seeds=4, updates=50)):
     ...     pass    # a list of all updates would keep every policy in memory
     >>> last.metrics["reward"].shape
     (4,)
     """
+    recipe = recipe_of(recipe) if isinstance(recipe, str) else recipe
     check_arguments(task, recipe, config, state, policy)
+    keep_freed_memory()
     if metrics is None:
         return plain_loop(task, recipe, config, state, policy)
     wanted = check_metrics(task, metrics)

@@ -1,46 +1,36 @@
-"""What is given to the loss, checked at the door: kinds and shapes always, values where that is asked for."""
+"""Check the arguments of the loss: types and shapes always, values on request."""
 
-from collections.abc import Iterable
-from dataclasses import fields
 from typing import Any
 
 from grpo_ref.arrays import BATCH, Array, array_namespace, check_same_shape, is_set, where_mask
-from grpo_ref.listing import nearest
+from grpo_ref.listing import unknown
 from grpo_ref.recipes import RECIPES, Recipe
 from grpo_ref.types import Batch, Term
 
-OTHERS = tuple(field.name for field in fields(Batch) if field.default is None)
-"""The fields of a batch that few recipes read, and that may be left out."""
-
-ARGUMENTS = ("recipe", "validate", *(field.name for field in fields(Batch)))
-
 LARGEST_LOGIT = 100.0
-"""How large the logits of language models become; it decides how far rounding can lift a log-probability."""
+"""The largest logits of language models. They decide how far rounding can lift a log-probability above 0."""
 
 
 # ---- kinds and shapes ------------------------------------------------------------------------------
 
 
-def check_recipe(recipe: object) -> None:
-    """Raise a TypeError that says how to get a recipe, unless this is one."""
+def recipe_of(recipe: object) -> Recipe:
+    """Return the recipe; a name is looked up in `RECIPES`.
+
+    Raises:
+      ValueError: if no recipe has this name.
+      TypeError: if the argument is neither a recipe nor a name.
+    """
     if isinstance(recipe, Recipe):
-        return
+        return recipe
     if isinstance(recipe, str):
-        name = nearest(recipe, RECIPES) or "grpo"
-        raise TypeError(f"recipe: expected a Recipe, got the text {recipe!r}; write RECIPES[{name!r}]")
+        if recipe not in RECIPES:
+            raise ValueError(f"recipe: {unknown('recipe', recipe, RECIPES)}")
+        return RECIPES[recipe]
     raise TypeError(
-        f"recipe: expected a Recipe, got {_kind(recipe)}; take one, as in RECIPES['grpo'], or make one that"
-        " differs from it with dataclasses.replace(GRPO, ...)"
+        f"recipe: expected a Recipe or a name, got {_kind(recipe)}; use RECIPES['grpo'], or change one with"
+        " dataclasses.replace(GRPO, ...)"
     )
-
-
-def check_others(names: Iterable[str]) -> None:
-    """Raise a TypeError with the nearest argument that `policy_loss` has, if it has none of a name."""
-    for name in names:
-        if name not in OTHERS:
-            close = nearest(name, ARGUMENTS)
-            told = f"did you mean {close!r}?" if close else f"besides its own it takes {', '.join(OTHERS)}"
-            raise TypeError(f"policy_loss has no argument {name!r}; {told}")
 
 
 def check_reference(recipe: Recipe, ref_log_probs: Array | None) -> None:
@@ -56,8 +46,8 @@ def check_arrays(**arrays: object) -> None:
     libraries: dict[str, list[str]] = {}
     for name, array in arrays.items():
         if not (hasattr(array, "shape") and hasattr(array, "dtype")):
-            wrap = f"; wrap it first, as in numpy.asarray({name})" if isinstance(array, list | tuple) else ""
-            raise TypeError(f"{name}: expected an array, got {_kind(array)}{wrap}")
+            remedy = f"; use numpy.asarray({name})" if isinstance(array, list | tuple) else ""
+            raise TypeError(f"{name}: expected an array, got {_kind(array)}{remedy}")
         library = array_namespace(array).__name__.removeprefix("array_api_compat.")
         libraries.setdefault(library, []).append(name)
     if len(libraries) > 1:
@@ -66,7 +56,7 @@ def check_arrays(**arrays: object) -> None:
 
 
 def check_shapes(log_probs: Array, advantages: Array, others: dict[str, Array], **alike: Array) -> None:
-    """Raise a ValueError with names and shapes unless every array has the shape that its meaning asks for.
+    """Raise a ValueError with names and shapes unless all shapes fit together.
 
     Args:
       log_probs: (..., P, G, T); the others' shapes follow from its own.
@@ -92,7 +82,7 @@ def check_shapes(log_probs: Array, advantages: Array, others: dict[str, Array], 
 
 
 def check_term(slot: str, part: object, term: object) -> None:
-    """Raise a TypeError that says what a part of the recipe has to return, unless it has returned it."""
+    """Raise a TypeError unless a part of the recipe has returned a `Term`."""
     if not isinstance(term, Term):
         raise TypeError(
             f"{slot} {part}: expected a Term, got {_kind(term)}; return Term(value, slope=...) with the"
@@ -101,7 +91,7 @@ def check_term(slot: str, part: object, term: object) -> None:
 
 
 def _kind(given: object) -> str:
-    """What something is, in words: a list, an array of shape (2, 3), None."""
+    """Describe an argument: a list, an array of shape (2, 3), None."""
     if given is None:
         return "None"
     if hasattr(given, "shape") and hasattr(given, "dtype"):
@@ -110,14 +100,13 @@ def _kind(given: object) -> str:
     return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
 
 
-# ---- values, if asked for --------------------------------------------------------------------------
+# ---- values, on request ----------------------------------------------------------------------------
 
 
 def check_values(batch: Batch, mask: Array) -> None:
-    """Raise a ValueError with the name and place of the first value that cannot be meant.
+    """Raise a ValueError with the name and index of the first impossible value.
 
-    It looks at the tokens that the mask counts and at no others. A NaN in `rollout_log_probs` is allowed: it
-    says that the sampler reported nothing.
+    Only unmasked tokens are checked. A NaN in `rollout_log_probs` is allowed: the sampler reported nothing.
 
     Args:
       batch: with cleared padding, as the loss gets it.
@@ -140,7 +129,7 @@ def check_values(batch: Batch, mask: Array) -> None:
 
 
 def _check_log_probs(name: str, array: Array, mask: Array, *, nan: bool) -> None:
-    """Numbers that are no logarithms of probabilities: NaN, or above 0 by more than rounding can be."""
+    """Refuse numbers that are not logarithms of probabilities: NaN, or above 0 by more than rounding."""
     xp = array_namespace(array)
     live = is_set(mask)
     array = where_mask(live, array)
@@ -158,7 +147,7 @@ def _check_log_probs(name: str, array: Array, mask: Array, *, nan: bool) -> None
 
 
 def largest_rounding(log_probs: Array) -> float:
-    """How far above 0 rounding alone can put a log-probability.
+    """Return how far above 0 rounding alone can lift a log-probability.
 
     log π = logit - logsumexp(logits) is a difference of two numbers that are as large as the logits, each of
     them rounded: 2 ε · largest logit. Numbers in float64 were often computed in float32 before, so ε is that
@@ -169,7 +158,7 @@ def largest_rounding(log_probs: Array) -> float:
 
 
 def _refuse(message: str, array: Array, bad: Array) -> None:
-    """Raise a ValueError with the first bad value and its place, if there is one."""
+    """Raise a ValueError with the first bad value and its index, if there is one."""
     xp = array_namespace(bad)
     if bool(xp.any(bad)):
         place = tuple(int(index[0]) for index in xp.nonzero(bad))

@@ -27,9 +27,12 @@ from dataclasses import replace
 import numpy as np
 from ipywidgets import interact
 
-from grpo_ref import GRPO, clipped, group_normalized, grpo_objective, k3, policy_loss, sequence_sum_level
+from grpo_ref import GRPO, group_normalized, grpo_objective, policy_loss
 from grpo_ref.course.guess import how_far
+from grpo_ref.levels import sequence_sum_level
+from grpo_ref.penalties import k3
 from grpo_ref.plots import objective_terms, ratio_sweep, token_grids
+from grpo_ref.surrogates import clipped
 
 # %% [markdown]
 # ## The whole thing

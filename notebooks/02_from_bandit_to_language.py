@@ -24,11 +24,12 @@
 import numpy as np
 from ipywidgets import interact
 
-from grpo_ref import DR_GRPO, GRPO, RECIPES, RLOO, TASKS, config_for, policy_loss, rollout, sample, train
+from grpo_ref import DR_GRPO, GRPO, RECIPES, RLOO, TASKS, config_for, iter_train, policy_loss
 from grpo_ref.course.guess import how_far
 from grpo_ref.learning.policies.table import gather, policy_of, pull_back
-from grpo_ref.learning.tasks.bandit import bandit_with, exact_policy_gradient, expected_reward
+from grpo_ref.learning.rollout import rollout, sample
 from grpo_ref.plots import bandit_gradient, convergence, dynamics_figure, gradient_agreement, next_tokens
+from grpo_ref.tasks.bandit import bandit_with, exact_policy_gradient, expected_reward
 
 # %% [markdown]
 # ## The tool: finite differences
@@ -372,7 +373,7 @@ print(said(task.ref_logits[None]))
 guess_right = 1.0
 
 # %%
-updates = list(train(task, GRPO, config))
+updates = list(iter_train(task, GRPO, config))
 print(said(updates[-1].state.params))
 print("right:", [round(float(share), 2) for share in updates[-1].metrics["correct"]])
 because = (

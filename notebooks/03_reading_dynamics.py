@@ -24,8 +24,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from grpo_ref import DAPO, GRPO, TASKS, config_for, has_collapsed, sample, train
+from grpo_ref import DAPO, GRPO, TASKS, config_for, iter_train
 from grpo_ref.course.guess import how_far
+from grpo_ref.diversity import has_collapsed
+from grpo_ref.learning.rollout import sample
 from grpo_ref.plots import dynamics_figure, lines_figure
 
 # %% [markdown]
@@ -35,7 +37,7 @@ from grpo_ref.plots import dynamics_figure, lines_figure
 # %%
 def run(task, recipe=GRPO, **settings):
     config, history = config_for(task, **{"seeds": 4, "updates": 60, **settings}), []
-    for update in train(task, recipe, config):
+    for update in iter_train(task, recipe, config):
         history.append(update.metrics)
     return history, update.state
 

@@ -31,9 +31,8 @@
 import numpy as np
 from ipywidgets import interact
 
-from grpo_ref import slot
+from grpo_ref import slot, surrogates
 from grpo_ref.course.guess import how_far
-from grpo_ref.kernels import surrogates
 from grpo_ref.plots import surrogate_curve, surrogate_figure
 from grpo_ref.plots.one_token import surrogate_at
 

@@ -31,15 +31,16 @@ from dataclasses import replace
 import numpy as np
 from ipywidgets import interact
 
-from grpo_ref import GRPO, Task, TrainConfig, slot, train
-from grpo_ref.course.guess import how_far
-from grpo_ref.kernels.aggregation import (
+from grpo_ref import GRPO, iter_train, slot
+from grpo_ref.aggregation import (
     fixed_length,
     sequence_mean_token_mean,
     sequence_mean_token_sum,
     token_mean,
 )
-from grpo_ref.learning.tasks.task import END
+from grpo_ref.course.guess import how_far
+from grpo_ref.learning.config import TrainConfig
+from grpo_ref.learning.task import END, Task
 from grpo_ref.plots import dynamics_figure, token_grids, weights_by_length
 
 # %% [markdown]
@@ -191,7 +192,7 @@ def lengths_of(metrics):
 def run(aggregate):
     config = TrainConfig(updates=60, seeds=8, prompts=16, group_size=8, learning_rate=0.02)
     recipe = replace(GRPO, kl_coef=0.0, aggregate=aggregate)
-    return [lengths_of(update.metrics) for update in train(chatter, recipe, config)]
+    return [lengths_of(update.metrics) for update in iter_train(chatter, recipe, config)]
 
 
 # %%

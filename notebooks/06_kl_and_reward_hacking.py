@@ -23,8 +23,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from grpo_ref import GRPO, TASKS, config_for, k1, k2, k3, sample, slot, train
+from grpo_ref import GRPO, TASKS, config_for, iter_train, slot
 from grpo_ref.course.guess import how_far
+from grpo_ref.learning.rollout import sample
+from grpo_ref.penalties import k1, k2, k3
 from grpo_ref.plots import frontier_figure, penalty_figure, spread_figure
 
 # %% [markdown]
@@ -104,7 +106,7 @@ config = config_for(names, seeds=6, updates=60, prompts=8, learning_rate=0.2)
 last = {}
 for kl_coef in (0.0, 0.1, 0.3, 1.0):
     recipe = replace(GRPO, kl_coef=kl_coef)
-    for last[kl_coef] in train(names, recipe, config):
+    for last[kl_coef] in iter_train(names, recipe, config):
         pass
 
 # %%
@@ -132,7 +134,7 @@ for coef, update in last.items():
 # %% [markdown]
 # %%
 at_first = np.mean(
-    [update.metrics["real_name"].mean() for update in [next(iter(train(names, GRPO, config)))]]
+    [update.metrics["real_name"].mean() for update in [next(iter(iter_train(names, GRPO, config)))]]
 )
 at_last = last[0.0].metrics["real_name"].mean()
 change = "stay" if abs(at_last - at_first) <= 0.05 else "rise" if at_last > at_first else "fall"

@@ -24,12 +24,12 @@
 
 import numpy as np
 
-from grpo_ref import GRPO, RECIPES, TASKS, config_for, slot, train
+from grpo_ref import GRPO, RECIPES, TASKS, config_for, iter_train, slot
+from grpo_ref.corrections import masked, truncated
 from grpo_ref.course.guess import how_far
-from grpo_ref.kernels.corrections import masked, truncated
-from grpo_ref.kernels.levels import sequence_sum_level
 from grpo_ref.lab.claims.sampler_mismatch import NOISES, WEIGHTS, errors
 from grpo_ref.lab.framework.stale_data import alignment, expected_push, stale_policies
+from grpo_ref.levels import sequence_sum_level
 from grpo_ref.plots import dynamics_figure, lines_figure
 
 # %% [markdown]
@@ -46,7 +46,9 @@ for epochs in (1, 4, 16):
     config = config_for(
         arithmetic, seeds=8, updates=40, prompts=16, group_size=8, epochs=epochs, learning_rate=0.1
     )
-    histories[f"steps a batch: {epochs}"] = [update.metrics for update in train(arithmetic, GRPO, config)]
+    histories[f"steps a batch: {epochs}"] = [
+        update.metrics for update in iter_train(arithmetic, GRPO, config)
+    ]
 dynamics_figure(histories, ("reward", "entropy", "clip", "approx_kl", "ess", "ratio_max"))
 
 # %% [markdown]

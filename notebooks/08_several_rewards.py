@@ -19,7 +19,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from grpo_ref import GRPO, RECIPES, group_normalized, normalized_then_summed
+from grpo_ref import GRPO, RECIPES, group_normalized
+from grpo_ref.advantages import normalized_then_summed
 from grpo_ref.course.guess import how_far
 from grpo_ref.lab.claims.reward_scales import learned
 from grpo_ref.plots import lines_figure

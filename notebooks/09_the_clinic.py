@@ -37,7 +37,7 @@
 # %matplotlib inline
 import numpy as np
 
-from grpo_ref.check.mistakes.patients import PATIENTS
+from grpo_ref.check.mistakes.faulty_runs import FAULTY_RUNS as PATIENTS
 from grpo_ref.course.guess import how_far
 from grpo_ref.plots import dynamics_figure
 

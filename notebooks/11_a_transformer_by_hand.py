@@ -25,11 +25,14 @@
 # %matplotlib inline
 import numpy as np
 
-from grpo_ref import TASKS, NeuralPolicy, Transformer, sample
+from grpo_ref import TASKS
 from grpo_ref.course.guess import how_far
 from grpo_ref.learning.optim import Adam
 from grpo_ref.learning.policies import layers
+from grpo_ref.learning.policies.neural import NeuralPolicy
 from grpo_ref.learning.policies.parameters import joined, views
+from grpo_ref.learning.policies.transformer import Transformer
+from grpo_ref.learning.rollout import sample
 from grpo_ref.plots import attention_figure, gradient_agreement, lines_figure, token_probabilities
 
 

@@ -21,12 +21,15 @@
 # %matplotlib inline
 import numpy as np
 
-from grpo_ref import GRPO, TASKS, PretrainConfig, config_for, network_for, pretrain, sample, train
+from grpo_ref import GRPO, TASKS, config_for, iter_train
 from grpo_ref.course.guess import how_far
 from grpo_ref.learning.held_out import GREEDY, held_out, held_out_rates
+from grpo_ref.learning.policies.kinds import network_for
 from grpo_ref.learning.policies.table import gather
-from grpo_ref.learning.tasks.sums import right_completions
+from grpo_ref.learning.pretraining import PretrainConfig, pretrain
+from grpo_ref.learning.rollout import sample
 from grpo_ref.plots import attention_figure, dynamics_figure, lines_figure, token_probabilities
+from grpo_ref.tasks.sums import right_completions
 
 # %% [markdown]
 # ## 1. The task
@@ -141,7 +144,7 @@ token_probabilities({"after imitation": at_first.mean(0)}, places)
 # yours: nearly the same
 config = config_for(task, updates=300, prompts=32, learning_rate=1e-3)
 history = []
-for update in train(task, GRPO, config, policy=policy):
+for update in iter_train(task, GRPO, config, policy=policy):
     history.append(update.metrics)
 after = update.state.params
 dynamics_figure({"GRPO": history}, ("reward", "entropy", "length", "dead_groups", "grad_norm", "kl"))

@@ -31,10 +31,12 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from grpo_ref import GRPO, TASKS, Adam, policy_loss, rollout
+from grpo_ref import GRPO, TASKS, policy_loss
 from grpo_ref.course.guess import how_far
 from grpo_ref.lab.framework.statistics import student_quantile
+from grpo_ref.learning.optim import Adam
 from grpo_ref.learning.policies.table import gather, gather_states, policy_of, pull_back, scatter_add
+from grpo_ref.learning.rollout import rollout
 from grpo_ref.plots import intervals_figure, lines_figure, token_grids
 
 # %% [markdown]

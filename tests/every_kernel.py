@@ -5,9 +5,12 @@ import inspect
 import pkgutil
 from dataclasses import fields
 
-from grpo_ref import RECIPES, Slot, kernels, slot
+from package_map import KERNELS
 
-SHARED = ("grpo_ref.kernels.advantages.moments",)
+from grpo_ref import RECIPES, slot
+from grpo_ref.recipes import Slot
+
+SHARED = ("grpo_ref.advantages.moments",)
 """Modules of arithmetic that kernels share; their functions are no parts of a recipe."""
 
 
@@ -53,4 +56,6 @@ def as_slot(kernel):
     return slot(kernel, **{name: USED[kernel].settings[name] for name in required})
 
 
-EVERY = kernels_of(kernels)
+EVERY = {}
+for name in KERNELS:
+    EVERY |= kernels_of(importlib.import_module(f"grpo_ref.{name}"))

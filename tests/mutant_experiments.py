@@ -11,31 +11,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grpo_ref import (
-    Recipe,
-    all_groups,
-    batch_scaled,
-    clip_cov,
-    clipped,
-    ended_completions,
-    fixed_length,
-    group_centered,
-    group_normalized,
-    importance_weighted,
-    k2,
-    k3,
-    no_penalty,
-    ranked,
-    slot,
-    soft_overlong,
-    step_suffix_sums,
-    token_level,
-    token_mean,
-    two_sided_clipped,
-)
+from grpo_ref import Recipe, group_normalized, slot
+from grpo_ref.advantages import batch_scaled, group_centered, ranked, step_suffix_sums
+from grpo_ref.aggregation import fixed_length, token_mean
+from grpo_ref.filters import all_groups, ended_completions
 from grpo_ref.lab.claims.learned_critic import Judged
 from grpo_ref.lab.framework.experiment import Experiment, arm
 from grpo_ref.lab.framework.sweep import at_middle, run_experiment
+from grpo_ref.levels import token_level
+from grpo_ref.penalties import k2, k3, no_penalty
+from grpo_ref.rewards import soft_overlong
+from grpo_ref.surrogates import clip_cov, clipped, importance_weighted, two_sided_clipped
 from grpo_ref.types import Term
 
 

@@ -14,7 +14,9 @@ from mutant_experiments import (
     without_signal,
 )
 
-from grpo_ref import all_groups, sequence_mean_token_mean, slot
+from grpo_ref import slot
+from grpo_ref.aggregation import sequence_mean_token_mean
+from grpo_ref.filters import all_groups
 
 
 def _pushed_away(old_log_probs, rollout_log_probs):

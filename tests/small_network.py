@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from grpo_ref import config_for, initial_state
+from grpo_ref import config_for
 from grpo_ref.learning.policies.kinds import network_for
 from grpo_ref.learning.policies.neural import NeuralPolicy
 from grpo_ref.learning.policies.parameters import size_of
-from grpo_ref.learning.tasks.task import END, Examples, Task
+from grpo_ref.learning.state import initial_state
+from grpo_ref.learning.task import END, Examples, Task
 
 LETTERS = ("a", "b", "c", "")
 EOS = 3

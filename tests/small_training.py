@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from grpo_ref import config_for, train
+from grpo_ref import config_for, iter_train
 
 SMALL = {"updates": 6, "prompts": 8, "group_size": 4}
 
 
 def finish(task, recipe, **settings):
     """All updates of a run."""
-    return list(train(task, recipe, config_for(task, **SMALL | settings)))
+    return list(iter_train(task, recipe, config_for(task, **SMALL | settings)))
 
 
 def equal_states(ours, theirs):

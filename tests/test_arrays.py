@@ -6,7 +6,7 @@ import array_api_strict
 import numpy as np
 import pytest
 
-from grpo_ref import arrays
+from grpo_ref import memory
 from grpo_ref.arrays import (
     BATCH,
     COMPLETIONS,
@@ -22,7 +22,6 @@ from grpo_ref.arrays import (
     device_namespace,
     is_inside,
     is_set,
-    machine_memory,
     masked_mean,
     masked_sum,
     sums_at,
@@ -105,12 +104,12 @@ def test_shapes_that_differ_are_named():
 
 def test_a_process_has_the_memory_of_the_machine_or_of_its_container(monkeypatch, tmp_path):
     allowed = tmp_path / "memory.max"
-    monkeypatch.setattr(arrays, "CONTAINER", allowed)
-    machine = machine_memory()
+    monkeypatch.setattr(memory, "CONTAINER", allowed)
+    machine = memory.machine_memory()
     assert machine == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     for text, expected in (("1000\n", 1000), ("max\n", machine), (f"{10**20}\n", machine)):
         allowed.write_text(text)
-        assert machine_memory() == expected
+        assert memory.machine_memory() == expected
 
 
 def test_the_first_number_that_is_not_finite_is_named():

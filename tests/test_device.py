@@ -13,7 +13,7 @@ from test_identities import KERNELS, inputs, outputs
 
 from grpo_ref import RECIPES, policy_loss
 from grpo_ref.arrays import array_namespace, sums_at, to_device, to_host
-from grpo_ref.learning.tasks.names import names
+from grpo_ref.tasks.names import names
 
 
 @pytest.mark.skipif(GPU is None, reason=f"what runs on a device was tried on the double alone: {NO_GPU}")

@@ -8,40 +8,28 @@ import pytest
 from differences import central_differences
 from every_kernel import USED, as_slot, kernels_of
 
-from grpo_ref import (
-    GRPO,
-    RECIPES,
+from grpo_ref import GRPO, RECIPES, aggregation, penalties, policy_loss, slot, surrogates
+from grpo_ref.aggregation import sequence_mean_token_sum
+from grpo_ref.arrays import Array
+from grpo_ref.corrections import early_stop, masked, off_policy_mask, top_entropy
+from grpo_ref.explain.dialects.open_instruct.quirks import open_instruct_kl
+from grpo_ref.learning.policies.table import entropy_gradient, gather, log_softmax, policy_of, pull_back
+from grpo_ref.levels import sequence_mean_level, sequence_sum_level
+from grpo_ref.metrics import entropy
+from grpo_ref.penalties import exact_kl, k2, k3, weighted_k1, weighted_k3
+from grpo_ref.surrogates import (
     cispo,
     clip_cov,
     clipped,
     dual_clipped,
-    early_stop,
-    exact_kl,
     geometric_mean_clipped,
     importance_weighted,
-    k2,
-    k3,
     kl_cov,
-    masked,
-    off_policy_mask,
-    open_instruct_kl,
-    policy_loss,
     sapo,
-    sequence_mean_level,
-    sequence_mean_token_sum,
-    sequence_sum_level,
-    slot,
     squared_ratio,
-    top_entropy,
     top_movers,
     two_sided_clipped,
-    weighted_k1,
-    weighted_k3,
 )
-from grpo_ref.arrays import Array
-from grpo_ref.kernels import aggregation, penalties, surrogates
-from grpo_ref.kernels.metrics import entropy
-from grpo_ref.learning.policies.table import entropy_gradient, gather, log_softmax, policy_of, pull_back
 from grpo_ref.types import Term
 
 GENERATOR = np.random.default_rng(49)
@@ -61,7 +49,7 @@ INPUTS = {"old_log_probs": OLD, "ref_log_probs": REF, "rollout_log_probs": ROLLO
 MASK = np.arange(4) < np.array([[4, 2, 1], [3, 0, 4]])[..., None]
 MASK = np.broadcast_to(MASK, SHAPE)
 
-DETACHED = ("grpo_ref.kernels.surrogates.detached", "grpo_ref.kernels.surrogates.divergence")
+DETACHED = ("grpo_ref.surrogates.detached", "grpo_ref.surrogates.divergence")
 """Surrogates whose ratio is a constant of differentiation: the gradient is not the derivative of the loss."""
 ATTACHED = {
     name: recipe for name, recipe in RECIPES.items() if recipe.surrogate.kernel.__module__ not in DETACHED

@@ -11,31 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from grpo_ref import (
-    DAPO,
-    DR_GRPO,
-    GRPO,
-    RECIPES,
-    batch_scaled,
-    clip_cov,
-    clipped,
-    dual_clipped,
+from grpo_ref import DAPO, DR_GRPO, GRPO, RECIPES, group_normalized, policy_loss, slot
+from grpo_ref.advantages import batch_scaled, group_centered, leave_one_out
+from grpo_ref.aggregation import (
     fixed_length,
-    group_centered,
-    group_normalized,
-    importance_weighted,
-    kl_cov,
-    leave_one_out,
-    policy_loss,
-    sequence_mean_level,
     sequence_mean_token_mean,
     sequence_mean_token_sum,
-    sequence_sum_level,
-    slot,
     token_mean,
     token_sum,
 )
 from grpo_ref.arrays import array_namespace
+from grpo_ref.levels import sequence_mean_level, sequence_sum_level
+from grpo_ref.surrogates import clip_cov, clipped, dual_clipped, importance_weighted, kl_cov
 
 SHAPE = (2, 3, 4)
 LOG_PROBS = hnp.arrays(float, SHAPE, elements=st.floats(-3.0, -0.01))

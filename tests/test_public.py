@@ -12,7 +12,7 @@ from pathlib import Path
 import public_names
 import pytest
 import yaml
-from package_map import LAYER, PUBLIC, STUB
+from package_map import STUB, TOP_LEVEL
 
 import grpo_ref
 
@@ -38,8 +38,23 @@ def test_the_recipes_can_be_listed_without_numpy():
 
 
 def test_a_name_is_imported_when_it_is_first_used():
-    kernels = {name for name in loaded("import grpo_ref; grpo_ref.token_level") if "kernels." in name}
-    assert kernels == {"grpo_ref.kernels.levels"}
+    stages = {name for name in loaded("import grpo_ref; grpo_ref.levels") if name.startswith("grpo_ref.")}
+    assert stages == {"grpo_ref.arrays", "grpo_ref.levels"}
+
+
+def test_at_most_forty_names():
+    assert len(grpo_ref.__all__) <= 40
+
+
+def test_a_name_of_a_namespace_says_where_it_is():
+    with pytest.raises(ImportError, match="from grpo_ref.recipes import GSPO"):
+        from grpo_ref import GSPO  # noqa: F401
+    with pytest.raises(ImportError, match=r"from grpo_ref\.penalties import k3"):
+        from grpo_ref import k3  # noqa: F401
+
+
+def test_every_recipe_is_in_the_namespace():
+    assert {name.upper() for name in grpo_ref.RECIPES} <= set(vars(grpo_ref.recipes))
 
 
 def test_every_name_can_be_imported_at_once():
@@ -47,17 +62,18 @@ def test_every_name_can_be_imported_at_once():
 
 
 def test_the_lists_of_names_agree():
-    assert sorted(grpo_ref.__all__) == dir(grpo_ref) == sorted(PUBLIC)
+    assert sorted(grpo_ref.__all__) == dir(grpo_ref) == sorted(TOP_LEVEL)
 
 
 def test_every_package_that_users_import_is_a_public_name():
     folders = {path.parent.name for path in STUB.parent.glob("*/__init__.py")}
-    assert folders - set(PUBLIC) == {"commands", "data", "render", "web"}
+    assert folders - set(TOP_LEVEL) == {"commands", "data", "render", "web"}
 
 
-def test_no_public_name_is_that_of_a_package():
-    """Importing the package would put the module in the place of the function."""
-    assert not {name for name, module in PUBLIC.items() if module != "grpo_ref"} & set(LAYER)
+@pytest.mark.parametrize("before", ["", "import grpo_ref.explain.dialects, grpo_ref.check.slopes; "])
+def test_explain_and_check_are_packages_that_can_be_called(before):
+    code = "import grpo_ref; assert callable(grpo_ref.explain) and callable(grpo_ref.check)"
+    assert "grpo_ref.check.compare" in loaded(before + code)
 
 
 def test_the_stub_marks_every_name_as_public():
@@ -69,7 +85,7 @@ def test_help_lists_every_name_by_stage_with_one_line():
     text = (ROOT / "grpo_ref" / "__init__.py").read_text(encoding="utf-8")
     assert public_names.renewed(text) == text, "renew it with: make docs"
     lines = [line.split(maxsplit=1) for line in grpo_ref.__doc__.splitlines() if line.startswith("  ")]
-    assert [name for name, _ in lines] == list(PUBLIC)
+    assert [name for name, _ in lines] == list(TOP_LEVEL)
 
 
 SHOWN = '''
@@ -107,14 +123,15 @@ def test_one_line_about_a_name(tmp_path, monkeypatch, name, line):
     assert public_names.summary(importlib.import_module("shown_module"), name) == line
 
 
-def test_one_line_about_a_room():
-    assert public_names.summary(grpo_ref, "kernels") == grpo_ref.kernels.__doc__.splitlines()[0]
+def test_one_line_about_a_package():
+    assert public_names.summary(grpo_ref, "levels") == grpo_ref.levels.__doc__.splitlines()[0]
 
 
 def test_the_citation_names_this_version():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    assert citation["version"] == project["version"]
+    assert "version" in project["dynamic"]
+    assert citation["version"] == grpo_ref.__version__
     assert citation["license"] == project["license"]
     assert citation["authors"] == project["authors"]
     assert citation["keywords"] == project["keywords"]

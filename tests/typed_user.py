@@ -4,11 +4,26 @@ from collections.abc import Iterator
 from typing import Any, assert_type
 
 import grpo_ref
-from grpo_ref import GRPO, RECIPES, TASKS, PolicyLoss, Recipe, Update, config_for, kernels, policy_loss, train
+from grpo_ref import (
+    GRPO,
+    RECIPES,
+    TASKS,
+    Recipe,
+    config_for,
+    explain,
+    iter_train,
+    penalties,
+    policy_loss,
+    train,
+)
+from grpo_ref.explain.explanation import Report
+from grpo_ref.learning.state import Update
+from grpo_ref.loss import PolicyLoss
+from grpo_ref.training import History
 
 assert_type(RECIPES["grpo"], Recipe)
 assert_type(GRPO, Recipe)
-assert_type(kernels.__name__, str)
+assert_type(penalties.__name__, str)
 assert_type(grpo_ref.GRPO, Recipe)
 
 
@@ -20,4 +35,6 @@ def loss_of(log_probs: Any, advantages: Any, mask: Any) -> None:
 def training() -> None:
     """The type of a training."""
     task = TASKS["bandit"]()
-    assert_type(train(task, GRPO, config_for(task)), Iterator[Update])
+    assert_type(iter_train(task, GRPO, config_for(task)), Iterator[Update])
+    assert_type(train(task, "grpo", seeds=2), History)
+    assert_type(explain("train.sh"), Report)

@@ -9,7 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from grpo_ref import trainers
+from grpo_ref.explain import trainers
 from grpo_ref.explain.dialect import Dialect, flat
 from grpo_ref.explain.replay import read
 from grpo_ref.recipes import Recipe, Slot

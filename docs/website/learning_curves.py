@@ -7,10 +7,10 @@ from grpo_ref.arrays import Floats
 from grpo_ref.lab.framework.statistics import interval
 from grpo_ref.lab.framework.training import curves
 from grpo_ref.learning.config import config_for
-from grpo_ref.learning.tasks import TASKS
 from grpo_ref.plots.axes import label
 from grpo_ref.plots.style import COLOURS, as_svg, figure_style, new_figure
 from grpo_ref.recipes import RECIPES
+from grpo_ref.tasks import TASKS
 from website.kept import of_each_recipe
 
 SETTINGS = {"seeds": 16, "updates": 12, "epochs": 4}

@@ -2,9 +2,9 @@
 
 from package_map import PUBLIC
 
-from grpo_ref.learning.tasks import TASKS
 from grpo_ref.plots import as_svg, surrogate_figure
 from grpo_ref.recipes import CATALOG, CHAPTER, RECIPES, Recipe
+from grpo_ref.tasks import TASKS
 from website.docstrings import cited
 from website.kept import of_each_recipe
 from website.learning_curves import SETTINGS, Learned, learned_alike, picture

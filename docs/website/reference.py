@@ -20,7 +20,7 @@ STAGES = dict(stages(STUB.read_text(encoding="utf-8")))
 def page_of(path: str) -> str:
     """The name of the page of a module.
 
-    >>> page_of("grpo_ref.kernels.rewards")
+    >>> page_of("grpo_ref.rewards")
     'api/kernels-rewards'
     """
     return "api/" + (path.partition(".")[2].replace(".", "-") or "packages")

@@ -1,34 +1,40 @@
-"""Check code of your own against the library: a whole loss function, or the slope of one part.
+"""Check your own code against the library: a whole loss function, or the slope of one kernel.
 
     def my_loss(log_probs, old_log_probs, ref_log_probs, advantages, mask): ...
 
-    assert_matches(my_loss, DAPO)         # loss and gradient, on batches that tell implementations apart
-    print(compare(my_loss, DAPO))         # the same as a report
-    print(check_slope(my_surrogate))      # is the slope that of the value?
+    assert_matches(my_loss, DAPO)         # raises if loss or gradient differ on one of 200 batches
+    print(compare(my_loss, DAPO))         # the same comparison, as a report
+    print(check_slope(my_surrogate))      # is the returned slope the derivative of the returned value?
 
-The arrays are (N, T) and advantages (N,), the completions of all groups one after another. The function is
-given what its parameters ask for, under the names of `NAMES`: ours, TRL's, verl's or OpenRLHF's. With
-packed=True all completions are one row of L tokens: (1, L) arrays, advantages too, with `sequence_ids`. The
-function returns the loss, a number to be minimized, or (loss, metrics), or one loss per token, which is
-averaged as the recipe does, or the loss and its gradient with respect to log_probs. With framework="torch" or
-"jax" it is given tensors of that library and differentiated by it; in double precision, unless
-dtype="float32".
+Arguments. The names of your function's parameters decide which arrays it receives. `NAMES` lists the names
+that grpo_ref, TRL, verl and OpenRLHF use. The arrays are (N, T) and the advantages (N,); the groups follow
+one another along N. With packed=True, all completions are packed into one row of L tokens: all arrays are (1,
+L), the advantages too, and `sequence_ids` says which completion a token belongs to. With framework="torch" or
+"jax" your function receives tensors of that library, and the library differentiates your function. Arrays are
+in double precision unless dtype="float32".
 
-| file | its one job |
+Return value. Your function returns one of four things: the loss, a number to be minimized; (loss, metrics);
+(loss, gradient with respect to log_probs); or one loss per token, which is averaged as the recipe averages.
+
+| module | job |
 |---|---|
-| batches | generate batches that tell implementations apart |
-| arguments | the names under which a function takes its arrays |
-| packing | the same batches as one row without padding |
-| frameworks | ask a function, in NumPy, PyTorch or JAX, for its loss and gradient |
-| reference | what the recipe answers, and in what two answers differ |
-| changes | what may be different about somebody else's loss: recipe, arrays, gradient |
-| fitting | numbers that a function has in place of the recipe's |
-| diagnosis | what would have to be different about the recipe for the answers to agree |
-| shrinking | the smallest batch that still shows a mistake |
-| example | that batch as lines of Python |
-| compare | all of it, as one comparison |
-| slopes | the slope of one part against central differences |
+| batches | generate batches that distinguish implementations |
+| arguments | match arrays to the names of a function's parameters |
+| packing | pack a batch into one row without padding |
+| frameworks | call a NumPy, PyTorch or JAX function and return its loss and gradient |
+| reference | compute the recipe's loss and gradient, and compare two results |
+| changes | list the mistakes that a loss function may have: in the recipe, the arrays or the gradient |
+| fitting | estimate the numbers that a function uses instead of the recipe's settings |
+| diagnosis | find the mistakes that explain all results of a function |
+| shrinking | find the smallest batch that still shows a mistake |
+| example | print a batch as lines of Python |
+| compare | put these steps together |
+| slopes | compare the slope of one kernel with central differences |
 """
+
+import sys
+from types import ModuleType
+from typing import Any
 
 from grpo_ref.check.arguments import NAMES
 from grpo_ref.check.batches import Trial
@@ -47,3 +53,14 @@ __all__ = [
     "check_slope",
     "compare",
 ]
+
+
+class _Callable(ModuleType):
+    """A package that can be called: `grpo_ref.check(my_loss, "dapo")` is `compare(my_loss, "dapo")`."""
+
+    def __call__(self, *arguments: Any, **options: Any) -> LossComparison:
+        """Call `grpo_ref.check.compare.compare`."""
+        return compare(*arguments, **options)
+
+
+sys.modules[__name__].__class__ = _Callable

@@ -1,4 +1,4 @@
-"""Under which names a loss function takes its arrays: ours, TRL's, verl's, OpenRLHF's."""
+"""Match arrays to the parameter names of a loss function: grpo_ref's, TRL's, verl's or OpenRLHF's."""
 
 import inspect
 from collections.abc import Callable, Mapping
@@ -25,28 +25,28 @@ NAMES: dict[str, tuple[str, ...]] = {
     "sequence_ids": ("sequence_ids",),
     "completions": ("completions",),
 }
-"""What a function may be given -> the names that it may have for it; TRL's stands second, verl's third."""
+"""Array -> the parameter names under which a function may take it: grpo_ref's, TRL's, verl's, then others."""
 TRL = {
     **{"log_probs": "per_token_logps", "old_log_probs": "old_per_token_logps"},
     **{"ref_log_probs": "ref_per_token_logps", "rollout_log_probs": "sampling_per_token_logps"},
     **{"advantages": "advantages", "mask": "completion_mask", "rewards": "rewards"},
     "num_generations": "num_generations",
 }
-"""The keys of a parameter `inputs`, as in TRL's `_compute_loss`."""
+"""Array -> its key in a parameter `inputs`, the dict that TRL passes to `_compute_loss`."""
 INPUTS = "inputs"
 KNOWN = {name: meaning for meaning, names in NAMES.items() for name in names}
 PER_TOKEN = "log_prob"
-"""verl's word: a function that has it is given advantages of (N, T), as verl has them."""
+"""verl's name for the log-probabilities. A function with it gets advantages of shape (N, T), as in verl."""
 
 
 def expected() -> str:
-    """The names that a parameter may have, for an error."""
+    """Return the names that a parameter may have, as part of an error message."""
     lines = [f"{names[0]} ({', '.join(names[1:])})" if names[1:] else names[0] for names in NAMES.values()]
     return "; ".join([*lines, f"{INPUTS} (a dict of these, with TRL's names)"])
 
 
 def asks_for(loss: Callable[..., Any], meaning: str) -> bool:
-    """Whether the function has a parameter for this, under any of its names.
+    """Return whether the function has a parameter for an array, under any of the array's names.
 
     >>> def loss(per_token_logps, completion_mask, advantages): ...
     >>> asks_for(loss, "log_probs"), asks_for(loss, "ref_log_probs")
@@ -55,42 +55,46 @@ def asks_for(loss: Callable[..., Any], meaning: str) -> bool:
     return any(KNOWN.get(name) == meaning for name in inspect.signature(loss).parameters)
 
 
-def named(loss: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
-    """What a function is called with.
+def keyword_arguments(loss: Callable[..., Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keyword arguments with which to call a function.
 
     Args:
-      loss: the function. A parameter with a default of its own that has no name of ours keeps it.
-      values: by our names; None is left out.
+      loss: the function. A parameter with an unknown name keeps its default value.
+      values: the arrays by grpo_ref's names. Arrays that are None are omitted.
 
     Returns:
-      The values under the function's own names for them; under ours if it takes `**others`.
+      The arrays under the function's own parameter names. A function with `**others` also gets the remaining
+      arrays of `USUAL`, under grpo_ref's names.
 
     Raises:
-      TypeError: if it has a parameter of an unknown name, or none for the log-probabilities; the names that
-        are known are listed.
+      TypeError: if a parameter without a default has an unknown name, or no parameter takes the
+        log-probabilities. The message lists the known names.
     """
-    return chosen(inspect.signature(loss).parameters, values)
+    return keywords_for(inspect.signature(loss).parameters, values)
 
 
-def chosen(parameters: Mapping[str, inspect.Parameter], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The same for the parameters of a function, which take longer to find than many a loss to compute."""
-    there = {meaning: value for meaning, value in values.items() if value is not None}
-    found: dict[str, Any] = {}
+def keywords_for(parameters: Mapping[str, inspect.Parameter], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the keyword arguments for parameters that `inspect.signature` has already read.
+
+    Reading a signature takes longer than many losses take to compute, and central differences call the loss
+    once or twice per token, so the caller reads the signature once.
+    """
+    available = {meaning: value for meaning, value in values.items() if value is not None}
+    keywords: dict[str, Any] = {}
     for name, parameter in parameters.items():
         if parameter.kind is parameter.VAR_KEYWORD:
-            taken = {KNOWN.get(one) for one in found}
-            usual = {key: there[key] for key in there if key in USUAL and key not in taken}
-            found |= usual
+            passed = {KNOWN.get(keyword) for keyword in keywords}
+            keywords |= {key: available[key] for key in available if key in USUAL and key not in passed}
         elif name == INPUTS:
-            found[name] = {TRL[meaning]: value for meaning, value in there.items() if meaning in TRL}
-        elif KNOWN.get(name) in there:
-            found[name] = there[KNOWN[name]]
+            keywords[name] = {TRL[meaning]: value for meaning, value in available.items() if meaning in TRL}
+        elif KNOWN.get(name) in available:
+            keywords[name] = available[KNOWN[name]]
         elif parameter.default is parameter.empty and parameter.kind is not parameter.VAR_POSITIONAL:
             raise TypeError(f"the parameter {name!r} is unknown; expected names are {expected()}")
-    if INPUTS not in found and not any(KNOWN.get(name) == "log_probs" for name in found):
+    if INPUTS not in keywords and not any(KNOWN.get(name) == "log_probs" for name in keywords):
         raise TypeError(f"no parameter for the log-probabilities; expected names are {expected()}")
-    return found
+    return keywords
 
 
 USUAL = ("log_probs", "old_log_probs", "ref_log_probs", "advantages", "mask", "sequence_ids")
-"""What a function with `**others` is given."""
+"""Arrays that a function with `**others` receives."""

@@ -1,4 +1,8 @@
-"""Generated batches: ragged, with empty completions, holes, extreme ratios, dead groups, strange padding."""
+"""Generate batches that distinguish implementations.
+
+Completions have different lengths, and one may be empty. The mask may have holes, ratios may be extreme, the
+rewards of a group may be equal, and the padding may hold 0, other numbers or NaN.
+"""
 
 import itertools
 from collections.abc import Iterator
@@ -10,27 +14,27 @@ import numpy as np
 from grpo_ref.arrays import Floats, Integers
 from grpo_ref.recipes import GRPO, Recipe
 
-EMPTY, HOLED, DEAD = "an empty completion", "a tool's answer left out", "a group without contrast"
+EMPTY, HOLED, DEAD = "an empty completion", "a tool's output masked out", "a group with equal rewards"
 MANY, CLOSE = "many completions", "rewards close together"
 KINDS = ("ragged", EMPTY, "extreme ratios", DEAD, "on policy", HOLED, MANY, CLOSE)
 PADDINGS = {"zeros in the padding": 0.0, "garbage in the padding": -7.5, "NaN in the padding": np.nan}
-"""In words -> what the padding holds."""
+"""Description -> the number that fills the padding."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One generated batch, on which a function and a recipe are both asked.
+    """One generated batch, on which both the function and the recipe are evaluated.
 
     Attributes:
-      kind: what is special about it, in words.
+      kind: description of the batch, such as "extreme ratios, NaN in the padding".
       log_probs, old_log_probs, ref_log_probs, rollout_log_probs: (N, T) in nats.
       advantages: (N,).
-      mask: (N, T) 1 on completion tokens; what a tool wrote in their midst has 0, as padding has.
-      clean: whether the padding holds numbers that do no harm.
-      sequence_ids: (1, L) the completion of each token, where all are packed into one row of L tokens; then
-        the arrays above are (1, L), the advantages too.
-      completions: how many are in that row, those without a token too.
-      rewards: (N,) of which the advantages were made, the groups one after another.
+      mask: (N, T) 1 on completion tokens, 0 on padding and on a tool's output inside a completion.
+      clean: true if the padding holds only zeros.
+      sequence_ids: (1, L) index of each token's completion, if the batch is packed into one row of L tokens.
+        Then the arrays above are (1, L), the advantages too.
+      completions: number of completions in the packed row, empty completions included.
+      rewards: (N,) rewards from which the advantages were computed; the groups follow one another.
       group_size: G.
     """
 
@@ -49,7 +53,7 @@ class Trial:
 
     @property
     def flaws(self) -> frozenset[str]:
-        """What a careful trainer might keep away from its loss, in words, as in "right unless ..."."""
+        """Features of the batch that a trainer may rule out, worded to follow "right unless"."""
         counted = self.mask > 0
         padding = self.log_probs[~counted]
         found = {
@@ -57,9 +61,10 @@ class Trial:
             GARBAGE: bool((np.isfinite(padding) & (padding != 0.0)).any()),
             NOTHING: self.completions is None and bool((~counted.any(-1)).any()),
             HOLE: bool((np.diff(counted.astype(int)) > 0).any()),
-            ALIKE: self.rewards is not None and _has_dead_group(self.rewards, self.group_size),
+            ALIKE: self.rewards is not None
+            and bool((np.ptp(self.rewards.reshape(-1, self.group_size), axis=-1) == 0.0).any()),
         }
-        return frozenset(text for text, there in found.items() if there)
+        return frozenset(text for text, present in found.items() if present)
 
 
 NAN, GARBAGE = "the padding holds NaN", "the padding holds other numbers than 0"
@@ -67,17 +72,14 @@ NOTHING, HOLE = "a completion is empty", "the mask has a hole"
 ALIKE = "all rewards of a group are equal"
 
 
-def _has_dead_group(rewards: Floats, group_size: int) -> bool:
-    return bool((np.ptp(rewards.reshape(-1, group_size), axis=-1) == 0.0).any())
-
-
 def trials(recipe: Recipe, seed: int, *, prompts: int = 2, group_size: int = 3) -> Iterator[Trial]:
-    """Endless batches, every kind with every padding in turn; one kind has three times the prompts.
+    """Generate batches without end: each kind with each padding in turn, then again with other numbers.
 
     Args:
-      recipe: whose advantages are used where they are one per completion; GRPO's otherwise.
-      seed: of the random numbers.
-      prompts, group_size: P and G; N = P G.
+      recipe: recipe whose advantages are used if they are computed from rewards alone; GRPO's otherwise.
+      seed: seed of the random numbers.
+      prompts, group_size: P and G; N = P G. Batches of the kind "many completions" have three times as many
+        prompts.
     """
     for index, (padding, kind) in enumerate(itertools.cycle(itertools.product(PADDINGS, KINDS))):
         yield _trial(np.random.default_rng([seed, index]), recipe, kind, padding, prompts, group_size)
@@ -110,7 +112,7 @@ def _trial(
 
 
 def _mask(rng: np.random.Generator, kind: str, rows: int) -> Floats:
-    """(N, T) ragged completions, the first of full length; with a tool, without a stretch of its middle."""
+    """Return a mask (N, T) of completions with different lengths, the first one of full length."""
     tokens = int(rng.integers(2, 7))
     lengths = rng.integers(1, tokens + 1, rows)
     lengths[0] = tokens
@@ -118,13 +120,13 @@ def _mask(rng: np.random.Generator, kind: str, rows: int) -> Floats:
         lengths[-1] = 0
     places = np.arange(tokens)
     mask = places < lengths[:, None]
-    if kind == HOLED:
+    if kind == HOLED:  # keep the first and the last token, and drop the middle of most completions
         mask &= (places == 0) | (places == lengths[:, None] - 1) | (rng.random((rows, 1)) < 0.3)
     return mask.astype(float)
 
 
 def _log_probs(rng: np.random.Generator, kind: str, mask: Floats) -> list[Floats]:
-    """Those of the policy, and around them those of the old policy, the reference and the sampler."""
+    """Return log-probabilities of the policy and, near them, of the old policy, reference and sampler."""
     spread = 3.0 if kind == "extreme ratios" else 0.3
     log_probs = np.log(rng.uniform(0.05, 0.9, mask.shape))
     others = [np.minimum(log_probs + spread * rng.normal(size=mask.shape), -1e-3) for _ in range(3)]
@@ -134,14 +136,14 @@ def _log_probs(rng: np.random.Generator, kind: str, mask: Floats) -> list[Floats
 
 
 def advantages_of(recipe: Recipe, rewards: Floats) -> Floats:
-    """(N,) advantages of (P, G) rewards, as the recipe has them if it makes them of rewards alone."""
+    """Return (N,) advantages of (P, G) rewards: the recipe's if they need only rewards, GRPO's otherwise."""
     part = recipe.advantage if recipe.advantage.reads == ("rewards",) else GRPO.advantage
     advantages: Floats = part.kernel(rewards, **part.settings)
     return advantages.reshape(-1)
 
 
 def in_float32(trial: Trial) -> Trial:
-    """The batch with every number rounded to single precision, still held in double."""
+    """Round every number of the batch to single precision, and keep the arrays in double precision."""
     rounded: dict[str, Any] = {
         name: getattr(trial, name).astype(np.float32).astype(float) for name in ROUNDED
     }

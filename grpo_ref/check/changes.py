@@ -1,6 +1,7 @@
-"""What may be different about somebody else's loss: the recipe, the arrays it reads, or what it detaches.
+"""List the mistakes that a loss function may have: in the recipe, in its arrays, or a missing detach.
 
-A change turns a recipe and a batch into those whose answer the function would give, had it that mistake.
+Each mistake is a `Change`, which maps (recipe, batch) to another (recipe, batch). If a function has the
+mistake, then its result on a batch is the result of the changed recipe on the changed batch.
 """
 
 import itertools
@@ -11,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.arrays import Array, Bools, Floats
+from grpo_ref.arrays import Array, Floats
 from grpo_ref.check.batches import Trial
-from grpo_ref.check.mistakes.slips import slips
+from grpo_ref.check.mistakes.recipes import mistakes
 from grpo_ref.recipes import Recipe, slot
 
 Apply = Callable[[Recipe, Trial], tuple[Recipe, Trial]]
@@ -24,11 +25,11 @@ class Change:
     """One mistake, or several.
 
     Attributes:
-      condition: what would have to hold, in words, as in "your loss matches if ...".
-      apply: (recipe, batch) -> (recipe, batch), those that the function computes.
-      touches: what it changes; two changes of the same thing are not tried together.
-      differentiated: whether the gradient is the derivative of the value, nothing being detached.
-      factor: what the loss and the gradient are multiplied by.
+      condition: description of the mistake, worded to follow "your loss matches if".
+      apply: (recipe, batch) -> (recipe, batch) whose result a function with the mistake returns.
+      touches: names of what is changed. Two changes of the same thing are not combined.
+      differentiated: true if the gradient is the derivative of the value, with nothing detached.
+      factor: factor on loss and gradient.
     """
 
     condition: str
@@ -38,7 +39,7 @@ class Change:
     factor: float = 1.0
 
     def and_then(self, other: "Change") -> "Change":
-        """Both at once."""
+        """Return the change that applies this mistake and then the other one."""
 
         def both(recipe: Recipe, trial: Trial) -> tuple[Recipe, Trial]:
             return other.apply(*self.apply(recipe, trial))
@@ -47,19 +48,19 @@ class Change:
 
 
 def unchanged(recipe: Recipe, trial: Trial) -> tuple[Recipe, Trial]:
-    """No mistake."""
+    """Return recipe and batch as they are: no mistake."""
     return recipe, trial
 
 
 def changes(recipe: Recipe, *, rewards: bool) -> Iterator[Change]:
-    """Every change that is known, those of the recipe first.
+    """Generate all known changes, those of the recipe first.
 
     Args:
-      recipe: what is meant.
-      rewards: whether the function makes the advantages itself.
+      recipe: the recipe that the function should compute.
+      rewards: true if the function computes the advantages from rewards.
     """
-    for slip in slips(recipe):
-        yield of_recipe(slip.condition, slip.parts)
+    for mistake in mistakes(recipe):
+        yield of_recipe(mistake.condition, mistake.parts)
     yield Change(
         "a detach is missing: the gradient flows through what should be constant",
         unchanged,
@@ -67,14 +68,14 @@ def changes(recipe: Recipe, *, rewards: bool) -> Iterator[Change]:
         differentiated=True,
     )
     yield from _exchanged(recipe)
-    for text, mask in MASKS.items():
-        yield _masked(text, mask)
+    for text, wrong in MASKS.items():
+        yield of_batch(text, "mask", partial(_masked, wrong=wrong))
     yield from masked_above()
     yield from _made_of_rewards(recipe) if rewards else _normalized_again()
 
 
 def of_recipe(condition: str, parts: dict[str, Any]) -> Change:
-    """A change of a recipe's parts."""
+    """Return the change that replaces parts of the recipe."""
 
     def apply(recipe: Recipe, trial: Trial) -> tuple[Recipe, Trial]:
         return replace(recipe, **parts), trial
@@ -83,7 +84,7 @@ def of_recipe(condition: str, parts: dict[str, Any]) -> Change:
 
 
 def of_batch(condition: str, touches: str, change: Callable[[Trial], dict[str, Any]]) -> Change:
-    """A change of arrays."""
+    """Return the change that replaces arrays of the batch."""
 
     def apply(recipe: Recipe, trial: Trial) -> tuple[Recipe, Trial]:
         with np.errstate(all="ignore"):
@@ -96,102 +97,97 @@ def of_batch(condition: str, touches: str, change: Callable[[Trial], dict[str, A
 
 
 def _exchanged(recipe: Recipe) -> Iterator[Change]:
-    """Log-probabilities that stand where others belong."""
+    """Generate changes that use the wrong log-probabilities, and the one with the wrong sign."""
     old = {
         "the ratio is identically 1: the old log-probabilities are the policy's own": "log_probs",
-        "the ratio is that to the reference policy": "ref_log_probs",
-        "the ratio is that to the sampler": "rollout_log_probs",
+        "the ratio is to the reference policy": "ref_log_probs",
+        "the ratio is to the sampler": "rollout_log_probs",
     }
     for text, name in old.items():
         yield of_batch(text, "old_log_probs", partial(_exchange, old_log_probs=name))
     if recipe.kl_coef:
         ref = {
-            "the KL penalty is that to the old policy, not to the reference": "old_log_probs",
-            "the KL penalty is that to the sampler, not to the reference": "rollout_log_probs",
+            "the KL penalty is to the old policy, not to the reference": "old_log_probs",
+            "the KL penalty is to the sampler, not to the reference": "rollout_log_probs",
         }
         for text, name in ref.items():
             yield of_batch(text, "ref_log_probs", partial(_exchange, ref_log_probs=name))
     yield of_batch(
-        "the sign of the advantages is turned over", "sign", lambda trial: {"advantages": -trial.advantages}
+        "the advantages have the wrong sign", "sign", lambda trial: {"advantages": -trial.advantages}
     )
 
 
 def _exchange(trial: Trial, **names: str) -> dict[str, Any]:
-    """For each array the one that stands in its place."""
+    """Return, for each array named by a keyword, the array that is used instead."""
     return {name: getattr(trial, other) for name, other in names.items()}
 
 
 # ---- masks that are off by one -------------------------------------------------------------------
 
 
-def _counted(mask: Floats) -> Bools:
-    there: Bools = mask > 0
-    return there
-
-
 def without_first(mask: Floats) -> Floats:
-    """(N, T) the first position does not count."""
+    """Return a mask (N, T) without the first position."""
     return np.concatenate([np.zeros_like(mask[:, :1]), mask[:, 1:]], axis=1)
 
 
 def without_last(mask: Floats) -> Floats:
-    """(N, T) the last token of every completion does not count."""
-    later = np.flip(np.cumsum(np.flip(mask, 1), axis=1), 1)
-    return np.where(_counted(mask) & (later > 1), mask, 0.0)
+    """Return a mask (N, T) without the last token of each completion."""
+    left = np.flip(np.cumsum(np.flip(mask, 1), axis=1), 1)  # tokens from this position to the end
+    return np.where((mask > 0) & (left > 1), mask, 0.0)
 
 
 def without_last_place(mask: Floats) -> Floats:
-    """(N, T) the last position does not count."""
+    """Return a mask (N, T) without the last position."""
     return np.concatenate([mask[:, :-1], np.zeros_like(mask[:, :1])], axis=1)
 
 
 def earlier(mask: Floats) -> Floats:
-    """(N, T) everything counts where the next token should."""
+    """Return the mask (N, T), one position too early."""
     return np.concatenate([mask[:, 1:], np.zeros_like(mask[:, :1])], axis=1)
 
 
 def later(mask: Floats) -> Floats:
-    """(N, T) everything counts where the token before should."""
+    """Return the mask (N, T), one position too late."""
     return np.concatenate([np.zeros_like(mask[:, :1]), mask[:, :-1]], axis=1)
 
 
 def one_more(mask: Floats) -> Floats:
-    """(N, T) the position after each token counts too."""
+    """Return the mask (N, T) with the position after each token."""
     more: Floats = np.maximum(mask, later(mask))
     return more
 
 
 def followed(mask: Floats) -> Floats:
-    """(N, T) a token counts only where the next position does."""
+    """Return the mask (N, T) without tokens that are followed by padding or a hole."""
     return mask * earlier(mask)
 
 
 def preceded(mask: Floats) -> Floats:
-    """(N, T) a token counts only where the position before does."""
+    """Return the mask (N, T) without tokens that follow padding or a hole."""
     return mask * later(mask)
 
 
 def one_more_by_length(mask: Floats) -> Floats:
-    """(N, T) as many positions count as the completion has tokens, and one more."""
+    """Return a mask (N, T) of the first n + 1 positions, for a completion of n tokens."""
     places = np.arange(mask.shape[1])
     more: Floats = (places <= mask.sum(1, keepdims=True)).astype(float)
     return more
 
 
 def one_less_by_length(mask: Floats) -> Floats:
-    """(N, T) as many positions count as the completion has tokens, less one."""
+    """Return a mask (N, T) of the first n - 1 positions, for a completion of n tokens."""
     places = np.arange(mask.shape[1])
     less: Floats = (places < mask.sum(1, keepdims=True) - 1).astype(float)
     return less
 
 
 def around(mask: Floats) -> Floats:
-    """(N, T) everything counts one position later, the last one first."""
+    """Return the mask (N, T) rolled to the right: the last position comes first."""
     return np.roll(mask, 1, axis=1)
 
 
 def back_around(mask: Floats) -> Floats:
-    """(N, T) everything counts one position earlier, the first one last."""
+    """Return the mask (N, T) rolled to the left: the first position comes last."""
     return np.roll(mask, -1, axis=1)
 
 
@@ -201,23 +197,26 @@ MASKS: dict[str, Callable[[Floats], Floats]] = {
     "the mask is off by one: the last position does not count": without_last_place,
     "the mask is off by one: a token before padding or a hole does not count": followed,
     "the mask is off by one: a token after padding or a hole does not count": preceded,
-    "the mask is off by one: it is a position too early": earlier,
-    "the mask is off by one: it is a position too late": later,
+    "the mask is off by one: it is one position too early": earlier,
+    "the mask is off by one: it is one position too late": later,
     "the mask is off by one: the position after each token counts too": one_more,
-    "the mask is off by one: a completion is taken for one token longer": one_more_by_length,
-    "the mask is off by one: a completion is taken for one token shorter": one_less_by_length,
+    "the mask is off by one: each completion is taken to be one token longer": one_more_by_length,
+    "the mask is off by one: each completion is taken to be one token shorter": one_less_by_length,
     "the mask is off by one: it is rolled to the right": around,
     "the mask is off by one: it is rolled to the left": back_around,
 }
 
 
-def _masked(condition: str, shifted: Callable[[Floats], Floats]) -> Change:
-    """A wrong mask."""
-    return of_batch(condition, "mask", lambda trial: {"mask": shifted(trial.mask)})
+def _masked(trial: Trial, wrong: Callable[[Floats], Floats]) -> dict[str, Any]:
+    """Return the wrong mask in place of the batch's."""
+    return {"mask": wrong(trial.mask)}
 
 
 def masked_above() -> Iterator[Change]:
-    """Wrong masks above the fraction's line alone: below it the right one counts the tokens."""
+    """Generate changes with a wrong mask in the numerator of the average only.
+
+    The denominator still counts the tokens of the right mask, so the right recipe gives the weights.
+    """
     for text, shifted in MASKS.items():
 
         def apply(
@@ -231,17 +230,21 @@ def masked_above() -> Iterator[Change]:
 
 
 def weights_of_rows(recipe: Recipe, trial: Trial) -> Floats:
-    """(N, 1) what a token of each completion counts; of an empty one, the most of any."""
+    """Return (N, 1) the weight of a token of each completion.
+
+    An empty completion has no token to read the weight from. It gets the largest weight of the batch, because
+    a wrong mask may give it tokens.
+    """
     weights = np.asarray(recipe.weights(trial.mask[None]))[0].max(axis=1, keepdims=True)
     largest: Floats = np.where(weights > 0, weights, weights.max())
     return largest
 
 
 def given_weights(mask: Array, *, weights: Array) -> Array:
-    """Weights that are known already.
+    """Return given weights, as an aggregation does.
 
     Args:
-      mask: (1, N, T) only its shape is used.
+      mask: (1, N, T); only its shape is used.
       weights: (N, T).
     """
     return weights.reshape(mask.shape)
@@ -251,7 +254,7 @@ def given_weights(mask: Array, *, weights: Array) -> Array:
 
 EPSILONS = (0.0, 1e-8, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1)
 SCOPES = {"of the group": (True, True), "of the batch": (False, False)}
-"""Whose mean and std are taken -> whether they are the group's."""
+"""Scope of the statistics -> (true if the mean is the group's, true if the std is the group's)."""
 FORMS: dict[str, Callable[[Floats, float], Floats]] = {
     "std + {}": lambda std, eps: std + eps,
     "sqrt(var + {})": lambda std, eps: np.sqrt(std**2 + eps),
@@ -260,15 +263,15 @@ FORMS: dict[str, Callable[[Floats, float], Floats]] = {
 
 
 def _standardized(rewards: Floats, ddof: int, eps: float, form: str, scope: tuple[bool, bool]) -> Floats:
-    """(N,) the rewards (P, G), less a mean and divided by a std, as plainly as can be."""
-    by_group, std_by_group = (-1 if each else None for each in scope)
-    std = rewards.std(axis=std_by_group, ddof=ddof, keepdims=True)
-    advantages: Floats = (rewards - rewards.mean(axis=by_group, keepdims=True)) / FORMS[form](std, eps)
+    """Return (N,) standardized rewards: (P, G) rewards minus a mean, divided by a standard deviation."""
+    mean_axis, std_axis = (-1 if by_group else None for by_group in scope)
+    std = rewards.std(axis=std_axis, ddof=ddof, keepdims=True)
+    advantages: Floats = (rewards - rewards.mean(axis=mean_axis, keepdims=True)) / FORMS[form](std, eps)
     return advantages.reshape(-1)
 
 
 def _normalized_again() -> Iterator[Change]:
-    """The advantages that are given are standardized once more."""
+    """Generate changes that standardize or center the given advantages again."""
     for (whose, scope), ddof, eps in itertools.product(SCOPES.items(), (0, 1), EPSILONS):
 
         def change(
@@ -277,7 +280,7 @@ def _normalized_again() -> Iterator[Change]:
             given = trial.advantages.reshape(-1, trial.group_size)
             return {"advantages": _standardized(given, ddof, eps, "std + {}", scope)}
 
-        text = f"the advantages are normalised twice: once more by mean and std {whose}"
+        text = f"the advantages are normalized twice: once more by mean and std {whose}"
         yield of_batch(f"{text} (ddof={ddof}, eps={eps:g})", "advantages", change)
     for whose, (by_group, _) in SCOPES.items():
 
@@ -285,11 +288,11 @@ def _normalized_again() -> Iterator[Change]:
             given = trial.advantages.reshape(-1, trial.group_size)
             return {"advantages": (given - given.mean(axis=axis, keepdims=True)).reshape(-1)}
 
-        yield of_batch(f"the mean {whose} is taken off the advantages once more", "advantages", centre)
+        yield of_batch(f"the mean {whose} is subtracted from the advantages once more", "advantages", centre)
 
 
 def _made_of_rewards(recipe: Recipe) -> Iterator[Change]:
-    """The ways in which advantages are made of rewards."""
+    """Generate the common ways of computing advantages from rewards."""
     scopes = SCOPES | {"of the batch, and the mean of the group": (True, False)}
     for (whose, scope), form, ddof, eps in itertools.product(scopes.items(), FORMS, (0, 1), EPSILONS):
 
@@ -303,12 +306,12 @@ def _made_of_rewards(recipe: Recipe) -> Iterator[Change]:
             return {"advantages": _standardized(_groups(trial), ddof, eps, form, scope)}
 
         text = f"the advantages are divided by {form.format(f'{eps:g}')}, ddof={ddof}, {whose}"
-        yield of_batch(f"{text} ({_meant(recipe)})", "advantages", change)
+        yield of_batch(f"{text} (expected {recipe.advantage})", "advantages", change)
     plain: dict[str, Callable[[Floats], Floats]] = {
-        "the advantages are only centred, not divided by a std": lambda r: r - r.mean(-1, keepdims=True),
+        "the advantages are only centered, not divided by a std": lambda r: r - r.mean(-1, keepdims=True),
         "the advantages are the rewards themselves": lambda r: r,
-        "the advantages are centred on the batch, not on the group": lambda r: r - r.mean(),
-        "the baseline is the mean of the others (RLOO)": lambda r: (
+        "the mean subtracted from the rewards is the batch's, not the group's": lambda r: r - r.mean(),
+        "the baseline is the mean of the other completions (RLOO)": lambda r: (
             (r - r.mean(-1, keepdims=True)) * r.shape[-1] / max(r.shape[-1] - 1, 1)
         ),
     }
@@ -321,10 +324,6 @@ def _made_of_rewards(recipe: Recipe) -> Iterator[Change]:
 
 
 def _groups(trial: Trial) -> Floats:
-    """(P, G) the rewards."""
+    """Return the rewards (P, G), or zeros if the batch has none."""
     rewards = np.zeros_like(trial.advantages) if trial.rewards is None else trial.rewards
     return rewards.reshape(-1, trial.group_size)
-
-
-def _meant(recipe: Recipe) -> str:
-    return f"meant is {recipe.advantage}"

@@ -13,31 +13,32 @@ from grpo_ref.check.arguments import asks_for
 from grpo_ref.check.batches import GARBAGE, NAN, NOTHING, Trial, advantages_of, in_float32, trials
 from grpo_ref.check.diagnosis import Evidence, diagnosis, unless
 from grpo_ref.check.example import example
-from grpo_ref.check.frameworks import DTYPES, FRAMEWORKS, Answer, Asked, Loss, LossError, ask
+from grpo_ref.check.frameworks import DTYPES, FRAMEWORKS, Answer, CallSettings, Loss, LossError, ask
 from grpo_ref.check.reference import difference, has_derivative, reference, same_loss, weights_of
 from grpo_ref.check.shrinking import cleared, shrunk
 from grpo_ref.recipes import Recipe
+from grpo_ref.validation import recipe_of
 
 SHOWN = 5
-"""So many of the conditions are told."""
-LOOKED_AT = 3
-"""So many batches are asked again with other numbers in the padding."""
-PLAINLY = 1e-2
-"""A difference that can be seen in a few digits."""
+"""Number of conditions that a report lists."""
+PADDING_BATCHES = 3
+"""Number of batches that are evaluated again with zeros in the padding."""
+VISIBLE = 1e-2
+"""Relative difference that shows in the first few digits."""
 
 
 @dataclass(frozen=True)
 class LossComparison:
-    """How a loss function compares with a recipe.
+    """Result of comparing a loss function with a recipe.
 
     Attributes:
-      batches: how many were tried.
-      agreeing: how many agree.
-      first: the first difference in words, or "".
-      matches: what would have to be different about the recipe for all batches to agree, nearest first.
-      gradients: whether gradients were compared too.
-      unless: what all batches that differ have in common and a trainer may rule out, as in "right unless",
-        or "".
+      batches: number of batches tried.
+      agreeing: number of batches on which function and recipe agree.
+      first: description of the first difference, or "".
+      matches: changes of the recipe with which all batches would agree, the most likely first.
+      gradients: true if gradients were compared too.
+      unless: feature that all differing batches share and that a trainer may rule out, as in "right unless
+        the padding holds NaN", or "".
       smallest: the smallest batch found that shows the difference, as lines of Python, or "".
     """
 
@@ -51,7 +52,7 @@ class LossComparison:
 
     @property
     def agrees(self) -> bool:
-        """Whether all batches agree."""
+        """True if function and recipe agree on all batches."""
         return self.agreeing == self.batches
 
     def __str__(self) -> str:
@@ -62,7 +63,7 @@ class LossComparison:
         lines += [f"your loss matches if {match}" for match in self.matches[:SHOWN]]
         lines += [f"and in {len(self.matches) - SHOWN} other cases"] * (len(self.matches) > SHOWN)
         if not self.agrees and not self.matches:
-            lines.append("no known slip matches either")
+            lines.append("no known mistake explains all differences")
         if self.smallest:
             lines += ["the smallest batch that shows it:", "", textwrap.indent(self.smallest, "    ")]
         return "\n".join(lines)
@@ -70,7 +71,7 @@ class LossComparison:
 
 def assert_matches(
     loss: Loss,
-    recipe: Recipe,
+    recipe: Recipe | str,
     *,
     framework: str = "numpy",
     batches: int = 200,
@@ -82,25 +83,26 @@ def assert_matches(
     dtype: str = "float64",
     packed: bool = False,
 ) -> None:
-    """Raise an AssertionError that says what is different, unless the function computes the recipe.
+    """Raise an AssertionError that describes the difference, unless a function computes the recipe's loss.
 
     Args:
-      loss: your function; its parameters are listed in `grpo_ref.check`.
-      recipe: what it should compute.
+      loss: your function. `grpo_ref.check` describes its parameters and what it may return.
+      recipe: the recipe that your function should compute.
       framework: "numpy", "torch" or "jax".
-      batches: how many batches are tried.
-      seed: of the batches.
-      rtol: tolerance relative to the terms whose sum is the loss, and to the largest entry of the gradient;
-        for a loss in single precision, what that needs.
-      max_length: the generation budget, for recipes that divide by it.
-      nan_in_padding: whether batches with NaN in the padding are among them.
-      empty_completions: whether batches with a completion without tokens are.
-      dtype: "float64" or "float32", of the arrays that the function is given.
-      packed: whether the function takes all completions in one row: (1, L) arrays and advantages, with
-        sequence_ids (1, L), and completions, their number, if it has that parameter.
+      batches: number of batches to try.
+      seed: seed of the batches.
+      rtol: tolerance, relative to the sum of the magnitudes of the loss's terms and to the largest entry of
+        the gradient. It is raised as needed if the loss is in single precision.
+      max_length: the generation budget in tokens, for recipes that divide by it.
+      nan_in_padding: if false, skip the batches with NaN in the padding.
+      empty_completions: if false, skip the batches with an empty completion.
+      dtype: precision of the arrays that the function receives, "float64" or "float32".
+      packed: if true, pass all completions in one row of L tokens: arrays and advantages (1, L), with
+        `sequence_ids` (1, L), and `completions`, their number, if the function has that parameter.
 
     Raises:
-      AssertionError: with the first difference, and the slips that would match.
+      AssertionError: if a batch differs. The message has the first difference and the mistakes that would
+        explain all differences.
       ValueError: if the framework or the dtype is unknown.
 
     >>> import numpy as np
@@ -127,7 +129,7 @@ def assert_matches(
 
 def compare(
     loss: Loss,
-    recipe: Recipe,
+    recipe: Recipe | str,
     *,
     framework: str = "numpy",
     batches: int = 200,
@@ -140,17 +142,21 @@ def compare(
     packed: bool = False,
     track: Callable[[list[Trial]], Iterable[Trial]] = iter,
 ) -> LossComparison:
-    """Run a loss function and a recipe on the same batches; see `assert_matches` for the arguments.
+    """Compare a loss function with a recipe on the same batches, and diagnose the differences.
+
+    The other arguments are those of `assert_matches`.
 
     Args:
-      track: shown the batches, to be gone through one after another; for a progress bar.
+      track: called with the list of batches; returns an iterable over them. Use it for a progress bar.
 
     Raises:
       ValueError: if the framework or the dtype is unknown.
-      LossError: if the function fails, or returns no loss.
+      LossError: if the function fails or does not return a loss.
     """
-    _check_choice("framework", framework, FRAMEWORKS)
-    _check_choice("dtype", dtype, DTYPES)
+    recipe = recipe_of(recipe)
+    for name, value, known in (("framework", framework, FRAMEWORKS), ("dtype", dtype, DTYPES)):
+        if value not in known:
+            raise ValueError(f"{name}: expected one of {', '.join(known)}, got {value!r}")
     made = [
         in_float32(trial) if dtype == "float32" else trial
         for trial in itertools.islice(trials(recipe, seed), batches)
@@ -158,6 +164,8 @@ def compare(
         and not (NOTHING in trial.flaws and not empty_completions)
     ]
     case = _Case(loss, recipe, framework, dtype, rtol, max_length, packed)
+    # Central differences differentiate the value, so they can only be compared with a gradient that is the
+    # derivative of the value. CISPO's is not, because it detaches the ratio.
     numerical = has_derivative(recipe, made[0], max_length)
     answers = [case.answer(trial, numerical and trial.clean) for trial in track(made)]
     differences = [case.difference(*pair) for pair in zip(made, answers, strict=True)]
@@ -178,14 +186,13 @@ def compare(
     )
 
 
-def _check_choice(name: str, value: str, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ValueError(f"{name}: expected one of {', '.join(known)}, got {value!r}")
+check = compare
+"""`compare` as the library call `grpo_ref.check(my_loss, "dapo")`."""
 
 
 @dataclass(frozen=True)
 class _Case:
-    """A function, a recipe, and how they are compared."""
+    """A function, a recipe, and the settings of their comparison."""
 
     loss: Loss
     recipe: Recipe
@@ -196,35 +203,40 @@ class _Case:
     packed: bool
 
     def answer(self, trial: Trial, differences: bool) -> Answer:
-        """What the function says of a batch, as it is or packed."""
-        given, how = self._asked(trial, differences)
-        found = ask(self.loss, given, how)
-        return packing.unpacked(found, trial) if self.packed else found
+        """Return the function's loss and gradient on a batch; a packed gradient is unpacked again."""
+        passed, how = self._call(trial, differences)
+        answer = ask(self.loss, passed, how)
+        return packing.unpacked(answer, trial) if self.packed else answer
 
-    def _asked(self, trial: Trial, differences: bool = False) -> tuple[Trial, Asked]:
-        """The batch as the function is given it, and how it is asked."""
+    def _call(self, trial: Trial, differences: bool = False) -> tuple[Trial, CallSettings]:
+        """Return the batch in the form that the function takes, and the settings of the call."""
         weights = weights_of(self.recipe, trial, self.max_length)
         if not self.packed:
-            return trial, Asked(self.framework, self.dtype, weights, differences)
+            return trial, CallSettings(self.framework, self.dtype, weights, differences)
         row = packing.packed(trial)
-        return row, Asked(self.framework, self.dtype, packing.in_row(weights, trial), differences)
+        return row, CallSettings(self.framework, self.dtype, packing.in_row(weights, trial), differences)
 
     def difference(self, trial: Trial, answer: Answer) -> str:
-        """In what it differs, in words."""
+        """Describe the first difference between the recipe's and the function's result, or return ""."""
         return difference(reference(self.recipe, trial, self.max_length), answer, self.rtol)
 
     def reads_padding(self, made: list[Trial]) -> bool:
-        """Whether other numbers in the padding than 0 change what the function says."""
-        dirty = [trial for trial in made if GARBAGE in trial.flaws][:LOOKED_AT]
+        """Return whether the function's result changes if the padding is set to 0."""
+        dirty = [trial for trial in made if GARBAGE in trial.flaws][:PADDING_BATCHES]
         pairs = ((self.answer(trial, False), self.answer(cleared(trial), False)) for trial in dirty)
         return any(not same_loss(clean, dirty, 1e-12) for dirty, clean in pairs)
 
     def smallest(self, failing: list[Trial], makes_advantages: bool) -> str:
-        """The smallest batch that still fails, as lines of Python."""
+        """Shrink the simplest failing batch as far as it still fails, and return it as lines of Python.
+
+        The batch must keep failing in the same way: with a different loss if the loss differed at first, with
+        a visible difference if it was visible, and with a finite loss if it was finite. Otherwise shrinking
+        could end at another mistake, or at a rounding error.
+        """
         start = min(failing, key=lambda trial: (NAN in trial.flaws, len(trial.flaws), trial.mask.size))
         ours, theirs = reference(self.recipe, start, self.max_length), self.answer(start, False)
         in_loss = bool(difference(ours, theirs._replace(gradient=None), self.rtol))
-        plainly = bool(difference(ours, theirs._replace(gradient=None), PLAINLY))
+        visible = bool(difference(ours, theirs._replace(gradient=None), VISIBLE))
         finite = np.isfinite(theirs.loss)
 
         def fails(trial: Trial) -> bool:
@@ -236,12 +248,12 @@ class _Case:
                 return False
             right = reference(self.recipe, trial, self.max_length)
             answer = answer._replace(gradient=None) if in_loss else answer
-            return bool(difference(right, answer, PLAINLY if plainly else self.rtol))
+            return bool(difference(right, answer, VISIBLE if visible else self.rtol))
 
         def advantages(rewards: Floats) -> Floats:
             return advantages_of(self.recipe, rewards)
 
         trial = shrunk(start, fails, advantages if makes_advantages else None)
         right, answer = reference(self.recipe, trial, self.max_length), self.answer(trial, not in_loss)
-        given, how = self._asked(trial)
-        return example(self.loss, given, how, right, answer)
+        passed, how = self._call(trial)
+        return example(self.loss, passed, how, right, answer)

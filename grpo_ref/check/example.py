@@ -1,62 +1,58 @@
-"""A batch as a few lines of Python, to be run: imports, arrays, the call, what is expected and what came."""
+"""Print a batch as lines of Python to run: imports, arrays, the call, expected and received result."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.check.arguments import INPUTS, KNOWN, named
+from grpo_ref.check.arguments import INPUTS, KNOWN, keyword_arguments
 from grpo_ref.check.batches import Trial
-from grpo_ref.check.frameworks import Answer, Asked, Loss, first_of, given_arrays, raw_answer
+from grpo_ref.check.frameworks import Answer, CallSettings, Loss, first_of, given_arrays, raw_answer
 from grpo_ref.check.reference import same_loss
 
 IMPORTS = {"numpy": "import numpy as np", "torch": "import torch", "jax": "import jax"}
 MAKE = {"numpy": "np.array({}{})", "torch": "torch.tensor({}{})", "jax": "jax.numpy.asarray({}{})"}
 
 
-def example(loss: Loss, trial: Trial, how: Asked, ours: Answer, theirs: Answer) -> str:
-    """Lines that call the function on a batch and show what it answers.
+def example(loss: Loss, trial: Trial, how: CallSettings, ours: Answer, theirs: Answer) -> str:
+    """Return lines of Python that call the function on a batch and print its result.
 
     Args:
       loss: the function.
       trial: the batch.
       how: framework and precision.
-      ours, theirs: what the recipe and the function answer on it.
+      ours, theirs: results of the recipe and of the function on the batch.
     """
-    arguments = named(loss, given_arrays(loss, trial, np.asarray))
+    arguments = keyword_arguments(loss, given_arrays(loss, trial, np.asarray))
     variables = {**arguments.get(INPUTS, {}), **{k: v for k, v in arguments.items() if k != INPUTS}}
     call, answer = _call(loss, arguments), raw_answer(loss, trial, how)
-    lines = [*_beginning(loss, how, variables)]
+    lines = [IMPORTS[how.framework]]
+    if _is_importable(loss):
+        lines.append(f"from {loss.__module__} import {loss.__qualname__.split('.')[0]}")
+    else:
+        lines.append("# loss = your function")
+    if any(np.isnan(value).any() for value in variables.values() if isinstance(value, np.ndarray)):
+        lines.append('nan = float("nan")')  # `tolist` writes NaN as nan
     lines += [f"{name} = {_written(value, how)}" for name, value in variables.items()]
     if per_token := how.weights is not None and np.shape(first_of(answer)) == how.weights.shape:
-        lines.append(f"weights = {_written(how.weights, how)}  # of the recipe")
+        lines.append(f"weights = {_written(how.weights, how)}  # the recipe's")
     value = f"{call}[0]" if isinstance(answer, tuple) else call
     value = f"({value} * weights).sum()" if per_token else value
     if not same_loss(ours, theirs, 1e-6):
         return "\n".join([*lines, f"print({value})", f"# expected {ours.loss:.8g}, got {theirs.loss:.8g}"])
     name = next(name for name in variables if KNOWN[name] == "log_probs")
     lines += _gradient(name, value, f"{call}[1]" if not theirs.numerical else "", how)
-    return "\n".join([*lines, *_gradients(ours, theirs)])
-
-
-def _beginning(loss: Loss, how: Asked, variables: dict[str, Any]) -> Iterator[str]:
-    yield IMPORTS[how.framework]
-    if _is_importable(loss):
-        yield f"from {loss.__module__} import {loss.__qualname__.split('.')[0]}"
-    else:
-        yield "# loss = your function"
-    arrays = [value for value in variables.values() if isinstance(value, np.ndarray)]
-    if any(np.isnan(array).any() for array in arrays):
-        yield 'nan = float("nan")'
+    if ours.gradient is not None and theirs.gradient is not None:
+        lines += [f"# expected {_short(ours.gradient)}", f"# got      {_short(theirs.gradient)}"]
+    return "\n".join(lines)
 
 
 def _is_importable(loss: Loss) -> bool:
     return "<" not in getattr(loss, "__qualname__", "<") and loss.__module__ != "__main__"
 
 
-def _written(value: Any, how: Asked) -> str:
-    """A number or an array as Python."""
+def _written(value: Any, how: CallSettings) -> str:
+    """Return a number or an array as a Python expression."""
     if not isinstance(value, np.ndarray):
         return repr(value)
     library = {"numpy": "np", "torch": "torch", "jax": "jax.numpy"}[how.framework]
@@ -67,7 +63,7 @@ def _written(value: Any, how: Asked) -> str:
 
 
 def _call(loss: Loss, arguments: dict[str, Any]) -> str:
-    """The call, every argument by its name."""
+    """Return the call, with every argument passed by name."""
     name = loss.__qualname__ if _is_importable(loss) else "loss"
     owner = getattr(loss, "__self__", None)
     if "." in name and owner is not None and not isinstance(owner, type):
@@ -79,8 +75,15 @@ def _call(loss: Loss, arguments: dict[str, Any]) -> str:
     return f"{name}({', '.join(texts)})"
 
 
-def _gradient(name: str, value: str, given: str, how: Asked) -> list[str]:
-    """Lines that print the gradient."""
+def _gradient(name: str, value: str, given: str, how: CallSettings) -> list[str]:
+    """Return lines that print the gradient.
+
+    Args:
+      name: variable that holds the log-probabilities.
+      value: expression for the loss.
+      given: expression for the gradient that the function returns, or "".
+      how: framework and precision.
+    """
     if how.framework == "torch":
         return [f"{name}.requires_grad_()", f"{value}.backward()", f"print({name}.grad)"]
     if how.framework == "jax":
@@ -93,13 +96,6 @@ def _gradient(name: str, value: str, given: str, how: Asked) -> list[str]:
         f"slopes = [(value({name} + step) - value({name} - step)) / 2e-5 for step in steps]",
         f"print(np.reshape(slopes, {name}.shape))",
     ]
-
-
-def _gradients(ours: Answer, theirs: Answer) -> Iterator[str]:
-    """What gradient is expected and what came, as comments."""
-    if ours.gradient is not None and theirs.gradient is not None:
-        yield f"# expected {_short(ours.gradient)}"
-        yield f"# got      {_short(theirs.gradient)}"
 
 
 def _short(array: Floats) -> str:

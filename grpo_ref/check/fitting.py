@@ -1,4 +1,4 @@
-"""Numbers that a loss function has in place of the recipe's: the penalty's weight, settings of the clip."""
+"""Estimate the numbers that a function uses instead of the recipe's: the KL weight, settings of the clip."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ import numpy as np
 
 from grpo_ref.check.batches import Trial
 from grpo_ref.check.frameworks import Answer
-from grpo_ref.check.mistakes.slips import PENALTIES
+from grpo_ref.check.mistakes.recipes import PENALTIES
 from grpo_ref.check.reference import reference
 from grpo_ref.recipes import Recipe, Slot
 
@@ -17,11 +17,11 @@ GRID = (
     *(0.0, 1e-4, 3e-4, 4e-4, 1e-3, 3e-3, 0.01, 0.03, 0.05, 0.08, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5),
     *(0.7, 0.9, 0.99, 1.2, 1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 20.0, 50.0, 100.0),
 )
-"""Between which neighbours a setting is looked for; a value that the kernel refuses is passed over."""
-LOWS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 3e-4, 3e-3)
-"""Values of clip_low that are tried where both half-widths are other ones."""
-TRIED = 4
-"""On so many batches."""
+"""Values between which a setting is searched. A value that the kernel refuses is skipped."""
+CLIP_LOWS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 3e-4, 3e-3)
+"""Values of clip_low to try when both half-widths may differ from the recipe's."""
+BATCHES = 4
+"""Number of batches on which settings of the surrogate are estimated."""
 
 
 def fitted_penalties(
@@ -32,52 +32,58 @@ def fitted_penalties(
     *,
     estimates: Mapping[str, Slot] = PENALTIES,
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Weights of the penalty that explain all losses, (condition, parts).
+    """Generate weights of the KL penalty that explain all losses, each as (condition, changed parts).
 
-    The loss is a straight line in kl_coef, so two answers of the recipe give the weight on every batch. Tried
-    are the recipe's own estimate and the other estimates, by their conditions.
+    The loss is linear in kl_coef, so the recipe's losses at kl_coef = 0 and 1 give the weight of each batch.
+
+    Args:
+      estimates: KL estimates to try beside the recipe's own, by the condition that describes them.
     """
-    others = {"": recipe.penalty} | {f" and {text}": part for text, part in estimates.items()}
-    told = []
-    for text, part in others.items():
-        if part in told:
+    penalties = {"": recipe.penalty} | {f" and {text}": part for text, part in estimates.items()}
+    tried = []
+    for text, part in penalties.items():
+        if part in tried:
             continue
-        told.append(part)
+        tried.append(part)
         weight = _weight(replace(recipe, penalty=part), trials, answers, max_length)
         if weight is not None and not np.isclose(weight, recipe.kl_coef):
-            yield _told(recipe, weight) + text, {"kl_coef": weight, "penalty": part}
+            yield _weight_condition(recipe, weight) + text, {"kl_coef": weight, "penalty": part}
 
 
-def _told(recipe: Recipe, weight: float) -> str:
+def _weight_condition(recipe: Recipe, weight: float) -> str:
     if recipe.kl_coef and np.isclose(weight, -recipe.kl_coef):
-        return "the sign of the KL penalty is turned over"
+        return "the KL penalty has the wrong sign"
     if recipe.kl_coef == 0.0:
-        return f"there is a KL penalty, of kl_coef {weight:.6g}"
+        return f"there is a KL penalty, with kl_coef {weight:.6g}"
     return f"kl_coef is {weight:.6g}, not {recipe.kl_coef:g}"
 
 
 def _weight(
     recipe: Recipe, trials: Sequence[Trial], answers: Sequence[Answer], max_length: int | None
 ) -> float | None:
-    """The weight that explains every loss, if there is one."""
-    none, one = (replace(recipe, kl_coef=weight) for weight in (0.0, 1.0))
-    found = []
+    """Return the weight of the KL penalty that explains every loss, or None."""
+    without, with_one = (replace(recipe, kl_coef=weight) for weight in (0.0, 1.0))
+    weights = []
     for trial, answer in zip(trials, answers, strict=True):
-        base = reference(none, trial, max_length).loss
-        penalty = reference(one, trial, max_length).loss - base
-        if abs(penalty) > 1e-6:
-            found.append((answer.loss - base) / penalty)
-        if len(found) > 1 and not np.isclose(found[-1], found[0], rtol=1e-3, atol=1e-6):
+        base = reference(without, trial, max_length).loss
+        penalty = reference(with_one, trial, max_length).loss - base
+        if abs(penalty) > 1e-6:  # otherwise the quotient would be rounding error
+            weights.append((answer.loss - base) / penalty)
+        if len(weights) > 1 and not np.isclose(weights[-1], weights[0], rtol=1e-3, atol=1e-6):
             return None
-    return _rounded(float(np.median(found))) if found else None
+    return _rounded(float(np.median(weights))) if weights else None
 
 
 def fitted_settings(
     recipe: Recipe, trials: Sequence[Trial], answers: Sequence[Answer], max_length: int | None
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Settings of the surrogate with which a loss agrees that did not, (condition, parts)."""
+    """Generate settings of the surrogate that explain a batch's loss, each as (condition, changed parts).
+
+    The loss is not linear in a clip range, so each setting is searched on a grid and refined by bisection.
+    The batches with the largest ratios are used, since the others hardly touch the clip.
+    """
     settings = _numbers(recipe.surrogate)
-    farthest = sorted(range(len(trials)), key=lambda place: -_distance(trials[place]))[:TRIED]
+    farthest = sorted(range(len(trials)), key=lambda place: -_distance(trials[place]))[:BATCHES]
     given = ([trials[place] for place in farthest], [answers[place] for place in farthest], max_length)
     for name in settings:
         for value in _values(recipe, (name,), *given):
@@ -85,19 +91,19 @@ def fitted_settings(
     if {"clip_low", "clip_high"} <= settings.keys():
         for value in _values(recipe, ("clip_low", "clip_high"), *given):
             yield _setting(recipe.surrogate, {"clip_low": value, "clip_high": value})
-        for low in LOWS:
+        for low in CLIP_LOWS:
             narrower = replace(recipe, surrogate=_with(recipe.surrogate, ("clip_low",), low))
             for value in _values(narrower, ("clip_high",), *given):
                 yield _setting(recipe.surrogate, {"clip_low": low, "clip_high": value})
 
 
 def _distance(trial: Trial) -> float:
-    """The largest log-ratio of a batch, on whichever side."""
+    """Return the largest magnitude of a log-ratio in a batch."""
     return float(np.where(trial.mask > 0, np.abs(trial.log_probs - trial.old_log_probs), 0.0).max())
 
 
 def _setting(part: Slot, values: dict[str, float]) -> tuple[str, dict[str, Any]]:
-    """A condition and the surrogate with these values."""
+    """Return the condition that describes these values, and the surrogate that has them."""
     settings = _numbers(part)
     changed = [
         f"{name} is {value:.6g}, not {settings[name]:g}"
@@ -108,6 +114,7 @@ def _setting(part: Slot, values: dict[str, float]) -> tuple[str, dict[str, Any]]
 
 
 def _numbers(part: Slot) -> dict[str, float]:
+    """Return the numeric settings of a part, defaults included."""
     parameters = signature(part.kernel).parameters.values()
     settings = {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}
     settings |= part.settings
@@ -125,8 +132,8 @@ def _values(
     answers: Sequence[Answer],
     max_length: int | None,
 ) -> Iterator[float]:
-    """Where the recipe's loss crosses the one that was answered; each value once."""
-    told: set[float] = set()
+    """Generate the values at which the recipe's loss equals the function's loss on some batch, each once."""
+    seen: set[float] = set()
     for trial, answer in zip(trials, answers, strict=True):
 
         def apart(value: float, trial: Trial = trial, answer: Answer = answer) -> float:
@@ -144,13 +151,13 @@ def _values(
                 value = high
             else:
                 continue
-            if value not in told:
-                told.add(value)
+            if value not in seen:
+                seen.add(value)
                 yield value
 
 
 def _crossing(function: Callable[[float], float], low: float, high: float, left: float) -> float:
-    """Where a function changes its sign, by halving."""
+    """Return the place where a function changes its sign, by bisection."""
     for _ in range(50):
         middle = 0.5 * (low + high)
         if function(middle) * left > 0.0:
@@ -161,5 +168,5 @@ def _crossing(function: Callable[[float], float], low: float, high: float, left:
 
 
 def _rounded(value: float) -> float:
-    """The number that somebody has written: six digits, if that is near enough."""
+    """Round to six digits: the number was probably written by hand."""
     return float(f"{value:.6g}")

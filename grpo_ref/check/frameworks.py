@@ -1,5 +1,6 @@
-"""Ask a loss function for its loss and gradient; central differences where it has no autograd."""
+"""Call a loss function and return its loss and gradient, by central differences if it has no autograd."""
 
+import contextlib
 import inspect
 import traceback
 from collections.abc import Callable
@@ -16,22 +17,22 @@ FRAMEWORKS = ("numpy", "torch", "jax")
 DTYPES = ("float64", "float32")
 DOUBLE = float(np.finfo(float).eps)
 STEP = 1e-5
-"""Of the central differences, in nats."""
+"""Step of the central differences, in nats."""
 
 
 class LossError(Exception):
-    """The function that was to be checked failed, or what it returned is no loss."""
+    """Raised if the function under test fails or does not return a loss."""
 
 
 class Answer(NamedTuple):
-    """What a loss function says of a batch.
+    """Loss and gradient of a function or a recipe on a batch.
 
     Attributes:
-      loss: a number.
-      gradient: (N, T), or None if it was not asked for or cannot be had; NaN where it is not known.
-      numerical: whether the gradient is by finite differences.
-      precision: the distance of 1 to the next number in the precision of the loss.
-      scale: the sum of the magnitudes of the terms whose sum is the loss; 0 if it is not known.
+      loss: the loss, a number.
+      gradient: (N, T) gradient with respect to log_probs, NaN where it is unknown; or None.
+      numerical: true if the gradient was computed by central differences.
+      precision: machine epsilon of the loss's precision.
+      scale: sum of the magnitudes of the terms whose sum is the loss; 0 if unknown.
     """
 
     loss: float
@@ -41,14 +42,14 @@ class Answer(NamedTuple):
     scale: float = 0.0
 
 
-class Asked(NamedTuple):
-    """How a function is asked.
+class CallSettings(NamedTuple):
+    """Settings of a call.
 
     Attributes:
       framework: one of `FRAMEWORKS`.
-      dtype: one of `DTYPES`: of the arrays that it is given.
-      weights: (N, T) with which losses per token are added up, or None where a number is expected.
-      differences: whether a NumPy function that returns no gradient is differentiated numerically.
+      dtype: precision of the arrays that the function receives, one of `DTYPES`.
+      weights: (N, T) weights that average one loss per token, or None if the loss must be a number.
+      differences: if true, differentiate a NumPy function that returns no gradient by central differences.
     """
 
     framework: str = "numpy"
@@ -57,8 +58,8 @@ class Asked(NamedTuple):
     differences: bool = False
 
 
-def ask(loss: Loss, trial: Trial, how: Asked) -> Answer:
-    """What the function says of a batch.
+def ask(loss: Loss, trial: Trial, how: CallSettings) -> Answer:
+    """Call the function on a batch and return its loss and gradient.
 
     Args:
       loss: the function.
@@ -66,13 +67,14 @@ def ask(loss: Loss, trial: Trial, how: Asked) -> Answer:
       how: framework and precision.
 
     Raises:
-      LossError: if the function fails or returns no loss; says why, on which batch and in which line.
+      LossError: if the function fails or does not return a loss. The message has the reason, the batch and
+        the line.
       ImportError: if the framework is not installed.
     """
-    answer_of = {"torch": _torch, "jax": _jax}.get(how.framework) or _numpy
+    evaluate = {"torch": _torch, "jax": _jax}.get(how.framework) or _numpy
     try:
         with np.errstate(all="ignore"):
-            answer = answer_of(loss, trial, how)
+            answer = evaluate(loss, trial, how)
         if answer.gradient is not None and answer.gradient.shape != trial.mask.shape:
             raise TypeError(f"expected a gradient of shape {trial.mask.shape}, got {answer.gradient.shape}")
     except ImportError:
@@ -86,7 +88,7 @@ def ask(loss: Loss, trial: Trial, how: Asked) -> Answer:
 
 
 def central_differences(loss: Callable[[Floats], float], trial: Trial) -> Floats:
-    """The gradient of a function of log_probs; NaN at a kink, where both sides differ, and on padding."""
+    """Return the gradient of a function of log_probs, NaN at kinks and on padding."""
     gradient, middle = np.full(trial.mask.shape, np.nan), loss(trial.log_probs)
     for index in zip(*np.nonzero(trial.mask), strict=True):
         sides = []
@@ -99,59 +101,72 @@ def central_differences(loss: Callable[[Floats], float], trial: Trial) -> Floats
 
 
 def is_smooth(right: float, left: float) -> bool:
-    """Whether the derivatives from both sides are one derivative, not those of a kink between them."""
+    """Return whether the derivatives from the right and from the left agree: no kink lies between them."""
     return abs(right - left) <= 1e-3 * max(abs(right), abs(left)) + 1e-6
 
 
-def raw_answer(loss: Loss, trial: Trial, how: Asked) -> Any:
-    """What the function returns, as it returns it; arrays are NumPy's."""
+def raw_answer(loss: Loss, trial: Trial, how: CallSettings) -> Any:
+    """Call the function on a batch and return its result unchanged."""
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(np.errstate(all="ignore"))
+        if how.framework == "jax":
+            import jax
+
+            stack.enter_context(jax.enable_x64(True))
+        given = given_arrays(loss, trial, _array_maker(how))
+        return loss(**arguments.keyword_arguments(loss, given))
+
+
+def _array_maker(how: CallSettings) -> Callable[[Any], Any]:
+    """Return the function that turns a NumPy array into an array of the framework and precision.
+
+    Whole numbers, such as the ids of completions, stay int64.
+    """
+
+    def dtype(array: Any) -> str:
+        return how.dtype if np.asarray(array).dtype.kind == "f" else "int64"
+
+    # Import a framework only when it is asked for: PyTorch and JAX take seconds.
     if how.framework == "torch":
         import torch
 
-        given = given_arrays(
-            loss, trial, lambda array: torch.tensor(array, dtype=getattr(torch, _dtype(array, how)))
-        )
-    elif how.framework == "jax":
+        return lambda array: torch.tensor(array, dtype=getattr(torch, dtype(array)))
+    if how.framework == "jax":
         import jax
 
-        with jax.enable_x64(True):
-            given = given_arrays(
-                loss, trial, lambda array: jax.numpy.asarray(array, dtype=_dtype(array, how))
-            )
-            return loss(**arguments.named(loss, given))
-    else:
-        given = given_arrays(loss, trial, lambda array: np.array(array, dtype=_dtype(array, how)))
-    with np.errstate(all="ignore"):
-        return loss(**arguments.named(loss, given))
+        return lambda array: jax.numpy.asarray(array, dtype=dtype(array))
+    return lambda array: np.array(array, dtype=dtype(array))
 
 
-def _numpy(loss: Loss, trial: Trial, how: Asked) -> Answer:
-    given = given_arrays(loss, trial, lambda array: np.array(array, dtype=_dtype(array, how)))
+def _numpy(loss: Loss, trial: Trial, how: CallSettings) -> Answer:
+    given = given_arrays(loss, trial, _array_maker(how))
     parameters = inspect.signature(loss).parameters
 
     def value(log_probs: Floats) -> Any:
         return loss(
-            **arguments.chosen(parameters, {**given, "log_probs": np.array(log_probs, dtype=how.dtype)})
+            **arguments.keywords_for(parameters, {**given, "log_probs": np.array(log_probs, dtype=how.dtype)})
         )
 
     answer = value(trial.log_probs)
     number = _summed(first_of(answer), how.weights)
     precision = _precision(np.asarray(number).dtype, how, np.finfo)
-    gradient = _given_gradient(answer)
+    # A second value of one or more axes is the gradient; metrics are a dict or a number.
+    second = answer[1] if isinstance(answer, tuple) and len(answer) == 2 else None
+    returned = isinstance(second, np.ndarray) and second.ndim > 0
+    gradient = np.asarray(second, dtype=float) if returned else None
+    # In single precision the differences would be rounding errors.
     if gradient is not None or not how.differences or precision > DOUBLE:
         return Answer(_number(number), gradient, precision=precision)
     differences = central_differences(lambda x: _number(_summed(first_of(value(x)), how.weights)), trial)
     return Answer(_number(number), differences, numerical=True)
 
 
-def _torch(loss: Loss, trial: Trial, how: Asked) -> Answer:
+def _torch(loss: Loss, trial: Trial, how: CallSettings) -> Answer:
     import torch
 
-    given = given_arrays(
-        loss, trial, lambda array: torch.tensor(array, dtype=getattr(torch, _dtype(array, how)))
-    )
+    given = given_arrays(loss, trial, _array_maker(how))
     log_probs = given["log_probs"].requires_grad_()
-    value = _summed(first_of(loss(**arguments.named(loss, given))), how.weights, torch.tensor)
+    value = _summed(first_of(loss(**arguments.keyword_arguments(loss, given))), how.weights, torch.tensor)
     if not isinstance(value, torch.Tensor):
         return Answer(_number(value), np.zeros_like(trial.mask))
     number = _number(value.detach().double().numpy())
@@ -161,14 +176,14 @@ def _torch(loss: Loss, trial: Trial, how: Asked) -> Answer:
     return Answer(number, gradient, precision=_precision(value.dtype, how, torch.finfo))
 
 
-def _jax(loss: Loss, trial: Trial, how: Asked) -> Answer:
+def _jax(loss: Loss, trial: Trial, how: CallSettings) -> Answer:
     import jax
 
     with jax.enable_x64(True):
-        given = given_arrays(loss, trial, lambda array: jax.numpy.asarray(array, dtype=_dtype(array, how)))
+        given = given_arrays(loss, trial, _array_maker(how))
 
         def number(log_probs: Any) -> Any:
-            value = first_of(loss(**arguments.named(loss, {**given, "log_probs": log_probs})))
+            value = first_of(loss(**arguments.keyword_arguments(loss, {**given, "log_probs": log_probs})))
             return _summed(value, how.weights, jax.numpy.asarray)
 
         value, gradient = jax.value_and_grad(number)(given["log_probs"])
@@ -177,7 +192,10 @@ def _jax(loss: Loss, trial: Trial, how: Asked) -> Answer:
 
 
 def given_arrays(loss: Loss, trial: Trial, make: Callable[[Any], Any]) -> dict[str, Any]:
-    """What a function may be given, by our names; advantages of each token where it expects them so."""
+    """Return all arrays that a function may take, by grpo_ref's names.
+
+    A function with verl's parameter names gets one advantage per token, as verl passes them.
+    """
     advantages = trial.advantages
     if arguments.PER_TOKEN in inspect.signature(loss).parameters and advantages.ndim == 1:
         advantages = np.broadcast_to(advantages[:, None], trial.mask.shape)
@@ -189,32 +207,21 @@ def given_arrays(loss: Loss, trial: Trial, make: Callable[[Any], Any]) -> dict[s
     return arrays | {"rewards": rewards, "num_generations": trial.group_size}
 
 
-def _dtype(array: Any, how: Asked) -> str:
-    """That which was asked for, but for whole numbers."""
-    return how.dtype if np.asarray(array).dtype.kind == "f" else "int64"
-
-
 def first_of(answer: Any) -> Any:
-    """The loss of what a function returns: (loss, metrics) and (loss, gradient) begin with it."""
+    """Return the loss, which is the first value if a function returns a tuple."""
     return answer[0] if isinstance(answer, tuple) and answer else answer
 
 
-def _given_gradient(answer: Any) -> Floats | None:
-    """The gradient of (loss, gradient); metrics are no array."""
-    second = answer[1] if isinstance(answer, tuple) and len(answer) == 2 else None
-    return np.asarray(second, dtype=float) if isinstance(second, np.ndarray) and second.ndim else None
-
-
 def _summed(value: Any, weights: Floats | None, make: Callable[..., Any] = np.asarray) -> Any:
-    """The loss, or of losses per token, (N, T), their sum with the recipe's weights."""
+    """Average one loss per token (N, T) with the recipe's weights; return any other value unchanged."""
     if weights is None or len(np.shape(value)) != 2 or np.shape(value) != weights.shape:
         return value
     counted = weights > 0
     return (value[make(counted)] * make(weights[counted])).sum()
 
 
-def _precision(dtype: Any, how: Asked, finfo: Callable[[Any], Any]) -> float:
-    """The distance of 1 to the next number, in the loss or in what was given, whichever is more."""
+def _precision(dtype: Any, how: CallSettings, finfo: Callable[[Any], Any]) -> float:
+    """Return the machine epsilon of the loss or of the function's inputs, whichever is larger."""
     try:
         own = float(finfo(dtype).eps)
     except (TypeError, ValueError):
@@ -223,7 +230,8 @@ def _precision(dtype: Any, how: Asked, finfo: Callable[[Any], Any]) -> float:
 
 
 def _number(value: Any) -> float:
+    """Return the loss as a float, or raise a TypeError."""
     if value is None or np.size(value) != 1:
         what = "None" if value is None else f"an array of shape {np.shape(value)}"
-        raise TypeError(f"expected the loss, a number, or one per token, got {what}")
+        raise TypeError(f"expected the loss as one number, or one loss per token, got {what}")
     return float(np.reshape(value, ()))

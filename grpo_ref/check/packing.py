@@ -1,4 +1,4 @@
-"""Packed rows: all completions one after another in one row, as trainers without padding have them."""
+"""Pack all completions of a batch into one row without padding, as some trainers do, and unpack gradients."""
 
 from dataclasses import replace
 
@@ -10,17 +10,17 @@ from grpo_ref.check.frameworks import Answer
 
 
 def packed(trial: Trial) -> Trial:
-    """The batch as one row: (1, L) arrays, the advantages too, and which completion each token is of.
+    """Return the batch as one row: arrays and advantages (1, L), and the index of each token's completion.
 
-    What a completion leaves out in its middle, a tool's answer, stays in the row with mask 0; its padding
-    does not. An empty completion has no token in the row, so only the number of completions tells of it.
+    Padding is dropped. A hole in the mask, such as a tool's output, stays in the row with mask 0. An empty
+    completion has no token in the row; only the number of completions shows that it exists.
     """
-    there = _there(trial)
-    rows, _ = np.nonzero(there)
+    kept = _up_to_last_token(trial)
+    rows, _ = np.nonzero(kept)
     arrays = ("log_probs", "old_log_probs", "ref_log_probs", "rollout_log_probs", "mask")
     return replace(
         trial,
-        **{name: getattr(trial, name)[there][None] for name in arrays},
+        **{name: getattr(trial, name)[kept][None] for name in arrays},
         advantages=trial.advantages[rows][None],
         sequence_ids=rows[None],
         completions=len(trial.mask),
@@ -28,21 +28,21 @@ def packed(trial: Trial) -> Trial:
 
 
 def unpacked(answer: Answer, trial: Trial) -> Answer:
-    """What was said of the packed row, with the gradient where the batch has its tokens; 0 in the padding."""
+    """Return the result on a packed row with its gradient as (N, T), 0 on the padding."""
     if answer.gradient is None:
         return answer
     gradient = np.zeros_like(trial.mask)
-    gradient[_there(trial)] = answer.gradient[0]
+    gradient[_up_to_last_token(trial)] = answer.gradient[0]
     return answer._replace(gradient=gradient)
 
 
 def in_row(array: Floats, trial: Trial) -> Floats:
-    """(1, L) an array (N, T) of the batch, as it is in the packed row."""
-    row: Floats = array[_there(trial)][None]
+    """Return an array (N, T) of the batch as one packed row (1, L)."""
+    row: Floats = array[_up_to_last_token(trial)][None]
     return row
 
 
-def _there(trial: Trial) -> Bools:
-    """(N, T) the tokens up to the last one that counts."""
-    there: Bools = np.flip(np.maximum.accumulate(np.flip(trial.mask, -1), -1), -1) > 0
-    return there
+def _up_to_last_token(trial: Trial) -> Bools:
+    """Return (N, T), true up to the last token of each completion, holes included."""
+    kept: Bools = np.flip(np.maximum.accumulate(np.flip(trial.mask, -1), -1), -1) > 0
+    return kept

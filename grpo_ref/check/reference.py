@@ -1,4 +1,4 @@
-"""What the recipe answers on a generated batch, and in what two answers differ."""
+"""Compute the recipe's loss and gradient on a generated batch, and compare two results."""
 
 from dataclasses import replace
 
@@ -11,14 +11,16 @@ from grpo_ref.loss import batch_of, differentiate
 from grpo_ref.recipes import Recipe
 
 ROUNDINGS = 64
-"""So many roundings one upon another are allowed for."""
+"""Tolerance of a comparison in single precision, as a multiple of the machine epsilon."""
 
 
 def reference(recipe: Recipe, trial: Trial, max_length: int | None) -> Answer:
-    """The recipe's loss and manual gradient, with all completions as one group.
+    """Return the recipe's loss and hand-derived gradient, with all completions in one group.
+
+    One group is enough because the advantages are given.
 
     Args:
-      recipe: the algorithm.
+      recipe: the recipe.
       trial: the batch.
       max_length: the generation budget in tokens, or None for the padded length.
     """
@@ -32,25 +34,25 @@ def reference(recipe: Recipe, trial: Trial, max_length: int | None) -> Answer:
         rollout_log_probs=trial.rollout_log_probs.reshape(group),
         max_length=max_length,
     )
-    found = differentiate(batch, recipe)
-    terms = abs(recipe.aggregate(found.batch) * found.gain.value)
-    return Answer(float(found.losses.sum()), found.gradient[0], scale=float(terms.sum()))
+    result = differentiate(batch, recipe)
+    terms = abs(recipe.aggregate(result.batch) * result.gain.value)
+    return Answer(float(result.losses.sum()), result.gradient[0], scale=float(terms.sum()))
 
 
 def weights_of(recipe: Recipe, trial: Trial, max_length: int | None) -> Floats:
-    """(N, T) what each token counts in the recipe's average."""
+    """Return (N, T) the weight of each token in the recipe's average."""
     weights: Floats = np.asarray(recipe.weights(trial.mask[None], max_length=max_length))[0]
     return weights
 
 
 def has_derivative(recipe: Recipe, trial: Trial, max_length: int | None) -> bool:
-    """Whether the gradient is that of the loss: not where a weight is detached, as in CISPO."""
+    """Return whether the recipe's gradient is the derivative of its loss; CISPO's is not, as it detaches."""
     ours = reference(recipe, trial, max_length)
     return not difference(ours, undetached(recipe, trial, max_length), 1e-6)
 
 
 def undetached(recipe: Recipe, trial: Trial, max_length: int | None) -> Answer:
-    """The recipe's loss, and its derivative where nothing is detached, by central differences."""
+    """Return the recipe's loss and, by central differences, its derivative with nothing detached."""
 
     def value(log_probs: Floats) -> float:
         return reference(recipe, replace(trial, log_probs=log_probs), max_length).loss
@@ -59,26 +61,33 @@ def undetached(recipe: Recipe, trial: Trial, max_length: int | None) -> Answer:
 
 
 def same_loss(ours: Answer, theirs: Answer, rtol: float) -> bool:
-    """Whether the losses agree, measured by the terms whose sum they are; NaN agrees with NaN."""
+    """Return whether the losses agree; NaN agrees with NaN.
+
+    The tolerance is relative to the sum of the magnitudes of the terms. The terms may cancel, so that the
+    loss itself is mostly rounding error.
+    """
     if not np.isfinite(ours.loss) or not np.isfinite(theirs.loss):
         return bool(np.array_equal(ours.loss, theirs.loss, equal_nan=True))
     return abs(ours.loss - theirs.loss) <= rtol * max(abs(ours.loss), ours.scale) + 1e-12
 
 
 def difference(ours: Answer, theirs: Answer, rtol: float) -> str:
-    """What is different about their answer, in words; empty if nothing is.
+    """Describe the first difference between two results, or return "".
 
     Args:
-      ours: the recipe's.
-      theirs: the function's.
-      rtol: tolerance relative to the terms whose sum is the loss, and to the largest entry of the gradient;
-        a numerical gradient is given 1e-4 at least, and a loss of less than double precision what that needs.
+      ours: the recipe's result.
+      theirs: the function's result.
+      rtol: tolerance, relative to the sum of the magnitudes of the loss's terms and to the largest entry of
+        the gradient. It is at least 1e-4 for central differences, and at least `ROUNDINGS` machine epsilons
+        of the function's precision.
     """
     rtol = max(rtol, ROUNDINGS * theirs.precision)
     if not same_loss(ours, theirs, rtol):
         return f"your loss is {theirs.loss:.8g}, the recipe's {ours.loss:.8g}"
     if theirs.gradient is None or ours.gradient is None or np.isnan(ours.loss):
         return ""
+    # Central differences are NaN at kinks and on padding, and nothing is compared there. Any other NaN
+    # differs.
     known = np.ones(theirs.gradient.shape, dtype=bool)
     for gradient, numerical in ((ours.gradient, ours.numerical), (theirs.gradient, theirs.numerical)):
         known &= ~np.isnan(gradient) if numerical else known

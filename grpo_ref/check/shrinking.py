@@ -1,4 +1,4 @@
-"""The smallest batch that still shows a mistake: fewer completions, fewer tokens, rounder numbers."""
+"""Find the smallest batch that still shows a mistake: fewer completions, fewer tokens, rounder numbers."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -11,22 +11,25 @@ from grpo_ref.check.batches import ROUNDED, Trial
 
 TOKEN_ARRAYS = ("log_probs", "old_log_probs", "ref_log_probs", "rollout_log_probs")
 STEPS = 400
-"""So many batches are tried at most."""
+"""Maximum number of batches to try."""
 
 
 def shrunk(
     trial: Trial, fails: Callable[[Trial], bool], advantages: Callable[[Floats], Floats] | None = None
 ) -> Trial:
-    """Greedily make a batch smaller, as long as it fails.
+    """Simplify a failing batch step by step, as long as it still fails.
+
+    This is a greedy search: the first simpler batch that fails replaces the batch, and the search starts
+    again from there.
 
     Args:
-      trial: a batch that fails.
-      fails: whether one does.
-      advantages: (P, G) rewards -> (N,), where the function makes them itself: then whole groups are left out
-        and rewards rounded. Left out, advantages are numbers like others.
+      trial: a failing batch.
+      fails: returns true if a batch fails.
+      advantages: (P, G) rewards -> (N,) advantages, if the function computes the advantages itself. Then
+        whole groups are removed, and rewards are rounded instead of advantages.
 
     Returns:
-      A batch that fails, of which no simpler one that was tried does.
+      A failing batch. No simpler batch that was tried fails.
     """
     left = STEPS
     while left > 0:
@@ -41,7 +44,7 @@ def shrunk(
 
 
 def _simpler(trial: Trial, advantages: Callable[[Floats], Floats] | None) -> Iterator[Trial]:
-    """What is a step simpler, the greatest steps first."""
+    """Generate batches that are one step simpler, the largest steps first."""
     yield from _fewer_completions(trial, advantages is not None)
     yield from _fewer_tokens(trial)
     yield from _rounder(trial)
@@ -49,7 +52,7 @@ def _simpler(trial: Trial, advantages: Callable[[Floats], Floats] | None) -> Ite
 
 
 def _fewer_completions(trial: Trial, by_group: bool) -> Iterator[Trial]:
-    """One completion less, or one group."""
+    """Generate batches with one completion less, or with one group less."""
     rows, step = len(trial.mask), trial.group_size if by_group else 1
     for start in reversed(range(0, rows, step)) if rows > step else ():
         kept = np.delete(np.arange(rows), slice(start, start + step))
@@ -59,24 +62,29 @@ def _fewer_completions(trial: Trial, by_group: bool) -> Iterator[Trial]:
 
 
 def _fewer_tokens(trial: Trial) -> Iterator[Trial]:
-    """One position less for all, or the last token of a completion."""
+    """Generate batches without one position, or without the last token of one completion."""
     rows, places = trial.mask.shape
     names = (*TOKEN_ARRAYS, "mask")
     for place in reversed(range(places)) if places > 1 else ():
-        yield _with(trial, {name: np.delete(getattr(trial, name), place, axis=1) for name in names})
+        shorter = {name: np.delete(getattr(trial, name), place, axis=1) for name in names}
+        yield replace(trial, **shorter)
     for row in range(rows):
-        if (there := np.flatnonzero(trial.mask[row])).size > 1:
+        if (counted := np.flatnonzero(trial.mask[row])).size > 1:
             arrays = {name: getattr(trial, name).copy() for name in names}
             for array in arrays.values():
-                array[row, there[-1]] = 0.0
-            yield _with(trial, arrays)
+                array[row, counted[-1]] = 0.0
+            yield replace(trial, **arrays)
 
 
 def _rounder(trial: Trial) -> Iterator[Trial]:
-    """Log-probabilities that are equal to the policy's, or have fewer digits; what is equal stays so."""
+    """Generate batches whose log-probabilities equal the policy's or have fewer digits.
+
+    Arrays that are equal are rounded together, so that they stay equal.
+    """
     for name in TOKEN_ARRAYS[1:]:
         if not _equal(getattr(trial, name), trial.log_probs):
-            yield _with(trial, {name: trial.log_probs.copy()})
+            equal: dict[str, Any] = {name: trial.log_probs.copy()}
+            yield replace(trial, **equal)
     alike = [
         tuple(other for other in TOKEN_ARRAYS if _equal(getattr(trial, other), getattr(trial, name)))
         for name in TOKEN_ARRAYS
@@ -86,18 +94,17 @@ def _rounder(trial: Trial) -> Iterator[Trial]:
     for digits in (0, 1, 2):
         for names in (TOKEN_ARRAYS, *dict.fromkeys(alike)):
             if any(_digits(trial, name) > digits for name in names):
-                yield _with(trial, {name: _rounded(trial, name, digits) for name in names})
-
-
-def _with(trial: Trial, arrays: dict[str, Any]) -> Trial:
-    return replace(trial, **arrays)
+                rounded = {name: _rounded(trial, name, digits) for name in names}
+                yield replace(trial, **rounded)
 
 
 def cleared(trial: Trial) -> Trial:
-    """The same with zeros in the padding, if there are none yet."""
-    arrays = {name: np.where(trial.mask > 0, getattr(trial, name), 0.0) for name in TOKEN_ARRAYS}
+    """Return the batch with zeros in the padding, or the batch itself if there are zeros already."""
+    arrays: dict[str, Any] = {
+        name: np.where(trial.mask > 0, getattr(trial, name), 0.0) for name in TOKEN_ARRAYS
+    }
     same = all(_equal(array, getattr(trial, name)) for name, array in arrays.items())
-    return trial if same else _with(trial, arrays)
+    return trial if same else replace(trial, **arrays)
 
 
 def _equal(first: Floats, second: Floats) -> bool:
@@ -105,20 +112,20 @@ def _equal(first: Floats, second: Floats) -> bool:
 
 
 def _rounded(trial: Trial, name: str, digits: int) -> Floats:
-    """Log-probabilities of so many decimals, below 0; the padding stays."""
+    """Round log-probabilities to a number of decimals, keeping them below 0 and the padding unchanged."""
     array = getattr(trial, name)
     rounded: Floats = np.minimum(np.round(array, digits), -(10.0**-digits))
     return np.where(trial.mask > 0, rounded, array)
 
 
 def _digits(trial: Trial, name: str) -> int:
-    """How many decimals an array has in its tokens, up to 3."""
+    """Return the number of decimals of an array's unmasked entries, at most 3."""
     array = getattr(trial, name)[trial.mask > 0]
     return next((d for d in (0, 1, 2) if np.allclose(np.round(array, d), array, rtol=0.0, atol=1e-12)), 3)
 
 
 def _rounder_advantages(trial: Trial) -> Iterator[Trial]:
-    """Advantages of 1 and -1, or of fewer digits."""
+    """Generate batches with advantages of 1 and -1, or with fewer digits."""
     given = trial.advantages
     for simple in (np.ones_like(given), np.sign(given), np.round(given), np.round(given, 1)):
         if not np.array_equal(simple, given) and _complexity(simple) < _complexity(given):
@@ -126,13 +133,13 @@ def _rounder_advantages(trial: Trial) -> Iterator[Trial]:
 
 
 def _complexity(array: Floats) -> tuple[int, int]:
-    """How many digits, and how many entries that are not 1."""
+    """Return the number of decimals, and a count in which 1 costs 0, -1 costs 1 and other entries cost 2."""
     digits = next((d for d in (0, 1) if np.allclose(np.round(array, d), array, atol=1e-12)), 2)
     return digits, int((array != 1.0).sum() + (np.abs(array) != 1.0).sum())
 
 
 def _rounder_rewards(trial: Trial, advantages: Callable[[Floats], Floats]) -> Iterator[Trial]:
-    """Rewards of 0 and 1, or of fewer digits, with their advantages."""
+    """Generate batches with rewards of 0 and 1, or with fewer digits, and the advantages of these rewards."""
     given = np.zeros_like(trial.advantages) if trial.rewards is None else trial.rewards
     for simple in ((given == given.max()).astype(float), np.round(given, 1)):
         if _complexity(simple) < _complexity(given) and not np.array_equal(simple, given):

@@ -1,15 +1,16 @@
-"""Is the slope of a surrogate or a penalty that of its value? Central differences say so.
+"""Check the slope of a surrogate or a penalty against central differences of its value.
 
-A part gives a value per token and its derivative in two parts (see `Term`): `slope` through the levelled
-log-ratio with the log-probabilities held constant, and `direct` through the log-probabilities with the
-log-ratio held constant. Each is compared, entry by entry, with the central difference of the sum of the
-values over a batch. So a part that ties the tokens of a completion together is checked as well.
+A part returns a value per token and its derivative in two terms (see `Term`): `slope` is the derivative with
+respect to the log-ratio, after the level, with the log-probabilities held constant; `direct` is the
+derivative with respect to the log-probabilities with the log-ratio held constant. Each is compared, entry by
+entry, with the central difference of the sum of all values. The sum matters for a part whose value at one
+token depends on other tokens of the completion.
 
-A detached part holds its ratio constant (a stop-gradient): its slope is deliberately not the derivative of
-its value. Less can be checked then, and it has to be asked for with `detached=True`: that `slope` is 0, and
-that `direct` is the derivative of the value either with the log-ratio held constant (CISPO, VESPO), or with
-the log-ratio moving as if it were the token's own (GSPO-token). Where a slope belongs to another value
-altogether (the straight-through penalty), the part with that value is the one to check.
+A detached part holds its ratio constant (a stop-gradient), so its slope is deliberately not the derivative of
+its value. With `detached=True`, two weaker properties are checked: `slope` must be 0, and `direct` must be
+the derivative of the value, either with the log-ratio held constant (CISPO, VESPO) or with the log-ratio
+moving by as much as the token's log-probability (GSPO-token). The slope of the straight-through penalty
+belongs to another value altogether; check the part that has this value instead.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,24 +27,26 @@ from grpo_ref.recipes import Recipe, Slot
 from grpo_ref.types import Batch, Term
 
 SHAPE = (2, 3, 5)
-"""P, G and T of the batches."""
+"""P, G and T of the test batches."""
 SPREADS = (0.1, 0.5, 2.0)
-"""How far old policy, reference and sampler are from the policy, in nats; one batch each."""
+"""Spread of old policy, reference and sampler around the policy, in nats; one batch for each spread."""
 
 DERIVATIVE = "the slope is the derivative of the value"
-HELD = "direct is the derivative of the value with the log-ratio held constant"
-OWN = "direct is the derivative of the value with the log-ratio moving as the token's own"
+RATIO_CONSTANT = "direct is the derivative of the value with the log-ratio held constant"
+RATIO_MOVING = (
+    "direct is the derivative of the value with the log-ratio moving as the token's log-probability does"
+)
 
 
 @dataclass(frozen=True)
 class SlopeCheck:
-    """What `check_slope` found.
+    """Result of `check_slope`.
 
     Attributes:
       part: name of the surrogate or penalty.
-      entries: how many derivatives were compared; those at a kink of the value are left out.
-      first: the first difference in words, with place, expected and found; "" if all agree.
-      meaning: which derivative the slope is; "" if it is none.
+      entries: number of derivatives compared; kinks of the value are excluded.
+      first: description of the first difference: its place, the expected and the received number; or "".
+      meaning: the derivative that the slope is, in words; "" if it is none.
     """
 
     part: str
@@ -53,16 +56,16 @@ class SlopeCheck:
 
     @property
     def agrees(self) -> bool:
-        """Whether every derivative agrees."""
+        """True if all derivatives agree."""
         return not self.first
 
     def __str__(self) -> str:
-        told = f"{self.entries} derivatives agree; {self.meaning}" if self.agrees else self.first
-        return f"{self.part}: {told}"
+        result = f"{self.entries} derivatives agree; {self.meaning}" if self.agrees else self.first
+        return f"{self.part}: {result}"
 
 
 class _Derivatives(NamedTuple):
-    """The two parts of a derivative, (P, G, T) each; measured ones are NaN at kinks and on padding."""
+    """The two terms of a derivative, (P, G, T) each. Central differences are NaN at kinks and on padding."""
 
     slope: Floats
     direct: Floats
@@ -71,26 +74,28 @@ class _Derivatives(NamedTuple):
 def check_slope(
     part: Slot | Callable[..., Term], *, detached: bool = False, rtol: float = 1e-5, seed: int = 0
 ) -> SlopeCheck:
-    """Compare the slope that a surrogate or a penalty writes down with central differences of its value.
+    """Compare the slope that a surrogate or a penalty returns with central differences of its value.
 
     Args:
-      part: a kernel that returns `Term`, or `slot(kernel, setting=...)`; its positional parameters are fields
+      part: a kernel that returns `Term`, or `slot(kernel, setting=...)`. Its positional parameters are fields
         of `Batch`.
-      detached: whether its ratio is meant to be held constant; then `slope` must be 0, and `direct` the
-        derivative of the value with the log-ratio held constant, or with it moving as the token's own.
-      rtol: tolerance relative to the largest derivative of a batch.
-      seed: of the batches.
+      detached: true if the part is meant to hold its ratio constant. Then `slope` must be 0, and `direct` the
+        derivative of the value, with the log-ratio held constant or moving as the token's log-probability
+        does.
+      rtol: tolerance, relative to the largest derivative of a batch.
+      seed: seed of the batches.
 
     Returns:
-      SlopeCheck; `agrees` is the verdict, and its text has the first difference.
+      SlopeCheck. `agrees` is the verdict; `str` of the result describes the first difference.
 
     Raises:
-      TypeError: if the part is no kernel, or returns anything but a `Term`.
-      ValueError: if it reads what no batch has, lacks a setting, or a shape is wrong.
+      TypeError: if the part is not a kernel, or does not return a `Term`.
+      ValueError: if the part reads a field that a batch does not have, lacks a setting, or returns a wrong
+        shape.
 
-    >>> from grpo_ref import clipped
-    >>> found = check_slope(clipped)
-    >>> found.agrees, found.meaning
+    >>> from grpo_ref.surrogates import clipped
+    >>> result = check_slope(clipped)
+    >>> result.agrees, result.meaning
     (True, 'the slope is the derivative of the value')
     """
     part = _as_slot(part)
@@ -108,37 +113,37 @@ def check_slope(
 
 
 def _meanings(detached: bool) -> dict[str, Callable[[_Derivatives], _Derivatives]]:
-    """What the parts of the slope may be, given the derivatives of the value."""
+    """Return the derivatives that the part may return, as functions of the derivatives of its value."""
     if not detached:
         return {DERIVATIVE: lambda measured: measured}
     return {
-        HELD: lambda measured: _Derivatives(np.zeros(SHAPE), measured.direct),
-        OWN: lambda measured: _Derivatives(np.zeros(SHAPE), measured.slope + measured.direct),
+        RATIO_CONSTANT: lambda measured: _Derivatives(np.zeros(SHAPE), measured.direct),
+        RATIO_MOVING: lambda measured: _Derivatives(np.zeros(SHAPE), measured.slope + measured.direct),
     }
 
 
 def _first_difference(given: list[_Derivatives], expected: list[_Derivatives], rtol: float) -> str:
-    """The first place where what is given is not what is expected, in words."""
+    """Describe the first place where a returned derivative is not the expected one, or return ""."""
     for number, (ours, theirs) in enumerate(zip(given, expected, strict=True), start=1):
         scale = max(np.nanmax(np.abs(array), initial=1e-6) for array in theirs)
-        for name, found, right in zip(ours._fields, ours, theirs, strict=True):
-            wrong = ~np.isnan(right) & ~(np.abs(found - right) <= rtol * scale)
+        for name, returned, right in zip(ours._fields, ours, theirs, strict=True):
+            wrong = ~np.isnan(right) & ~(np.abs(returned - right) <= rtol * scale)
             if wrong.any():
                 place = tuple(np.argwhere(wrong)[0])
                 return (
                     f"{name} at {[int(i) for i in place]} of batch {number}:"
-                    f" expected {right[place]:.6g}, found {found[place]:.6g}"
+                    f" expected {right[place]:.6g}, got {returned[place]:.6g}"
                 )
     return ""
 
 
 def _advice(given: list[_Derivatives], measured: list[_Derivatives], rtol: float) -> str:
-    """What may have been meant, where the slope is another derivative than was asked for."""
+    """Suggest what the author may have meant, if the slope is another derivative than the expected one."""
     if not any(np.any(each.slope) for each in given) and any(
         not _first_difference(given, [expected(each) for each in measured], rtol)
         for expected in _meanings(detached=True).values()
     ):
-        return "; if its ratio is meant to be held constant, ask with detached=True"
+        return "; if its ratio is meant to be held constant, pass detached=True"
     swapped = [_Derivatives(each.direct, each.slope) for each in given]
     if not _first_difference(swapped, measured, rtol):
         return "; slope is with respect to log_ratio and direct to log_probs: here they are exchanged"
@@ -149,7 +154,7 @@ def _advice(given: list[_Derivatives], measured: list[_Derivatives], rtol: float
 
 
 def _as_slot(part: Any) -> Slot:
-    """The part as a slot, or an error that says what is missing."""
+    """Return the part as a slot, or raise an error that names what is missing."""
     if isinstance(part, Recipe):
         raise TypeError("part: expected a surrogate or a penalty, got a recipe; pass recipe.surrogate")
     if not isinstance(part, Slot) and not callable(part):
@@ -166,7 +171,7 @@ def _as_slot(part: Any) -> Slot:
 
 
 def _term(part: Slot, batch: Batch) -> Term:
-    """What the part returns, if it is a term of the right shapes."""
+    """Call the part and check that it returns a term of the right shapes."""
     term, name = part(batch), part.kernel.__name__
     if not isinstance(term, Term):
         what = f"an array of shape {term.shape}" if isinstance(term, np.ndarray) else type(term).__name__
@@ -180,19 +185,19 @@ def _term(part: Slot, batch: Batch) -> Term:
 
 
 def _given(part: Slot, batch: Batch) -> _Derivatives:
-    """The derivative as the part writes it down."""
+    """Return the derivative that the part returns, as (P, G, T) arrays."""
     term = _term(part, batch)
     slope, direct = (np.broadcast_to(np.asarray(array, dtype=float), SHAPE) for array in term[1:])
     return _Derivatives(slope, direct)
 
 
 def _measured(part: Slot, batch: Batch) -> _Derivatives:
-    """The derivative of the sum of the values, by central differences in each input."""
+    """Return the derivative of the sum of the values, by central differences in each input."""
     return _Derivatives(_differences(part, batch, "log_ratio"), _differences(part, batch, "log_probs"))
 
 
 def _differences(part: Slot, batch: Batch, field: str) -> Floats:
-    """The derivative with respect to one field of the batch, the others held constant."""
+    """Return the derivative with respect to one field of the batch, the other fields held constant."""
 
     def total(array: Floats) -> float:
         moved: dict[str, Any] = {field: array}
@@ -210,7 +215,7 @@ def _differences(part: Slot, batch: Batch, field: str) -> Floats:
 
 
 def _batches(seed: int) -> Iterator[Batch]:
-    """Ragged batches with every field that a part may read, the policies ever further apart."""
+    """Generate ragged batches with all fields that a part may read, each with policies further apart."""
     for number, spread in enumerate(SPREADS):
         rng = np.random.default_rng([seed, number])
         log_probs = np.log(rng.uniform(0.05, 0.9, SHAPE))

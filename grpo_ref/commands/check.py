@@ -11,7 +11,9 @@ from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.render.choices import Name
 
 if TYPE_CHECKING:
+    from grpo_ref.check.batches import Trial
     from grpo_ref.explain.dialect import Dialect
+    from grpo_ref.recipes import Recipe
 
 
 @click.command(
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
 )
 @click.option(
     "--framework",
-    type=Name("framework", lambda: grpo_ref.check.FRAMEWORKS),
+    type=Name("framework", lambda: ("numpy", "torch", "jax")),
     default="numpy",
     show_default=True,
     metavar="[numpy|torch|jax]",
@@ -75,12 +77,15 @@ def command(
     groups without contrast, garbage and NaN in the padding.
     Exit status 0 if all agree, 1 if one does not, 2 if nothing could be run.
     """
+    from grpo_ref.check.compare import compare  # NumPy, which --help does not need
+    from grpo_ref.check.frameworks import LossError
+
     reference = _reference(dialect, settings, recipe)
     loss = _load(function)
     if max_length is None and dialect is not None and "max_length" in reference.aggregate.reads:
         max_length = _budget(DIALECTS[dialect], settings)
     try:
-        found = grpo_ref.check.compare(
+        found = compare(
             loss,
             reference,
             framework=framework,
@@ -94,7 +99,7 @@ def command(
             packed=packed,
             track=_with_progress,
         )
-    except grpo_ref.check.LossError as error:
+    except LossError as error:
         raise click.UsageError(f"{function} failed {error}") from error
     except ImportError as error:
         raise click.UsageError(f"{error}; install it to check functions of {framework}") from error
@@ -102,7 +107,7 @@ def command(
     raise click.exceptions.Exit(0 if found.agrees else 1)
 
 
-def _reference(dialect: str | None, settings: tuple[str, ...], recipe: str | None) -> "grpo_ref.Recipe":
+def _reference(dialect: str | None, settings: tuple[str, ...], recipe: str | None) -> "Recipe":
     if (dialect is None) == (recipe is None):
         raise click.UsageError("name what to compare with: either --dialect or --recipe")
     if recipe is not None:
@@ -131,7 +136,7 @@ def _keys(dialect: str, settings: tuple[str, ...]) -> dict[str, Any]:
     return keys
 
 
-def _with_progress(batches: "list[grpo_ref.check.Trial]") -> "Iterator[grpo_ref.check.Trial]":
+def _with_progress(batches: list["Trial"]) -> Iterator["Trial"]:
     """The batches, and how many are done."""
     from grpo_ref.render.progress import ProgressBar
 

@@ -11,10 +11,10 @@ from grpo_ref.commands.user_code import imported, is_own
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.policies.kinds import OwnNetwork, network_for
 from grpo_ref.learning.pretraining import PretrainConfig, pretrain_config_for
-from grpo_ref.learning.tasks import TASKS
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 from grpo_ref.recipes import RECIPES, Recipe
 from grpo_ref.render.choices import suggestion
+from grpo_ref.tasks import TASKS
 
 
 class Begun(NamedTuple):

@@ -1,10 +1,12 @@
 """`grpo-ref plot`: training dynamics of one run or several, drawn from their folders."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-import grpo_ref
+if TYPE_CHECKING:
+    from grpo_ref.learning.runs import RunFolder
 
 SUFFIXES = (".png", ".pdf", ".svg")
 
@@ -22,6 +24,9 @@ def command(runs: tuple[Path, ...], out: Path | None) -> None:
     Each RUN is a folder written by `grpo-ref train`. Lines are means over seeds, bands run from their 10th
     to their 90th percentile. Runs that kept only some metrics are drawn by those that all of them have.
     """
+    from grpo_ref.learning.runs import RunError  # NumPy and matplotlib, which --help does not need
+    from grpo_ref.plots import plot_dynamics
+
     path = runs[0] / "dynamics.png" if out is None else out
     if path.suffix not in SUFFIXES:
         raise click.BadParameter(
@@ -30,15 +35,17 @@ def command(runs: tuple[Path, ...], out: Path | None) -> None:
     try:
         histories = {label: folder.history() for label, folder in _labelled(runs).items()}
         path.parent.mkdir(parents=True, exist_ok=True)
-        grpo_ref.plots.plot_dynamics(histories, path)
-    except (grpo_ref.RunError, ValueError) as error:
+        plot_dynamics(histories, path)
+    except (RunError, ValueError) as error:
         raise click.ClickException(str(error)) from error
     click.echo(f"wrote {path}")
 
 
-def _labelled(runs: tuple[Path, ...]) -> dict[str, "grpo_ref.RunFolder"]:
-    """The folders by their shortest distinct names; reading the config shows that each is ours."""
-    folders = [grpo_ref.RunFolder(path) for path in dict.fromkeys(runs)]
+def _labelled(runs: tuple[Path, ...]) -> dict[str, "RunFolder"]:
+    """Return the run folders by their shortest distinct names, and check that each one can be read."""
+    from grpo_ref.learning.runs import RunFolder
+
+    folders = [RunFolder(path) for path in dict.fromkeys(runs)]
     for folder in folders:
         folder.config()
     names = [folder.path.resolve().name for folder in folders]

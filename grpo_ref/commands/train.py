@@ -13,9 +13,9 @@ from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.curves import OF_COMPLETIONS
 from grpo_ref.learning.optim import OPTIMIZERS
 from grpo_ref.learning.policies import POLICIES
-from grpo_ref.learning.tasks import TASKS
 from grpo_ref.render.choices import Name
 from grpo_ref.render.output import plain_option
+from grpo_ref.tasks import TASKS
 
 HELP = {
     "updates": "Number of sampled batches.",

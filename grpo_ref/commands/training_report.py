@@ -7,14 +7,14 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from grpo_ref.kernels.diversity import has_collapsed
+from grpo_ref.diversity import has_collapsed
 from grpo_ref.learning.held_out import GREEDY, has_held_out, held_out_rates
 from grpo_ref.learning.policies.policy import PolicyKind
 from grpo_ref.learning.policies.table import TABLE
 from grpo_ref.learning.rollout import act
 from grpo_ref.learning.runs import History
 from grpo_ref.learning.state import TrainState
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 from grpo_ref.render.tables import print_table
 from grpo_ref.types import Completions
 

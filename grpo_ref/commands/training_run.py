@@ -28,7 +28,7 @@ from grpo_ref.learning.state import TrainState, Update, initial_state
 from grpo_ref.render.output import INTERRUPTED
 from grpo_ref.render.progress import ProgressBar
 from grpo_ref.render.tables import new_console
-from grpo_ref.training import train
+from grpo_ref.training import iter_train
 
 SHOWN = 10
 DEFAULT_SEEDS = 16
@@ -204,7 +204,9 @@ def _trained(
     title = f"{job.task.name}, {seeds} seed{'s' if seeds > 1 else ''}"
     with ProgressBar(title, "update", job.config.updates, start=state.update) as progress:
         try:
-            for update in train(job.task, job.recipe, job.config, state, metrics=job.metrics, policy=policy):
+            for update in iter_train(
+                job.task, job.recipe, job.config, state, metrics=job.metrics, policy=policy
+            ):
                 history.append(update.metrics)
                 state = update.state
                 progress.show(state.update, _status(job, policy, update))

@@ -1,30 +1,30 @@
-"""What goes wrong with any trainer: seen in the recipe itself, whatever keys it was written in."""
+"""Traps shared by all trainers. They are detected in the recipe, whatever keys it was written in."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from grpo_ref.kernels.advantages import best_of_group, group_centered, group_normalized, leave_one_out, ranked
-from grpo_ref.kernels.levels import token_level
-from grpo_ref.kernels.penalties import k1, k3
-from grpo_ref.kernels.surrogates import clipped, dual_clipped, two_sided_clipped
+from grpo_ref.advantages import best_of_group, group_centered, group_normalized, leave_one_out, ranked
+from grpo_ref.levels import token_level
+from grpo_ref.penalties import k1, k3
 from grpo_ref.recipes import Recipe, slot
+from grpo_ref.surrogates import clipped, dual_clipped, two_sided_clipped
 
 FAR = 1.0
-"""A width of the clip from which on hardly any ratio of a token is held."""
+"""A width of the clip from which on hardly any token is clipped."""
 GROUPED = (group_centered, group_normalized, leave_one_out, ranked, best_of_group)
 CLIPS = (clipped, dual_clipped, two_sided_clipped)
 
 
 @dataclass(frozen=True)
 class Commonplace:
-    """Something that an author is not likely to mean.
+    """A trap: a choice that the author of a configuration is unlikely to mean.
 
     Attributes:
-      name: in a few words.
-      holds: of a recipe and the number of completions per prompt, where that is known.
-      text: what really happens, and what to do about it.
-      source: where that can be read.
-      instead: the recipe without it.
+      name: the trap in a few words.
+      holds: true for a recipe that falls into the trap, given the number of completions per prompt if that is known.
+      text: the effect of the choice, and how to avoid it.
+      source: the publication or code that describes the trap.
+      instead: the recipe without the trap.
     """
 
     name: str
@@ -35,7 +35,7 @@ class Commonplace:
 
 
 def _width(recipe: Recipe) -> float:
-    """The width of the clip above the ratio 1."""
+    """Return the width of the clip above the ratio 1."""
     return float(recipe.surrogate.settings.get("clip_high", 0.2))
 
 
@@ -76,4 +76,4 @@ COMMONPLACES = (
         ),
     ),
 )
-"""In the order in which they are told where they change as much."""
+"""The shared traps. Those that change the gradient equally are shown in this order."""

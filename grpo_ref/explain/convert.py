@@ -1,8 +1,8 @@
-"""From one trainer's configuration to another's: the nearest one, and what cannot be said in it.
+"""Convert one trainer's configuration to the nearest one of another trainer, and list what is lost.
 
-Nothing knows pairs of trainers. The configuration gives a recipe; the other dialect's keys are tried one
-after another, each with the values it may have and with the numbers of the recipe, and a change is kept where
-it brings the other trainer's recipe closer.
+No code knows pairs of trainers. The configuration gives a recipe. Then the other trainer's keys are tried one after
+another, each with its possible values and with the numbers of the recipe. A change is kept if it brings the other
+trainer's recipe closer.
 """
 
 import inspect
@@ -10,31 +10,33 @@ from collections.abc import Iterator, Mapping
 from math import inf, isfinite
 from typing import Any, NamedTuple
 
+from grpo_ref.advantages import group_normalized, normalized_then_summed
+from grpo_ref.corrections import indicator, masked, truncated
 from grpo_ref.explain.dialect import Dialect
 from grpo_ref.explain.dialects import DIALECTS
-from grpo_ref.kernels.advantages import group_normalized, normalized_then_summed
-from grpo_ref.kernels.corrections import indicator, masked, truncated
-from grpo_ref.kernels.penalties import k1, k3, weighted_k1, weighted_k3
-from grpo_ref.kernels.surrogates import clipped, dual_clipped, two_sided_clipped
+from grpo_ref.penalties import k1, k3, weighted_k1, weighted_k3
 from grpo_ref.recipes import Recipe, Slot
+from grpo_ref.surrogates import clipped, dual_clipped, two_sided_clipped
 
 COMPARED = (
     *("reward", "keep", "advantage", "level", "surrogate", "kl_coef", "aggregate", "admit", "corrections"),
     "log_ratio_limits",
 )
-"""The parts that are compared; the penalty is too, where it has weight."""
+"""The parts that are compared. The penalty is compared too, if it has weight."""
 
 
 FAR_AWAY = 0.01
-"""What limits of the log-ratio count: hardly any token ever reaches them."""
+"""Weight of a difference in the limits of the log-ratio. It is small because hardly any token reaches them."""
 
 
 NEGLIGIBLE = 0.02
-"""What the eps that keeps a denominator from 0 counts beside another setting."""
+"""Weight of a difference in the eps of a denominator, compared with other settings."""
 
 RELATED, STRANGER = 0.1, 0.8
-"""The distance of a related kernel with the same settings, and of one that says something else; a related
-kernel is nearer than the same one with a wrong bound."""
+"""Distance of a related kernel with equal settings, and of an unrelated one.
+
+A related kernel is nearer than the right kernel with a wrong bound.
+"""
 
 FAMILIES: tuple[set[Any], ...] = (
     {clipped, dual_clipped, two_sided_clipped},
@@ -43,19 +45,19 @@ FAMILIES: tuple[set[Any], ...] = (
     {truncated, masked, indicator},
     {group_normalized, normalized_then_summed},
 )
-"""Kernels that say nearly the same, with one bound or one weight more."""
+"""Kernels that differ only by one bound or one weight."""
 
 FORMS = {own: common for dialect in DIALECTS.values() for own, common in dialect.forms.items()}
-"""A trainer's own kernel, and the common one whose family it is of."""
+"""Each kernel of a trainer's own, with the common kernel that it is related to."""
 
 
 class Conversion(NamedTuple):
     """The nearest configuration.
 
     Attributes:
-      config: keys of the other dialect that differ from its defaults, or have to be spelt out.
-      lost: part of the recipe -> what was wanted, and what the other trainer does; the largest loss first.
-      dropped: keys of the source that are no part of a recipe and have no counterpart, with their values.
+      config: keys of the other trainer that differ from its defaults, or that must be given.
+      lost: for each part of the recipe that differs, the wanted part and the other trainer's; the largest loss first.
+      dropped: keys of the source that are not part of a recipe and have no counterpart, with their values.
     """
 
     config: dict[str, Any]
@@ -64,11 +66,11 @@ class Conversion(NamedTuple):
 
 
 def convert(source: Dialect, target: Dialect, config: Mapping[str, Any]) -> Conversion:
-    """The configuration of another trainer that comes nearest.
+    """Return the configuration of another trainer that comes nearest.
 
     Args:
       source, target: the dialects.
-      config: keys of the source.
+      config: configuration in keys of the source.
 
     Raises:
       ValueError: if the source refuses the configuration.
@@ -88,11 +90,11 @@ def convert(source: Dialect, target: Dialect, config: Mapping[str, Any]) -> Conv
 
 
 def nearest(target: Dialect, recipe: Recipe) -> Conversion:
-    """The configuration of a trainer that comes nearest to a recipe.
+    """Return the configuration of a trainer that comes nearest to a recipe.
 
     Args:
       target: the dialect.
-      recipe: what is wanted.
+      recipe: the wanted recipe.
     """
     config: dict[str, Any] = {}
     best, improved = _distance(target, config, recipe), True
@@ -119,7 +121,7 @@ def nearest(target: Dialect, recipe: Recipe) -> Conversion:
 
 
 def _trials(target: Dialect, config: dict[str, Any], recipe: Recipe) -> Iterator[dict[str, Any]]:
-    """The configuration with one key changed, or with a number and a switch that turns it on."""
+    """Yield the configuration with one key changed, or with a number and the switch that turns it on."""
     found = {number for value in _numbers(recipe) for number in (value, value - 1.0, 1.0 - value)}
     numbers = sorted({number for number in found if number >= 0.0} | {recipe.kl_coef})
     switches = [
@@ -139,7 +141,7 @@ def _trials(target: Dialect, config: dict[str, Any], recipe: Recipe) -> Iterator
 
 
 def _numbers(recipe: Recipe) -> Iterator[float]:
-    """Every number in a recipe that some trainer has a key for; those inside a penalty have none."""
+    """Yield each number in a recipe that a trainer may have a key for. Numbers inside a penalty have no keys."""
     yield recipe.kl_coef
     yield from (limit for limit in recipe.log_ratio_limits if isfinite(limit))
     wrapped = (_inner(part) for part in recipe.corrections)
@@ -152,7 +154,7 @@ def _parts(recipe: Recipe) -> tuple[str, ...]:
 
 
 def _distance(target: Dialect, config: dict[str, Any], recipe: Recipe) -> float:
-    """How far a configuration is from what is wanted; infinite if the trainer would refuse it."""
+    """Return the distance of a configuration from the wanted recipe; infinite if the trainer would refuse it."""
     try:
         ours = target.build(target.settings(config))
     except (ValueError, TypeError, ZeroDivisionError):
@@ -161,7 +163,7 @@ def _distance(target: Dialect, config: dict[str, Any], recipe: Recipe) -> float:
 
 
 def _distances(ours: Recipe, wanted: Recipe) -> dict[str, float]:
-    """How far each part is off."""
+    """Return the distance of each part from the wanted one."""
     distances = {part: _apart(getattr(ours, part), getattr(wanted, part)) for part in _parts(wanted)}
     distances["log_ratio_limits"] *= FAR_AWAY
     if wanted.kl_coef and (ours.penalty_aggregate or wanted.penalty_aggregate):
@@ -171,7 +173,7 @@ def _distances(ours: Recipe, wanted: Recipe) -> dict[str, float]:
 
 
 def _accepted(target: Dialect, config: dict[str, Any]) -> bool:
-    """Whether the trainer would run with it; slower than to see how far it is off."""
+    """Return true if the trainer would accept the configuration. This is slower than `_distance`."""
     try:
         return bool(target.recipe(**config))
     except ValueError:
@@ -179,9 +181,10 @@ def _accepted(target: Dialect, config: dict[str, Any]) -> bool:
 
 
 def _apart(ours: Any, theirs: Any) -> float:
-    """0 for equal parts, up to 1/2 for other settings of the same kernel, 3/4 for a related one, 1 for others.
+    """Return the distance of two parts, from 0 for equal parts to 1 for unrelated ones.
 
-    What is wrapped around a part counts as little as a bound more.
+    It is at most 1/2 for other settings of one kernel, and 3/4 for a related kernel. A wrapper around a part counts
+    as little as one more bound.
     """
     if ours == theirs:
         return 0.0
@@ -202,7 +205,10 @@ def _apart(ours: Any, theirs: Any) -> float:
 
 
 def _all_apart(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> float:
-    """The mean of the parts, if none is a stranger; to leave out a lone part is nearer than a stranger for it."""
+    """Return the mean distance of the parts, or 1 if one of them is unrelated.
+
+    To drop a single part is nearer than to replace it by an unrelated one.
+    """
     if len(ours) != len(theirs):
         return 1.0 if ours or len(theirs) > 1 else STRANGER
     apart = [_apart(one, other) for one, other in zip(ours, theirs, strict=True)]
@@ -210,12 +216,12 @@ def _all_apart(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> float:
 
 
 def _inner(part: Slot) -> Slot:
-    """The part that a part is wrapped around, the first one in its settings; itself if there is none."""
+    """Return the part that a part is wrapped around (the first in its settings), else the part itself."""
     return next((value for value in part.settings.values() if isinstance(value, Slot)), part)
 
 
 def _telling(ours: Slot, theirs: Slot) -> dict[str, Any]:
-    """The settings of a part that tell it from another of the same kernel: no defaults that nobody wanted."""
+    """Return the settings that distinguish a part from another of its kernel: non-defaults, and those of the other."""
     parameters = inspect.signature(ours.kernel).parameters.values()
     defaults = {parameter.name: parameter.default for parameter in parameters}
     given = {name: value for name, value in ours.settings.items() if value != defaults[name]}
@@ -223,7 +229,7 @@ def _telling(ours: Slot, theirs: Slot) -> dict[str, Any]:
 
 
 def _unequal(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> float:
-    """The share of the wanted settings that are others here, and a little for each setting that was not wanted."""
+    """Return the share of wanted settings that differ, plus a little for each setting that was not wanted."""
     weights = {name: NEGLIGIBLE if name == "eps" else 1.0 for name in theirs}
     wrong = sum(weight for name, weight in weights.items() if ours.get(name) != theirs[name])
     extra: float = sum(_presence(ours[name]) for name in ours.keys() - theirs.keys())
@@ -231,5 +237,5 @@ def _unequal(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> float:
 
 
 def _presence(setting: Any) -> float:
-    """How much a setting that was not wanted does: the higher a cap, the less."""
+    """Return the effect of a setting that was not wanted. The higher a cap, the smaller its effect."""
     return min(1.0, 1.0 / setting) if type(setting) in (int, float) and setting > 0.0 else 1.0

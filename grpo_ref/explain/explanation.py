@@ -1,4 +1,4 @@
-"""The report of `grpo-ref explain` piece by piece, for the terminal, for a page and for a paper."""
+"""The report of `grpo-ref explain` in pieces, for the terminal, for a web page and for a paper."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,9 +11,10 @@ from grpo_ref.explain.dialect import numbered
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.launch import Launch
 from grpo_ref.explain.understanding import NOT_FOUND, doubts_of_groups, refuse_if_nothing_is_left, unread
+from grpo_ref.recipes import Recipe
 
 LOSS = "loss = -Σ W (c s(r, A) - β d)"
-"""The four lines of `grpo_ref.loss` as one."""
+"""The four lines of `grpo_ref.loss` as one formula."""
 SIGNS = {"surrogate": "s", "advantage": "A", "aggregate": "W", "penalty": "d", "correction": "c"}
 UNSLOTH = (
     "Unsloth writes its own defaults over those of TRL; these are of August 2026. Until the middle of 2025 it"
@@ -29,10 +30,10 @@ class Piece(NamedTuple):
     """A piece of the report.
 
     Attributes:
-      kind: "heading", "paragraph", "note", "formula", "part", "sentence" or "equation" (both of the part
-        before), "key", "trap", "about" or "source" (both of the trap before).
-      text: what it says.
-      name: of a part, or what a formula is of, or "".
+      kind: "heading", "paragraph", "note", "formula", "part", "sentence" or "equation" (both belong to the part
+        before), "key", "trap", "about" or "source" (both belong to the trap before).
+      text: text of the piece.
+      name: name of a part, or title of a formula, or "".
     """
 
     kind: str
@@ -41,14 +42,14 @@ class Piece(NamedTuple):
 
 
 class Report(NamedTuple):
-    """What is told of one launch.
+    """The explanation of one launch.
 
     Attributes:
-      dialect: of the trainer, in the version that is launched.
-      launch: what was read.
+      dialect: dialect of the trainer, in the version that is launched.
+      launch: the launch as it was read.
       found: its keys, sorted.
-      explanation: what they compute.
-      others: versions that the file may be of as well, as it states none.
+      explanation: the objective that the keys compute.
+      others: other versions that the file may be written for, if it does not state one.
     """
 
     dialect: Dialect
@@ -57,19 +58,45 @@ class Report(NamedTuple):
     explanation: Explanation
     others: Sequence[Dialect] = ()
 
+    @property
+    def recipe(self) -> Recipe:
+        """The recipe that the trainer computes."""
+        return self.explanation.recipe
+
+    @property
+    def sentence(self) -> str:
+        """The objective in one sentence."""
+        return self.explanation.paragraph
+
+    @property
+    def warnings(self) -> list[str]:
+        """The titles of the warnings."""
+        return [trap.name for trap in self.explanation.traps]
+
+    def data(self) -> Mapping[str, Any]:
+        """Return the whole report as data for JSON."""
+        return as_data(self)
+
+    def __str__(self) -> str:
+        lines = [f"{self.dialect.version} computes", f"  {self.sentence}", *self.launch.cautions]
+        return "\n".join([*lines, *(f"! {title}" for title in self.warnings)])
+
+    def __repr__(self) -> str:
+        return str(self)
+
 
 def dialect_of(launch: Launch) -> tuple[Dialect, Launch]:
-    """The dialect of a launch in the version that it asks for, or else the newest with all its keys.
+    """Return the dialect of a launch in the requested version, or else the newest version with all its keys.
 
     Args:
-      launch: what was read; notes are added where its version is not described, or not stated.
+      launch: the launch as it was read. Notes are added if its version is not described, or not stated.
     """
     dialect, found = _versioned(launch)
     return dialect, replace(found, cautions=[*dict.fromkeys([*launch.cautions, *found.cautions])])
 
 
 def _versioned(launch: Launch) -> tuple[Dialect, Launch]:
-    """The dialect in the version of a launch, which gets cautions on it."""
+    """Return the dialect in the version of a launch, and the launch with cautions about the version."""
     dialect = DIALECTS[launch.trainer]
     try:
         if launch.version:
@@ -97,7 +124,7 @@ def _versioned(launch: Launch) -> tuple[Dialect, Launch]:
 
 
 def _others(dialect: Dialect, launch: Launch) -> list[Dialect]:
-    """The versions before the one that is told which a file that states none may be of as well."""
+    """Return the earlier versions that a file without a stated version may be written for."""
     if launch.version or not launch.why:
         return []
     fitting = _fitting(DIALECTS[launch.trainer], launch.keys)
@@ -106,7 +133,7 @@ def _others(dialect: Dialect, launch: Launch) -> list[Dialect]:
 
 
 def _fitting(dialect: Dialect, keys: Mapping[str, Any]) -> list[Dialect]:
-    """The versions that have all keys of a file; those up to the one that a key out of use tells."""
+    """Return the versions that have all keys of a file, up to the version that an obsolete key indicates."""
     fitting = dialect.fitting(keys)
     told = [dialect.clues[name] for key in keys if (name := key.split(".")[-1]) in dialect.clues]
     newest = min(map(numbered, told), default=None)
@@ -116,7 +143,7 @@ def _fitting(dialect: Dialect, keys: Mapping[str, Any]) -> list[Dialect]:
 
 
 def _taken(fitting: list[Dialect], keys: Mapping[str, Any]) -> list[Dialect]:
-    """The versions up to the newest that does not refuse a file; all of them, if each one does."""
+    """Return the versions up to the newest one that accepts a file; all of them if each one refuses it."""
     newest = fitting[-1]
     config = understood(newest, keys, strict=False, forked=True).config
     for count in range(len(fitting), 0, -1):
@@ -126,7 +153,7 @@ def _taken(fitting: list[Dialect], keys: Mapping[str, Any]) -> list[Dialect]:
 
 
 def _otherwise(dialect: Dialect, before: list[Dialect], keys: Mapping[str, Any]) -> Iterator[str]:
-    """What earlier versions that have all keys do otherwise: where that is told, and how they average."""
+    """Yield sentences on what earlier versions with all of these keys compute differently, and how they average."""
     dialect, before = dialect.lenient(), [each.lenient() for each in before]
     config = understood(dialect, keys, strict=False, forked=True).config
     if any(differs(each, dialect, config) for each in before):
@@ -142,18 +169,18 @@ def _otherwise(dialect: Dialect, before: list[Dialect], keys: Mapping[str, Any])
 
 
 def report(dialect: Dialect, launch: Launch, *, strict: bool = True, lenient: bool = True) -> Report:
-    """Explain what was launched.
+    """Explain a launch.
 
     Args:
-      dialect: of its trainer, in its version.
-      launch: what was read.
-      strict: whether a key that looks like a slip in one that matters is an error.
-      lenient: whether a file that another version or a fork may have run is told with a caution, where what
-        would stop it today leaves its objective as it is.
+      dialect: dialect of its trainer, in its version.
+      launch: the launch as it was read.
+      strict: if true, a key that looks like a typo in one that matters is an error.
+      lenient: if true, a configuration that this version would not run is explained with a caution, if another
+        version or a fork may have run it and its objective is clear.
 
     Raises:
-      ValueError: for such a slip, for a value that the trainer would refuse, for a key without which the
-        objective is of another family, or if no key that matters was understood.
+      ValueError: for a typo, for a value that the trainer would refuse, for a missing key without which the objective
+        belongs to another family, or if no key that matters was understood.
     """
     is_of_today = bool(launch.version) and dialect.version == DIALECTS[launch.trainer].version
     today, dialect = dialect, dialect.lenient() if lenient and launch.why and not is_of_today else dialect
@@ -178,7 +205,7 @@ def report(dialect: Dialect, launch: Launch, *, strict: bool = True, lenient: bo
 
 
 def _stopped(dialect: Dialect, config: Mapping[str, Any]) -> Iterator[str]:
-    """What would stop a configuration with this version, a sentence."""
+    """Yield a sentence on the reason why this version would refuse a configuration."""
     try:
         dialect.recipe(**config)
     except ValueError as error:
@@ -190,7 +217,7 @@ def _stopped(dialect: Dialect, config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _doubted(dialect: Dialect, found: Understood, part: Part) -> Part:
-    """The part; without a formula if a key says which one it is and is not known, or is a fork's."""
+    """Return the part, or "not known" if the key that chooses it has an unknown value or belongs to a fork."""
     names = {part.name, *("kl_coef", "penalty_aggregate")[: 2 * (part.name == "penalty")]}
     for key, value, parts in found.unsure:
         chooses = dialect.key(key) in {*dialect.choices, *dialect.replaced} or key in found.strangers
@@ -201,11 +228,11 @@ def _doubted(dialect: Dialect, found: Understood, part: Part) -> Part:
 
 
 def pieces(told: Report, *, everything: bool = False) -> Iterator[Piece]:
-    """The report from the sentence on: formula, warnings, parts, keys.
+    """Yield the pieces of the report: sentence, formula, warnings, parts, keys.
 
     Args:
       told: the report.
-      everything: whether keys without effect are listed, and not only counted.
+      everything: if true, keys without effect are listed; otherwise they are only counted.
     """
     found, explanation = told.found, told.explanation
     yield from _first(told)
@@ -231,7 +258,7 @@ def pieces(told: Report, *, everything: bool = False) -> Iterator[Piece]:
 
 
 def _first(told: Report) -> Iterator[Piece]:
-    """Whose objective it is, what it is in a sentence, and what is not known of it."""
+    """Yield the trainer, its objective in a sentence, and the unknown keys."""
     yield Piece("heading", f"{told.dialect.version} computes")
     if told.launch.why:
         yield Piece("note", f"The trainer is {told.dialect.name}: {told.launch.why}.")
@@ -275,7 +302,7 @@ def _warnings(explanation: Explanation) -> Iterator[Piece]:
 
 
 def _without_effect(dialect: Dialect, found: Understood, everything: bool) -> Iterator[Piece]:
-    """The keys that do not touch the objective: how many, or all of them."""
+    """Yield the keys that do not affect the objective: their number, or all of them."""
     count = len(found.without_effect)
     if everything:
         for key, value in found.without_effect.items():
@@ -299,7 +326,7 @@ def _numbers(explanation: Explanation) -> Iterator[Piece]:
 
 
 def as_data(told: Report) -> Mapping[str, Any]:
-    """The report as what JSON can hold."""
+    """Return the report as data for JSON."""
     explanation, found = told.explanation, told.found
     return {
         "trainer": told.dialect.name,

@@ -23,7 +23,7 @@ from grpo_ref.fast.usual import clip_bounds
 from grpo_ref.fast.walk import Walk, back, tokens_last
 from grpo_ref.learning.optim import Adam
 from grpo_ref.loss import PolicyLoss
-from grpo_ref.validation import check_others, check_reference
+from grpo_ref.validation import check_reference
 
 CACHE_BYTES = 1 << 19
 """So many exponentials are summed while they are in the second cache."""
@@ -140,7 +140,6 @@ class CompiledTokens(Tokens):
         if self.metrics is None or self.metrics:
             super().require_fields()
             return
-        check_others(self.fields.keys() - {*READ, "rollout_log_probs"})
         check_reference(self.recipe, self.fields.get("ref_log_probs"))
         _ = self.rows, self.live, self.weights
 

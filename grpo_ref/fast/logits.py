@@ -19,15 +19,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from grpo_ref.arrays import Floats, Integers, array_namespace, keep_freed_memory, to_host
+from grpo_ref.arrays import Floats, Integers, array_namespace, to_host
 from grpo_ref.fast.forms import compiled_forms
 from grpo_ref.fast.logits_device import rows_of, write_gradient
 from grpo_ref.fast.logits_rows import Logits, Rows, check_logits, share
 from grpo_ref.fast.logits_tokens import Tokens, is_local
 from grpo_ref.fast.usual import usual_loss
 from grpo_ref.loss import PolicyLoss
+from grpo_ref.memory import keep_freed_memory
 from grpo_ref.recipes import Recipe
-from grpo_ref.validation import check_recipe
+from grpo_ref.validation import recipe_of
 
 
 class LogitsLoss(NamedTuple):
@@ -88,14 +89,20 @@ def policy_loss_from_logits(
     advantages: Floats,
     mask: NDArray[Any],
     *,
-    recipe: Recipe,
+    recipe: Recipe | str,
+    old_log_probs: Floats | None = None,
+    ref_log_probs: Floats | None = None,
+    rollout_log_probs: Floats | None = None,
+    entropies: Floats | None = None,
+    noise: Floats | None = None,
+    top_log_probs: Floats | None = None,
+    top_old_log_probs: Floats | None = None,
     max_length: int | None = None,
     temperature: float = 1.0,
     metrics: Collection[str] | None = None,
     out: Logits | None = None,
     threads: int = 2,
     compiled: bool = False,
-    **others: Floats | None,
 ) -> LogitsLoss:
     """The loss of a recipe and its gradient with respect to the logits, for networks with large vocabularies.
 
@@ -115,8 +122,9 @@ def policy_loss_from_logits(
       compiled: what is done for each token with a loop that Numba compiles, for recipes with the `clipped`
         surrogate by tokens and `k3`; with a short vocabulary that is half of the work. The metrics take their
         time all the same.
-      others: old_log_probs, ref_log_probs, rollout_log_probs and what else `policy_loss` takes, of the
-        tokens' shape.
+      old_log_probs, ref_log_probs, rollout_log_probs, entropies, noise: of the tokens' shape, as in
+        `policy_loss`.
+      top_log_probs, top_old_log_probs: (..., K), as in `policy_loss`.
 
     Returns:
       LogitsLoss(loss, gradient, metrics).
@@ -132,6 +140,16 @@ def policy_loss_from_logits(
     >>> result.gradient[0].tolist()
     [[0.125, -0.375, 0.125, 0.125], [0.0, 0.0, 0.0, 0.0]]
     """
+    recipe = recipe_of(recipe)
+    others = {
+        "old_log_probs": old_log_probs,
+        "ref_log_probs": ref_log_probs,
+        "rollout_log_probs": rollout_log_probs,
+        "entropies": entropies,
+        "noise": noise,
+        "top_log_probs": top_log_probs,
+        "top_old_log_probs": top_old_log_probs,
+    }
     rows_form, tokens_form = _compiled(recipe, logits) if compiled else (Rows, Tokens)
     if array_namespace(logits, tokens, mask) is not np:
         check_logits(logits, tokens, mask, out, temperature)
@@ -161,7 +179,6 @@ def _compiled(recipe: Recipe, logits: Logits) -> tuple[type[Rows], type[Tokens]]
     """The forms with compiled loops, if these can do what the recipe says."""
     if not isinstance(logits, np.ndarray):
         raise ValueError("compiled: expected NumPy arrays; on another device leave it out")
-    check_recipe(recipe)
     for name, is_usual in usual_loss(recipe).items():
         if not is_usual:
             raise ValueError(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from grpo_ref.arrays import Floats, Integers, array_namespace, is_set
-from grpo_ref.kernels.levels import token_level
+from grpo_ref.levels import token_level
 from grpo_ref.loss import PolicyLoss, batch_of, differentiate, policy_loss
 from grpo_ref.recipes import Recipe, Slot
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.fast.logits_rows import Logits
-from grpo_ref.learning.tasks.task import END
+from grpo_ref.learning.task import END
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:

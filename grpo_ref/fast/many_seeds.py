@@ -16,7 +16,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import DTypeLike
 
-from grpo_ref.arrays import keep_freed_memory
 from grpo_ref.fast.forms import compiled_forms
 from grpo_ref.fast.runs import Runs, Tables
 from grpo_ref.fast.usual import checked_metrics
@@ -25,7 +24,8 @@ from grpo_ref.learning.arguments import check_arguments
 from grpo_ref.learning.batches import stretches
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.state import TrainState, Update, advanced, check_runs, starting_state
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
+from grpo_ref.memory import keep_freed_memory
 from grpo_ref.recipes import Recipe
 
 PART_BYTES = 1 << 22
@@ -68,7 +68,8 @@ def train_many(
       ImportError: if loops are to be compiled and Numba is not installed.
       FloatingPointError: after an update that has left logits which are not finite; it is not yielded.
 
-    >>> from grpo_ref import GRPO, TASKS, config_for, train_many
+    >>> from grpo_ref import GRPO, TASKS, config_for
+    >>> from grpo_ref.fast.many_seeds import train_many
     >>> task = TASKS["bandit"]()
     >>> curve = [update.metrics["reward"] for update in train_many(task, GRPO, config_for(task, seeds=100))]
     >>> len(curve), curve[0].shape

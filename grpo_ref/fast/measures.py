@@ -1,7 +1,7 @@
 """What the fast loop measures: metrics that need only the batch as it was drawn."""
 
 from grpo_ref.learning.curves import OF_COMPLETIONS
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 
 
 def fast_metrics(task: Task) -> tuple[str, ...]:

@@ -26,7 +26,7 @@ from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.curves import Metrics, of_completions
 from grpo_ref.learning.optim import Adam
 from grpo_ref.learning.state import TrainState, generators_of, optimizer_of
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 from grpo_ref.recipes import Recipe
 
 Tables = dict[str, Floats]

@@ -6,17 +6,17 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from grpo_ref.advantages import group
 from grpo_ref.fast.measures import fast_metrics
-from grpo_ref.kernels.advantages import group
-from grpo_ref.kernels.filters import all_completions, all_groups
-from grpo_ref.kernels.levels import token_level
-from grpo_ref.kernels.penalties import k3
-from grpo_ref.kernels.surrogates import clipped
+from grpo_ref.filters import all_completions, all_groups
 from grpo_ref.learning.arguments import check_metrics
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.state import TrainState
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
+from grpo_ref.levels import token_level
+from grpo_ref.penalties import k3
 from grpo_ref.recipes import Recipe, Slot
+from grpo_ref.surrogates import clipped
 
 
 def why_not(task: Task, recipe: Recipe, config: TrainConfig, state: TrainState | None = None) -> str:

@@ -19,7 +19,7 @@ from numpy.typing import DTypeLike
 from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.rollout import draw_prompts, prompt_edges
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.task import END, Task
 
 
 def front(array: Any) -> Any:

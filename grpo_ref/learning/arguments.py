@@ -1,4 +1,4 @@
-"""The arguments of a training, checked once at its door, and told in words."""
+"""Check the arguments of a training run, with messages that suggest the remedy."""
 
 from collections.abc import Collection
 from typing import Any
@@ -11,27 +11,23 @@ from grpo_ref.learning.policies.memory import check_update
 from grpo_ref.learning.policies.neural import NeuralPolicy, check_fit
 from grpo_ref.learning.policies.table import TABLE
 from grpo_ref.learning.state import TrainState, Update
-from grpo_ref.learning.tasks import TASKS
-from grpo_ref.learning.tasks.task import Task
-from grpo_ref.listing import nearest, unknown
+from grpo_ref.learning.task import Task
+from grpo_ref.listing import unknown
 from grpo_ref.recipes import Recipe
-from grpo_ref.validation import check_recipe
 
 ORDER = "the order is (task, recipe, config, state)"
 
 
 def check_arguments(task: Any, recipe: Any, config: Any, state: Any = None, policy: Any = TABLE) -> None:
-    """Nothing, if each argument is of its own type, and a network fits the task and the machine.
+    """Check that each argument has its type, and that a network fits the task and the machine.
 
     Raises:
-      TypeError: else; it names the argument, what was expected, what was given and the likely remedy.
+      TypeError: if not; it names the argument, what was expected, what was received and the likely remedy.
       ValueError: if a network has other tokens than the task.
       MemoryError: if the machine could not hold an update of a network.
     """
     _check("task", task, Task, _remedy_of_task(task))
-    if isinstance(recipe, Task | TrainConfig | TrainState):
-        _check("recipe", recipe, Recipe, ORDER)
-    check_recipe(recipe)
+    _check("recipe", recipe, Recipe, "take one, as in RECIPES['grpo'], or change one by replace(GRPO, ...)")
     dictionary = "write config_for(task, **settings)" if isinstance(config, dict) else ""
     _check("config", config, TrainConfig, dictionary)
     if state is not None:
@@ -47,7 +43,7 @@ def check_arguments(task: Any, recipe: Any, config: Any, state: Any = None, poli
 
 
 def check_metrics(task: Task, metrics: Collection[str]) -> tuple[str, ...]:
-    """The names, in the order given.
+    """Return the requested names once each, in their order.
 
     Raises:
       TypeError: if metrics is a text instead of a collection of names.
@@ -72,7 +68,7 @@ def _check(name: str, value: Any, expected: type, remedy: str) -> None:
 
 
 def _described(value: Any) -> str:
-    """What was given, short enough for one line."""
+    """Describe an argument in one line."""
     if isinstance(value, str):
         return f"the text {value!r}"
     if isinstance(value, type):
@@ -84,9 +80,9 @@ def _described(value: Any) -> str:
 
 
 def _remedy_of_task(task: Any) -> str:
-    """How to write what was probably meant."""
+    """Suggest what was probably meant."""
     if isinstance(task, str):
-        return f"write TASKS[{nearest(task, TASKS) or next(iter(TASKS))!r}]()"
+        return f"write TASKS[{task!r}]()"
     if isinstance(task, type):
-        return f"make one, as TASKS[{next(iter(TASKS))!r}]() does"
+        return "make one, as TASKS['bandit']() does"
     return f"call it, as in {task.__name__}()" if callable(task) and hasattr(task, "__name__") else ""

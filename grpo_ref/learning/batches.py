@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.kernels.filters import all_groups
+from grpo_ref.filters import all_groups
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.policies.policy import Actor, PolicyKind
 from grpo_ref.learning.policies.table import Visited
 from grpo_ref.learning.rollout import draw, redraw, with_steps
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 from grpo_ref.recipes import Recipe
 from grpo_ref.types import Completions
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from grpo_ref.learning.optim import OPTIMIZERS
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 from grpo_ref.listing import unknown
 
 

@@ -3,15 +3,15 @@
 from collections.abc import Callable, Collection, Sequence
 
 from grpo_ref.arrays import Bools, Floats, array_namespace, to_host
-from grpo_ref.kernels.metrics import (
+from grpo_ref.learning.policies.table import Visited, gather_states
+from grpo_ref.learning.task import Task
+from grpo_ref.metrics import (
     dead_group_fraction,
     distinct_ngrams,
     mean_entropy,
     mean_length,
     reward_width,
 )
-from grpo_ref.learning.policies.table import Visited, gather_states
-from grpo_ref.learning.tasks.task import Task
 from grpo_ref.types import Completions
 
 Metrics = dict[str, Floats]

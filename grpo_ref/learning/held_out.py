@@ -5,7 +5,7 @@ from dataclasses import replace
 from grpo_ref.arrays import Floats, array_namespace
 from grpo_ref.learning.policies.policy import PolicyKind
 from grpo_ref.learning.rollout import sample
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 
 GREEDY = 1e-6
 """A temperature at which only the likeliest token is drawn."""

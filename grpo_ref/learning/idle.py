@@ -10,7 +10,7 @@ import numpy as np
 from grpo_ref.arrays import Floats
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.rollout import sample
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import GRPO, RECIPES, Recipe
 
@@ -28,7 +28,7 @@ def idle_parts(recipe: Recipe, config: TrainConfig) -> tuple[str, ...]:
     With one optimizer step per batch the policy that is trained is the one that drew the batch. Whether the
     parts do the same is tried: the gradient with GRPO's parts in their place must be equal.
 
-    >>> from grpo_ref import TrainConfig
+    >>> from grpo_ref.learning.config import TrainConfig
     >>> idle_parts(RECIPES["gspo"], TrainConfig()), idle_parts(RECIPES["gspo"], TrainConfig(epochs=2))
     (('level', 'surrogate'), ())
     """

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.arrays import Floats, array_namespace, keep_freed_memory, to_device
+from grpo_ref.arrays import Floats, array_namespace, to_device
 from grpo_ref.learning import curves, entropy
 from grpo_ref.learning.batches import Prepared, Training, drawn, prepared, resampled, stretches
 from grpo_ref.learning.config import TrainConfig
@@ -34,7 +34,7 @@ from grpo_ref.learning.state import (
     starting_state,
     too_large,
 )
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 from grpo_ref.loss import LOSS_METRICS, policy_loss
 from grpo_ref.recipes import Recipe
 from grpo_ref.types import Completions
@@ -75,7 +75,6 @@ def plain_loop(
         yielded; where the weights have become too large for a network.
     """
     state = to_device(starting_state(task, config, state, policy), array_namespace(task.ref_logits))
-    keep_freed_memory()
     wanted = metric_names(task) if metrics is None else tuple(metrics)
     training = Training(task, recipe, config, policy, generators_of(state.generators), wanted)
     asked = _reads_reference(recipe) or not OF_REFERENCE.isdisjoint(wanted)

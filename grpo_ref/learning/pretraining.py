@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grpo_ref.arrays import Floats, Integers, keep_freed_memory
+from grpo_ref.arrays import Floats, Integers
 from grpo_ref.learning.optim import Adam, clip_by_norm
 from grpo_ref.learning.policies.memory import check_imitation
 from grpo_ref.learning.policies.neural import (
@@ -27,8 +27,9 @@ from grpo_ref.learning.policies.neural import (
 from grpo_ref.learning.policies.parameters import check_sizes, joined
 from grpo_ref.learning.policies.table import pull_back
 from grpo_ref.learning.rollout import draw
-from grpo_ref.learning.tasks.task import Examples, Task
+from grpo_ref.learning.task import Examples, Task
 from grpo_ref.listing import unknown
+from grpo_ref.memory import keep_freed_memory
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, array_namespace, to_device
-from grpo_ref.kernels.filters import pass_rate_between
+from grpo_ref.filters import pass_rate_between
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.policies.policy import Actor
 from grpo_ref.learning.rollout import act
 from grpo_ref.learning.state import TrainState
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 
 
 def prompt_probs(

@@ -11,7 +11,7 @@ from grpo_ref.arrays import Bools, Floats, Integers, array_namespace, check_fini
 from grpo_ref.learning.policies.policy import Actor, PolicyKind
 from grpo_ref.learning.policies.sampling import Choose
 from grpo_ref.learning.policies.table import TABLE, table_chooser
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.task import END, Task
 from grpo_ref.types import Completions
 
 

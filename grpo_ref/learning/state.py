@@ -12,7 +12,7 @@ from grpo_ref.learning.curves import Metrics
 from grpo_ref.learning.optim import OPTIMIZERS, SGD, Adam, State
 from grpo_ref.learning.policies.policy import PolicyKind
 from grpo_ref.learning.policies.table import TABLE
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 
 
 @dataclass(frozen=True)

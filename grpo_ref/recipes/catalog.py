@@ -6,7 +6,7 @@ others is its place in every table.
 
 from dataclasses import replace
 
-from grpo_ref.kernels.advantages import (
+from grpo_ref.advantages import (
     batch_scaled,
     best_of_group,
     discounted,
@@ -21,18 +21,19 @@ from grpo_ref.kernels.advantages import (
     step_suffix_sums,
     whitened,
 )
-from grpo_ref.kernels.aggregation import (
+from grpo_ref.aggregation import (
     fixed_length,
     sequence_mean_token_mean,
     sequence_mean_token_sum,
     token_mean,
 )
-from grpo_ref.kernels.corrections import masked, top_entropy, truncated
-from grpo_ref.kernels.filters import all_groups, mixed_groups
-from grpo_ref.kernels.levels import sequence_mean_level, sequence_sum_level, token_level
-from grpo_ref.kernels.penalties import k3
-from grpo_ref.kernels.rewards import soft_overlong, task_reward
-from grpo_ref.kernels.surrogates import (
+from grpo_ref.corrections import masked, top_entropy, truncated
+from grpo_ref.filters import all_groups, mixed_groups
+from grpo_ref.levels import sequence_mean_level, sequence_sum_level, token_level
+from grpo_ref.penalties import k3
+from grpo_ref.recipes.recipe import Recipe, slot
+from grpo_ref.rewards import soft_overlong, task_reward
+from grpo_ref.surrogates import (
     cispo,
     clip_cov,
     clipped,
@@ -49,7 +50,6 @@ from grpo_ref.kernels.surrogates import (
     two_sided_clipped,
     vespo,
 )
-from grpo_ref.recipes.recipe import Recipe, slot
 
 GRPO = Recipe(
     reward=slot(task_reward),

@@ -21,12 +21,14 @@ differ; they are `book_*`, apart from the catalog of papers, so that nobody take
 
 from dataclasses import replace
 
-from grpo_ref.kernels.advantages import batch_normalized, normalized_then_summed, ranked
-from grpo_ref.kernels.corrections import indicator, unlikely_under_reference
-from grpo_ref.kernels.filters import all_groups, ended_completions
-from grpo_ref.kernels.levels import sequence_sum_level
-from grpo_ref.kernels.rewards import task_reward
-from grpo_ref.kernels.surrogates import (
+from grpo_ref.advantages import batch_normalized, normalized_then_summed, ranked
+from grpo_ref.corrections import indicator, unlikely_under_reference
+from grpo_ref.filters import all_groups, ended_completions
+from grpo_ref.levels import sequence_sum_level
+from grpo_ref.recipes import catalog
+from grpo_ref.recipes.recipe import slot
+from grpo_ref.rewards import task_reward
+from grpo_ref.surrogates import (
     gated_ratio,
     symmetric_kl,
     symmetric_tv,
@@ -34,8 +36,6 @@ from grpo_ref.kernels.surrogates import (
     top_movers,
     vespo,
 )
-from grpo_ref.recipes import catalog
-from grpo_ref.recipes.recipe import slot
 
 BOOK = "a book chapter on GRPO (2026)"
 

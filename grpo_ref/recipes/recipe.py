@@ -17,7 +17,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from grpo_ref.arrays import TOKENS, Array, array_namespace, as_floating
-from grpo_ref.kernels.filters import all_completions
+from grpo_ref.filters import all_completions
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,10 @@ class Slot:
     def __str__(self) -> str:
         settings = ", ".join(f"{name}={_plain(value)}" for name, value in self.settings.items())
         return f"{self.kernel.__name__}({settings})" if settings else self.kernel.__name__
+
+    def __repr__(self) -> str:
+        settings = "".join(f", {name}={_plain(value)}" for name, value in self.settings.items())
+        return f"slot({self.kernel.__name__}{settings})"
 
 
 def slot(kernel: Callable[..., Any], **settings: Any) -> Slot:
@@ -153,6 +157,9 @@ class Recipe:
 
     def __str__(self) -> str:
         return "\n".join(f"{name:10} {text}" for name, text in self.parts().items())
+
+    def __repr__(self) -> str:
+        return "Recipe(" + ", ".join(f"{name}={text}" for name, text in self.parts().items()) + ")"
 
     @property
     def reads(self) -> set[str]:

@@ -13,10 +13,10 @@ from grpo_ref.learning.config import TrainConfig, config_for
 from grpo_ref.learning.curves import Metrics
 from grpo_ref.learning.idle import idle_parts, lacks_contrast
 from grpo_ref.learning.state import Update
-from grpo_ref.learning.tasks import TASKS
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 from grpo_ref.recipes import RECIPES, Recipe, slot
-from grpo_ref.training import train
+from grpo_ref.tasks import TASKS
+from grpo_ref.training import iter_train
 
 PANELS = {
     "reward": "reward",
@@ -107,7 +107,7 @@ class Runs:
             chosen = training(settings)
         except ValueError as error:
             return {"error": str(error)}
-        self.updates[name] = train(*chosen)
+        self.updates[name] = iter_train(*chosen)
         return {"notes": list(_notes(chosen))}
 
     def advance(self, name: str, seconds: float) -> list[Row]:

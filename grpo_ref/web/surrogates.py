@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.kernels.surrogates import clip_cov, kl_cov
 from grpo_ref.plots.one_token import surrogate_at
 from grpo_ref.recipes import RECIPES, Slot
+from grpo_ref.surrogates import clip_cov, kl_cov
 
 LARGEST = 3.0
 """The largest ratio of the curves."""

@@ -18,7 +18,7 @@ import numpy as np
 from measure import heading, interleaved, last_of, machine, spread
 from peers import RECIPE, objective
 
-from grpo_ref import GRPO, TASKS, config_for, policy_loss_from_logits, token_log_probs, train
+from grpo_ref import GRPO, TASKS, config_for, iter_train, policy_loss_from_logits, token_log_probs
 from grpo_ref.arrays import DeviceError, device_namespace, to_device, to_host
 
 V = 32000
@@ -191,8 +191,8 @@ def check_training(xp: Any) -> None:
     for build in TASKS.values():
         task = build()
         config = config_for(task, seeds=3, updates=5)
-        ours = last_of(train(to_device(task, xp), GRPO, config)).state.params
-        theirs = last_of(train(task, GRPO, config)).state.params
+        ours = last_of(iter_train(to_device(task, xp), GRPO, config)).state.params
+        theirs = last_of(iter_train(task, GRPO, config)).state.params
         np.testing.assert_allclose(to_host(ours), theirs, rtol=1e-9, atol=1e-9)
     print("  checked: training on the GPU gives NumPy's policies (to 1e-9)")
 
@@ -202,8 +202,8 @@ def training(xp: Any, seeds: int, rounds: int) -> dict[str, list[float]]:
     task = TASKS["arithmetic"]()
     there, config = to_device(task, xp), config_for(task, seeds=seeds, updates=UPDATES)
     sides = {
-        "cpu": lambda: last_of(train(task, GRPO, config)),
-        "gpu": finished(lambda: last_of(train(there, GRPO, config))),
+        "cpu": lambda: last_of(iter_train(task, GRPO, config)),
+        "gpu": finished(lambda: last_of(iter_train(there, GRPO, config))),
     }
     seconds = interleaved(sides, max(rounds // 3, 1))
     figures = {side: [1e3 * value / UPDATES for value in values] for side, values in seconds.items()}

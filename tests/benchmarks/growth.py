@@ -16,7 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from measure import heading, interleaved, machine, spread
 
-from grpo_ref import GRPO, TASKS, Task, config_for, policy_loss, policy_loss_from_logits, train, train_many
+from grpo_ref import GRPO, TASKS, config_for, iter_train, policy_loss, policy_loss_from_logits
+from grpo_ref.fast.many_seeds import train_many
+from grpo_ref.learning.task import Task
 from grpo_ref.plots.style import COLOURS, LINES, figure_style, new_figure
 
 Actions = dict[str, Callable[[], Any]]
@@ -64,7 +66,10 @@ def of_training(size: int, task: Callable[[int], Task], **sizes: Any) -> Actions
     given = {name: size if value is None else value for name, value in sizes.items()}
     made = task(size)
     config = config_for(made, updates=1000, **given)
-    loops = {"train_many": train_many(made, GRPO, config), "train, all metrics": train(made, GRPO, config)}
+    loops = {
+        "train_many": train_many(made, GRPO, config),
+        "train, all metrics": iter_train(made, GRPO, config),
+    }
     room = np.empty((config.seeds, config.prompts, 1 + config.group_size * made.max_length))
     rng = np.random.default_rng(0)
     updates = {name: partial(next, loop) for name, loop in loops.items()}

@@ -7,7 +7,10 @@ import statistics
 
 from measure import heading, interleaved, last_of, spread
 
-from grpo_ref import GRPO, TASKS, Task, Update, config_for, sample, train
+from grpo_ref import GRPO, TASKS, config_for, iter_train
+from grpo_ref.learning.rollout import sample
+from grpo_ref.learning.state import Update
+from grpo_ref.learning.task import Task
 
 SEEDS, ROUNDS, MAX_SECONDS = 16, 3, 10.0
 SAMPLED_PROMPTS = 2000
@@ -24,9 +27,9 @@ def main() -> None:
 def study(task: Task) -> None:
     """Time one task, and judge the policies before and after."""
     config = config_for(task, seeds=SEEDS)
-    first = next(train(task, GRPO, config)).metrics["reward"]
+    first = next(iter_train(task, GRPO, config)).metrics["reward"]
     results: list[Update] = []
-    training = {"ours": lambda: results.append(last_of(train(task, GRPO, config)))}
+    training = {"ours": lambda: results.append(last_of(iter_train(task, GRPO, config)))}
     seconds, last = interleaved(training, ROUNDS)["ours"], results[-1]
     print(f"\n{task.name}: {config.updates} updates, {config.prompts} x {config.group_size} completions")
     target("seconds", seconds, statistics.median(seconds) < MAX_SECONDS, f"median under {MAX_SECONDS:.0f}")

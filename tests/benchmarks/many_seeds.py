@@ -15,7 +15,10 @@ import numpy as np
 from measure import heading, interleaved, last_of, machine, spread
 from naive_loop import train_naively
 
-from grpo_ref import GRPO, TASKS, Task, TrainConfig, Update, config_for, train
+from grpo_ref import GRPO, TASKS, config_for, iter_train
+from grpo_ref.learning.config import TrainConfig
+from grpo_ref.learning.state import Update
+from grpo_ref.learning.task import Task
 
 SEEDS, UPDATES, TARGET = 64, 10, 20.0
 CHECKED_RUNS = (0, 5)
@@ -49,7 +52,7 @@ def settings(task: Task) -> TrainConfig:
 def check_agreement(task: Task, config: TrainConfig) -> None:
     """Rewards of every update, and the policies after the last one."""
     rewards = []
-    for update in train(task, GRPO, config):
+    for update in iter_train(task, GRPO, config):
         rewards.append(update.metrics["reward"])
     for run in CHECKED_RUNS:
         logits, curve = train_naively(task, config, run=run)
@@ -59,8 +62,11 @@ def check_agreement(task: Task, config: TrainConfig) -> None:
 
 def compare(task: Task, config: TrainConfig, rounds: int) -> dict[str, object]:
     """One task, both sides, in turns."""
-    length = np.mean([update.metrics["length"].mean() for update in train(task, GRPO, config)])
-    sides = {"ours": lambda: last_of(train(task, GRPO, config)), "loop": lambda: train_naively(task, config)}
+    length = np.mean([update.metrics["length"].mean() for update in iter_train(task, GRPO, config)])
+    sides = {
+        "ours": lambda: last_of(iter_train(task, GRPO, config)),
+        "loop": lambda: train_naively(task, config),
+    }
     seconds = interleaved(sides, rounds)
     ours = [1e3 * value / UPDATES for value in seconds["ours"]]
     loop = [1e3 * SEEDS * value / UPDATES for value in seconds["loop"]]
@@ -77,7 +83,9 @@ def compare(task: Task, config: TrainConfig, rounds: int) -> dict[str, object]:
     return {"ours_ms": ours, "loop_ms": loop, "ratio": ratios, "million_tokens_a_second": speed}
 
 
-def print_profile(task: Task, config: TrainConfig, loop: Callable[..., Iterable[Update]] = train) -> None:
+def print_profile(
+    task: Task, config: TrainConfig, loop: Callable[..., Iterable[Update]] = iter_train
+) -> None:
     """Where our time goes, by function, without what it calls."""
     profile = cProfile.Profile()
     profile.runcall(lambda: last_of(loop(task, GRPO, config)))

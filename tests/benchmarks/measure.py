@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref import Update
+from grpo_ref.learning.state import Update
 
 PAUSE = 0.02
 """Seconds between two actions."""

@@ -7,8 +7,8 @@ which is checked before anything is timed.
 
 import numpy as np
 
-from grpo_ref import Task, TrainConfig
-from grpo_ref.learning.tasks.task import END
+from grpo_ref.learning.config import TrainConfig
+from grpo_ref.learning.task import END, Task
 
 
 def train_naively(

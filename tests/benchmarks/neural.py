@@ -21,7 +21,8 @@ import numpy as np
 from measure import heading, interleaved, machine, spread, versions
 from neural_peers import PEERS, Actions, Work
 
-from grpo_ref import RECIPES, TASKS, config_for, network_for, train
+from grpo_ref import RECIPES, TASKS, config_for, iter_train
+from grpo_ref.learning.policies.kinds import network_for
 from grpo_ref.learning.policies.neural import NeuralActor, NeuralPolicy
 from grpo_ref.learning.policies.parameters import joined, views
 from grpo_ref.learning.policies.table import policy_of
@@ -110,7 +111,9 @@ def names_updates(seeds: int) -> Iterator[Update]:
     weights = joined(network.init(np.random.default_rng(0)), network.shapes()).astype(np.float32)
     config = config_for(task, "transformer", updates=10**9, seeds=seeds)
     recipe = replace(RECIPES["grpo"], kl_coef=0.0)
-    return train(task, recipe, config, policy=NeuralPolicy(network, weights), metrics=("reward", "length"))
+    return iter_train(
+        task, recipe, config, policy=NeuralPolicy(network, weights), metrics=("reward", "length")
+    )
 
 
 def check(sides: dict[str, Actions]) -> None:
@@ -139,7 +142,7 @@ def ours(work: Work) -> Actions:
     actor, generators = NeuralActor(network, flat, 1.0), [np.random.default_rng(0)]
     config = config_for(task, updates=10**9, prompts=16)
     recipe, policy = replace(RECIPES["grpo"], kl_coef=0.0), NeuralPolicy(network, flat[0])
-    updates = train(task, recipe, config, policy=policy, metrics=("reward", "length"))
+    updates = iter_train(task, recipe, config, policy=policy, metrics=("reward", "length"))
     return {
         "forward and backward": both_ways,
         "sampling": lambda: draw(task, actor, generators, prompts=16, group_size=8),

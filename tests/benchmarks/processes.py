@@ -29,7 +29,9 @@ from training_peers import PEERS
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 PRELUDE = """
-from grpo_ref import GRPO, TASKS, TrainConfig, train, train_many
+from grpo_ref import GRPO, TASKS, iter_train
+from grpo_ref.fast.many_seeds import train_many
+from grpo_ref.learning.config import TrainConfig
 task = TASKS["arithmetic"](largest=3)
 config = TrainConfig(
     updates={updates}, seeds={seeds}, epochs={epochs}, prompts=16, group_size=8, learning_rate=0.3
@@ -38,7 +40,7 @@ config = TrainConfig(
 OURS = "train_many, float32"
 SIDES = {
     OURS: "for update in train_many(task, GRPO, config, dtype='float32'): pass",
-    "train": "for update in train(task, GRPO, config): pass",
+    "train": "for update in iter_train(task, GRPO, config): pass",
 }
 COMPILED = "ours, compiled"
 LOOPS = "for update in train_many(task, GRPO, config, dtype='float32', compiled=True): pass"

@@ -27,7 +27,10 @@ from measure import heading, interleaved, last_of, machine, spread, versions
 from naive_loop import train_naively
 from training_peers import PEERS
 
-from grpo_ref import GRPO, TASKS, Task, TrainConfig, train, train_many
+from grpo_ref import GRPO, TASKS, iter_train
+from grpo_ref.fast.many_seeds import train_many
+from grpo_ref.learning.config import TrainConfig
+from grpo_ref.learning.task import Task
 
 CASES = {
     "100 seeds, 1 epoch": (100, 1),
@@ -138,7 +141,7 @@ def our_actions(task: Task, config: TrainConfig) -> Actions:
     actions: Actions = {
         OURS: lambda: last_of(train_many(task, GRPO, config, dtype=np.float32)),
         DOUBLE: lambda: last_of(train_many(task, GRPO, config)),
-        READABLE: lambda: last_of(train(task, GRPO, config)),
+        READABLE: lambda: last_of(iter_train(task, GRPO, config)),
     }
     threads = min(THREADS, config.seeds)
     loops = {"dtype": np.float32, "threads": threads, "compiled": True}
@@ -233,7 +236,7 @@ def ours_alone(name: str, updates: int, rounds: int) -> list[float]:
 def print_extras(task: Task, updates: int) -> None:
     """What ours computes beside, and where its time goes."""
     config = settings(100, 1, updates)
-    names = ", ".join(last_of(train(task, GRPO, replace(config, updates=1))).metrics)
+    names = ", ".join(last_of(iter_train(task, GRPO, replace(config, updates=1))).metrics)
     print("\n  the peers and train_many return the mean reward of every update; train has these metrics:")
     print(textwrap.fill(names, 100, initial_indent="    ", subsequent_indent="    "))
     for epochs in (1, 4):

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref import Task, TrainConfig
-from grpo_ref.learning.tasks.arithmetic import EOS
-from grpo_ref.learning.tasks.task import END
+from grpo_ref.learning.config import TrainConfig
+from grpo_ref.learning.task import END, Task
+from grpo_ref.tasks.arithmetic import EOS
 
 Run = Callable[[], tuple[Any, Any]]
 """Trains anew each time; returns the mean rewards (S, updates) and the logits (S, N, V)."""

@@ -8,7 +8,7 @@ from losses import loss_with, token_mean
 
 from grpo_ref import DAPO, REINFORCE
 from grpo_ref.check import LossError, assert_matches, compare
-from grpo_ref.check.arguments import NAMES, TRL, named
+from grpo_ref.check.arguments import NAMES, TRL, keyword_arguments
 
 VALUES = {name: name for name in ("log_probs", "old_log_probs", "ref_log_probs", "advantages", "mask")}
 
@@ -43,7 +43,7 @@ ASKED = {
 
 @pytest.mark.parametrize(("loss", "given"), ASKED.values(), ids=ASKED)
 def test_a_function_is_given_what_it_asks_for(loss, given):
-    assert named(loss, VALUES) == given
+    assert keyword_arguments(loss, VALUES) == given
 
 
 def test_no_two_arrays_have_a_name_in_common():

@@ -11,10 +11,10 @@ def test_the_batches_are_what_they_say():
     by_kind = {batch.kind: batch for batch in batches}
     assert len(by_kind) == 18
     assert np.isnan(by_kind["ragged, NaN in the padding"].log_probs).any()
-    holed = by_kind["a tool's answer left out, zeros in the padding"].mask
+    holed = by_kind["a tool's output masked out, zeros in the padding"].mask
     assert (np.diff(holed) > 0).any()
     assert (by_kind["an empty completion, zeros in the padding"].mask.sum(-1) == 0).any()
-    dead = by_kind["a group without contrast, zeros in the padding"]
+    dead = by_kind["a group with equal rewards, zeros in the padding"]
     assert (dead.advantages[:3] == 0.0).all()
     fresh = by_kind["on policy, zeros in the padding"]
     np.testing.assert_array_equal(fresh.log_probs, fresh.old_log_probs)

@@ -6,9 +6,10 @@ from functools import partial
 import numpy as np
 from losses import loss_with, sequence_mean, surrogate, token_mean, with_gradient
 
-from grpo_ref import DAPO, DR_GRPO, GRPO, RECIPES, REINFORCE, masked, slot
-from grpo_ref import token_mean as token_mean_kernel
+from grpo_ref import DAPO, DR_GRPO, GRPO, RECIPES, REINFORCE, slot
+from grpo_ref.aggregation import token_mean as token_mean_kernel
 from grpo_ref.check import assert_matches, compare
+from grpo_ref.corrections import masked
 
 
 def test_a_right_loss_passes_with_and_without_a_gradient():

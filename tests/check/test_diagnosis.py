@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from losses import loss_with, non_empty, sequence_mean, token_mean
 
-from grpo_ref import DAPO, DR_GRPO, RECIPES, dual_clipped, slot
+from grpo_ref import DAPO, DR_GRPO, RECIPES, slot
 from grpo_ref.check import assert_matches, compare
+from grpo_ref.surrogates import dual_clipped
 
 MISTAKES = {
     "padded length": (loss_with(lambda x, mask: x.mean()), "the denominator is the padded length"),
@@ -30,7 +31,7 @@ MISTAKES = {
     ),
     "upside down": (
         loss_with(token_mean, gain=lambda r, a: np.minimum(a / r, np.clip(1 / r, 0.8, 1.28) * a)),
-        "the ratio is upside down",
+        "the ratio is inverted",
     ),
     "two mistakes": (
         loss_with(sequence_mean, high=0.2),
@@ -84,9 +85,9 @@ def written(bug):
 
 
 NAMED = {
-    "sign": "the sign of the KL penalty is turned over",
+    "sign": "the KL penalty has the wrong sign",
     "weight": "kl_coef is 0.03, not 0.1",
-    "KL against old": "the KL penalty is that to the old policy, not to the reference",
+    "KL against old": "the KL penalty is to the old policy, not to the reference",
     "without the first": "the mask is off by one: the first token does not count",
     "one more": "the mask is off by one: the position after each token counts too",
     "micro-batches": "each micro-batch of 2 is averaged by itself, and the mean of these is taken",
@@ -95,7 +96,7 @@ NAMED = {
     "max": "the larger of the two products is taken (max for min)",
     "ratio of 1": "the ratio is identically 1, without a gradient: a detach is missing",
     "product": "the ratio is the product over the completion",
-    "normalised twice": "the advantages are normalised twice: once more by mean and std of the batch"
+    "normalised twice": "the advantages are normalized twice: once more by mean and std of the batch"
     " (ddof=0, eps=1e-08)",
 }
 

@@ -1,15 +1,16 @@
-"""Slopes of parts: those of the library pass, and a wrong one is told with place, expected and found."""
+"""Slopes of parts: those of the library pass, and a wrong one is told with place, expected and result."""
 
 from inspect import Parameter, isfunction, signature
 
 import numpy as np
 import pytest
 
-from grpo_ref import GRPO, Term, cispo, clipped, gspo_token, k2, k3, slot, straight_through
+from grpo_ref import GRPO, penalties, slot, surrogates
 from grpo_ref.check import check_slope
-from grpo_ref.check.slopes import DERIVATIVE, HELD, OWN, _batches
-from grpo_ref.kernels import penalties, surrogates
-from grpo_ref.types import Batch
+from grpo_ref.check.slopes import DERIVATIVE, RATIO_CONSTANT, RATIO_MOVING, _batches
+from grpo_ref.penalties import k2, k3, straight_through
+from grpo_ref.surrogates import cispo, clipped, gspo_token
+from grpo_ref.types import Batch, Term
 
 
 def parts_in(*modules):
@@ -33,9 +34,9 @@ BORROWED = {"straight_through": k2}
 
 @pytest.mark.parametrize("name", [name for name in PARTS if name not in BORROWED])
 def test_every_part_of_the_library_has_the_slope_that_it_says(name):
-    found = check_slope(PARTS[name])
-    assert found.agrees or check_slope(PARTS[name], detached=True).agrees, str(found)
-    assert found.entries >= 0.95 * 2 * TOKENS.sum()
+    result = check_slope(PARTS[name])
+    assert result.agrees or check_slope(PARTS[name], detached=True).agrees, str(result)
+    assert result.entries >= 0.95 * 2 * TOKENS.sum()
 
 
 @pytest.mark.parametrize("name", BORROWED)
@@ -48,16 +49,16 @@ def test_a_borrowed_slope_is_that_of_the_other_part(name):
 
 MEANINGS = {
     "a plain one": (clipped, False, DERIVATIVE),
-    "the weight held": (cispo, True, HELD),
-    "the ratio the token's own": (gspo_token, True, OWN),
+    "the weight held": (cispo, True, RATIO_CONSTANT),
+    "the ratio the token's own": (gspo_token, True, RATIO_MOVING),
 }
 
 
 @pytest.mark.parametrize(("part", "detached", "meaning"), MEANINGS.values(), ids=MEANINGS)
 def test_what_the_slope_is_is_said(part, detached, meaning):
-    found = check_slope(part, detached=detached)
-    assert found.meaning == meaning
-    assert str(found).endswith(f"derivatives agree; {meaning}")
+    result = check_slope(part, detached=detached)
+    assert result.meaning == meaning
+    assert str(result).endswith(f"derivatives agree; {meaning}")
 
 
 def twice(log_ratio, advantages):
@@ -83,30 +84,30 @@ def not_a_number(log_ratio, advantages):
 
 
 WRONG = {
-    "twice as steep": (twice, r"slope at \[0, 0, 0\] of batch 1: expected .*, found "),
-    "the slope of what is not clipped": (unclipped_slope, r"slope at \[.*\] of batch \d: expected 0, found "),
-    "no slope": (forgotten, r"found 0; if its ratio is meant to be held constant, ask with detached=True"),
+    "twice as steep": (twice, r"slope at \[0, 0, 0\] of batch 1: expected .*, got "),
+    "the slope of what is not clipped": (unclipped_slope, r"slope at \[.*\] of batch \d: expected 0, got "),
+    "no slope": (forgotten, r"got 0; if its ratio is meant to be held constant, pass detached=True"),
     "in the wrong place": (
         exchanged,
         r"slope is with respect to log_ratio and direct to log_probs: here they",
     ),
-    "not a number": (not_a_number, r"found nan"),
+    "not a number": (not_a_number, r"got nan"),
 }
 
 
 @pytest.mark.parametrize(("part", "message"), WRONG.values(), ids=WRONG)
-def test_a_wrong_slope_is_told_with_place_expected_and_found(part, message):
-    found = check_slope(part)
-    assert not found.agrees
-    assert found.meaning == ""
+def test_a_wrong_slope_is_reported_with_place_expected_and_received(part, message):
+    result = check_slope(part)
+    assert not result.agrees
+    assert result.meaning == ""
     with pytest.raises(AssertionError, match=message):
-        raise AssertionError(str(found))
+        raise AssertionError(str(result))
 
 
-def test_the_numbers_told_are_the_derivative_and_what_the_part_says():
+def test_the_reported_numbers_are_the_derivative_and_the_returned_slope():
     first = next(iter(_batches(0)))
     slope = clipped(first.log_ratio, first.advantages).slope[0, 0, 0]
-    assert f"expected {slope:.6g}, found {2 * slope:.6g}" in check_slope(twice).first
+    assert f"expected {slope:.6g}, got {2 * slope:.6g}" in check_slope(twice).first
 
 
 def test_a_detached_part_that_is_wrong_is_noticed_too():
@@ -125,9 +126,9 @@ def test_at_a_kink_nothing_is_asked():
     def kinked(log_ratio):
         return Term(np.abs(log_ratio - kink), np.sign(log_ratio - kink))
 
-    found = check_slope(kinked)
-    assert found.agrees
-    assert found.entries == 2 * TOKENS.sum() - TOKENS[0]
+    result = check_slope(kinked)
+    assert result.agrees
+    assert result.entries == 2 * TOKENS.sum() - TOKENS[0]
 
 
 def bare(log_ratio, advantages):

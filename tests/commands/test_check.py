@@ -47,8 +47,8 @@ def test_the_trainers_own_budget_is_divided_by(run, tmp_path):
 FAILING = {
     "raise ValueError('oh')": "failed on the batch 'ragged, zeros in the padding': ValueError: oh (",
     "import sys; sys.exit(0)": "failed on the batch 'ragged, zeros in the padding': SystemExit: 0 (",
-    "return None": "expected the loss, a number, or one per token, got None",
-    "return mask.sum(0)": "expected the loss, a number, or one per token, got an array of shape (",
+    "return None": "expected the loss as one number, or one loss per token, got None",
+    "return mask.sum(0)": "expected the loss as one number, or one loss per token, got an array of shape (",
     "return 0.0, mask[0]": "expected a gradient of shape (6, ",
 }
 

@@ -8,10 +8,10 @@ from types import ModuleType, SimpleNamespace
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from grpo_ref.commands import training_run as training
 
 from grpo_ref.arrays import device_namespace
 from grpo_ref.cli import main
+from grpo_ref.commands import training_run as training
 
 QUICK = ["train", "bandit", "--updates", "5", "--seeds", "2", "--out", "run"]
 

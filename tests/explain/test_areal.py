@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from grpo_ref import policy_loss
+from grpo_ref.advantages import raw_rewards
 from grpo_ref.explain.dialect import Measured
 from grpo_ref.explain.dialects import areal
 from grpo_ref.explain.dialects.areal.quirks import (
@@ -24,10 +25,9 @@ from grpo_ref.explain.dialects.areal.quirks import (
 )
 from grpo_ref.explain.dialects.areal.traps import TRAPS
 from grpo_ref.explain.trap import sprung
-from grpo_ref.kernels.advantages import raw_rewards
-from grpo_ref.kernels.penalties import k1
-from grpo_ref.kernels.surrogates import clipped
+from grpo_ref.penalties import k1
 from grpo_ref.recipes import slot
+from grpo_ref.surrogates import clipped
 
 PLAIN = {"actor.kl_ctl": 0.0, "gconfig.n_samples": 4}
 APART = PLAIN | {"use_decoupled_loss": True}

@@ -7,9 +7,9 @@ import pytest
 from grpo_ref.explain import explain
 from grpo_ref.explain.commonplaces import COMMONPLACES
 from grpo_ref.explain.dialects import DIALECTS
-from grpo_ref.kernels.penalties import k1
-from grpo_ref.kernels.surrogates import clipped
+from grpo_ref.penalties import k1
 from grpo_ref.recipes import DAPO, GRPO, GSPO, slot
+from grpo_ref.surrogates import clipped
 
 FALLING = {
     "One completion and a baseline of its group": (GRPO, 1),

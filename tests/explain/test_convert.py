@@ -7,7 +7,7 @@ import pytest
 from grpo_ref import RECIPES
 from grpo_ref.explain.convert import convert, nearest
 from grpo_ref.explain.dialects import DIALECTS, openrlhf, trl, verl
-from grpo_ref.kernels.penalties import k3
+from grpo_ref.penalties import k3
 
 
 @pytest.mark.parametrize("dialect", DIALECTS.values(), ids=DIALECTS)

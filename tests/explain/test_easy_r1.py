@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from grpo_ref.advantages import group_centered
 from grpo_ref.explain.calls import advantages, loss
 from grpo_ref.explain.description import explain
 from grpo_ref.explain.dialects import easy_r1
@@ -17,8 +18,7 @@ from grpo_ref.explain.dialects.easy_r1.traps import TRAPS
 from grpo_ref.explain.in_reward import penalized
 from grpo_ref.explain.replay import record_of
 from grpo_ref.explain.trap import sprung
-from grpo_ref.kernels.advantages import group_centered
-from grpo_ref.kernels.penalties import k1
+from grpo_ref.penalties import k1
 from grpo_ref.recipes import slot
 
 DIALECT = easy_r1.DIALECT

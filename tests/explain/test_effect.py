@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from grpo_ref.aggregation import token_mean, token_sum_over
 from grpo_ref.explain import change, contrast
 from grpo_ref.explain.effect import gradient
-from grpo_ref.kernels.aggregation import token_mean, token_sum_over
 from grpo_ref.recipes import DAPO, DR_GRPO, GRPO, RECIPES, slot
 
 

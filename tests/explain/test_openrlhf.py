@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from grpo_ref.advantages import raw_rewards
 from grpo_ref.explain.dialects import openrlhf
 from grpo_ref.explain.dialects.openrlhf.keys import ALIASES
 from grpo_ref.explain.dialects.openrlhf.quirks import (
@@ -22,7 +23,6 @@ from grpo_ref.explain.dialects.openrlhf.quirks import (
 from grpo_ref.explain.dialects.openrlhf.traps import TRAPS
 from grpo_ref.explain.replay import verdict
 from grpo_ref.explain.trap import sprung
-from grpo_ref.kernels.advantages import raw_rewards
 from grpo_ref.recipes import slot
 
 PENALIZED = {"algo.kl.use_loss": True, "algo.kl.init_coef": 0.1}

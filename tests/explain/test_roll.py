@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from grpo_ref.advantages import raw_rewards
 from grpo_ref.explain.description import explain
 from grpo_ref.explain.dialects import roll
 from grpo_ref.explain.dialects.roll.quirks import (
@@ -20,7 +21,6 @@ from grpo_ref.explain.dialects.roll.quirks import (
     token_returns_with_penalty,
 )
 from grpo_ref.explain.trap import sprung
-from grpo_ref.kernels.advantages import raw_rewards
 from grpo_ref.recipes import slot
 
 PG = {"actor_train": {"worker_cls": "roll.pipeline.rlvr.actor_pg_worker.ActorPGWorker"}}

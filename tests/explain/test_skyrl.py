@@ -6,6 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from grpo_ref.aggregation import token_mean
+from grpo_ref.corrections import truncated
 from grpo_ref.explain.calls import correction
 from grpo_ref.explain.description import explain
 from grpo_ref.explain.dialect import BONUS
@@ -34,9 +36,7 @@ from grpo_ref.explain.dialects.skyrl.traps import TRAPS
 from grpo_ref.explain.in_reward import penalized
 from grpo_ref.explain.replay import record_of
 from grpo_ref.explain.trap import sprung
-from grpo_ref.kernels.aggregation import token_mean
-from grpo_ref.kernels.corrections import truncated
-from grpo_ref.kernels.levels import sequence_sum_level
+from grpo_ref.levels import sequence_sum_level
 from grpo_ref.recipes import slot
 
 DIALECT = skyrl.DIALECT

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from grpo_ref.advantages import raw_rewards
 from grpo_ref.explain.dialects import slime
 from grpo_ref.explain.dialects.slime.quirks import (
     mismatch_weights,
@@ -19,7 +20,6 @@ from grpo_ref.explain.dialects.slime.quirks import (
     whitened_scores_less_penalty,
 )
 from grpo_ref.explain.trap import sprung
-from grpo_ref.kernels.advantages import raw_rewards
 from grpo_ref.recipes import slot
 
 WHITENED = {"normalize_advantages": True}

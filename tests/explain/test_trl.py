@@ -7,7 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from grpo_ref import policy_loss, sequence_mean_level, sequence_sum_level, slot, token_mean, truncated
+from grpo_ref import policy_loss, slot
+from grpo_ref.aggregation import token_mean
+from grpo_ref.corrections import truncated
 from grpo_ref.explain.dialect import Measured
 from grpo_ref.explain.dialects import trl
 from grpo_ref.explain.dialects.trl.calls import CALLS
@@ -19,6 +21,7 @@ from grpo_ref.explain.dialects.trl.quirks import (
 )
 from grpo_ref.explain.dialects.trl.scores import scored_normalized, scored_sum
 from grpo_ref.explain.trap import sprung
+from grpo_ref.levels import sequence_mean_level, sequence_sum_level
 
 # configuration -> parts of the recipe, as text
 PARTS = {

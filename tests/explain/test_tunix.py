@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from grpo_ref.aggregation import fixed_length
 from grpo_ref.explain import convert, explain, replay
 from grpo_ref.explain.calls import loss
 from grpo_ref.explain.dialects import DIALECTS, tunix
 from grpo_ref.explain.dialects.tunix.quirks import mean_of_limited, punished_by_characters
 from grpo_ref.explain.launch import launches
 from grpo_ref.explain.replay import record_of
-from grpo_ref.kernels.aggregation import fixed_length
 
 DIALECT = tunix.DIALECT
 DAPO = {"config_class": "DAPOConfig"}

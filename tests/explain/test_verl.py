@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from grpo_ref import policy_loss
+from grpo_ref.corrections import truncated
 from grpo_ref.explain.description import explain
 from grpo_ref.explain.dialects import verl
 from grpo_ref.explain.dialects.verl.calls import as_actor, torch_permutation
@@ -24,7 +25,6 @@ from grpo_ref.explain.dialects.verl.quirks import (
 from grpo_ref.explain.in_reward import penalized
 from grpo_ref.explain.replay import rebuild
 from grpo_ref.explain.trap import sprung
-from grpo_ref.kernels.corrections import truncated
 from grpo_ref.recipes import slot
 
 # configuration -> parts of the recipe, as text

@@ -2,6 +2,7 @@
 
 import pytest
 
+from grpo_ref.corrections import truncated
 from grpo_ref.explain import convert
 from grpo_ref.explain.dialect import BONUS
 from grpo_ref.explain.dialects import DIALECTS
@@ -13,9 +14,8 @@ from grpo_ref.explain.dialects.openrlhf import versions as openrlhf
 from grpo_ref.explain.dialects.trl import versions as trl
 from grpo_ref.explain.dialects.verl import versions as verl
 from grpo_ref.explain.versions import Without, versions
-from grpo_ref.kernels.corrections import truncated
-from grpo_ref.kernels.surrogates import clipped, importance_weighted
 from grpo_ref.recipes import slot
+from grpo_ref.surrogates import clipped, importance_weighted
 
 TRL = DIALECTS["trl"]
 THREE = {"a": {"1.0": 1, "1.2": 2, "1.10": 3}, "b": {"1.0": Without(0), "1.2": 5}}

@@ -2,22 +2,21 @@
 
 import json
 import math
-import pkgutil
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+from package_map import KERNELS
 
 import grpo_ref.explain
 import grpo_ref.explain.words as words_module
-import grpo_ref.kernels
+from grpo_ref.corrections import truncated
 from grpo_ref.explain.description import in_words
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.explain.words import WORDS, paragraph
-from grpo_ref.kernels.corrections import truncated
-from grpo_ref.kernels.surrogates import clipped
 from grpo_ref.recipes import GRPO, RECIPES, Slot
+from grpo_ref.surrogates import clipped
 
 DAPO_IN_TRL = {
     "loss_type": "dapo",
@@ -59,8 +58,8 @@ def test_every_recipe_is_a_sentence_without_braces_or_names_of_functions(name):
 
 
 def test_every_word_is_of_a_kernel():
-    found = pkgutil.walk_packages(grpo_ref.kernels.__path__, "grpo_ref.kernels.")
-    assert set(WORDS) <= {name for module in found for name in vars(import_module(module.name))}
+    found = (import_module(f"grpo_ref.{name}") for name in KERNELS)
+    assert set(WORDS) <= {name for module in found for name in vars(module)}
 
 
 def configurations(dialect):
@@ -68,7 +67,9 @@ def configurations(dialect):
     yield {}
     yield from ({key: value} for key, values in dialect.choices.items() for value in values)
     yield from (dict(config) for trap in dialect.traps for config in (trap.example, trap.near))
-    for path in sorted((Path(grpo_ref.explain.__file__).parent / dialect.name).glob("recorded*.json")):
+    for path in sorted(
+        (Path(grpo_ref.explain.__file__).parent / "dialects" / dialect.name).glob("recorded*.json")
+    ):
         yield from (case["config"] for case in json.loads(path.read_text())["cases"] if "config" in case)
 
 

@@ -8,7 +8,7 @@ import pytest
 from grpo_ref import DAPO, DR_GRPO, GRPO, RECIPES, policy_loss_from_logits, slot
 from grpo_ref.fast import logits_rows
 from grpo_ref.fast.compiled import CompiledRows
-from grpo_ref.kernels.penalties import k2
+from grpo_ref.penalties import k2
 
 SHAPE, V = (2, 3, 5), 7
 GENERATOR = np.random.default_rng(12)

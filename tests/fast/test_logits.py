@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from grpo_ref import GRPO, RECIPES, policy_loss, policy_loss_from_logits, slot, token_log_probs
+from grpo_ref.aggregation import kept_token_mean
 from grpo_ref.fast import logits_rows as module
-from grpo_ref.kernels.aggregation import kept_token_mean
 from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.types import Term
 

@@ -7,15 +7,17 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, initial_state, slot, soft_overlong, train
+from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, iter_train, slot
 from grpo_ref.fast import many_seeds
 from grpo_ref.fast.many_seeds import train_many
 from grpo_ref.fast.measures import fast_metrics
-from grpo_ref.kernels.levels import token_level
-from grpo_ref.kernels.surrogates import clipped
-from grpo_ref.learning.tasks.arithmetic import arithmetic
-from grpo_ref.learning.tasks.bandit import bandit
-from grpo_ref.learning.tasks.names import names
+from grpo_ref.learning.state import initial_state
+from grpo_ref.levels import token_level
+from grpo_ref.rewards import soft_overlong
+from grpo_ref.surrogates import clipped
+from grpo_ref.tasks.arithmetic import arithmetic
+from grpo_ref.tasks.bandit import bandit
+from grpo_ref.tasks.names import names
 
 SMALL = {"updates": 6, "prompts": 8, "group_size": 4, "seeds": 3}
 STEPS = {
@@ -34,7 +36,7 @@ STEPS = {
 
 
 def both(task, recipe, config, **settings):
-    return list(train(task, recipe, config)), list(train_many(task, recipe, config, **settings))
+    return list(iter_train(task, recipe, config)), list(train_many(task, recipe, config, **settings))
 
 
 def assert_close(theirs, ours, atol=1e-10):
@@ -170,12 +172,12 @@ def test_one_arm_is_always_drawn():
 
 
 @pytest.mark.parametrize(
-    ("first", "second"), [(train, train_many), (train_many, train), (train_many, train_many)]
+    ("first", "second"), [(iter_train, train_many), (train_many, iter_train), (train_many, train_many)]
 )
 def test_either_loop_continues_the_others_state(first, second):
     task = arithmetic(largest=3)
     config = config_for(task, **SMALL, epochs=2, ref_refresh=2)
-    whole = list(train(task, GRPO, config))
+    whole = list(iter_train(task, GRPO, config))
     half = list(islice(first(task, GRPO, config), 3))
     assert_close(whole[3:], list(second(task, GRPO, config, half[-1].state)))
     assert list(second(task, GRPO, config, whole[-1].state)) == []
@@ -204,7 +206,7 @@ def test_probabilities_too_small_for_a_number_do_no_harm():
     config = config_for(task, **SMALL, epochs=2)
     start = initial_state(task, config)
     start.params[..., 0] = -2000.0
-    theirs, ours = list(train(task, GRPO, config, start)), list(train_many(task, GRPO, config, start))
+    theirs, ours = list(iter_train(task, GRPO, config, start)), list(train_many(task, GRPO, config, start))
     np.testing.assert_array_equal(ours[-1].metrics["reward"], theirs[-1].metrics["reward"])
     np.testing.assert_allclose(ours[-1].state.params, theirs[-1].state.params, rtol=0, atol=1e-8)
 
@@ -225,7 +227,7 @@ def test_every_metric_that_it_gives_is_that_of_the_plain_loop(name):
     config = config_for(task, **SMALL | {"updates": 3})
     names_of = fast_metrics(task)
     for ours, theirs in zip(
-        train_many(task, GRPO, config, metrics=names_of), train(task, GRPO, config), strict=True
+        train_many(task, GRPO, config, metrics=names_of), iter_train(task, GRPO, config), strict=True
     ):
         assert tuple(ours.metrics) == names_of
         for metric in names_of:
@@ -237,7 +239,7 @@ def test_no_threads():
         next(train_many(bandit(), GRPO, config_for(bandit()), threads=0))
 
 
-@pytest.mark.parametrize("loop", [train, train_many])
+@pytest.mark.parametrize("loop", [iter_train, train_many])
 @pytest.mark.parametrize("optimizer", ["adam", "sgd"])
 def test_a_state_of_another_optimizer_is_refused(loop, optimizer):
     task = bandit()

@@ -5,12 +5,13 @@ from dataclasses import replace
 import pytest
 from device_double import Device
 
-from grpo_ref import DAPO, GRPO, RECIPES, config_for, initial_state, k3, slot
+from grpo_ref import DAPO, GRPO, RECIPES, config_for, slot
+from grpo_ref.aggregation import token_mean
 from grpo_ref.arrays import to_device
 from grpo_ref.fast.usual import why_not
-from grpo_ref.kernels.aggregation import token_mean
-from grpo_ref.kernels.penalties import k2
-from grpo_ref.learning.tasks.bandit import bandit
+from grpo_ref.learning.state import initial_state
+from grpo_ref.penalties import k2, k3
+from grpo_ref.tasks.bandit import bandit
 
 TASK = bandit()
 CONFIG = config_for(TASK, seeds=2)

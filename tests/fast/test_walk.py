@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from grpo_ref import TASKS, config_for, initial_state
+from grpo_ref import TASKS, config_for
 from grpo_ref.fast.compiled import CompiledRuns
 from grpo_ref.fast.runs import Runs
 from grpo_ref.fast.walk import Walk, back, front, tokens_first, tokens_last
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.learning.rollout import draw
-from grpo_ref.learning.state import generators_of
-from grpo_ref.learning.tasks.bandit import bandit
+from grpo_ref.learning.state import generators_of, initial_state
+from grpo_ref.tasks.bandit import bandit
 
 FORMS = (Runs, CompiledRuns)
 FIELDS = ("prompts", "tokens", "mask", "ended", "components", "rewards")

@@ -3,7 +3,8 @@
 import pytest
 from small_network import small_network
 
-from grpo_ref import GRPO, TASKS, config_for, train, train_many
+from grpo_ref import GRPO, TASKS, config_for, iter_train
+from grpo_ref.fast.many_seeds import train_many
 from grpo_ref.learning.policies.neural import NeuralPolicy
 
 TASK = TASKS["bandit"]()
@@ -11,55 +12,51 @@ CONFIG = config_for(TASK, updates=3, seeds=2)
 
 WRONG = {
     "swapped": (
-        lambda: train(GRPO, TASK, CONFIG),
+        lambda: iter_train(GRPO, TASK, CONFIG),
         "task: expected a Task, got a Recipe; the order is (task, recipe, config, state)",
     ),
     "recipe and config swapped": (
-        lambda: train(TASK, CONFIG, GRPO),
+        lambda: iter_train(TASK, CONFIG, GRPO),
         "recipe: expected a Recipe, got a TrainConfig; the order is (task, recipe, config, state)",
     ),
     "a task as text": (
-        lambda: train("bandit", GRPO, CONFIG),
+        lambda: iter_train("bandit", GRPO, CONFIG),
         "task: expected a Task, got the text 'bandit'; write TASKS['bandit']()",
     ),
     "a task that was not called": (
-        lambda: train(TASKS["bandit"], GRPO, CONFIG),
+        lambda: iter_train(TASKS["bandit"], GRPO, CONFIG),
         "task: expected a Task, got the function bandit; call it, as in bandit()",
     ),
     "a class": (
-        lambda: train(type(TASK), GRPO, CONFIG),
+        lambda: iter_train(type(TASK), GRPO, CONFIG),
         "task: expected a Task, got the class Task; make one, as TASKS['bandit']() does",
     ),
-    "a recipe as text": (
-        lambda: train(TASK, "dapo", CONFIG),
-        "recipe: expected a Recipe, got the text 'dapo'; write RECIPES['dapo']",
-    ),
-    "a misspelt recipe": (
-        lambda: train(TASK, "dap", CONFIG),
-        "recipe: expected a Recipe, got the text 'dap'; write RECIPES['dapo']",
+    "a recipe that is none": (
+        lambda: iter_train(TASK, 1.0, CONFIG),
+        "recipe: expected a Recipe, got a float; take one, as in RECIPES['grpo'], or change one by replace(GRPO, ...)",
     ),
     "a dictionary of settings": (
-        lambda: train(TASK, GRPO, {"updates": 3}),
+        lambda: iter_train(TASK, GRPO, {"updates": 3}),
         "config: expected a TrainConfig, got a dict; write config_for(task, **settings)",
     ),
     "an update as the state": (
-        lambda: train(TASK, GRPO, CONFIG, next(train(TASK, GRPO, CONFIG))),
+        lambda: iter_train(TASK, GRPO, CONFIG, next(iter_train(TASK, GRPO, CONFIG))),
         "state: expected a TrainState, got an Update; give its .state",
     ),
     "a policy by its name": (
-        lambda: train(TASK, GRPO, CONFIG, policy="transformer"),
+        lambda: iter_train(TASK, GRPO, CONFIG, policy="transformer"),
         "policy: expected TABLE or a NeuralPolicy, such as pretrain makes, got the text 'transformer'",
     ),
     "a network without weights": (
-        lambda: train(TASK, GRPO, CONFIG, policy=small_network()),
+        lambda: iter_train(TASK, GRPO, CONFIG, policy=small_network()),
         "policy: expected TABLE or a NeuralPolicy, such as pretrain makes, got a Transformer",
     ),
     "a class of policies": (
-        lambda: train(TASK, GRPO, CONFIG, policy=NeuralPolicy),
+        lambda: iter_train(TASK, GRPO, CONFIG, policy=NeuralPolicy),
         "policy: expected TABLE or a NeuralPolicy, such as pretrain makes, got the class NeuralPolicy",
     ),
     "one name of a metric": (
-        lambda: train(TASK, GRPO, CONFIG, metrics="reward"),
+        lambda: iter_train(TASK, GRPO, CONFIG, metrics="reward"),
         "metrics: expected several names, as in ('reward',), got the text 'reward'",
     ),
     "the fast loop by itself": (
@@ -86,6 +83,6 @@ def test_wrong_arguments_are_told_in_words(call, message):
 
 def test_an_unknown_metric_is_told_with_the_nearest_one():
     with pytest.raises(ValueError, match=r"metrics: no metric 'rewards'; did you mean 'reward'\?"):
-        train(TASK, GRPO, CONFIG, metrics=("rewards",))
+        iter_train(TASK, GRPO, CONFIG, metrics=("rewards",))
     with pytest.raises(ValueError, match="metrics: train_many cannot give entropy; use train"):
         next(train_many(TASK, GRPO, CONFIG, metrics=("reward", "entropy")))

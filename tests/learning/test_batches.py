@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from small_training import finish
 
-from grpo_ref import DAPO, config_for, initial_state, policy_loss, train
+from grpo_ref import DAPO, config_for, iter_train, policy_loss
 from grpo_ref.learning.batches import stretches
 from grpo_ref.learning.policies.table import gather, policy_of, pull_back
 from grpo_ref.learning.rollout import draw
-from grpo_ref.learning.tasks.arithmetic import arithmetic
-from grpo_ref.learning.tasks.bandit import bandit
+from grpo_ref.learning.state import initial_state
+from grpo_ref.tasks.arithmetic import arithmetic
+from grpo_ref.tasks.bandit import bandit
 
 
 def test_resampling_fills_the_batch_and_the_rest_is_left_out():
@@ -35,7 +36,7 @@ def test_groups_that_are_left_out_do_not_count_in_the_denominator():
     token_log_probs = gather(policy.log_probs, batch.states, batch.tokens)
     by_hand = policy_loss(token_log_probs, advantages, batch.mask & kept[..., None, None], recipe=DAPO)
     gradient = pull_back(by_hand.gradient, batch.states, batch.tokens, policy.probs)
-    (update,) = train(task, DAPO, config)
+    (update,) = iter_train(task, DAPO, config)
     np.testing.assert_array_equal(update.state.params, start.params - gradient)
 
 

@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 from small_training import finish
 
-from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, exact_kl, initial_state, train
+from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, iter_train
 from grpo_ref.learning.curves import METRICS, metric_names
 from grpo_ref.learning.loop import plain_loop
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.learning.rollout import draw
-from grpo_ref.learning.tasks.arithmetic import arithmetic
-from grpo_ref.learning.tasks.bandit import bandit
+from grpo_ref.learning.state import initial_state
+from grpo_ref.penalties import exact_kl
+from grpo_ref.tasks.arithmetic import arithmetic
+from grpo_ref.tasks.bandit import bandit
 
 
 def test_the_reported_kl_is_that_of_the_walk():
@@ -28,7 +30,7 @@ def test_metrics_tell_of_the_batch_as_drawn_not_as_resampled():
     config = config_for(task, updates=1, prompts=20, group_size=4)
     policy = policy_of(initial_state(task, config).params)
     drawn = draw(task, policy, [np.random.default_rng([0, 0])], prompts=20, group_size=4)
-    (update,) = train(task, DAPO, config)
+    (update,) = iter_train(task, DAPO, config)
     assert update.metrics["kept_groups"] > DAPO.keep(drawn).mean()
     np.testing.assert_array_equal(update.metrics["reward"], drawn.rewards.mean((-2, -1)))
     np.testing.assert_array_equal(update.metrics["dead_groups"], (~DAPO.keep(drawn)).mean(-1))
@@ -49,7 +51,7 @@ def test_every_metric_is_listed_with_its_meaning(name):
 def test_asking_for_fewer_metrics_changes_no_number(recipe, wanted):
     task = arithmetic(largest=3)
     config = config_for(task, updates=3, seeds=2, minibatches=2, entropy_target=1.0)
-    everything = list(train(task, RECIPES[recipe], config))
+    everything = list(iter_train(task, RECIPES[recipe], config))
     for whole, part in zip(
         everything, plain_loop(task, RECIPES[recipe], config, metrics=wanted), strict=True
     ):

@@ -4,7 +4,7 @@ import numpy as np
 from small_training import finish
 
 from grpo_ref import GRPO
-from grpo_ref.learning.tasks.bandit import bandit
+from grpo_ref.tasks.bandit import bandit
 
 
 def test_an_entropy_bonus_keeps_entropy_up():

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from grpo_ref import TASKS, held_out, held_out_rates
-from grpo_ref.learning.held_out import GREEDY, has_held_out
+from grpo_ref import TASKS
+from grpo_ref.learning.held_out import GREEDY, has_held_out, held_out, held_out_rates
 from grpo_ref.learning.policies.table import TABLE
 
 SUMS = TASKS["sums"](digits=1)

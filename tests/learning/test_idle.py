@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from grpo_ref import GRPO, RECIPES, TASKS, config_for, leave_one_out, raw_rewards, slot, train
+from grpo_ref import GRPO, RECIPES, TASKS, config_for, iter_train, slot
+from grpo_ref.advantages import leave_one_out, raw_rewards
 from grpo_ref.learning.idle import coinciding, idle_parts, lacks_contrast
 from grpo_ref.types import Term
 
@@ -52,7 +53,7 @@ def test_recipes_that_coincide_give_the_same_logits_and_others_do_not(name):
     penalty = {"penalty": recipe.penalty, "kl_coef": recipe.kl_coef}
     ends = {}
     for other, one in RECIPES.items():
-        *_, last = train(TASK, replace(one, **penalty), ONE_STEP)
+        *_, last = iter_train(TASK, replace(one, **penalty), ONE_STEP)
         ends[other] = last.state.params
     same = [other for other, logits in ends.items() if np.allclose(logits, ends[name], rtol=0, atol=1e-9)]
     assert set(coinciding(recipe)) == set(same)

@@ -7,12 +7,13 @@ import pytest
 from small_network import beginning, letters, small_network
 from small_training import SMALL, equal_states, finish
 
-from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, initial_state, policy_loss, train
+from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, iter_train, policy_loss
 from grpo_ref.learning.policies.table import TABLE, gather, policy_of, pull_back
 from grpo_ref.learning.rollout import draw
-from grpo_ref.learning.tasks.arithmetic import arithmetic
-from grpo_ref.learning.tasks.bandit import bandit
-from grpo_ref.learning.tasks.names import names
+from grpo_ref.learning.state import initial_state
+from grpo_ref.tasks.arithmetic import arithmetic
+from grpo_ref.tasks.bandit import bandit
+from grpo_ref.tasks.names import names
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
@@ -45,8 +46,8 @@ def test_a_run_does_not_depend_on_its_neighbours(recipe, alone):
 
 def test_training_continues_from_any_state_to_the_bit():
     task, config = bandit(), config_for(bandit(), **SMALL, seeds=2, ref_refresh=2)
-    updates = list(train(task, DAPO, config))
-    *_, resumed = train(task, DAPO, config, updates[2].state)
+    updates = list(iter_train(task, DAPO, config))
+    *_, resumed = iter_train(task, DAPO, config, updates[2].state)
     assert equal_states(updates[-1].state, resumed.state)
     assert all(np.array_equal(updates[-1].metrics[name], resumed.metrics[name]) for name in resumed.metrics)
 
@@ -54,7 +55,7 @@ def test_training_continues_from_any_state_to_the_bit():
 def test_no_updates_are_left_after_the_last():
     task = bandit()
     last = finish(task, GRPO)[-1].state
-    assert list(train(task, GRPO, config_for(task, **SMALL), last)) == []
+    assert list(iter_train(task, GRPO, config_for(task, **SMALL), last)) == []
 
 
 def test_one_update_by_hand():
@@ -72,7 +73,7 @@ def test_one_update_by_hand():
         token_log_probs, advantages, batch.mask, recipe=GRPO, ref_log_probs=token_log_probs, max_length=1
     )
     gradient = pull_back(expected.gradient, batch.states, batch.tokens, policy.probs, temperature=0.5)
-    (update,) = train(task, GRPO, config)
+    (update,) = iter_train(task, GRPO, config)
     np.testing.assert_array_equal(update.state.params, start.params - 0.7 * gradient)
     np.testing.assert_array_equal(update.metrics["loss"], expected.loss)
     np.testing.assert_array_equal(update.metrics["reward"], batch.rewards.mean((-2, -1)))
@@ -138,8 +139,8 @@ def test_training_with_a_filter_and_a_target_continues_to_the_bit():
     config = config_for(
         task, **SMALL, seeds=2, refilter_every=2, pass_reward=0.05, pass_low=0.1, entropy_target=2.0
     )
-    updates = list(train(task, RECIPES["clip_cov"], config))
-    *_, resumed = train(task, RECIPES["clip_cov"], config, updates[2].state)
+    updates = list(iter_train(task, RECIPES["clip_cov"], config))
+    *_, resumed = iter_train(task, RECIPES["clip_cov"], config, updates[2].state)
     assert equal_states(resumed.state, updates[-1].state)
 
 
@@ -161,7 +162,7 @@ def test_a_training_that_is_lost_says_so_and_yields_finite_policies_only(network
     settings = {"updates": 9, "learning_rate": rate, "optimizer": "adam"}
     policy, config, state = beginning(network or small_network(), **settings)
     policy, state = (TABLE, None) if network is None else (policy, state)
-    updates, reached = train(letters(), GRPO, config, state, policy=policy, metrics=metrics), []
+    updates, reached = iter_train(letters(), GRPO, config, state, policy=policy, metrics=metrics), []
     with pytest.raises(FloatingPointError, match=NO_MORE) as told:
         reached.extend(updates)
     assert str(told.value).startswith(f"update {len(reached) + 1}: ")

@@ -8,13 +8,14 @@ import pytest
 from device_double import Device
 from devices import assert_close
 
-from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, sample, train
+from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, iter_train
 from grpo_ref.arrays import to_device, to_host
-from grpo_ref.learning.tasks.arithmetic import arithmetic
-from grpo_ref.learning.tasks.bandit import bandit
-from grpo_ref.learning.tasks.names import names
-from grpo_ref.learning.tasks.sorting import sorting
-from grpo_ref.learning.tasks.sums import sums
+from grpo_ref.learning.rollout import sample
+from grpo_ref.tasks.arithmetic import arithmetic
+from grpo_ref.tasks.bandit import bandit
+from grpo_ref.tasks.names import names
+from grpo_ref.tasks.sorting import sorting
+from grpo_ref.tasks.sums import sums
 
 SMALL = {"updates": 3, "prompts": 5, "group_size": 4, "seeds": 2}
 CASES = {
@@ -47,8 +48,8 @@ BUILD |= {"sums": partial(sums, digits=1), "sorting": partial(sorting, digits=2)
 def test_training_agrees_with_numpy(build, recipe, settings, place):
     task = build()
     config = config_for(task, **SMALL | settings)
-    there = train(to_device(task, place.xp), RECIPES[recipe], config)
-    for ours, theirs in zip(there, train(task, RECIPES[recipe], config), strict=True):
+    there = iter_train(to_device(task, place.xp), RECIPES[recipe], config)
+    for ours, theirs in zip(there, iter_train(task, RECIPES[recipe], config), strict=True):
         assert ours.metrics.keys() == theirs.metrics.keys()
         for name, values in theirs.metrics.items():
             assert_close(ours.metrics[name], values, place.rtol)
@@ -74,7 +75,9 @@ TRANSFERS = {
 def test_transfers_of_one_update(recipe, settings, expected, place):
     """On arithmetic nearly every group of two is rejected at first, so every round of resampling draws."""
     task = to_device(arithmetic(), place.xp)
-    updates = train(task, recipe, config_for(task, prompts=20, group_size=2, seeds=3, updates=2, **settings))
+    updates = iter_train(
+        task, recipe, config_for(task, prompts=20, group_size=2, seeds=3, updates=2, **settings)
+    )
     next(updates)
     before = place.crossings()
     next(updates)
@@ -84,10 +87,10 @@ def test_transfers_of_one_update(recipe, settings, expected, place):
 def test_training_continues_on_the_other_device(place):
     task = bandit()
     there, config = to_device(task, place.xp), config_for(task, **SMALL | {"updates": 6})
-    unbroken = list(train(task, GRPO, config))
-    begun = list(train(there, GRPO, replace(config, updates=3)))
-    *_, here = train(task, GRPO, config, begun[-1].state)
-    *_, away = train(there, GRPO, config, unbroken[2].state)
+    unbroken = list(iter_train(task, GRPO, config))
+    begun = list(iter_train(there, GRPO, replace(config, updates=3)))
+    *_, here = iter_train(task, GRPO, config, begun[-1].state)
+    *_, away = iter_train(there, GRPO, config, unbroken[2].state)
     np.testing.assert_allclose(here.state.params, unbroken[-1].state.params, rtol=place.rtol, atol=place.rtol)
     assert_close(away.state.params, unbroken[-1].state.params, place.rtol)
 
@@ -105,4 +108,4 @@ def test_a_table_that_was_not_moved_is_noticed():
     task = arithmetic()
     closed = replace(task, verify=lambda *arguments: task.verify(*arguments))
     with pytest.raises(TypeError, match="Multiple namespaces for array inputs"):
-        next(train(to_device(closed, Device()), GRPO, config_for(task, **SMALL)))
+        next(iter_train(to_device(closed, Device()), GRPO, config_for(task, **SMALL)))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grpo_ref import SGD, Adam, clip_by_norm
+from grpo_ref.learning.optim import SGD, Adam, clip_by_norm
 
 
 def test_sgd_by_hand():

@@ -18,7 +18,7 @@ from grpo_ref.learning.pretraining import (
     sampled_reward,
 )
 from grpo_ref.learning.rollout import sample
-from grpo_ref.learning.tasks.bandit import bandit
+from grpo_ref.tasks.bandit import bandit
 
 TASK = letters()
 CHOSEN = np.array([2, 0, 1, 1])

@@ -4,7 +4,7 @@ import numpy as np
 from small_training import finish
 
 from grpo_ref import GRPO
-from grpo_ref.learning.tasks.arithmetic import arithmetic
+from grpo_ref.tasks.arithmetic import arithmetic
 
 
 def test_prompts_outside_the_pass_rate_are_not_drawn_until_they_are_admitted_again():

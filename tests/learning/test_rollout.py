@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from grpo_ref import DAPO, sample
+from grpo_ref import DAPO
 from grpo_ref.learning.policies.table import policy_of
-from grpo_ref.learning.rollout import draw, draw_prompts, prompt_edges, redraw, rollout, with_steps
-from grpo_ref.learning.tasks.arithmetic import arithmetic
-from grpo_ref.learning.tasks.bandit import bandit, bandit_with
-from grpo_ref.learning.tasks.names import names
+from grpo_ref.learning.rollout import draw, draw_prompts, prompt_edges, redraw, rollout, sample, with_steps
+from grpo_ref.tasks.arithmetic import arithmetic
+from grpo_ref.tasks.bandit import bandit, bandit_with
+from grpo_ref.tasks.names import names
 
 
 def test_rollout_inverts_the_distribution_function():

@@ -7,17 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grpo_ref import GRPO, config_for, initial_state, train
+from grpo_ref import GRPO, config_for, iter_train
 from grpo_ref.files import replace_file, replace_text, require_writable
 from grpo_ref.learning.runs import RunError, RunFolder
-from grpo_ref.learning.tasks.bandit import bandit
+from grpo_ref.learning.state import initial_state
+from grpo_ref.tasks.bandit import bandit
 
 
 @pytest.fixture
 def saved(tmp_path):
     """A folder with three updates of two seeds, and what was put in."""
     task = bandit()
-    updates = list(train(task, GRPO, config_for(task, updates=3, seeds=2)))
+    updates = list(iter_train(task, GRPO, config_for(task, updates=3, seeds=2)))
     folder, history = RunFolder(tmp_path / "run"), [update.metrics for update in updates]
     folder.create({"task": "bandit"})
     folder.save(updates[-1].state, history)

@@ -6,9 +6,18 @@ import numpy as np
 import pytest
 from small_network import letters, small_network, wavy
 
-from grpo_ref import TASKS, TrainConfig, config_for, initial_state
+from grpo_ref import TASKS, config_for
+from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.policies.neural import NeuralPolicy
-from grpo_ref.learning.state import advanced, check_runs, generators_of, optimizer_of, saved, starting_state
+from grpo_ref.learning.state import (
+    advanced,
+    check_runs,
+    generators_of,
+    initial_state,
+    optimizer_of,
+    saved,
+    starting_state,
+)
 
 TASK = TASKS["bandit"]()
 CONFIG = config_for(TASK, seeds=3, seed=7, entropy_coef=0.25)

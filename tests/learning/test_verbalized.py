@@ -5,8 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grpo_ref import verbalized_sample
-from grpo_ref.learning.verbalized import Answers, draw_answer, parse_answers, verbalized_prompt
+from grpo_ref.learning.verbalized import (
+    Answers,
+    draw_answer,
+    parse_answers,
+    verbalized_prompt,
+    verbalized_sample,
+)
 
 TEXTS = {
     "numbered": ("1. tea (probability: 0.7)\n2. coffee (probability: 0.3)", ["tea", "coffee"], [0.7, 0.3]),

@@ -1,7 +1,7 @@
 import numpy as np
 
-from grpo_ref import kl_cov
 from grpo_ref.plots import covariance_figure
+from grpo_ref.surrogates import kl_cov
 
 
 def test_chosen_tokens_stand_apart():

@@ -1,6 +1,7 @@
 import numpy as np
 
-from grpo_ref import k1, k2, k3, slot
+from grpo_ref import slot
+from grpo_ref.penalties import k1, k2, k3
 from grpo_ref.plots import penalty_curve, penalty_figure
 
 V = np.array([-1.0, 0.0, 2.0])

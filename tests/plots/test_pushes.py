@@ -2,7 +2,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from grpo_ref import DR_GRPO, fixed_length, slot
+from grpo_ref import DR_GRPO, slot
+from grpo_ref.aggregation import fixed_length
 from grpo_ref.plots import compared_gradients, pushes
 
 REWARDS = np.array([[1.0, 0.0]])

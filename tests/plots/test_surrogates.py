@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from every_kernel import as_slot, kernels_of
 
-from grpo_ref import clipped, dppo_top_tv, dppo_tv, slot
-from grpo_ref.kernels import surrogates
+from grpo_ref import slot, surrogates
 from grpo_ref.plots import slopes_compared, surrogate_curve, surrogate_figure
+from grpo_ref.surrogates import clipped, dppo_top_tv, dppo_tv
 from grpo_ref.types import Term
 
 CLIPPED = slot(clipped, clip_low=0.2, clip_high=0.5)

@@ -1,7 +1,8 @@
 import numpy as np
 import pytest
 
-from grpo_ref import fixed_length, sequence_mean_token_mean, slot
+from grpo_ref import slot
+from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean
 from grpo_ref.plots import token_grids, weights_by_length
 
 MASK = np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 1.0]])

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from grpo_ref import DAPO, GRPO, RECIPES, gspo_token, policy_loss, sequence_mean_level
+from grpo_ref import DAPO, GRPO, RECIPES, policy_loss
 from grpo_ref.explain.dialects import DIALECTS
+from grpo_ref.levels import sequence_mean_level
+from grpo_ref.surrogates import gspo_token
 
 
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)

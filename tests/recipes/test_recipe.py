@@ -6,7 +6,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from grpo_ref import DR_GRPO, GRPO, clipped, group_normalized, kept_token_mean, slot, token_level
+from grpo_ref import DR_GRPO, GRPO, group_normalized, slot
+from grpo_ref.aggregation import kept_token_mean
+from grpo_ref.levels import token_level
+from grpo_ref.surrogates import clipped
 
 
 def test_a_slot_knows_its_kernels_settings():

@@ -91,7 +91,7 @@ def test_trainers_are_compared_by_every_recipe(site):
 def test_function_leads_to_a_test_that_pins_it(site, name):
     pages = [page for file, page in site.pages.items() if file.parent.name == "api"]
     links = next(page.links for page in pages if f"grpo_ref.{name}" in page.anchors)
-    assert any(link.startswith("../source/tests/kernels/") and "#L-" in link for link in links)
+    assert any(link.startswith("../source/tests/") and "#L-" in link for link in links)
 
 
 def test_recipe_leads_to_the_trap_about_it(site):

@@ -7,9 +7,10 @@ hundredths. Rewards are means over the first ten and the last ten updates.
 import numpy as np
 import pytest
 
-from grpo_ref import GRPO, TASKS, config_for, held_out_rates, network_for, pretrain, train
-from grpo_ref.learning.held_out import has_held_out
-from grpo_ref.learning.pretraining import pretrain_config_for
+from grpo_ref import GRPO, TASKS, config_for, iter_train
+from grpo_ref.learning.held_out import has_held_out, held_out_rates
+from grpo_ref.learning.policies.kinds import network_for
+from grpo_ref.learning.pretraining import pretrain, pretrain_config_for
 
 
 def learned(name, seed, updates):
@@ -18,7 +19,7 @@ def learned(name, seed, updates):
     *_, last = pretrain(task, network_for(task, "transformer"), pretrain_config_for(task, seed=seed))
     policy, config = last.policy, config_for(task, "transformer", updates=updates, seed=seed)
     rewards = []
-    for update in train(task, GRPO, config, policy=policy, metrics=("reward",)):
+    for update in iter_train(task, GRPO, config, policy=policy, metrics=("reward",)):
         rewards.append(update.metrics["reward"][0])
     weights = (policy.start(task, 1), update.state.params) if has_held_out(task) else ()
     rates = [held_out_rates(task, each, policy)[0, 0] for each in weights]

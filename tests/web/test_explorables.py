@@ -7,9 +7,10 @@ import pytest
 from click.testing import CliRunner
 from in_page import LOADED, MINUTE, SCHEMES, WIDTHS, faults
 
-from grpo_ref import RECIPES, TASKS, clipped, config_for, slot, train
+from grpo_ref import RECIPES, TASKS, config_for, iter_train, slot
 from grpo_ref.cli import main
 from grpo_ref.plots.one_token import surrogate_at
+from grpo_ref.surrogates import clipped
 
 
 def said(page, beginning):
@@ -130,7 +131,7 @@ def test_the_playground_trains_as_train_does(visit):
         clip = {name: own[name] for name in ("clip_low", "clip_high")}
         recipe = replace(RECIPES[own["recipe"]], surrogate=slot(clipped, **clip), kl_coef=own["kl_coef"])
         task = TASKS["bandit"]()
-        *_, last = train(task, recipe, config_for(task, **SHARED, **OWN))
+        *_, last = iter_train(task, recipe, config_for(task, **SHARED, **OWN))
         assert reward(page, at) == pytest.approx(last.metrics["reward"].mean(), rel=1e-9)
 
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from grpo_ref import DAPO, GRPO, RECIPES, TASKS, clipped, config_for, slot, train
+from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, iter_train, slot
+from grpo_ref.surrogates import clipped
 from grpo_ref.web.play import PANELS, Runs, choices, training
 
 SETTINGS = {
@@ -39,7 +40,7 @@ def test_a_recipe_without_a_clip_range_is_taken_as_it_is():
 @pytest.mark.parametrize("seconds", [0.0, 60.0])
 def test_pieces_are_the_training_itself(seconds):
     task, recipe, config = training(SETTINGS)
-    expected = [update.metrics["reward"] for update in train(task, recipe, config)]
+    expected = [update.metrics["reward"] for update in iter_train(task, recipe, config)]
     runs = Runs()
     assert runs.begin("a", SETTINGS) == {"notes": []}
     found = []

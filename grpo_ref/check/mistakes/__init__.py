@@ -1,11 +1,11 @@
-"""Every known way to get it wrong, each with the sentence that says what is wrong with it.
+"""Known mistakes in losses and training runs, each with a sentence that describes the mistake.
 
-| file | holds |
+| module | contents |
 |---|---|
-| kernels | wrong kernels: what somebody writes who means the right one |
-| slips | recipes one slip away from a given one |
-| patients | training runs with one fault each, to learn to diagnose |
-| toy_loop | the small training loop of the exercises that train, in exchangeable stages |
-| stages | stages of the toy loop that are wrong |
-| released | faults that trainers were released with, and have mended |
+| kernels | wrong kernels that are easily mistaken for right ones |
+| recipes | recipes that differ from a given recipe by one mistake |
+| faulty_runs | training runs with one fault each, to diagnose from their curves |
+| toy_loop | the small training loop of the course's training exercises, made of exchangeable stages |
+| stages | wrong stages of the toy loop |
+| released | faults of released trainers that were fixed later |
 """

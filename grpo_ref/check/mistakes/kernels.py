@@ -1,22 +1,22 @@
-"""Wrong kernels, each once: what somebody writes who means the right one. Nothing here is to be trained with.
+"""Wrong kernels that are easily mistaken for right ones. Do not train with them.
 
-They are called like the kernels that they are mistaken for, so that a wrong recipe is a right one with one
-part replaced.
+Each has the signature of the kernel for which it is mistaken, so that replacing one part of a recipe gives a
+wrong recipe. Summaries describe the mistake.
 """
 
 from types import SimpleNamespace
 
 from grpo_ref.arrays import TOKENS, Array, array_namespace, as_floating, at_least, where_mask
-from grpo_ref.kernels.penalties import k3
-from grpo_ref.kernels.surrogates import clipped
+from grpo_ref.penalties import k3
 from grpo_ref.recipes import Slot
+from grpo_ref.surrogates import clipped
 from grpo_ref.types import Term
 
 # ---- surrogates ----------------------------------------------------------------------------------
 
 
 def inverted(log_ratio: Array, advantages: Array, *, clip_low: float = 0.2, clip_high: float = 0.2) -> Term:
-    """The ratio is upside down: the clipped surrogate of πold / πθ.
+    """Invert the ratio: the clipped surrogate of πold / πθ.
 
     Args:
       log_ratio: (..., P, G, T) log πθ - log πold, in nats.
@@ -30,7 +30,7 @@ def inverted(log_ratio: Array, advantages: Array, *, clip_low: float = 0.2, clip
 def clip_without_min(
     log_ratio: Array, advantages: Array, *, clip_low: float = 0.2, clip_high: float = 0.2
 ) -> Term:
-    """The minimum is missing: a token that has moved the wrong way beyond the clip is not called back.
+    """Forget the minimum: a token that has moved the wrong way beyond the clip has no slope.
 
         s = clip(r, 1 - clip_low, 1 + clip_high) A
 
@@ -47,7 +47,7 @@ def clip_without_min(
 
 
 def optimistic(log_ratio: Array, advantages: Array, *, clip_low: float = 0.2, clip_high: float = 0.2) -> Term:
-    """The larger of the two products is taken: the clip holds only what has moved the wrong way.
+    """Take the larger of the two products: only tokens that have moved the wrong way are clipped.
 
         s = max(r A, clip(r, 1 - clip_low, 1 + clip_high) A)
 
@@ -72,7 +72,7 @@ def clip_of_log_ratio(
     exp_free: bool = True,
     exp_bound: bool = True,
 ) -> Term:
-    """The bounds are laid on the log-ratio instead of the ratio, or the exponential is forgotten.
+    """Clip the log-ratio instead of the ratio, or forget the exponential.
 
         s = min(f A, b A),    f = r or log r,    b = eᶜ or c,    c = clip(log r, center - low, center + high)
 
@@ -80,13 +80,14 @@ def clip_of_log_ratio(
       log_ratio: (..., P, G, T) in nats.
       advantages: broadcastable to it.
       clip_low, clip_high: as in `clipped`.
-      center: 0, or 1 where the ratio's bounds are taken as they are.
-      exp_free, exp_bound: whether f and b are exponentials.
+      center: 0, or 1 if the bounds of the ratio are used for the log-ratio unchanged.
+      exp_free, exp_bound: true if f and b are exponentials.
     """
     xp = array_namespace(log_ratio, advantages)
     low, high = center - clip_low, center + clip_high
-    held = xp.clip(log_ratio, low, high)
-    free, bound = xp.exp(log_ratio) if exp_free else log_ratio, xp.exp(held) if exp_bound else held
+    clipped_log_ratio = xp.clip(log_ratio, low, high)
+    free = xp.exp(log_ratio) if exp_free else log_ratio
+    bound = xp.exp(clipped_log_ratio) if exp_bound else clipped_log_ratio
     inside = (log_ratio > low) & (log_ratio < high)
     free_slope = free if exp_free else xp.ones_like(free)
     bound_slope = xp.where(inside, bound if exp_bound else 1.0, 0.0)
@@ -98,14 +99,14 @@ def clip_of_log_ratio(
 
 
 def floored(log_ratio: Array, advantages: Array, *, part: Slot, max_ratio: float) -> Term:
-    """A wrong surrogate within the dual clip.
+    """Put the dual clip around a wrong surrogate.
 
         s = max(s', max_ratio A) where A < 0,    s' elsewhere
 
     Args:
       log_ratio: (..., P, G, T) in nats.
       advantages: broadcastable to it.
-      part: the surrogate s'; it reads these two.
+      part: the surrogate s', which reads log_ratio and advantages.
       max_ratio: as in `dual_clipped`.
     """
     xp = array_namespace(log_ratio, advantages)
@@ -116,7 +117,7 @@ def floored(log_ratio: Array, advantages: Array, *, part: Slot, max_ratio: float
 
 
 def constant_ratio(log_ratio: Array, advantages: Array) -> Term:
-    """The ratio is that of the policy to itself, not detached: 1, without a gradient.
+    """Compute the ratio of the policy to itself and forget the detach: 1, with zero gradient.
 
         s = A
 
@@ -137,7 +138,7 @@ def detached_surrogate(
     *,
     part: Slot,
 ) -> Term:
-    """All of the surrogate is detached: its value is right, and nothing pushes.
+    """Detach the whole surrogate: its value is right, its slope is zero.
 
     Args:
       log_ratio, log_probs, old_log_probs, rollout_log_probs: (..., P, G, T) in nats.
@@ -150,7 +151,7 @@ def detached_surrogate(
 
 
 def stale_clipped(log_probs: Array, ref_log_probs: Array, advantages: Array) -> Term:
-    """The old log-probabilities are never computed anew, so the ratio is to the first policy of all.
+    """Never recompute the old log-probabilities: the ratio is to the policy at the start of training.
 
     Args:
       log_probs, ref_log_probs: (..., P, G, T) in nats.
@@ -164,7 +165,7 @@ def stale_clipped(log_probs: Array, ref_log_probs: Array, advantages: Array) -> 
 
 
 def swapped_k3(log_probs: Array, ref_log_probs: Array) -> Term:
-    """Policy and reference are exchanged in k3.
+    """Exchange policy and reference in k3.
 
         k = eᵛ - 1 - v,    v = log πθ - log πref
 
@@ -176,7 +177,7 @@ def swapped_k3(log_probs: Array, ref_log_probs: Array) -> Term:
 
 
 def attracting_k3(log_probs: Array, ref_log_probs: Array) -> Term:
-    """The sign of k3 is turned over: the policy is paid for leaving the reference.
+    """Reverse the sign of k3: the policy is rewarded for leaving the reference.
 
     Args:
       log_probs, ref_log_probs: (..., P, G, T) in nats.
@@ -185,7 +186,7 @@ def attracting_k3(log_probs: Array, ref_log_probs: Array) -> Term:
 
 
 def detached_penalty(log_probs: Array, ref_log_probs: Array, log_ratio: Array, *, part: Slot) -> Term:
-    """The penalty is detached: it is in the loss, and nothing holds the policy.
+    """Detach the penalty: it is part of the loss, but its slope is zero.
 
     Args:
       log_probs, ref_log_probs, log_ratio: (..., P, G, T) in nats.
@@ -198,7 +199,7 @@ def detached_penalty(log_probs: Array, ref_log_probs: Array, log_ratio: Array, *
 
 
 def padded_mean_level(log_ratio: Array, mask: Array) -> Array:
-    """The log-ratios of a completion are averaged over the padded length.
+    """Average the log-ratios of a completion over the padded length.
 
         zₜ = (1/T) Σₛ log rₛ
 
@@ -215,7 +216,7 @@ def padded_mean_level(log_ratio: Array, mask: Array) -> Array:
 
 
 def padded_mean(mask: Array) -> Array:
-    """Every completion is divided by the padded length, so a short one counts less.
+    """Divide every completion by the padded length, so that short completions count less.
 
         W = m / (P G T)
 
@@ -228,7 +229,7 @@ def padded_mean(mask: Array) -> Array:
 
 
 def in_micro_batches(mask: Array, max_length: int, *, part: Slot, size: int = 0, number: int = 1) -> Array:
-    """Each micro-batch is averaged by itself, and then all micro-batches count the same.
+    """Average each micro-batch by itself, and give all micro-batches the same weight.
 
         W = W'(m of the micro-batch) / number of micro-batches
 
@@ -236,8 +237,8 @@ def in_micro_batches(mask: Array, max_length: int, *, part: Slot, size: int = 0,
       mask: (..., P, G, T) 1 on completion tokens.
       max_length: the generation budget in tokens.
       part: the aggregation W'.
-      size: completions of a micro-batch, G's one after another; the last may be smaller.
-      number: of micro-batches of equal size, where size is 0.
+      size: number of completions in a micro-batch; the last micro-batch may be smaller.
+      number: number of micro-batches of equal size, used if size is 0.
     """
     xp = array_namespace(mask)
     size = size or -(-mask.shape[-2] // number)
@@ -249,7 +250,7 @@ def in_micro_batches(mask: Array, max_length: int, *, part: Slot, size: int = 0,
 
 
 def divided_again(mask: Array, max_length: int, *, part: Slot, by: str) -> Array:
-    """What has been averaged already is divided once more.
+    """Divide once more what is already an average.
 
         W = W'(m) / d,    d = the tokens of the completion, of the batch, the completions, or T
 

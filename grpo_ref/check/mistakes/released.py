@@ -1,17 +1,18 @@
-"""Faults that trainers were released with and have mended since, to recognize them in old results."""
+"""Faults of released trainers that were fixed later, to recognize them in old results."""
 
 from typing import NamedTuple
 
 from grpo_ref.arrays import TOKENS, Array, array_namespace, as_floating
-from grpo_ref.kernels.surrogates import clipped
+from grpo_ref.surrogates import clipped
 
 
 class Released(NamedTuple):
-    """What the trainer computed before it was mended.
+    """Result of the trainer before the fix.
 
     Attributes:
-      loss: a number.
-      gradient: (..., T) with respect to log_probs, on the padding too if it leaked.
+      loss: the loss, a number.
+      gradient: (..., T) gradient with respect to log_probs, nonzero on padding if the fault reads the
+        padding.
     """
 
     loss: Array
@@ -27,11 +28,11 @@ def luspo_before_6654(
     clip_low: float = 0.2,
     clip_high: float = 0.2,
 ) -> Released:
-    """TRL's LUSPO before PR #6654: every position counts, padding included, times its completion's length.
+    """Return TRL's LUSPO loss before PR #6654, which averages over all positions, padding included.
 
         L = -mean over all B T positions of sᵢₜ |oᵢ|
 
-    A long completion counts with the square of its length, and what stands in the padding is trained.
+    A completion counts with the square of its length, and the padding receives a gradient.
 
     Args:
       log_probs, old_log_probs: (..., T) in nats; the padding is read.
@@ -39,7 +40,7 @@ def luspo_before_6654(
       mask: (..., T) 1 on completion tokens.
       clip_low, clip_high: as in `clipped`.
 
-    TRL 1.10.0.dev0; mended by huggingface/trl PR #6654.
+    TRL 1.10.0.dev0; fixed by huggingface/trl PR #6654.
     """
     xp = array_namespace(log_probs, mask)
     term = clipped(log_probs - old_log_probs, advantages, clip_low=clip_low, clip_high=clip_high)

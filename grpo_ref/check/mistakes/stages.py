@@ -1,7 +1,7 @@
-"""Stages of the toy loop that are wrong: a wrong answer of an exercise is `replace(RIGHT, stage=...)`.
+"""Wrong stages of the toy loop. A wrong answer of an exercise is `replace(RIGHT, stage=...)`.
 
-A stage is called as `ToyLoop` says. Kernels that are right elsewhere, such as raw rewards for an advantage or
-a sum for a mean, are taken from the library itself.
+`ToyLoop` describes the arguments of each stage. Some wrong stages are kernels of the library that are right
+elsewhere, such as a sum in place of a mean; these are not repeated here. Summaries describe the mistake.
 """
 
 from typing import Any
@@ -13,33 +13,33 @@ from grpo_ref.learning.policies.table import scatter_add
 
 
 def greedy(probs: Any, uniforms: Any) -> tuple[Any, Any, Any]:
-    """The likeliest arm is taken instead of a sample."""
+    """Take the most likely arm instead of a sample."""
     states, tokens, mask = arms(probs, uniforms)
     return states, np.broadcast_to(probs.argmax(-1)[:, None, None], tokens.shape), mask
 
 
 def batch_baseline(rewards: Any) -> Any:
-    """The mean of the whole batch is taken off instead of the group's."""
+    """Subtract the mean of the whole batch instead of the group's mean."""
     return rewards - rewards.mean()
 
 
 def never_clipped(log_ratio: Any, advantages: Any, clip: float) -> Any:
-    """The slope of ratio times advantage, wherever the ratio is."""
+    """Never clip: return the slope of ratio times advantage for every ratio."""
     return np.exp(log_ratio) * advantages
 
 
 def no_ratio(log_ratio: Any, advantages: Any, clip: float) -> Any:
-    """The slope of plain REINFORCE, whatever the ratio."""
+    """Ignore the ratio: return the slope of plain REINFORCE."""
     return advantages + 0.0 * log_ratio
 
 
 def everywhere(mask: Any) -> Any:
-    """The padding is trained as well."""
+    """Give the padding the same weight as the tokens."""
     return np.full(mask.shape, 1.0 / mask.size)
 
 
 def repeats_lost(gradient: Any, states: Any, tokens: Any, probs: Any) -> Any:
-    """The chosen entries are assigned, not added up: of several visits to an entry, one counts."""
+    """Assign the gradient of the chosen entries instead of adding it: only one of several visits counts."""
     table = np.zeros_like(probs)
     table[states, tokens] += gradient
     visits = scatter_add(gradient, states, np.zeros_like(tokens), (len(probs), 1))
@@ -47,5 +47,5 @@ def repeats_lost(gradient: Any, states: Any, tokens: Any, probs: Any) -> Any:
 
 
 def one_hot_only(gradient: Any, states: Any, tokens: Any, probs: Any) -> Any:
-    """The probabilities are left out of the softmax's gradient."""
+    """Forget the probabilities in the gradient of the softmax."""
     return scatter_add(gradient, states, tokens, probs.shape)

@@ -1,9 +1,10 @@
-"""The toy loop: a small training loop in exchangeable stages, for the exercises that train.
+"""A small training loop made of exchangeable stages, for the training exercises of the course.
 
-Every stage of it can be replaced by a wrong one, which is what it is for: the right answer of an exercise is
-`RIGHT`, made of the library's kernels, and a wrong answer is `replace(RIGHT, stage=...)`, often with one of
-`stages`. There are two other loops: `grpo_ref.learning.loop` is the plain one, with every recipe, task and
-metric, and `grpo_ref.fast.many_seeds` trains many seeds to the same numbers faster.
+The stages are exchangeable so that an exercise can have wrong answers: the right answer is `RIGHT`, made of
+the library's kernels, and a wrong answer is `replace(RIGHT, stage=...)`, often with a stage from `stages`.
+
+There are two other loops. `grpo_ref.learning.loop` is the plain loop, with all recipes, tasks and metrics.
+`grpo_ref.fast.many_seeds` computes the same numbers faster for many seeds.
 """
 
 from collections.abc import Callable
@@ -12,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.kernels.advantages import group_centered, group_normalized
-from grpo_ref.kernels.aggregation import token_mean
-from grpo_ref.kernels.penalties import k3
-from grpo_ref.kernels.surrogates import clipped
+from grpo_ref.advantages import group_centered, group_normalized
+from grpo_ref.aggregation import token_mean
 from grpo_ref.learning.policies.table import gather, log_softmax, policy_of, pull_back
+from grpo_ref.penalties import k3
+from grpo_ref.surrogates import clipped
 
 Walk = Callable[[Any, Any], tuple[Any, Any, Any]]
 """probs (N, V), uniforms (P, G, T) -> states, tokens, mask (P, G, T)."""
@@ -25,18 +26,18 @@ Verifier = Callable[[int, Any, Any], Any]
 
 
 def draw_tokens(probs: Any, uniforms: Any) -> Any:
-    """The inverse of the distribution function: probs (..., V), uniforms (...)."""
+    """Sample tokens (...) by inverting the cumulative distribution: probs (..., V), uniforms (...)."""
     return (probs.cumsum(-1)[..., :-1] <= uniforms[..., None]).sum(-1)
 
 
 def arms(probs: Any, uniforms: Any) -> tuple[Any, Any, Any]:
-    """A bandit: one token, in the state of its prompt."""
+    """Sample from a bandit: completions of one token, whose state is the prompt."""
     states = np.broadcast_to(np.arange(len(uniforms))[:, None, None], uniforms.shape)
     return states, draw_tokens(probs[states], uniforms), np.ones(uniforms.shape)
 
 
 def chain(probs: Any, uniforms: Any) -> tuple[Any, Any, Any]:
-    """A language: the state is the token before; the last row of the table is the start."""
+    """Sample from a language whose state is the previous token; the table's last row is the start."""
     states, tokens = np.zeros((2, *uniforms.shape), dtype=int)
     state = np.full(uniforms.shape[:-1], len(probs) - 1)
     for t in range(uniforms.shape[-1]):
@@ -46,7 +47,7 @@ def chain(probs: Any, uniforms: Any) -> tuple[Any, Any, Any]:
 
 
 def countdown(probs: Any, uniforms: Any) -> tuple[Any, Any, Any]:
-    """A language whose state is the position and whose token 0 ends the completion."""
+    """Sample from a language whose state is the position and whose token 0 ends the completion."""
     states = np.broadcast_to(np.arange(uniforms.shape[-1]), uniforms.shape)
     tokens = draw_tokens(probs[states], uniforms)
     ends = tokens == 0
@@ -55,14 +56,14 @@ def countdown(probs: Any, uniforms: Any) -> tuple[Any, Any, Any]:
 
 @dataclass(frozen=True)
 class ToyLoop:
-    """Gradient ascent on a table of logits, a batch at a time.
+    """Gradient ascent on a table of logits, one batch at a time.
 
     Attributes:
-      walk: how completions are drawn.
+      walk: (probs, uniforms) -> states, tokens and mask of the sampled completions.
       advantage: rewards (P, G) -> advantages.
-      old: (log-probs when the batch was drawn, log-probs now) -> what the ratio is taken to.
+      old: (log-probs when the batch was sampled, current log-probs) -> denominator of the ratio.
       slope: (log_ratio, advantages, clip) -> slope of the surrogate.
-      reference: (log-probs of the start, of now) -> reference.
+      reference: (log-probs at the start, current log-probs) -> log-probs of the reference policy.
       penalty: (log_probs, ref_log_probs) -> slope of the penalty.
       weight: mask -> weight of each token.
       back: (gradient, states, tokens, probs) -> gradient with respect to the logits.
@@ -92,12 +93,12 @@ class ToyLoop:
         clip: float = 0.2,
         kl_coef: float = 0.0,
     ) -> Any:
-        """The logits after all updates.
+        """Train, and return the logits after all updates.
 
         Args:
-          start: (N, V) logits.
-          verify: gives the rewards.
-          uniforms: (U, P, G, T), one update each.
+          start: (N, V) initial logits.
+          verify: computes the rewards.
+          uniforms: (U, P, G, T) random numbers, for U updates.
           learning_rate, epochs, clip, kl_coef: settings.
         """
         logits, first = np.array(start, dtype=float), log_softmax(np.array(start, dtype=float))
@@ -117,9 +118,9 @@ class ToyLoop:
 
 
 RIGHT = ToyLoop()
-"""The right loop: centered advantages, the clipped surrogate, k3, the mean over tokens."""
+"""The right loop: centered advantages, clipped surrogate, k3, mean over the tokens of the batch."""
 
 
 def normalized(rewards: Any) -> Any:
-    """Another right advantage: also divided by the std of divisor G, as GRPO does."""
+    """Return GRPO's advantages, with a standard deviation of divisor G: another right stage."""
     return group_normalized(rewards, ddof=0)

@@ -1,9 +1,10 @@
-"""The process in which a student's file runs: loads it, calls its functions, sends back data.
+"""The process in which a student's file runs: it loads the file, calls its functions and sends back data.
 
-Run as a script by `nursery.py`, with an import path that holds the standard library, NumPy and SciPy and
-nothing else. It imports NumPy once; then, for each file, it forks a process that is shut in and loads the
-file. There, requests are read from one descriptor and replies are written to another, so that whatever the
-student prints stays apart. No process here ever sees an expected value.
+`nursery.py` runs this file as a script. Its import path holds the standard library, NumPy and SciPy, and
+nothing else. The script imports NumPy once. Then, for each student's file, it forks a process, which confines
+itself and loads the file. That process reads requests from one descriptor and writes replies to another, so
+that the replies are never mixed with what the student's code prints. No process here ever sees an expected
+value.
 """
 
 import contextlib
@@ -21,11 +22,11 @@ from types import ModuleType
 from typing import Any
 
 PATIENCE = 0.5
-"""Seconds that a process which closed its channels has to end by itself."""
+"""Seconds that a process has to end by itself after it closed its channels."""
 
 
 def main() -> None:
-    """Serve the judge in a world of its own, if the system allows one."""
+    """Serve the judge, in namespaces of its own if the system allows them."""
     settings = json.loads(sys.argv[1])
     sys.path[:] = [entry for entry in sys.path if entry not in ("", str(Path(__file__).parent))]
     sys.path += settings["path"]
@@ -45,10 +46,11 @@ def main() -> None:
 
 
 def _serve(channel: socket.socket, settings: dict[str, Any]) -> None:
-    """Do what the judge asks for, one process at a time, until it hangs up.
+    """Run one process at a time, as the judge requests, until the judge closes the channel.
 
-    It sends "begin" with three descriptors, "kill", or "wait" if the process seems to end by itself; each is
-    answered with a line: the status of the process that was ended, or nothing if it had to be killed.
+    The judge sends "begin" with three descriptors, "kill", or "wait" if the process seems to be ending by
+    itself. Each message is answered with one line: the exit status of the process that ended, or an empty
+    line if it had to be killed.
     """
     process = 0
     while True:
@@ -68,7 +70,7 @@ def _serve(channel: socket.socket, settings: dict[str, Any]) -> None:
 
 
 def _end(process: int, patience: float) -> str:
-    """End a process with all that it started; its status if it ended by itself, else nothing."""
+    """End a process and everything that it started. Return its status, or "" if it had to be killed."""
     deadline = time.monotonic() + patience
     ended, status = os.waitpid(process, os.WNOHANG)
     while not ended and time.monotonic() < deadline:
@@ -86,7 +88,7 @@ def _end(process: int, patience: float) -> str:
 
 
 def _live(settings: dict[str, Any], requests: int, replies: int, output: int) -> None:
-    """The life of one forked process: take over the descriptors, shut itself in, load the file, serve."""
+    """Run one forked process: take over the descriptors, confine itself, load the file and serve requests."""
     try:
         os.setsid()
         for taken, given in ((os.open(os.devnull, os.O_RDONLY), 0), (output, 1), (output, 2)):
@@ -104,7 +106,7 @@ def _live(settings: dict[str, Any], requests: int, replies: int, output: int) ->
 
 
 def _answer(settings: dict[str, Any], requests: Any, replies: Any) -> None:
-    """Say what protects from this file, load it, then answer each request with a line."""
+    """Report what this process is protected from, load the file, then answer each request with one line."""
     life = json.loads(requests.readline())
     wire, guest = (_load(f"_{name}", settings[name]) for name in ("wire", "guest"))
     confine = sys.modules["_confine"]
@@ -121,7 +123,7 @@ def _answer(settings: dict[str, Any], requests: Any, replies: Any) -> None:
 
 
 def _load(name: str, path: str) -> ModuleType:
-    """A module of ours from its file, the first time that it is asked for."""
+    """Import one of the grader's own modules from its file, once."""
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)

@@ -1,9 +1,9 @@
-"""What the system can keep a student's process from: files, the network, other processes.
+"""Keep a student's process from files, the network and other processes, as far as the system allows.
 
-Three mechanisms of Linux are tried, and none needs to be installed or to run as root: Landlock (since 5.13)
-refuses files, TCP and signals to a process that asked for it, namespaces show it no network and no other
-processes, and a filter of system calls refuses it further processes. Where there is none of them, as on
-macOS, only the limits on time and memory are left. This file is read by the student's process too and imports
+Three mechanisms of Linux are used if they are present; none of them has to be installed or run as root.
+Landlock (since Linux 5.13) refuses access to files, TCP and signals. Namespaces hide the network and all
+other processes. A filter of system calls refuses to start further processes. Without these mechanisms, as on
+macOS, only the limits on time and memory remain. The student's process reads this file too, so it imports
 nothing but the standard library.
 """
 
@@ -20,35 +20,40 @@ from functools import cache
 from pathlib import Path
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
-"""Numbers of the system calls of Landlock, the same on every machine."""
+"""Numbers of Landlock's system calls, equal on every machine."""
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, TRUNCATE, IOCTL = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14, 1 << 15
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL
 READ = EXECUTE | READ_FILE | READ_DIR
 RIGHTS = {1: 13, 2: 14, 3: 15, 4: 15, 5: 16}
-"""Version of Landlock -> how many kinds of access to files it knows; later ones know as many as the fifth."""
+"""Version of Landlock -> number of kinds of file access that it controls. Later versions control as many as
+version 5.
+"""
 SINCE_NETWORK, SINCE_SIGNALS = 4, 6
-"""Versions of Landlock that also refuse TCP, and signals to other processes."""
+"""First versions of Landlock that refuse TCP, and signals to other processes."""
 TCP, SCOPES = 3, 3
 NO_NEW_PRIVILEGES, DEATH_SIGNAL, KILL = 38, 1, 9
 SECCOMP, FILTER, ALLOW, ERROR = 22, 2, 0x7FFF0000, 0x00050000
 LOAD, EQUAL, AT_LEAST, ANY_BIT, RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-"""Instructions of a filter of system calls: load a word of the call, three comparisons with it, return."""
+"""Instructions of a filter of system calls: load a word of the call, compare it in one of three ways, return
+a result.
+"""
 NUMBER, ARCHITECTURE, FIRST_ARGUMENT = 0, 4, 16
-"""Where in the call these words are."""
+"""Offsets of these words in the record of a system call, in bytes."""
 CLONE3, A_THREAD, OTHER_NUMBERING = 435, 0x10000, 0x40000000
 CALLS = {"x86_64": (0xC000003E, 56, (57, 58)), "aarch64": (0xC00000B7, 220, ())}
-"""Machine -> its mark in a call, the number of clone, and those of fork and vfork."""
+"""Machine -> its architecture code, the number of `clone`, and the numbers of `fork` and `vfork`."""
 Instruction = tuple[int, int, int, int]
-"""Its code, how many instructions to leave out if a comparison holds, and if not, and its operand."""
+"""Code, number of instructions to skip if a comparison is true, number to skip if it is false, operand."""
 NEW_USER, NEW_PROCESSES, NEW_NETWORK, NEW_IPC = 0x10000000, 0x20000000, 0x40000000, 0x08000000
 LIBRARIES = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 LARGEST_FILE = 64 * 1024**2
 
 
 def set_apart() -> bool:
-    """Leave the network and the sight of other processes, if the system allows it; whether it did.
+    """Leave the network and hide other processes, if the system allows it. Return whether it worked.
 
-    The next process that is forked is the first of a world of its own, and everything in it ends with it.
+    The next process that is forked becomes the first process of the new namespaces. When it ends, every
+    process in them ends.
     """
     if not sys.platform.startswith("linux"):
         return False
@@ -65,13 +70,13 @@ def set_apart() -> bool:
 
 
 def end_with_parent() -> None:
-    """Be killed when the parent ends; without effect on systems other than Linux."""
+    """Let this process be killed when its parent ends. This has an effect on Linux only."""
     if sys.platform.startswith("linux"):
         _libc().prctl(DEATH_SIGNAL, KILL, 0, 0, 0)
 
 
 def limit(memory: int) -> None:
-    """Limit memory and the size of a file; no core dump, and no further processes."""
+    """Limit the memory and the size of written files, and forbid core dumps and further processes."""
     limits = {"AS": memory, "FSIZE": LARGEST_FILE, "CORE": 0}
     if not forbid_children():
         limits["NPROC"] = 0
@@ -81,10 +86,10 @@ def limit(memory: int) -> None:
 
 
 def forbid_children() -> bool:
-    """Refuse this process further processes, not threads; whether the system can.
+    """Refuse to start further processes (threads are allowed). Return whether the system supports it.
 
-    RLIMIT_NPROC does not count for root, as whom containers like to grade. There, a file that forks for ever
-    would keep the machine so busy that it took long to end it.
+    RLIMIT_NPROC is not enough: it does not apply to root, and containers often grade as root. A file that
+    forks in an endless loop would then keep the machine so busy that ending it takes long.
     """
     if not sys.platform.startswith("linux") or os.uname().machine not in CALLS:
         return False
@@ -108,15 +113,15 @@ def forbid_children() -> bool:
 
 
 def shut_in(readable: Iterable[str], writable: str, hidden: Iterable[str]) -> int:
-    """Keep this process from all files but a few.
+    """Deny this process access to all files except a few.
 
     Args:
-      readable: what may be read beside the installation of Python.
-      writable: a folder in which it may write.
-      hidden: folders that must not be read, even if they are a part of the installation.
+      readable: paths that may be read, beside Python's installation.
+      writable: a folder in which the process may write.
+      hidden: folders that must not be read, even if they are part of Python's installation.
 
     Returns:
-      The version of Landlock, which also tells what else it refuses; 0 if there is none.
+      The version of Landlock, from which follows what else is refused, or 0 if Landlock is missing.
     """
     version = _version()
     if version == 0:
@@ -137,11 +142,11 @@ def shut_in(readable: Iterable[str], writable: str, hidden: Iterable[str]) -> in
 
 
 def sentence(version: int, apart: bool) -> str:
-    """What a process was kept from, and what not, in words.
+    """Describe what a process was kept from and what not.
 
     Args:
-      version: of Landlock, 0 for none.
-      apart: whether it was in namespaces of its own.
+      version: version of Landlock, 0 if it is missing.
+      apart: whether the process was in namespaces of its own.
 
     >>> sentence(0, True)
     'kept from the network and other processes, not from other files'
@@ -162,12 +167,12 @@ def _listed(names: list[str]) -> str:
 
 
 def _if(place: int, compare: int, word: int, result: int) -> list[Instruction]:
-    """Return the result if the word at this place of the call is so."""
+    """Return this result if the comparison with the word at this offset is true."""
     return [(LOAD, 0, 0, place), (compare, 0, 1, word), (RETURN, 0, 0, result)]
 
 
 def _unless(place: int, compare: int, word: int, result: int) -> list[Instruction]:
-    """Return the result if it is not so."""
+    """Return this result if the comparison with the word at this offset is false."""
     return [(LOAD, 0, 0, place), (compare, 1, 0, word), (RETURN, 0, 0, result)]
 
 
@@ -185,7 +190,7 @@ def _version() -> int:
 def _rules(
     readable: Iterable[str], writable: str, hidden: tuple[str, ...], everything: int
 ) -> Iterator[tuple[str, int]]:
-    """Path -> what is allowed there and below."""
+    """Yield pairs of a path and the access allowed to it and to everything below it."""
     yield writable, everything & ~(EXECUTE | IOCTL)
     yield "/dev/null", READ_FILE | WRITE_FILE
     yield "/dev/urandom", READ_FILE
@@ -196,10 +201,11 @@ def _rules(
 
 @cache
 def of_python(hidden: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
-    """Path -> what is allowed of the installation of Python; it is looked through once.
+    """Return pairs of a path and the access allowed to it, for Python's installation. The folders are walked
+    once.
 
     Args:
-      hidden: folders that must not be read, even if they are a part of the installation.
+      hidden: folders that must not be read, even if they are part of the installation.
     """
     rules: list[tuple[str, int]] = []
     standard = sysconfig.get_path("stdlib")
@@ -211,7 +217,7 @@ def of_python(hidden: tuple[str, ...]) -> tuple[tuple[str, int], ...]:
 
 
 def _around(hidden: tuple[str, ...], folder: str) -> Iterator[str]:
-    """The folder, or what is in it, so that nothing hidden is among it."""
+    """Yield the folder, or the parts of it that contain nothing hidden."""
     if os.path.realpath(folder) in hidden or not os.path.isdir(folder):
         return
     if not _holds(folder, hidden):
@@ -222,12 +228,12 @@ def _around(hidden: tuple[str, ...], folder: str) -> Iterator[str]:
 
 
 def _holds(folder: str, hidden: tuple[str, ...]) -> bool:
-    """Whether something hidden is in it."""
+    """Return whether the folder contains something hidden."""
     return any(Path(each).is_relative_to(os.path.realpath(folder)) for each in hidden)
 
 
 def _allow(rules: int, path: str, rights: int) -> None:
-    """Add one rule; a path that does not exist needs none."""
+    """Add one rule. A path that does not exist needs no rule."""
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:

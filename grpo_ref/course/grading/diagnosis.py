@@ -1,8 +1,8 @@
-"""Which mistake does a wrong answer look like? Known wrong answers are compared with it, test by test.
+"""Find the known mistake that a wrong answer looks like, by comparing both test by test.
 
-Two kinds of wrong answers are known. Those that an author wrote are functions, which are called here with
-what the student's function was called with. Those that the search for hidden cases made are kept as data
-beside the problem: a sentence, and a symbol for each hidden case that says what was returned there.
+There are two kinds of known mistakes. Mistakes that an author wrote are functions; they are called here with
+the inputs of the student's function. Mistakes that the search for hidden cases found are data beside the
+problem: a sentence, and for each hidden case a symbol of the value that the mistake returns.
 """
 
 import base64
@@ -24,11 +24,14 @@ from grpo_ref.course.grading.submission import Call
 
 SUFFIX = ".mistakes.json"
 RIGHT, RAISED, CHANGED, UNKNOWN = "..", "!!", "~~", "??"
-"""Symbols for a right value, for an error, for a changed input, and for a case that was not tried."""
+"""Symbols of a right value, an error, a changed input, and a case that was not tried."""
 DIGITS = 6
-"""Significant digits of the largest magnitude by which wrong values are told apart."""
+"""Significant digits, of the largest magnitude, in which two wrong values must differ to count as different.
+"""
 FEWEST = 2
-"""Wrong values on which a known mistake must agree if it explains some tests and not all."""
+"""Smallest number of wrong values that a known mistake must reproduce if it explains some failed tests but
+not all.
+"""
 
 
 @dataclass(frozen=True)
@@ -36,8 +39,8 @@ class Mistake:
     """A known wrong answer as data.
 
     Attributes:
-      sentence: for the student.
-      symbols: what it returned on each hidden case, in their order.
+      sentence: explanation for the student.
+      symbols: one symbol for each hidden case, in order: the value that the mistake returned.
     """
 
     sentence: str
@@ -45,14 +48,16 @@ class Mistake:
 
 
 def symbol(value: Any, given: Input, rtol: float) -> str:
-    """Two characters for what was returned on a hidden case; equal wrong values have equal ones."""
+    """Return two characters that encode the value returned on a hidden case. Equal wrong values have equal
+    symbols.
+    """
     if given.raises:
         return symbol_of(value)
     return RIGHT if agree(value, given.expected, rtol) else symbol_of(value)
 
 
 def symbol_of(value: Any) -> str:
-    """Two characters for a value, rounded.
+    """Return two characters that encode a rounded value.
 
     >>> symbol_of([1.0, 2.0]) == symbol_of(np.array([1.0, 2.0 + 1e-12])) != symbol_of([1.0, 2.1])
     True
@@ -61,7 +66,7 @@ def symbol_of(value: Any) -> str:
 
 
 def _rounded(value: Any) -> Any:
-    """The value with its numbers in whole parts of the largest magnitude."""
+    """Round the numbers of a value to a fraction of the largest magnitude."""
     if isinstance(value, tuple):
         return tuple(map(_rounded, value))
     if isinstance(value, Mapping):
@@ -78,7 +83,7 @@ def _rounded(value: Any) -> Any:
 
 @cache
 def mistakes(path: Path) -> tuple[Mistake, ...]:
-    """The known wrong answers of a data file, the more telling ones first; none if there is no file."""
+    """Return the known mistakes of a data file, the most specific first; none if the file is missing."""
     if not path.is_file():
         return ()
     data = json.loads(path.read_text(encoding="utf-8"))
@@ -91,13 +96,13 @@ def _pairs(symbols: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Tested:
-    """One check with what came of it.
+    """One check and its outcome.
 
     Attributes:
-      name: of the check.
-      passed: whether it passed.
-      calls: that were made for it.
-      inputs: the hidden cases that the calls were made with, none for other kinds of checks.
+      name: name of the check.
+      passed: whether the check passed.
+      calls: the calls that the check made.
+      inputs: the hidden cases of these calls; empty for other kinds of checks.
     """
 
     name: str
@@ -108,12 +113,12 @@ class Tested:
 
 @dataclass(frozen=True)
 class Suspect:
-    """A known wrong answer beside the student's.
+    """A known wrong answer, to be compared with the student's.
 
     Attributes:
-      sentence: for the student.
-      fits: name of a check -> whether both gave the same in all its calls, which takes time to find out; None
-        if that is not known.
+      sentence: explanation for the student.
+      fits: name of a check -> whether both answers gave the same in all calls of the check, or None if that
+        is unknown. The comparison takes time.
     """
 
     sentence: str
@@ -121,10 +126,11 @@ class Suspect:
 
 
 def diagnosed(problem: Problem, tested: Sequence[Tested]) -> tuple[str, tuple[str, ...]]:
-    """The sentence for the whole answer, "" if no one mistake explains it; then one for each failed check.
+    """Return the sentence for the whole answer and one sentence for each failed check.
 
-    A mistake explains a check if it gives the same there, and on every check that the student passes. Several
-    mistakes at once are only named if they explain every failed check, and by the author's sentences alone.
+    The first sentence is "" if no single mistake explains the whole answer. A mistake explains a check if it
+    gives the same values there and on every check that the student passes. Several mistakes are named only if
+    together they explain every failed check; only the author's sentences are used for this.
 
     Args:
       problem: the exercise.
@@ -148,12 +154,12 @@ def diagnosed(problem: Problem, tested: Sequence[Tested]) -> tuple[str, tuple[st
 
 
 def _is_like(suspect: Suspect, tested: Sequence[Tested]) -> bool:
-    """Whether nothing is known by which the answer differs from a known one on these checks."""
+    """Return whether no known difference separates the answer from a known mistake on these checks."""
     return all(suspect.fits(each.name) is not False for each in tested)
 
 
 def _wrong_calls(problem: Problem, tested: Tested) -> list[Call]:
-    """The calls of a check that returned something wrong."""
+    """Return the calls of a check that returned a wrong value."""
     returned = [call for call in tested.calls if not call.raised]
     return [call for call in returned if not _gives(problem.reference, problem.rtol, call)]
 
@@ -166,7 +172,7 @@ def _is_finite(value: Any) -> bool:
 
 
 def _explanations(suspects: Sequence[Suspect], tested: Sequence[Tested]) -> dict[str, list[str]]:
-    """Sentence -> the failed checks that it explains."""
+    """Return the failed checks that each sentence explains."""
     passed, failed = ([each for each in tested if each.passed is due] for due in (True, False))
     explained: dict[str, list[str]] = {}
     for suspect in suspects:
@@ -178,7 +184,11 @@ def _explanations(suspects: Sequence[Suspect], tested: Sequence[Tested]) -> dict
 
 
 def _named(explained: Mapping[str, Sequence[str]], evidence: Mapping[str, int]) -> dict[str, str]:
-    """Failed check -> its sentence: the one that explains most comes first, and what it leaves is next."""
+    """Return a sentence for each failed check.
+
+    The sentence that explains the most calls is used first, then the one that explains most of the rest, and
+    so on.
+    """
     named: dict[str, str] = {}
     while True:
         gains = {
@@ -192,7 +202,7 @@ def _named(explained: Mapping[str, Sequence[str]], evidence: Mapping[str, int]) 
 
 
 def _written(problem: Problem, tested: Sequence[Tested]) -> list[Suspect]:
-    """The author's wrong answers, called with all that the student's was called with."""
+    """Return the author's wrong answers, to be called with all inputs of the student's function."""
     returned = {each.name: [call for call in each.calls if not call.raised] for each in tested}
 
     def fits(function: Function, name: str) -> bool:
@@ -202,7 +212,7 @@ def _written(problem: Problem, tested: Sequence[Tested]) -> list[Suspect]:
 
 
 def _gives(function: Function, rtol: float, call: Call) -> bool:
-    """Whether a function of ours gives for a call what the submission gave."""
+    """Return whether one of the course's own functions returns the value that the submission returned."""
     try:
         with np.errstate(all="ignore"):
             theirs = function(*copied(call.arguments), **copied(call.keywords))
@@ -212,7 +222,7 @@ def _gives(function: Function, rtol: float, call: Call) -> bool:
 
 
 def _kept(problem: Problem, tested: Sequence[Tested]) -> list[Suspect]:
-    """The wrong answers that are kept as data, compared on the hidden cases."""
+    """Return the wrong answers that are stored as data, compared on the hidden cases."""
     ours = {each.name: _signature(each, problem.rtol) for each in tested if each.inputs}
     path = next((check.path for check in problem.checks if isinstance(check, Found)), None)
     if path is None:
@@ -226,7 +236,7 @@ def _kept(problem: Problem, tested: Sequence[Tested]) -> list[Suspect]:
 
 
 def _signature(tested: Tested, rtol: float) -> list[str]:
-    """A symbol for each hidden case of a check; cases that were not called are unknown."""
+    """Return a symbol for each hidden case of a check. Cases that were not called have an unknown symbol."""
     signs = [_sign(given, call, rtol) for given, call in zip(tested.inputs, tested.calls, strict=False)]
     return signs + [UNKNOWN] * (len(tested.inputs) - len(signs))
 

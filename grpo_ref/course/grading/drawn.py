@@ -1,4 +1,4 @@
-"""The check that draws its inputs from all that the statement allows."""
+"""The check that samples its inputs from everything that the statement allows."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,18 +12,20 @@ from grpo_ref.course.grading.problem import Calls, Check, Failure, Problem, Rais
 from grpo_ref.course.grading.rights import Candidate, Rights, domain_of, rights_of
 
 NOISE = 1e-12
-"""Where all of a right value is below this and not 0, it may be the rounding of larger numbers."""
+"""If all numbers of a right value are smaller than this and not all are 0, they may be rounding errors of
+larger numbers.
+"""
 
 
 @dataclass(frozen=True)
 class FromDomain:
-    """Inputs drawn from the domain, compared with the reference; small ones first.
+    """Compare the answer with the reference on inputs sampled from the domain, small inputs first.
 
-    An input on which the right answers differ, or rounding decides what is right, is left out.
+    An input is skipped if the right answers differ on it, or if rounding decides the right value.
 
     Attributes:
       why: one sentence that a student reads after failing.
-      count: how many inputs are drawn.
+      count: number of sampled inputs.
     """
 
     why: str = "random inputs of every kind that the statement allows"
@@ -32,13 +34,13 @@ class FromDomain:
     shown: bool = False
 
     def foreseen(self) -> Calls:
-        """None before they are drawn."""
+        """Return no calls: they are not known before they are sampled."""
         return ()
 
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
-        """Try each input; whether it is fit to judge by is only asked where the answer is not right.
+        """Try each input. Test whether an input is fit to judge by only if the answer is wrong on it.
 
-        The reference is asked alone first, since the right answers have to be loaded.
+        The reference is tested first and alone, because loading the other right answers takes time.
         """
         reference, rights = Rights(problem, {}), cache(lambda: rights_of(problem))
         draws = [(draw, reference.expected(draw)) for draw in domain_of(problem).draws(seed, self.count)]
@@ -60,9 +62,9 @@ class FromDomain:
 
 
 def is_noise(value: Any) -> bool:
-    """Whether a right value, or a part of it, may be nothing but rounding: all of it is tiny, and not 0.
+    """Return whether a right value, or a part of it, may be nothing but rounding error: tiny, but not 0.
 
-    Exactness of tiny values is tried by hidden cases, which were compared in extended precision.
+    Hidden cases test the accuracy of tiny values; they were compared in extended precision.
 
     >>> is_noise(np.array([2e-16, -1e-17])), is_noise(0.0), is_noise((1.0, 1e-15))
     (True, False, True)
@@ -76,5 +78,5 @@ def is_noise(value: Any) -> bool:
 
 
 def own_checks(problem: Problem) -> list[Check]:
-    """The checks that an author wrote, without those made of found cases or of the domain."""
+    """Return the checks that an author wrote, without those made from found cases or from the domain."""
     return [check for check in problem.checks if not isinstance(check, Found | FromDomain)]

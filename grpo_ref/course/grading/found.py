@@ -1,8 +1,8 @@
-"""Hidden cases that were found by search: inputs that tell a wrong answer from a right one, kept as data.
+"""Hidden cases found by search: inputs on which a wrong answer differs from a right one, stored as data.
 
-They lie in a file beside the problem, with the value that the reference gave when they were found, so that
-grading is fast and the same everywhere. The file is JSON that can be read: arrays are nested lists with their
-type, and NaN and infinities are written out.
+The cases lie in a file beside the problem, together with the reference's value at the time of the search, so
+that grading is fast and gives the same result everywhere. The file is readable JSON: arrays are nested lists
+with their dtype, and NaN and infinities are written out.
 """
 
 import json
@@ -27,18 +27,18 @@ from grpo_ref.course.grading.problem import (
 
 SUFFIX = ".cases.json"
 ENDED = frozenset(("TimedOut", "Died", "NotImplementedError"))
-"""After these no more calls are made."""
+"""Exceptions after which no more calls are made."""
 SPECIAL = {"nan": np.nan, "inf": np.inf, "-inf": -np.inf}
 
 
 @dataclass(frozen=True)
 class Input:
-    """One frozen call.
+    """One stored call.
 
     Attributes:
-      arguments, keywords: what the function is called with.
-      expected: the right value, or None if it must raise.
-      raises: name of the exception that must come, or "".
+      arguments, keywords: the arguments of the call.
+      expected: the right value, or None if the call must raise.
+      raises: name of the exception that the call must raise, or "".
     """
 
     arguments: tuple[Any, ...]
@@ -49,12 +49,12 @@ class Input:
 
 @dataclass(frozen=True)
 class Found:
-    """All frozen calls of one kind as one check; the inputs must also be left as they are.
+    """All stored calls of one kind as one check. The answer must also leave the inputs unchanged.
 
     Attributes:
       name: the kind, as a sentence.
       path: the data file.
-      kind: its key there.
+      kind: key of the kind in the data file.
       why: one sentence that a student reads after failing.
     """
 
@@ -66,15 +66,15 @@ class Found:
 
     @property
     def inputs(self) -> list[Input]:
-        """Its calls, in the order in which they are made."""
+        """The stored calls, in the order in which they are made."""
         return _thawed_cases(self.path, self.path.stat().st_mtime_ns, self.kind)
 
     def foreseen(self) -> Calls:
-        """All of them."""
+        """Return all stored calls."""
         return [(each.arguments, each.keywords) for each in self.inputs]
 
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
-        """Make every call, since all together tell what the mistake is; the first that is wrong is told."""
+        """Make every call, because the diagnosis needs all of them; report the first wrong one."""
         wrong: list[Failure | Raised] = []
         for each in self.inputs:
             try:
@@ -88,7 +88,7 @@ class Found:
 
 
 def found(module: str) -> tuple[Found, ...]:
-    """The checks of the data file beside a problem's module; none if there is no file yet.
+    """Return the checks of the data file beside a problem's module; none if the file is missing.
 
     Args:
       module: the module's `__file__`.
@@ -101,14 +101,14 @@ def found(module: str) -> tuple[Found, ...]:
 
 
 def inputs_of(path: Path) -> dict[str, list[Input]]:
-    """Kind -> its frozen calls."""
+    """Return the stored calls of each kind."""
     stamp = path.stat().st_mtime_ns
     return {name: _thawed_cases(path, stamp, name) for name in _kinds(path, stamp)}
 
 
 @cache
 def _kinds(path: Path, stamp: int) -> Any:
-    """The kinds of a data file as it was at a time; it is read once."""
+    """Read the kinds of a data file, again if its modification time (`stamp`) has changed."""
     return json.loads(path.read_text(encoding="utf-8"))["kinds"]
 
 
@@ -127,7 +127,7 @@ def _input(case: Mapping[str, Any]) -> Input:
 
 
 def try_input(submission: Submission, problem: Problem, given: Input) -> None:
-    """Call, and compare the value or the exception.
+    """Make the call and compare the returned value or the exception.
 
     Raises:
       Failure: if the value is wrong, or an input was changed.
@@ -152,7 +152,7 @@ def _called(problem: Problem, given: Input) -> str:
 
 
 def _wrong(value: Any, submission: Submission, problem: Problem, given: Input) -> str:
-    """What is wrong about a value that was returned, or ""."""
+    """Describe what is wrong about a returned value, or return ""."""
     if given.raises:
         return f"expected a {given.raises}, but a value was returned"
     wrong = difference(value, given.expected, problem.rtol)
@@ -163,7 +163,7 @@ def _wrong(value: Any, submission: Submission, problem: Problem, given: Input) -
 
 
 def changed(after: Any, arguments: Sequence[Any]) -> bool:
-    """Whether the inputs differ from what was given, in a value or a type."""
+    """Return whether the inputs after the call differ from the given ones, in a value or a type."""
     return after is not None and not _is_same(list(after[0]), list(arguments))
 
 
@@ -181,7 +181,7 @@ def _is_same(left: Any, right: Any) -> bool:
 
 
 def frozen(value: Any) -> Any:
-    """A value as JSON that can be read and loses nothing.
+    """Convert a value to readable JSON data, without loss.
 
     >>> frozen((1.0, [2, float("nan")], np.array([[1.0, np.inf]])))
     {'tuple': [1.0, [2, {'float': 'nan'}], {'float64': [[1.0, 'inf']]}]}
@@ -207,7 +207,7 @@ def frozen(value: Any) -> Any:
 
 
 def thawed(data: Any) -> Any:
-    """The value that `frozen` made data of."""
+    """Convert the data that `frozen` made back to the value."""
     if isinstance(data, list):
         return [thawed(item) for item in data]
     if not isinstance(data, dict):

@@ -1,4 +1,4 @@
-"""`grade`: a problem and an answer in, a report out."""
+"""`grade` runs an answer against a problem and returns a report."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -26,10 +26,10 @@ from grpo_ref.course.grading.submission import Direct, Sandboxed, Witness, missi
 from grpo_ref.course.grading.symptoms.symptom import REMEMBERED, remembers, symptom
 
 WRONG_SHARE = 0.5
-"""The most of an exercise's points that a wrong answer can have."""
+"""Largest share of an exercise's points that a wrong answer can get."""
 BROKEN = "this test itself is broken"
 OnError = Callable[[str, BaseException], object]
-"""Is given a check's name, and the exception by which a function of this process fails it."""
+"""Called with a check's name and the exception with which a function of this process failed the check."""
 
 
 def grade(
@@ -44,11 +44,11 @@ def grade(
 
     Args:
       problem: the exercise.
-      answer: a file, which runs in a process of its own, or a function, which runs in this one; or a sandbox
-        with the file, whose process may have been started.
-      seed: of the random inputs.
-      on_error: for debuggers; called when a function of this process fails a check by raising.
-      explain: whether to look for the mistake where a check fails.
+      answer: a file, which runs in a process of its own; a function, which runs in this process; or a sandbox
+        with the file, whose process may already have been started.
+      seed: seed of the random inputs.
+      on_error: called when a function of this process fails a check by raising; useful for debuggers.
+      explain: whether to look for the mistake if a check fails.
 
     Returns:
       Report; its status is "not started" if the function still raises NotImplementedError.
@@ -76,12 +76,12 @@ def _grade_in(sandbox: Sandbox, problem: Problem, seed: int, explain: bool) -> R
 
 
 def not_started(problem: Problem, seed: int) -> Report:
-    """The report on a file in which nothing was written yet."""
+    """Return the report on a file in which nothing has been written yet."""
     return Report(problem.id, problem.title, NOT_STARTED, (), 0.0, problem.points, seed=seed)
 
 
 def unreadable(problem: Problem, error: OSError, seed: int) -> Report:
-    """The report on a file that the system does not let us read."""
+    """Return the report on a file that could not be read."""
     reply = Reply(False, kinds=(type(error).__name__,), message=error.strerror or str(error))
     return _unloadable(problem, reply, "", seed)
 
@@ -127,9 +127,11 @@ def _examine(
 
 
 def _announce(witness: Witness, checks: Sequence[Check], at: int) -> None:
-    """Announce all calls that are known from this check on; once, where the check before had none.
+    """Announce all calls that are known from this check on, unless the previous check has announced them
+    already.
 
-    They end with the first check that has none: so all calls are made in the order of the checks.
+    Only the calls up to the first check without known calls are announced, so that all calls are made in the
+    order of the checks.
     """
     if checks[at].foreseen() and not (at and checks[at - 1].foreseen()):
         known = takewhile(bool, (check.foreseen() for check in checks[at:]))
@@ -143,9 +145,11 @@ def _explained(
     seed: int,
     afresh: Callable[[], None] | None,
 ) -> tuple[str, tuple[str, ...], str]:
-    """The diagnosis, what each test looks like, and the symptom: one of the three, or none.
+    """Return the diagnosis, a likely mistake for each check, and the symptom. At most one of the three is not
+    empty.
 
-    A memory is asked for first, since anything can follow from it. To stumble over a value costs no verdict.
+    Remembered state is tested first, since it can cause any other symptom. An exception raised here does not
+    change the verdict.
     """
     nothing = ("",) * len(tested)
     try:
@@ -164,10 +168,11 @@ def _distinct(warnings: list[str]) -> tuple[str, ...]:
 
 
 def _points(problem: Problem, results: list[CheckResult], diagnosis: str) -> float:
-    """All points for an answer that is right, at most half of them for one that is wrong somewhere.
+    """Return all points for a right answer, and at most half of them for a wrong one.
 
-    A wrong answer has its share of that half by the tests that it passes. It has none before the examples of
-    the statement are right, since many a test is passed by zeros; nor for a program that was not mended.
+    A wrong answer gets a part of that half in proportion to the tests that it passes. It gets no points
+    before the statement's examples are right, because returning zeros passes many tests. A faulty program
+    that was left as it was given gets no points.
     """
     passed = [result.passed for result in results]
     if all(passed):
@@ -183,7 +188,7 @@ def _points(problem: Problem, results: list[CheckResult], diagnosis: str) -> flo
 def _run(
     check: Check, witness: Witness, problem: Problem, seed: int, on_error: OnError | None
 ) -> CheckResult | None:
-    """The result of one check, or None if the function was not written yet."""
+    """Return the result of one check, or None if the function is not written yet."""
     try:
         check.run(witness, problem, seed)
     except Failure as failure:
@@ -205,7 +210,11 @@ def _run(
 
 
 def _stumbled(check: Check, witness: Witness, problem: Problem, seed: int, error: Exception) -> CheckResult:
-    """The result of a check that raised by itself: over a strange value, if it serves the right answer."""
+    """Return the result of a check that itself raised an exception.
+
+    If the check runs with the right answer, a strange value of the submission caused the exception. Otherwise
+    the check is broken.
+    """
     what = f"{type(error).__name__}: {error}"
     try:
         check.run(Direct(problem.reference), problem, seed)
@@ -216,12 +225,14 @@ def _stumbled(check: Check, witness: Witness, problem: Problem, seed: int, error
 
 
 def _about(check: Check) -> str:
-    """What the check is for; of a hidden case nothing, since its reason derives the expected value."""
+    """Return the purpose of the check; "" for a hidden case, because its text derives the expected value."""
     return "" if isinstance(check, Case) and not check.shown else check.why
 
 
 def _told(raised: Raised) -> tuple[str, str]:
-    """What was raised, and what is wrong; a process that was ended raised nothing."""
+    """Return what was raised and what is wrong. The first is empty if the process was ended, since nothing
+    was raised then.
+    """
     if _is_ended(raised):
         return "", str(raised.args[0])
     return str(raised), "it raised an error"
@@ -246,6 +257,6 @@ def _missing(problem: Problem, reply: Reply, names: list[Any], printed: str, see
 
 
 def _without_tests(problem: Problem, result: CheckResult, reply: Reply, seed: int) -> Report:
-    """The report on a file that no test can be run on."""
+    """Return the report on a file on which no test can be run."""
     report = Report(problem.id, problem.title, FAILED, (result,), 0.0, problem.points, seed=seed)
     return replace(report, warnings=reply.warnings)

@@ -1,6 +1,7 @@
-"""What runs beside the student's code: loads one file, calls its functions, tells what came of it as a line.
+"""The module that runs beside the student's code: it loads one file, calls its functions and reports each
+result as a line.
 
-It is loaded under the name `_guest`, in a process (`child.py`) or in WebAssembly (`wasm.py`), and knows
+It is loaded under the name `_guest`, in a process (`child.py`) or in WebAssembly (`wasm.py`), and uses
 nothing but `wire.py`, the standard library and NumPy. No expected value ever comes here.
 """
 
@@ -17,30 +18,30 @@ from typing import Any
 
 MOST_WARNINGS = 5
 DEEPEST = 5
-"""How many warnings, and how many of the student's lines in a traceback, are passed on."""
+"""Largest numbers of warnings, and of the student's lines in a traceback, that are passed on."""
 LONGEST = 2000
 """Characters of an error's message that are passed on."""
 ABSENT = "; an answer can import NumPy, SciPy and the standard library"
-"""What is said where a module is missing."""
+"""Text added to the message if a module is missing."""
 
 
 def load(wire: Any, path: str, source: bytes) -> str:
-    """Run a file's text; the reply holds the names of what can be called in it.
+    """Run a file's text. The reply holds the names of all callables in it.
 
     Args:
-      wire: the module.
-      path: what the file is called in tracebacks.
-      source: its text, which the judge has read.
+      wire: the module `wire`.
+      path: name of the file in tracebacks.
+      source: the file's text, which the judge has read.
     """
     return _attempt(wire, path, partial(_run, path, source))
 
 
 def answer(wire: Any, path: str, line: str) -> str:
-    """Call what a request asks for; the reply holds the result.
+    """Make the call of a request. The reply holds the result.
 
     Args:
-      wire: the module.
-      path: of the file.
+      wire: the module `wire`.
+      path: name of the student's file in tracebacks.
       line: the request.
     """
     return _attempt(wire, path, partial(_call, wire, line))
@@ -59,7 +60,7 @@ def _run(path: str, source: bytes) -> tuple[list[str], Any]:
 
 
 def _call(wire: Any, line: str) -> tuple[Any, Any]:
-    """The function's result, and its arguments as they are afterwards, or None if they are unchanged."""
+    """Return the function's result, and its arguments after the call, or None if these are unchanged."""
     function, packed = wire.requested(line)
     given = wire.unpacked(packed)
     result = getattr(sys.modules["submission"], function)(*given[0], **given[1])
@@ -67,7 +68,7 @@ def _call(wire: Any, line: str) -> tuple[Any, Any]:
 
 
 def _attempt(wire: Any, submission: str, action: Callable[[], Any]) -> str:
-    """The action's outcome as a line: a result, or an exception told with the student's own lines."""
+    """Return the action's outcome as a line: a result, or an exception with the student's own lines."""
     outcome: dict[str, Any]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

@@ -1,6 +1,7 @@
-"""What an interpreter in WebAssembly runs before it gets a file: imports, and what answers the judge's turns.
+"""Code that a WebAssembly interpreter runs before it gets a student's file: the imports and the functions
+that answer the judge.
 
-Its text runs there (see `wasm.py`), together with `wire.py` and `guest.py`.
+The text of this file runs there (see `wasm.py`), together with `wire.py` and `guest.py`.
 """
 
 import os
@@ -12,10 +13,11 @@ from types import ModuleType
 
 
 def begun(imported: Sequence[str], sources: Mapping[str, str]) -> tuple[Callable[..., None], ...]:
-    """What loads a file, what answers a request and what answers several; each writes its reply.
+    """Return three functions: one loads a file, one answers a request, one answers several. Each writes its
+    reply.
 
     Args:
-      imported: modules that take long; they are imported now.
+      imported: modules that take long to import; they are imported now.
       sources: name -> text of the two modules that run beside the student's code.
     """
     for name in imported:

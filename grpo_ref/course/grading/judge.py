@@ -1,4 +1,6 @@
-"""The judge: is what was returned what was asked for? Type and shape first, then finiteness, then values."""
+"""The judge: compare a returned value with the right one. Type and shape come first, then finiteness, then
+values.
+"""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,18 +11,18 @@ from grpo_ref.arrays import Floats
 
 NUMBERS = (bool, int, float, np.generic)
 SMALLEST = 1e-9
-"""Absolute tolerance where every expected value is 0: rounding may leave 1e-16 divided by a small number."""
+"""Absolute tolerance if every expected value is 0: rounding may leave 1e-16 divided by a small number."""
 
 LONGEST_TEXT = 60
 
 
 @dataclass(frozen=True)
 class Difference:
-    """What is wrong about a value.
+    """One difference between a value and the right one.
 
     Attributes:
       kind: "type", "shape", "finite" or "value".
-      text: one sentence that gives nothing of a hidden expected value away.
+      text: one sentence that reveals nothing of a hidden expected value.
     """
 
     kind: str
@@ -31,15 +33,15 @@ TOO_LARGE = Difference("value", "a whole number that is too large for a float")
 
 
 def difference(got: Any, expected: Any, rtol: float) -> Difference | None:
-    """The first thing that is wrong about a value, or None.
+    """Return the first difference between a value and the right one, or None.
 
     Numbers may be Python's or NumPy's, or arrays without axes; arrays may be nested lists. An array with axes
-    where a number was asked for is wrong. Values agree if they differ by at most rtol times the largest
-    expected magnitude.
+    is wrong if a number is expected. Values agree if they differ by at most rtol times the largest expected
+    magnitude.
 
     Args:
-      got: what the student's function returned, as plain data.
-      expected: the right answer: a number, text, None, an array, or a tuple or dict of these.
+      got: the value that the student's function returned, as plain data.
+      expected: the right value: a number, text, None, an array, or a tuple or dict of these.
       rtol: relative tolerance.
     """
     if isinstance(expected, tuple):
@@ -56,12 +58,12 @@ def difference(got: Any, expected: Any, rtol: float) -> Difference | None:
 
 
 def agree(got: Any, expected: Any, rtol: float) -> bool:
-    """Whether a value is right."""
+    """Return whether a value is right."""
     return difference(got, expected, rtol) is None
 
 
 def describe(value: Any) -> str:
-    """What kind of value it is, in words, with its shape but without its content."""
+    """Describe a value's type and shape without its content."""
     if isinstance(value, np.ndarray):
         return f"an array of shape {value.shape} and dtype {value.dtype}"
     if isinstance(value, bool | np.bool_):
@@ -134,11 +136,12 @@ def _number(got: Any, expected: Any, rtol: float) -> Difference | None:
 
 
 def as_array(value: Any) -> Any:
-    """An array of a value; whole numbers of more than 64 bits become floats, as nothing else holds them.
+    """Return the value as an array; whole numbers of more than 64 bits become floats, because no integer
+    dtype holds them.
 
     Raises:
-      ValueError: if it holds lists of unequal lengths.
-      OverflowError: if it holds a whole number that no float holds.
+      ValueError: if the value holds lists of unequal lengths.
+      OverflowError: if it holds a whole number that is too large for a float.
     """
     array = np.asarray(value)
     is_real = array.dtype.kind == "O" and all(isinstance(item, int | float) for item in array.flat)
@@ -162,7 +165,7 @@ def _values(got: Any, expected: Any, rtol: float) -> Difference | None:
 
 
 def _unlike(ours: Floats, theirs: Floats) -> Difference | None:
-    """NaN or infinite where a finite number is due, or the other way round."""
+    """Return the difference if a value is NaN or infinite and should be finite, or the other way round."""
     finite = np.isfinite(theirs)
     strange = finite & ~np.isfinite(ours)
     if strange.any():
@@ -176,13 +179,13 @@ def _unlike(ours: Floats, theirs: Floats) -> Difference | None:
 
 
 def _bound(theirs: Floats, rtol: float) -> float:
-    """By how much a value may be off."""
+    """Return the largest allowed absolute error."""
     magnitudes = np.abs(theirs)
     return float(rtol * magnitudes.max(initial=0.0, where=np.isfinite(magnitudes))) or SMALLEST
 
 
 def _unequal(ours: Floats, theirs: Floats, bound: float) -> Difference | None:
-    """Finite numbers that are too far from what is due."""
+    """Return the difference if a finite number is too far from the expected one."""
     finite = np.isfinite(theirs)
     errors = np.abs(np.subtract(ours, theirs, where=finite, out=np.zeros_like(theirs)))
     wrong = ~(errors <= bound)
@@ -194,14 +197,14 @@ def _unequal(ours: Floats, theirs: Floats, bound: float) -> Difference | None:
 
 
 def _truth(got: Any, wrong: Any, among_truths: bool) -> Difference:
-    """Truth values that are wrong, or stand where numbers are due."""
+    """Return the difference for truth values that are wrong, or that were returned instead of numbers."""
     if not among_truths:
         return Difference("type", "expected numbers, got truth values that are not equal to them")
     return Difference("value", _told(got, wrong, "is not right"))
 
 
 def _told(values: Any, wrong: Any, verdict: str) -> str:
-    """How many are wrong, and the first of them with what is wrong about it.
+    """Describe how many values are wrong, and the first wrong value.
 
     >>> _told(np.array([1.0, 2.0, 3.0]), np.array([True, False, True]), "is too large")
     '2 of 3 are wrong; the first, 1.0 at index [0], is too large'
@@ -215,7 +218,7 @@ def _told(values: Any, wrong: Any, verdict: str) -> str:
 
 
 def _first(values: Any, bad: Any) -> str:
-    """The first of the bad values, and where it stands."""
+    """Return the first of the bad values, with its index."""
     first = tuple(int(i) for i in np.argwhere(bad)[0])
     number = repr(values[first].item())
     return f"{number} at index {list(first)}" if first else number

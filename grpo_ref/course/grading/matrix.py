@@ -1,4 +1,4 @@
-"""The kill matrix: which check catches which wrong answer."""
+"""The kill matrix: the checks that catch each wrong answer."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ Matrix = dict[str, tuple[str, ...]]
 
 
 def kill_matrix(problem: Problem) -> Matrix:
-    """Name of each mutant -> names of the checks that fail it."""
+    """Return, for the name of each mutant, the names of the checks that fail it."""
     return {
         mutant.name: tuple(check.name for check in problem.checks if _fails(check, problem, mutant.function))
         for mutant in problem.mutants
@@ -21,7 +21,7 @@ def kill_matrix(problem: Problem) -> Matrix:
 
 
 def _fails(check: Check, problem: Problem, function: Function) -> bool:
-    """Whether a check fails a wrong answer; what the check cannot take, it fails as well."""
+    """Return whether a check fails a wrong answer. An exception inside the check counts as a failure."""
     try:
         check.run(Direct(function), problem, DEFAULT_SEED)
     except Exception:
@@ -30,10 +30,11 @@ def _fails(check: Check, problem: Problem, function: Function) -> bool:
 
 
 def near_misses(problem: Problem) -> tuple[bool, bool]:
-    """Whether an answer just inside the tolerance passes, and one just outside it fails.
+    """Return whether an answer just inside the tolerance passes, and whether one just outside it fails.
 
-    Every number of the reference is made larger by a third of rtol, then by three times. Truth values have
-    no near miss and are left alone; an exercise that asks for nothing else has no tolerance to prove.
+    Every number of the reference is made larger by a third of rtol, and then by three times rtol. Truth
+    values are left alone, because they have no near miss. An exercise that returns nothing else has no
+    tolerance to test.
     """
     scaled = []
 
@@ -51,7 +52,7 @@ def near_misses(problem: Problem) -> tuple[bool, bool]:
 
 
 def _scaled(value: Any, factor: float) -> Any:
-    """Every number of a value times the factor; text and truth values are left alone."""
+    """Multiply every number of a value by the factor; leave text and truth values alone."""
     if isinstance(value, tuple):
         return tuple(_scaled(item, factor) for item in value)
     if isinstance(value, dict):

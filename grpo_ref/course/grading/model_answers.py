@@ -1,13 +1,13 @@
-"""A model answer as text: as it is shown, and without its solution, as a student begins."""
+"""Convert the text of a model answer to its readable form, and to a student's starting file."""
 
 CUT, END, INSTEAD = "# solution", "# end", "# instead: "
-"""Lines that enclose what a student has to write, in a model answer. Lines among them that begin with the
-third one are what the student finds there: the fault to be mended.
+"""Marks in a model answer. The first two enclose the lines that a student has to write. Between them, lines
+that begin with the third mark hold the faulty code that the student gets instead.
 """
 
 
 def readable(text: str) -> str:
-    r"""A model answer without the lines that say how a starter is made of it.
+    r"""Remove from a model answer the marks from which its starting file is made.
 
     >>> readable("def one():\n    # solution\n    return 1\n    # end\n")
     'def one():\n    return 1\n'
@@ -19,15 +19,15 @@ def readable(text: str) -> str:
 
 
 def unsolved(text: str, name: str) -> str:
-    """The code of a model answer, with what raises an error, or with the fault, in place of its solution.
+    """Return the code of a model answer with its solution replaced by an error, or by the faulty code.
 
     Args:
-      text: of the model answer; what stands between the lines "# solution" and "# end" is cut; what follows
-        "# instead: " in it is put in its place.
+      text: text of the model answer. The lines between "# solution" and "# end" are removed. Code after "#
+        instead: " replaces them.
       name: id of the exercise.
 
     Raises:
-      ValueError: if the model answer has no such lines or no docstring to replace.
+      ValueError: if the model answer has no such marks or does not begin with a docstring.
     """
     if not text.startswith('"""') or CUT not in text:
         raise ValueError(f"{name}: a model answer begins with a docstring and has a line {CUT!r}")

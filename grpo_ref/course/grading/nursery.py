@@ -1,8 +1,8 @@
-"""Processes that have imported NumPy and fork a fresh one for each student's file.
+"""Processes that have imported NumPy and fork a fresh process for each student's file.
 
-The import takes longer than most files take to be graded, so it is done once. A nursery has one process of a
-student's at a time, and ends it with all that it started before the next; several are made if several are
-needed at the same time.
+Importing NumPy takes longer than grading most files, so it is done once. A nursery runs one student's process
+at a time, and ends it, with everything that it started, before the next one. To run several at the same time,
+several nurseries are made.
 """
 
 import atexit
@@ -28,11 +28,11 @@ LOCK = threading.Lock()
 
 
 class NurseryError(RuntimeError):
-    """The process that starts the processes of students does not answer."""
+    """The process that starts the students' processes does not answer."""
 
 
 class Nursery:
-    """The judge's side of one such process; it is started here, and nothing waits for it yet."""
+    """The judge's side of a nursery. Creating it starts the process and does not wait for it."""
 
     def __init__(self) -> None:
         self.owner, self.asked = os.getpid(), 0
@@ -53,15 +53,16 @@ class Nursery:
             )
 
     def begin(self, requests: int, replies: int, output: int) -> None:
-        """Fork a process that reads, replies and prints to these descriptors; it is not waited for."""
+        """Fork a process that reads, replies and prints to these descriptors. Do not wait for it."""
         self._settle()
         self._ask(b"begin\n", [requests, replies, output])
 
     def end(self, *, dying: bool = False) -> int | None:
-        """End the present process; its status if it had ended by itself, as of os.waitpid.
+        """End the current process. Return its status, as from os.waitpid, if it had ended by itself, else
+        None.
 
         Args:
-          dying: whether it seems to be about to end by itself.
+          dying: whether the process seems to be about to end by itself.
         """
         self._settle()
         self._ask(b"wait\n" if dying else b"kill\n", [])
@@ -69,7 +70,7 @@ class Nursery:
         return int(status) if status else None
 
     def close(self) -> None:
-        """End it with everything in it."""
+        """End the nursery with everything in it."""
         self.channel.close()
         if self.owner == os.getpid():
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -86,7 +87,7 @@ class Nursery:
         self.asked += 1
 
     def _settle(self) -> str:
-        """Wait for the answers that are still due; the last of them."""
+        """Wait for the answers that are still due. Return the last one."""
         answer = b"\n"
         while self.asked:
             try:
@@ -115,7 +116,7 @@ class Nursery:
 
 
 def take() -> Nursery:
-    """A nursery that is free, or a new one."""
+    """Return a free nursery, or a new one."""
     with LOCK:
         while FREE:
             nursery = FREE.pop()
@@ -126,23 +127,25 @@ def take() -> Nursery:
 
 
 def give_back(nursery: Nursery) -> None:
-    """It may be taken again."""
+    """Return a nursery to the free ones."""
     with LOCK:
         FREE.append(nursery)
 
 
 @atexit.register
 def close_all() -> None:
-    """End all that are free."""
+    """End all free nurseries."""
     with LOCK:
         while FREE:
             FREE.pop().close()
 
 
 def _hidden() -> list[str]:
-    """Our own folder, and those that packages are imported from: exercises may be in any of them.
+    """Return the folders that students must not read: this package, and all others that packages are imported
+    from.
 
-    Python's own folders are none of these, nor is a folder that Python itself is in.
+    Exercises may be in any of these folders. Python's own folders, and folders that contain Python itself,
+    are not among them.
     """
     standard = Path(sysconfig.get_path("stdlib")).resolve()
     searched = {Path(entry).resolve() for entry in sys.path} - {standard / "lib-dynload"}
@@ -151,7 +154,9 @@ def _hidden() -> list[str]:
 
 
 def _linked(name: str, folder: Path) -> list[Path]:
-    """Make one library importable from the folder, with the shared objects that wheels keep beside it."""
+    """Link one library into the folder, with the shared objects that wheels keep beside it, to make it
+    importable.
+    """
     spec = find_spec(name)
     if spec is None or spec.origin is None:
         raise RuntimeError(f"{name} is not installed, but students may import it")
@@ -163,5 +168,7 @@ def _linked(name: str, folder: Path) -> list[Path]:
 
 
 def _environment() -> dict[str, str]:
-    """Nothing of the judge's environment; one thread, so that a class can be graded side by side."""
+    """Return the environment variables: none of the judge's, and one thread, so that several files can be
+    graded at once.
+    """
     return {"PATH": os.defpath, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}

@@ -1,4 +1,6 @@
-"""What an exercise is: a statement, a right answer, checks, and wrong answers that the checks must catch."""
+"""The parts of an exercise: a statement, a right answer, checks, and wrong answers that the checks must
+catch.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,18 +14,18 @@ from grpo_ref.course.grading.judge import difference
 
 Function = Callable[..., Any]
 LONGEST, LONGEST_TEXT = 200, 2000
-"""Numbers of an array or list, and characters of a value, that are still written out in a message."""
+"""Largest number of entries of an array or list, and of characters of a value, that a message writes out."""
 DIGITS, MOST_DIGITS = 6, 17
-"""Digits of a number in a message, and how many tell any two apart."""
+"""Digits of a number in a message, and the digits that distinguish any two numbers."""
 
 
 class Failure(Exception):
-    """A check failed; tells the four things that a student needs to know.
+    """A check failed. The exception carries what the student needs to know.
 
     Attributes:
       called: the call, as it could be typed.
-      got: what it returned or raised.
-      wrong: what is wrong about it.
+      got: the value that the call returned, or the exception that it raised.
+      wrong: the difference from the right value.
     """
 
     def __init__(self, called: str, got: str, wrong: str) -> None:
@@ -32,12 +34,12 @@ class Failure(Exception):
 
 
 class Raised(Exception):
-    """The student's function raised.
+    """The student's function raised an exception.
 
     Attributes:
       kinds: names of the exception's type and its bases.
-      message: what it said.
-      lines: the student's lines that led to it.
+      message: the exception's message.
+      lines: the student's lines that led to the exception.
     """
 
     def __init__(self, kinds: Sequence[str], message: str, lines: Sequence[str] = ()) -> None:
@@ -54,51 +56,56 @@ Calls = Sequence[tuple[Sequence[Any], Mapping[str, Any]]]
 
 
 class Submission(Protocol):
-    """Whatever can be asked for values: a sandboxed file, or a function at hand."""
+    """An answer that can be called: a sandboxed file, or a function of this process."""
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        """The function's value, or Raised; it works on copies of what it is given."""
+        """Return the function's value, or raise Raised. The function works on copies of the arguments."""
 
     def announce(self, calls: Calls) -> None:
-        """Say which calls come next: they may be made together. What was announced before does not come."""
+        """Announce the next calls, so that they can be made together. Calls that were announced before are
+        cancelled.
+        """
 
     def inputs_after(self) -> Any:
-        """The (arguments, keywords) of the last call as they were left; None if nothing changed them."""
+        """Return (arguments, keywords) of the last call after it returned; None if nothing changed them."""
 
     def forget(self) -> None:
-        """The last call was on an input that is not fit to judge by: it counts for nothing."""
+        """Discard the last call, because its input is not fit to judge by."""
 
 
 class Check(Protocol):
     """One named test.
 
     Attributes:
-      name: a short sentence that says what holds.
+      name: a short sentence that states what the test requires.
       why: one sentence that a student reads after failing.
       shown: whether inputs and expected values may be shown.
     """
 
     @property
     def name(self) -> str:
-        """See above."""
+        """See the class."""
 
     @property
     def why(self) -> str:
-        """See above."""
+        """See the class."""
 
     @property
     def shown(self) -> bool:
-        """See above."""
+        """See the class."""
 
     def foreseen(self) -> Calls:
-        """The calls that it is known to make, in order, whatever they give."""
+        """Return the calls that the check is known to make, in order, whatever values they return."""
 
     def run(self, submission: Submission, problem: "Problem", seed: int) -> None:
-        """Raise Failure or Raised if the check fails; anything else if it has no use for a value."""
+        """Raise Failure or Raised if the check fails. Any other exception means that the check cannot use the
+        value.
+        """
 
 
 AS_GIVEN = "as it was given"
-"""Name of the wrong answer that a student is given to mend; it brings no points, whatever it passes."""
+"""Name of the faulty program that a student is asked to repair. It gets no points, whatever tests it passes.
+"""
 
 
 @dataclass(frozen=True)
@@ -106,9 +113,9 @@ class Mutant:
     """A plausible wrong answer.
 
     Attributes:
-      name: what is wrong with it, in a few words.
+      name: the mistake, in a few words.
       function: the wrong answer itself.
-      tell: the sentence for a student whose answers coincide with it.
+      tell: the sentence shown to a student whose answer returns the same values.
     """
 
     name: str
@@ -117,7 +124,12 @@ class Mutant:
 
 
 def as_given(patient: Function, tell: str) -> Mutant:
-    """The wrong answer that a student is given to mend, with the sentence for one who has not."""
+    """Return the faulty program that a student is asked to repair, as a mutant.
+
+    Args:
+      patient: the faulty program's function.
+      tell: the sentence shown to a student who has not repaired it.
+    """
     return Mutant(AS_GIVEN, patient, tell)
 
 
@@ -127,25 +139,25 @@ class Problem:
 
     Attributes:
       id: "chapter/name", also the path of its files.
-      title: as in a table of contents.
+      title: title of the exercise, as in a table of contents.
       function: name of the function to write.
       reference: the right answer.
       checks: named tests, in the order in which a student should meet them.
       mutants: wrong answers that the checks must catch.
       others: right answers in other styles, by name; all checks must pass them.
-      right_answers: gives the texts of further ones by name, the model answer first; it is only called where
-        an answer is wrong.
-      hints: a ladder, from a question to nearly the line.
+      right_answers: returns the texts of further right answers by name, the model answer first; called only
+        if an answer is wrong.
+      hints: several hints, from a question to nearly the solution.
       background, task, inputs, output, constraints, notes: the parts of the statement, in Markdown.
-      example: an example in words of its own, beside the shown cases.
+      example: a further example with its own text, beside the shown cases.
       difficulty: "easy", "medium" or "hard".
       source: the paper or trainer that the formula is from.
       notebook: name of the notebook that shows the idea at work, or "".
-      kernel: where the package has the same function, as "grpo_ref.kernels.ratios.clipped", or "".
-      points: what the exercise counts.
+      kernel: where the package has the same function, as "grpo_ref.ratios.clipped", or "".
+      points: the exercise's number of points.
       rtol: tolerance relative to the largest expected magnitude.
-      seconds: how long one call may take.
-      domain: which inputs the statement allows, as data.
+      seconds: time limit of one call, in seconds.
+      domain: the inputs that the statement allows, as data.
     """
 
     id: str
@@ -180,7 +192,7 @@ class Case:
 
     Attributes:
       arguments: positional arguments.
-      expected: the value; worked by hand, so that it does not rest on the reference.
+      expected: the right value, worked out by hand, so that it does not depend on the reference.
       keywords: keyword arguments.
     """
 
@@ -192,21 +204,23 @@ class Case:
     shown: bool = False
 
     def foreseen(self) -> Calls:
-        """Its call."""
+        """Return the one call."""
         return [(self.arguments, self.keywords)]
 
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
-        """Compare one value."""
+        """Compare the value of the one call."""
         _compare(submission, problem, self.arguments, self.keywords, self.expected, self.shown)
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """Random inputs, compared with the reference; small ones first, so that a small one shows a failure.
+    """Compare the answer with the reference on random inputs. Small inputs come first, so that a small one
+    shows the failure.
 
     Attributes:
-      draw: (generator, size from 1 up) -> positional arguments, or (arguments, keywords).
-      count: how many inputs are drawn.
+      draw: function of a generator and a size (from 1 up) that returns positional arguments, or (arguments,
+        keywords).
+      count: number of random inputs.
     """
 
     name: str
@@ -216,7 +230,7 @@ class Drawn:
     shown: bool = False
 
     def foreseen(self) -> Calls:
-        """None before they are drawn."""
+        """Return no calls: they are not known before they are sampled."""
         return ()
 
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
@@ -228,7 +242,7 @@ class Drawn:
             _compare(submission, problem, arguments, keywords, expected, self.shown)
 
     def inputs(self, seed: int, trial: int) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
-        """The arguments of one trial; equal seeds give equal inputs."""
+        """Return the arguments of one trial. Equal seeds give equal inputs."""
         generator = np.random.default_rng([seed, trial, *self.name.encode()])
         drawn = self.draw(generator, 1 + trial // 4)
         if len(drawn) == 2 and isinstance(drawn[0], tuple) and isinstance(drawn[1], dict):
@@ -238,11 +252,11 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Raises:
-    """Bad input must be refused with an error of a certain kind.
+    """Require that bad input raises an error of a certain type.
 
     Attributes:
-      calls: each the positional arguments of a call that must raise.
-      error: name of the exception's type; subclasses are fine.
+      calls: the positional arguments of each call that must raise.
+      error: name of the exception's type; its subclasses are accepted too.
     """
 
     name: str
@@ -252,11 +266,11 @@ class Raises:
     shown: bool = False
 
     def foreseen(self) -> Calls:
-        """Its calls."""
+        """Return the calls."""
         return [(arguments, {}) for arguments in self.calls]
 
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
-        """Call and see it refuse."""
+        """Make each call and require that it raises the error."""
         for arguments in self.calls:
             called = format_call(problem.function, arguments, {})
             try:
@@ -270,10 +284,11 @@ class Raises:
 
 @dataclass(frozen=True)
 class Holds:
-    """A property of the function, told as a predicate over calls.
+    """A property of the function, written as a predicate over calls.
 
     Attributes:
-      property: is given the function; returns None if it holds, else a sentence about what was wrong.
+      property: receives the function; returns None if the property is true, else a sentence about the
+        violation.
     """
 
     name: str
@@ -282,11 +297,11 @@ class Holds:
     shown: bool = False
 
     def foreseen(self) -> Calls:
-        """None: what is called next may depend on the values."""
+        """Return no calls: each call may depend on the values of the previous ones."""
         return ()
 
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
-        """Try the property, remembering the last call for the message."""
+        """Test the property, and remember the last call for the message."""
         last = _Recorder(submission, problem.function)
         wrong = self.property(last)
         if wrong is not None:
@@ -295,7 +310,7 @@ class Holds:
 
 @dataclass(frozen=True)
 class Unchanged:
-    """The caller's arrays and lists are left as they were."""
+    """Require that the function leaves the caller's arrays and lists unchanged."""
 
     arguments: tuple[Any, ...]
     name: str = "Does not modify its inputs"
@@ -303,11 +318,11 @@ class Unchanged:
     shown: bool = True
 
     def foreseen(self) -> Calls:
-        """Its call."""
+        """Return the one call."""
         return [(self.arguments, {})]
 
     def run(self, submission: Submission, problem: Problem, seed: int) -> None:
-        """Call once and compare the inputs afterwards."""
+        """Make one call and compare the inputs afterwards."""
         value = submission(*self.arguments)
         after = submission.inputs_after()
         left = tuple(after[0]) if after is not None else self.arguments
@@ -322,7 +337,7 @@ class Unchanged:
 
 
 def changing_inputs(reference: Function) -> Mutant:
-    """The right answer, which then changes the arrays that it was given."""
+    """Return a mutant that returns the right value, but overwrites its input arrays."""
 
     def answer(*arguments: Any, **keywords: Any) -> Any:
         value = reference(*copied(arguments), **keywords)
@@ -335,7 +350,7 @@ def changing_inputs(reference: Function) -> Mutant:
 
 
 class _Recorder:
-    """Passes calls on and remembers the last one as text."""
+    """Pass calls on and remember the last one as text."""
 
     def __init__(self, submission: Submission, function: str) -> None:
         self.submission, self.function = submission, function
@@ -349,14 +364,14 @@ class _Recorder:
 
 
 def format_call(function: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> str:
-    """A call as it could be typed, long arrays shortened."""
+    """Format a call as it could be typed, with long arrays shortened."""
     parts = [format_value(value) for value in arguments]
     parts += [f"{name}={format_value(value)}" for name, value in keywords.items()]
     return f"{function}({', '.join(parts)})"
 
 
 def format_value(value: Any, digits: int = DIGITS) -> str:
-    """A value as text, long arrays and lists shortened, very long ones named by their shape."""
+    """Format a value, with long arrays and lists shortened. Very long arrays are described by their shape."""
     text = _text(value, digits)
     return text if len(text) <= LONGEST_TEXT else f"{text[:LONGEST_TEXT]}... ({len(text)} characters)"
 
@@ -388,7 +403,7 @@ def _joined(texts: list[str], length: int) -> str:
 
 
 def told_apart(left: Any, right: Any) -> tuple[str, str]:
-    """Two values as text, with as many digits as it takes to see that they differ.
+    """Format two values with as many digits as are needed to see the difference.
 
     >>> told_apart(np.array([0.6931471]), np.array([0.6931473]))
     ('[0.6931471]', '[0.6931473]')
@@ -420,7 +435,7 @@ def _compare(
 
 
 def copied(value: Any) -> Any:
-    """A copy deep enough that nobody downstream can change ours, its memory in the same order."""
+    """Return a copy so deep that changes of it do not reach the original. Arrays keep their memory order."""
     if isinstance(value, np.ndarray):
         return value.copy(order="K")
     if isinstance(value, tuple | list):

@@ -1,10 +1,10 @@
-"""A process of this machine as the room in which a student's file runs.
+"""A sandbox that is a process of this machine.
 
-The process is forked from one that has imported NumPy and nothing of anybody's. Its import path is the
-standard library and a folder of links to NumPy and SciPy; the package, the solutions and the checks are not
-on it. Where the system allows it, it reads no other file, writes only in its own folder, and reaches neither
-the network nor other processes; what was allowed is said. This is for a student's own work: to grade
-strangers there is WebAssembly.
+The process is forked from one that has imported NumPy and nothing that a student wrote. Its import path is
+the standard library and a folder of links to NumPy and SciPy; the package, the solutions and the checks are
+not on it. If the system allows it, the process reads no other file, writes only in its own folder, and
+reaches neither the network nor other processes. The report states how far this protection goes. Use this
+sandbox for a student's own work; to grade strangers there is WebAssembly.
 """
 
 import json
@@ -32,7 +32,7 @@ CHUNK = 1 << 16
 
 
 class Process:
-    """A room (see `room.Room`) that is a process."""
+    """A sandbox (see `room.Room`) that is a process."""
 
     def __init__(self, submission: Path, limits: Limits) -> None:
         self.submission, self.limits = submission, limits
@@ -42,7 +42,7 @@ class Process:
         self.protection = ""
 
     def begin(self) -> None:
-        """Fork a process, and do not wait for it."""
+        """Fork a process. Do not wait for it."""
         self.end()
         self.pipes = Pipes(self.limits)
         try:
@@ -55,7 +55,7 @@ class Process:
         self.pipes.pass_on()
 
     def wait(self) -> Answer:
-        """Wait until it is shut in; the time that this takes is not the file's."""
+        """Wait until the process has confined itself. The file is not charged for this time."""
         answer = self.ask(self._settings(), nursery.PATIENCE)
         if answer.problem:
             return answer
@@ -63,20 +63,20 @@ class Process:
         return Answer(printed=answer.printed)
 
     def load(self, source: bytes, seconds: float) -> Answer:
-        """Have the file's text run within this time."""
+        """Run the file's text within this time."""
         return self.ask(json.dumps(source.decode("latin-1")).encode(), seconds)
 
     def ask(self, request: bytes, seconds: float) -> Answer:
-        """Send a line, and have the line of the reply within this time."""
+        """Send a line and return the line of the reply, within this time."""
         if self.pipes is None:
             raise RuntimeError("no process was started")
         return self.pipes.converse(request + b"\n", seconds)
 
     def ask_together(self, requests: Iterable[bytes], seconds: float) -> None:
-        """A message to a process costs little."""
+        """Do nothing: a message to a process costs little, so that calls need not be sent together."""
 
     def last_words(self) -> str:
-        """How the process ended."""
+        """Describe how the process ended."""
         status = self._ended(dying=True)
         if status is None:
             return "the process closed its channel to the judge"
@@ -85,7 +85,7 @@ class Process:
         return f"the process ended by itself with exit status {os.WEXITSTATUS(status)}"
 
     def end(self) -> None:
-        """End the process with all that it started."""
+        """End the process with everything that it started."""
         if self.pipes is None:
             return
         self.pipes.close()
@@ -93,7 +93,7 @@ class Process:
         self._ended(dying=False)
 
     def leave(self) -> None:
-        """End it; the nursery may serve another."""
+        """End the process. The nursery becomes free for another sandbox."""
         self.end()
         if self.nursery is not None:
             nursery.give_back(self.nursery)
@@ -101,7 +101,7 @@ class Process:
             shutil.rmtree(self.folder, ignore_errors=True)
 
     def _settings(self) -> bytes:
-        """The first line that the process reads."""
+        """Return the first line that the process reads."""
         self.folder = self.folder or Path(tempfile.mkdtemp(prefix="grpo-ref-")).resolve()
         work = self.folder / "work"
         work.mkdir(exist_ok=True)
@@ -109,7 +109,10 @@ class Process:
         return json.dumps(settings).encode()
 
     def _ended(self, *, dying: bool) -> int | None:
-        """End the process, and learn how it ended; where nothing shields the nursery, it may be gone too."""
+        """End the process and return its status.
+
+        If nothing protects the nursery from the file, the nursery may have ended too.
+        """
         try:
             return self.nursery.end(dying=dying) if self.nursery is not None else None
         except nursery.NurseryError:
@@ -123,10 +126,10 @@ class Process:
 
 
 class Pipes:
-    """Three pipes to a process: requests to it, replies and output from it.
+    """Three pipes to a process: one for requests to it, one for its replies and one for its output.
 
     Attributes:
-      theirs: the ends of the process, in this order.
+      theirs: the process's ends of the pipes, in this order.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -143,19 +146,21 @@ class Pipes:
         self.printed = bytearray()
 
     def pass_on(self) -> None:
-        """Close their ends here; the process has its own copies."""
+        """Close the process's ends here. The process has its own copies."""
         while self.theirs:
             os.close(self.theirs.pop())
 
     def close(self) -> None:
-        """Close all that is left."""
+        """Close everything that is still open."""
         self.pass_on()
         self.selector.close()
         for descriptor in (self.requests, self.replies, self.prints):
             os.close(descriptor)
 
     def converse(self, request: bytes, seconds: float) -> Answer:
-        """Send a line, take in what is printed, and return the line of the reply with what went wrong."""
+        """Send a line, collect the printed output, and return the line of the reply, or the reason why it is
+        missing.
+        """
         self.request, self.reply, self.printed, self.flood = memoryview(request), bytearray(), bytearray(), 0
         self.finished, self.problem = False, ""
         self._send()
@@ -170,7 +175,7 @@ class Pipes:
         return Answer(bytes(self.reply), self.problem if self.finished else TIMED_OUT, bytes(self.printed))
 
     def _send(self) -> None:
-        """As much as the pipe takes."""
+        """Send as much as the pipe accepts."""
         try:
             self.request = self.request[os.write(self.requests, self.request) :]
         except BlockingIOError:

@@ -1,4 +1,4 @@
-"""What the grader says of an answer; all that students and instructors see renders a report."""
+"""The grader's report on an answer. Everything that students and instructors see is made from a report."""
 
 from dataclasses import dataclass
 
@@ -11,14 +11,16 @@ class CheckResult:
     """The outcome of one check.
 
     Attributes:
-      name: of the check.
-      passed: whether it passed.
-      called, got, wrong: the call, what it returned or raised, and what is wrong with it; empty if passed.
-      why: the author's sentence about what the check is for.
-      likely: the sentence of a known mistake that explains this check, where none explains them all, or "".
-      warnings: what NumPy or Python warned of in its calls.
-      raised: whether `got` was raised, not returned.
-      printed: what the answer printed in its calls.
+      name: name of the check.
+      passed: whether the check passed.
+      called, got, wrong: the call, the value that it returned or the exception that it raised, and the
+        difference from the right value; empty if the check passed.
+      why: the author's sentence on the purpose of the check.
+      likely: sentence of a known mistake that explains this check, if no mistake explains all of them, else
+        "".
+      warnings: warnings of NumPy or Python during the calls of the check.
+      raised: whether `got` is an exception and not a value.
+      printed: output that the answer printed during the calls of the check.
     """
 
     name: str
@@ -35,21 +37,22 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class Report:
-    """What the grader says of one answer.
+    """The grader's report on one answer.
 
     Attributes:
-      problem: its id.
-      title: its title.
+      problem: id of the exercise.
+      title: title of the exercise.
       status: "passed", "failed" or "not started".
-      results: one per check, in order.
-      points, of: reached and possible; a program that was given to be mended brings none as it was given.
-      diagnosis: the sentence of the misconception that reproduces the answer, or "".
-      symptom: where there is no diagnosis, what is true of all inputs on which the answer is wrong, or "".
-      printed: what the answer printed, when it was loaded and in all calls.
-      warnings: what NumPy or Python warned of.
-      seed: of the random inputs.
+      results: one result per check, in order.
+      points, of: points reached and points possible. A faulty program that was not changed gets no points.
+      diagnosis: sentence of the known mistake that returns the same values as the answer, or "".
+      symptom: if there is no diagnosis, a sentence that is true of all inputs on which the answer is wrong,
+        or "".
+      printed: output that the answer printed when it was loaded and in all calls.
+      warnings: warnings of NumPy or Python.
+      seed: seed of the random inputs.
       official: whether the answer ran in a process of its own.
-      protection: what that process was kept from, in words; empty if there was none.
+      protection: description of what that process was kept from; "" if there was no such process.
     """
 
     problem: str

@@ -1,4 +1,4 @@
-"""Is an input fit to judge by? Only if the right value is beyond doubt there."""
+"""Decide whether an input is fit to judge by: only if the right value on it is beyond doubt."""
 
 import ast
 import warnings
@@ -15,21 +15,21 @@ from grpo_ref.course.grading.judge import agree
 from grpo_ref.course.grading.problem import Function, Problem, copied
 
 ADMISSIBLE = 0.1
-"""Right answers must agree on an input within this part of the tolerance."""
+"""Right answers must agree on an input within this fraction of the tolerance."""
 SALTS = tuple(
     map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB, 0xD6E8FEB86659FD93))
 )
-"""Each moves the numbers of an input by other steps; odd, with random bits."""
+"""Odd numbers with random bits. Each salt changes the numbers of an input by different steps."""
 LONG_DOUBLE = np.finfo(np.longdouble).eps < np.finfo(np.float64).eps
 
 
 class Candidate(NamedTuple):
-    """An input of the domain with the right value.
+    """An input of the domain with its right value.
 
     Attributes:
-      draw: how it was drawn.
-      input: what is judged.
-      size: how many numbers it holds.
+      draw: the sampled input.
+      input: the call with its right value, for the judge.
+      size: how many numbers the input holds.
     """
 
     draw: Draw
@@ -38,10 +38,10 @@ class Candidate(NamedTuple):
 
 
 def domain_of(problem: Problem) -> Domain:
-    """The problem's domain.
+    """Return the problem's domain.
 
     Raises:
-      ValueError: if it has none.
+      ValueError: if the problem declares no domain.
     """
     if problem.domain is None:
         raise ValueError(f"{problem.id} declares no domain; see CONTRIBUTING.md")
@@ -51,10 +51,11 @@ def domain_of(problem: Problem) -> Domain:
 class Rights:
     """The right answers of an exercise, which decide whether an input is fit to judge by.
 
-    An input is admissible if all right answers agree on it within a tenth of the tolerance; if the model
-    answer agrees with itself in extended precision, so that the value does not consist of rounding error; and
-    if moving every number by an ulp or two moves the value by less than the tolerance. With extended
-    precision it must agree both ways: an expected 0 has an absolute floor that an expected 1e-16 has not.
+    An input is admissible under three conditions. All right answers agree on it within a tenth of the
+    tolerance. The model answer agrees with itself in extended precision, so that the value does not consist
+    of rounding error. Changing every number by an ulp or two changes the value by less than the tolerance.
+    The comparison with extended precision is made in both directions, because the judge allows a small
+    absolute error if it expects 0, but not if it expects 1e-16.
     """
 
     def __init__(self, problem: Problem, styles: Mapping[str, str]) -> None:
@@ -67,11 +68,11 @@ class Rights:
         )
 
     def expected(self, draw: Draw) -> Any:
-        """What the reference gives, or the exception that it raises."""
+        """Return the reference's value, or the exception that the reference raises."""
         return self._value(self.problem.reference, draw)
 
     def candidate(self, draw: Draw) -> Candidate | str:
-        """The draw with its right value; or why it is not fit to judge by."""
+        """Return the input with its right value, or the reason why it is not fit to judge by."""
         if draw.refused:
             return self._refused(draw)
         expected = self.expected(draw)
@@ -94,24 +95,27 @@ class Rights:
         return Candidate(draw, Input(draw.arguments, draw.keywords, expected), size_of(draw))
 
     def is_steady(self, draw: Draw) -> bool:
-        """Whether the right value stays, if numbers that are meant exactly are off by an ulp or two as well.
+        """Return whether the right value stays the same if all numbers change by an ulp or two, exact ones
+        too.
 
-        Where it does not, a number lies on an edge, and on another machine rounding may put it on the other
-        side: in a loop, where the edge was computed before.
+        If it does not, a number lies on a boundary, and rounding on another machine may put it on the other
+        side, for example if a loop computed the boundary.
         """
         expected = self.expected(draw)
         moved = (self._value(self.problem.reference, nudged(draw, frozenset(), salt)) for salt in SALTS)
         return all(self._agree(value, expected, 1.0) for value in moved)
 
     def specials(self, draw: Draw) -> frozenset[float]:
-        """Numbers that are meant exactly, so that they must not be moved."""
+        """Return the numbers that are meant exactly, so that they must not be changed."""
         domain = domain_of(self.problem)
         listed = [each for kind in domain.arguments.values() for each in getattr(kind, "at", ())]
         names = domain.plain(draw)
         return frozenset(float(evaluated(each, names)) for each in listed)
 
     def _refused(self, draw: Draw) -> Candidate | str:
-        """Everyone must refuse it with the same kind of exception."""
+        """Return the input if all right answers refuse it with the same type of exception, else the reason
+        why not.
+        """
         for name, function in {"the reference": self.problem.reference, **self.others}.items():
             kinds = [kind.__name__ for kind in type(self._value(function, draw)).__mro__]
             if draw.refused not in kinds:
@@ -119,7 +123,7 @@ class Rights:
         return Candidate(draw, Input(draw.arguments, draw.keywords, None, draw.refused), size_of(draw))
 
     def _value(self, function: Function, draw: Draw) -> Any:
-        """The value, or the exception itself."""
+        """Return the function's value, or the exception that the function raised."""
         try:
             with np.errstate(all="ignore"), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -128,18 +132,18 @@ class Rights:
             return error
 
     def _agree(self, got: Any, expected: Any, part: float) -> bool:
-        """Whether a value is right within a part of the tolerance; an exception never is."""
+        """Return whether a value is right within a fraction of the tolerance. An exception is never right."""
         return not isinstance(got, Exception) and agree(got, expected, part * self.problem.rtol)
 
 
 def rights_of(problem: Problem) -> Rights:
-    """Judged by all right answers that the problem has."""
+    """Return `Rights` with all right answers that the problem has."""
     return Rights(problem, problem.right_answers())
 
 
 @cache
 def function_of(text: str, name: str) -> Function:
-    """The function of a program that we wrote ourselves."""
+    """Return the function of a program that the course's authors wrote."""
     namespace: dict[str, Any] = {"__name__": "right"}
     exec(compile(text, "<right answer>", "exec"), namespace)
     function: Function = namespace[name]
@@ -148,7 +152,7 @@ def function_of(text: str, name: str) -> Function:
 
 @cache
 def widened(text: str) -> str:
-    """The program in extended precision: every `float` is a `np.longdouble`.
+    """Rewrite a program for extended precision: every `float` becomes `np.longdouble`.
 
     >>> widened("x = np.asarray(y, dtype=float)").splitlines()[1]
     'x = np.asarray(y, dtype=np.longdouble)'
@@ -162,7 +166,7 @@ def widened(text: str) -> str:
 
 
 def narrowed(value: Any) -> Any:
-    """The value with everything of extended precision rounded to double."""
+    """Round everything of extended precision in a value to double precision."""
     if isinstance(value, tuple):
         return tuple(map(narrowed, value))
     if isinstance(value, dict):
@@ -174,12 +178,12 @@ def narrowed(value: Any) -> Any:
 
 
 def nudged(draw: Draw, specials: frozenset[float], salt: Any = SALTS[0]) -> Draw:
-    """Every number moved by up to three ulps, equal ones equally, special and whole ones not at all.
+    """Change every number by up to three ulps. Equal numbers change equally; special and whole numbers stay.
 
     Args:
       draw: an input.
       specials: numbers that are meant exactly.
-      salt: another one of `SALTS` gives other steps.
+      salt: one of `SALTS`; each gives different steps.
     """
 
     def moved(value: Any) -> Any:
@@ -195,7 +199,9 @@ def nudged(draw: Draw, specials: frozenset[float], salt: Any = SALTS[0]) -> Draw
 
 
 def _nudged(array: Any, specials: frozenset[float], salt: Any) -> Any:
-    """Each number by a step that depends on nothing but its bits, so that neighbors move apart."""
+    """Change each number by a step that depends only on its bits, so that neighboring numbers move
+    differently.
+    """
     bits = np.abs(array).reshape(-1).view(np.uint64)
     steps = (((bits * salt) >> np.uint64(40)) % np.uint64(7) - 3.0).reshape(array.shape)
     still = ~np.isfinite(array) | (array == np.floor(array))
@@ -205,7 +211,7 @@ def _nudged(array: Any, specials: frozenset[float], salt: Any) -> Any:
 
 
 def _as(value: Any, like: Any) -> Any:
-    """Right answers may return lists; the judge expects arrays."""
+    """Convert lists in the value to arrays, as the judge expects."""
     if isinstance(value, list):
         return np.asarray(value)
     if isinstance(value, tuple) and isinstance(like, tuple | list):
@@ -223,7 +229,7 @@ def _all_finite(value: Any) -> bool:
 
 
 def size_of(draw: Draw) -> int:
-    """How many numbers an input holds."""
+    """Return how many numbers an input holds."""
     return sum(
         int(np.size(value)) if not isinstance(value, dict) else len(value) for value in draw.values.values()
     )

@@ -1,4 +1,4 @@
-"""Where a student's file runs: what every kind of room for it can do, and what it may use there."""
+"""The interface of the sandboxes in which a student's file runs, and their limits."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,22 +7,24 @@ from typing import NamedTuple, Protocol
 OUTPUT_LIMIT = 64 * 1024
 """Bytes of the student's printed output that are kept."""
 TIMED_OUT, DIED, TOO_MUCH, FLOOD = "TimedOut", "Died", "TooMuch", "Flood"
-"""Why there is no reply: the time was up, the room is gone, the reply was too long, or what was printed."""
+"""Reasons for a missing reply: the time was up, the sandbox ended, the reply was too long, or too much was
+printed.
+"""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one call may use.
+    """Limits on time, memory and output.
 
     Attributes:
-      seconds: wall-clock time of one call.
-      impatient_seconds: the same for the calls after one that took too long.
-      rest: what is left for all calls together after one that took too long.
+      seconds: wall-clock time of one call, in seconds.
+      impatient_seconds: wall-clock time of each call after one call has timed out.
+      rest: wall-clock time that remains for all calls together after one call has timed out.
       total: wall-clock time of all calls together.
-      start_seconds: wall-clock time to load the file.
-      memory: bytes of address space of the process.
-      reply: bytes of one reply.
-      output: bytes that may be printed in one call.
+      start_seconds: wall-clock time for loading the file.
+      memory: address space of the process, in bytes.
+      reply: length of one reply, in bytes.
+      output: printed output of one call, in bytes.
     """
 
     seconds: float = 5.0
@@ -36,12 +38,12 @@ class Limits:
 
 
 class Answer(NamedTuple):
-    """What came out of a room.
+    """A sandbox's answer to one request.
 
     Attributes:
-      line: of the reply.
-      problem: why there is none, or "".
-      printed: what the file has printed meanwhile.
+      line: the line of the reply.
+      problem: reason why the reply is missing, or "".
+      printed: output that the file printed meanwhile.
     """
 
     line: bytes = b""
@@ -50,37 +52,38 @@ class Answer(NamedTuple):
 
 
 class Room(Protocol):
-    """Where one student's file runs, apart from everything.
+    """A sandbox in which one student's file runs, isolated from everything else.
 
     Attributes:
-      protection: what a file in there is kept from, in words; known as soon as it is open.
+      protection: description of what the file is kept from; known as soon as the sandbox is open.
     """
 
     protection: str
 
     def begin(self) -> None:
-        """Start to open it, and do not wait; one that is open is closed first."""
+        """Start to open the sandbox and do not wait for it. A sandbox that is open is closed first."""
 
     def wait(self) -> Answer:
-        """Wait until it is open: no line, but perhaps a problem."""
+        """Wait until the sandbox is open. The answer has no line, but may have a problem."""
 
     def load(self, source: bytes, seconds: float) -> Answer:
-        """Have the file's text run within this time; the line tells what came of it."""
+        """Run the file's text within this time. The line of the answer reports the result."""
 
     def ask(self, request: bytes, seconds: float) -> Answer:
-        """Send a line, and have the line of the reply within this time."""
+        """Send a line and return the line of the reply, within this time."""
 
     def ask_together(self, requests: Iterable[bytes], seconds: float) -> Answer | None:
-        """Send several, and have the replies as a list in one line; None if that is not done here.
+        """Send several requests and return the replies as a list in one line; None if the sandbox does not
+        support this.
 
-        They are made as they are taken, so that a room which does not take them costs nothing.
+        The requests are computed only when the sandbox takes them.
         """
 
     def last_words(self) -> str:
-        """How it came to its end, after it has died."""
+        """Describe how the sandbox ended. Call it only after the sandbox has died."""
 
     def end(self) -> None:
-        """Close it, with all that runs in there; it can be opened again."""
+        """Close the sandbox with everything that runs in it. It can be opened again."""
 
     def leave(self) -> None:
-        """Close it for good."""
+        """Close the sandbox for good."""

@@ -1,9 +1,9 @@
-"""The judge's side of the sandbox: has the student's file loaded in a room apart, asks it for values, ends it
-when it misbehaves.
+"""The judge's side of a sandbox: it loads the student's file, calls its functions, and closes the sandbox if
+the file misbehaves.
 
-What the room is decides what it keeps the file from: a process of this machine (`process.py`), or an
-interpreter in WebAssembly (`wasm.py`). Time is kept here: a call that takes too long gets its room closed,
-and the next call opens a new one.
+The kind of sandbox decides what the file is kept from: a process of this machine (`process.py`) or a
+WebAssembly interpreter (`wasm.py`). This module keeps the time: after a call that takes too long, it closes
+the sandbox, and the next call opens a new one.
 """
 
 import time
@@ -30,23 +30,23 @@ if TYPE_CHECKING:
     from grpo_ref.course.grading.problem import Calls
 
 LONGEST_TEXT, MOST_TEXTS = 2000, 20
-"""Characters of an error's message that are kept; how many lines and warnings."""
+"""Largest number of characters of an error's message that are kept, and of lines or warnings."""
 PROBLEMS = {TOO_MUCH: "it returned too much", FLOOD: "it printed too much"}
 MakeRoom = Callable[[Path, Limits], Room]
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What the process answered to one call.
+    """The reply to one call.
 
     Attributes:
       ok: whether the function returned.
-      value: what it returned.
-      inputs: the positional and keyword arguments as they are after the call; None if nothing changed them.
+      value: the returned value.
+      inputs: the positional and keyword arguments after the call; None if nothing changed them.
       kinds: names of the exception's type and its bases; or "TimedOut", "Died", "NotData".
-      message: what it said.
-      lines: the student's lines that led to it, outermost first.
-      warnings: what NumPy or Python warned of.
+      message: the exception's message.
+      lines: the student's lines that led to the exception, outermost first.
+      warnings: warnings of NumPy or Python.
     """
 
     ok: bool
@@ -59,13 +59,14 @@ class Reply:
 
 
 class Sandbox:
-    """One student's file in a room of its own; use it in a `with` statement.
+    """One student's file in a sandbox of its own. Use it in a `with` statement.
 
     Args:
       submission: the file.
-      limits: what it may use.
-      make_room: makes the room.
-      text: of the file, where there is only its name; else it is read whenever it is loaded.
+      limits: limits on time, memory and output.
+      make_room: makes the sandbox, such as `Process`.
+      text: text of the file, if `submission` is only a name; if omitted, the file is read each time it is
+        loaded.
     """
 
     def __init__(
@@ -82,7 +83,7 @@ class Sandbox:
 
     @property
     def protection(self) -> str:
-        """What the file is kept from, in words."""
+        """Description of what the file is kept from."""
         return self.room.protection
 
     def __enter__(self) -> Self:
@@ -94,17 +95,18 @@ class Sandbox:
         self.room.leave()
 
     def start(self) -> None:
-        """Begin to open a room, and do not wait for it.
+        """Begin to open a sandbox and do not wait for it.
 
-        The first time, most of this is the import of NumPy, which the judge can spend on its own.
+        The first time, most of this is the import of NumPy. The judge can import NumPy for itself in the same
+        time.
         """
         self.room.begin()
         self.is_open, self.is_starting = False, True
 
     def load(self) -> Reply:
-        """Have the file loaded; the reply holds the names of what can be called in it.
+        """Load the file. The reply holds the names of all callables in it.
 
-        The room is the one that was opened last, or a new one if a file has been loaded there already.
+        The sandbox that was opened last is used, or a new one if a file has already been loaded there.
         """
         if not self.is_starting:
             self.start()
@@ -119,7 +121,7 @@ class Sandbox:
         return reply
 
     def call(self, function: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Reply:
-        """Call a function of the file; a room that was closed before is opened again first."""
+        """Call a function of the file. If the sandbox was closed, a new one is opened first."""
         if self.left <= 0.0:
             return Reply(
                 False, kinds=(TIMED_OUT,), message="not tried: the time for this exercise is used up"
@@ -133,9 +135,10 @@ class Sandbox:
         return self._reply(answer, f"no answer after {seconds:.2g} s")
 
     def call_together(self, function: str, calls: "Calls") -> list[Reply]:
-        """Make several calls within the time of one; no replies if that is not possible: call one by one.
+        """Make several calls within the time of one. Return no replies if that is not possible; then call one
+        by one.
 
-        Nor are there any if something was printed, since it could not be told in which call.
+        No replies are returned either if something was printed, since it is unknown which call printed it.
         """
         if self.left <= 0.0 or not self.is_open:
             return []
@@ -155,12 +158,12 @@ class Sandbox:
         return replies
 
     def allow(self, seconds: float) -> None:
-        """Give each call so much wall-clock time from now on."""
+        """Set the wall-clock time of each following call, in seconds."""
         self.limits = replace(self.limits, seconds=seconds)
         self.seconds = seconds
 
     def printed(self) -> str:
-        """What the file has printed so far, at most 64 KiB of it."""
+        """Return what the file has printed so far, at most 64 KiB."""
         text = self.output[:OUTPUT_LIMIT].decode(errors="replace")
         return text + "\n... (more was printed)" if len(self.output) > OUTPUT_LIMIT else text
 
@@ -168,7 +171,7 @@ class Sandbox:
         return self.submission.read_bytes() if self.text is None else self.text
 
     def _timed(self, ask: Callable[[bytes, float], Answer], request: bytes, seconds: float) -> Answer:
-        """Ask, at the expense of the time that the exercise has."""
+        """Send a request and charge its time to the exercise."""
         begun = time.monotonic()
         answer = self._heard(ask(request, min(seconds, self.left)))
         self.left -= time.monotonic() - begun
@@ -178,12 +181,12 @@ class Sandbox:
         return answer
 
     def _heard(self, answer: Answer) -> Answer:
-        """The answer, whose printed output is kept."""
+        """Keep the printed output of an answer, and return the answer."""
         self.output = (self.output + answer.printed)[: OUTPUT_LIMIT + 1]
         return answer
 
     def _reply(self, answer: Answer, too_long: str) -> Reply:
-        """The reply that came, or why there is none; then the room is closed."""
+        """Return the reply, or the reason why it is missing. In the second case the sandbox is closed."""
         if not answer.problem:
             try:
                 return _as_reply(grading.wire.loads(answer.line.decode()))
@@ -203,10 +206,10 @@ class Sandbox:
 
 
 def _as_reply(data: Any) -> Reply:
-    """The reply that a line tells of.
+    """Convert the data of a line to a reply.
 
     Raises:
-      ValueError, KeyError or TypeError: if it is none.
+      ValueError, KeyError or TypeError: if the data are not a reply.
     """
     warnings = _texts(data["warnings"])
     if data["ok"] is not True:
@@ -226,7 +229,7 @@ def _as_reply(data: Any) -> Reply:
 
 
 def _texts(texts: Any) -> tuple[str, ...]:
-    """The first of them, shortened, without characters that cannot be written to a file or a terminal."""
+    """Return the first texts, shortened, without characters that a file or a terminal cannot show."""
     return tuple(
         str(text)[:LONGEST_TEXT].encode(errors="backslashreplace").decode() for text in texts[:MOST_TEXTS]
     )

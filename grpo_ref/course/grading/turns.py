@@ -1,7 +1,8 @@
-"""A room that is an interpreter which takes turns: some code at a time, and what it wrote meanwhile.
+"""A sandbox that is an interpreter which runs code in turns: each turn runs some code and collects its
+output.
 
-It begins with what `inside.py` leaves there. Who runs the interpreter is another matter: a library beside the
-judge (`wasm.py`), or a page (`web/judge.py`).
+The interpreter starts with the functions of `inside.py`. Two classes provide the interpreter: a library
+beside the judge (`wasm.py`) or a web page (`web/judge.py`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,60 +12,60 @@ from typing import Protocol
 from grpo_ref.course.grading.room import DIED, FLOOD, TIMED_OUT, TOO_MUCH, Answer, Limits
 
 FUEL = 6 * 10**9
-"""Instructions that a second stands for: about as many as are run in one where nothing else runs."""
+"""Instructions that count as one second: about as many as run in one second on an idle machine."""
 LEAST_SECONDS = 1.0
-"""A turn has the instructions of so many seconds at least."""
+"""A turn gets the instructions of at least this many seconds."""
 TO_LOAD = 2.0
-"""How many times longer the loading of a file may take than a call."""
+"""Factor by which loading a file may take longer than a call."""
 
 
 class Done(Protocol):
-    """What came of a turn."""
+    """The result of one turn."""
 
     @property
     def exit_code(self) -> int | None:
-        """0, unless the code ended with an error; None if it was ended."""
+        """The exit code: 0, or another number after an error; None if the code was stopped."""
 
     @property
     def stdout(self) -> bytes:
-        """What it wrote."""
+        """The standard output of the turn."""
 
     @property
     def stderr(self) -> bytes:
-        """What it wrote of errors."""
+        """The error output of the turn."""
 
     @property
     def trapped(self) -> str | None:
-        """What ended it, if anything did."""
+        """The reason why the code was stopped, or None."""
 
     @property
     def truncated(self) -> Sequence[str]:
-        """Where it wrote more than is kept."""
+        """Names of the streams whose output was cut because it was too long."""
 
 
 class Interpreter(Protocol):
-    """Runs code, a turn at a time."""
+    """An interpreter that runs code, one turn at a time."""
 
     @property
     def ended(self) -> str | None:
-        """What ended it; None while it lives."""
+        """The reason why the interpreter ended, or None while it runs."""
 
     def run(self, code: str, *, deadline_s: float, fuel: int) -> Done:
-        """Run some code within a time and a number of instructions."""
+        """Run some code within a time limit and a number of instructions."""
 
     def close(self) -> None:
-        """End it."""
+        """End the interpreter."""
 
 
 class Turns:
-    """A room (see `room.Room`) for one student's file.
+    """A sandbox (see `room.Room`) for one student's file.
 
     Args:
       submission: the student's file.
-      limits: what it may use.
+      limits: limits on time, memory and output.
 
     Attributes:
-      patience: how many times longer everything may take, where other things run too.
+      patience: factor by which everything may take longer, for machines that run other programs too.
     """
 
     patience = 2.0
@@ -81,11 +82,11 @@ class Turns:
         self.interpreter = self.opened()
 
     def opened(self) -> Interpreter:
-        """A new one, with what the grader has in it and no file yet."""
+        """Return a new interpreter that has run the grader's code but has no student's file yet."""
         raise NotImplementedError
 
     def wait(self) -> Answer:
-        """Nothing: it is open at once."""
+        """Do nothing: the interpreter is open at once."""
         return Answer()
 
     def load(self, source: bytes, seconds: float) -> Answer:
@@ -93,16 +94,16 @@ class Turns:
         return self._answered(f"_load({self.path!r}, {source!r})", TO_LOAD * seconds)
 
     def ask(self, request: bytes, seconds: float) -> Answer:
-        """Have a request answered."""
+        """Answer one request."""
         return self._answered(f"_answer({self.path!r}, {request.decode()!r})", seconds)
 
     def ask_together(self, requests: Iterable[bytes], seconds: float) -> Answer:
-        """Have several requests answered in one turn, which costs a millisecond."""
+        """Answer several requests in one turn, because each turn costs a millisecond."""
         lines = b" ".join(requests).decode()
         return self._answered(f"_answer_all({self.path!r}, {lines!r})", seconds)
 
     def last_words(self) -> str:
-        """How the interpreter came to its end."""
+        """Describe how the interpreter ended."""
         return self.ending
 
     def end(self) -> None:
@@ -112,11 +113,13 @@ class Turns:
         self.interpreter = None
 
     def leave(self) -> None:
-        """End it for good."""
+        """End the interpreter for good."""
         self.end()
 
     def _answered(self, code: str, seconds: float) -> Answer:
-        """Run a turn; the last line that it writes is the reply, what comes before was printed."""
+        """Run a turn. The last line that it writes is the reply; everything before was printed by the
+        student's code.
+        """
         done = self._turn(code, seconds)
         if done is None:
             return Answer(problem=DIED)
@@ -125,7 +128,7 @@ class Turns:
         return Answer(b"" if problem else line, problem, done.stderr + (done.stdout if problem else printed))
 
     def _turn(self, code: str, seconds: float) -> Done | None:
-        """What came of a turn; None if the interpreter has ended."""
+        """Return the result of a turn, or None if the interpreter has ended."""
         if self.interpreter is None or self.interpreter.ended is not None:
             return None
         fuel = int(max(seconds, LEAST_SECONDS) * FUEL)
@@ -136,7 +139,7 @@ class Turns:
         return done
 
     def _problem(self, done: Done, line: bytes) -> str:
-        """Why there is no reply, or ""."""
+        """Return the reason why there is no reply, or ""."""
         if done.truncated or len(done.stdout) - len(line) > self.limits.output:
             return FLOOD
         if done.trapped in ("deadline", "out of fuel"):

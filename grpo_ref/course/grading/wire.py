@@ -1,8 +1,8 @@
-"""Values as lines, the only thing that passes between the judge and a student's process.
+"""Encode values as lines, the only thing that passes between the judge and a student's process.
 
-What a room answers is JSON with data only: numbers, text, containers and NumPy arrays. The judge unpickles
-nothing, so a reply can be wrong but never run. What the judge sends are pickles, which cost the room least.
-This file is read by the child process too and imports nothing but NumPy and the standard library.
+Replies are JSON with data only: numbers, text, containers and NumPy arrays. The judge unpickles nothing, so a
+reply can be wrong but can never run code. The judge's requests are pickles, which the sandbox decodes
+fastest. The student's process reads this file too, so it imports nothing but NumPy and the standard library.
 """
 
 import base64
@@ -18,38 +18,42 @@ import numpy as np
 
 KIND = "kind"
 DEEPEST = 32
-"""Lists within lists that are still sent: what takes apart deeper ones runs out of its stack."""
+"""Largest depth of nested lists that is sent. Decoding deeper ones would overflow the stack."""
 LONGEST = 10_000
-"""Bits of a whole number that is still sent; Python refuses to write out one with more than 4300 digits."""
+"""Largest number of bits of a whole number that is sent. Python refuses to print one of more than 4300
+digits.
+"""
 
 LARGEST = 4 * 1024**2
-"""Bytes of an array that is still sent."""
+"""Largest size of an array that is sent, in bytes."""
 KINDS = "biufcU"
 """Kinds of dtype that are plain data."""
 ARRAYS = (np.ndarray, np.generic)
 ENCODER = json.JSONEncoder(allow_nan=False)
 PROTOCOL = 4
-"""Of the pickles: with later ones, an array that was read-only here is read-only there."""
+"""Version of the pickle protocol. Later versions would make a copy of a read-only array read-only too."""
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
 
 
 class NotData(TypeError):
-    """A value that is not plain data, and so cannot be judged."""
+    """A value that is not plain data, so that it cannot be judged."""
 
 
 def request(function: str, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> bytes:
-    """The line that asks for a call."""
+    """Return the line that requests a call."""
     return base64.b64encode(packed((function, packed((tuple(arguments), dict(keywords))))))
 
 
 def requested(line: str) -> tuple[str, bytes]:
-    """The function that a line asks for, and its arguments, packed. Of the judge's lines alone."""
+    """Return the function that a line requests, and its packed arguments. Use it for the judge's own lines
+    only.
+    """
     function, given = unpickle(base64.b64decode(line))
     return function, given
 
 
 def packed(value: Any) -> bytes:
-    """A pickle in which everything stands for itself: equal values have equal ones."""
+    """Pickle a value without references between its parts, so that equal values have equal pickles."""
     file = io.BytesIO()
     pickler = Pickler(file, PROTOCOL)
     pickler.fast = True
@@ -58,13 +62,13 @@ def packed(value: Any) -> bytes:
 
 
 def unpacked(given: bytes) -> Arguments:
-    """The positional and keyword arguments of a call."""
+    """Return the positional and keyword arguments of a call."""
     arguments, keywords = unpickle(given)
     return arguments, keywords
 
 
 def dumps(value: Any) -> str:
-    """One line of JSON for a value.
+    """Encode a value as one line of JSON.
 
     Raises:
       NotData: if the value holds anything but numbers, text, None, lists, tuples, dicts and numeric arrays.
@@ -73,7 +77,7 @@ def dumps(value: Any) -> str:
 
 
 def loads(line: str) -> Any:
-    """The value of a line that `dumps` wrote.
+    """Decode a line that `dumps` wrote.
 
     Raises:
       ValueError: if the line is anything else.
@@ -108,7 +112,7 @@ def _encode(value: Any, depth: int = DEEPEST) -> Any:
 
 
 def _encode_array(value: Any) -> Any:
-    """Its type, its shape and its bytes, in the order of memory that it had."""
+    """Encode an array as its dtype, its shape and its bytes, in its memory order."""
     array = np.asarray(value)
     if array.dtype.kind == "f" and array.itemsize > 8:  # how long doubles look differs between machines
         array = array.astype(np.float64)

@@ -1,4 +1,4 @@
-"""`grpo-ref convert`: the nearest configuration in another trainer's dialect."""
+"""Implement `grpo-ref convert`: find the nearest configuration of another trainer."""
 
 import shlex
 from collections.abc import Callable, Mapping
@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-import grpo_ref
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.render.choices import Name
 
@@ -41,11 +40,13 @@ def command(
     """Print the nearest configuration of another trainer, and what cannot be expressed in it.
 
     CONFIG is what was launched, as for `grpo-ref explain`: a file, a launch line, or the name of a trainer
-    with flags and overrides. What is lost is told on standard error.
+    with flags and overrides. Losses are reported on standard error.
     """
+    from grpo_ref.explain.convert import convert
+
     try:
         told = _understood(config, source or "", strict=not skip_unknown)
-        found = grpo_ref.explain.convert(told.dialect, DIALECTS[target], told.found.config)
+        found = convert(told.dialect, DIALECTS[target], told.found.config)
     except ValueError as error:
         raise click.UsageError(str(error)) from error
     click.echo(WRITTEN[form](DIALECTS[target], found.config))
@@ -64,7 +65,7 @@ def command(
 
 
 def _understood(config: tuple[str, ...], source: str, *, strict: bool) -> Any:
-    """The report on the one configuration that is named."""
+    """Return the report on the one configuration that is named."""
     from grpo_ref.explain.explanation import dialect_of, report
     from grpo_ref.explain.launched import launched
 
@@ -81,7 +82,7 @@ def _keys(dialect: "Dialect", config: Mapping[str, Any]) -> str:
 
 
 def _yaml(dialect: "Dialect", config: Mapping[str, Any]) -> str:
-    """Nested groups, as the trainer's own files have them."""
+    """Write the configuration as nested YAML, as in the trainer's own files."""
     from grpo_ref.explain.yaml_values import as_nested_yaml
 
     nested: dict[str, Any] = {}
@@ -95,14 +96,17 @@ def _yaml(dialect: "Dialect", config: Mapping[str, Any]) -> str:
 
 
 def _line(dialect: "Dialect", config: Mapping[str, Any]) -> str:
-    """A command, a key in each line."""
+    """Write the configuration as a command, with one key in each line."""
     start, style = dialect.started
     words = _flags(dialect, config) if style == "flags" else _overrides(dialect, config)
     return " \\\n    ".join([start, *words])
 
 
 def _flags(dialect: "Dialect", config: Mapping[str, Any]) -> list[str]:
-    """As argparse takes them: a list is several words; what is None is the default, and left out."""
+    """Write the configuration as flags for argparse.
+
+    A list becomes several words. None is the default and is omitted.
+    """
     given = [(dialect.path(key), value) for key, value in config.items() if value is not None]
     return [f"--{path} {_words(value)}" for path, value in given]
 
@@ -113,7 +117,7 @@ def _words(value: Any) -> str:
 
 
 def _overrides(dialect: "Dialect", config: Mapping[str, Any]) -> list[str]:
-    """As Hydra takes them."""
+    """Write the configuration as overrides for Hydra."""
     return [shlex.quote(f"{dialect.path(key)}={_shown(value)}") for key, value in config.items()]
 
 

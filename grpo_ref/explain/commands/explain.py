@@ -1,4 +1,4 @@
-"""`grpo-ref explain`: which objective does this configuration really optimize?"""
+"""Implement `grpo-ref explain`: which objective does this configuration really optimize?"""
 
 import json
 import math
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-import grpo_ref
 from grpo_ref.explain.dialects import DIALECTS
 from grpo_ref.render.choices import Name
 from grpo_ref.render.output import columns, is_plain, plain_option
@@ -70,7 +69,7 @@ def command(
     skip_unknown: bool,
     plain: bool,
 ) -> None:
-    """Print what one configuration computes, or in what two differ."""
+    """Print the objective of one configuration, or the differences of two."""
     from grpo_ref.explain.explanation import report
 
     try:
@@ -92,7 +91,7 @@ def command(
 def _launched(
     config: tuple[str, ...], trainer: str, versions: tuple[str, ...]
 ) -> list[tuple["Dialect", "Launch"]]:
-    """Each configuration with its dialect; or one, in each of the versions that are asked for."""
+    """Return each configuration with its dialect; or one configuration, in each of the requested versions."""
     from grpo_ref.explain.explanation import dialect_of
     from grpo_ref.explain.launched import launched
 
@@ -109,12 +108,15 @@ def _launched(
 
 
 def _compared(ours: "Report", theirs: "Report") -> Iterator[str]:
-    """Both sentences, and each difference with what it does to the gradient."""
+    """Yield both sentences, and each difference with its effect on the gradient."""
+    from grpo_ref.explain.contrast import contrast
+    from grpo_ref.explain.effect import change
+
     for name, each in (("A", ours), ("B", theirs)):
         yield _filled(f"{name} ({each.dialect.version}): {each.explanation.paragraph}", "     ")
     recipes = ours.explanation.recipe, theirs.explanation.recipe
-    differences = grpo_ref.explain.contrast(*recipes)
-    whole = grpo_ref.explain.change(*recipes)
+    differences = contrast(*recipes)
+    whole = change(*recipes)
     means = ours.explanation.mean, theirs.explanation.mean
     told = (
         f"together the gradient on a typical batch differs by {whole:.0%}"
@@ -167,14 +169,14 @@ def _without_columns(text: str) -> str:
 
 
 def _filled(text: str, indent: str) -> str:
-    """The text in lines, two spaces in, and the later ones as far as the indent."""
+    """Wrap a text into lines, indented by two spaces, and the later lines by `indent`."""
     return textwrap.fill(
         text, _width(), initial_indent="  ", subsequent_indent=indent, break_on_hyphens=False
     )
 
 
 def _width() -> int:
-    """As wide as the terminal, but not wider than is read with ease; plain text is not broken."""
+    """Return the width of the terminal, at most what is easy to read. Plain text is not wrapped."""
     return UNBROKEN if is_plain() else min(WIDTH, columns())
 
 
@@ -195,7 +197,7 @@ LOOKS: "Mapping[str, Callable[[Piece], str]]" = {
     "about": lambda piece: _filled(piece.text, "  "),
     "source": lambda piece: f"  {piece.text}",
 }
-"""How each kind of piece looks in a terminal."""
+"""For each kind of piece, the function that prints it in a terminal."""
 MARKDOWN: "Mapping[str, Callable[[Piece], str]]" = {
     "heading": lambda piece: f"\n## {piece.text}\n",
     "paragraph": lambda piece: f"{piece.text}\n",
@@ -209,7 +211,7 @@ MARKDOWN: "Mapping[str, Callable[[Piece], str]]" = {
     "about": lambda piece: f"{piece.text}\n",
     "source": lambda piece: f"{piece.text}\n",
 }
-"""How each kind of piece looks in Markdown."""
+"""For each kind of piece, the function that writes it in Markdown."""
 WRITTEN: "Mapping[str, Callable[[Report, bool], str]]" = {
     "text": _text,
     "json": _json,

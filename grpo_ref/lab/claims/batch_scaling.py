@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.kernels.advantages import batch_normalized
+from grpo_ref.advantages import batch_normalized
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,

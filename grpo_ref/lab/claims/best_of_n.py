@@ -6,7 +6,6 @@ from dataclasses import replace
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.kernels.penalties import k2
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,
@@ -31,6 +30,7 @@ from grpo_ref.lab.framework.tasks.proxies import (
 from grpo_ref.lab.framework.training import along
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import log_softmax
+from grpo_ref.penalties import k2
 from grpo_ref.recipes import GRPO, Recipe, slot
 
 DISTANCES = (0.5, *(float(kl) for kl in range(1, 11)))

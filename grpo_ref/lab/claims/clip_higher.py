@@ -6,7 +6,6 @@ from typing import Any, Literal
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.kernels.surrogates import clipped
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,
@@ -24,8 +23,9 @@ from grpo_ref.lab.framework.training import curves, summarized
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import policy_of
 from grpo_ref.learning.state import TrainState
-from grpo_ref.learning.tasks.bandit import expected_reward
 from grpo_ref.recipes import GRPO, Recipe, slot
+from grpo_ref.surrogates import clipped
+from grpo_ref.tasks.bandit import expected_reward
 
 ANY, NO_LUCK, LUCK = (0.6, 1.0), (1.0, 1.0), (0.65, 0.65)
 """Between which the share of the prompts is drawn for which a good arm pays."""

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Any
 
-from grpo_ref.kernels.surrogates import clipped, importance_weighted
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,
@@ -17,6 +16,7 @@ from grpo_ref.lab.framework.network import RATES, SUMS, TRIED, network_curves, s
 from grpo_ref.lab.framework.tasks.digit_sums import PLAIN
 from grpo_ref.lab.framework.training import summarized
 from grpo_ref.recipes import Recipe, slot
+from grpo_ref.surrogates import clipped, importance_weighted
 
 UPDATES, PROMPTS, GROUP, EPOCHS, PARTS = 40, 16, 8, 2, 2
 """Batches, prompts of each, completions per prompt, and passes over a batch that is cut in two."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats
-from grpo_ref.kernels.diversity import has_collapsed
+from grpo_ref.diversity import has_collapsed
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,

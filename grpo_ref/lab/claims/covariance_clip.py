@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.kernels.surrogates import clip_cov, clipped, kl_cov
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,
@@ -24,6 +23,7 @@ from grpo_ref.lab.framework.tasks.noisy_bandit import noisy_bandit
 from grpo_ref.lab.framework.training import curves, summarized
 from grpo_ref.learning.config import config_for
 from grpo_ref.recipes import GRPO, Recipe, slot
+from grpo_ref.surrogates import clip_cov, clipped, kl_cov
 
 SIZES: Mapping[str, Any] = {"updates": 60, "prompts": 16, "group_size": 8, "minibatches": 4}
 SHARE, FEWEST = 0.05, 0.0002

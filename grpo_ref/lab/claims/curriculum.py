@@ -22,9 +22,9 @@ from grpo_ref.lab.framework.tasks.chain import COPIES, FAMILY, drawn_chain, pass
 from grpo_ref.lab.framework.training import summarized
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.state import initial_state
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 from grpo_ref.recipes import GRPO, Recipe
-from grpo_ref.training import train
+from grpo_ref.training import iter_train
 
 UPDATES = (20, 40, 80, 160)
 """How long a training may be; a task draws one of them."""
@@ -66,7 +66,7 @@ def taught(
     for until, shortest, longest in schedule:
         state = replace(state, prompt_probs=np.tile(_between(task, shortest, longest), (seeds, 1)))
         stage = replace(settings, updates=round(until * updates))
-        for update in train(task, recipe, stage, state, metrics=()):
+        for update in iter_train(task, recipe, stage, state, metrics=()):
             state = update.state
             rates.append(pass_rates(plain, state.params))
     every = max(settings.refilter_every, 1)

@@ -22,9 +22,9 @@ from grpo_ref.lab.framework.network import Started, imitator
 from grpo_ref.lab.framework.training import summarized
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.state import initial_state
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.task import END, Task
 from grpo_ref.recipes import GRPO, Recipe
-from grpo_ref.training import train
+from grpo_ref.training import iter_train
 
 UPDATES, PROMPTS, GROUP, COPIES = 160, 8, 8, 4
 """Batches, prompts of each, completions per prompt, and prompts of each length, which the filter judges."""
@@ -111,7 +111,7 @@ def taught(
         chosen = np.where(above & (parts <= longest), task.prompt_probs, 0.0)
         state = replace(state, prompt_probs=np.tile(chosen / chosen.sum(), (seeds, 1)))
         stage = replace(settings, updates=round(until * UPDATES))
-        for update in train(task, recipe, stage, state, metrics=(), policy=policy):
+        for update in iter_train(task, recipe, stage, state, metrics=(), policy=policy):
             state = update.state
             said = policy.at(state.params, 1.0).visit(task, hardest, path, path)
             rates.append(np.exp(said.log_probs.sum((-3, -2, -1))))

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.kernels.filters import mixed_groups
+from grpo_ref.filters import mixed_groups
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,
@@ -30,7 +30,7 @@ from grpo_ref.lab.framework.training import curves, summarized
 from grpo_ref.learning.config import TrainConfig, config_for
 from grpo_ref.learning.policies.table import gather, log_softmax, policy_of, pull_back
 from grpo_ref.learning.rollout import draw
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Recipe, slot
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from grpo_ref.kernels.filters import mixed_groups
+from grpo_ref.filters import mixed_groups
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,

@@ -5,8 +5,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from grpo_ref.kernels.corrections import early_stop
-from grpo_ref.kernels.surrogates import clipped
+from grpo_ref.corrections import early_stop
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Experiment,
@@ -22,6 +21,7 @@ from grpo_ref.lab.framework.reused_batches import WINDOW, largest_fall
 from grpo_ref.lab.framework.tasks.noisy_bandit import noisy_bandit
 from grpo_ref.lab.framework.training import trained
 from grpo_ref.recipes import GRPO, Recipe, slot
+from grpo_ref.surrogates import clipped
 
 MAX_RATIO = 5.0
 """RLinf's early_stop_imp_ratio."""

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.kernels.penalties import k2
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,
@@ -19,6 +18,7 @@ from grpo_ref.lab.framework.experiment import (
 from grpo_ref.lab.framework.tasks.proxies import FAMILY, NAMES, UNITS, judged_answers, path
 from grpo_ref.lab.framework.training import along, summarized
 from grpo_ref.learning.config import config_for
+from grpo_ref.penalties import k2
 from grpo_ref.recipes import GRPO, Recipe, slot
 
 WEIGHTS = (0.1, 0.3, 1.0)

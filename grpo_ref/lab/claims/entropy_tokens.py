@@ -3,9 +3,9 @@
 from dataclasses import replace
 from typing import Any
 
+from grpo_ref.aggregation import token_mean
 from grpo_ref.arrays import Array, array_namespace
-from grpo_ref.kernels.aggregation import token_mean
-from grpo_ref.kernels.corrections import top_entropy
+from grpo_ref.corrections import top_entropy
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,

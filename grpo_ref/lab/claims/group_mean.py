@@ -7,9 +7,9 @@ from grpo_ref.lab.framework.experiment import Experiment, Measures, Points, Pred
 from grpo_ref.lab.framework.tasks.drawn_bandits import FAMILY, drawn_kind
 from grpo_ref.learning.policies.table import gather, policy_of, pull_back
 from grpo_ref.learning.rollout import rollout
-from grpo_ref.learning.tasks.bandit import bandit_with, exact_policy_gradient
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import DR_GRPO, Recipe
+from grpo_ref.tasks.bandit import bandit_with, exact_policy_gradient
 
 CONTEXTS, MOST_ARMS, BATCHES = 8, 32, 64
 COMPLETIONS = 64

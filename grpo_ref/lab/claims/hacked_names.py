@@ -20,8 +20,8 @@ from grpo_ref.lab.framework.tasks.judged_names import followed, judged_names, re
 from grpo_ref.lab.framework.training import last_state
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.rollout import sample
-from grpo_ref.learning.tasks.names import names
 from grpo_ref.recipes import GRPO, Recipe
+from grpo_ref.tasks.names import names
 
 TRAINING: Mapping[str, Any] = {"updates": 80, "prompts": 8, "group_size": 8}
 RATES = Tuning("learning_rate", (0.03, 0.1, 0.3, 1.0), by="useful")

@@ -6,10 +6,10 @@ from typing import Literal
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.kernels.penalties import exact_kl, k1, k2, k3, weighted_k3
 from grpo_ref.lab.framework.experiment import Arm, Curves, Experiment, Measures, Prediction, arm
 from grpo_ref.lab.framework.stale_data import largest_step
 from grpo_ref.learning.policies.table import log_softmax
+from grpo_ref.penalties import exact_kl, k1, k2, k3, weighted_k3
 from grpo_ref.recipes import GRPO, Recipe, slot
 
 STATES, TOKENS = 16, 1024

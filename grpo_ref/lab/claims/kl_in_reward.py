@@ -7,10 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.advantages import group_centered, group_normalized, raw_rewards
 from grpo_ref.arrays import Array, Floats
-from grpo_ref.kernels.advantages import group_centered, group_normalized, raw_rewards
-from grpo_ref.kernels.penalties import k2, k3
-from grpo_ref.kernels.surrogates import reinforce
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Experiment,
@@ -21,8 +19,10 @@ from grpo_ref.lab.framework.experiment import (
 )
 from grpo_ref.lab.framework.tasks.rewarded_trees import FAMILY, rewarded_trees
 from grpo_ref.learning.config import config_for
+from grpo_ref.penalties import k2, k3
 from grpo_ref.recipes import GRPO, RLOO, Recipe, slot
-from grpo_ref.training import train
+from grpo_ref.surrogates import reinforce
+from grpo_ref.training import iter_train
 from grpo_ref.types import Term
 
 STAGES: Mapping[int, float] = {150: 0.1, 250: 0.02, 350: 0.005}
@@ -84,7 +84,7 @@ def regularized(*, recipe: Recipe, length: int = 0, seeds: int, seed: int) -> Me
     ref, ends, state = made.log_probs(made.task.ref_logits), [], None
     for updates, rate in STAGES.items():
         config = config_for(made.task, **SIZES, updates=updates, learning_rate=rate, seeds=seeds, seed=seed)
-        (last,) = deque(train(made.task, weighted, config, state, metrics=()), maxlen=1)
+        (last,) = deque(iter_train(made.task, weighted, config, state, metrics=()), maxlen=1)
         state = last.state
         ends.append(made.log_probs(state.params))
     return {

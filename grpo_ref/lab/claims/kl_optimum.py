@@ -7,13 +7,13 @@ from typing import NamedTuple
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.kernels.penalties import k1, k2, k3, weighted_k3
 from grpo_ref.lab.framework.experiment import Experiment, Measures, Points, Prediction, arm
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import log_softmax
-from grpo_ref.learning.tasks.bandit import bandit_with
+from grpo_ref.penalties import k1, k2, k3, weighted_k3
 from grpo_ref.recipes import RLOO, Recipe, slot
-from grpo_ref.training import train
+from grpo_ref.tasks.bandit import bandit_with
+from grpo_ref.training import iter_train
 
 STAGES = {250: 0.1, 400: 0.02}
 """Update at which a stage of the training ends -> its learning rate."""
@@ -57,7 +57,7 @@ def regularized(*, recipe: Recipe, penalized: bool = True, seeds: int, seed: int
         config = config_for(
             task, updates=updates, prompts=16, group_size=8, learning_rate=rate, seeds=seeds, seed=seed
         )
-        (last,) = deque(train(task, weighted, config, state, metrics=()), maxlen=1)
+        (last,) = deque(iter_train(task, weighted, config, state, metrics=()), maxlen=1)
         state = last.state
         ends.append(log_softmax(state.params))
     policy = ends[-1]

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from grpo_ref.kernels.advantages import batch_normalized
+from grpo_ref.advantages import batch_normalized
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Experiment,

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from grpo_ref.advantages import group_centered, raw_rewards
 from grpo_ref.arrays import Floats
-from grpo_ref.kernels.advantages import group_centered, raw_rewards
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,

@@ -22,9 +22,9 @@ from grpo_ref.lab.framework.training import curves, summarized
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import log_softmax, pull_back
 from grpo_ref.learning.state import TrainState
-from grpo_ref.learning.tasks.bandit import bandit_with, exact_policy_gradient, expected_reward
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import DR_GRPO, GRPO, REINFORCE, RLOO, Recipe
+from grpo_ref.tasks.bandit import bandit_with, exact_policy_gradient, expected_reward
 
 CONTEXTS, MOST_ARMS, PROMPTS = 4, 5, 32
 SIZES = (2, 3, 4, 5)

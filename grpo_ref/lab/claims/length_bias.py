@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.aggregation import token_mean
 from grpo_ref.arrays import Floats
-from grpo_ref.kernels.aggregation import token_mean
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from grpo_ref.aggregation import token_mean
 from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.kernels.aggregation import token_mean
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,
@@ -19,7 +19,7 @@ from grpo_ref.lab.framework.experiment import (
 )
 from grpo_ref.lab.framework.network import RATES, Started, imitator, network_curves
 from grpo_ref.lab.framework.training import summarized
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.task import END, Task
 from grpo_ref.recipes import DR_GRPO, GRPO, Recipe, slot
 
 COPIES, UPDATES, PROMPTS, GROUP = 20, 160, 8, 8

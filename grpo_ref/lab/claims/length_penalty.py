@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.advantages import group_centered
 from grpo_ref.arrays import Array, Bools, Floats, Integers
-from grpo_ref.kernels.advantages import group_centered
-from grpo_ref.kernels.rewards import soft_overlong, task_reward
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,
@@ -21,8 +20,9 @@ from grpo_ref.lab.framework.experiment import (
 )
 from grpo_ref.lab.framework.training import curves, summarized
 from grpo_ref.learning.config import config_for
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.task import END, Task
 from grpo_ref.recipes import GRPO, Recipe, Slot, slot
+from grpo_ref.rewards import soft_overlong, task_reward
 
 THINK = 0
 """The token that goes on; every other one is an answer."""

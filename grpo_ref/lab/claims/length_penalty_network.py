@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from grpo_ref.advantages import group_centered
 from grpo_ref.arrays import Array, Bools, Floats, Integers
-from grpo_ref.kernels.advantages import group_centered
-from grpo_ref.kernels.corrections import top_entropy
-from grpo_ref.kernels.rewards import soft_overlong, task_reward
+from grpo_ref.corrections import top_entropy
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,
@@ -22,9 +21,10 @@ from grpo_ref.lab.framework.experiment import (
 from grpo_ref.lab.framework.network import RATES, Started, imitator
 from grpo_ref.lab.framework.training import summarized
 from grpo_ref.learning.config import config_for
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.task import END, Task
 from grpo_ref.recipes import GRPO, Recipe, Slot, slot
-from grpo_ref.training import train
+from grpo_ref.rewards import soft_overlong, task_reward
+from grpo_ref.training import iter_train
 
 THINK = 0
 """The token that goes on; every other one is an answer."""
@@ -122,7 +122,7 @@ def learned(*, recipe: Recipe, learning_rate: float, seeds: int, seed: int) -> M
 
     sizes: dict[str, Any] = {"updates": UPDATES, "prompts": PROMPTS, "group_size": GROUP}
     settings = config_for(task, "mlp", **sizes, learning_rate=learning_rate, seeds=seeds, seed=seed)
-    states = (state for _, state in train(task, recipe, settings, metrics=(), policy=policy))
+    states = (state for _, state in iter_train(task, recipe, settings, metrics=(), policy=policy))
     found = [both(state.params) for state in states if state.update % EVERY == 0]
     names = ("right", "length", "right, held out", "length, held out")
     curves = dict(zip(names, np.stack(found, axis=-1).swapaxes(0, 1), strict=True))

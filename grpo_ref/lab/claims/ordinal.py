@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from grpo_ref.kernels.advantages import group_normalized
+from grpo_ref.advantages import group_normalized
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,

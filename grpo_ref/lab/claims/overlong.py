@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.kernels.filters import ended_completions
+from grpo_ref.filters import ended_completions
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,

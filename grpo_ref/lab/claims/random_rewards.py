@@ -8,7 +8,6 @@ from typing import Any, Literal
 import numpy as np
 
 from grpo_ref.arrays import Floats, Integers
-from grpo_ref.kernels.surrogates import clipped
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,
@@ -24,6 +23,7 @@ from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.learning.state import TrainState
 from grpo_ref.recipes import GRPO, Recipe, slot
+from grpo_ref.surrogates import clipped
 
 MATTERS = 0.05
 """The largest difference of a probability that does not matter; the paper reports gains of 0.2."""

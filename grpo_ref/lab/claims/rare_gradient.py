@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats
-from grpo_ref.kernels.surrogates import clipped
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,
@@ -25,9 +24,10 @@ from grpo_ref.learning.config import config_for
 from grpo_ref.learning.optim import Adam
 from grpo_ref.learning.policies.table import gather, policy_of, pull_back
 from grpo_ref.learning.rollout import draw
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import CISPO, Recipe, slot
+from grpo_ref.surrogates import clipped
 
 CLIP, HIGHER, KEPT = "clip 0.2", "clip-higher 0.28", "CISPO"
 COMPARED = {

@@ -7,7 +7,6 @@ from typing import Any, Literal
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.kernels.surrogates import clipped
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,
@@ -25,6 +24,7 @@ from grpo_ref.lab.framework.training import trained
 from grpo_ref.learning.policies.table import Policy, policy_of
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import DPPO_KL, DPPO_TV, Recipe, slot
+from grpo_ref.surrogates import clipped
 
 CLIP = replace(DPPO_TV, surrogate=slot(clipped, clip_low=0.2, clip_high=0.2))
 RATIO, TV, KL = "ratio clipping", "DPPO, binary TV", "DPPO, binary KL"

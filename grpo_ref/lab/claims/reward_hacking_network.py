@@ -20,8 +20,8 @@ from grpo_ref.lab.framework.experiment import (
 from grpo_ref.lab.framework.network import Started, imitator, network_curves
 from grpo_ref.lab.framework.training import summarized
 from grpo_ref.learning.rollout import sample
-from grpo_ref.learning.tasks.liked_names import liked_names
 from grpo_ref.recipes import GRPO, Recipe
+from grpo_ref.tasks.liked_names import liked_names
 
 UPDATES, PROMPTS, GROUP, RATE = 120, 8, 8, 0.003
 """Batches, prompts of each, completions per prompt, and the learning rate where the weight is chosen."""

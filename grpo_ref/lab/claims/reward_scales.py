@@ -21,7 +21,7 @@ from grpo_ref.lab.framework.experiment import (
 from grpo_ref.lab.framework.training import curves, summarized
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import policy_of
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.task import END, Task
 from grpo_ref.recipes import GDPO, GRPO, Recipe
 
 COPIES = 10

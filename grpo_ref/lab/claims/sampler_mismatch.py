@@ -5,8 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from grpo_ref.kernels.corrections import masked, truncated
-from grpo_ref.kernels.levels import sequence_sum_level
+from grpo_ref.corrections import masked, truncated
 from grpo_ref.lab.framework.experiment import (
     Curves,
     Experiment,
@@ -29,6 +28,7 @@ from grpo_ref.lab.framework.tasks.small_language import (
 )
 from grpo_ref.lab.framework.training import summarized
 from grpo_ref.learning.policies.table import policy_of
+from grpo_ref.levels import sequence_sum_level
 from grpo_ref.recipes import REINFORCE, Recipe, Slot, slot
 
 CAP = 2.0

@@ -6,8 +6,7 @@ from itertools import product
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.kernels.corrections import masked, truncated
-from grpo_ref.kernels.levels import sequence_sum_level
+from grpo_ref.corrections import masked, truncated
 from grpo_ref.lab.framework.experiment import (
     Experiment,
     Grid,
@@ -26,10 +25,11 @@ from grpo_ref.learning.optim import Adam
 from grpo_ref.learning.policies.neural import NeuralActor
 from grpo_ref.learning.policies.table import pull_back
 from grpo_ref.learning.rollout import draw
-from grpo_ref.learning.tasks.arithmetic import EOS
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
+from grpo_ref.levels import sequence_sum_level
 from grpo_ref.recipes import Slot, slot
-from grpo_ref.training import train
+from grpo_ref.tasks.arithmetic import EOS
+from grpo_ref.training import iter_train
 
 CAP = 2.0
 """The largest ratio of learner to sampler that is not truncated or masked; verl's and Open Instruct's."""
@@ -53,7 +53,7 @@ def _learner(seed: int, seeds: int) -> tuple[Task, NeuralActor]:
     """A task and networks that have begun to learn it."""
     task, policy = sums(seed, COPIES)
     config = config_for(task, "mlp", seeds=seeds, seed=seed, updates=BEFORE, learning_rate=0.003)
-    *_, last = train(task, PLAIN, config, metrics=(), policy=policy)
+    *_, last = iter_train(task, PLAIN, config, metrics=(), policy=policy)
     return task, policy.at(last.state.params.astype(np.float64), 1.0)
 
 

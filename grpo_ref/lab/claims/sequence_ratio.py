@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-from grpo_ref.kernels.levels import sequence_sum_level
-from grpo_ref.kernels.surrogates import clipped, importance_weighted
 from grpo_ref.lab.framework.experiment import (
     Curves,
     Experiment,
@@ -25,7 +23,9 @@ from grpo_ref.lab.framework.stale_data import (
     push,
     stale_policies,
 )
+from grpo_ref.levels import sequence_sum_level
 from grpo_ref.recipes import GRPO, GSPO, Recipe, slot
+from grpo_ref.surrogates import clipped, importance_weighted
 
 TOKEN = replace(GRPO, kl_coef=0.0)
 SEQUENCE = replace(TOKEN, level=GSPO.level, surrogate=GSPO.surrogate)

@@ -5,7 +5,6 @@ from functools import cache
 
 import numpy as np
 
-from grpo_ref.kernels.surrogates import clipped
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,
@@ -20,6 +19,7 @@ from grpo_ref.lab.framework.reused_batches import FAMILY, drawn_words, largest_f
 from grpo_ref.lab.framework.tasks.spelling import spelling
 from grpo_ref.lab.framework.training import summarized
 from grpo_ref.recipes import GRPO, GSPO, Recipe, slot
+from grpo_ref.surrogates import clipped
 
 UPDATES, PROMPTS, GROUP = 40, 8, 4
 TOKEN = replace(GRPO, kl_coef=0.0)

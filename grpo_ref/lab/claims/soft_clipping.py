@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from grpo_ref.kernels.surrogates import clipped
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,
@@ -19,6 +18,7 @@ from grpo_ref.lab.framework.experiment import (
 from grpo_ref.lab.framework.reused_batches import FAMILY, reused
 from grpo_ref.lab.framework.stale_data import DISTANCES, alignment, expected_push, stale_policies
 from grpo_ref.recipes import GRPO, SAPO, VESPO, Recipe, slot
+from grpo_ref.surrogates import clipped
 
 HARD = replace(GRPO, kl_coef=0.0)
 UNCLIPPED = replace(HARD, surrogate=slot(clipped, clip_low=0.9999, clip_high=1e9))

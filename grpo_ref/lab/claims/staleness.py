@@ -3,8 +3,7 @@
 import math
 from dataclasses import replace
 
-from grpo_ref.kernels.corrections import truncated
-from grpo_ref.kernels.surrogates import cispo, clipped
+from grpo_ref.corrections import truncated
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Curves,
@@ -16,6 +15,7 @@ from grpo_ref.lab.framework.experiment import (
 )
 from grpo_ref.lab.framework.late_data import FAMILY, UPDATES, Anchor, late
 from grpo_ref.recipes import GRPO, Recipe, slot
+from grpo_ref.surrogates import cispo, clipped
 
 OLD = 8
 """Updates between the sampler and the learner; the paper's eta goes up to 8 without loss."""

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from grpo_ref.kernels.advantages import raw_rewards
+from grpo_ref.advantages import raw_rewards
 from grpo_ref.lab.framework.experiment import Curves, Experiment, Grid, Prediction
 from grpo_ref.lab.framework.tasks.digit_sums import (
     FAMILY,

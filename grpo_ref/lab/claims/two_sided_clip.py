@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-from grpo_ref.kernels.surrogates import clipped, dual_clipped, two_sided_clipped
 from grpo_ref.lab.framework.experiment import (
     Arm,
     Experiment,
@@ -15,6 +14,7 @@ from grpo_ref.lab.framework.experiment import (
 )
 from grpo_ref.lab.framework.late_data import FAMILY, UPDATES, late
 from grpo_ref.recipes import GRPO, Recipe, slot
+from grpo_ref.surrogates import clipped, dual_clipped, two_sided_clipped
 
 OLD = 8
 """Updates between the sampler and the learner."""

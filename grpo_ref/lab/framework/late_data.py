@@ -18,7 +18,7 @@ from grpo_ref.learning.optim import clip_by_norm
 from grpo_ref.learning.policies.table import TABLE, gather, pull_back
 from grpo_ref.learning.rollout import draw
 from grpo_ref.learning.state import optimizer_of
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Recipe
 

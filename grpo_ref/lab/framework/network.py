@@ -22,9 +22,9 @@ from grpo_ref.learning.policies.neural import NeuralPolicy
 from grpo_ref.learning.pretraining import PretrainConfig, pretrain
 from grpo_ref.learning.rollout import sample
 from grpo_ref.learning.state import TrainState
-from grpo_ref.learning.tasks.task import Examples, Task
+from grpo_ref.learning.task import Examples, Task
 from grpo_ref.recipes import Recipe
-from grpo_ref.training import train
+from grpo_ref.training import iter_train
 
 EXAMPLES, STEPS = 4096, 300
 """Completions of the table's reference that are imitated, and the steps of the optimizer on them."""
@@ -83,7 +83,7 @@ def network_curves(
       config: fields of `TrainConfig`.
     """
     task, policy = start
-    updates = train(task, recipe, config_for(task, "mlp", **config), metrics=record, policy=policy)
+    updates = iter_train(task, recipe, config_for(task, "mlp", **config), metrics=record, policy=policy)
     return kept(updates, record, measured or {})
 
 

@@ -10,9 +10,9 @@ from grpo_ref.arrays import Floats
 from grpo_ref.lab.framework.experiment import Measures
 from grpo_ref.learning.config import TrainConfig, config_for
 from grpo_ref.learning.state import TrainState, Update
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 from grpo_ref.recipes import Recipe
-from grpo_ref.training import train
+from grpo_ref.training import iter_train
 
 LAST_PART = 0.2
 """The share of the updates, at the end of training, over which a curve is averaged into its final value."""
@@ -63,7 +63,7 @@ def curves(
       record: names of metrics to keep, (S,) each.
       measured: name -> what is computed from the state after each update, (S, ...).
     """
-    return kept(train(task, recipe, config, metrics=record), record, measured)
+    return kept(iter_train(task, recipe, config, metrics=record), record, measured)
 
 
 def kept(
@@ -80,7 +80,7 @@ def kept(
 
 def last_state(task: Task, recipe: Recipe, config: TrainConfig) -> TrainState:
     """Train and keep the state at the end, by the fast loop where `train` can take it."""
-    (update,) = deque(train(task, recipe, config, metrics=()), maxlen=1)
+    (update,) = deque(iter_train(task, recipe, config, metrics=()), maxlen=1)
     return update.state
 
 

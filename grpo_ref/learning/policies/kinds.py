@@ -8,7 +8,7 @@ from grpo_ref.learning.policies.memory import check_weights
 from grpo_ref.learning.policies.mlp import MLP
 from grpo_ref.learning.policies.neural import prompt_tokens
 from grpo_ref.learning.policies.transformer import Transformer
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 from grpo_ref.listing import unknown
 
 OwnNetwork: TypeAlias = MLP | Transformer

@@ -9,11 +9,12 @@ What one completion needs is not a formula for each network: it is counted on a 
 
 import numpy as np
 
-from grpo_ref.arrays import Array, machine_memory
+from grpo_ref.arrays import Array
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.policies.neural import Network, NeuralActor
 from grpo_ref.learning.policies.parameters import size_of
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
+from grpo_ref.memory import machine_memory
 
 COPIES = 10
 """Of the weights: policy, reference, gradient and two moments, each but the reference once more in a step."""

@@ -15,7 +15,7 @@ from grpo_ref.arrays import Array, Floats, Integers, array_namespace, check_fini
 from grpo_ref.learning.policies.parameters import Parts, Shapes, joined, size_of, views
 from grpo_ref.learning.policies.sampling import Choose, distribution_functions, inverted
 from grpo_ref.learning.policies.table import Visited, gather, policy_of
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 
 Cache = list[list[Array]]
 """What a network keeps of the tokens so far, to be repeated along the axis of the sequences."""

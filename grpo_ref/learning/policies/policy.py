@@ -13,7 +13,7 @@ from typing import Protocol
 from grpo_ref.arrays import Floats, Integers
 from grpo_ref.learning.policies.sampling import Choose
 from grpo_ref.learning.policies.table import Visited
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 
 
 class Actor(Protocol):

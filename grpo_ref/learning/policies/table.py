@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from grpo_ref.arrays import Floats, Integers, array_namespace, sums_at
 from grpo_ref.learning.policies.sampling import Choose, distribution_functions, inverted
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 
 
 class Policy(NamedTuple):

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from grpo_ref import clipped, k3, sequence_mean_token_mean, slot, token_mean
+from grpo_ref import slot
+from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.check import check_slope
 from grpo_ref.check.mistakes.kernels import (
     attracting_k3,
@@ -22,6 +23,8 @@ from grpo_ref.check.mistakes.kernels import (
     stale_clipped,
     swapped_k3,
 )
+from grpo_ref.penalties import k3
+from grpo_ref.surrogates import clipped
 
 HALF, QUARTER = np.log(np.full((1, 1, 1), 0.5)), np.log(np.full((1, 1, 1), 0.25))
 GOOD, BAD = np.ones((1, 1, 1)), -np.ones((1, 1, 1))

@@ -5,28 +5,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from grpo_ref import (
-    DAPO,
-    DR_GRPO,
-    GRPO,
-    RECIPES,
-    clipped,
-    group_normalized,
-    k1,
-    k3,
-    masked,
-    policy_loss,
-    sequence_mean_level,
-    sequence_sum_level,
-    slot,
-    token_mean,
-    token_sum_over,
-    truncated,
-)
+from grpo_ref import DAPO, DR_GRPO, GRPO, RECIPES, group_normalized, policy_loss, slot
+from grpo_ref.aggregation import token_mean, token_sum_over
 from grpo_ref.check import compare
 from grpo_ref.check.mistakes import released
+from grpo_ref.corrections import masked, truncated
 from grpo_ref.explain.dialects import open_instruct, trl, verl
-from grpo_ref.kernels.metrics import clip_fractions
+from grpo_ref.levels import sequence_mean_level, sequence_sum_level
+from grpo_ref.metrics import clip_fractions
+from grpo_ref.penalties import k1, k3
+from grpo_ref.surrogates import clipped
 
 GENERATOR = np.random.default_rng(3)
 SHAPE = (2, 2, 4)

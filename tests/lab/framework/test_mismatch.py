@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from grpo_ref.kernels.corrections import truncated
-from grpo_ref.kernels.levels import sequence_sum_level
+from grpo_ref.corrections import truncated
 from grpo_ref.lab.framework.mismatch import drawn, moments
 from grpo_ref.lab.framework.tasks.small_language import expected_reward_gradient
 from grpo_ref.learning.policies.table import policy_of
+from grpo_ref.levels import sequence_sum_level
 from grpo_ref.recipes import REINFORCE, slot
 
 FULL = replace(REINFORCE, corrections=(slot(truncated, level=sequence_sum_level, max_ratio=math.inf),))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from grpo_ref import GRPO, importance_weighted, sequence_sum_level, slot
+from grpo_ref import GRPO, slot
 from grpo_ref.lab.framework.stale_data import (
     BATCH,
     DISTANCES,
@@ -15,6 +15,8 @@ from grpo_ref.lab.framework.stale_data import (
     stale_policies,
 )
 from grpo_ref.lab.framework.tasks.small_language import divergence
+from grpo_ref.levels import sequence_sum_level
+from grpo_ref.surrogates import importance_weighted
 
 STALE = stale_policies(DISTANCES, seeds=3, seed=0)
 

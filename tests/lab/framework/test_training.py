@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grpo_ref import GRPO, TASKS, config_for, train, training
+from grpo_ref import GRPO, TASKS, config_for, iter_train, training
 from grpo_ref.lab.framework.training import curves, last_state, summarized, trained
 
 SETTINGS = {"task": TASKS["bandit"], "recipe": GRPO, "updates": 10}
@@ -28,7 +28,7 @@ def test_curves_keep_metrics_and_what_is_measured_on_the_state():
         "done": (2, 3),
     }
     assert found["done"].tolist() == [[1, 2, 3]] * 2
-    (*_, update) = train(task, GRPO, config)
+    (*_, update) = iter_train(task, GRPO, config)
     assert np.array_equal(found["reward"][:, -1], update.metrics["reward"])
     assert np.array_equal(found["first"][..., -1], update.state.params[:, 0])
     np.testing.assert_allclose(last_state(task, GRPO, config).params, update.state.params, rtol=1e-9)

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from small_network import letters
 
-from grpo_ref import GRPO, RECIPES, TASKS, config_for, network_for, pretrain, train
+from grpo_ref import GRPO, RECIPES, TASKS, config_for, iter_train
 from grpo_ref.learning.policies import memory
+from grpo_ref.learning.policies.kinds import network_for
 from grpo_ref.learning.policies.memory import COPIES, check_imitation, check_update, check_weights
 from grpo_ref.learning.policies.neural import NeuralPolicy
 from grpo_ref.learning.policies.parameters import joined
-from grpo_ref.learning.pretraining import PretrainConfig
+from grpo_ref.learning.pretraining import PretrainConfig, pretrain
 
 TASK = letters()
 LARGE = {"prompts": 16, "group_size": 8, "updates": 2}
@@ -48,8 +49,8 @@ def peak_of(updates):
 def test_what_is_told_is_about_what_an_update_takes(kind, sizes, settings):
     task, network, policy = beginning(kind, sizes)
     config = config_for(task, kind, **LARGE | settings)
-    next(train(task, GRPO, config, policy=policy))  # what is only loaded once is not counted
-    peak = peak_of(train(task, GRPO, config, policy=policy))
+    next(iter_train(task, GRPO, config, policy=policy))  # what is only loaded once is not counted
+    peak = peak_of(iter_train(task, GRPO, config, policy=policy))
     assert 0.5 < peak / memory.update_memory(task, network, config) < 1.1
 
 
@@ -65,7 +66,7 @@ def test_one_way_back_is_kept_at_a_time(recipe):
     """Neither the reference's nor that of a batch before groups were drawn anew: else it is twice as much."""
     task, network, policy = beginning("transformer", {})
     config = config_for(task, **LARGE)
-    peak = peak_of(train(task, RECIPES[recipe], config, policy=policy))
+    peak = peak_of(iter_train(task, RECIPES[recipe], config, policy=policy))
     assert peak < memory.update_memory(task, network, config)
 
 
@@ -99,7 +100,7 @@ def test_a_batch_that_the_machine_could_not_hold_is_refused_at_the_door(monkeypa
     check_update(task, network, config)
     message = r"seeds=1, prompts=17, group_size=8: an update would need about .* GB; take fewer"
     with pytest.raises(MemoryError, match=message):
-        train(task, GRPO, replace(config, prompts=17), policy=policy)
+        iter_train(task, GRPO, replace(config, prompts=17), policy=policy)
     with pytest.raises(MemoryError, match="batch=512: a step of imitation would need about"):
         check_imitation(task, network, 512)
     with pytest.raises(MemoryError, match="batch=512: a step of imitation would need about"):

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from small_network import LETTERS, letters, small_network, wavy
 
-from grpo_ref import GRPO, config_for, held_out_rates, network_for, train
-from grpo_ref.learning.policies.kinds import NETWORKS
+from grpo_ref import GRPO, config_for, iter_train
+from grpo_ref.learning.held_out import held_out_rates
+from grpo_ref.learning.policies.kinds import NETWORKS, network_for
 from grpo_ref.learning.policies.mlp import MLP
 from grpo_ref.learning.policies.neural import NeuralPolicy
 from grpo_ref.learning.policies.transformer import Transformer
@@ -75,7 +76,7 @@ def test_prompts_that_cannot_be_read_are_refused(kind, tokens, message):
     task, network = replace(TASK, prompt_tokens=np.array(tokens)), small_network(kind)
     policy = NeuralPolicy(network, wavy(network))
     with pytest.raises(ValueError, match=re.escape(message)):
-        train(task, GRPO, CONFIG, policy=policy)
+        iter_train(task, GRPO, CONFIG, policy=policy)
     with pytest.raises(ValueError, match=re.escape(message)):
         policy.start(task, 1)
 
@@ -83,7 +84,7 @@ def test_prompts_that_cannot_be_read_are_refused(kind, tokens, message):
 def test_a_list_of_prompts_is_refused():
     task = replace(TASK, prompt_tokens=TASK.prompt_tokens.tolist())
     with pytest.raises(ValueError, match=r"for each prompt of letters, got a list"):
-        train(task, GRPO, CONFIG, policy=POLICY)
+        iter_train(task, GRPO, CONFIG, policy=POLICY)
 
 
 @pytest.mark.parametrize("tokens", [3, 7])
@@ -94,16 +95,16 @@ def test_a_network_of_another_vocabulary_is_refused(kind, tokens):
     with pytest.raises(
         ValueError, match=f"network: expected vocabulary=4, the tokens of letters, got {tokens}"
     ):
-        train(TASK, GRPO, CONFIG, policy=NeuralPolicy(network, wavy(network)))
+        iter_train(TASK, GRPO, CONFIG, policy=NeuralPolicy(network, wavy(network)))
 
 
 @pytest.mark.parametrize("positions", ["learned", "rotary"])
 def test_a_network_that_cannot_read_the_longest_text_is_refused(positions):
     """Two tokens of prompt and three of four of the completion: the last one is read by nobody."""
     short, enough = (Transformer(4, context, 4, 1, 2, positions=positions) for context in (4, 5))
-    train(TASK, GRPO, CONFIG, policy=NeuralPolicy(enough, wavy(enough)))
+    iter_train(TASK, GRPO, CONFIG, policy=NeuralPolicy(enough, wavy(enough)))
     with pytest.raises(ValueError, match="tokens: expected at most context=4 in all, got 5"):
-        train(TASK, GRPO, CONFIG, policy=NeuralPolicy(short, wavy(short)))
+        iter_train(TASK, GRPO, CONFIG, policy=NeuralPolicy(short, wavy(short)))
 
 
 SIZES_REFUSED = {
@@ -193,7 +194,7 @@ def test_logits_of_thousands_in_single_precision_are_finite_and_those_of_double(
     np.testing.assert_allclose(single.log_probs, double.log_probs, rtol=1e-5, atol=0.02)
     np.testing.assert_allclose(single.probs, double.probs, atol=0.02)
     policy = loud(np.float32)
-    *_, last = train(TASK, GRPO, CONFIG, policy=policy)
+    *_, last = iter_train(TASK, GRPO, CONFIG, policy=policy)
     assert all(np.isfinite(values).all() for values in last.metrics.values())
     assert np.isfinite(last.state.params).all()
 
@@ -203,7 +204,7 @@ def test_weights_too_large_for_the_network_are_told_instead_of_giving_uniform_to
     policy = NeuralPolicy(NETWORK, (1e30 * WEIGHTS).astype(np.float32))
     for look in (
         lambda: held_out_rates(HELD_OUT, policy.weights[None], policy),
-        lambda: next(train(TASK, GRPO, CONFIG, policy=policy)),
+        lambda: next(iter_train(TASK, GRPO, CONFIG, policy=policy)),
     ):
         with pytest.raises(FloatingPointError, match="the weights are too large for the network: overflow"):
             look()

@@ -16,7 +16,7 @@ from differences import differences_of_runs
 from small_network import EOS, beginning, letters, small_network, wavy
 from small_training import equal_states
 
-from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, initial_state, policy_loss, pretrain, train
+from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, iter_train, policy_loss
 from grpo_ref.arrays import to_device
 from grpo_ref.learning import entropy
 from grpo_ref.learning.batches import prepared
@@ -27,9 +27,10 @@ from grpo_ref.learning.policies.neural import NeuralPolicy, prompt_tokens
 from grpo_ref.learning.policies.parameters import size_of, views
 from grpo_ref.learning.policies.sampling import distribution_functions
 from grpo_ref.learning.policies.table import gather, gather_states, pull_back
-from grpo_ref.learning.pretraining import pretrain_config_for
+from grpo_ref.learning.pretraining import pretrain, pretrain_config_for
 from grpo_ref.learning.rollout import act, draw
-from grpo_ref.learning.tasks.arithmetic import arithmetic
+from grpo_ref.learning.state import initial_state
+from grpo_ref.tasks.arithmetic import arithmetic
 
 TASK = letters()
 GSPO, CISPO = RECIPES["gspo"], RECIPES["cispo"]
@@ -253,7 +254,7 @@ def test_without_contrast_nothing_moves(network, recipe, optimizer):
     task = replace(TASK, verify=lambda prompts, tokens, mask: np.ones((*tokens.shape[:-1], 1)))
     recipe = replace(recipe, reward=CISPO.reward)
     policy, config, state = beginning(network, max_grad_norm=1.0, updates=2, optimizer=optimizer)
-    *_, last = train(task, recipe, config, state, policy=policy)
+    *_, last = iter_train(task, recipe, config, state, policy=policy)
     assert last.metrics["dead_groups"] == 1.0
     assert last.metrics["grad_norm"] == 0.0
     np.testing.assert_array_equal(last.state.params, state.params)
@@ -285,7 +286,7 @@ def trained(recipe, epochs):
     network = small_network()
     settings = {"temperature": RECORDED["temperature"], "learning_rate": RECORDED[recipe]["learning_rate"]}
     policy, config, state = beginning(network, updates=1, epochs=epochs, resamples=0, **settings)
-    (update,) = train(TASK, RECIPES[recipe], config, state, policy=policy)
+    (update,) = iter_train(TASK, RECIPES[recipe], config, state, policy=policy)
     return state.params, update
 
 
@@ -355,7 +356,7 @@ def test_the_second_step_finds_ratios_beyond_the_bounds(recipe):
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
 def test_every_recipe_trains_a_network(network, recipe):
     policy, config, state = beginning(network, seeds=2, updates=1, epochs=2, minibatches=2)
-    (update,) = train(TASK, recipe, config, state, policy=policy)
+    (update,) = iter_train(TASK, recipe, config, state, policy=policy)
     assert all(values.shape == (2,) and np.isfinite(values).all() for values in update.metrics.values())
     assert np.isfinite(update.state.params).all()
     assert (update.state.params != state.params).any()
@@ -375,8 +376,8 @@ def test_a_run_does_not_depend_on_its_neighbours(network, settings):
     policy, config, state = beginning(network, seeds=3, updates=3, learning_rate=0.1, **settings)
     alone = NeuralPolicy(network, policy.weights[:1])
     _, config_alone, state_alone = beginning(network, seeds=1, updates=3, learning_rate=0.1, **settings)
-    together = list(train(TASK, DAPO, config, state, policy=policy))
-    fewer = list(train(TASK, DAPO, config_alone, state_alone, policy=alone))
+    together = list(iter_train(TASK, DAPO, config, state, policy=policy))
+    fewer = list(iter_train(TASK, DAPO, config_alone, state_alone, policy=alone))
     for ours, theirs in zip(together, fewer, strict=True):
         np.testing.assert_array_equal(ours.state.params[:1], theirs.state.params)
         for name, values in theirs.metrics.items():
@@ -386,8 +387,8 @@ def test_a_run_does_not_depend_on_its_neighbours(network, settings):
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 def test_training_continues_from_any_state_to_the_bit(network, settings):
     policy, config, state = beginning(network, seeds=2, updates=5, learning_rate=0.1, **settings)
-    updates = list(train(TASK, DAPO, config, state, policy=policy))
-    *_, resumed = train(TASK, DAPO, config, updates[2].state, policy=policy)
+    updates = list(iter_train(TASK, DAPO, config, state, policy=policy))
+    *_, resumed = iter_train(TASK, DAPO, config, updates[2].state, policy=policy)
     assert equal_states(updates[-1].state, resumed.state)
 
 
@@ -399,7 +400,7 @@ def test_a_network_in_single_precision_stays_there_and_agrees(network, optimizer
     start = initial_state(TASK, config, single)
     start = replace(start, ref_params=state.ref_params.astype(np.float32))
     (*_, ours), (*_, exact) = (
-        train(TASK, GRPO, config, one, policy=kind) for one, kind in ((start, single), (state, policy))
+        iter_train(TASK, GRPO, config, one, policy=kind) for one, kind in ((start, single), (state, policy))
     )
     assert ours.metrics["loss"].dtype == np.float64
     for array in (ours.state.params, *(ours.state.optimizer[name] for name in ours.state.optimizer)):
@@ -409,8 +410,8 @@ def test_a_network_in_single_precision_stays_there_and_agrees(network, optimizer
 
 def test_training_on_a_device_agrees_with_numpy(network, place):
     policy, config, state = beginning(network, seeds=2, updates=2, epochs=2, learning_rate=0.05)
-    there = train(to_device(TASK, place.xp), DAPO, config, state, policy=policy)
-    for ours, theirs in zip(there, train(TASK, DAPO, config, state, policy=policy), strict=True):
+    there = iter_train(to_device(TASK, place.xp), DAPO, config, state, policy=policy)
+    for ours, theirs in zip(there, iter_train(TASK, DAPO, config, state, policy=policy), strict=True):
         for name, values in theirs.metrics.items():
             assert_close(ours.metrics[name], values, place.rtol)
         assert_close(ours.state.params, theirs.state.params, place.rtol)
@@ -418,7 +419,7 @@ def test_training_on_a_device_agrees_with_numpy(network, place):
 
 def test_a_network_learns_to_say_b(network):
     policy, config, state = beginning(network, seeds=2, updates=60, learning_rate=0.5)
-    updates = list(train(TASK, GRPO, config, replace(state, ref_params=state.params), policy=policy))
+    updates = list(iter_train(TASK, GRPO, config, replace(state, ref_params=state.params), policy=policy))
     first, last = (np.mean([one.metrics["reward"] for one in part]) for part in (updates[:5], updates[-5:]))
     assert last > 0.97
     assert first < 0.85
@@ -433,7 +434,7 @@ def test_a_small_network_imitates_names_and_then_learns_their_goal(seed):
     config = config_for(task, "mlp", updates=40, learning_rate=2e-3, seed=seed)
     rewards = [
         update.metrics["reward"][0]
-        for update in train(task, GRPO, config, policy=last.policy, metrics=("reward",))
+        for update in iter_train(task, GRPO, config, policy=last.policy, metrics=("reward",))
     ]
     assert 0.1 < np.mean(rewards[:10]) < 0.3
     assert np.mean(rewards[-10:]) > 1.5 * np.mean(rewards[:10])

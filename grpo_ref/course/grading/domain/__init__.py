@@ -1,5 +1,5 @@
-"""The domain of an exercise: which inputs its statement allows, as data.
+"""The domain of an exercise: the inputs that its statement allows, as data.
 
-From one declaration come the statement's Input and Constraints sections, random draws, and the search for
-inputs that tell a wrong answer from a right one.
+One declaration yields the Input and Constraints sections of the statement, random inputs, and the search for
+inputs on which a wrong answer differs from a right one.
 """

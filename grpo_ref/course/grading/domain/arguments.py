@@ -1,7 +1,8 @@
-"""The kinds of argument that a domain is made of: numbers, arrays, masks, choices.
+"""The kinds of arguments in a domain: numbers, arrays, masks, choices.
 
-Each draws its value in two steps: first plain numbers, on which other arguments may depend, then the form in
-which the function gets them: an array or a list, whole numbers or not, with something in the padding.
+Each kind samples its value in two steps. The first step samples plain numbers, on which other arguments may
+depend. The second step gives them the form in which the function receives them: an array or a list, integers
+or floats, with something in the padding.
 """
 
 import ast
@@ -21,22 +22,22 @@ from grpo_ref.course.grading.domain.source import Shape, Source
 Range = tuple[float, float]
 Ends = tuple[int | str, int | str]
 WIDE = 1000.0
-"""A positive range whose ends are further apart than this factor is drawn by orders of magnitude."""
+"""A positive range whose ends differ by more than this factor is sampled uniformly in the logarithm."""
 LEAST = 1e-15
-"""No number is smaller in size than this, 0 apart, unless an argument says otherwise."""
+"""Smallest magnitude of a number other than 0, unless an argument specifies another one."""
 HAIRS = {f"{size:g}": size for size in (1e-4, 1e-6, 1e-7, 1e-10)}
-"""Relative distances from a special value."""
+"""Relative distances from a special value, by label."""
 FINITE_PADDING = ("zeros", "ordinary numbers", "huge numbers")
 ANY_PADDING = (*FINITE_PADDING, "NaN", "infinities")
-"""What padding may hold. The statement has to say which."""
+"""Everything that padding may hold. The statement must say what it holds."""
 HUGE = {f"{size:g}": size for size in (1e4, 1e9, 1e20, 1e300)}
-"""Sizes of the huge numbers that padding may hold."""
+"""Magnitudes of the huge numbers that padding may hold, by label."""
 FUNCTIONS = {"log": math.log}
-"""What a special value written as an expression may call, as in "log(1 + clip_high)"."""
+"""Functions that may be called in the expression of a special value, as in "log(1 + clip_high)"."""
 
 
 class Required:
-    """Stands for "has no default"."""
+    """Marks an argument without a default."""
 
     def __repr__(self) -> str:
         return "required"
@@ -47,13 +48,13 @@ REQUIRED = Required()
 
 @dataclass
 class Context:
-    """What is known while one draw is made.
+    """The values that are known while one input is sampled.
 
     Attributes:
-      source: of randomness.
-      sizes: symbol of an axis -> its length in this draw.
-      alternative: which of the shapes "...|..." this draw has.
-      values: the plain numbers drawn so far, by argument.
+      source: source of randomness.
+      sizes: symbol of an axis -> length of the axis in this input.
+      alternative: index of the shape in "...|..." that this input has.
+      values: the plain numbers sampled so far, by argument.
     """
 
     source: Source
@@ -62,7 +63,7 @@ class Context:
     values: dict[str, Any] = field(default_factory=dict)
 
     def shape(self, axes: str) -> Shape:
-        """Lengths of the axes named by symbols or written as numbers.
+        """Return the lengths of the axes, which are given as symbols or numbers.
 
         >>> Context(Source, {"N": 2, "T": 3}, 1).shape("T|N T 1")
         (2, 3, 1)
@@ -73,56 +74,56 @@ class Context:
 
 
 class Argument(Protocol):
-    """What a domain needs of each kind of argument."""
+    """The interface of each kind of argument."""
 
     @property
     def needs(self) -> frozenset[str]:
-        """Names of the arguments that must be drawn before this one."""
+        """Names of the arguments that must be sampled before this one."""
 
     @property
     def axes(self) -> str:
-        """Its axes as text, "" for a number alone."""
+        """The axes as text; "" for a single number."""
 
     @property
     def meaning(self) -> str:
-        """What it is, for the statement."""
+        """Meaning of the argument, for the statement."""
 
     @property
     def default(self) -> Any:
-        """Its default, or REQUIRED."""
+        """Default of the argument, or REQUIRED."""
 
     @property
     def refused(self) -> tuple[Any, ...]:
-        """Values that must be refused with a ValueError."""
+        """Values that the function must refuse with a ValueError."""
 
     def plain(self, name: str, context: Context) -> Any:
-        """The numbers."""
+        """Sample the plain numbers."""
 
     def dressed(self, name: str, value: Any, context: Context) -> Any:
-        """The same numbers in the form in which the function gets them."""
+        """Return the numbers in the form in which the function receives them."""
 
     def describe(self) -> str:
-        """What is allowed, as the end of a line of the statement."""
+        """Describe the allowed values, as the end of a line of the statement."""
 
 
 @dataclass(frozen=True)
 class Real:
-    """Real numbers, alone or in an array.
+    """Real numbers: a single one or an array.
 
     Attributes:
-      axes: symbols of the axes, as in "P G T"; alternatives as in "|T|N T", where the first one is a number
-        without axes. All arguments with alternatives take the same one.
+      axes: symbols of the axes, as in "P G T". Alternatives are separated by "|", as in "|T|N T", where the
+        first one is a single number. All arguments with alternatives take the same one.
       within: smallest and largest number that the statement allows.
-      usual: ranges to draw from; by default the whole range and, if that is wide, its middle.
-      at: special values: numbers, or expressions of other arguments such as "1 + clip_high"; 0 and the ends
-        of the range are some by themselves.
+      usual: ranges to sample from; by default the whole range and, if it is wide, also its middle.
+      at: special values: numbers, or expressions of other arguments such as "1 + clip_high". 0 and the ends
+        of the range are always among them.
       rows: patterns along the last axis.
-      padding: name of the mask that marks the padding by 0.
+      padding: name of the mask that marks the padding with 0.
       holds: what the padding may hold.
-      near: name of an argument of the same shape, on which `usual` is then an offset.
+      near: name of an argument of the same shape; if given, the sampled numbers are added to it.
       whole: whether whole numbers may be passed as integers.
-      least: smallest size of a number that is not 0.
-      meaning: what it is, for the statement.
+      least: smallest magnitude of a number other than 0.
+      meaning: meaning of the argument, for the statement.
     """
 
     axes: str
@@ -141,11 +142,11 @@ class Real:
 
     @property
     def needs(self) -> frozenset[str]:
-        """The mask, the neighbor, and what the special values are made of."""
+        """The mask, the argument `near`, and the arguments in expressions of special values."""
         return frozenset(filter(None, (self.padding, self.near))) | _names(self.at)
 
     def plain(self, name: str, context: Context) -> Floats:
-        """Numbers of the range, some of them special, in one of the patterns."""
+        """Sample numbers of the range, some of them special, in one of the patterns."""
         shape = context.shape(self.axes)
         low, high = self.within
         values = np.asarray(context.source.pick(f"{name}: numbers", self._numbers)(context, shape))
@@ -159,7 +160,7 @@ class Real:
 
     @cached_property
     def _numbers(self) -> dict[str, Callable[[Context, Shape], Floats]]:
-        """Every way in which the numbers may be chosen, by label."""
+        """The ways of sampling the numbers, by label."""
         ranges = self.usual or _middles(self.within)
         ways: dict[str, Callable[[Context, Shape], Floats]] = {
             f"from {first:g} to {last:g}": _ranged(first, last) for first, last in ranges
@@ -181,14 +182,14 @@ class Real:
         return ways
 
     def dressed(self, name: str, value: Floats, context: Context) -> Any:
-        """An array or a list, of integers if all are whole, the padding filled."""
+        """Return an array or a list, of integers if all numbers are whole, with the padding filled."""
         value = np.array(value, dtype=float)
         if self.padding and context.source.integer(0, 3):
             value = _filled(name, value, context, self)
         return _formed(name, value, context, self.whole)
 
     def describe(self) -> str:
-        """Range, defaults and padding."""
+        """Describe the range, the padding and the default."""
         low, high = self.within
         text = f"from {low:g} to {high:g}"
         if self.padding:
@@ -198,14 +199,14 @@ class Real:
 
 @dataclass(frozen=True)
 class Mask:
-    """Ones on what counts, zeros on padding; floating-point numbers, integers or truth values.
+    """A mask with ones on what counts and zeros on padding, as floats, integers or truth values.
 
     Attributes:
-      axes: as for `Real`.
-      gaps: whether zeros may stand anywhere; otherwise the ones of a row are its first.
+      axes: symbols of the axes, as for `Real`.
+      gaps: whether zeros may be anywhere; otherwise the zeros of a row are at its end.
       empty_rows: whether a row may be all zeros.
       nothing: whether the whole mask may be zeros.
-      meaning: what it is, for the statement.
+      meaning: meaning of the argument, for the statement.
     """
 
     axes: str
@@ -218,7 +219,7 @@ class Mask:
     needs: frozenset[str] = frozenset()
 
     def plain(self, name: str, context: Context) -> Floats:
-        """Zeros and ones of one of the kinds allowed."""
+        """Sample zeros and ones in one of the allowed arrangements."""
         shape = context.shape(self.axes)
         mask = context.source.pick(f"{name}: tokens", self._kinds())(context.source, shape)
         if not self.empty_rows and shape and shape[-1]:
@@ -241,13 +242,13 @@ class Mask:
         return kinds
 
     def dressed(self, name: str, value: Floats, context: Context) -> Any:
-        """In one of the types that a mask may have."""
+        """Return the mask in one of the types that a mask may have."""
         types = {"floats": float, "integers": np.int64, "truth values": bool}
         typed = value.astype(context.source.pick(f"{name}: type", types))
         return _in_container(name, typed, context)
 
     def describe(self) -> str:
-        """Where the zeros may stand."""
+        """Describe the allowed positions of the zeros."""
         where = "the zeros may stand anywhere" if self.gaps else "the zeros of a row are its last"
         empty = "a row may be all zeros" if self.empty_rows else "every row has a one"
         return f"numbers or truth values; {where}, and {empty}"
@@ -255,15 +256,15 @@ class Mask:
 
 @dataclass(frozen=True)
 class Scalar:
-    """A number that sets something, such as a coefficient.
+    """A number that is a setting, such as a coefficient.
 
     Attributes:
-      default: what the function takes where it is left out; REQUIRED if it cannot be.
+      default: the function's default for this argument; REQUIRED if there is none.
       within: smallest and largest value that the statement allows.
-      usual: ranges to draw from.
+      usual: ranges to sample from.
       at: special values.
-      refused: values that must be refused with a ValueError.
-      meaning: what it is, for the statement.
+      refused: values that the function must refuse with a ValueError.
+      meaning: meaning of the argument, for the statement.
     """
 
     default: Any
@@ -276,11 +277,11 @@ class Scalar:
 
     @property
     def needs(self) -> frozenset[str]:
-        """What the special values are made of."""
+        """The arguments in expressions of special values."""
         return _names(self.at)
 
     def plain(self, name: str, context: Context) -> float:
-        """A number of the range, or a special one."""
+        """Sample a number of the range, or a special value."""
         ways: dict[str, Callable[[Context, Shape], Any]] = {
             f"from {low:g} to {high:g}": _ranged(low, high)
             for low, high in self.usual or _middles(self.within)
@@ -292,23 +293,23 @@ class Scalar:
         return float(np.clip(context.source.pick(f"{name}: number", ways)(context, ()), low, high))
 
     def dressed(self, name: str, value: float, context: Context) -> Any:
-        """As an integer if it is whole."""
+        """Return the number, as an integer if it is whole."""
         return int(value) if float(value).is_integer() else value
 
     def describe(self) -> str:
-        """Range, default and what is refused."""
+        """Describe the range, the default and the refused values."""
         text = "from {:g} to {:g}".format(*self.within)
         return text + _default_text(self.default) + _refused_text(self.refused)
 
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number, alone or, with axes, in an array, such as a length or a token's number.
+    """A whole number, or an array of whole numbers if there are axes, such as a length or token ids.
 
     Attributes:
-      within: smallest and largest; either may be the symbol of an axis, as in (0, "V - 1").
-      axes: as for `Real`.
-      usual: ranges to draw from; by default the whole range.
+      within: smallest and largest value; either may be the symbol of an axis, as in (0, "V - 1").
+      axes: symbols of the axes, as for `Real`.
+      usual: ranges to sample from; by default the whole range.
       at: special values.
     """
 
@@ -322,11 +323,11 @@ class Whole:
 
     @property
     def needs(self) -> frozenset[str]:
-        """Nothing: its bounds and special values are numbers or lengths of axes."""
+        """No arguments: bounds and special values are numbers or lengths of axes."""
         return frozenset()
 
     def plain(self, name: str, context: Context) -> Any:
-        """Whole numbers of the range, or a special one."""
+        """Sample whole numbers of the range, or a special value."""
         low, high = self._ends(self.within, context)
         shape = context.shape(self.axes)
         ways: dict[str, Callable[[], Any]] = {
@@ -345,11 +346,11 @@ class Whole:
         return first, last
 
     def dressed(self, name: str, value: Any, context: Context) -> Any:
-        """An array or a list."""
+        """Return an array or a list."""
         return _in_container(name, value, context) if isinstance(value, np.ndarray) else value
 
     def describe(self) -> str:
-        """Range, default and what is refused."""
+        """Describe the range, the default and the refused values."""
         text = f"whole, from {self.within[0]} to {self.within[1]}"
         return text + _default_text(self.default) + _refused_text(self.refused)
 
@@ -366,27 +367,28 @@ class Choice:
     needs: frozenset[str] = frozenset()
 
     def plain(self, name: str, context: Context) -> Any:
-        """Each in turn."""
+        """Return each option in turn."""
         return context.source.pick(f"{name}: choice", {repr(option): option for option in self.options})
 
     def dressed(self, name: str, value: Any, context: Context) -> Any:
-        """As it is."""
+        """Return the value unchanged."""
         return value
 
     def describe(self) -> str:
-        """The options."""
+        """List the options, then the default and the refused values."""
         text = _any_of([repr(option) for option in self.options])
         return text + _default_text(self.default) + _refused_text(self.refused)
 
 
 @dataclass(frozen=True)
 class Made:
-    """Anything else: an argument with a drawing function of its own.
+    """Any other argument, with a sampling function of its own.
 
     Attributes:
-      draw: (context) -> value; a dict, a tuple, a curve, probabilities; `context.values` has what it needs.
-      text: what is allowed, for the statement.
-      needs: names of the arguments that it looks at.
+      draw: function of the context that returns the value: a dict, a tuple, a curve, probabilities. The
+        arguments in `needs` are in `context.values`.
+      text: the allowed values, for the statement.
+      needs: names of the arguments that `draw` uses.
       lists: whether an array may also be passed as nested lists.
     """
 
@@ -400,29 +402,29 @@ class Made:
     refused: tuple[Any, ...] = ()
 
     def plain(self, name: str, context: Context) -> Any:
-        """What the function draws."""
+        """Call the sampling function."""
         return self.draw(context)
 
     def dressed(self, name: str, value: Any, context: Context) -> Any:
-        """Arrays sometimes as lists."""
+        """Return the value; if it is an array, sometimes as lists."""
         listed = isinstance(value, np.ndarray) and self.lists
         return _in_container(name, value, context) if listed else value
 
     def describe(self) -> str:
-        """In the author's words."""
+        """Describe the allowed values in the author's words."""
         return self.text + _default_text(self.default) + _refused_text(self.refused)
 
 
 @cache
 def _names(expressions: tuple[float | str, ...]) -> frozenset[str]:
-    """Names of arguments that occur in special values written as expressions."""
+    """Return the names of arguments that occur in special values written as expressions."""
     trees = [ast.parse(each, mode="eval") for each in expressions if isinstance(each, str)]
     names = frozenset(node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name))
     return names - FUNCTIONS.keys()
 
 
 def evaluated(expression: float | str, names: Mapping[str, Any]) -> Any:
-    """A number, or the value of an author's expression such as "1 + clip_high"."""
+    """Return a number as it is, or the value of an author's expression such as "1 + clip_high"."""
     if not isinstance(expression, str):
         return expression
     return eval(_compiled(expression), {"__builtins__": {}, **FUNCTIONS}, dict(names))
@@ -434,38 +436,40 @@ def _compiled(expression: str) -> CodeType:
 
 
 def _middles(within: Range) -> tuple[Range, ...]:
-    """The range, and the part of it around 0 or 1 where most inputs lie."""
+    """Return the range, preceded by its part around 0 or 1, where most inputs lie, if that part is smaller."""
     low, high = within
     middle = (max(low, 0.1 if low > 0 else -2.0), min(high, 2.0))
     return (middle, within) if middle[0] < middle[1] and middle != within else (within,)
 
 
 def _ranged(low: float, high: float) -> Callable[[Context, Shape], Floats]:
-    """Numbers of the range; if it is positive and wide, all orders of magnitude alike."""
+    """Sample from a range, uniformly; in the logarithm if the range is positive and wide."""
     if low > 0 and high / low > WIDE:
         return lambda context, shape: np.exp(context.source.reals(np.log(low), np.log(high), shape))
     return lambda context, shape: context.source.reals(low, high, shape)
 
 
 def _small(within: Range) -> Range:
-    """At most eleven whole numbers of a range, around 0 if it holds 0: of few numbers, some are equal."""
+    """Return a range of at most eleven whole numbers, around 0 if possible. With so few numbers, some are
+    equal.
+    """
     low = max(within[0], min(-5.0, within[1] - 10.0))
     return low, min(within[1], np.ceil(low) + 10.0)
 
 
 def _wholes(context: Context, low: int, high: int, shape: Shape) -> Floats:
-    """Whole numbers from low to high, both included, all alike."""
+    """Sample whole numbers uniformly from low to high, both included."""
     return np.floor(context.source.reals(low, high + 1 - 1e-9, shape))
 
 
 def _rounded(low: float, high: float) -> Callable[[Context, Shape], Floats]:
-    """Whole numbers of the range, all alike."""
+    """Sample whole numbers of the range uniformly."""
     first, count = np.ceil(low), np.floor(high) - np.ceil(low) + 1.0
     return lambda context, shape: first + np.floor(context.source.reals(0.0, max(count, 1.0) - 1e-9, shape))
 
 
 def _at(special: float | str, hairs: float, usual: Range) -> Callable[[Context, Shape], Floats]:
-    """About half the numbers at a special value, or a hair to either side of it; the others are usual."""
+    """Put about half of the numbers at a special value, or very near it, and sample the others as usual."""
 
     def draw(context: Context, shape: Shape) -> Floats:
         value = float(evaluated(special, context.values))
@@ -478,7 +482,9 @@ def _at(special: float | str, hairs: float, usual: Range) -> Callable[[Context, 
 
 
 def _of_every_size(low: float, high: float) -> Callable[[Context, Shape], Floats]:
-    """Numbers of all orders of magnitude up to the ends of a range, of each sign that it allows."""
+    """Sample numbers of all orders of magnitude up to the ends of a range, with each sign that the range
+    allows.
+    """
 
     def draw(context: Context, shape: Shape) -> Floats:
         sizes = 10.0 ** context.source.reals(np.log10(LEAST), np.log10(max(-low, high)), shape)
@@ -489,13 +495,13 @@ def _of_every_size(low: float, high: float) -> Callable[[Context, Shape], Floats
 
 
 def _tiny(context: Context, shape: Shape) -> Floats:
-    """Numbers of one small order of magnitude; the caller holds them inside the range."""
+    """Sample numbers of one small order of magnitude. The caller clips them to the range."""
     scale = 10.0 ** context.source.reals(np.log10(LEAST), -3.0, ())
     return np.asarray(scale * context.source.reals(-1.0, 1.0, shape))
 
 
 def _at_the_ends(within: Range, usual: Range) -> Callable[[Context, Shape], Floats]:
-    """About half the numbers at an end of the range; the others are usual."""
+    """Put about half of the numbers at one end of the range, and sample the others as usual."""
 
     def draw(context: Context, shape: Shape) -> Floats:
         end = within[int(context.source.flags(()))]
@@ -505,7 +511,7 @@ def _at_the_ends(within: Range, usual: Range) -> Callable[[Context, Shape], Floa
 
 
 def _copied(usual: Range) -> Callable[[Context, Shape], Floats]:
-    """About half the numbers those of a known argument of this shape; the others are usual."""
+    """Copy about half of the numbers from an argument of the same shape, and sample the others as usual."""
 
     def draw(context: Context, shape: Shape) -> Floats:
         others = [each for each in context.values.values() if np.shape(each) == shape and shape]
@@ -520,7 +526,7 @@ def _exactly(special: float | str) -> Callable[[Context, Shape], Any]:
 
 
 def _prefix(source: Source, shape: Shape) -> Any:
-    """The first ones of each row, another number of them in each."""
+    """Mask the first entries of each row, a different number of them in each row."""
     if not shape:
         return source.flags(shape)
     lengths = np.floor(source.reals(0.0, shape[-1] + 1 - 1e-9, (*shape[:-1], 1)))
@@ -542,7 +548,7 @@ def _first_row_empty(source: Source, shape: Shape) -> Any:
 
 
 def _filled(name: str, value: Floats, context: Context, kind: Real) -> Floats:
-    """The array with something in its padding that must not matter."""
+    """Fill the padding of an array with something that must not matter."""
     real = np.broadcast_to(np.asarray(context.values[kind.padding]) > 0, value.shape)
     fillings: dict[str, Callable[[], Any]] = {
         "zeros": lambda: 0.0,
@@ -556,13 +562,13 @@ def _filled(name: str, value: Floats, context: Context, kind: Real) -> Floats:
 
 
 def _either_sign(context: Context, shape: Shape) -> Floats:
-    """Huge numbers of one size, some of them negative."""
+    """Return huge numbers of one size, some of them negative."""
     size = context.source.pick("size of the padding", HUGE)
     return np.where(context.source.flags(shape), size, -size)
 
 
 def _formed(name: str, value: Floats, context: Context, whole: bool) -> Any:
-    """Integers where they are allowed: if all numbers are whole, and in lists sometimes where one is."""
+    """Convert to integers if all numbers are whole. In lists, sometimes convert single whole numbers."""
     may_be_integer = (np.abs(value) < 2**53) & (value == np.floor(value)) & whole
     typed = value.astype(np.int64) if value.size and may_be_integer.all() else value
     formed = _in_container(name, typed, context)
@@ -572,13 +578,13 @@ def _formed(name: str, value: Floats, context: Context, whole: bool) -> Any:
 
 
 def _integers(value: Floats) -> Any:
-    """The numbers as Python's integers, 0 for those that are none."""
+    """Return the numbers as Python integers, and 0 for numbers that are too large."""
     whole = np.where(np.abs(value) < 2**53, value, 0.0)
     return whole.astype(np.int64).astype(object)
 
 
 def _in_container(name: str, value: Any, context: Context) -> Any:
-    """An array, nested lists, or an array with its memory in another order."""
+    """Return an array, nested lists, or an array with another memory order."""
     if value.ndim == 0:
         return context.source.pick(f"{name}: form", {"a number": value.item(), "one of NumPy's": value[()]})
     forms: dict[str, Callable[[], Any]] = {
@@ -603,5 +609,5 @@ def _refused_text(refused: Sequence[Any]) -> str:
 
 
 def _any_of(words: Sequence[str]) -> str:
-    """The words as a list with "or" before the last."""
+    """List the words, with "or" before the last."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"

@@ -1,4 +1,4 @@
-"""`Domain`: the arguments of an exercise together, and the draws that it gives."""
+"""`Domain`: all arguments of an exercise together, and the inputs sampled from them."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,22 +9,22 @@ from grpo_ref.course.grading.domain.arguments import REQUIRED, Argument, Context
 from grpo_ref.course.grading.domain.source import Dealer, Source
 
 EVERY_LARGE, EVERY_REFUSED = 12, 20
-"""One draw in so many has a large axis; one in so many must be refused."""
+"""Every 12th input has one large axis; every 20th input must be refused."""
 MOST_TRIES = 200
 LEFT_OUT, BY_NAME, IN_PLACE = "left out", "by name", "in place"
 WAYS = {each: each for each in (LEFT_OUT, BY_NAME, IN_PLACE)}
-"""How an argument with a default may be given."""
+"""Ways of passing an argument that has a default."""
 
 
 @dataclass(frozen=True)
 class Draw:
-    """One input.
+    """One sampled input.
 
     Attributes:
-      values: by name, those that are given, in the order of the signature.
-      positional: how many of them are given without their name.
-      tags: name of each choice -> what was chosen.
-      refused: name of the exception that must come, or "".
+      values: values of the given arguments by name, in the order of the signature.
+      positional: number of arguments that are passed by position.
+      tags: name of each choice -> the chosen option.
+      refused: name of the exception that the function must raise, or "".
     """
 
     values: Mapping[str, Any]
@@ -39,7 +39,7 @@ class Draw:
 
     @property
     def keywords(self) -> dict[str, Any]:
-        """The others."""
+        """The keyword arguments."""
         return dict(list(self.values.items())[self.positional :])
 
 
@@ -48,8 +48,8 @@ class Rule:
     """A condition on several arguments together.
 
     Attributes:
-      text: as a line of the statement's constraints.
-      holds: (plain values by name) -> whether they are allowed.
+      text: the condition, as a line of the statement's constraints.
+      holds: function of the plain values by name that returns whether they are allowed.
     """
 
     text: str
@@ -58,11 +58,11 @@ class Rule:
 
 @dataclass(frozen=True)
 class Refusal:
-    """Input that must be refused, where it takes more than one argument's value to see it.
+    """Input that must be refused for a reason that involves several arguments.
 
     Attributes:
-      text: what is refused, in a few words, for the statement's constraints.
-      spoil: (allowed values by name) -> values to refuse.
+      text: the refused input in a few words, for the statement's constraints.
+      spoil: function of allowed values by name that returns values to refuse.
       error: name of the exception.
     """
 
@@ -73,18 +73,18 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Domain:
-    """Which inputs the statement of an exercise allows.
+    """The inputs that the statement of an exercise allows.
 
     Attributes:
-      arguments: by name, in the order of the signature.
+      arguments: kinds of the arguments by name, in the order of the signature.
       sizes: symbol of each axis -> its smallest and largest usual length; 0 is an empty axis.
-      large: symbol -> a length that is tried now and then.
-      rules: conditions on several arguments together; draws that break one are made anew.
-      refusals: what must be refused beside the refused values of single arguments.
+      large: symbol -> a large length that is tried occasionally.
+      rules: conditions on several arguments together. Inputs that violate one are sampled again.
+      refusals: inputs that must be refused, beside the refused values of single arguments.
 
     Raises:
-      ValueError: if there are no arguments, or they have different numbers of alternative shapes, or need one
-        another in a circle.
+      ValueError: if there are no arguments, or they have different numbers of alternative shapes, or their
+        dependencies form a cycle.
     """
 
     arguments: Mapping[str, Argument]
@@ -100,20 +100,20 @@ class Domain:
             raise ValueError("there are no arguments")
 
     def draws(self, seed: int, count: int) -> list[Draw]:
-        """So many inputs, small ones first; equal seeds give equal inputs."""
+        """Sample this many inputs, small ones first. Equal seeds give equal inputs."""
         dealer = Dealer(seed)
         return [self.draw(dealer, (trial + 1) / count, trial) for trial in range(count)]
 
     def draw(self, source: Source, growth: float, trial: int) -> Draw:
-        """One input.
+        """Sample one input.
 
         Args:
-          source: of randomness.
-          growth: how much of the usual sizes is used, from 0 to 1.
-          trial: its number; every twelfth has one large axis, every twentieth must be refused.
+          source: source of randomness.
+          growth: fraction of the usual sizes that is used, from 0 to 1.
+          trial: number of the input; every twelfth has one large axis, every twentieth must be refused.
 
         Raises:
-          RuntimeError: if the rules leave next to nothing.
+          RuntimeError: if the rules refuse nearly all inputs.
         """
         for _ in range(MOST_TRIES):
             source.picked.clear()
@@ -129,12 +129,12 @@ class Domain:
         raise RuntimeError(f"the rules refuse {MOST_TRIES} draws in a row")
 
     def plain(self, draw: Draw) -> dict[str, Any]:
-        """Every argument's value, the default where it was left out."""
+        """Return the value of every argument; the default if the argument was omitted."""
         return {name: draw.values.get(name, each.default) for name, each in self.arguments.items()}
 
     @cached_property
     def _order(self) -> list[str]:
-        """The arguments, each after those that it needs."""
+        """The arguments, each after the ones that it needs."""
         order: list[str] = []
         while len(order) < len(self.arguments):
             ready = [
@@ -162,12 +162,14 @@ class Domain:
         return lengths
 
     def _way(self, source: Source, name: str) -> str:
-        """How an argument is given; those without a default always in their place."""
+        """Choose how an argument is passed. Arguments without a default are always passed by position."""
         required = self.arguments[name].default is REQUIRED
         return IN_PLACE if required else source.pick(f"{name}: given", WAYS)
 
     def _given(self, context: Context, ways: Mapping[str, str]) -> Draw:
-        """The values as the function gets them: in their forms, some left out, some by name."""
+        """Return the input as the function receives it: values in their forms, some omitted, some passed by
+        name.
+        """
         values, positional, in_place = {}, 0, True
         for name, each in self.arguments.items():
             in_place = in_place and ways[name] == IN_PLACE
@@ -177,7 +179,9 @@ class Domain:
         return Draw(values, positional, dict(context.source.picked))
 
     def _spoiled(self, draw: Draw, source: Source) -> Draw:
-        """A draw that must be refused, if there is anything to refuse; what has a default goes by name."""
+        """Turn the input into one that must be refused, if there is anything to refuse. Arguments with a
+        default are passed by name.
+        """
         refusals = self._refusals()
         if not refusals:
             return draw
@@ -197,7 +201,7 @@ class Domain:
 
     @property
     def inputs(self) -> str:
-        """The Input section of the statement, a line for each argument."""
+        """The Input section of the statement, one line per argument."""
         return "\n".join(
             f"{name}: {'; '.join(filter(None, (each.meaning, _shapes(each.axes), each.describe())))}."
             for name, each in self.arguments.items()
@@ -205,7 +209,7 @@ class Domain:
 
     @property
     def constraints(self) -> str:
-        """What the Constraints section has to say of the inputs, a line for each rule."""
+        """The lines on inputs in the Constraints section, one line per rule."""
         alike = [name for name, each in self.arguments.items() if "|" in each.axes]
         lines = [f"{_and(alike)} have the same shape."] * (len(alike) > 1)
         for least in sorted({low for low, _ in self.sizes.values()}):
@@ -220,7 +224,7 @@ class Domain:
         return "\n".join(lines)
 
     def _sizes_of_numbers(self) -> list[str]:
-        """A line for each size below which there is no number but 0."""
+        """Return a line for each smallest magnitude of a number other than 0."""
         names: dict[float, list[str]] = {}
         for name, each in self.arguments.items():
             if isinstance(each, Real) and each.within[0] <= 0 <= each.within[1]:
@@ -231,7 +235,7 @@ class Domain:
 
 
 def _and(names: Sequence[str]) -> str:
-    """The names as a list with "and" before the last.
+    """List the names, with "and" before the last.
 
     >>> _and(["N"]), _and(["B", "N", "T"])
     ('N', 'B, N and T')
@@ -244,7 +248,7 @@ def _replacing(name: str, value: Any) -> Callable[[dict[str, Any]], Mapping[str,
 
 
 def _shapes(axes: str) -> str:
-    """The shapes in words.
+    """Describe the shapes in words.
 
     >>> _shapes("|T|N T"), _shapes("P G"), _shapes("")
     ('a number or shape (T,) or (N, T)', 'shape (P, G)', '')

@@ -1,6 +1,6 @@
-"""Patterns of an array's rows: what makes the members of a group special to one another.
+"""Patterns of an array's rows: relations between the members of a group that are special.
 
-A pattern changes an array of drawn numbers along its last axis; the caller holds the result inside the range.
+A pattern changes an array of sampled numbers along its last axis. The caller clips the result to the range.
 """
 
 from collections.abc import Callable
@@ -17,8 +17,8 @@ class Pattern:
     """One pattern.
 
     Attributes:
-      name: in a few words, as they stand in a list of what was tried.
-      make: (source, drawn numbers) -> numbers of the same shape.
+      name: the pattern in a few words, as in a list of the tried inputs.
+      make: function of a source and sampled numbers that returns numbers of the same shape.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Pattern:
 
 
 def one_axis_before(pattern: Pattern) -> Pattern:
-    """The same pattern along the last axis but one."""
+    """Return the pattern applied along the last axis but one."""
 
     def make(source: Source, values: Floats) -> Floats:
         return np.swapaxes(pattern.make(source, np.swapaxes(values, -1, -2)), -1, -2)
@@ -39,7 +39,7 @@ def _binary(source: Source, values: Floats) -> Floats:
 
 
 def _levels(source: Source, values: Floats) -> Floats:
-    """At most three values in the whole array, the first ones drawn."""
+    """Use at most three different values in the whole array: the first ones sampled."""
     if values.size == 0:
         return values
     kept = values.ravel()[: min(3, values.size)]
@@ -57,7 +57,7 @@ def _some_constant(source: Source, values: Floats) -> Floats:
 
 
 def _near_ties(source: Source, values: Floats) -> Floats:
-    """Members that differ by about 0.03 to 1e-9 of their size."""
+    """Make the members differ by about 0.03 to 1e-9 of their size."""
     scale = source.pick("how near", {f"{size:g}": size for size in (3e-2, 1e-3, 1e-5, 1e-7, 1e-9)})
     base = values[..., :1]
     return np.asarray(base + scale * np.maximum(np.abs(base), 1.0) * source.reals(-1.0, 1.0, values.shape))
@@ -69,7 +69,7 @@ def _some_near_ties(source: Source, values: Floats) -> Floats:
 
 
 def _hairs_apart(source: Source, values: Floats) -> Floats:
-    """Each member at its row's first one or next to it, by about 1e-12 or 1e-14 of its size."""
+    """Put each member at its row's first member, or next to it by about 1e-12 or 1e-14 of its size."""
     scale = source.pick("how near", {f"{size:g}": size for size in (1e-12, 1e-14)})
     base = values[..., :1]
     steps = np.floor(source.reals(-1.0, 2.0 - 1e-9, values.shape))
@@ -77,24 +77,24 @@ def _hairs_apart(source: Source, values: Floats) -> Floats:
 
 
 def _offset_rows(source: Source, values: Floats) -> Floats:
-    """Every row moved by up to a thousand, each by its own amount."""
+    """Shift every row by up to a thousand, each by its own amount."""
     return np.asarray(values + source.reals(-1000.0, 1000.0, (*values.shape[:-1], 1)))
 
 
 def _scaled_rows(source: Source, values: Floats) -> Floats:
-    """Every row in another order of magnitude, from 1e-6 to 1e3."""
+    """Scale every row to a different order of magnitude, by 1e-6 to 1e3."""
     return np.asarray(values * 10.0 ** source.reals(-6.0, 3.0, (*values.shape[:-1], 1)))
 
 
 def _one_far_out(source: Source, values: Floats) -> Floats:
-    """One member of each row a hundred times as large."""
+    """Make one member of each row a hundred times as large."""
     far = values.copy()
     far[..., -1:] *= 100.0
     return far
 
 
 def _around_the_first(source: Source, values: Floats) -> Floats:
-    """The others in pairs around the row's first member, so that their differences from it sum to 0."""
+    """Arrange the others in pairs around the row's first member; their differences from it sum to 0."""
     base, count = values[..., :1], (values.shape[-1] - 1) // 2
     steps = np.round(values[..., 1 : 1 + count])
     around = np.concatenate([np.zeros_like(base), steps, -steps], -1)
@@ -133,4 +133,4 @@ GROUPS = (
     ONE_FAR_OUT,
     AROUND_THE_FIRST,
 )
-"""All that the members of a group can have in common."""
+"""All patterns for the members of a group."""

@@ -1,4 +1,5 @@
-"""Symptoms: what is true of every call in which an answer is wrong, said where no known mistake explains it.
+"""Symptoms: a sentence that is true of every call on which an answer is wrong, if no known mistake explains
+it.
 
-calls judged one by one -> features of calls and of entries -> the rule that sets the wrong ones apart
+calls, each judged -> features of calls and of entries -> a rule that separates wrong from right ones
 """

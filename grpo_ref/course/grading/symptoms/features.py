@@ -1,4 +1,4 @@
-"""Features of calls, and of the entries of what they return: what a rule may speak of."""
+"""Features of calls and of the entries of their results: the vocabulary of the rules."""
 
 import itertools
 from collections.abc import Iterator, Mapping
@@ -11,16 +11,16 @@ from grpo_ref.course.grading.domain.arguments import HUGE, REQUIRED, Argument, M
 from grpo_ref.course.grading.domain.domain import Domain
 
 Features = dict[str, float | bool]
-"""Noun of a number, or a clause -> its value in one sample."""
+"""Name of a number, or a clause -> its value for one sample."""
 
 
 class Given:
-    """What one call was given.
+    """The arguments of one call.
 
     Attributes:
-      domain: of the exercise.
-      values: by name, defaults included.
-      left_out: names of the arguments that were left to their defaults.
+      domain: domain of the exercise.
+      values: values by name, with the defaults of omitted arguments.
+      left_out: names of the arguments that were omitted.
       arrays: the numeric values as arrays of floats.
     """
 
@@ -35,7 +35,7 @@ class Given:
 
     @property
     def lengths(self) -> dict[str, int]:
-        """Symbol of each axis -> its length."""
+        """Symbol of each axis -> length of the axis."""
         found: dict[str, int] = {}
         for name, kind in self.domain.arguments.items():
             if kind.axes and name in self.arrays:
@@ -51,7 +51,7 @@ class Given:
         return found
 
     def real(self, name: str) -> Floats:
-        """The numbers of an argument that are no padding, in a row."""
+        """Return the numbers of an argument that are not padding, as a flat array."""
         array, kind = self.arrays[name], self.domain.arguments[name]
         mask = self.arrays.get(getattr(kind, "padding", ""))
         if mask is None or mask.shape != array.shape:
@@ -60,7 +60,7 @@ class Given:
 
 
 def of_call(given: Given) -> Features:
-    """Everything about a call as a whole, what is said most simply first."""
+    """Return all features of a call as a whole, the simplest first."""
     features: Features = {}
     lengths = given.lengths
     for symbol, length in lengths.items():
@@ -152,7 +152,7 @@ def _of_rows(array: Floats) -> Features:
 
 
 def _of_form(value: Any) -> Features:
-    """How the numbers are passed."""
+    """Describe how the numbers are passed."""
     array = np.asarray(value)
     return {
         "{x} is a list": isinstance(value, list),
@@ -167,15 +167,16 @@ def _of_form(value: Any) -> Features:
 
 
 def of_entries(given: Given, shape: tuple[int, ...]) -> Mapping[str, Floats | Bools]:
-    """Features of every entry of a result of this shape, in one row each; a number alone is one entry.
+    """Return the features of every entry of a result of this shape, as flat arrays. A single number is one
+    entry.
 
     Args:
-      given: what the call was given.
-      shape: of the result; the last axis is called a row.
+      given: the arguments of the call.
+      shape: shape of the result; its last axis is called a row.
 
     Returns:
-      Noun of a number, or clause -> array of as many numbers or truth values as there are entries; NaN where
-      a number is not finite.
+      Name of a number, or clause -> array with a number or truth value for each entry; NaN for numbers that
+        are not finite.
     """
     shape = shape or (1,)
     columns = {**_of_places(shape), **_of_differences(given, shape)}
@@ -199,7 +200,7 @@ def _flat(column: Floats | Bools) -> Floats | Bools:
 
 
 def _of_places(shape: tuple[int, ...]) -> dict[str, Floats | Bools]:
-    """Where an entry stands."""
+    """Describe the position of each entry."""
     places = np.indices(shape)
     columns: dict[str, Floats | Bools] = {
         "it is not the first of its row": places[-1] > 0,
@@ -214,7 +215,7 @@ def _of_places(shape: tuple[int, ...]) -> dict[str, Floats | Bools]:
 
 
 def _of_differences(given: Given, shape: tuple[int, ...]) -> dict[str, Floats | Bools]:
-    """How far two arguments are apart that have a number for each entry."""
+    """Return the differences between two arguments that have a number for each entry."""
     columns: dict[str, Floats | Bools] = {}
     reals = [name for name, kind in given.domain.arguments.items() if isinstance(kind, Real) and kind.axes]
     for name, other in itertools.combinations(reals, 2):
@@ -227,13 +228,15 @@ def _of_differences(given: Given, shape: tuple[int, ...]) -> dict[str, Floats | 
 
 
 def _of_fewer_axes(array: Floats, shape: tuple[int, ...]) -> Mapping[str, Floats | Bools]:
-    """Of an argument with one number for several entries, such as an advantage for a completion's tokens."""
+    """Describe an argument with one number for several entries, such as an advantage for a completion's
+    tokens.
+    """
     broad = np.broadcast_to(array.reshape(array.shape + (1,) * (len(shape) - array.ndim)), shape)
     return {"{x} of its row": broad, "{x} of its row is 0": broad == 0}
 
 
 def _of_one_axis_more(array: Floats) -> Mapping[str, Floats | Bools]:
-    """Of an argument with a row for each entry."""
+    """Describe an argument with a row of numbers for each entry."""
     return {
         "the largest number of its row of {x}": array.max(-1),
         "the smallest number of its row of {x}": array.min(-1),
@@ -268,12 +271,12 @@ def _of_same_shape(array: Floats, kind: Argument, given: Given) -> Mapping[str, 
 
 
 def _counts(array: Floats) -> Floats:
-    """How often each number occurs in its row."""
+    """Count how often each number occurs in its row."""
     return np.asarray((array[..., :, None] == array[..., None, :]).sum(-1), dtype=float)
 
 
 def _of_marks(array: Floats, given: Given) -> Mapping[str, Bools]:
-    """Where a whole number that is an argument by itself stands in an array of whole numbers."""
+    """Describe where a whole-number argument occurs in an array of whole numbers."""
     columns: dict[str, Bools] = {}
     for name, kind in given.domain.arguments.items():
         if isinstance(kind, Whole) and not kind.axes and array.ndim:
@@ -294,7 +297,7 @@ def _of_marks(array: Floats, given: Given) -> Mapping[str, Bools]:
 
 
 def _bounds(kind: Argument, given: Given) -> Iterator[tuple[str, float]]:
-    """Special values of an argument, and their inverses."""
+    """Yield the special values of an argument, and their inverses."""
     for text, number in _special_values(kind, given):
         yield text, number
         if number > 0:

@@ -1,4 +1,4 @@
-"""How wrong values relate to the right ones, where one relation holds in all wrong calls."""
+"""Relations between wrong values and right ones that are the same in all wrong calls."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -10,24 +10,27 @@ from grpo_ref.arrays import Bools, Floats
 from grpo_ref.course.grading.symptoms.features import Given
 
 FEWEST = 3
-"""Wrong calls in which a relation must hold."""
+"""Smallest number of wrong calls in which a relation must be true."""
 SAME = 1e-6
-"""Relative deviation up to which two numbers are the same."""
+"""Relative deviation up to which two numbers count as equal."""
 EXACTLY = 1e-10
-"""Relative deviation up to which a number is the same in another place."""
+"""Relative deviation up to which a number counts as the same number at another index."""
 ROUGHLY = 1e-3
-"""Relative deviation up to which two factors are: a small number beside the divisor may set them apart."""
+"""Relative deviation up to which two factors count as equal. A small number added to the divisor can make
+them differ.
+"""
 LEAST, NEARLY = 1e-9, 1e-4
-"""A value that is off by less than the second part of the largest one is nearly right; by less than the first
-one, only its small entries are wrong.
+"""If the largest error is below the second fraction of the largest value, the value is nearly right. If it is
+below the first fraction, only small entries are wrong.
 """
 
 
 def relation(wrong: Sequence[tuple[Given, Any, Any]]) -> str:
-    """A sentence for the factor or the order in which all wrong values differ from the right ones, or "".
+    """Return a sentence for the factor or the order by which all wrong values differ from the right ones, or
+    "".
 
     Args:
-      wrong: what was given, what was returned and what is right, call by call.
+      wrong: for each call: its arguments, the returned value and the right value.
     """
     telling = [(given, *arrays) for given, got, due in wrong if (arrays := _arrays(got, due)) is not None]
     if len(telling) < max(FEWEST, len(wrong)):
@@ -43,7 +46,7 @@ def relation(wrong: Sequence[tuple[Given, Any, Any]]) -> str:
 
 
 def likeness(wrong_calls: Sequence[tuple[Given, Any, Any]]) -> str:
-    """A sentence if all wrong entries are the same number, an argument, or nearly right; else ""."""
+    """Return a sentence if all wrong entries are one number, an argument, or nearly right; else ""."""
     pairs = [_arrays(got, due) for _, got, due in wrong_calls]
     if len(pairs) < FEWEST or any(pair is None for pair in pairs):
         return ""
@@ -63,7 +66,7 @@ def likeness(wrong_calls: Sequence[tuple[Given, Any, Any]]) -> str:
 
 
 def _returned_as_given(given: Sequence[Given], got: Sequence[Floats], wrong: Sequence[Bools]) -> str:
-    """Name of the argument that all wrong entries are equal to, or ""."""
+    """Return the name of the argument that all wrong entries are equal to, or ""."""
     names = [name for name, array in given[0].arrays.items() if array.ndim]
     for name in names:
         if all(
@@ -75,7 +78,7 @@ def _returned_as_given(given: Sequence[Given], got: Sequence[Floats], wrong: Seq
 
 
 def _arrays(got: Any, due: Any) -> tuple[Floats, Floats] | None:
-    """Both as arrays of one shape with finite numbers; None for anything else."""
+    """Return both values as arrays of one shape with finite numbers; None for anything else."""
     try:
         ours, theirs = np.asarray(got, dtype=float), np.asarray(due, dtype=float)
     except (TypeError, ValueError):
@@ -85,7 +88,7 @@ def _arrays(got: Any, due: Any) -> tuple[Floats, Floats] | None:
 
 
 def _factor(got: Floats, due: Floats) -> float | None:
-    """The one number by which the right value is multiplied, or None."""
+    """Return the number by which the right value is multiplied, or None."""
     largest = np.argmax(abs(due)) if due.size else 0
     if not due.size or due.flat[largest] == 0:
         return None
@@ -95,7 +98,9 @@ def _factor(got: Floats, due: Floats) -> float | None:
 
 
 def _name(given: Sequence[Given], factors: Sequence[float | None]) -> str:
-    """What the factors are in all these calls: a number, or an expression of what was given."""
+    """Name the factors of all these calls: as a number, or as an expression of the arguments. Return "" if
+    neither fits.
+    """
     numbers = [factor for factor in factors if factor is not None]
     if _all_same(numbers, [numbers[0]] * len(numbers)):
         return f"{numbers[0]:.3g}"
@@ -111,7 +116,7 @@ def _all_same(ours: Sequence[float], theirs: Sequence[float]) -> bool:
 
 
 def _expressions(given: Given) -> Iterator[tuple[str, float]]:
-    """Factors that a forgotten or a wrong divisor gives."""
+    """Yield the factors that result from a missing or a wrong divisor."""
     quantities: dict[str, float] = {symbol: float(length) for symbol, length in given.lengths.items()}
     for name in given.arrays:
         if given.arrays[name].ndim == 0:

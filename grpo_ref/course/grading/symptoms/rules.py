@@ -1,4 +1,4 @@
-"""The shortest rule that sets wrong samples apart from right ones: one condition, or two together."""
+"""Find the shortest rule that separates wrong samples from right ones: one condition, or two together."""
 
 import itertools
 import math
@@ -10,29 +10,31 @@ import numpy as np
 from grpo_ref.arrays import Bools, Floats
 
 PRECISE = 0.9
-"""A rule with this share of wrong samples among those that it covers needs no further condition."""
+"""A rule needs no further condition if at least this fraction of the samples that it covers is wrong."""
 HALF = 0.5
-"""Further samples refute a rule if less than this part is wrong of those that it lets expect."""
+"""Further samples refute a rule if fewer wrong samples occur among them than this fraction of the expected
+number.
+"""
 VAGUE, RARE = 0.85, 0.05
-"""A rule says too little if less than the first share of what it covers is wrong, and more than the second
-share of all that is right is covered.
+"""A rule is too vague if less than the first fraction of the samples that it covers is wrong and it covers
+more than the second fraction of all right samples.
 """
 NEARLY_ALL = 0.8
-"""A rule says too little if it covers a larger share of the samples."""
+"""A rule is too vague if it covers more than this fraction of the samples."""
 CHANCE = 1e-3
-"""The most that the chance may be with which one of the rules tried fits by luck."""
+"""Largest allowed probability that one of the tried rules fits by chance."""
 MOST_PAIRED = 60
-"""Of the conditions, so many of the best are tried together."""
+"""Number of the best conditions that are tried in pairs."""
 DIGITS = 15
 
 
 @dataclass(frozen=True)
 class Condition:
-    """Something that holds for all wrong samples and not for all right ones.
+    """A condition that is true of all wrong samples but not of all right ones.
 
     Attributes:
-      noun: of a number; or a clause, if `sign` is 0.
-      column: the number for each sample, or NaN, of which nothing is said; or whether the clause holds.
+      noun: name of a number, or a clause if `sign` is 0.
+      column: the number for each sample (NaN if unknown), or whether the clause is true.
       sign: 1 for "is above", -1 for "is below".
       limit: the number of the wrong sample that is nearest to the right ones.
     """
@@ -44,11 +46,11 @@ class Condition:
 
     @property
     def holds(self) -> Bools:
-        """For each sample."""
+        """Truth value of the condition for each sample."""
         return self.column > 0 if self.sign == 0 else ~(self.sign * self.column < self.sign * self.limit)
 
     def clause(self, right: Bools) -> "Clause":
-        """The same with a round number that lies between the wrong samples and these right ones."""
+        """Return the condition with a round bound between the wrong samples and these right ones."""
         if self.sign == 0:
             return Clause(self.noun)
         nearest = np.where(right & ~self.holds, self.sign * self.column, -np.inf).max()
@@ -57,12 +59,12 @@ class Condition:
 
 @dataclass(frozen=True)
 class Clause:
-    """A condition as it is told.
+    """A condition as it is printed.
 
     Attributes:
-      noun: of a number; or the whole clause, if `sign` is 0.
+      noun: name of a number, or the whole clause if `sign` is 0.
       sign: 1 for "is above", -1 for "is below".
-      bound: of the number.
+      bound: bound of the number.
     """
 
     noun: str
@@ -75,7 +77,7 @@ class Clause:
         return f"{self.noun} is {'above' if self.sign > 0 else 'below'} {self.bound:.12g}"
 
     def holds(self, columns: Mapping[str, Floats | Bools]) -> Bools:
-        """For each sample; where nothing is known of a number, nothing holds."""
+        """Return for each sample whether the clause is true; false if the number is unknown."""
         column = columns.get(self.noun)
         if column is None:
             return np.zeros(len(next(iter(columns.values()))), dtype=bool)
@@ -84,13 +86,13 @@ class Clause:
 
 @dataclass(frozen=True)
 class Rule:
-    """Conditions that hold together for every wrong sample, and for few right ones.
+    """Conditions that together are true of every wrong sample, and of few right ones.
 
     Attributes:
       clauses: the conditions.
-      wrong: how many samples are wrong.
-      covered: for how many the conditions hold.
-      others: for how many they do not hold; these are all right.
+      wrong: number of wrong samples.
+      covered: number of samples of which the conditions are true.
+      others: number of samples of which they are false; all of these are right.
     """
 
     clauses: tuple[Clause, ...]
@@ -100,27 +102,28 @@ class Rule:
 
     @property
     def text(self) -> str:
-        """The conditions."""
+        """The conditions as text."""
         return " and ".join(map(str, self.clauses))
 
     @property
     def precision(self) -> float:
-        """Which share of the samples is wrong for which they hold."""
+        """Fraction of wrong samples among the samples that the rule covers."""
         return self.wrong / self.covered
 
     @property
     def is_exact(self) -> bool:
-        """Whether they hold for no right sample."""
+        """True if the rule covers no right sample."""
         return self.covered == self.wrong
 
     def holds(self, columns: Mapping[str, Floats | Bools]) -> Bools:
-        """For each sample, whether all conditions hold."""
+        """Return for each sample whether all conditions are true."""
         return np.asarray(np.logical_and.reduce([each.holds(columns) for each in self.clauses]))
 
     def tested(self, columns: Mapping[str, Floats | Bools], wrong: Bools) -> "Rule | None":
-        """The rule counted over further samples too; None if these refute it.
+        """Return the rule with further samples counted, or None if these refute it.
 
-        They do if one is wrong that it does not cover, or if far fewer are wrong than it lets expect.
+        They refute it if it does not cover a wrong sample, or if far fewer of the samples that it covers are
+        wrong than expected.
         """
         holds = self.holds(columns)
         refuted = (wrong & ~holds).any() or (holds & wrong).sum() < HALF * self.precision * holds.sum()
@@ -131,14 +134,14 @@ class Rule:
 
 
 def rule_for(columns: Mapping[str, Floats | Bools], wrong: Bools, independent: int) -> Rule | None:
-    """The rule that leaves the fewest right samples; None if it says too little, or luck could have made it.
+    """Return the rule that covers the fewest right samples; None if it is too vague or could fit by chance.
 
-    A further condition is only taken where the rule without it is not precise.
+    A second condition is added only if the rule without it is not precise.
 
     Args:
-      columns: noun of a number, or a clause -> its value for each sample, a number or a truth value.
+      columns: name of a number, or a clause -> its value for each sample, a number or a truth value.
       wrong: for each sample, whether it is wrong.
-      independent: how many of the wrong ones are independent of one another.
+      independent: how many of the wrong samples are independent of one another.
     """
     if not wrong.any():
         return None
@@ -165,7 +168,7 @@ def _rule(chosen: Sequence[Condition], wrong: Bools) -> Rule:
 
 
 def conditions(columns: Mapping[str, Floats | Bools], wrong: Bools) -> Iterator[Condition]:
-    """Every condition that holds for all wrong samples and not for all right ones."""
+    """Yield every condition that is true of all wrong samples and not of all right ones."""
     for noun, column in columns.items():
         if column.dtype == bool:
             made = [Condition(noun, column)] if column[wrong].all() else []
@@ -178,14 +181,15 @@ def conditions(columns: Mapping[str, Floats | Bools], wrong: Bools) -> Iterator[
 
 
 def together(rule: Sequence[Condition]) -> Bools:
-    """For each sample, whether all conditions hold."""
+    """Return for each sample whether all conditions are true."""
     return np.asarray(np.logical_and.reduce([each.holds for each in rule]))
 
 
 def luck(holds: Bools, wrong: Bools, independent: int, tried: int) -> float:
-    """A bound on the chance that one of so many rules holds for all wrong samples by luck.
+    """Return an upper bound on the probability that one of the tried rules covers all wrong samples by
+    chance.
 
-    A rule that has nothing to do with the mistake holds for a wrong sample as often as for a right one.
+    A rule that is unrelated to the mistake covers a wrong sample as often as a right one.
     """
     right = ~wrong
     share = (float((holds & right).sum()) + 1.0) / (float(right.sum()) + 2.0)
@@ -193,7 +197,9 @@ def luck(holds: Bools, wrong: Bools, independent: int, tried: int) -> float:
 
 
 def _clauses(rule: Sequence[Condition], wrong: Bools) -> tuple[Clause, ...]:
-    """Each bound lies between the wrong samples and the right ones that the other conditions leave."""
+    """Give each condition a bound between the wrong samples and the right ones that the other condition does
+    not exclude.
+    """
     clauses = []
     for each in rule:
         others = [other for other in rule if other is not each]
@@ -204,7 +210,7 @@ def _clauses(rule: Sequence[Condition], wrong: Bools) -> tuple[Clause, ...]:
 
 
 def between(low: float, high: float) -> float:
-    """A number with few digits from `low` on and below `high`.
+    """Return a number with few digits, at least `low` and below `high`.
 
     >>> between(0.93, 1.2), between(-0.3, 0.2), between(1.0, 1.0000001)
     (1.0, 0.0, 1.0)

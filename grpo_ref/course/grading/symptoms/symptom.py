@@ -1,4 +1,4 @@
-"""`symptom`: the sentence for a wrong answer that no known mistake explains."""
+"""`symptom` returns the sentence for a wrong answer that no known mistake explains."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,20 +18,23 @@ from grpo_ref.course.grading.symptoms.relations import likeness, relation
 from grpo_ref.course.grading.symptoms.rules import Rule, rule_for
 
 MORE = 60
-"""Inputs of the domain that are tried to find out where an answer is wrong."""
+"""Number of inputs of the domain that are tried to find out where an answer is wrong."""
 NEARLY_ALL = 0.8
-"""If a larger share of the calls is wrong, a rule would only say which inputs are too simple to be wrong."""
+"""If more than this fraction of the calls is wrong, a rule would only describe inputs that are too simple to
+be wrong.
+"""
 MOST = 0.5
-"""A relation is only told of calls of which a larger share is wrong."""
+"""A relation is reported only if more than this fraction of the calls is wrong."""
 SURE, HARDLY_ANY, FEW = 0.95, 0.2, 0.5
-"""Where a smaller share of the known mistakes shows than the second number, an input is too simple for
-anything to be wrong; or than the third, if a smaller share than the first of what a rule covers is wrong.
+"""An input is too simple for anything to be wrong if fewer than the second fraction of the known mistakes
+show on it. If less than the first fraction of the samples that a rule covers is wrong, the third fraction is
+used instead.
 """
 MOST_ENTRIES = 200
-"""Of one call, so many entries are looked at."""
+"""Largest number of entries of one call that are examined."""
 SAME, ROUNDED, TINY = 1e-9, 1e-6, 1e-13
-"""An entry is right that deviates by less than the first part of the largest entry, and by less than the
-second part of its own size and the third of the largest one.
+"""An entry is right if its error is below the first fraction of the largest entry, and also below the second
+fraction of its own size plus the third fraction of the largest entry.
 """
 REMEMBERED = (
     "The same call gives the right value in a fresh process: something is remembered from earlier calls, in a"
@@ -49,12 +52,12 @@ VERBS = {
 
 
 class Samples(NamedTuple):
-    """What a rule is looked for in: calls, or entries of what they returned.
+    """The samples in which a rule is searched: calls, or entries of their results.
 
     Attributes:
-      columns: noun of a number, or a clause -> its value for each sample.
+      columns: name of a number, or a clause -> its value for each sample.
       wrong: for each sample, whether it is wrong.
-      independent: how many of the wrong ones are independent of one another.
+      independent: how many of the wrong samples are independent of one another.
     """
 
     columns: Mapping[str, Floats | Bools]
@@ -67,9 +70,9 @@ class Judged:
     """A call with its verdict.
 
     Attributes:
-      given: what the function was given.
-      call: with what came of it.
-      expected: the right value, or the exception that must come.
+      given: the arguments.
+      call: the call with its result.
+      expected: the right value, or the exception that the function must raise.
       verdict: RIGHT, RAISED, CHANGED, LENIENT, or the kind of the difference.
     """
 
@@ -80,22 +83,22 @@ class Judged:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether anything is wrong."""
+        """True if anything about the call is wrong."""
         return self.verdict != RIGHT
 
     @property
     def values(self) -> tuple[Given, Any, Any]:
-        """As a relation wants to have them."""
+        """The arguments, the returned value and the right value, for `relation`."""
         return self.given, self.call.value, self.expected
 
 
 def remembers(problem: Problem, witness: Witness, afresh: Callable[[], None]) -> bool:
-    """Whether the first wrong call gives the right value in a fresh process.
+    """Return whether the first wrong call gives the right value in a fresh process.
 
     Args:
       problem: an exercise with a domain.
-      witness: of the calls so far; one more is made.
-      afresh: begins a new process for the calls to come.
+      witness: the calls so far; one more call is made.
+      afresh: starts a new process for the following calls.
     """
     if _cannot_be_asked(problem, witness):
         return False
@@ -108,12 +111,12 @@ def remembers(problem: Problem, witness: Witness, afresh: Callable[[], None]) ->
 
 
 def symptom(problem: Problem, witness: Witness, seed: int) -> str:
-    """What is true of all calls in which the answer is wrong, as far as it can be said in a sentence; or "".
+    """Return a sentence that is true of all calls on which the answer is wrong, or "" if none is found.
 
     Args:
       problem: an exercise with a domain.
-      witness: of the calls so far; some more are made.
-      seed: of their inputs.
+      witness: the calls so far; more calls are made.
+      seed: seed of the inputs of these calls.
     """
     if _cannot_be_asked(problem, witness):
         return ""
@@ -128,9 +131,9 @@ def symptom(problem: Problem, witness: Witness, seed: int) -> str:
 
 
 def _related(problem: Problem, judged: Sequence[Judged], further: Callable[[], Sequence[Judged]]) -> str:
-    """One relation between what is returned and what is right: in all calls, or in simple ones.
+    """Return a sentence for one relation between returned and right values, in all calls or in simple ones.
 
-    It must also hold in further calls.
+    The relation must also be true in further calls.
     """
     if any(each.is_wrong and each.verdict != VALUE for each in judged):
         return ""
@@ -143,9 +146,9 @@ def _related(problem: Problem, judged: Sequence[Judged], further: Callable[[], S
 
 
 def _relation(judged: Sequence[Judged], symbol: str) -> str:
-    """The relation in the calls in which an axis has the length 1, or in all of them if none is named.
+    """Return the relation in the calls in which an axis has length 1, or in all calls if no axis is named.
 
-    A call that is right bears witness too, unless nothing but zeros is due there.
+    Right calls count as evidence too, unless the right value is all zeros.
     """
     such = [each for each in judged if not symbol or each.given.lengths.get(symbol) == 1]
     telling = [each for each in such if each.is_wrong or not _is_zero(each.expected)]
@@ -154,7 +157,7 @@ def _relation(judged: Sequence[Judged], symbol: str) -> str:
 
 
 def _is_zero(value: Any) -> bool:
-    """Whether a right value is the same with any factor: zeros, or none at all."""
+    """Return whether any multiple of a right value equals it: it is all zeros, or an exception."""
     try:
         return not np.any(np.asarray(value, dtype=float))
     except (TypeError, ValueError):
@@ -162,7 +165,7 @@ def _is_zero(value: Any) -> bool:
 
 
 def _cannot_be_asked(problem: Problem, witness: Witness) -> bool:
-    """Whether nothing is known of further inputs, or the process was ended by one."""
+    """Return whether further calls are impossible: the problem has no domain, or a call ended the process."""
     return problem.domain is None or any(ENDED & set(call.kinds) for call in witness.calls)
 
 
@@ -172,7 +175,9 @@ def _is_wrong(problem: Problem, call: Call) -> bool:
 
 
 def _more(problem: Problem, witness: Witness, seed: int) -> Iterator[Judged]:
-    """Further calls with inputs of the domain; where an answer is wrong, all right answers must agree."""
+    """Yield further calls with inputs of the domain. If an answer is wrong, all right answers must agree on
+    the input.
+    """
     rights: Rights | None = None
     draws = [(draw, Call(draw.arguments, draw.keywords)) for draw in domain_of(problem).draws(seed, MORE)]
     witness.announce([(call.arguments, call.keywords) for _, call in draws])
@@ -189,7 +194,7 @@ def _more(problem: Problem, witness: Witness, seed: int) -> Iterator[Judged]:
 
 
 def _tried(witness: Witness, call: Call) -> Call | None:
-    """What comes of the same call now; None if the process was ended by it."""
+    """Make the call again and return its result; None if it ended the process."""
     try:
         witness(*call.arguments, **call.keywords)
     except Raised as raised:
@@ -199,7 +204,7 @@ def _tried(witness: Witness, call: Call) -> Call | None:
 
 
 def _judged(problem: Problem, call: Call, is_changed: bool) -> Judged | None:
-    """The verdict on a call; None if the reference cannot take the input either."""
+    """Return the call with its verdict; None if the reference cannot handle the input either."""
     expected: Any
     try:
         with np.errstate(all="ignore"):
@@ -224,12 +229,13 @@ def _verdict(problem: Problem, call: Call, expected: Any, is_changed: bool) -> s
 
 
 def _where(problem: Problem, judged: Sequence[Judged], more: Callable[[], Sequence[Judged]]) -> str:
-    """The sentence of the rule that sets the wrong calls apart, or else the wrong entries.
+    """Return the sentence of the rule that separates the wrong calls, or else the wrong entries, from the
+    right ones.
 
     Args:
       problem: the exercise.
-      judged: the calls in which a rule is looked for.
-      more: makes others, on which it is tested.
+      judged: the calls in which a rule is searched.
+      more: makes further calls, on which the rule is tested.
     """
     wrong = [each for each in judged if each.is_wrong]
     by_call = _rule(problem, judged, more, _calls) if len(wrong) <= NEARLY_ALL * len(judged) else None
@@ -250,7 +256,7 @@ def _rule(
     further: Callable[[], Sequence[Judged]],
     samples: Callable[[Sequence[Judged]], Samples | None],
 ) -> Rule | None:
-    """The rule of some samples, if it is not trivial and further ones do not refute it."""
+    """Return the rule for the samples, if it is not trivial and further samples do not refute it."""
     found = samples(judged)
     rule = None if found is None else rule_for(found.columns, found.wrong, found.independent)
     if rule is None or _is_trivial(problem, rule, judged):
@@ -260,9 +266,9 @@ def _rule(
 
 
 def _is_trivial(problem: Problem, rule: Rule, judged: Sequence[Judged]) -> bool:
-    """Whether the rule only says which inputs are too simple for anything to be wrong.
+    """Return whether the rule only describes inputs that are too simple for anything to be wrong.
 
-    It does if nearly all known mistakes give the right value on the inputs of which it does not hold.
+    That is so if nearly all known mistakes give the right value on the inputs that the rule does not cover.
     """
     columns = _columns([of_call(each.given) for each in judged])
     if not problem.mutants or not all(each.noun in columns for each in rule.clauses):
@@ -274,7 +280,7 @@ def _is_trivial(problem: Problem, rule: Rule, judged: Sequence[Judged]) -> bool:
 
 
 def _telling(problem: Problem, judged: Sequence[Judged]) -> list[Judged]:
-    """Without the calls that are right, and on which no known mistake shows: nothing can be wrong there."""
+    """Omit the right calls on which no known mistake shows: nothing can be wrong there."""
     return [
         each
         for each in judged
@@ -285,7 +291,7 @@ def _telling(problem: Problem, judged: Sequence[Judged]) -> list[Judged]:
 
 
 def _shows(problem: Problem, function: Function, judged: Judged) -> bool:
-    """Whether a known mistake is wrong in a call."""
+    """Return whether a known mistake is wrong in a call."""
     call = judged.call
     try:
         with np.errstate(all="ignore"):
@@ -296,7 +302,7 @@ def _shows(problem: Problem, function: Function, judged: Judged) -> bool:
 
 
 def _anywhere(judged: Sequence[Judged], wrong: Sequence[Judged]) -> str:
-    """What all wrong calls have in common, where no rule says which they are; or ""."""
+    """Return a sentence on what all wrong calls have in common, if no rule separates them; or ""."""
     verb, near = _verb(wrong), likeness([each.values for each in wrong])
     if verb == WRONG and not near:
         return ""
@@ -317,7 +323,7 @@ def _told(start: str, rule: Rule, unit: str, wrong: Sequence[Judged]) -> str:
 
 
 def _verb(wrong: Sequence[Judged]) -> str:
-    """What goes wrong, as the beginning of a sentence."""
+    """Return the beginning of a sentence that says what goes wrong."""
     verdicts = {each.verdict for each in wrong}
     if verdicts == {RAISED}:
         kinds = {each.call.kinds[0] for each in wrong}
@@ -326,13 +332,13 @@ def _verb(wrong: Sequence[Judged]) -> str:
 
 
 def _calls(judged: Sequence[Judged]) -> Samples:
-    """A sample for each call."""
+    """Return a sample for each call."""
     wrong = np.array([each.is_wrong for each in judged])
     return Samples(_columns([of_call(each.given) for each in judged]), wrong, int(wrong.sum()))
 
 
 def _columns(samples: Sequence[Features]) -> Mapping[str, Floats | Bools]:
-    """A column for each feature; a clause that is not asked of a sample does not hold there."""
+    """Return a column for each feature. A clause that does not apply to a sample is false there."""
     kinds = {name: isinstance(value, bool) for sample in samples for name, value in sample.items()}
     return {
         name: np.array([bool(sample.get(name, False)) for sample in samples])
@@ -343,7 +349,7 @@ def _columns(samples: Sequence[Features]) -> Mapping[str, Floats | Bools]:
 
 
 def _entries(judged: Sequence[Judged]) -> Samples | None:
-    """A sample for each entry, if every wrong call returned an array of the right shape."""
+    """Return a sample for each entry, if every wrong call returned an array of the right shape."""
     wrong, blocks, calls = [], [], 0
     for each in judged:
         off = _wrong_entries(each)
@@ -370,7 +376,9 @@ def _entries(judged: Sequence[Judged]) -> Samples | None:
 
 
 def _seen(off: Bools) -> Any:
-    """Which entries of a call are looked at: of many, an even choice of the wrong and of the right ones."""
+    """Choose the entries of a call that are examined; if there are many, evenly from the wrong and from the
+    right ones.
+    """
     kinds = [np.flatnonzero(off), np.flatnonzero(~off)]
     return np.concatenate([kind[:: len(kind) // (MOST_ENTRIES // 2) + 1] for kind in kinds])
 
@@ -380,7 +388,10 @@ def _filled(block: Mapping[str, Any], name: str, count: int, is_clause: bool) ->
 
 
 def _wrong_entries(each: Judged) -> Bools | None:
-    """Which entries of an array are wrong; of several of one shape, in any. None if the shape is wrong."""
+    """Return a mask of the wrong entries of an array; None if the shape is wrong.
+
+    If several arrays of one shape are returned, an entry is wrong if it is wrong in any of them.
+    """
     if each.call.raised or isinstance(each.expected, Exception | str | Mapping):
         return None
     try:

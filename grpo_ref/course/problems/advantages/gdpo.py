@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.advantages import normalized_then_summed
 from grpo_ref.course.grading.domain.arguments import Real, Scalar
 from grpo_ref.course.grading.domain.domain import Domain, Rule
 from grpo_ref.course.grading.domain.rows import (
@@ -28,7 +29,6 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
-from grpo_ref.kernels.advantages import normalized_then_summed
 
 AGREED = Pattern(
     "whole numbers, some equal", lambda source, values: np.round(SOME_CONSTANT.make(source, values))

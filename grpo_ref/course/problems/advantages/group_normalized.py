@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.advantages import group_normalized
 from grpo_ref.course.grading.domain.arguments import Real, Scalar
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import GROUPS
@@ -18,7 +19,6 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
-from grpo_ref.kernels.advantages import group_normalized
 
 DOMAIN = Domain(
     {

@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref import filters
 from grpo_ref.course.grading.domain.arguments import Real
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import GROUPS, HAIRS_APART
 from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import Case, Mutant, Problem, Unchanged, changing_inputs
-from grpo_ref.kernels import filters
 
 DOMAIN = Domain(
     {

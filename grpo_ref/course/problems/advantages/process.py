@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.advantages import step_suffix_sums
 from grpo_ref.arrays import Bools, Floats
 from grpo_ref.course.grading.domain.arguments import Mask, Real, Scalar
 from grpo_ref.course.grading.domain.domain import Domain
@@ -29,7 +30,6 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
-from grpo_ref.kernels.advantages import step_suffix_sums
 
 ALIKE = Pattern(
     "equal within some groups",

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.advantages import ranked
 from grpo_ref.course.grading.domain.arguments import Real
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.domain.rows import GROUPS, HAIRS_APART
@@ -18,7 +19,6 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
-from grpo_ref.kernels.advantages import ranked
 
 DOMAIN = Domain(
     {

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref import aggregation
 from grpo_ref.arrays import masked_sum
 from grpo_ref.course.grading.domain.arguments import Mask, Real, Whole
 from grpo_ref.course.grading.domain.domain import Domain
@@ -18,7 +19,6 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
-from grpo_ref.kernels import aggregation
 
 DOMAIN = Domain(
     {

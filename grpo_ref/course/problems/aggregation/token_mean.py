@@ -4,13 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref import aggregation
 from grpo_ref.arrays import masked_sum
 from grpo_ref.course.grading.domain.arguments import Mask, Real
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
-from grpo_ref.kernels import aggregation
 
 DOMAIN = Domain(
     {

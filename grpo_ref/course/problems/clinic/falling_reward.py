@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.advantages import raw_rewards
+from grpo_ref.aggregation import token_sum
 from grpo_ref.check.mistakes import stages
 from grpo_ref.check.mistakes.toy_loop import RIGHT
 from grpo_ref.course.grading.drawn import FromDomain
@@ -19,8 +21,6 @@ from grpo_ref.course.grading.problem import (
     changing_inputs,
 )
 from grpo_ref.course.problems.bandits import A_BANDIT, BANDITS, RULES, learns_bandits, on_bandits
-from grpo_ref.kernels.advantages import raw_rewards
-from grpo_ref.kernels.aggregation import token_sum
 
 _reference = on_bandits(RIGHT)
 ONE: tuple[Any, ...] = ([[[[1, 0], [1, 0]]]], [[[0.25, 0.75]]], 1.0)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.advantages import raw_rewards
 from grpo_ref.check.mistakes import stages
 from grpo_ref.check.mistakes.toy_loop import RIGHT, ToyLoop
 from grpo_ref.course.grading.domain.arguments import Scalar, Whole
@@ -29,7 +30,6 @@ from grpo_ref.course.problems.bandits import (
     UNIFORMS,
     on_bandits,
 )
-from grpo_ref.kernels.advantages import raw_rewards
 
 DOMAIN = Domain(
     {

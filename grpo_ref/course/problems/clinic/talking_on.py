@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.advantages import raw_rewards
+from grpo_ref.aggregation import token_sum
 from grpo_ref.check.mistakes import stages
 from grpo_ref.check.mistakes.kernels import padded_mean
 from grpo_ref.check.mistakes.toy_loop import RIGHT, ToyLoop, countdown
@@ -24,8 +26,6 @@ from grpo_ref.course.grading.problem import (
     as_given,
     changing_inputs,
 )
-from grpo_ref.kernels.advantages import raw_rewards
-from grpo_ref.kernels.aggregation import token_sum
 from grpo_ref.learning.policies.table import policy_of
 
 SPEAKER = replace(RIGHT, walk=countdown)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.advantages import raw_rewards
 from grpo_ref.check.mistakes.toy_loop import RIGHT, ToyLoop
 from grpo_ref.course.grading.domain.arguments import Real, Scalar
 from grpo_ref.course.grading.domain.domain import Domain
@@ -21,7 +22,6 @@ from grpo_ref.course.grading.problem import (
     changing_inputs,
 )
 from grpo_ref.course.problems.bandits import A_BANDIT, LEARNING_RATE, PAYOFFS, SIZES, UNIFORMS
-from grpo_ref.kernels.advantages import raw_rewards
 
 DOMAIN = Domain(
     {

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref import penalties
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found import found
@@ -17,7 +18,6 @@ from grpo_ref.course.grading.problem import (
     changing_inputs,
 )
 from grpo_ref.course.problems.token_pairs import LARGE, SIZES, log_probs_of_both
-from grpo_ref.kernels import penalties
 
 DOMAIN = Domain(log_probs_of_both(1e-5, farthest=1000.0), sizes=SIZES, large=LARGE)
 

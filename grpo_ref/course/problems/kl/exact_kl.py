@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref import penalties
 from grpo_ref.course.grading.domain.arguments import Real
 from grpo_ref.course.grading.domain.distributions import (
     ALIKE_THEN_ZEROS,
@@ -17,7 +18,6 @@ from grpo_ref.course.grading.domain.domain import Domain, Rule
 from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import Case, Mutant, Problem, Unchanged, changing_inputs
-from grpo_ref.kernels import penalties
 
 DOMAIN = Domain(
     {

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref import penalties
 from grpo_ref.arrays import Floats
 from grpo_ref.course.grading.domain.arguments import Real
 from grpo_ref.course.grading.domain.domain import Domain
@@ -20,7 +21,6 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
-from grpo_ref.kernels import penalties
 from grpo_ref.learning.policies.table import log_softmax
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.advantages import group_centered, group_normalized
 from grpo_ref.course.grading.domain.arguments import REQUIRED, Real, Scalar, Whole
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
@@ -29,8 +30,7 @@ from grpo_ref.course.problems.tied import (
     read,
     way_back,
 )
-from grpo_ref.kernels.advantages import group_centered, group_normalized
-from grpo_ref.kernels.surrogates import clipped
+from grpo_ref.surrogates import clipped
 
 DOMAIN = Domain(
     network_and_texts("G L", "m, 1 on the tokens that were written, 0 on prompt and padding")

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from grpo_ref.advantages import group_centered, raw_rewards
 from grpo_ref.arrays import Floats
 from grpo_ref.check.mistakes.toy_loop import draw_tokens
 from grpo_ref.course.grading.domain.arguments import Real, Scalar, Whole
@@ -23,7 +24,6 @@ from grpo_ref.course.grading.problem import (
     as_given,
     changing_inputs,
 )
-from grpo_ref.kernels.advantages import group_centered, raw_rewards
 from grpo_ref.learning.policies import layers, table
 
 DOMAIN = Domain(

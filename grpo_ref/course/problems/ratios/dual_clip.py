@@ -4,12 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref import surrogates
 from grpo_ref.course.grading.domain.arguments import Real, Scalar
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
-from grpo_ref.kernels import surrogates
 
 DOMAIN = Domain(
     {

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref import surrogates
 from grpo_ref.course.grading.domain.arguments import Real, Scalar
 from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
@@ -17,7 +18,6 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
-from grpo_ref.kernels import surrogates
 
 DOMAIN = Domain(
     {

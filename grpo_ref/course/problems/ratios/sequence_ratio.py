@@ -9,7 +9,7 @@ from grpo_ref.course.grading.domain.domain import Domain
 from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
-from grpo_ref.kernels.levels import sequence_mean_level
+from grpo_ref.levels import sequence_mean_level
 
 DOMAIN = Domain(
     {

@@ -9,7 +9,7 @@ from grpo_ref.course.grading.domain.domain import Domain, Rule
 from grpo_ref.course.grading.drawn import FromDomain
 from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
-from grpo_ref.kernels.levels import token_level
+from grpo_ref.levels import token_level
 
 
 def _log_ratio(log_probs: Any, old_log_probs: Any, mask: Any) -> Any:

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.advantages import raw_rewards
+from grpo_ref.aggregation import token_sum
 from grpo_ref.check.mistakes import stages
 from grpo_ref.check.mistakes.toy_loop import RIGHT, ToyLoop, arms, normalized
 from grpo_ref.course.grading.domain.arguments import Real, Scalar
@@ -21,8 +23,6 @@ from grpo_ref.course.grading.problem import (
     Unchanged,
     changing_inputs,
 )
-from grpo_ref.kernels.advantages import raw_rewards
-from grpo_ref.kernels.aggregation import token_sum
 from grpo_ref.learning.policies.table import policy_of
 
 NORMALIZED = replace(RIGHT, advantage=normalized)

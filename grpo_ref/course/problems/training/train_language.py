@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.aggregation import token_sum
 from grpo_ref.check.mistakes import stages
 from grpo_ref.check.mistakes.toy_loop import RIGHT, ToyLoop, chain, normalized
 from grpo_ref.course.grading.domain.arguments import Real, Scalar, Whole
@@ -21,7 +22,6 @@ from grpo_ref.course.grading.problem import (
     changing_inputs,
 )
 from grpo_ref.course.problems.bandits import ONE_STEP_WITHOUT_A_CLIP
-from grpo_ref.kernels.aggregation import token_sum
 from grpo_ref.learning.policies.table import policy_of
 
 LANGUAGE = replace(RIGHT, walk=chain, advantage=normalized)

@@ -5,6 +5,16 @@ from math import sqrt
 from types import SimpleNamespace
 from typing import Any
 
+from grpo_ref.advantages import (
+    batch_normalized,
+    group_centered,
+    group_normalized,
+    leave_one_out,
+    raw_rewards,
+    whitened,
+)
+from grpo_ref.aggregation import token_mean
+from grpo_ref.corrections import masked, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect
 from grpo_ref.explain.dialects.areal.keys import (
     ABOUT,
@@ -44,22 +54,12 @@ from grpo_ref.explain.dialects.areal.quirks import (
 from grpo_ref.explain.dialects.areal.refusals import check, check_run, group
 from grpo_ref.explain.dialects.areal.traps import TRAPS
 from grpo_ref.explain.dialects.areal.words import WORDS
-from grpo_ref.kernels.advantages import (
-    batch_normalized,
-    group_centered,
-    group_normalized,
-    leave_one_out,
-    raw_rewards,
-    whitened,
-)
-from grpo_ref.kernels.aggregation import token_mean
-from grpo_ref.kernels.corrections import masked, truncated
-from grpo_ref.kernels.filters import all_groups
-from grpo_ref.kernels.levels import sequence_mean_level, token_level
-from grpo_ref.kernels.penalties import k1, k2, k3, no_penalty
-from grpo_ref.kernels.rewards import task_reward
-from grpo_ref.kernels.surrogates import cispo, clipped, dual_clipped, sapo
+from grpo_ref.filters import all_groups
+from grpo_ref.levels import sequence_mean_level, token_level
+from grpo_ref.penalties import k1, k2, k3, no_penalty
 from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import task_reward
+from grpo_ref.surrogates import cispo, clipped, dual_clipped, sapo
 
 PENALTIES = {
     "k1": slot(k1, max_log_ratio=10.0),
@@ -70,13 +70,13 @@ PENALTIES = {
 
 
 def recipe(**config: Any) -> Recipe:
-    """The recipe that AReaL computes.
+    """Return the recipe that AReaL computes.
 
     Args:
       config: the keys of its YAML files, in groups or not.
 
     Raises:
-      ValueError: if a key is unknown, or a value is one that AReaL would refuse.
+      ValueError: if a key is unknown, or if AReaL would refuse a value.
 
     >>> recipe(actor={"kl_ctl": 0.0, "importance_sampling_level": "sequence"}).level.__name__
     'sequence_mean_level'

@@ -65,7 +65,7 @@ CHECKED: dict[str, Any] = {
     "log_agent_stats_keys": [],
     "total_train_epochs": 1,
 }
-"""What does not touch the objective, but is refused in some combinations."""
+"""Keys that do not affect the objective, but are refused in some combinations."""
 DEFAULTS = OBJECTIVE | CHECKED
 OTHERS = frozenset(
     """actor gconfig eval_gconfig rollout ref critic teacher cluster saver evaluator stats_logger perf_tracer
@@ -88,7 +88,7 @@ IGNORED = frozenset(
     perf_tracer memory_profiler recover sglang vllm scheduler train_dataset valid_dataset mb_spec optimizer fsdp archon megatron
     scheduling_strategy""".split()
 )
-"""Sections of which no key touches the objective, but for those in `BEYOND`; the first two are of examples."""
+"""Sections without keys that affect the objective, but for those in `BEYOND`; the first two are of examples."""
 GROUPS = frozenset("actor gconfig reward_norm adv_norm rejection_sampling".split())
 _CRITIC = "A critic gives values, and the advantages are no longer those of a group."
 _TEACHER = "The loss is mixed with a distance to a teacher, token by token."

@@ -30,7 +30,7 @@ def group(settings: Mapping[str, Any], name: str, defaults: Mapping[str, Any]) -
 
 
 def check(settings: Mapping[str, Any]) -> None:
-    """Raise a ValueError for what AReaL refuses.
+    """Raise a ValueError for settings that AReaL refuses.
 
     Args:
       settings: every key with its value.
@@ -49,7 +49,7 @@ def check(settings: Mapping[str, Any]) -> None:
 
 
 def check_run(settings: Mapping[str, Any]) -> None:
-    """Raise a ValueError for what stops AReaL, and leaves the objective as it is.
+    """Raise a ValueError for settings that stop a run of AReaL but do not change the objective.
 
     Args:
       settings: every key with its value.

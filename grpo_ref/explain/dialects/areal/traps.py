@@ -1,4 +1,4 @@
-"""Configurations of AReaL that do something else than their author is likely to think."""
+"""Traps: configurations of AReaL with effects that their author is unlikely to expect."""
 
 from collections.abc import Set
 from types import SimpleNamespace
@@ -176,4 +176,4 @@ TRAPS = (
         },
     ),
 )
-"""In the order in which they are told."""
+"""The traps, in the order in which they are reported."""

@@ -1,4 +1,4 @@
-"""What AReaL's own kernels are called in a sentence."""
+"""Phrases for AReaL's own kernels."""
 
 from collections.abc import Mapping
 

@@ -3,6 +3,8 @@
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from grpo_ref.advantages import best_of_group, discounted, group_normalized, leave_one_out
+from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
 from grpo_ref.explain.dialects.easy_r1.keys import (
     ABOUT,
@@ -26,14 +28,12 @@ from grpo_ref.explain.dialects.easy_r1.traps import TRAPS
 from grpo_ref.explain.dialects.easy_r1.versions import VERSIONS
 from grpo_ref.explain.dialects.easy_r1.words import WORDS
 from grpo_ref.explain.in_reward import penalized
-from grpo_ref.kernels.advantages import best_of_group, discounted, group_normalized, leave_one_out
-from grpo_ref.kernels.aggregation import sequence_mean_token_mean, token_mean
-from grpo_ref.kernels.filters import all_groups, mixed_groups
-from grpo_ref.kernels.levels import sequence_mean_level, token_level
-from grpo_ref.kernels.penalties import absolute, k1, k2, k3
-from grpo_ref.kernels.rewards import task_reward
-from grpo_ref.kernels.surrogates import cispo, clipped, dual_clipped, gspo_token, sapo
+from grpo_ref.filters import all_groups, mixed_groups
+from grpo_ref.levels import sequence_mean_level, token_level
+from grpo_ref.penalties import absolute, k1, k2, k3
 from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import task_reward
+from grpo_ref.surrogates import cispo, clipped, dual_clipped, gspo_token, sapo
 
 ESTIMATORS = {
     "grpo": slot(group_normalized, ddof=1, eps=1e-6),
@@ -67,14 +67,14 @@ class Penalty(NamedTuple):
 
 
 def recipe(**config: Any) -> Recipe:
-    """The recipe that EasyR1 computes on one micro-batch.
+    """Return the recipe that EasyR1 computes on one micro-batch.
 
     Args:
       config: keys of `PPOConfig`, with their groups or without; EasyR1's own default of worker.rollout.n is
         1, here it is the 5 of its example.
 
     Raises:
-      ValueError: if a key is unknown, or a value is one that EasyR1 would refuse.
+      ValueError: if a key is unknown, or if EasyR1 would refuse a value.
 
     >>> recipe(worker={"actor": {"loss_type": "cispo"}}).surrogate.settings
     {'min_ratio': 0.8, 'max_ratio': 1.3}

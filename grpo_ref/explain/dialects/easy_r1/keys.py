@@ -92,7 +92,7 @@ GROUPS = frozenset(
     """actor algorithm data fsdp lora model offload optim ref reward rollout trainer worker""".split()
 )
 IGNORED = frozenset("critic override_config reward_function_kwargs val_override_config".split())
-"""Groups of which no key touches the objective."""
+"""Groups without keys that affect the objective."""
 CONCEPTS = {COMPLETIONS: "rollout.n", PASSES: "ppo_epochs", BONUS: "entropy_coeff"}
 _FILLED = "EasyR1 fills this from algorithm, whatever it was: it has no effect here."
 ABOUT = {

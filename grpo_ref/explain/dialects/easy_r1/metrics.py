@@ -46,7 +46,7 @@ def ppo_kl(measured: Measured) -> Array:
 
 
 def _old(measured: Measured) -> Floats:
-    """(P, G, T) log πold; on-policy it is the policy's."""
+    """Return log πold, (P, G, T); on-policy, it equals log πθ."""
     old: Floats = getattr(measured.record, "old_log_probs", measured.record.log_probs)
     return old
 
@@ -119,4 +119,4 @@ METRICS: dict[str, Metric] = {
     "critic/advantages/max": lambda measured: _of_tokens(measured).max(),
     "critic/advantages/min": lambda measured: _of_tokens(measured).min(),
 }
-"""By the name that is logged."""
+"""The metrics, by the name that is logged."""

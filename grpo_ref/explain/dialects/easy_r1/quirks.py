@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
+from grpo_ref.advantages.moments import whiten
 from grpo_ref.arrays import BATCH, MEMBERS, TOKENS, Array, array_namespace, at_least, is_set
 from grpo_ref.explain.calls import loss
 from grpo_ref.explain.dialect import Call, Dialect
-from grpo_ref.kernels.advantages.moments import whiten
-from grpo_ref.kernels.surrogates import dual_clipped
 from grpo_ref.recipes import Slot
+from grpo_ref.surrogates import dual_clipped
 from grpo_ref.types import Term
 
 LARGEST = 20.0
@@ -54,7 +54,7 @@ def mean_between(rewards: Array, *, low: float = 0.01, high: float = 0.99) -> Ar
       low, high: algorithm.filter_low and algorithm.filter_high.
 
     Returns:
-      (P,) True where the group is kept.
+      (P,) True for groups that are kept.
 
     EasyR1 `RayPPOTrainer._make_batch_data`.
     """
@@ -122,9 +122,9 @@ def _mini_batch(dialect: Dialect, config: Mapping[str, Any], record: SimpleNames
 
 
 def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Which groups are trained on, 1 or 0 each."""
+    """Return 1 for each group that is trained on, and 0 for the others."""
     return {"value": dialect.recipe(**config).keep(record).astype(float)}
 
 
 CALLS: dict[str, Call] = {"loss of a mini-batch": _mini_batch, "kept groups": _kept_groups}
-"""What only EasyR1's recorded cases hold."""
+"""Calls that only EasyR1's recorded cases have."""

@@ -17,7 +17,7 @@ BEYOND_ESTIMATORS = {
 
 
 def check(settings: Mapping[str, Any]) -> None:
-    """Raise a ValueError for what EasyR1 refuses, and for what no recipe can express.
+    """Raise a ValueError for settings that EasyR1 refuses, or that no recipe can express.
 
     Args:
       settings: every key with its value.
@@ -32,7 +32,7 @@ def check(settings: Mapping[str, Any]) -> None:
 
 
 def check_run(settings: Mapping[str, Any]) -> None:
-    """Raise a ValueError for what stops EasyR1, and leaves the objective as it is.
+    """Raise a ValueError for settings that stop a run of EasyR1 but do not change the objective.
 
     Args:
       settings: every key with its value.

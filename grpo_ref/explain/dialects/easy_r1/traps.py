@@ -1,4 +1,4 @@
-"""Configurations of EasyR1 that do something else than their author is likely to think."""
+"""Traps: configurations of EasyR1 with effects that their author is unlikely to expect."""
 
 from types import SimpleNamespace
 
@@ -146,4 +146,4 @@ TRAPS = (
         {"algorithm.gamma": 0.99, "algorithm.adv_estimator": "reinforce_plus_plus"},
     ),
 )
-"""In the order in which they are told."""
+"""The traps, in the order in which they are reported."""

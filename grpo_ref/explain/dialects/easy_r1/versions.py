@@ -12,7 +12,7 @@ from grpo_ref.explain.versions import History, Without, versions
 
 
 def _new(month: str, default: Any) -> Mapping[str, Any]:
-    """A key that came in a month and does nothing with its default."""
+    """Return the history of a key that was added in a month and does nothing at its default."""
     return {"2025.2": Without(default), month: default}
 
 

@@ -1,4 +1,4 @@
-"""What EasyR1's own kernels are called in a sentence."""
+"""Phrases for EasyR1's own kernels."""
 
 from collections.abc import Mapping
 

@@ -8,6 +8,15 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
+from grpo_ref.advantages import (
+    batch_scaled,
+    group_centered,
+    group_normalized,
+    leave_one_out,
+    normalized_then_summed,
+)
+from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, token_mean
+from grpo_ref.corrections import indicator, masked, off_policy_mask, top_entropy, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
 from grpo_ref.explain.dialects.ms_swift.keys import (
     ABOUT,
@@ -53,20 +62,12 @@ from grpo_ref.explain.dialects.ms_swift.refusals import (
 from grpo_ref.explain.dialects.ms_swift.traps import TRAPS
 from grpo_ref.explain.dialects.ms_swift.versions import VERSIONS, foreign
 from grpo_ref.explain.dialects.ms_swift.words import WORDS
-from grpo_ref.kernels.advantages import (
-    batch_scaled,
-    group_centered,
-    group_normalized,
-    leave_one_out,
-    normalized_then_summed,
-)
-from grpo_ref.kernels.aggregation import fixed_length, sequence_mean_token_mean, token_mean
-from grpo_ref.kernels.corrections import indicator, masked, off_policy_mask, top_entropy, truncated
-from grpo_ref.kernels.filters import all_completions, all_groups, ended_completions, mixed_groups
-from grpo_ref.kernels.levels import sequence_mean_level, token_level
-from grpo_ref.kernels.penalties import k3
-from grpo_ref.kernels.rewards import soft_overlong, task_reward
-from grpo_ref.kernels.surrogates import (
+from grpo_ref.filters import all_completions, all_groups, ended_completions, mixed_groups
+from grpo_ref.levels import sequence_mean_level, token_level
+from grpo_ref.penalties import k3
+from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import soft_overlong, task_reward
+from grpo_ref.surrogates import (
     cispo,
     clipped,
     dual_clipped,
@@ -75,17 +76,16 @@ from grpo_ref.kernels.surrogates import (
     sapo,
     two_sided_clipped,
 )
-from grpo_ref.recipes import Recipe, Slot, slot
 
 
 def recipe(**config: Any) -> Recipe:
-    """The recipe that ms-swift computes.
+    """Return the recipe that ms-swift computes.
 
     Args:
       config: arguments of `swift rlhf --rlhf_type grpo`, with underscores or hyphens.
 
     Raises:
-      ValueError: if a key is unknown, or a value is one that ms-swift would refuse.
+      ValueError: if a key is unknown, or if ms-swift would refuse a value.
 
     >>> print(recipe(advantage_estimator="rloo").advantage)
     penalized(scores=leave_one_out, kl_coef=0.04)

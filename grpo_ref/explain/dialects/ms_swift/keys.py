@@ -82,7 +82,7 @@ CHECKED: dict[str, Any] = {
     "cached_dataset": None,
     "cached_val_dataset": None,
 }
-"""What does not touch the objective, but has values or combinations that are refused."""
+"""Keys that do not affect the objective, but have values or combinations that are refused."""
 DEFAULTS = OBJECTIVE | CHECKED
 VARIANTS = {
     ("advantage_estimator", "rloo"): {"scale_rewards": "none", "kl_in_reward": True},
@@ -196,7 +196,7 @@ ALIASES = {
     "response_length": "max_completion_length",
     "response-length": "max_completion_length",
 }
-"""A flag may be written with hyphens."""
+"""Other names of flags: each may be written with hyphens."""
 CONCEPTS = {COMPLETIONS: "num_generations", PASSES: "num_iterations", DIVISOR: "max_completion_length"}
 ABOUT = {
     **dict.fromkeys(BEFORE, "This is of a version before this one, and does not touch the objective."),

@@ -3,6 +3,7 @@
 import math
 from types import SimpleNamespace
 
+from grpo_ref.aggregation import token_mean
 from grpo_ref.arrays import (
     TOKENS,
     Array,
@@ -13,8 +14,7 @@ from grpo_ref.arrays import (
     masked_sum,
     where_mask,
 )
-from grpo_ref.kernels.aggregation import token_mean
-from grpo_ref.kernels.penalties import k3
+from grpo_ref.penalties import k3
 from grpo_ref.recipes import Slot
 from grpo_ref.types import Term
 
@@ -246,7 +246,7 @@ def top_entropy_of_batch(entropies: Array, mask: Array, *, share: float = 0.2) -
         w = [H >= the (1 - share) quantile of the batch's token entropies, rounded]
 
     Args:
-      entropies: (P, G, T) entropy of the distribution each token was drawn from, in nats.
+      entropies: (P, G, T) entropy of the distribution each token was sampled from, in nats.
       mask: (P, G, T) 1 on completion tokens.
       share: top_entropy_quantile, 0 <= share < 1; at 0 the tokens of the highest entropy are left.
 

@@ -11,7 +11,7 @@ import numpy as np
 from grpo_ref.arrays import BATCH, Array, Floats, masked_mean
 from grpo_ref.explain.dialect import Measured, Metric
 from grpo_ref.explain.dialects.ms_swift.losses import LARGEST, fresh, summed_kl
-from grpo_ref.kernels.penalties import k3
+from grpo_ref.penalties import k3
 
 ZERO_BELOW = 1e-8
 """A standard deviation up to this counts as 0."""
@@ -27,7 +27,7 @@ def _mask(measured: Measured) -> Floats:
 
 
 def _old(record: SimpleNamespace) -> Floats:
-    """(P, G, T) log πold; on-policy it is the policy's."""
+    """Return log πold, (P, G, T); on-policy, it equals log πθ."""
     old: Floats = getattr(record, "old_log_probs", record.log_probs)
     return old
 

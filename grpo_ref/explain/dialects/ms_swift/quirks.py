@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.advantages import batch_normalized, group_centered, normalized_then_summed
+from grpo_ref.advantages.moments import divisor, masked_moments, reward_std
 from grpo_ref.arrays import COMPLETIONS, MEMBERS, Array, array_namespace, at_least
 from grpo_ref.explain import calls
 from grpo_ref.explain.dialect import Call, Dialect
 from grpo_ref.explain.dialects.ms_swift.losses import summed_kl
-from grpo_ref.kernels.advantages import batch_normalized, group_centered, normalized_then_summed
-from grpo_ref.kernels.advantages.moments import divisor, masked_moments, reward_std
 from grpo_ref.recipes import Slot
 
 EPS, SMALL = 1e-4, 1e-8
@@ -69,7 +69,7 @@ def penalized(
       mask: (P, G, T) 1 on completion tokens.
       old_log_probs, ref_log_probs: (P, G, T) in nats, of the learner when the batch was drawn, and of the
         reference.
-      scores: the part that compares a group, (P, G) -> (P, G).
+      scores: the part that compares the rewards of a group, (P, G) -> (P, G).
       kl_coef: beta.
 
     Returns:
@@ -163,4 +163,4 @@ CALLS: dict[str, Call] = {
     "kept groups": _kept_groups,
     "loss of what is admitted": _loss_of_admitted,
 }
-"""What ms-swift's recorded cases hold, and other trainers' do not or otherwise."""
+"""Calls of ms-swift's recorded cases that other trainers' cases do not have, or that differ there."""

@@ -19,7 +19,7 @@ OVER_ALL = ("dapo", "cispo", "fipo")
 
 
 def check(s: SimpleNamespace) -> None:
-    """Raise a ValueError for what ms-swift refuses, and for what cannot be said here.
+    """Raise a ValueError for settings that ms-swift refuses, or that cannot be expressed here.
 
     Args:
       s: every key with its value.
@@ -41,7 +41,7 @@ def check(s: SimpleNamespace) -> None:
 
 
 def check_run(s: SimpleNamespace) -> None:
-    """Raise a ValueError for what stops ms-swift, and leaves the objective as it is.
+    """Raise a ValueError for settings that stop a run of ms-swift but do not change the objective.
 
     Args:
       s: every key with its value.

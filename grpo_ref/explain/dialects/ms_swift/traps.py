@@ -1,4 +1,4 @@
-"""Configurations of ms-swift that do something else than their author is likely to think."""
+"""Traps: configurations of ms-swift with effects that their author is unlikely to expect."""
 
 from types import SimpleNamespace
 
@@ -258,4 +258,4 @@ TRAPS = (
         {},
     ),
 )
-"""In the order in which they are told."""
+"""The traps, in the order in which they are reported."""

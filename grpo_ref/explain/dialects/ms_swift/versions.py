@@ -14,7 +14,7 @@ from grpo_ref.explain.versions import History, Without, versions
 
 
 def _new(version: str, default: Any) -> Mapping[str, Any]:
-    """An argument that came with a version and does nothing with its default."""
+    """Return the history of an argument that was added in a version and does nothing at its default."""
     return {"3.1": Without(default), version: default}
 
 

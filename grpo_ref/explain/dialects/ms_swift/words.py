@@ -1,4 +1,4 @@
-"""What ms-swift's own kernels are called in a sentence."""
+"""Phrases for ms-swift's own kernels."""
 
 import math
 from collections.abc import Mapping

@@ -4,6 +4,15 @@ from math import inf, sqrt
 from types import SimpleNamespace
 from typing import Any
 
+from grpo_ref.advantages import (
+    group_centered,
+    group_normalized,
+    leave_one_out,
+    normalized_then_summed,
+    whitened,
+)
+from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
+from grpo_ref.corrections import indicator, masked, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect
 from grpo_ref.explain.dialects.nemo_rl.keys import (
     ABOUT,
@@ -50,21 +59,12 @@ from grpo_ref.explain.dialects.nemo_rl.refusals import ALLOWED, ESTIMATORS, chec
 from grpo_ref.explain.dialects.nemo_rl.traps import TRAPS
 from grpo_ref.explain.dialects.nemo_rl.versions import VERSIONS
 from grpo_ref.explain.dialects.nemo_rl.words import WORDS
-from grpo_ref.kernels.advantages import (
-    group_centered,
-    group_normalized,
-    leave_one_out,
-    normalized_then_summed,
-    whitened,
-)
-from grpo_ref.kernels.aggregation import sequence_mean_token_mean, token_mean
-from grpo_ref.kernels.corrections import indicator, masked, truncated
-from grpo_ref.kernels.filters import all_completions, all_groups, ended_completions, mixed_groups
-from grpo_ref.kernels.levels import sequence_mean_level, token_level
-from grpo_ref.kernels.penalties import k1, k2, k3
-from grpo_ref.kernels.rewards import soft_overlong, task_reward
-from grpo_ref.kernels.surrogates import cispo, clipped, dual_clipped, reinforce
+from grpo_ref.filters import all_completions, all_groups, ended_completions, mixed_groups
+from grpo_ref.levels import sequence_mean_level, token_level
+from grpo_ref.penalties import k1, k2, k3
 from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import soft_overlong, task_reward
+from grpo_ref.surrogates import cispo, clipped, dual_clipped, reinforce
 
 SCORES = {
     (False, False): slot(group_centered),
@@ -85,7 +85,7 @@ def recipe(**config: Any) -> Recipe:
         `grpo_math_1B.yaml`.
 
     Raises:
-      ValueError: if a key is unknown, or a value is one that NeMo-RL would refuse or no recipe here can say.
+      ValueError: if a key is unknown, if NeMo-RL would refuse a value, or if no recipe here can express it.
 
     >>> print(recipe(loss_fn={"ratio_clip_max": 0.28, "ratio_clip_c": 10}).surrogate)
     dual_clipped(clip_low=0.2, clip_high=0.28, max_ratio=10)

@@ -7,7 +7,7 @@ import numpy as np
 from grpo_ref.arrays import BATCH, Array, Floats, masked_mean
 from grpo_ref.explain.dialect import Measured, Metric
 from grpo_ref.explain.dialects.nemo_rl.quirks import finite_geometric_filter, finite_ratio, finite_window
-from grpo_ref.kernels.penalties import k1, k2, k3
+from grpo_ref.penalties import k1, k2, k3
 
 ESTIMATES = {"k1": k1, "k2": k2, "k3": k3}
 
@@ -132,4 +132,4 @@ METRICS: dict[str, Metric] = {
     "approx_entropy": _mean_of(lambda m: -np.exp(m.record.log_probs - _sampler(m)) * m.record.log_probs),
     "is_oob_ratio": out_of_bounds,
 }
-"""By the name that is logged."""
+"""The metrics, by the name that is logged."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.advantages.moments import masked_moments
 from grpo_ref.arrays import (
     BATCH,
     COMPLETIONS,
@@ -24,8 +25,7 @@ from grpo_ref.arrays import (
 )
 from grpo_ref.explain.calls import loss
 from grpo_ref.explain.dialect import Call, Dialect
-from grpo_ref.kernels.advantages.moments import masked_moments
-from grpo_ref.kernels.levels import token_level
+from grpo_ref.levels import token_level
 from grpo_ref.recipes import Recipe, Slot
 from grpo_ref.types import Term
 
@@ -131,7 +131,7 @@ def varied_inside(rewards: Array, *, limits: Limits) -> Array:
       limits: reward_scaling.source_min and source_max.
 
     Returns:
-      (P,) True where the group is kept.
+      (P,) True for groups that are kept.
 
     NeMo-RL `dynamic_sampling` after `scale_rewards`.
     """
@@ -169,7 +169,7 @@ def others_differ(rewards: Array, *, limits: Limits = NO_LIMITS) -> Array:
       limits: as in `varied_inside`.
 
     Returns:
-      (P, G) True where the completion takes part.
+      (P, G) True for completions that take part.
 
     NeMo-RL `dynamic_sampling`, which asks for the standard deviation of the others.
     """
@@ -191,7 +191,7 @@ def ended_and_others_differ(rewards: Array, ended: Array, *, limits: Limits = NO
       limits: as in `varied_inside`.
 
     Returns:
-      (P, G) True where the completion takes part.
+      (P, G) True for completions that take part.
     """
     return others_differ(rewards, limits=limits) & is_set(ended)
 
@@ -228,7 +228,7 @@ def ended_and_close(
       old_log_probs, rollout_log_probs, mask, threshold: as in `close_to_sampler`.
 
     Returns:
-      (P, G) True where the completion takes part.
+      (P, G) True for completions that take part.
     """
     return close_to_sampler(old_log_probs, rollout_log_probs, mask, threshold=threshold) & is_set(ended)
 
@@ -243,7 +243,7 @@ def limited(rewards: Array, *, scores: Slot, limits: Limits) -> Array:
 
     Args:
       rewards: (P, G), one row per prompt.
-      scores: the part that compares a group, (P, G) -> (P, G).
+      scores: the part that compares the rewards of a group, (P, G) -> (P, G).
       limits: advantage_clip_low and advantage_clip_high.
 
     Returns:
@@ -419,7 +419,7 @@ def whitened_with_penalty(
     Args:
       rewards: (P, G), one row per prompt.
       mask: (P, G, T) 1 on the tokens that take part.
-      old_log_probs, ref_log_probs: (P, G, T) of the learner when the batch was drawn, and of the reference.
+      old_log_probs, ref_log_probs: (P, G, T) in nats, of the learner when the batch was sampled and of the reference.
       penalty: the estimate of the KL, from the two log-probabilities; it is not limited here.
       kl_coef: its weight, reference_policy_kl_penalty.
       baseline, limits: as in `whitened_over_tokens`.
@@ -765,4 +765,4 @@ CALLS: dict[str, Call] = {
     "kept completions": _kept,
     "advantages from the verifier's rewards": _all_advantages,
 }
-"""What only NeMo-RL's recorded cases hold."""
+"""Calls that only NeMo-RL's recorded cases have."""

@@ -16,7 +16,7 @@ ALLOWED = {
 
 
 def check(settings: Mapping[str, Any]) -> None:
-    """Raise a ValueError for what NeMo-RL refuses, or a recipe cannot express.
+    """Raise a ValueError for settings that NeMo-RL refuses, or that no recipe can express.
 
     Args:
       settings: every key with its value.
@@ -30,7 +30,7 @@ def check(settings: Mapping[str, Any]) -> None:
 
 
 def check_run(s: Mapping[str, Any]) -> None:
-    """Raise a ValueError for what stops NeMo-RL, and leaves the objective as it is.
+    """Raise a ValueError for settings that stop a run of NeMo-RL but do not change the objective.
 
     Args:
       s: every key with its value.

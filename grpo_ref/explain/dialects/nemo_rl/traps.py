@@ -1,4 +1,4 @@
-"""Configurations of NeMo-RL that do something else than their author is likely to think."""
+"""Traps: configurations of NeMo-RL with effects that their author is unlikely to expect."""
 
 from types import SimpleNamespace
 
@@ -154,4 +154,4 @@ TRAPS = (
         {"adv_estimator.name": "gdpo"},
     ),
 )
-"""In the order in which they are told."""
+"""The traps, in the order in which they are reported."""

@@ -12,7 +12,7 @@ from grpo_ref.explain.versions import History, Without, versions
 
 
 def _new(version: str, default: Any) -> Mapping[str, Any]:
-    """A key that came with a version and does nothing with its default."""
+    """Return the history of a key that was added in a version and does nothing at its default."""
     return {"0.4": Without(default), version: default}
 
 

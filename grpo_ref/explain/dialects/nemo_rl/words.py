@@ -1,4 +1,4 @@
-"""What NeMo-RL's own kernels are called in a sentence."""
+"""Phrases for NeMo-RL's own kernels."""
 
 from collections.abc import Mapping
 

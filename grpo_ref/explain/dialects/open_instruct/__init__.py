@@ -4,6 +4,9 @@ from math import inf
 from types import SimpleNamespace
 from typing import Any
 
+from grpo_ref.advantages import group_centered, group_normalized
+from grpo_ref.aggregation import token_mean, token_sum_over
+from grpo_ref.corrections import indicator, truncated
 from grpo_ref.explain.dialect import Dialect, one_of
 from grpo_ref.explain.dialects.open_instruct.keys import ABOUT, CONCEPTS, DEFAULTS, GONE, OTHERS
 from grpo_ref.explain.dialects.open_instruct.metrics import METRICS
@@ -19,27 +22,24 @@ from grpo_ref.explain.dialects.open_instruct.refusals import check, check_run
 from grpo_ref.explain.dialects.open_instruct.traps import TRAPS
 from grpo_ref.explain.dialects.open_instruct.versions import VERSIONS
 from grpo_ref.explain.dialects.open_instruct.words import WORDS
-from grpo_ref.kernels.advantages import group_centered, group_normalized
-from grpo_ref.kernels.aggregation import token_mean, token_sum_over
-from grpo_ref.kernels.corrections import indicator, truncated
-from grpo_ref.kernels.filters import all_completions, all_groups, ended_completions, mixed_groups
-from grpo_ref.kernels.levels import sequence_mean_level, token_level
-from grpo_ref.kernels.rewards import task_reward
-from grpo_ref.kernels.surrogates import cispo, clipped
+from grpo_ref.filters import all_completions, all_groups, ended_completions, mixed_groups
+from grpo_ref.levels import sequence_mean_level, token_level
 from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import task_reward
+from grpo_ref.surrogates import cispo, clipped
 
 NO_LOWER_CLIP = 1.0 - 2.0**-53
 """The widest clip_low of the kernel; in Open Instruct it may be 1 or more, and then no ratio is too low."""
 
 
 def recipe(**config: Any) -> Recipe:
-    """The recipe that Open Instruct computes.
+    """Return the recipe that Open Instruct computes.
 
     Args:
       config: keys of `GRPOExperimentConfig`.
 
     Raises:
-      ValueError: if a key is unknown, or a value is one that Open Instruct would refuse.
+      ValueError: if a key is unknown, or if Open Instruct would refuse a value.
 
     >>> print(recipe(loss_fn="cispo").surrogate)
     cispo(max_ratio=1.272)

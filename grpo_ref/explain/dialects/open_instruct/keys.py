@@ -41,7 +41,7 @@ CHECKED: dict[str, Any] = {
     "sequence_parallel_size": 1,
     "deepspeed_stage": 0,
 }
-"""What is no part of the objective, but is refused in some combinations."""
+"""Keys that do not affect the objective, but are refused in some combinations."""
 GONE: dict[str, Any] = {
     "cliprange": None,
     "ddof": 0,

@@ -21,7 +21,7 @@ from grpo_ref.explain.dialects.open_instruct.quirks import (
     open_instruct_kl,
     rho_clamp,
 )
-from grpo_ref.kernels.levels import sequence_mean_level, token_level
+from grpo_ref.levels import sequence_mean_level, token_level
 from grpo_ref.loss import Differentiated, batch_of, differentiate
 
 OPTIONAL = ("old_log_probs", "ref_log_probs", "rollout_log_probs")

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from grpo_ref.arrays import MEMBERS, TOKENS, Array, array_namespace, masked_mean, where_mask
+from grpo_ref.corrections import indicator, truncated
 from grpo_ref.explain.calls import loss
 from grpo_ref.explain.dialect import Call, Dialect
-from grpo_ref.kernels.corrections import indicator, truncated
-from grpo_ref.kernels.levels import token_level
-from grpo_ref.kernels.penalties import k1, k2, k3, weighted_k1
+from grpo_ref.levels import token_level
+from grpo_ref.penalties import k1, k2, k3, weighted_k1
 from grpo_ref.recipes import Slot, slot
 from grpo_ref.types import Term
 
@@ -72,7 +72,7 @@ def groups_with_std(rewards: Array) -> Array:
       rewards: (P, G), one row per prompt.
 
     Returns:
-      (P,) True where the group is kept.
+      (P,) True for groups that are kept.
 
     Open Instruct `process_group`.
 
@@ -284,4 +284,4 @@ CALLS: dict[str, Call] = {
     "advantages": _advantages_of_left,
     "advantages of ended completions": _advantages_of_left,
 }
-"""What only Open Instruct's recorded cases hold."""
+"""Calls that only Open Instruct's recorded cases have."""

@@ -97,7 +97,7 @@ def check(settings: SimpleNamespace) -> None:
 
 
 def check_run(settings: SimpleNamespace) -> None:
-    """Raise a ValueError for what stops Open Instruct, and leaves the objective as it is."""
+    """Raise a ValueError for settings that stop a run of Open Instruct but do not change the objective."""
     _raise_first(STOPS, settings)
 
 

@@ -1,4 +1,4 @@
-"""Configurations of Open Instruct that do something else than their author is likely to think."""
+"""Traps: configurations of Open Instruct with effects that their author is unlikely to expect."""
 
 from grpo_ref.explain.trap import Trap
 
@@ -123,4 +123,4 @@ TRAPS = (
         {"beta": 0.05},
     ),
 )
-"""In the order in which they are told."""
+"""The traps, in the order in which they are reported."""

@@ -1,4 +1,4 @@
-"""What Open Instruct's own kernels are called in a sentence."""
+"""Phrases for Open Instruct's own kernels."""
 
 from collections.abc import Mapping
 

@@ -4,6 +4,15 @@ from math import inf, nan, sqrt
 from types import SimpleNamespace
 from typing import Any
 
+from grpo_ref.advantages import (
+    group_centered,
+    group_normalized,
+    leave_one_out,
+    raw_rewards,
+    whitened,
+)
+from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
+from grpo_ref.corrections import indicator, masked, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
 from grpo_ref.explain.dialects.openrlhf.keys import (
     ABOUT,
@@ -36,21 +45,12 @@ from grpo_ref.explain.dialects.openrlhf.refusals import check, check_run
 from grpo_ref.explain.dialects.openrlhf.traps import TRAPS
 from grpo_ref.explain.dialects.openrlhf.versions import VERSIONS, foreign
 from grpo_ref.explain.dialects.openrlhf.words import WORDS
-from grpo_ref.kernels.advantages import (
-    group_centered,
-    group_normalized,
-    leave_one_out,
-    raw_rewards,
-    whitened,
-)
-from grpo_ref.kernels.aggregation import sequence_mean_token_mean, token_mean
-from grpo_ref.kernels.corrections import indicator, masked, truncated
-from grpo_ref.kernels.filters import all_groups, mixed_groups
-from grpo_ref.kernels.levels import sequence_mean_level, token_level
-from grpo_ref.kernels.penalties import k1, k2, k3
-from grpo_ref.kernels.rewards import soft_overlong, task_reward
-from grpo_ref.kernels.surrogates import clipped, dual_clipped
+from grpo_ref.filters import all_groups, mixed_groups
+from grpo_ref.levels import sequence_mean_level, token_level
+from grpo_ref.penalties import k1, k2, k3
 from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import soft_overlong, task_reward
+from grpo_ref.surrogates import clipped, dual_clipped
 
 SCORES = {
     "group_norm": slot(group_normalized, ddof=1, eps=1e-9),
@@ -72,7 +72,7 @@ def penalties(limit: float = Behaviour().max_penalty) -> dict[str, Slot]:
 
 
 def recipe(**config: Any) -> Recipe:
-    """The recipe that OpenRLHF computes.
+    """Return the recipe that OpenRLHF computes.
 
     Args:
       config: flags of `train_ppo_ray`, in groups or not, or those from before April 2026; OpenRLHF's own default
@@ -80,7 +80,7 @@ def recipe(**config: Any) -> Recipe:
         is 1, here it is 8.
 
     Raises:
-      ValueError: if a key is unknown, or a value is one that OpenRLHF would refuse.
+      ValueError: if a key is unknown, or if OpenRLHF would refuse a value.
 
     >>> recipe(actor={"policy_loss_type": "gspo"}).level.__name__
     'sequence_mean_level'

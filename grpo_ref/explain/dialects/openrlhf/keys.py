@@ -83,7 +83,7 @@ CHECKED: dict[str, Any] = {
     "vllm.tensor_parallel_size": 1,
     "data.max_images_per_prompt": 0,
 }
-"""What does not touch the objective, but is refused in some combinations."""
+"""Keys that do not affect the objective, but are refused in some combinations."""
 DEFAULTS = OBJECTIVE | CHECKED
 _OPTIMIZERS = {
     f"{model}.{key}"

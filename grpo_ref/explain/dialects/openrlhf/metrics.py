@@ -12,7 +12,7 @@ from grpo_ref.arrays import BATCH, TOKENS, Array, Floats, batch_sum, masked_mean
 from grpo_ref.explain.calls import OPTIONAL
 from grpo_ref.explain.dialect import Measured, Metric, Rounded
 from grpo_ref.explain.dialects.openrlhf.quirks import limited, returned_with_penalty, scores_of
-from grpo_ref.kernels.levels import sequence_mean_level
+from grpo_ref.levels import sequence_mean_level
 from grpo_ref.loss import batch_of, differentiate
 
 
@@ -52,7 +52,7 @@ def _log_ratio(measured: Measured) -> Floats:
 
 
 def _old(measured: Measured) -> Floats:
-    """(P, G, T) log πold; on-policy it is the policy's."""
+    """Return log πold, (P, G, T); on-policy, it equals log πθ."""
     old: Floats = getattr(measured.record, "old_log_probs", measured.record.log_probs)
     return old
 

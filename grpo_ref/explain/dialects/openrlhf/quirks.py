@@ -4,14 +4,14 @@ from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
+from grpo_ref.advantages import group_centered
+from grpo_ref.advantages.moments import masked_moments
 from grpo_ref.arrays import BATCH, MEMBERS, TOKENS, Array, array_namespace, at_least, is_set, where_mask
 from grpo_ref.explain.calls import advantages
 from grpo_ref.explain.dialect import Call, Dialect
-from grpo_ref.kernels.advantages import group_centered
-from grpo_ref.kernels.advantages.moments import masked_moments
-from grpo_ref.kernels.levels import sequence_mean_level
-from grpo_ref.kernels.rewards import soft_overlong_punishment
+from grpo_ref.levels import sequence_mean_level
 from grpo_ref.recipes import Slot
+from grpo_ref.rewards import soft_overlong_punishment
 from grpo_ref.types import Term
 
 LIMITS = (-10.0, 10.0)
@@ -86,7 +86,7 @@ def returned_with_penalty(
     Args:
       rewards: (P, G), one row per prompt.
       mask: (P, G, T) 1 on completion tokens.
-      old_log_probs, ref_log_probs: (P, G, T) of the learner when the batch was drawn, and of the reference.
+      old_log_probs, ref_log_probs: (P, G, T) in nats, of the learner when the batch was sampled and of the reference.
       alone: the advantage without a penalty. One per completion stands at its last token, and γ is 1;
         `returned` discounts by its own γ, and whitens what comes of it.
       penalty: the estimate of the KL, from the two log-probabilities.
@@ -188,7 +188,7 @@ def mean_between(rewards: Array, *, low: float = 0.0, high: float = 1.0) -> Arra
       low, high: algo.dynamic_filtering_range.
 
     Returns:
-      (P,) True where the group is kept.
+      (P,) True for groups that are kept.
 
     OpenRLHF `SamplesGenerator._generate_vllm`, which reads the scores, as Python's numbers.
     """
@@ -351,7 +351,7 @@ def _advantages_of_shaped(
 
 
 def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Which groups are trained on, 1 or 0 each."""
+    """Return 1 for each group that is trained on, and 0 for the others."""
     return {"value": dialect.recipe(**config).keep(record).astype(float)}
 
 
@@ -360,4 +360,4 @@ CALLS: dict[str, Call] = {
     "advantages of shaped rewards": _advantages_of_shaped,
     "kept groups": _kept_groups,
 }
-"""What only OpenRLHF's recorded cases hold."""
+"""Calls that only OpenRLHF's recorded cases have."""

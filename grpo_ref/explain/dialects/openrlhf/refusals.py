@@ -16,7 +16,7 @@ PAIRS = ("algo.advantage.is_correction_threshold", "algo.dynamic_filtering_range
 
 
 def check(settings: Mapping[str, Any]) -> None:
-    """Raise a ValueError for what OpenRLHF refuses.
+    """Raise a ValueError for settings that OpenRLHF refuses.
 
     Args:
       settings: every key with its value.
@@ -67,7 +67,7 @@ def _check_punishments(settings: Mapping[str, Any]) -> None:
 
 
 def check_run(settings: Mapping[str, Any]) -> None:
-    """Raise a ValueError for what stops OpenRLHF, and leaves the objective as it is.
+    """Raise a ValueError for settings that stop a run of OpenRLHF but do not change the objective.
 
     Args:
       settings: every key with its value.

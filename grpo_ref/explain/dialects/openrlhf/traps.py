@@ -1,4 +1,4 @@
-"""Configurations of OpenRLHF that do something else than their author is likely to think."""
+"""Traps: configurations of OpenRLHF with effects that their author is unlikely to expect."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -149,4 +149,4 @@ TRAPS = (
         {"actor.eps_clip_low_high": [0.2, 0.2]},
     ),
 )
-"""In the order in which they are told."""
+"""The traps, in the order in which they are reported."""

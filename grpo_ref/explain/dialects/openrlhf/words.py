@@ -1,4 +1,4 @@
-"""What OpenRLHF's own kernels are called in a sentence."""
+"""Phrases for OpenRLHF's own kernels."""
 
 from collections.abc import Mapping
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
+from grpo_ref.advantages import group_centered
+from grpo_ref.aggregation import token_mean
 from grpo_ref.explain.dialect import Dialect
 from grpo_ref.explain.dialects.prime_rl.keys import (
     ABOUT,
@@ -32,24 +34,22 @@ from grpo_ref.explain.dialects.prime_rl.quirks import (
 from grpo_ref.explain.dialects.prime_rl.refusals import check, check_run, chosen
 from grpo_ref.explain.dialects.prime_rl.traps import TRAPS
 from grpo_ref.explain.dialects.prime_rl.words import WORDS
-from grpo_ref.kernels.advantages import group_centered
-from grpo_ref.kernels.aggregation import token_mean
-from grpo_ref.kernels.filters import all_completions, all_groups, mixed_groups
-from grpo_ref.kernels.levels import token_level
-from grpo_ref.kernels.penalties import no_penalty
-from grpo_ref.kernels.rewards import task_reward
-from grpo_ref.kernels.surrogates import dppo_tv, symmetric_tv
+from grpo_ref.filters import all_completions, all_groups, mixed_groups
+from grpo_ref.levels import token_level
+from grpo_ref.penalties import no_penalty
 from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import task_reward
+from grpo_ref.surrogates import dppo_tv, symmetric_tv
 
 
 def recipe(**config: Any) -> Recipe:
-    """The recipe that prime-rl computes.
+    """Return the recipe that prime-rl computes.
 
     Args:
       config: the keys of rl.toml, in groups or not; a source of tasks is an entry of the list train.source.
 
     Raises:
-      ValueError: if a key is unknown, or a value is one that prime-rl would refuse.
+      ValueError: if a key is unknown, or if prime-rl would refuse a value.
 
     >>> print(recipe(trainer={"loss": {"type": "ipo"}}).surrogate)
     symmetrically_gated(threshold=0.1, scale=1.0, pull=0.001)

@@ -28,7 +28,7 @@ CHECKED: dict[str, Any] = {
     "concurrency.min_inflight": 1,
     "concurrency.max_inflight": 1024,
 }
-"""What does not touch the objective, but is refused in some combinations."""
+"""Keys that do not affect the objective, but are refused in some combinations."""
 DEFAULTS = OBJECTIVE | CHECKED
 VARIANTS = {
     ("loss.type", "ipo"): {
@@ -50,7 +50,7 @@ IGNORED = frozenset(
     env_vars eval heartbeat metrics_server gc run log optim scheduler data
     extra_body""".split()
 )
-"""The sections of which no key touches the objective."""
+"""The sections without keys that affect the objective."""
 GROUPS = frozenset(
     """trainer orchestrator train environment sampling algo loss length_penalty concurrency source teacher roles system user
     assistant tool filter""".split()

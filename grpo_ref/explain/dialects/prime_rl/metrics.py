@@ -7,7 +7,7 @@ import numpy as np
 
 from grpo_ref.arrays import BATCH, TOKENS, Floats, masked_mean
 from grpo_ref.explain.dialect import Measured, Metric
-from grpo_ref.kernels.surrogates.divergence import probability_change
+from grpo_ref.surrogates.divergence import probability_change
 
 
 class _Moved(SimpleNamespace):
@@ -65,4 +65,4 @@ METRICS: dict[str, Metric] = {
         _moved(measured).mismatch, measured.record.mask, axis=BATCH
     ),
 }
-"""By the name that is logged."""
+"""The metrics, by the name that is logged."""

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any
 
+from grpo_ref.advantages import group_centered
 from grpo_ref.arrays import MEMBERS, Array, array_namespace, at_least
 from grpo_ref.explain.calls import loss
 from grpo_ref.explain.dialect import Call, Dialect
 from grpo_ref.explain.dialects.prime_rl.keys import PENALTY, WEIGHTS
-from grpo_ref.kernels.advantages import group_centered
-from grpo_ref.kernels.surrogates.divergence import probability_change
 from grpo_ref.recipes import Slot
+from grpo_ref.surrogates.divergence import probability_change
 from grpo_ref.types import Term
 
 NO_RANGE: tuple[float, float] = (0.0, 0.0)
@@ -206,7 +206,7 @@ def gated_groups(
       ranges: reject_min and reject_max of each gate, both included.
 
     Returns:
-      (P,) True where the group is kept.
+      (P,) True for groups that are kept.
 
     prime-rl `AdvRangeGate`.
     """
@@ -249,4 +249,4 @@ CALLS: dict[str, Call] = {
     "kept groups": _kept_groups,
     "advantages of several turns": _advantages_of_turns,
 }
-"""What only prime-rl's recorded cases hold."""
+"""Calls that only prime-rl's recorded cases have."""

@@ -11,7 +11,7 @@ RANGE: dict[str, Any] = {"type": "advantage_range", "reject_min": 0.0, "reject_m
 
 
 def check(settings: Mapping[str, Any]) -> None:
-    """Raise a ValueError for what prime-rl refuses.
+    """Raise a ValueError for settings that prime-rl refuses.
 
     Args:
       settings: every key with its value.
@@ -58,7 +58,7 @@ def _check_loss(settings: Mapping[str, Any]) -> None:
 
 
 def check_run(settings: Mapping[str, Any]) -> None:
-    """Raise a ValueError for what stops prime-rl, and leaves the objective as it is.
+    """Raise a ValueError for settings that stop a run of prime-rl but do not change the objective.
 
     Args:
       settings: every key with its value.

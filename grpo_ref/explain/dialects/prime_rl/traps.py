@@ -1,4 +1,4 @@
-"""Configurations of prime-rl that do something else than their author is likely to think."""
+"""Traps: configurations of prime-rl with effects that their author is unlikely to expect."""
 
 from types import SimpleNamespace
 
@@ -85,4 +85,4 @@ TRAPS = (
         {"loss.type": "default"},
     ),
 )
-"""In the order in which they are told."""
+"""The traps, in the order in which they are reported."""

@@ -1,4 +1,4 @@
-"""What prime-rl's own kernels are called in a sentence."""
+"""Phrases for prime-rl's own kernels."""
 
 from collections.abc import Mapping
 

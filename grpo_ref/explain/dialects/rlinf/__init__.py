@@ -7,6 +7,9 @@ from math import inf, nan
 from types import SimpleNamespace
 from typing import Any
 
+from grpo_ref.advantages import group_normalized, normalized_twice, raw_rewards, whitened
+from grpo_ref.aggregation import sequence_mean_token_mean, sequence_mean_token_sum, token_mean
+from grpo_ref.corrections import early_stop, masked, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, NotExpressed, one_of
 from grpo_ref.explain.dialects.rlinf.keys import (
     ABOUT,
@@ -39,15 +42,12 @@ from grpo_ref.explain.dialects.rlinf.quirks import (
 )
 from grpo_ref.explain.dialects.rlinf.traps import TRAPS
 from grpo_ref.explain.dialects.rlinf.words import WORDS
-from grpo_ref.kernels.advantages import group_normalized, normalized_twice, raw_rewards, whitened
-from grpo_ref.kernels.aggregation import sequence_mean_token_mean, sequence_mean_token_sum, token_mean
-from grpo_ref.kernels.corrections import early_stop, masked, truncated
-from grpo_ref.kernels.filters import all_groups
-from grpo_ref.kernels.levels import token_level
-from grpo_ref.kernels.penalties import absolute, k1, k2, k3
-from grpo_ref.kernels.rewards import task_reward
-from grpo_ref.kernels.surrogates import clipped, dual_clipped
+from grpo_ref.filters import all_groups
+from grpo_ref.levels import token_level
+from grpo_ref.penalties import absolute, k1, k2, k3
 from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import task_reward
+from grpo_ref.surrogates import clipped, dual_clipped
 
 AGGREGATES = {
     "token-mean": slot(token_mean),
@@ -74,13 +74,13 @@ OF_DECOUPLED = {"runner.task_type": "embodied", "actor.training_backend": "fsdp"
 
 
 def recipe(**config: Any) -> Recipe:
-    """The recipe that RLinf computes.
+    """Return the recipe that RLinf computes.
 
     Args:
       config: keys of the group `algorithm`, with it or without; and `actor.training_backend`.
 
     Raises:
-      ValueError: if a key is unknown, or a value is one that RLinf would refuse.
+      ValueError: if a key is unknown, or if RLinf would refuse a value.
 
     >>> print(recipe(ratio_clip_eps=0.1, clip_ratio_c=None).surrogate)
     clipped(clip_low=0.1, clip_high=0.1)

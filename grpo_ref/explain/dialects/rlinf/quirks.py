@@ -8,6 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.advantages import group_normalized
+from grpo_ref.advantages.moments import masked_moments
+from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.arrays import (
     BATCH,
     GROUP,
@@ -22,12 +25,9 @@ from grpo_ref.arrays import (
     masked_mean,
     where_mask,
 )
+from grpo_ref.corrections import early_stop
 from grpo_ref.explain.calls import OPTIONAL, penalty
 from grpo_ref.explain.dialect import BONUS, Call, Dialect
-from grpo_ref.kernels.advantages import group_normalized
-from grpo_ref.kernels.advantages.moments import masked_moments
-from grpo_ref.kernels.aggregation import sequence_mean_token_mean, token_mean
-from grpo_ref.kernels.corrections import early_stop
 from grpo_ref.loss import Differentiated, batch_of, differentiate, policy_loss
 from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.types import Term

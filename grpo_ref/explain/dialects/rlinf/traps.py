@@ -1,4 +1,4 @@
-"""Configurations of RLinf that do something else than their author is likely to think."""
+"""Traps: configurations of RLinf with effects that their author is unlikely to expect."""
 
 from types import SimpleNamespace
 
@@ -157,4 +157,4 @@ TRAPS = (
         {"kl_beta": 0.01},
     ),
 )
-"""In the order in which they are told."""
+"""The traps, in the order in which they are reported."""

@@ -1,4 +1,4 @@
-"""What RLinf's own kernels are called in a sentence."""
+"""Phrases for RLinf's own kernels."""
 
 from collections.abc import Mapping
 

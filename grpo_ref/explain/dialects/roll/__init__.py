@@ -4,6 +4,21 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
+from grpo_ref.advantages import (
+    batch_normalized,
+    batch_scaled,
+    group_centered,
+    group_normalized,
+    raw_rewards,
+    whitened,
+)
+from grpo_ref.aggregation import (
+    sequence_mean_token_mean,
+    sequence_mean_token_sum,
+    token_mean,
+    token_sum_over,
+)
+from grpo_ref.corrections import truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect
 from grpo_ref.explain.dialects.roll.keys import (
     ABOUT,
@@ -32,27 +47,12 @@ from grpo_ref.explain.dialects.roll.quirks import (
 from grpo_ref.explain.dialects.roll.refusals import ALLOWED, check, check_run, is_filtered, is_variant, norms
 from grpo_ref.explain.dialects.roll.traps import TRAPS
 from grpo_ref.explain.dialects.roll.words import WORDS
-from grpo_ref.kernels.advantages import (
-    batch_normalized,
-    batch_scaled,
-    group_centered,
-    group_normalized,
-    raw_rewards,
-    whitened,
-)
-from grpo_ref.kernels.aggregation import (
-    sequence_mean_token_mean,
-    sequence_mean_token_sum,
-    token_mean,
-    token_sum_over,
-)
-from grpo_ref.kernels.corrections import truncated
-from grpo_ref.kernels.filters import all_completions, all_groups, mixed_groups
-from grpo_ref.kernels.levels import sequence_mean_level, sequence_sum_level, token_level
-from grpo_ref.kernels.penalties import absolute, k1, k2, k3
-from grpo_ref.kernels.rewards import task_reward
-from grpo_ref.kernels.surrogates import cispo, clipped, dual_clipped, reinforce, squared_ratio
+from grpo_ref.filters import all_completions, all_groups, mixed_groups
+from grpo_ref.levels import sequence_mean_level, sequence_sum_level, token_level
+from grpo_ref.penalties import absolute, k1, k2, k3
 from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import task_reward
+from grpo_ref.surrogates import cispo, clipped, dual_clipped, reinforce, squared_ratio
 
 SCORES = {
     (None, None): slot(raw_rewards),
@@ -89,7 +89,7 @@ def recipe(**config: Any) -> Recipe:
         "grpo", and that of num_return_sequences_in_group is 1, here it is 8.
 
     Raises:
-      ValueError: if a key is unknown, or a value is one that ROLL would refuse.
+      ValueError: if a key is unknown, or if ROLL would refuse a value.
 
     >>> print(recipe(loss_agg_mode="token-mean").advantage)
     group_normalized(ddof=1, eps=1e-06)

@@ -65,7 +65,7 @@ CHECKED: dict[str, Any] = {
     "profiler_timeline": False,
     "profiler_memory": False,
 }
-"""What does not touch the objective, but is refused in some combinations, or is warned of."""
+"""Keys that do not affect the objective, but are refused in some combinations, or is warned of."""
 DEFAULTS = OBJECTIVE | CHECKED
 UNREAD = frozenset(
     """add_len_reward balance_length l2 mask_type minibatch_data_iter_num postive_loss_coef use_policy_loss_type

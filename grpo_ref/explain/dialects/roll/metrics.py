@@ -36,4 +36,4 @@ METRICS: dict[str, Metric] = {
     "actor/kl_loss@sum": kl_loss,
     "actor/total_loss@sum": lambda measured: measured.numbers["loss"],
 }
-"""By the name that is logged."""
+"""The metrics, by the name that is logged."""

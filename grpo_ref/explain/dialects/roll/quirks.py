@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.advantages.moments import reward_std, whiten
 from grpo_ref.arrays import COMPLETIONS, MEMBERS, TOKENS, Array, array_namespace, at_least, is_set, where_mask
 from grpo_ref.explain import calls
 from grpo_ref.explain.dialect import BONUS, Call, Dialect
-from grpo_ref.kernels.advantages.moments import reward_std, whiten
 from grpo_ref.recipes import Slot
 
 EPS = 1e-6
@@ -181,7 +181,7 @@ def mean_inside(rewards: Array, *, low: float = -1.0, high: float = 1.0) -> Arra
       low, high: threshold_down and threshold_up.
 
     Returns:
-      (P,) True where the group is kept.
+      (P,) True for groups that are kept.
 
     ROLL `query_filter`, "mean_filter".
     """
@@ -197,7 +197,7 @@ def spread_above(rewards: Array, *, threshold: float = 0.0) -> Array:
       threshold: std_threshold; -1, the default, drops nothing.
 
     Returns:
-      (P,) True where the group is kept.
+      (P,) True for groups that are kept.
 
     ROLL `query_filter`, "std_filter".
     """
@@ -302,9 +302,9 @@ def _admitted(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespa
 
 
 def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Which groups are trained on, 1 or 0 each."""
+    """Return 1 for each group that is trained on, and 0 for the others."""
     return {"value": dialect.recipe(**config).keep(record).astype(float)}
 
 
 CALLS: dict[str, Call] = {"loss": _loss, "admitted completions": _admitted, "kept groups": _kept_groups}
-"""What ROLL's recorded cases hold, and other trainers' do not or otherwise."""
+"""Calls of ROLL's recorded cases that other trainers' cases do not have, or that differ there."""

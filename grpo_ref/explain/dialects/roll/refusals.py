@@ -22,7 +22,7 @@ VARIANTS = ("vanilla", "ppo", "tis", "cispo", "kimi15")
 
 
 def check(settings: Mapping[str, Any]) -> None:
-    """Raise a ValueError for what ROLL refuses, and for what cannot be said here.
+    """Raise a ValueError for settings that ROLL refuses, or that cannot be expressed here.
 
     Args:
       settings: every key with its value.
@@ -104,7 +104,7 @@ def _check_weights(settings: Mapping[str, Any]) -> None:
 
 
 def check_run(settings: Mapping[str, Any]) -> None:
-    """Raise a ValueError for what stops ROLL, and leaves the objective as it is.
+    """Raise a ValueError for settings that stop a run of ROLL but do not change the objective.
 
     Args:
       settings: every key with its value.

@@ -1,4 +1,4 @@
-"""Configurations of ROLL that do something else than their author is likely to think."""
+"""Traps: configurations of ROLL with effects that their author is unlikely to expect."""
 
 from types import SimpleNamespace
 
@@ -186,4 +186,4 @@ TRAPS = (
         {"query_filter_config.type": "std_filter", "query_filter_config.filter_args.std_threshold": 0.0},
     ),
 )
-"""In the order in which they are told."""
+"""The traps, in the order in which they are reported."""

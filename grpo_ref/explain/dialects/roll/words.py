@@ -1,4 +1,4 @@
-"""What ROLL's own kernels are called in a sentence."""
+"""Phrases for ROLL's own kernels."""
 
 from collections.abc import Mapping
 

@@ -4,6 +4,9 @@ from math import inf, nan
 from types import SimpleNamespace
 from typing import Any
 
+from grpo_ref.advantages import discounted, group_centered, group_normalized, leave_one_out
+from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean, token_mean
+from grpo_ref.corrections import indicator, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
 from grpo_ref.explain.dialects.skyrl.keys import (
     ABOUT,
@@ -46,14 +49,12 @@ from grpo_ref.explain.dialects.skyrl.refusals import check, check_run
 from grpo_ref.explain.dialects.skyrl.traps import TRAPS
 from grpo_ref.explain.dialects.skyrl.words import WORDS
 from grpo_ref.explain.in_reward import penalized
-from grpo_ref.kernels.advantages import discounted, group_centered, group_normalized, leave_one_out
-from grpo_ref.kernels.aggregation import fixed_length, sequence_mean_token_mean, token_mean
-from grpo_ref.kernels.corrections import indicator, truncated
-from grpo_ref.kernels.filters import all_completions, all_groups, ended_completions
-from grpo_ref.kernels.levels import sequence_mean_level, sequence_sum_level, token_level
-from grpo_ref.kernels.penalties import absolute, k1, k2, k3
-from grpo_ref.kernels.rewards import task_reward
-from grpo_ref.kernels.surrogates import (
+from grpo_ref.filters import all_completions, all_groups, ended_completions
+from grpo_ref.levels import sequence_mean_level, sequence_sum_level, token_level
+from grpo_ref.penalties import absolute, k1, k2, k3
+from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import task_reward
+from grpo_ref.surrogates import (
     cispo,
     clipped,
     dual_clipped,
@@ -61,7 +62,6 @@ from grpo_ref.kernels.surrogates import (
     importance_weighted,
     sapo,
 )
-from grpo_ref.recipes import Recipe, Slot, slot
 
 ESTIMATORS = {
     "grpo": slot(group_normalized, ddof=1, eps=1e-6, keep_singletons=True),
@@ -93,13 +93,13 @@ UNCORRECTED = ("clip_cov", "kl_cov", "importance_sampling")
 
 
 def recipe(**config: Any) -> Recipe:
-    """The recipe that SkyRL computes on one mini-batch.
+    """Return the recipe that SkyRL computes on one mini-batch.
 
     Args:
       config: keys of `SkyRLTrainConfig`, with their groups or without.
 
     Raises:
-      ValueError: if a key is unknown, or a value is one that SkyRL would refuse.
+      ValueError: if a key is unknown, or if SkyRL would refuse a value.
 
     >>> print(recipe(trainer={"algorithm": {"loss_reduction": "prompt_mean"}}).aggregate)
     prompt_mean

@@ -106,7 +106,7 @@ CHECKED = frozenset(
 ) | {*BY_PLACE["generator.inference_engine"], *BY_PLACE["trainer.fully_async"], "batched"} - {
     "sample_full_batch"
 }
-"""What does not touch the objective, but is refused in some combinations."""
+"""Keys that do not affect the objective, but are refused in some combinations."""
 _OF_ALGORITHM = """kl_target temperature value_head_prefix lambd value_clip max_sample_batches
 min_replace_ratio""".split()
 _OF_TRAINER = """use_expandable_segments colocate_policy_ref critic_num_nodes critic_num_gpus_per_node
@@ -132,7 +132,7 @@ IGNORED = frozenset(
 environment eval_sampling_params fsdp_config inference_engine megatron_config model model_config_kwargs mtp
 optimizer_config ref torch_profiler_config""".split()
 )
-"""Groups of which no key touches the objective, but those that stand above with their place."""
+"""Groups without keys that affect the objective, but those that stand above with their place."""
 BEYOND = {
     "step_wise_trajectories": (
         False,

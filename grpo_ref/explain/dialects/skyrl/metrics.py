@@ -55,4 +55,4 @@ METRICS: dict[str, Metric] = {
     "policy_entropy": lambda measured: masked_mean(measured.record.entropies, _mask(measured), axis=BATCH),
     "loss_metrics/clip_ratio": clip_ratio,
 }
-"""By the name that is logged."""
+"""The metrics, by the name that is logged."""

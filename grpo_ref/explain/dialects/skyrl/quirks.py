@@ -4,6 +4,9 @@ from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
+from grpo_ref.advantages import group_centered
+from grpo_ref.advantages.moments import group_mean, whiten
+from grpo_ref.aggregation import token_mean
 from grpo_ref.arrays import (
     BATCH,
     GROUP,
@@ -17,18 +20,15 @@ from grpo_ref.arrays import (
     masked_mean,
     where_mask,
 )
+from grpo_ref.corrections import indicator
 from grpo_ref.explain.calls import OPTIONAL
 from grpo_ref.explain.dialect import BONUS, Call, Dialect
-from grpo_ref.kernels.advantages import group_centered
-from grpo_ref.kernels.advantages.moments import group_mean, whiten
-from grpo_ref.kernels.aggregation import token_mean
-from grpo_ref.kernels.corrections import indicator
-from grpo_ref.kernels.filters import all_completions, ended_completions, mixed_groups
-from grpo_ref.kernels.rewards import soft_overlong, task_reward
-from grpo_ref.kernels.surrogates import cispo, clip_cov, dppo_kl, dppo_tv, kl_cov
-from grpo_ref.kernels.surrogates.divergence import probability_change
+from grpo_ref.filters import all_completions, ended_completions, mixed_groups
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import soft_overlong, task_reward
+from grpo_ref.surrogates import cispo, clip_cov, dppo_kl, dppo_tv, kl_cov
+from grpo_ref.surrogates.divergence import probability_change
 from grpo_ref.types import Term
 
 LARGEST = 20.0
@@ -515,7 +515,7 @@ def groups_with_a_std(rewards: Array) -> Array:
       rewards: (P, G), one row per prompt.
 
     Returns:
-      (P,) True where the group takes part.
+      (P,) True for groups that take part.
 
     SkyRL `handle_filter_sampling`.
     """
@@ -553,7 +553,7 @@ def contrasted_groups(rewards: Array, lengths: Array, *, tol: float = 1e-6) -> A
       tol: zero_variance_filter_tol.
 
     Returns:
-      (P,) True where the group takes part.
+      (P,) True for groups that take part.
 
     SkyRL `FullyAsyncRayPPOTrainer` with sample_full_batch.
     """
@@ -695,7 +695,7 @@ def _shaped_rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleN
 
 
 def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Which groups are trained on, 1 or 0 each."""
+    """Return 1 for each group that is trained on, and 0 for the others."""
     return {"value": dialect.recipe(**config).keep(_with_lengths(record)).astype(float)}
 
 

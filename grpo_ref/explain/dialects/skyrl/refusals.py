@@ -20,7 +20,7 @@ AGAINST_SAMPLER = ("rollout_is", "dppo")
 
 
 def check(settings: Mapping[str, Any]) -> None:
-    """Raise a ValueError for what SkyRL refuses, and for what no recipe can express.
+    """Raise a ValueError for settings that SkyRL refuses, or that no recipe can express.
 
     Args:
       settings: every key with its value.
@@ -34,7 +34,7 @@ def check(settings: Mapping[str, Any]) -> None:
 
 
 def check_run(settings: Mapping[str, Any]) -> None:
-    """Raise a ValueError for what stops SkyRL, and leaves the objective as it is.
+    """Raise a ValueError for settings that stop a run of SkyRL but do not change the objective.
 
     Args:
       settings: every key with its value.

@@ -1,4 +1,4 @@
-"""Configurations of SkyRL that do something else than their author is likely to think."""
+"""Traps: configurations of SkyRL with effects that their author is unlikely to expect."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -211,4 +211,4 @@ TRAPS = (
         _algorithm(entropy_loss_coef=0.01, use_entropy_loss=True),
     ),
 )
-"""In the order in which they are told."""
+"""The traps, in the order in which they are reported."""

@@ -1,4 +1,4 @@
-"""What SkyRL's own kernels are called in a sentence."""
+"""Phrases for SkyRL's own kernels."""
 
 from collections.abc import Mapping
 

@@ -4,6 +4,9 @@ from math import nan
 from types import SimpleNamespace
 from typing import Any
 
+from grpo_ref.advantages import discounted, group_centered, group_normalized, raw_rewards, whitened
+from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
+from grpo_ref.corrections import masked, off_policy_mask, truncated
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect
 from grpo_ref.explain.dialects.slime.keys import ABOUT, ALIASES, BEYOND, CONCEPTS, DEFAULTS, OTHERS, REPLACED
 from grpo_ref.explain.dialects.slime.metrics import METRICS
@@ -31,15 +34,12 @@ from grpo_ref.explain.dialects.slime.refusals import (
 )
 from grpo_ref.explain.dialects.slime.traps import TRAPS
 from grpo_ref.explain.dialects.slime.words import WORDS
-from grpo_ref.kernels.advantages import discounted, group_centered, group_normalized, raw_rewards, whitened
-from grpo_ref.kernels.aggregation import sequence_mean_token_mean, token_mean
-from grpo_ref.kernels.corrections import masked, off_policy_mask, truncated
-from grpo_ref.kernels.filters import all_groups, mixed_groups
-from grpo_ref.kernels.levels import sequence_mean_level, token_level
-from grpo_ref.kernels.penalties import k1, k2, k3, weighted_k3
-from grpo_ref.kernels.rewards import task_reward
-from grpo_ref.kernels.surrogates import cispo, clipped, dual_clipped
+from grpo_ref.filters import all_groups, mixed_groups
+from grpo_ref.levels import sequence_mean_level, token_level
+from grpo_ref.penalties import k1, k2, k3, weighted_k3
 from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import task_reward
+from grpo_ref.surrogates import cispo, clipped, dual_clipped
 
 PENALTIES = {"k1": slot(k1), "k2": slot(k2), "k3": slot(k3), "low_var_kl": slot(k3, max_value=10.0)}
 BY_GROUP = ("grpo", "gspo", "cispo")
@@ -47,14 +47,14 @@ BY_GROUP = ("grpo", "gspo", "cispo")
 
 
 def recipe(**config: Any) -> Recipe:
-    """The recipe that slime computes.
+    """Return the recipe that slime computes.
 
     Args:
       config: flags of `train.py`, with underscores or hyphens; a flag without a value is True. slime's own default
         of n_samples_per_prompt is 1, here it is 8.
 
     Raises:
-      ValueError: if a key is unknown, or a value is one that slime would refuse or no recipe here can say.
+      ValueError: if a key is unknown, if slime would refuse a value, or if no recipe here can express it.
 
     >>> print(recipe(eps_clip_high=0.28).surrogate)
     clipped(clip_low=0.2, clip_high=0.28)

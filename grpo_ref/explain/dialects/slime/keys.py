@@ -53,7 +53,7 @@ CHECKED: dict[str, Any] = {
     "over_sampling_batch_size": None,
     "rollout_temperature": 1.0,
 }
-"""What does not touch the objective, but has values or combinations that are refused."""
+"""Keys that do not affect the objective, but have values or combinations that are refused."""
 DEFAULTS = OBJECTIVE | MISMATCH | CHECKED
 OTHERS = frozenset(
     """['httpx', 'megatron', 'requests', 'sglang', 'sglang_router', 'wandb']
@@ -170,7 +170,7 @@ REPLACED = {
 """What a function of one's own takes the place of, where that is a part and not the whole loss. A file that may
 set anything, and mostly sets what is of the sampling, takes the place of no part; that it is there is told."""
 ALIASES = {name.replace("_", "-"): name for name in [*DEFAULTS, *OTHERS, *BEYOND] if "_" in name}
-"""A flag may be written with hyphens."""
+"""Other names of flags: each may be written with hyphens."""
 CONCEPTS = {COMPLETIONS: "n_samples_per_prompt", BONUS: "entropy_coef"}
 _CHECKED = "This does not touch the objective; slime refuses some values and combinations."
 ABOUT = {

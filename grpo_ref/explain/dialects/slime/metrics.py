@@ -20,7 +20,7 @@ def averaged(values: Callable[[Measured], Floats]) -> Metric:
 
 
 def _old(measured: Measured) -> Floats:
-    """(P, G, T) log πold; on-policy it is the policy's."""
+    """Return log πold, (P, G, T); on-policy, it equals log πθ."""
     old: Floats = getattr(measured.record, "old_log_probs", measured.record.log_probs)
     return old
 
@@ -100,4 +100,4 @@ METRICS: dict[str, Metric] = {
     "train_rollout_logprob_abs_diff": averaged(_apart),
     "opsm_clipfrac": opsm_clipfrac,
 }
-"""By the name that is logged."""
+"""The metrics, by the name that is logged."""

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.advantages.moments import whiten
+from grpo_ref.aggregation import sequence_mean_token_mean
 from grpo_ref.arrays import (
     BATCH,
     MEMBERS,
@@ -22,9 +24,7 @@ from grpo_ref.arrays import (
 )
 from grpo_ref.explain.calls import loss
 from grpo_ref.explain.dialect import BONUS, Call, Dialect
-from grpo_ref.kernels.advantages.moments import whiten
-from grpo_ref.kernels.aggregation import sequence_mean_token_mean
-from grpo_ref.kernels.penalties import k1, k2, k3
+from grpo_ref.penalties import k1, k2, k3
 from grpo_ref.recipes import Slot
 from grpo_ref.types import Term
 
@@ -61,7 +61,7 @@ def spread_above(rewards: Array, *, least: float = 1e-6) -> Array:
       least: 1e-6 in slime.
 
     Returns:
-      (P,) True where the group is kept.
+      (P,) True for groups that are kept.
 
     slime `check_reward_nonzero_std`.
     """
@@ -216,7 +216,7 @@ def whitened_scores(rewards: Array, mask: Array, *, scores: Slot) -> Array:
     Args:
       rewards: (P, G), one row per prompt.
       mask: (P, G, T) 1 on completion tokens.
-      scores: the part that compares a group, (P, G) -> (P, G).
+      scores: the part that compares the rewards of a group, (P, G) -> (P, G).
 
     Returns:
       (P, G, T), 0 on padding.
@@ -244,7 +244,7 @@ def whitened_scores_less_penalty(
 
     Args:
       rewards, mask, scores: as in `whitened_scores`.
-      old_log_probs, ref_log_probs: (P, G, T) of the learner when the batch was drawn, and of the reference.
+      old_log_probs, ref_log_probs: (P, G, T) in nats, of the learner when the batch was sampled and of the reference.
       penalty: the estimate of the KL, from the two log-probabilities.
       kl_coef: its weight.
 
@@ -329,7 +329,7 @@ def _loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) 
 
 
 def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Which groups are trained on, 1 or 0 each."""
+    """Return 1 for each group that is trained on, and 0 for the others."""
     return {"value": dialect.recipe(**config).keep(record).astype(float)}
 
 

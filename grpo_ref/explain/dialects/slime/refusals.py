@@ -26,7 +26,7 @@ KNOWN = {
 
 
 def check(s: Mapping[str, Any]) -> None:
-    """Raise a ValueError for what slime refuses, or a function that is not known.
+    """Raise a ValueError for settings that slime refuses, or for an unknown function.
 
     Args:
       s: every key with its value.
@@ -75,7 +75,7 @@ def _check_mismatch(s: Mapping[str, Any]) -> None:
 
 
 def check_run(s: Mapping[str, Any]) -> None:
-    """Raise a ValueError for what stops slime, and leaves the objective as it is.
+    """Raise a ValueError for settings that stop a run of slime but do not change the objective.
 
     Args:
       s: every key with its value.

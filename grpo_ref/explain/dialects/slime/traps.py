@@ -1,4 +1,4 @@
-"""Configurations of slime that do something else than their author is likely to think."""
+"""Traps: configurations of slime with effects that their author is unlikely to expect."""
 
 from grpo_ref.explain.dialects.slime.refusals import MISMATCH
 from grpo_ref.explain.trap import Trap
@@ -127,4 +127,4 @@ TRAPS = (
         {"disable_grpo_std_normalization": True, "calculate_per_token_loss": True},
     ),
 )
-"""In the order in which they are told."""
+"""The traps, in the order in which they are reported."""

@@ -1,4 +1,4 @@
-"""What slime's own kernels are called in a sentence."""
+"""Phrases for slime's own kernels."""
 
 from collections.abc import Mapping
 

@@ -3,6 +3,8 @@
 from types import SimpleNamespace
 from typing import Any
 
+from grpo_ref.advantages import group_normalized
+from grpo_ref.aggregation import sequence_mean_token_mean, token_mean
 from grpo_ref.explain.bounds import clipped_as_given
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect
 from grpo_ref.explain.dialects.torchtune.keys import (
@@ -25,14 +27,12 @@ from grpo_ref.explain.dialects.torchtune.refusals import check
 from grpo_ref.explain.dialects.torchtune.traps import TRAPS
 from grpo_ref.explain.dialects.torchtune.words import WORDS
 from grpo_ref.explain.singletons import without_a_sibling
-from grpo_ref.kernels.advantages import group_normalized
-from grpo_ref.kernels.aggregation import sequence_mean_token_mean, token_mean
-from grpo_ref.kernels.filters import all_groups
-from grpo_ref.kernels.levels import sequence_sum_level, token_level
-from grpo_ref.kernels.penalties import k3
-from grpo_ref.kernels.rewards import task_reward
-from grpo_ref.kernels.surrogates import clipped, reinforce, two_sided_clipped
+from grpo_ref.filters import all_groups
+from grpo_ref.levels import sequence_sum_level, token_level
+from grpo_ref.penalties import k3
 from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import task_reward
+from grpo_ref.surrogates import clipped, reinforce, two_sided_clipped
 
 AGGREGATES = {
     SIMPLE: slot(sequence_mean_token_mean),
@@ -44,13 +44,13 @@ AGGREGATES = {
 
 
 def recipe(**config: Any) -> Recipe:
-    """The recipe that torchtune computes.
+    """Return the recipe that torchtune computes.
 
     Args:
       config: the keys of its YAML files, in groups or not; of either recipe.
 
     Raises:
-      ValueError: if a key is unknown, or a value is one that torchtune would refuse.
+      ValueError: if a key is unknown, or if torchtune would refuse a value.
 
     >>> print(recipe(loss="torchtune.dev.grpo.loss.GRPOLoss").surrogate)
     clipped(clip_low=0.1, clip_high=0.1)

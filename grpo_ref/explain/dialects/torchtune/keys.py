@@ -53,7 +53,7 @@ debug_num_samples_per_step""".split()
 _COMPONENTS = """model tokenizer dataset checkpointer ref_checkpointer optimizer lr_scheduler metric_logger
 profiler""".split()
 IGNORED = frozenset([*_COMPONENTS, "orchestration", "engine_args"])
-"""Groups of which no key touches the objective."""
+"""Groups without keys that affect the objective."""
 OTHERS = frozenset([*_OF_BOTH, *_OF_ASYNC, *_COMPONENTS])
 GROUPS = frozenset("loss training inference postprocessing".split())
 CONCEPTS = {COMPLETIONS: "grpo_samples", PASSES: "ppo_epochs"}

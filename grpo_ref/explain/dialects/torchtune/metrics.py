@@ -72,7 +72,7 @@ def _loss(measured: Measured) -> str:
 
 
 def _moved(measured: Measured) -> Floats:
-    """(P, G, T) log πθ - log πold; on-policy it is 0."""
+    """Return log πθ - log πold, (P, G, T); on-policy, it is 0."""
     record = measured.record
     log_ratio: Floats = record.log_probs - getattr(record, "old_log_probs", record.log_probs)
     return log_ratio
@@ -85,4 +85,4 @@ METRICS: dict[str, Metric] = {
     "clipfrac": clipfrac,
     "approx_policy_kl": approx_policy_kl,
 }
-"""By the name that is logged."""
+"""The metrics, by the name that is logged."""

@@ -7,7 +7,7 @@ from grpo_ref.explain.dialects.torchtune.keys import CHUNKED, LINEAR, OF_LINEAR
 
 
 def check(settings: Mapping[str, Any], known: Mapping[str, Any]) -> None:
-    """Raise a ValueError for what torchtune refuses, and for what no recipe can express.
+    """Raise a ValueError for settings that torchtune refuses, or that no recipe can express.
 
     Args:
       settings: every key with its value.

@@ -1,4 +1,4 @@
-"""Configurations of torchtune that do something else than their author is likely to think."""
+"""Traps: configurations of torchtune with effects that their author is unlikely to expect."""
 
 from collections.abc import Set
 from types import SimpleNamespace
@@ -111,4 +111,4 @@ TRAPS = (
         {"grpo_samples": 2},
     ),
 )
-"""In the order in which they are told."""
+"""The traps, in the order in which they are reported."""

@@ -1,4 +1,4 @@
-"""What torchtune's own kernels are called in a sentence."""
+"""Phrases for torchtune's own kernels."""
 
 from collections.abc import Mapping
 

@@ -3,6 +3,14 @@
 from types import SimpleNamespace
 from typing import Any
 
+from grpo_ref.advantages import batch_scaled, group_centered, group_normalized, normalized_then_summed
+from grpo_ref.aggregation import (
+    fixed_length,
+    sequence_mean_token_mean,
+    sequence_mean_token_sum,
+    token_mean,
+)
+from grpo_ref.corrections import off_policy_mask, top_entropy
 from grpo_ref.explain.bounds import clipped_as_given
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
 from grpo_ref.explain.dialects.trl.calls import CALLS
@@ -22,19 +30,12 @@ from grpo_ref.explain.dialects.trl.sampler import MODES, sampler_weights
 from grpo_ref.explain.dialects.trl.traps import TRAPS
 from grpo_ref.explain.dialects.trl.versions import VERSIONS
 from grpo_ref.explain.dialects.trl.words import WORDS
-from grpo_ref.kernels.advantages import batch_scaled, group_centered, group_normalized, normalized_then_summed
-from grpo_ref.kernels.aggregation import (
-    fixed_length,
-    sequence_mean_token_mean,
-    sequence_mean_token_sum,
-    token_mean,
-)
-from grpo_ref.kernels.corrections import off_policy_mask, top_entropy
-from grpo_ref.kernels.filters import all_completions, all_groups, ended_completions
-from grpo_ref.kernels.levels import sequence_sum_level, token_level
-from grpo_ref.kernels.penalties import k3, weighted_k3
-from grpo_ref.kernels.rewards import task_reward
-from grpo_ref.kernels.surrogates import (
+from grpo_ref.filters import all_completions, all_groups, ended_completions
+from grpo_ref.levels import sequence_sum_level, token_level
+from grpo_ref.penalties import k3, weighted_k3
+from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import task_reward
+from grpo_ref.surrogates import (
     cispo,
     clipped,
     dual_clipped,
@@ -44,20 +45,19 @@ from grpo_ref.kernels.surrogates import (
     two_sided_clipped,
     vespo,
 )
-from grpo_ref.recipes import Recipe, Slot, slot
 
 LOSS_TYPES = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo", "cispo", "sapo", "vespo")
 SCALES = {True: "group", False: "none", "group": "group", "batch": "batch", "none": "none"}
 
 
 def recipe(**config: Any) -> Recipe:
-    """The recipe that TRL 1.16.0 computes.
+    """Return the recipe that TRL 1.16.0 computes.
 
     Args:
       config: keys of `GRPOConfig`; arguments of `GRPOTrainer` are accepted and do not touch the objective.
 
     Raises:
-      ValueError: if a key is unknown, or a value is one that TRL would refuse.
+      ValueError: if a key is unknown, or if TRL would refuse a value.
 
     >>> from grpo_ref import GRPO
     >>> recipe(loss_type="dr_grpo", beta=0.0).differences(GRPO)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.advantages import normalized_then_summed
 from grpo_ref.arrays import BATCH, TOKENS, Array, masked_sum
 from grpo_ref.check.mistakes.released import luspo_before_6654
 from grpo_ref.explain import calls
@@ -14,10 +15,9 @@ from grpo_ref.explain.dialect import Call, Dialect
 from grpo_ref.explain.dialects.trl.keys import GMPO, WINDOW_LOSSES
 from grpo_ref.explain.dialects.trl.quirks import top_entropy_in_float32
 from grpo_ref.explain.dialects.trl.scores import SCORED, scored_sum, scored_then_summed
-from grpo_ref.kernels.advantages import normalized_then_summed
-from grpo_ref.kernels.surrogates import dppo_kl, dppo_top_kl, dppo_top_tv, dppo_tv, gspo_token
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import slot
+from grpo_ref.surrogates import dppo_kl, dppo_top_kl, dppo_top_tv, dppo_tv, gspo_token
 from grpo_ref.types import Term
 
 
@@ -329,4 +329,4 @@ CALLS: dict[str, Call] = {
     "loss before PR #6024": _loss_before_6024,
     "loss before PR #6654": _luspo_before_6654,
 }
-"""What TRL's recorded cases hold, and other trainers' do not or otherwise."""
+"""Calls of TRL's recorded cases that other trainers' cases do not have, or that differ there."""

@@ -17,7 +17,7 @@ from grpo_ref.explain.dialects.trl.calls import functions
 from grpo_ref.explain.dialects.trl.keys import GMPO
 from grpo_ref.explain.dialects.trl.sampler import sampler_weights
 from grpo_ref.explain.dialects.trl.scores import scored_normalized_sum, scored_sum
-from grpo_ref.kernels.levels import token_level
+from grpo_ref.levels import token_level
 from grpo_ref.loss import policy_loss
 
 SMALL = 1e-8

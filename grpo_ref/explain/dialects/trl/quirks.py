@@ -4,10 +4,10 @@ import math
 from types import SimpleNamespace
 
 from grpo_ref.arrays import TOKENS, Array, array_namespace, at_least, is_set, masked_sum
-from grpo_ref.kernels.levels import sequence_mean_level, token_level
-from grpo_ref.kernels.penalties import k3
-from grpo_ref.kernels.surrogates import sapo
+from grpo_ref.levels import sequence_mean_level, token_level
+from grpo_ref.penalties import k3
 from grpo_ref.recipes import Slot
+from grpo_ref.surrogates import sapo
 from grpo_ref.types import Term
 
 LEVELS = {"token": token_level, "sequence": sequence_mean_level}
@@ -72,7 +72,7 @@ def top_entropy_in_float32(entropies: Array, mask: Array, *, share: float = 0.2)
     place of the quantile can be off.
 
     Args:
-      entropies: (P, G, T) entropy of the distribution each token was drawn from, in nats.
+      entropies: (P, G, T) entropy of the distribution each token was sampled from, in nats.
       mask: (P, G, T) 1 on completion tokens.
       share: of the tokens, 0 <= share < 1; at 0 the tokens of the highest entropy are left.
 

@@ -7,7 +7,7 @@ from grpo_ref.explain.dialects.trl.sampler import is_corrected, upper_bound
 
 
 def check(s: SimpleNamespace) -> None:
-    """Raise a ValueError for what TRL refuses, and for the little that cannot be said here."""
+    """Raise a ValueError for settings that TRL refuses, or that cannot be expressed here."""
     if s.num_generations < 2:
         raise ValueError(f"num_generations: TRL refuses groups of fewer than 2, got {s.num_generations}")
     if s.router_aux_loss_coef:
@@ -30,7 +30,7 @@ def check(s: SimpleNamespace) -> None:
 
 
 def check_run(s: SimpleNamespace) -> None:
-    """Raise a ValueError for what stops TRL, and leaves the objective as it is."""
+    """Raise a ValueError for settings that stop a run of TRL but do not change the objective."""
     if s.auto_find_batch_size:
         raise ValueError("auto_find_batch_size: TRL refuses it, as a smaller batch would cut groups in two")
     if s.log_completions_hub_repo is not None and not s.log_completions:

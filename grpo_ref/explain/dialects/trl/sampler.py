@@ -4,9 +4,9 @@ import math
 from types import SimpleNamespace
 
 from grpo_ref.arrays import Array, array_namespace
+from grpo_ref.corrections import masked, truncated
 from grpo_ref.explain.dialect import one_of
-from grpo_ref.kernels.corrections import masked, truncated
-from grpo_ref.kernels.levels import sequence_sum_level, token_level
+from grpo_ref.levels import sequence_sum_level, token_level
 from grpo_ref.recipes import Slot, slot
 
 MODES = {

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
+from grpo_ref.advantages import batch_scaled, group_centered, group_normalized
+from grpo_ref.advantages.moments import divisor, masked_moments
 from grpo_ref.arrays import COMPLETIONS, MEMBERS, Array, array_namespace, masked_sum, where_mask
-from grpo_ref.kernels.advantages import batch_scaled, group_centered, group_normalized
-from grpo_ref.kernels.advantages.moments import divisor, masked_moments
 
 
 def scored_normalized(rewards: Array, *, ddof: int = 1, eps: float = 1e-4) -> Array:

@@ -1,4 +1,4 @@
-"""Configurations of TRL that do something else than their author is likely to think."""
+"""Traps: configurations of TRL with effects that their author is unlikely to expect."""
 
 from dataclasses import replace
 from types import SimpleNamespace
@@ -367,4 +367,4 @@ _ALL = (
     ),
 )
 TRAPS = tuple(trap if trap.name in GMPO_TOO else _of_grpo(trap) for trap in _ALL)
-"""In the order in which they are told."""
+"""The traps, in the order in which they are reported."""

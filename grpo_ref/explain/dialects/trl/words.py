@@ -1,4 +1,4 @@
-"""What TRL's own kernels are called in a sentence."""
+"""Phrases for TRL's own kernels."""
 
 from collections.abc import Mapping
 

@@ -5,6 +5,14 @@ from math import sqrt
 from types import SimpleNamespace
 from typing import Any
 
+from grpo_ref.advantages import group_centered, group_normalized, leave_one_out
+from grpo_ref.aggregation import (
+    fixed_length,
+    sequence_mean_token_mean,
+    sequence_mean_token_sum,
+    token_mean,
+)
+from grpo_ref.corrections import truncated
 from grpo_ref.explain.bounds import clipped_as_given
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, Version, one_of
 from grpo_ref.explain.dialects.tunix.keys import (
@@ -27,20 +35,12 @@ from grpo_ref.explain.dialects.tunix.refusals import check, overlong
 from grpo_ref.explain.dialects.tunix.traps import TRAPS
 from grpo_ref.explain.dialects.tunix.words import WORDS
 from grpo_ref.explain.singletons import without_a_sibling
-from grpo_ref.kernels.advantages import group_centered, group_normalized, leave_one_out
-from grpo_ref.kernels.aggregation import (
-    fixed_length,
-    sequence_mean_token_mean,
-    sequence_mean_token_sum,
-    token_mean,
-)
-from grpo_ref.kernels.corrections import truncated
-from grpo_ref.kernels.filters import all_completions, all_groups, ended_completions
-from grpo_ref.kernels.levels import sequence_mean_level, token_level
-from grpo_ref.kernels.penalties import k1, k2, k3
-from grpo_ref.kernels.rewards import soft_overlong, task_reward
-from grpo_ref.kernels.surrogates import clipped, gspo_token, two_sided_clipped
+from grpo_ref.filters import all_completions, all_groups, ended_completions
+from grpo_ref.levels import sequence_mean_level, token_level
+from grpo_ref.penalties import k1, k2, k3
 from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import soft_overlong, task_reward
+from grpo_ref.surrogates import clipped, gspo_token, two_sided_clipped
 
 AGGREGATES = {
     "token-mean": slot(token_mean),
@@ -61,13 +61,13 @@ BY_ALGORITHM = {"grpo": "token-mean", "gspo-token": "sequence-mean-token-mean"}
 
 
 def recipe(**config: Any) -> Recipe:
-    """The recipe that Tunix computes.
+    """Return the recipe that Tunix computes.
 
     Args:
       config: the fields of its configurations, in the sections of its command line or not.
 
     Raises:
-      ValueError: if a key is unknown, or a value is one that Tunix would refuse.
+      ValueError: if a key is unknown, or if Tunix would refuse a value.
 
     >>> print(recipe(config_class="DAPOConfig").surrogate)
     clipped(clip_low=0.2, clip_high=0.28)

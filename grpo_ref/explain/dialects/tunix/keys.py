@@ -40,7 +40,7 @@ CHECKED: dict[str, Any] = {
     "dynamic_sampling": NOT_SET,
     "rl_training_config.max_seq_token_per_tpu": None,
 }
-"""What does not touch the objective, but is refused in some combinations."""
+"""Keys that do not affect the objective, but are refused in some combinations."""
 SINCE = "0.1.7"
 HIDDEN = {"since": SINCE}
 """What no configuration can say, and versions differ in: the oldest one that computes as this one does."""
@@ -77,7 +77,7 @@ vllm_config sglang_jax_config""".split()
 IGNORED = frozenset(
     [*_SECTIONS, "data_config", "chat_parser_config", "agent_kwargs", "env_kwargs", "kubernetes_config"]
 )
-"""Sections of which no key touches the objective."""
+"""Sections without keys that affect the objective."""
 OTHERS = frozenset([*_OF_CLASSES, *_OF_RUNS, *_SECTIONS, "grpo_config", "agentic_grpo_config"])
 GROUPS = frozenset(("grpo_config", "agentic_grpo_config", "overlong_buffer"))
 CONCEPTS = {COMPLETIONS: "num_generations", PASSES: "num_iterations"}

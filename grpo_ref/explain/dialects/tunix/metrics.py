@@ -63,7 +63,7 @@ def _advantages(measured: Measured) -> Floats:
 
 
 def _moved(measured: Measured) -> Floats:
-    """(P, G, T) log πθ - log πold; on-policy it is 0."""
+    """Return log πθ - log πold, (P, G, T); on-policy, it is 0."""
     record = measured.record
     log_ratio: Floats = record.log_probs - getattr(record, "old_log_probs", record.log_probs)
     return log_ratio
@@ -92,4 +92,4 @@ METRICS: dict[str, Metric] = {
     "is_ratio/max": _of_ratio(np.max),
     "is_ratio/min": _of_ratio(np.min),
 }
-"""By the name that is logged."""
+"""The metrics, by the name that is logged."""

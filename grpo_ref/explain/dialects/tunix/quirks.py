@@ -6,7 +6,7 @@ from typing import Any
 
 from grpo_ref.arrays import Array, array_namespace
 from grpo_ref.explain.dialect import Call, Dialect
-from grpo_ref.kernels.levels import sequence_mean_level
+from grpo_ref.levels import sequence_mean_level
 
 LARGEST = 20.0
 """Each token's log-ratio is limited to ± this."""
@@ -59,4 +59,4 @@ def _shaped(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
 
 
 CALLS: dict[str, Call] = {"shaped rewards": _shaped}
-"""What only Tunix's recorded cases hold."""
+"""Calls that only Tunix's recorded cases have."""

@@ -13,7 +13,7 @@ ALGORITHMS = ("grpo", "gspo-token")
 
 
 def check(settings: Mapping[str, Any]) -> None:
-    """Raise a ValueError for what Tunix refuses, and for what no recipe can express.
+    """Raise a ValueError for settings that Tunix refuses, or that no recipe can express.
 
     Args:
       settings: every key with its value.

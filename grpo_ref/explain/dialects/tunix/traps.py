@@ -1,4 +1,4 @@
-"""Configurations of Tunix that do something else than their author is likely to think."""
+"""Traps: configurations of Tunix with effects that their author is unlikely to expect."""
 
 from collections.abc import Set
 from types import SimpleNamespace
@@ -109,4 +109,4 @@ TRAPS = (
         {"config_class": DAPO, "num_generations": 8},
     ),
 )
-"""In the order in which they are told."""
+"""The traps, in the order in which they are reported."""

@@ -1,4 +1,4 @@
-"""What Tunix's own kernels are called in a sentence."""
+"""Phrases for Tunix's own kernels."""
 
 from collections.abc import Mapping
 

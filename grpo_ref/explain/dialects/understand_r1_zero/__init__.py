@@ -3,6 +3,8 @@
 from types import SimpleNamespace
 from typing import Any
 
+from grpo_ref.advantages import group_centered, group_normalized
+from grpo_ref.aggregation import fixed_length, sequence_mean_token_mean
 from grpo_ref.explain.bounds import clipped_as_given
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, one_of
 from grpo_ref.explain.dialects.understand_r1_zero.keys import ABOUT, ALIASES, CONCEPTS, DEFAULTS, OTHERS
@@ -11,14 +13,12 @@ from grpo_ref.explain.dialects.understand_r1_zero.quirks import CALLS, penalized
 from grpo_ref.explain.dialects.understand_r1_zero.traps import TRAPS
 from grpo_ref.explain.dialects.understand_r1_zero.words import WORDS
 from grpo_ref.explain.singletons import without_a_sibling
-from grpo_ref.kernels.advantages import group_centered, group_normalized
-from grpo_ref.kernels.aggregation import fixed_length, sequence_mean_token_mean
-from grpo_ref.kernels.filters import all_completions, all_groups, ended_completions
-from grpo_ref.kernels.levels import token_level
-from grpo_ref.kernels.penalties import k3
-from grpo_ref.kernels.rewards import task_reward
-from grpo_ref.kernels.surrogates import clipped, reinforce, two_sided_clipped
+from grpo_ref.filters import all_completions, all_groups, ended_completions
+from grpo_ref.levels import token_level
+from grpo_ref.penalties import k3
 from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import task_reward
+from grpo_ref.surrogates import clipped, reinforce, two_sided_clipped
 
 CRITICS = {
     "grpo": (slot(group_normalized, ddof=1, eps=1e-8), slot(sequence_mean_token_mean)),
@@ -89,7 +89,7 @@ def _check(s: SimpleNamespace) -> None:
 
 
 def _check_run(s: SimpleNamespace) -> None:
-    """Raise a ValueError for what stops oat, and leaves the objective as it is."""
+    """Raise a ValueError for settings that stop a run of oat but do not change the objective."""
     if s.asynchronous and s.collocate:
         raise ValueError("asynchronous: not with collocate")
     if s.learn_rm and (s.exp_method == "no" or s.rm_pretrain):

@@ -28,7 +28,7 @@ CHECKED: dict[str, Any] = {
     "exp_method": "no",
     "rm_pretrain": "",
 }
-"""What does not touch the objective, but has values or combinations that are refused."""
+"""Keys that do not affect the objective, but have values or combinations that are refused."""
 DEFAULTS = OBJECTIVE | CHECKED
 OTHERS = frozenset(
     """activation_offloading adam_beta_1 adam_beta_2 adam_offload algo apply_chat_template bf16 bon_temperature
@@ -55,7 +55,7 @@ OTHERS = frozenset(
 ALIASES = {name.replace("_", "-"): name for name in [*DEFAULTS, *OTHERS] if "_" in name} | {
     "max_completion_length": "generate_max_length"
 }
-"""A flag may be written with hyphens."""
+"""Other names of flags: each may be written with hyphens."""
 CONCEPTS = {COMPLETIONS: "num_samples", PASSES: "num_ppo_epochs", DIVISOR: "generate_max_length"}
 ABOUT = {
     **dict.fromkeys(CHECKED, "This does not touch the objective; some values and combinations are refused."),

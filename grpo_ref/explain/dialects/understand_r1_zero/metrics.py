@@ -36,7 +36,7 @@ def _extreme(choose: Callable[[Floats], Floats]) -> Metric:
 
 
 def _log_ratio(measured: Measured) -> Floats:
-    """(P, G, T) log πθ - log πold; on-policy it is 0."""
+    """Return log πθ - log πold, (P, G, T); on-policy, it is 0."""
     old = getattr(measured.record, "old_log_probs", measured.record.log_probs)
     log_ratio: Floats = measured.record.log_probs - old
     return log_ratio
@@ -83,4 +83,4 @@ METRICS: dict[str, Metric] = {
     "all_zero_rewards_count": _groups_of(0.0),
     "all_one_rewards_count": _groups_of(1.0),
 }
-"""By the name that is logged."""
+"""The metrics, by the name that is logged."""

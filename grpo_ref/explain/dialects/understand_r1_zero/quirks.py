@@ -44,8 +44,8 @@ def penalized(
     Args:
       rewards: (P, G), one row per prompt.
       mask: (P, G, T) 1 on completion tokens.
-      old_log_probs, ref_log_probs: (P, G, T) of the learner when the batch was drawn, and of the reference.
-      scores: the part that compares a group, (P, G) -> (P, G).
+      old_log_probs, ref_log_probs: (P, G, T) in nats, of the learner when the batch was sampled and of the reference.
+      scores: the part that compares the rewards of a group, (P, G) -> (P, G).
       kl_coef: kl_penalty_coef.
 
     Returns:
@@ -86,4 +86,4 @@ CALLS: dict[str, Call] = {
     "loss of what is admitted": _loss_of_admitted,
     "advantages of shaped rewards": _shaped_advantages,
 }
-"""What only understand-r1-zero's recorded cases hold."""
+"""Calls that only understand-r1-zero's recorded cases have."""

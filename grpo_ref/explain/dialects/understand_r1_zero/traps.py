@@ -1,4 +1,4 @@
-"""Configurations of understand-r1-zero that do something else than their author is likely to think."""
+"""Traps: configurations of understand-r1-zero with effects that their author is unlikely to expect."""
 
 from grpo_ref.explain.trap import Trap
 
@@ -57,4 +57,4 @@ TRAPS = (
         {"beta": 0.04},
     ),
 )
-"""In the order in which they are told."""
+"""The traps, in the order in which they are reported."""

@@ -1,4 +1,4 @@
-"""What understand-r1-zero's own kernels are called in a sentence."""
+"""Phrases for understand-r1-zero's own kernels."""
 
 from collections.abc import Mapping
 

@@ -6,6 +6,24 @@ from math import inf
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from grpo_ref.advantages import (
+    best_of_group,
+    discounted,
+    gpg,
+    group_centered,
+    group_normalized,
+    leave_one_out,
+    length_weighted,
+    normalized_then_whitened,
+    whitened,
+)
+from grpo_ref.aggregation import (
+    fixed_length,
+    sequence_mean_token_mean,
+    sequence_mean_token_sum,
+    token_mean,
+    token_sum,
+)
 from grpo_ref.arrays import Array
 from grpo_ref.explain.dialect import NO_CLIP_LOW, Dialect, NotExpressed, one_of
 from grpo_ref.explain.dialects.verl.calls import CALLS
@@ -38,28 +56,11 @@ from grpo_ref.explain.dialects.verl.traps import TRAPS
 from grpo_ref.explain.dialects.verl.versions import CLUES, VERSIONS
 from grpo_ref.explain.dialects.verl.words import WORDS
 from grpo_ref.explain.in_reward import penalized
-from grpo_ref.kernels.advantages import (
-    best_of_group,
-    discounted,
-    gpg,
-    group_centered,
-    group_normalized,
-    leave_one_out,
-    length_weighted,
-    normalized_then_whitened,
-    whitened,
-)
-from grpo_ref.kernels.aggregation import (
-    fixed_length,
-    sequence_mean_token_mean,
-    sequence_mean_token_sum,
-    token_mean,
-    token_sum,
-)
-from grpo_ref.kernels.filters import all_groups
-from grpo_ref.kernels.levels import sequence_mean_level, token_level
-from grpo_ref.kernels.rewards import task_reward
-from grpo_ref.kernels.surrogates import (
+from grpo_ref.filters import all_groups
+from grpo_ref.levels import sequence_mean_level, token_level
+from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.rewards import task_reward
+from grpo_ref.surrogates import (
     cispo,
     clip_cov,
     clipped,
@@ -72,7 +73,6 @@ from grpo_ref.kernels.surrogates import (
     sapo,
     squared_ratio,
 )
-from grpo_ref.recipes import Recipe, Slot, slot
 from grpo_ref.types import Term
 
 AGGREGATES = {
@@ -106,14 +106,14 @@ NO_DUAL_CLIP = 1e6
 
 
 def recipe(**config: Any) -> Recipe:
-    """The recipe that verl computes.
+    """Return the recipe that verl computes.
 
     Args:
       config: keys of `actor_rollout_ref.actor`, its `policy_loss`, `algorithm` and `rollout_correction`, with
         their groups or without; verl's own default of adv_estimator is "gae", here it is "grpo".
 
     Raises:
-      ValueError: if a key is unknown, or a value is one that verl would refuse.
+      ValueError: if a key is unknown, or if verl would refuse a value.
 
     >>> recipe(loss_mode="gspo").surrogate.kernel.__name__
     'gspo_token'

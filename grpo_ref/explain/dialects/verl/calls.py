@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from grpo_ref.advantages import discounted, normalized_then_whitened, whitened
+from grpo_ref.aggregation import token_mean, token_sum_over
 from grpo_ref.arrays import Array, Floats, where_mask
 from grpo_ref.explain.calls import OPTIONAL
 from grpo_ref.explain.calls import advantages as advantages_of
@@ -20,12 +22,10 @@ from grpo_ref.explain.dialects.verl.quirks import (
     returned_with_penalty,
 )
 from grpo_ref.explain.in_reward import penalized
-from grpo_ref.kernels.advantages import discounted, normalized_then_whitened, whitened
-from grpo_ref.kernels.aggregation import token_mean, token_sum_over
-from grpo_ref.kernels.filters import all_completions
-from grpo_ref.kernels.surrogates import clip_cov_eligible, kl_cov
+from grpo_ref.filters import all_completions
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.surrogates import clip_cov_eligible, kl_cov
 
 
 def as_actor(

@@ -4,6 +4,7 @@ import math
 from types import SimpleNamespace
 from typing import Any
 
+from grpo_ref.corrections import masked, truncated
 from grpo_ref.explain.dialect import one_of
 from grpo_ref.explain.dialects.verl.keys import INNER
 from grpo_ref.explain.dialects.verl.quirks import (
@@ -15,9 +16,8 @@ from grpo_ref.explain.dialects.verl.quirks import (
     mean_one,
     share_of_kept,
 )
-from grpo_ref.kernels.corrections import masked, truncated
-from grpo_ref.kernels.filters import all_completions
-from grpo_ref.kernels.levels import sequence_sum_level, token_level
+from grpo_ref.filters import all_completions
+from grpo_ref.levels import sequence_sum_level, token_level
 from grpo_ref.recipes import Slot, slot
 
 OPTIONS = (

@@ -117,7 +117,7 @@ IGNORED = frozenset(
     ray_kwargs ref router_replay sandbox_fusion skip teacher_models torchtitan trace trainer transfer_queue
     transformer_config val_kwargs update_weights_bucket_megabytes veomni""".split()
 )
-"""Groups of which no key touches the objective, but those that stand above with their place."""
+"""Groups without keys that affect the objective, but those that stand above with their place."""
 OF_GROUPS = (
     frozenset(
         """actor.profile actor_rollout_ref.hybrid_engine actor_rollout_ref.nccl_timeout distillation.n_gpus_per_node

@@ -20,10 +20,10 @@ from grpo_ref.explain.dialects.verl.quirks import (
     close_to_sampler,
     divergence,
 )
-from grpo_ref.kernels.levels import sequence_mean_level
-from grpo_ref.kernels.surrogates import clip_cov_eligible
+from grpo_ref.levels import sequence_mean_level
 from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Slot
+from grpo_ref.surrogates import clip_cov_eligible
 
 # ---- the actor -------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from grpo_ref.advantages.moments import whiten
 from grpo_ref.arrays import (
     BATCH,
     MEMBERS,
@@ -13,13 +14,12 @@ from grpo_ref.arrays import (
     masked_mean,
     where_mask,
 )
-from grpo_ref.kernels.advantages.moments import whiten
-from grpo_ref.kernels.filters import mixed_groups
-from grpo_ref.kernels.levels import token_level
-from grpo_ref.kernels.penalties import absolute, k1, k2, k3, straight_through
-from grpo_ref.kernels.rewards import soft_overlong
-from grpo_ref.kernels.surrogates import geometric_mean_clipped
+from grpo_ref.filters import mixed_groups
+from grpo_ref.levels import token_level
+from grpo_ref.penalties import absolute, k1, k2, k3, straight_through
 from grpo_ref.recipes import Slot, slot
+from grpo_ref.rewards import soft_overlong
+from grpo_ref.surrogates import geometric_mean_clipped
 from grpo_ref.types import Term
 
 SAFETY_BOUND = 20.0

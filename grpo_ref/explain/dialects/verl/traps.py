@@ -1,4 +1,4 @@
-"""Configurations of verl that do something else than their author is likely to think."""
+"""Traps: configurations of verl with effects that their author is unlikely to expect."""
 
 from types import SimpleNamespace
 
@@ -223,4 +223,4 @@ TRAPS = (
         {"use_kl_loss": False, "kl_loss_coef": -0.01},
     ),
 )
-"""In the order in which they are told."""
+"""The traps, in the order in which they are reported."""

@@ -1,4 +1,4 @@
-"""What verl's own kernels are called in a sentence."""
+"""Phrases for verl's own kernels."""
 
 from collections.abc import Mapping
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.learning.policies.table import policy_of
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.task import END, Task
 
 COPIES = 20
 """Prompts of each question, which the policy cannot tell apart."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.learning.policies.table import log_softmax
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.task import END, Task
 
 RIGHT = 0
 """The right move; a policy that starts uniform has no hint of it."""

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.task import END, Task
 
 
 def answers(logits: Floats, right: Integers, *, pays: Literal["coin", "right"], seed: int) -> Task:

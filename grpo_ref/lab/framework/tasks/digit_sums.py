@@ -14,9 +14,9 @@ from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.lab.framework.experiment import Arm, Measures, Tuning, tuned
 from grpo_ref.lab.framework.training import curves, summarized
 from grpo_ref.learning.config import config_for
-from grpo_ref.learning.tasks.arithmetic import EOS, arithmetic
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 from grpo_ref.recipes import TWO_GRPO, Recipe
+from grpo_ref.tasks.arithmetic import EOS, arithmetic
 
 COPIES = 20
 """Prompts that ask the same question; the policy does not see which of them it answers."""

@@ -23,7 +23,7 @@ from grpo_ref.lab.framework.training import curves
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.learning.state import TrainState
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 from grpo_ref.recipes import Recipe
 
 VARIANTS = 8

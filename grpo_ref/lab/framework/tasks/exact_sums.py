@@ -8,8 +8,8 @@ import numpy as np
 from grpo_ref.arrays import Floats
 from grpo_ref.lab.framework.tasks.digit_sums import labelled_answers
 from grpo_ref.learning.policies.table import policy_of
-from grpo_ref.learning.tasks.arithmetic import EOS
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
+from grpo_ref.tasks.arithmetic import EOS
 
 
 class Learner(Protocol):

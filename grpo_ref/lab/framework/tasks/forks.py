@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.task import END, Task
 
 VARIANTS = 10
 """Of each prompt."""

@@ -7,7 +7,7 @@ import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.learning.policies.table import policy_of
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.task import END, Task
 
 Scores = Literal["exact", "distorted", "noisy", "normal noise", "binary", "jittered"]
 JITTER = 1e-3

@@ -11,10 +11,10 @@ from grpo_ref.lab.framework.experiment import Measures
 from grpo_ref.lab.framework.training import along, summarized
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.rollout import sample
-from grpo_ref.learning.tasks.names import EOS, VOWEL, Goal, alternates, names
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 from grpo_ref.recipes import Recipe
-from grpo_ref.training import train
+from grpo_ref.tasks.names import EOS, VOWEL, Goal, alternates, names
+from grpo_ref.training import iter_train
 
 SHARES = (0.03, 0.5)
 """Between which lies the share of the names of the census that have the property."""
@@ -92,7 +92,7 @@ def followed(task: Task, recipe: Recipe, config: TrainConfig) -> Measures:
     Of names at the end, a share is "different", real and not yet written, and "useful", wanted as well.
     """
     rows, params = [], task.ref_logits
-    for metrics, state in train(task, recipe, config, metrics=("reward", "real_name")):
+    for metrics, state in iter_train(task, recipe, config, metrics=("reward", "real_name")):
         rows.append(metrics)
         params = state.params
     measures = summarized({name: np.stack([row[name] for row in rows], axis=-1) for name in rows[0]})

@@ -6,7 +6,7 @@ import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.lab.framework.tasks.orders import random_orders
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.task import END, Task
 
 KEY = 0
 """The token that stands for "wait"."""

@@ -13,7 +13,7 @@ from grpo_ref.lab.framework.tasks.trees import node_count, paths, tree_transitio
 from grpo_ref.lab.framework.training import LAST_PART, along, curves
 from grpo_ref.learning.config import config_for
 from grpo_ref.learning.policies.table import log_softmax
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 from grpo_ref.recipes import Recipe
 
 ALIKE = 10

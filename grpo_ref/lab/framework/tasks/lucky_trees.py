@@ -12,7 +12,7 @@ from grpo_ref.lab.framework.tasks.trees import (
     numbered,
     tree_transitions,
 )
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 
 ALIKE = 20
 """Prompts of each kind; the policy sees the kind and not the prompt."""

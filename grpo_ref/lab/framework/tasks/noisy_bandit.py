@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from grpo_ref.lab.framework.tasks.orders import random_orders
-from grpo_ref.learning.tasks.bandit import bandit_with
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.task import END, Task
+from grpo_ref.tasks.bandit import bandit_with
 
 
 def noisy_bandit(

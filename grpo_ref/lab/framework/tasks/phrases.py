@@ -7,7 +7,7 @@ import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.learning.policies.table import log_softmax
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.task import END, Task
 
 COPIES = 10
 """Prompts of each question; the policy sees the question and not the prompt."""

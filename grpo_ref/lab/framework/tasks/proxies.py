@@ -17,7 +17,7 @@ from grpo_ref.lab.framework.training import curves
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.policies.table import log_softmax
 from grpo_ref.learning.state import TrainState
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.task import END, Task
 from grpo_ref.recipes import Recipe
 
 FAMILY = (

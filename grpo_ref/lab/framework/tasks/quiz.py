@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from grpo_ref.arrays import Floats
-from grpo_ref.learning.tasks.bandit import bandit_with
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.task import END, Task
+from grpo_ref.tasks.bandit import bandit_with
 
 COPIES = 10
 """Prompts of each question, which the policy cannot tell apart."""

@@ -13,7 +13,7 @@ from grpo_ref.lab.framework.tasks.trees import (
     tree_transitions,
 )
 from grpo_ref.learning.policies.table import log_softmax
-from grpo_ref.learning.tasks.task import Task
+from grpo_ref.learning.task import Task
 
 FAMILY = (
     "2 to 4 prompts, completions of 2 or 3 tokens of 3 or 4, every beginning a state of its own; every"

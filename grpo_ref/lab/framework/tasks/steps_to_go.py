@@ -7,7 +7,7 @@ import numpy as np
 
 from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.learning.policies.table import log_softmax
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.task import END, Task
 
 RIGHT, PLEASING = 0, 1
 """The right move of most prompts, and one that a flawed judge finds better in some states."""

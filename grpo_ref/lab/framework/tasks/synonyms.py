@@ -9,7 +9,7 @@ import numpy as np
 from grpo_ref.arrays import Bools, Floats, Integers
 from grpo_ref.lab.framework.tasks.orders import random_orders
 from grpo_ref.learning.policies.table import log_softmax
-from grpo_ref.learning.tasks.task import END, Task
+from grpo_ref.learning.task import END, Task
 
 PROMPTS, VOCABULARY = 12, 8
 TRAINING: Mapping[str, Any] = {"updates": 150, "prompts": 12, "group_size": 8, "learning_rate": 0.1}

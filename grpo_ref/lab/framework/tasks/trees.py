@@ -8,7 +8,7 @@ import numpy as np
 
 from grpo_ref.arrays import Floats, Integers
 from grpo_ref.learning.policies.table import log_softmax
-from grpo_ref.learning.tasks.task import END
+from grpo_ref.learning.task import END
 
 
 def node_count(vocabulary: int, length: int) -> int:

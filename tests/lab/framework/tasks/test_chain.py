@@ -1,7 +1,7 @@
 import numpy as np
 
-from grpo_ref import rollout
 from grpo_ref.lab.framework.tasks.chain import COPIES, RIGHT, chain, drawn_chain, pass_rates
+from grpo_ref.learning.rollout import rollout
 
 
 def test_a_uniform_policy_solves_k_steps_with_a_chance_of_4_to_the_minus_k():

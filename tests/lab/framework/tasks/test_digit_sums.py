@@ -1,6 +1,5 @@
 import numpy as np
 
-from grpo_ref import rollout
 from grpo_ref.lab.framework.tasks.digit_sums import (
     COPIES,
     PARTS,
@@ -12,7 +11,7 @@ from grpo_ref.lab.framework.tasks.digit_sums import (
     learning,
 )
 from grpo_ref.learning.policies.table import policy_of
-from grpo_ref.learning.rollout import draw
+from grpo_ref.learning.rollout import draw, rollout
 
 
 def right_at_first(task):

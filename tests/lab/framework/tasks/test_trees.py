@@ -10,7 +10,7 @@ from grpo_ref.lab.framework.tasks.trees import (
     paths,
     tree_transitions,
 )
-from grpo_ref.learning.tasks.task import END
+from grpo_ref.learning.task import END
 
 
 def test_completions_are_numbered_as_they_are_listed():

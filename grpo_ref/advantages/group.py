@@ -1,0 +1,222 @@
+"""Advantages from the group alone: one per completion, whatever the other prompts of the batch gave.
+
+Aᵢ = function of the rewards r of the G completions of one prompt,    rewards (..., P, G) -> (..., P, G)
+"""
+
+import lazy_loader
+
+from grpo_ref.advantages.moments import deviations, divisor, reward_std, spread
+from grpo_ref.arrays import MEMBERS, Array, array_namespace, at_least
+
+statistics = lazy_loader.load("statistics")  # for those who score by ranks
+
+
+def raw_rewards(rewards: Array) -> Array:
+    """No baseline at all: the advantage is the reward, as in plain REINFORCE.
+
+        Aᵢ = rᵢ
+
+    Williams 1992, REINFORCE.
+    """
+    return rewards
+
+
+def group_centered(rewards: Array, *, keep_singletons: bool = False) -> Array:
+    """Reward minus the group's mean: keeps the scale of the reward, as in Dr. GRPO.
+
+        Aᵢ = rᵢ - mean(r)
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      keep_singletons: whether a group of one keeps its reward, as in verl, where its mean is 0.
+
+    Returns:
+      (P, G); each row of two or more sums to zero, a one-member group gets 0.
+
+    Liu et al. 2025, Dr. GRPO (arXiv:2503.20783); TRL `scale_rewards="none"`; Open Instruct's default
+    "centered".
+
+    >>> import numpy as np
+    >>> group_centered(np.array([[0.0, 1.0, 1.0, 0.0]]))
+    array([[-0.5,  0.5,  0.5, -0.5]])
+    """
+    if keep_singletons and rewards.shape[MEMBERS] == 1:
+        return rewards
+    return deviations(rewards)
+
+
+def group_normalized(
+    rewards: Array, *, ddof: int = 1, eps: float = 1e-4, keep_singletons: bool = False
+) -> Array:
+    """Reward standardized within its group: GRPO's advantage.
+
+        Aᵢ = (rᵢ - mean(r)) / (std(r) + eps),    std over the G completions of one prompt, divisor G - ddof
+
+    The defaults are TRL's. verl uses eps=1e-6, Open Instruct ddof=0 and eps=1e-8.
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      ddof: 1 for the sample standard deviation (TRL, verl, RLinf, OpenRLHF), 0 for the population's (Open
+        Instruct).
+      eps: added to the standard deviation, in units of reward.
+      keep_singletons: what a group of one gets: 0 (TRL), or with True r / (1 + eps) (verl: mean 0, std 1).
+
+    Returns:
+      (P, G); each row sums to zero; a group of equal rewards gets exactly 0.
+
+    Raises:
+      ValueError: if ddof is not 0 or 1, or eps is negative.
+
+    Shao et al. 2024, DeepSeekMath, sec. 4.1.2 (arXiv:2402.03300);
+    TRL `GRPOTrainer._generate_and_score_completions`, verl `compute_grpo_outcome_advantage`.
+
+    >>> import numpy as np
+    >>> group_normalized(np.array([[1.0, 0.0]]), ddof=0, eps=0.0)
+    array([[ 1., -1.]])
+    """
+    if keep_singletons and rewards.shape[MEMBERS] == 1:
+        return rewards / (1.0 + eps)
+    away = deviations(rewards)
+    return away / divisor(spread(away, axis=MEMBERS, ddof=ddof), eps)
+
+
+def leave_one_out(rewards: Array, *, keep_singletons: bool = False) -> Array:
+    """Reward minus the mean of the *other* completions: an unbiased baseline.
+
+        Aᵢ = rᵢ - 1/(G-1) Σ_{j≠i} rⱼ = G/(G-1) (rᵢ - mean(r))
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      keep_singletons: a group of one has no others; it gets 0 (verl `rloo_vectorized`), or with True its own
+        reward (verl `rloo`).
+
+    Returns:
+      (P, G); each row of two or more sums to zero.
+
+    Ahmadian et al. 2024, RLOO (arXiv:2402.14740); verl `compute_rloo_outcome_advantage`.
+
+    >>> import numpy as np
+    >>> leave_one_out(np.array([[1.0, 0.0, 0.0]]))
+    array([[ 1. , -0.5, -0.5]])
+    """
+    size = rewards.shape[MEMBERS]
+    if size == 1:
+        return rewards if keep_singletons else array_namespace(rewards).zeros_like(rewards)
+    return group_centered(rewards) * (size / (size - 1))
+
+
+def length_weighted(rewards: Array, lengths: Array, *, keep_singletons: bool = True) -> Array:
+    """Reward minus the group's mean weighted by length, the baseline of least variance: OPO.
+
+        Aᵢ = rᵢ - Σⱼ |oⱼ| rⱼ / Σⱼ |oⱼ|
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      lengths: (P, G) tokens of each completion; one that is empty has no say in the baseline.
+      keep_singletons: whether a group of one keeps its reward (verl) or gets 0.
+
+    Returns:
+      (P, G); a group without any token keeps its rewards.
+
+    Hao et al. 2025, OPO (arXiv:2505.23585); verl `compute_opo_outcome_advantage`.
+    """
+    xp = array_namespace(rewards, lengths)
+    if rewards.shape[MEMBERS] == 1:
+        return rewards if keep_singletons else xp.zeros_like(rewards)
+    lengths = xp.astype(lengths, rewards.dtype)
+    total = xp.sum(lengths, axis=MEMBERS, keepdims=True)
+    return rewards - xp.sum(lengths * rewards, axis=MEMBERS, keepdims=True) / at_least(total, 1.0)
+
+
+def ranked(rewards: Array, *, largest: float = 2.0) -> Array:
+    """Only the order counts: ranks instead of rewards, so no monotone distortion of the reward matters.
+
+        Aᵢ = a (1 - 2 (rankᵢ - 1) / (G - 1)),   rank 1 the best; equal rewards share the mean of their ranks
+
+    How ties are ranked is our choice: the mean rank keeps the sum at 0, and gives a group of equal rewards 0.
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      largest: a, the advantage of the best, > 0. The paper's is 2, a textbook's 1.
+
+    Returns:
+      (P, G) between -a and a; each row sums to zero, a one-member group gets 0.
+
+    Raises:
+      ValueError: if largest is not positive.
+
+    Choi et al. 2026, GOPO (arXiv:2602.03876), its rank-based advantage; none of the trainers compared here
+    has it, the code of the authors does.
+
+    >>> import numpy as np
+    >>> ranked(np.array([[0.1, 30.0, 0.2]]))
+    array([[-2.,  2.,  0.]])
+    """
+    if not largest > 0.0:
+        raise ValueError(f"largest: expected a number > 0, got {largest}")
+    return largest * _lead(rewards) / max(rewards.shape[MEMBERS] - 1, 1)
+
+
+def normal_scores(rewards: Array) -> Array:
+    """Ranks as quantiles of a normal distribution: the order counts, and most of all at the ends.
+
+        Aᵢ = quantile(1 - (rankᵢ - 1/2) / G),   rank 1 the best; equal rewards share the mean of their ranks
+
+    Args:
+      rewards: (P, G), one row per prompt.
+
+    Returns:
+      (P, G), quantiles of the standard normal distribution; a group of equal rewards gets 0, and a row
+      without ties sums to zero.
+
+    A book chapter on GRPO (2026, not public), sec. 7.5.12, "quantile normalization"; van der Waerden 1952.
+
+    >>> import numpy as np
+    >>> normal_scores(np.array([[0.1, 30.0, 0.2]])).round(3)
+    array([[-0.967,  0.967,  0.   ]])
+    """
+    xp = array_namespace(rewards)
+    size = rewards.shape[MEMBERS]
+    quantiles = [
+        statistics.NormalDist().inv_cdf((place + 1.0) / (2.0 * size)) for place in range(2 * size - 1)
+    ]
+    table = xp.stack([xp.full_like(rewards[..., 0], quantile) for quantile in quantiles], axis=-1)
+    place = xp.astype(_lead(rewards) + (size - 1.0), xp.int64)
+    return xp.take_along_axis(table, place, axis=-1)
+
+
+def _lead(rewards: Array) -> Array:
+    """(P, G) how many of its group a completion beats, less how many beat it."""
+    xp = array_namespace(rewards)
+    ours, theirs = rewards[..., :, None], rewards[..., None, :]
+    return xp.sum(xp.astype(ours > theirs, rewards.dtype) - xp.astype(ours < theirs, rewards.dtype), axis=-1)
+
+
+def best_of_group(rewards: Array, *, ddof: int = 1, eps: float = 1e-6, scale: bool = True) -> Array:
+    """Only the best completion is rewarded, by its lead over the second best: trains pass@k.
+
+        A_best = (r_max - r_second) / (std(r) + eps),    A = 0 for all others
+
+    Args:
+      rewards: (P, G), one row per prompt, G >= 2.
+      ddof: as in `group_normalized`.
+      eps: added to the standard deviation, in units of reward.
+      scale: whether the lead is divided by the standard deviation.
+
+    Returns:
+      (P, G), not negative; a tie for the best gives 0 everywhere.
+
+    Raises:
+      ValueError: if a group has fewer than two completions, ddof is not 0 or 1, or eps is negative.
+
+    Tang et al. 2025, pass@k (arXiv:2503.19595); verl `compute_grpo_passk_outcome_advantage`.
+    """
+    if rewards.shape[MEMBERS] < 2:
+        raise ValueError(
+            f"rewards: a lead over the second best needs groups of at least 2, got shape {rewards.shape}"
+        )
+    xp = array_namespace(rewards)
+    ordered = xp.sort(rewards, axis=MEMBERS)
+    lead = ordered[..., -1:] - ordered[..., -2:-1]
+    scores = lead / divisor(reward_std(rewards, axis=MEMBERS, ddof=ddof), eps) if scale else lead
+    return xp.where(rewards == ordered[..., -1:], scores, 0.0)

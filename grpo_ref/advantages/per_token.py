@@ -1,0 +1,137 @@
+"""Advantages per token: whitened over all tokens of the batch, discounted, or summed over the steps to come.
+
+rewards (..., P, G), or (..., P, G, T) one per step -> (..., P, G, T)
+"""
+
+from grpo_ref.advantages.group import group_centered, group_normalized
+from grpo_ref.advantages.moments import divisor, masked_moments, whiten
+from grpo_ref.arrays import BATCH, GROUP, TOKENS, Array, array_namespace, is_set, where_mask
+
+
+def whitened(
+    rewards: Array,
+    mask: Array,
+    *,
+    baseline: bool = True,
+    ddof: int = 1,
+    eps: float = 1e-8,
+    keep_singletons: bool = False,
+) -> Array:
+    """REINFORCE++ with a baseline: centered in the group, then standardized over all tokens of the batch.
+
+        aᵢₜ = rᵢ - mean(r of the group),   Aᵢₜ = (aᵢₜ - mean) / √(var + eps)    over the tokens of the batch
+
+    A long completion has many tokens and so more say in mean and variance.
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      mask: (P, G, T) 1 on completion tokens.
+      baseline: whether the group's mean is taken off first; without it, it is REINFORCE++ with γ = 1.
+      ddof: the divisor of the variance is the number of tokens minus this; 1 in verl.
+      eps: added to the variance, 1e-8 in verl.
+      keep_singletons: as in `group_centered`, for the baseline.
+
+    Returns:
+      (P, G, T), 0 on padding.
+
+    Raises:
+      ValueError: if ddof is not 0 or 1, or eps is negative.
+
+    Hu 2025, REINFORCE++ (arXiv:2501.03262); verl `compute_reinforce_plus_plus_baseline_outcome_advantage`.
+    """
+    xp = array_namespace(rewards, mask)
+    scores = group_centered(rewards, keep_singletons=keep_singletons) if baseline else rewards
+    tokens = scores[..., None] + xp.zeros_like(xp.astype(mask, rewards.dtype))
+    return whiten(tokens, mask, ddof=ddof, eps=eps)
+
+
+def normalized_twice(
+    rewards: Array,
+    mask: Array,
+    *,
+    ddof: int = 1,
+    eps: float = 1e-6,
+    token_ddof: int = 0,
+    token_eps: float = 1e-5,
+) -> Array:
+    """Standardized in the group, then once more over all tokens of the batch.
+
+        aᵢₜ = (rᵢ - mean(r)) / (std(r) + eps),   Aᵢₜ = (aᵢₜ - mean) / (std + token_eps)    over the tokens
+
+    Args:
+      rewards: (P, G), one row per prompt.
+      mask: (P, G, T) 1 on completion tokens.
+      ddof, eps: in the group; 1 and 1e-6 in RLinf.
+      token_ddof, token_eps: over the tokens; 0 and 1e-5 in RLinf.
+
+    Returns:
+      (P, G, T), 0 on padding.
+
+    RLinf's FSDP actor with `normalize_advantages: True`; its Megatron actor does it over the tokens twice.
+    """
+    xp = array_namespace(rewards, mask)
+    scores = group_normalized(rewards, ddof=ddof, eps=eps)[..., None]
+    values = scores + xp.zeros_like(xp.astype(mask, rewards.dtype))
+    mean, variance = masked_moments(values, mask, axis=BATCH, ddof=token_ddof)
+    return where_mask(mask, (values - mean) / divisor(xp.sqrt(variance), token_eps))
+
+
+def discounted(rewards: Array, mask: Array, *, gamma: float = 1.0, ddof: int = 1, eps: float = 1e-8) -> Array:
+    """REINFORCE++: the reward stands at the last token, is discounted back, and standardized over all tokens.
+
+        aᵢₜ = γ^(|oᵢ| - 1 - t) rᵢ,   Aᵢₜ = (aᵢₜ - mean) / √(var + eps)    over the tokens of the batch
+
+    Args:
+      rewards: (P, G).
+      mask: (P, G, T) 1 on completion tokens.
+      gamma: discount per token, 0 <= gamma <= 1; 1 in verl.
+      ddof, eps: as in `whitened`.
+
+    Returns:
+      (P, G, T), 0 on padding.
+
+    Raises:
+      ValueError: if gamma is out of range, ddof is not 0 or 1, or eps is negative.
+
+    Hu 2025, REINFORCE++ (arXiv:2501.03262); verl `compute_reinforce_plus_plus_outcome_advantage`.
+    """
+    if not 0.0 <= gamma <= 1.0:
+        raise ValueError(f"gamma: expected 0 <= gamma <= 1, got {gamma}")
+    xp = array_namespace(rewards, mask)
+    present = xp.astype(is_set(mask), rewards.dtype)
+    left = _suffix_sums(present) - 1.0
+    discount = xp.where(is_set(mask), gamma**left, 0.0) if gamma < 1.0 else present
+    return whiten(rewards[..., None] * discount, mask, ddof=ddof, eps=eps)
+
+
+def step_suffix_sums(step_rewards: Array, step_ends: Array, *, ddof: int = 1, eps: float = 1e-4) -> Array:
+    """Process supervision: every step has a reward, and a token is worth all steps that end after it.
+
+        r̃ = (r - mean(R)) / (std(R) + eps),   Aᵢₜ = Σ r̃ of the steps of completion i that end at t or later
+
+    R are all step rewards of the group. Tokens after the last step get 0. Divisor and eps are ours: no
+    trainer implements it, and the paper says neither.
+
+    Args:
+      step_rewards: (P, G, T), the reward of the step that ends at a token; elsewhere it does not matter.
+      step_ends: (P, G, T) 1 where a step ends.
+      ddof, eps: as in `group_normalized`, over the steps of the group.
+
+    Returns:
+      (P, G, T) advantages.
+
+    Raises:
+      ValueError: if ddof is not 0 or 1, or eps is negative.
+
+    Shao et al. 2024, DeepSeekMath, process supervision (arXiv:2402.03300).
+    """
+    xp = array_namespace(step_rewards, step_ends)
+    mean, variance = masked_moments(step_rewards, step_ends, axis=(GROUP, TOKENS), ddof=ddof)
+    scores = where_mask(step_ends, (step_rewards - mean) / divisor(xp.sqrt(variance), eps))
+    return _suffix_sums(scores)
+
+
+def _suffix_sums(values: Array) -> Array:
+    """The sum from each token to the last one."""
+    xp = array_namespace(values)
+    return xp.flip(xp.cumulative_sum(xp.flip(values, axis=TOKENS), axis=TOKENS), axis=TOKENS)

@@ -1,0 +1,241 @@
+"""List the recipes that differ from a given recipe by one common mistake."""
+
+import math
+from collections.abc import Iterator, Mapping
+from inspect import signature
+from typing import Any, NamedTuple
+
+from grpo_ref.aggregation import (
+    sequence_mean_token_mean,
+    sequence_mean_token_sum,
+    token_mean,
+    token_sum,
+)
+from grpo_ref.check.mistakes.kernels import (
+    clip_of_log_ratio,
+    clip_without_min,
+    constant_ratio,
+    detached_penalty,
+    detached_surrogate,
+    divided_again,
+    floored,
+    in_micro_batches,
+    inverted,
+    optimistic,
+    padded_mean,
+    padded_mean_level,
+    swapped_k3,
+)
+from grpo_ref.levels import sequence_mean_level, sequence_sum_level, token_level
+from grpo_ref.penalties import absolute, k1, k2, k3, weighted_k3
+from grpo_ref.recipes import Recipe, Slot, slot
+from grpo_ref.surrogates import (
+    cispo,
+    clipped,
+    dual_clipped,
+    gspo_token,
+    importance_weighted,
+    reinforce,
+    two_sided_clipped,
+)
+
+
+class Mistake(NamedTuple):
+    """A common mistake in a recipe.
+
+    Attributes:
+      condition: description of the mistake, worded to follow "your loss matches if".
+      parts: fields of the recipe that change, with their wrong values.
+    """
+
+    condition: str
+    parts: dict[str, Any]
+
+
+def mistakes(recipe: Recipe) -> Iterator[Mistake]:
+    """Generate all known mistakes that change a recipe: weights, level, penalty, corrections, surrogate."""
+    yield from _other_parts("aggregate", AGGREGATES, recipe.aggregate)
+    yield from _wrong_averages(recipe.aggregate)
+    yield from _other_parts("level", LEVELS, recipe.level)
+    if recipe.kl_coef:
+        yield from _penalty_mistakes(recipe)
+    if recipe.corrections:
+        yield Mistake("the sampler's mismatch is not corrected", {"corrections": ()})
+    if recipe.log_ratio_limits != NO_LIMITS:
+        yield Mistake("the log-ratio is not limited", {"log_ratio_limits": NO_LIMITS})
+    yield from _surrogate_mistakes(recipe.surrogate)
+
+
+def _other_parts(field: str, parts: Mapping[str, Any], right: Any) -> Iterator[Mistake]:
+    """Generate the mistakes that put another known part into one field of the recipe."""
+    return (Mistake(text, {field: part}) for text, part in parts.items() if part != right)
+
+
+def _wrong_averages(right: Slot) -> Iterator[Mistake]:
+    """Generate averages of micro-batches, and averages that are divided once more."""
+    if right.kernel is not token_mean:
+        yield Mistake(
+            "the loss is normalized twice: by the length of each completion and the tokens of the batch",
+            {"aggregate": slot(divided_again, part=slot(token_mean), by="length")},
+        )
+    if "correction" in right.reads:  # such an average also reads the importance weights of the whole batch
+        return
+    for size in MICRO_BATCHES:
+        part = slot(in_micro_batches, part=right, size=size)
+        yield Mistake(
+            f"each micro-batch of {size} is averaged by itself, and the mean of these is taken",
+            {"aggregate": part},
+        )
+    for number in NUMBERS:
+        part = slot(in_micro_batches, part=right, number=number)
+        yield Mistake(
+            f"each of {number} micro-batches is averaged by itself, and the mean of these is taken",
+            {"aggregate": part},
+        )
+    for by, text in DIVISORS.items():
+        yield Mistake(
+            f"the loss is normalized twice: once more by {text}",
+            {"aggregate": slot(divided_again, part=right, by=by)},
+        )
+
+
+def _penalty_mistakes(recipe: Recipe) -> Iterator[Mistake]:
+    """Generate mistakes of the KL penalty: missing, wrong sign, estimate, gradient or average."""
+    yield Mistake("there is no KL penalty", {"kl_coef": 0.0})
+    yield Mistake("the KL penalty has the wrong sign", {"kl_coef": -recipe.kl_coef})
+    yield from _other_parts("penalty", PENALTIES, recipe.penalty)
+    yield Mistake(
+        "the KL penalty is detached: it has no gradient",
+        {"penalty": slot(detached_penalty, part=recipe.penalty)},
+    )
+    for text, part in AGGREGATES.items():
+        if part not in (recipe.aggregate, recipe.penalty_aggregate):
+            yield Mistake(f"in the KL penalty, {text}", {"penalty_aggregate": part})
+
+
+def _surrogate_mistakes(right: Slot) -> Iterator[Mistake]:
+    """Generate the other surrogates, each once even if its half-widths coincide with those of another."""
+    settings = _settings(right)
+    low = settings.get("clip_low", 0.2)
+    high = settings.get("clip_high", settings.get("max_ratio", 1.2) - 1.0)
+    seen = [right]
+    for text, part in {**_clips(right, low, high), **_surrogates(right, low, high)}.items():
+        if part not in seen:
+            seen.append(part)
+            yield Mistake(text, {"surrogate": part})
+
+
+def _settings(part: Slot) -> dict[str, Any]:
+    """Return all settings of a part, defaults included."""
+    parameters = signature(part.kernel).parameters.values()
+    defaults = {each.name: each.default for each in parameters if each.kind is each.KEYWORD_ONLY}
+    return defaults | part.settings
+
+
+AGGREGATES: dict[str, Slot] = {
+    "the denominator is the padded length": slot(padded_mean),
+    "every token counts the same": slot(token_mean),
+    "every completion counts the same, divided by its own length": slot(sequence_mean_token_mean),
+    "every completion counts the same, and empty completions are not counted": slot(
+        sequence_mean_token_mean, count_empty=False
+    ),
+    "tokens are summed within each completion, and completions are averaged": slot(sequence_mean_token_sum),
+    "tokens are summed": slot(token_sum),
+}
+MICRO_BATCHES = (1, 2, 3, 4, 5, 6, 8, 9, 12)
+NUMBERS = (2, 3, 4, 6)
+DIVISORS = {
+    "length": "the length of the completion",
+    "tokens": "the tokens of the batch",
+    "completions": "the number of completions",
+    "padded": "the padded length",
+}
+NO_LIMITS = (-math.inf, math.inf)
+LEVELS = {
+    "the ratio is that of each token": token_level,
+    "the ratio is the geometric mean over the completion": sequence_mean_level,
+    "the ratio is the product over the completion": sequence_sum_level,
+    "the log-ratio is averaged over the padded length": padded_mean_level,
+}
+PENALTIES = {
+    "the penalty is k1": slot(k1),
+    "the penalty is k2": slot(k2),
+    "the penalty is k3": slot(k3),
+    "the penalty is the absolute log-ratio": slot(absolute),
+    "the penalty is k3 with policy and reference exchanged": slot(swapped_k3),
+    "the penalty is k3 times the importance ratio": slot(weighted_k3),
+}
+
+
+def _clips(right: Slot, low: float, high: float) -> dict[str, Slot]:
+    """Return the recipe's own surrogate with other half-widths, if it has half-widths."""
+    if not {"clip_low", "clip_high"} <= _settings(right).keys():
+        return {}
+    ranges = ((low, high), (0.2, 0.28), (0.2, 0.272), (0.2, 0.2))
+    widths = {
+        f"the clip is symmetric, of half-width {low:g}": (low, low),
+        f"the clip is symmetric, of half-width {high:g}": (min(high, 0.99), high),
+        **{f"the clip is [1 - {lower:g}, 1 + {upper:g}]": (lower, upper) for lower, upper in ranges},
+        "the half-widths of the clip are swapped": (min(high, 0.99), low),
+    }
+    return {
+        text: Slot(right.kernel, {**right.settings, "clip_low": lower, "clip_high": upper})
+        for text, (lower, upper) in widths.items()
+    }
+
+
+def _surrogates(right: Slot, low: float, high: float) -> dict[str, Slot]:
+    """Return the surrogates that are written in place of one another, with these half-widths of the clip."""
+    clips = {"clip_low": low, "clip_high": high}
+    dual = right.kernel in (dual_clipped, two_sided_clipped)
+    without_dual = {"the dual clip is missing": slot(clipped, **clips)} if dual else {}
+    wrong = _wrong_clips(clips)
+    if dual:
+        ratio = _settings(right)["max_ratio"]
+        wrong = {text: slot(floored, part=part, max_ratio=ratio) for text, part in wrong.items()} | {
+            f"{text}, and the dual clip is missing": part for text, part in wrong.items()
+        }
+    return {
+        **without_dual,
+        **wrong,
+        "the ratio is never clipped": slot(importance_weighted),
+        "there is no ratio": slot(reinforce),
+        "the ratio is identically 1, without a gradient: a detach is missing": slot(constant_ratio),
+        "the surrogate is detached: no gradient flows through the ratio": slot(
+            detached_surrogate, part=right
+        ),
+        "the clip is the plain one of PPO": slot(clipped, **clips),
+        "the dual clip is on, at 3": slot(dual_clipped, **clips, max_ratio=3.0),
+        f"the ratio is detached and capped at {1 + high:g} (CISPO)": slot(cispo, max_ratio=1.0 + high),
+        f"the ratio is detached and capped at {high:g} (CISPO)": slot(cispo, max_ratio=high),
+        "the clipped ratio is detached": slot(gspo_token, **clips),
+    }
+
+
+def _wrong_clips(clips: Mapping[str, float]) -> dict[str, Slot]:
+    """Return wrong clips, by the condition that describes the mistake."""
+    low, high = f"{clips['clip_low']:g}", f"{clips['clip_high']:g}"
+    bare = {"exp_free": False, "exp_bound": False}
+    return {
+        "the ratio is always clipped, without the minimum": slot(clip_without_min, **clips),
+        "the larger of the two products is taken (max for min)": slot(optimistic, **clips),
+        "the ratio is inverted": slot(inverted, **clips),
+        f"the clip is on the log-ratio, to [-{low}, {high}], before the exponential": slot(
+            clip_of_log_ratio, **clips
+        ),
+        f"the clip is on the log-ratio, to [-{low}, {high}], and replaces the clipped ratio": slot(
+            clip_of_log_ratio, **clips, exp_bound=False
+        ),
+        f"the clip is on the log-ratio, to [1 - {low}, 1 + {high}], before the exponential": slot(
+            clip_of_log_ratio, **clips, center=1.0
+        ),
+        f"the clip is on the log-ratio, to [1 - {low}, 1 + {high}], and replaces the clipped ratio": slot(
+            clip_of_log_ratio, **clips, center=1.0, exp_bound=False
+        ),
+        f"the log-ratio replaces the ratio, and is clipped to [-{low}, {high}]": slot(
+            clip_of_log_ratio, **clips, **bare
+        ),
+        f"the log-ratio replaces the ratio, and is clipped to [1 - {low}, 1 + {high}]": slot(
+            clip_of_log_ratio, **clips, **bare, center=1.0
+        ),
+    }

@@ -1,0 +1,194 @@
+"""The ways to call the library: recipes by name, lists, flat batches, rewards, and a history of training."""
+
+import numpy as np
+import pytest
+
+from grpo_ref import (
+    DAPO,
+    RECIPES,
+    TASKS,
+    History,
+    explain,
+    group_normalized,
+    iter_train,
+    policy_loss,
+    policy_loss_from_rewards,
+    train,
+)
+from grpo_ref.learning.batches import prepared
+from grpo_ref.learning.config import config_for
+from grpo_ref.learning.policies.table import TABLE
+from grpo_ref.learning.rollout import sample, with_steps
+
+RNG = np.random.default_rng(0)
+SHAPE = (3, 4, 5)
+LENGTHS = np.array([[5, 2, 3, 1], [5, 5, 4, 2], [1, 2, 3, 4]])
+MASK = (np.arange(5) < LENGTHS[..., None]) * 1
+LOG_PROBS, OLD, REF = (-RNG.exponential(size=SHAPE) for _ in range(3))
+REWARDS = np.array([[1.0, 0.0, 0.0, 1.0], [1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.5, 1.0]])
+INPUTS = {"old_log_probs": OLD, "ref_log_probs": REF}
+
+
+def assert_same(result, expected):
+    np.testing.assert_allclose(result.loss, expected.loss, rtol=1e-14)
+    np.testing.assert_allclose(result.gradient.reshape(SHAPE), expected.gradient, rtol=1e-14)
+    assert result.metrics.keys() == expected.metrics.keys()
+
+
+EXPECTED = policy_loss(LOG_PROBS, group_normalized(REWARDS), MASK, recipe=RECIPES["grpo"], **INPUTS)
+
+
+def test_a_recipe_by_its_name():
+    assert_same(policy_loss(LOG_PROBS, group_normalized(REWARDS), MASK, recipe="grpo", **INPUTS), EXPECTED)
+
+
+def test_nested_lists():
+    arrays = (LOG_PROBS, group_normalized(REWARDS), MASK)
+    lists = {name: array.tolist() for name, array in INPUTS.items()}
+    assert_same(policy_loss(*(array.tolist() for array in arrays), recipe="grpo", **lists), EXPECTED)
+
+
+def test_a_list_among_arrays_is_refused():
+    with pytest.raises(TypeError, match=r"mask: expected an array, got a list; use numpy.asarray\(mask\)"):
+        policy_loss(LOG_PROBS, group_normalized(REWARDS), MASK.tolist(), recipe="grpo", **INPUTS)
+
+
+def test_a_flat_batch():
+    def flat(array):
+        return array.reshape(12, *array.shape[2:])
+
+    given = {name: flat(array) for name, array in INPUTS.items()}
+    advantages = flat(group_normalized(REWARDS))
+    result = policy_loss(flat(LOG_PROBS), advantages, flat(MASK), recipe="grpo", group_size=4, **given)
+    assert result.gradient.shape == (12, 5)
+    assert_same(result, EXPECTED)
+    rewards = policy_loss_from_rewards(
+        flat(LOG_PROBS), flat(REWARDS), flat(MASK), recipe="grpo", group_size=4, **given
+    )
+    assert rewards.gradient.shape == (12, 5)
+    assert_same(rewards, EXPECTED)
+    with pytest.raises(ValueError, match="group_size=5 does not divide the 12 completions of log_probs"):
+        policy_loss(flat(LOG_PROBS), advantages, flat(MASK), recipe="grpo", group_size=5, **given)
+
+
+def test_rewards_by_hand():
+    """Dr. GRPO on one group: advantages 0.5 and -0.5, constant length 2, two completions."""
+    result = policy_loss_from_rewards(
+        [[[-1.0, -2.0], [-1.0, -0.5]]], [[1.0, 0.0]], [[[1, 1], [1, 0]]], recipe="dr_grpo"
+    )
+    np.testing.assert_allclose(result.gradient, [[[-0.125, -0.125], [0.125, 0.0]]])
+    assert result.loss == -0.125
+
+
+def test_a_group_of_equal_rewards_is_filtered_out_of_dapos_denominator():
+    """The second group has equal rewards: its 16 tokens count neither above nor below."""
+    result = policy_loss_from_rewards(LOG_PROBS, REWARDS, MASK, recipe="dapo", max_length=100, **INPUTS)
+    two = np.array([0, 2])
+    kept = {name: array[two] for name, array in INPUTS.items()}
+    expected = policy_loss(LOG_PROBS[two], group_normalized(REWARDS[two]), MASK[two], recipe=DAPO, **kept)
+    np.testing.assert_allclose(result.loss, expected.loss, rtol=1e-14)
+    np.testing.assert_allclose(result.gradient[two], expected.gradient, rtol=1e-14)
+    assert not result.gradient[1].any()
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_every_recipe_from_rewards_is_what_training_computes(name):
+    """On completions of a task: `policy_loss_from_rewards` against the training loop's preparation."""
+    recipe, task = RECIPES[name], TASKS["arithmetic"]()
+    params = np.stack([task.ref_logits, task.ref_logits + 0.1])
+    batch = with_steps(task, sample(task, params, prompts=3, group_size=4, seed=1))
+    visited = TABLE.at(params, 1.0).visit(task, batch.prompts, batch.states, batch.tokens)
+    ready = prepared(task, recipe, batch, recipe.keep(batch), visited, visited)
+    shape = batch.tokens.shape
+    rare = {"entropies": RNG.random(shape), "noise": RNG.random(shape)}
+    rare |= {"top_log_probs": -RNG.exponential(size=(*shape, 3))}
+    rare |= {"top_old_log_probs": rare["top_log_probs"] - 0.1}
+    moved = visited.log_probs - 0.1 * RNG.random(shape)
+    inputs = rare | {"old_log_probs": visited.log_probs, "ref_log_probs": visited.log_probs}
+    expected = policy_loss(
+        moved, ready.advantages, ready.mask, recipe=recipe, max_length=task.max_length, **inputs
+    )
+    result = policy_loss_from_rewards(
+        moved,
+        batch.rewards,
+        batch.mask,
+        recipe=name,
+        max_length=task.max_length,
+        ended=batch.ended,
+        tokens=batch.tokens,
+        components=batch.components,
+        weights=batch.weights,
+        step_rewards=batch.step_rewards,
+        step_ends=batch.step_ends,
+        **inputs,
+    )
+    np.testing.assert_array_equal(result.loss, expected.loss)
+    np.testing.assert_array_equal(result.gradient, expected.gradient)
+
+
+# ---- training ----
+
+
+def test_the_history_is_what_the_generator_yields():
+    task = TASKS["bandit"]()
+    config = config_for(task, "table", seeds=3, updates=6)
+    updates = list(iter_train(task, "grpo", config))
+    history = train("bandit", "grpo", seeds=3, updates=6)
+    assert isinstance(history, History)
+    assert len(history) == 6
+    for update, metrics in zip(updates, history, strict=True):
+        assert update.metrics.keys() == metrics.keys()
+        for name, values in update.metrics.items():
+            np.testing.assert_array_equal(metrics[name], values)
+    np.testing.assert_array_equal(history.state.params, updates[-1].state.params)
+    np.testing.assert_array_equal(history[-1]["reward"], history.metrics["reward"][5])
+    assert len(history[1:3]) == 2
+
+
+def test_a_history_is_a_table():
+    history = train("bandit", "dapo", seeds=2, updates=25, metrics=("reward", "entropy"))
+    columns = history.columns()
+    assert list(columns) == ["update", "reward", "entropy"]
+    np.testing.assert_array_equal(columns["reward"], history.metrics["reward"].mean(1))
+    lines = str(history).splitlines()
+    assert lines[0] == "bandit: 25 updates, means of 2 seeds"
+    assert lines[1].split() == ["update", "reward", "entropy"]
+    assert lines[-1].split() == ["25", f"{columns['reward'][-1]:.3f}", f"{columns['entropy'][-1]:.3f}"]
+    assert len(lines) == 12
+    assert repr(history) == str(history)
+
+
+def test_a_history_can_be_drawn(tmp_path):
+    from grpo_ref.plots import plot_dynamics
+
+    plot_dynamics({"GRPO": train("bandit", "grpo", seeds=2, updates=3)}, tmp_path / "run.png")
+    assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
+
+
+MISTAKES = {
+    "an unknown task": ({"task": "bandits"}, "no task 'bandits'; did you mean 'bandit'"),
+    "an unknown recipe": ({"recipe": "grop"}, "no recipe 'grop'; did you mean 'grpo'"),
+    "no updates": ({"updates": 0}, "updates: expected a whole number >= 1, got 0"),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), MISTAKES.values(), ids=MISTAKES)
+def test_mistakes_are_named(change, message):
+    with pytest.raises((ValueError, KeyError), match=message):
+        train(**{"task": "bandit", "recipe": "grpo", "updates": 2} | change)
+
+
+# ---- explain ----
+
+
+def test_explain_reads_a_file(tmp_path):
+    script = tmp_path / "train.sh"
+    script.write_text("trl grpo --loss_type dapo --beta 0.01 --num_generations 4\n")
+    report = explain(script)
+    assert report.launch.trainer == "trl"
+    assert report.recipe.kl_coef == 0.01
+    assert report.sentence in str(report)
+    assert report.data()["trainer"] == "trl"
+    assert repr(report) == str(report)
+    assert explain(script, "--beta", "0.02").recipe.kl_coef == 0.02
+    assert explain(script, version="0.14.0").dialect.version == "TRL 0.14.0"
