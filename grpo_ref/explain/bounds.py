@@ -13,8 +13,8 @@ def clipped_as_given(
 
         sₜ = min(min(rₜ, max_ratio) A, clip(rₜ, 1 - clip_low, 1 + clip_high) A),   rₜ = exp(log_ratio)
 
-    If both bounds are on one side of 1, either branch may be the smaller one, so the branches are compared. Where
-    they are equal, the slope is the mean of both slopes, as in `torch.min`.
+    If both bounds are on one side of 1, either branch may be the smaller one, so the branches are compared.
+    Where they are equal, the slope is the mean of both slopes, as in `torch.min`.
 
     Args:
       log_ratio: (P, G, T) log πθ - log πold after the level, in nats.

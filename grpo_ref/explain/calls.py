@@ -1,7 +1,8 @@
 """Compute the numbers that a recorded case of any trainer may hold, from its configuration and input arrays.
 
-Every function takes the dialect, a configuration in its keys, and a record of (P, G, ...) arrays. It returns the
-numbers by name. Numbers that only one trainer's cases hold are in that trainer's folder, as `Dialect.calls`.
+Every function takes the dialect, a configuration in its keys, and a record of (P, G, ...) arrays. It returns
+the numbers by name. Numbers that only one trainer's cases hold are in that trainer's folder, as
+`Dialect.calls`.
 """
 
 from collections.abc import Mapping
@@ -20,7 +21,9 @@ OPTIONAL = ("old_log_probs", "ref_log_probs", "rollout_log_probs", "entropies", 
 
 
 def loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Return the loss, its gradient and its metrics. The entropy bonus is a constant here, without a gradient.
+    """Return the loss, its gradient and its metrics.
+
+    The entropy bonus is a constant here, without a gradient.
 
     Args:
       dialect: dialect of the trainer.

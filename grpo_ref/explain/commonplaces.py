@@ -21,7 +21,8 @@ class Commonplace:
 
     Attributes:
       name: the trap in a few words.
-      holds: true for a recipe that falls into the trap, given the number of completions per prompt if that is known.
+      holds: true for a recipe that falls into the trap, given the number of completions per prompt if that is
+        known.
       text: the effect of the choice, and how to avoid it.
       source: the publication or code that describes the trap.
       instead: the recipe without the trap.

@@ -1,8 +1,8 @@
 """Convert one trainer's configuration to the nearest one of another trainer, and list what is lost.
 
-No code knows pairs of trainers. The configuration gives a recipe. Then the other trainer's keys are tried one after
-another, each with its possible values and with the numbers of the recipe. A change is kept if it brings the other
-trainer's recipe closer.
+No code knows pairs of trainers. The configuration gives a recipe. Then the other trainer's keys are tried one
+after another, each with its possible values and with the numbers of the recipe. A change is kept if it brings
+the other trainer's recipe closer.
 """
 
 import inspect
@@ -26,7 +26,10 @@ COMPARED = (
 
 
 FAR_AWAY = 0.01
-"""Weight of a difference in the limits of the log-ratio. It is small because hardly any token reaches them."""
+"""Weight of a difference in the limits of the log-ratio.
+
+It is small because hardly any token reaches them.
+"""
 
 
 NEGLIGIBLE = 0.02
@@ -56,7 +59,8 @@ class Conversion(NamedTuple):
 
     Attributes:
       config: keys of the other trainer that differ from its defaults, or that must be given.
-      lost: for each part of the recipe that differs, the wanted part and the other trainer's; the largest loss first.
+      lost: for each part of the recipe that differs, the wanted part and the other trainer's; the largest
+        loss first.
       dropped: keys of the source that are not part of a recipe and have no counterpart, with their values.
     """
 
@@ -141,7 +145,10 @@ def _trials(target: Dialect, config: dict[str, Any], recipe: Recipe) -> Iterator
 
 
 def _numbers(recipe: Recipe) -> Iterator[float]:
-    """Yield each number in a recipe that a trainer may have a key for. Numbers inside a penalty have no keys."""
+    """Yield each number in a recipe that a trainer may have a key for.
+
+    Numbers inside a penalty have no keys.
+    """
     yield recipe.kl_coef
     yield from (limit for limit in recipe.log_ratio_limits if isfinite(limit))
     wrapped = (_inner(part) for part in recipe.corrections)
@@ -183,8 +190,8 @@ def _accepted(target: Dialect, config: dict[str, Any]) -> bool:
 def _apart(ours: Any, theirs: Any) -> float:
     """Return the distance of two parts, from 0 for equal parts to 1 for unrelated ones.
 
-    It is at most 1/2 for other settings of one kernel, and 3/4 for a related kernel. A wrapper around a part counts
-    as little as one more bound.
+    It is at most 1/2 for other settings of one kernel, and 3/4 for a related kernel. A wrapper around a part
+    counts as little as one more bound.
     """
     if ours == theirs:
         return 0.0

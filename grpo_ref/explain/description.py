@@ -41,8 +41,8 @@ class Warned(NamedTuple):
       name: the trap in a few words.
       text: the effect, and how to avoid it.
       source: the publication or code that describes the trap.
-      change: relative change of the gradient on a typical batch without the trap, see `change`; 0 if the gradient
-        does not show it.
+      change: relative change of the gradient on a typical batch without the trap, see `change`; 0 if the
+        gradient does not show it.
     """
 
     name: str

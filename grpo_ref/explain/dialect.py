@@ -60,7 +60,8 @@ class Rounded(NamedTuple):
 
     Attributes:
       value: the metric.
-      size: magnitude of its terms. They may cancel, so the rounding error is relative to this and not to the value.
+      size: magnitude of its terms. They may cancel, so the rounding error is relative to this and not to the
+        value.
     """
 
     value: Any
@@ -170,7 +171,8 @@ class Dialect:
     | `foreign`  | Names that only other versions have for its keys. They are understood, but a file that has   |
     |            | one is written for another version.                                                          |
 
-    A key with a dot in its name, such as "rollout.n", counts only in that group, which may be an ignored group.
+    A key with a dot in its name, such as "rollout.n", counts only in that group, which may be an ignored
+    group.
     """
 
     name: str
@@ -243,8 +245,8 @@ class Dialect:
         """Return all settings: the defaults, changed by the configuration. The configuration may be nested.
 
         Raises:
-          ValueError: if keys are unknown (all are named), a value has the wrong type, a count is below 1, or no
-            recipe here can express a value.
+          ValueError: if keys are unknown (all are named), a value has the wrong type, a count is below 1, or
+            no recipe here can express a value.
         """
         given = {}
         if unknown := self.unknown(config):

@@ -1,8 +1,8 @@
 """Measure the change of the gradient between two recipes on a typical batch.
 
-The batch is synthetic and always the same: 16 prompts, some always solved and some never, completions of 1 to 64
-tokens, some truncated, a policy that has taken a few steps since it sampled, a sampler that computes slightly
-different probabilities, and a reference that is further away.
+The batch is synthetic and always the same: 16 prompts, some always solved and some never, completions of 1 to
+64 tokens, some truncated, a policy that has taken a few steps since it sampled, a sampler that computes
+slightly different probabilities, and a reference that is further away.
 """
 
 from functools import cache

@@ -30,8 +30,8 @@ class Piece(NamedTuple):
     """A piece of the report.
 
     Attributes:
-      kind: "heading", "paragraph", "note", "formula", "part", "sentence" or "equation" (both belong to the part
-        before), "key", "trap", "about" or "source" (both belong to the trap before).
+      kind: "heading", "paragraph", "note", "formula", "part", "sentence" or "equation" (both belong to the
+        part before), "key", "trap", "about" or "source" (both belong to the trap before).
       text: text of the piece.
       name: name of a part, or title of a formula, or "".
     """
@@ -175,12 +175,12 @@ def report(dialect: Dialect, launch: Launch, *, strict: bool = True, lenient: bo
       dialect: dialect of its trainer, in its version.
       launch: the launch as it was read.
       strict: if true, a key that looks like a typo in one that matters is an error.
-      lenient: if true, a configuration that this version would not run is explained with a caution, if another
-        version or a fork may have run it and its objective is clear.
+      lenient: if true, a configuration that this version would not run is explained with a caution, if
+        another version or a fork may have run it and its objective is clear.
 
     Raises:
-      ValueError: for a typo, for a value that the trainer would refuse, for a missing key without which the objective
-        belongs to another family, or if no key that matters was understood.
+      ValueError: for a typo, for a value that the trainer would refuse, for a missing key without which the
+        objective belongs to another family, or if no key that matters was understood.
     """
     is_of_today = bool(launch.version) and dialect.version == DIALECTS[launch.trainer].version
     today, dialect = dialect, dialect.lenient() if lenient and launch.why and not is_of_today else dialect

@@ -42,7 +42,9 @@ ACCENTS = {"^": r"\hat", "~": r"\tilde", "¯": r"\bar"}
 
 
 def document(told: Report) -> str:
-    """Return a paragraph, and an equation for each part that has one. A text that is not a formula is set verbatim.
+    """Return a paragraph, and an equation for each part that has one.
+
+    A text that is not a formula is set verbatim.
 
     Args:
       told: the report.

@@ -11,18 +11,24 @@ from grpo_ref.explain.launch.arguments import FLAG, OVERRIDE
 
 CONFIGS = (".yaml", ".yml", ".json", ".toml")
 BESIDE = (*CONFIGS, ".py", ".sh", ".bash", ".slurm", ".sbatch", ".env")
-"""Endings of files that are read because another file names them. Scripts installed on this machine are not read."""
+"""Endings of files that are read because another file names them.
+
+Scripts installed on this machine are not read.
+"""
 LONGEST_NAME = 250
 UPWARDS = 5
-"""Number of folders above a file that are searched for files it names. Scripts are often started from the root."""
+"""Number of folders above a file that are searched for files it names.
+
+Scripts are often started from the root.
+"""
 
 
 def launched(arguments: Sequence[str], trainer: str = "") -> list[tuple[str, Launch]]:
     """Return each named configuration, with a name for display.
 
     Args:
-      arguments: first, optionally, the name of a dialect. Then files, "-" for standard input, whole launch lines in
-        quotes, and flags and overrides, which change the file before them.
+      arguments: first, optionally, the name of a dialect. Then files, "-" for standard input, whole launch
+        lines in quotes, and flags and overrides, which change the file before them.
       trainer: name of the dialect; "" to detect it.
 
     Raises:
@@ -42,7 +48,10 @@ def launched(arguments: Sequence[str], trainer: str = "") -> list[tuple[str, Lau
 
 
 def _sources(words: list[str]) -> list[tuple[str, str, list[str]]]:
-    """Yield name, text and following words of each source. Words before any source form a source of their own."""
+    """Yield name, text and following words of each source.
+
+    Words before any source form a source of their own.
+    """
     sources: list[tuple[str, str, list[str]]] = []
     for place, word in enumerate(words):
         is_value = place > 0 and FLAG.fullmatch(words[place - 1]) is not None
@@ -78,7 +87,10 @@ def _is_file(word: str) -> bool:
 
 
 def _one(name: str, text: str, changes: list[str], trainer: str) -> Launch:
-    """Return the training run of one source. Of several, return the one with the most keys and note the others."""
+    """Return the training run of one source.
+
+    Of several, return the one with the most keys and note the others.
+    """
     if not text:
         return launch_of(changes, _beside(Path()), trainer)
     folder = Path(name).parent if _is_file(name) else Path()

@@ -1,7 +1,7 @@
 """Rebuild recorded cases of the trainers from their configurations and inputs, and compare the numbers.
 
-README.md beside this file describes the format. Each case names its trainer, call and configuration, so no case
-is special here. None of the recorded numbers is used to rebuild it.
+README.md beside this file describes the format. Each case names its trainer, call and configuration, so no
+case is special here. None of the recorded numbers is used to rebuild it.
 """
 
 import json

@@ -75,9 +75,10 @@ def understood(
       dialect: dialect of the trainer.
       keys: dotted keys with their values.
       strict: if true, a key that looks like a typo in one that matters is an error.
-      forked: if true, a key or value that the trainer does not have may belong to a fork, and the parts that it may
-        change are unknown. If false, the trainer's check refuses such a value.
-      added: keys that are added to the configuration with a "+". If such a key looks like a typo, it is ignored.
+      forked: if true, a key or value that the trainer does not have may belong to a fork, and the parts that
+        it may change are unknown. If false, the trainer's check refuses such a value.
+      added: keys that are added to the configuration with a "+". If such a key looks like a typo, it is
+        ignored.
 
     Raises:
       ValueError: for a typo, or a value that the trainer would refuse.

@@ -13,8 +13,9 @@ Kernel = Callable[..., Any]
 Words = str | Callable[..., str]
 """Phrase for a kernel: a template, or a function of the settings that returns the phrase.
 
-In a template, `{clip_low}` is a setting. `{mode:mask=0|clip=limited|...}` is the text for the setting's value, or the
-last text if the value has none. `<, capped at {max_ratio}>` appears only if the setting is not the default.
+In a template, `{clip_low}` is a setting. `{mode:mask=0|clip=limited|...}` is the text for the setting's
+value, or the last text if the value has none. `<, capped at {max_ratio}>` appears only if the setting is not
+the default.
 """
 WORDS: Mapping[str, Words] = {
     # surrogates

@@ -11,7 +11,8 @@
 | `relays.py`    | programs that pass their keys on to a trainer, such as axolotl               |
 | `reading.py`   | any of these: `launches` for a text, `launch_of` for a command line          |
 
-Nothing is run or imported, and no environment variable is read. A value that only a run could show is `Unknown`.
+Nothing is run or imported, and no environment variable is read. A value that only a run could show is
+`Unknown`.
 """
 
 import lazy_loader

@@ -149,7 +149,10 @@ def _is_key(way: str) -> bool:
 
 
 def _of_ways(word: _Word) -> dict[str, Any]:
-    """Return the keys of words that depend on a condition. A value that differs between the branches is unknown."""
+    """Return the keys of words that depend on a condition.
+
+    A value that differs between the branches is unknown.
+    """
     rows = [read_arguments([Text.of(each) for each in way.split()]).keys for way in word.ways]
     found: dict[str, Any] = {}
     for key in dict.fromkeys(key for row in rows for key in row):
@@ -163,8 +166,8 @@ def _of_ways(word: _Word) -> dict[str, Any]:
 def _taken(pending: list[_Word]) -> list[_Word]:
     """Remove the words that follow a flag from the pending ones and return them as its value.
 
-    Flags and overrides end the value, but -1 and 1e-3 are numbers. A word that may be any number of words belongs to
-    the value only if the flag has no other value.
+    Flags and overrides end the value, but -1 and 1e-3 are numbers. A word that may be any number of words
+    belongs to the value only if the flag has no other value.
     """
     taken: list[_Word] = []
     while pending and not any(kind.fullmatch(pending[0].text) for kind in (FLAG, OVERRIDE, DELETION)):

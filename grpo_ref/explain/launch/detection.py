@@ -96,8 +96,8 @@ def _names(words: Sequence[str], place: int) -> Iterator[str]:
 def of_keys(keys: Mapping[str, Any]) -> tuple[str, int]:
     """Return the trainer whose keys these most likely are, and the number of keys that change its objective.
 
-    The name is "" if no trainer or several trainers fit best. A trainer that adopted the keys of another trainer must
-    fit better than that one.
+    The name is "" if no trainer or several trainers fit best. A trainer that adopted the keys of another
+    trainer must fit better than that one.
     """
     scores = {dialect.name: _score(dialect, keys) for dialect in DIALECTS.values()}
     best = max(scores.values())
@@ -123,7 +123,8 @@ def only_samples(trainer: str, keys: Mapping[str, Any]) -> bool:
 def of_group(keys: Mapping[str, Any]) -> tuple[str, str]:
     """Return the trainer whose keys are inside one group of a project's own file, and the group; "" and "" if none.
 
-    The group must set the group size. Without that key, a few names are too little evidence for an unknown program.
+    The group must set the group size. Without that key, a few names are too little evidence for an unknown
+    program.
 
     >>> of_group({"seed": 1, "grpo.num_generations": 4, "grpo.beta": 0.1, "grpo.max_completion_length": 9})
     ('trl', 'grpo')
@@ -150,8 +151,8 @@ def _score(dialect: Dialect, keys: Iterable[str]) -> float:
     """Return how well keys fit a trainer.
 
 
-    Each known key counts 1, and 3 more if it changes the objective. The score is 0 if the trainer has telltale keys
-    (`signs`) and none of them is present.
+    Each known key counts 1, and 3 more if it changes the objective. The score is 0 if the trainer has
+    telltale keys (`signs`) and none of them is present.
     """
     if dialect.signs and not set(dialect.signs) & {key.split(".")[-1] for key in keys}:
         return 0.0
@@ -160,7 +161,9 @@ def _score(dialect: Dialect, keys: Iterable[str]) -> float:
 
 
 def _effective(dialect: Dialect, keys: Iterable[str]) -> list[str]:
-    """Return the keys that matter to a trainer, under the names that were used. Two names of one key count once.
+    """Return the keys that matter to a trainer, under the names that were used.
+
+    Two names of one key count once.
 
     A key without a group is no evidence for a trainer that has this key inside a group.
     """

@@ -9,7 +9,10 @@ COLOUR = re.compile(r"\x1b?\[[0-9;]*m")
 FROM = re.compile(r"(\([^()]*pid=\d+[^()]*\)) ?")
 """The prefix that Ray prints before each line of a process."""
 GOES_ON = re.compile(r"\s+(['\"\d\[{(}\])-]|None|True|False).*")
-"""A continuation line of a printed dictionary. Other lines that the same process prints meanwhile do not match."""
+"""A continuation line of a printed dictionary.
+
+Other lines that the same process prints meanwhile do not match.
+"""
 TRACED = re.compile(r"\++ (\S.*)")
 """A command as `set -x` prints it before running it."""
 LINES = 5_000

@@ -267,7 +267,10 @@ class _Reader:
             self._keep(value)
 
     def _either(self, name: str, before: Any, node: ast.expr) -> Any:
-        """Return the assigned value. If a branch may or may not assign a different value, the value is unknown."""
+        """Return the assigned value.
+
+        If a branch may or may not assign a different value, the value is unknown.
+        """
         value = self._value(node)
         if name in self.uncertain and before is not None and before != value:
             return Unknown(f"{before} or {value}", f"{name} is set in several branches")
@@ -464,7 +467,10 @@ class _Reader:
 
 
 def _word(item: Any) -> str:
-    """Return an item as a word of a command line. An unknown item becomes a shell variable that is never set."""
+    """Return an item as a word of a command line.
+
+    An unknown item becomes a shell variable that is never set.
+    """
     if not isinstance(item, Unknown):
         return shlex.quote(str(item))
     inner = item.text[2:-1] if item.text.startswith(("f'", 'f"')) else f"{{{item.text}}}"

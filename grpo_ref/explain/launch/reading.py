@@ -72,7 +72,8 @@ class Launch:
       added: keys that Hydra was told to add. A trainer that does not read them ignores them.
       program: the unknown program that is started, or "". It may set keys that it is not given.
       is_sure: false if the trainer was guessed from the keys.
-      is_whole: true if this is the whole command that starts the trainer, so that absent keys are certainly not set.
+      is_whole: true if this is the whole command that starts the trainer, so that absent keys are certainly
+        not set.
     """
 
     trainer: str
@@ -452,7 +453,10 @@ def _not_found(notes: "Sequence[Note]") -> list[str]:
 def _launched(
     words: Sequence[Text], trainer: str, shown: str, files: dict[str, str], beside: Beside
 ) -> Launch:
-    """Return the launch that a program's arguments give. They override the keys of the files that they name."""
+    """Return the launch that a program's arguments give.
+
+    They override the keys of the files that they name.
+    """
     arguments = read_arguments(words)
     cautions: list[str] = []
     missing: list[str] = []
@@ -538,7 +542,10 @@ def _of_script(script: PythonScript, beside: Beside) -> Iterator[Launch]:
 
 
 def _installed(notebook: str) -> str:
-    """Return the lines that a notebook passes to a shell. Its outputs are excluded, as they name other versions."""
+    """Return the lines that a notebook passes to a shell.
+
+    Its outputs are excluded, as they name other versions.
+    """
     return read_notebook(notebook).shell
 
 

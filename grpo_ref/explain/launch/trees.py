@@ -1,7 +1,7 @@
 """Read configuration files: YAML, JSON and TOML, with references to other keys and to other files.
 
-OmegaConf resolves references such as `${actor.clip_ratio}`. A reference becomes `Unknown` if it needs something
-outside the files, such as `${oc.env:CLIP}`, or a function of the trainer, such as `${eval:...}`.
+OmegaConf resolves references such as `${actor.clip_ratio}`. A reference becomes `Unknown` if it needs
+something outside the files, such as `${oc.env:CLIP}`, or a function of the trainer, such as `${eval:...}`.
 """
 
 import json
@@ -133,7 +133,10 @@ class _Parents:
     used: set[str]
 
     def inherited(self, data: dict[str, Any], depth: int = 0) -> dict[str, Any]:
-        """Return a file's keys merged over those of its parent files. Later parent files override earlier ones."""
+        """Return a file's keys merged over those of its parent files.
+
+        Later parent files override earlier ones.
+        """
         data = self._extended(data, depth)
         named = data.pop("defaults", None)
         parents = [named] if isinstance(named, str) else named
@@ -171,7 +174,10 @@ class _Parents:
                         yield f"{folder}/{name}", place or folder.replace("/", ".")
 
     def _read(self, path: str, group: str, depth: int) -> dict[str, Any]:
-        """Return the keys of a file, inside their group. If the file is missing, note that and return no keys."""
+        """Return the keys of a file, inside their group.
+
+        If the file is missing, note that and return no keys.
+        """
         path = path if path.endswith(ENDINGS) else f"{path}.yaml"
         text = self.beside(path)
         if text is None:

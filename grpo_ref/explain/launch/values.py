@@ -83,7 +83,10 @@ def read_yaml(text: str) -> Any:
 
 
 def _count(value: Any, depth: int = 0, counted: int = 0) -> int:
-    """Count the values, repetitions included. Raise a ValueError if there are too many, or if they are circular."""
+    """Count the values, repetitions included.
+
+    Raise a ValueError if there are too many, or if they are circular.
+    """
     if depth > DEEPEST:
         raise ValueError(f"a value that is nested deeper than {DEEPEST} levels, or in itself")
     if isinstance(value, (dict, list)):

@@ -66,7 +66,7 @@ PENALTIES = {
     "k2": slot(k2, max_log_ratio=sqrt(20.0)),
     "k3": slot(k3, max_value=10.0),
 }
-"""Each value is limited to 10; for k2 that is a limit of its log-ratio."""
+"""Penalties. The value is limited to 10; for k2, this is a limit of its log-ratio."""
 
 
 def recipe(**config: Any) -> Recipe:
@@ -104,7 +104,7 @@ def _build(s: SimpleNamespace) -> Recipe:
 
 
 def _reward(settings: Mapping[str, Any]) -> Slot:
-    """The task's reward with everything that is done to it before it is normalized."""
+    """Return the task's reward with all changes before its normalization."""
     keys = {"bias": "reward_bias", "scale": "reward_scaling", "limit": "reward_clip"}
     told = {name: settings[key] for name, key in keys.items() if settings[key] != DEFAULTS[key]}
     if settings["overlong_reward_penalty"]:
@@ -117,7 +117,7 @@ def _reward(settings: Mapping[str, Any]) -> Slot:
 
 
 def _advantage(settings: Mapping[str, Any]) -> Slot:
-    """What reward_norm says, then the KL and the decay along the tokens, then adv_norm."""
+    """Return the advantage: reward_norm first, then the KL and the decay along the tokens, then adv_norm."""
     scores, norm = _scores(settings), group(settings, "adv_norm", NORM)
     decay, coef = settings["discount"] * settings["gae_lambda"], settings["kl_ctl"]
     if norm is None and decay == 1.0 and coef == 0.0:
@@ -131,7 +131,10 @@ def _advantage(settings: Mapping[str, Any]) -> Slot:
 
 
 def _returns(settings: Mapping[str, Any]) -> Any:
-    """With the KL of the policy that sampled, which is the sampler's where the loss is decoupled."""
+    """Return the kernel for returns.
+
+    Its KL is that of the sampling policy, or of the sampler if the loss is decoupled.
+    """
     sampler, coef = settings["use_decoupled_loss"], settings["kl_ctl"]
     if coef == 0.0:
         return returned
@@ -141,7 +144,7 @@ def _returns(settings: Mapping[str, Any]) -> Any:
 
 
 def _as_settings(norm: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of `normalized`, by our names."""
+    """Return the settings of `normalized` under the names of its arguments."""
     return {
         "mean_level": norm["mean_level"],
         "std_level": norm["std_level"],
@@ -152,7 +155,7 @@ def _as_settings(norm: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _scores(settings: Mapping[str, Any]) -> Slot:
-    """What is done to the reward within its group: a common kernel, where it is one."""
+    """Return the normalization of the rewards within a group, as a common kernel if one fits."""
     norm = group(settings, "reward_norm", NORM)
     if norm is None or (norm["mean_level"], norm["std_level"]) == (None, None):
         return slot(raw_rewards)
@@ -182,12 +185,12 @@ def _surrogate(settings: Mapping[str, Any], sequence: bool, splits: bool) -> Slo
 
 
 def _reuses(settings: Mapping[str, Any]) -> bool:
-    """Whether the ratio is taken to the policy being trained; SAPO's never is."""
+    """Return true if the ratio is taken to the policy being trained. This is never so with SAPO."""
     return settings["prox_logp_method"] == "reuse_train_logp" and not settings["use_sapo_loss"]
 
 
 def _leaves_out_tokens(settings: Mapping[str, Any]) -> bool:
-    """Whether a filter can leave out one token of a completion and keep another."""
+    """Return true if a filter can exclude one token of a completion and keep another."""
     told, moment = group(settings, "rejection_sampling", REJECTION), settings["m2_threshold"]
     single = told is not None and told["level"] == "token" and told["action"] == "mask"
     if settings["use_sapo_loss"]:
@@ -196,7 +199,7 @@ def _leaves_out_tokens(settings: Mapping[str, Any]) -> bool:
 
 
 def _corrections(settings: Mapping[str, Any]) -> tuple[Slot, ...]:
-    """The filters, of the two policies that they compare."""
+    """Return the filters for the two policies that they compare."""
     told, moment = group(settings, "rejection_sampling", REJECTION), settings["m2_threshold"]
     told = None if settings["use_sapo_loss"] else told
     reuses, apart = settings["prox_logp_method"] == "reuse_train_logp", settings["use_decoupled_loss"]
@@ -212,7 +215,7 @@ def _corrections(settings: Mapping[str, Any]) -> tuple[Slot, ...]:
 
 
 def _filter(told: Mapping[str, Any]) -> Slot:
-    """A common kernel where the ratio is measured and is the weight as well."""
+    """Return a filter; a common kernel if the ratio is both the measure and the weight."""
     level = sequence_mean_level if told["level"] == "sequence" else token_level
     if told["metric"] != "ratio" or (told["level"] == "sequence" and told["agg"] != "mean"):
         return slot(rejected, **told)
@@ -222,7 +225,7 @@ def _filter(told: Mapping[str, Any]) -> Slot:
 
 
 def _without_mismatch(told: Mapping[str, Any]) -> tuple[Slot, ...]:
-    """What the filter makes of a ratio of 1."""
+    """Return the effect of the filter on a ratio of 1."""
     measure = 1.0 if told["metric"] == "ratio" else 0.0
     if measure <= told["upper"] and (told["lower"] is None or measure >= told["lower"]):
         return ()
@@ -232,7 +235,7 @@ def _without_mismatch(told: Mapping[str, Any]) -> tuple[Slot, ...]:
 def _of_group(
     name: str, defaults: Mapping[str, Any], **values: tuple[Any, ...]
 ) -> dict[str, tuple[Any, ...]]:
-    """The choices of the keys of a group, with that of leaving them out."""
+    """Return the choices for the keys of a group, including "not given"."""
     return {f"{name}.{key}": (NOT_SET, *values[key]) for key in defaults if key in values}
 
 

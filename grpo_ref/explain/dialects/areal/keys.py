@@ -6,7 +6,7 @@ from typing import Any
 from grpo_ref.explain.dialect import COMPLETIONS
 
 NOT_SET = ""
-"""A key of a group that may be absent; None is a value of some."""
+"""Mark for a key of a group that may be absent. None is not the mark because it is a value of some keys."""
 NORM = {
     "mean_level": "batch",
     "mean_leave1out": False,
@@ -15,7 +15,7 @@ NORM = {
     "eps": 1e-5,
     "group_size": 1,
 }
-"""What a normalization is where it is there and its keys are left out."""
+"""Defaults of the keys of a normalization that is given."""
 REJECTION = {
     "level": "token",
     "action": "mask",
@@ -24,9 +24,9 @@ REJECTION = {
     "upper": 5.0,
     "lower": None,
 }
-"""What rejection_sampling is where it is there and its keys are left out."""
+"""Defaults of the keys of rejection_sampling, if it is given."""
 BUDGET = 1024
-"""The actor's max_new_tokens where it is left out."""
+"""Default of the actor's max_new_tokens."""
 OBJECTIVE: dict[str, Any] = {
     "eps_clip": 0.2,
     "eps_clip_higher": None,
@@ -88,7 +88,10 @@ IGNORED = frozenset(
     perf_tracer memory_profiler recover sglang vllm scheduler train_dataset valid_dataset mb_spec optimizer fsdp archon megatron
     scheduling_strategy""".split()
 )
-"""Sections without keys that affect the objective, but for those in `BEYOND`; the first two are of examples."""
+"""Sections without keys that affect the objective, except for those in `BEYOND`.
+
+The first two belong to examples.
+"""
 GROUPS = frozenset("actor gconfig reward_norm adv_norm rejection_sampling".split())
 _CRITIC = "A critic gives values, and the advantages are no longer those of a group."
 _TEACHER = "The loss is mixed with a distance to a teacher, token by token."
@@ -119,7 +122,7 @@ BEYOND: dict[str, tuple[Any, str]] = {
     "behav_imp_weight_cap": (math.nan, _REMOVED),
 }
 REPLACED = {key: ("corrections",) for key in BEYOND if "imp_weight" in key}
-"""What files of earlier versions say in another way."""
+"""Keys of earlier versions that replace a part of the objective."""
 PLACES = {
     "actor.max_new_tokens": "actor",
     "gconfig.max_new_tokens": "gconfig",

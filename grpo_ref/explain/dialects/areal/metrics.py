@@ -1,4 +1,4 @@
-"""What AReaL logs of its loss: means over the tokens of a mini-batch, for the clipped loss without filters."""
+"""The metrics of AReaL's loss: means over the tokens of a mini-batch, for the clipped loss without filters."""
 
 import numpy as np
 
@@ -7,21 +7,21 @@ from grpo_ref.explain.dialect import Measured, Metric
 
 
 def _log_ratio(measured: Measured) -> Floats:
-    """(P, G, T) log πθ - log πold, token by token; on-policy it is 0."""
+    """Return log πθ - log πold, (P, G, T), token by token; on-policy, it is 0."""
     record = measured.record
     found: Floats = record.log_probs - getattr(record, "old_log_probs", record.log_probs)
     return found
 
 
 def _ratio(measured: Measured) -> Floats:
-    """(P, G, T) after the level."""
+    """Return the ratio after the level, (P, G, T)."""
     mask = measured.record.mask
     ratio: Floats = np.exp(measured.recipe.level(_log_ratio(measured), mask))
     return ratio
 
 
 def _branches(measured: Measured) -> tuple[Floats, Floats, Floats]:
-    """(P, G, T) the unclipped and the clipped loss of a token, and its advantage."""
+    """Return the unclipped and the clipped loss of each token, and its advantage, each (P, G, T)."""
     settings, ratio = vars(measured.settings), _ratio(measured)
     low, high = settings["eps_clip"], settings["eps_clip_higher"]
     advantages = measured.record.advantages
@@ -37,13 +37,16 @@ def _mean(measured: Measured, values: Array) -> Array:
 
 
 def clip_ratio(measured: Measured) -> Array:
-    """Share of the tokens of which the clipped loss is the larger one, `clip_ratio`."""
+    """Return the fraction of tokens whose clipped loss is the larger one, `clip_ratio`."""
     free, bound, _ = _branches(measured)
     return _mean(measured, (free < bound).astype(float))
 
 
 def dual_clip_ratio(measured: Measured) -> Array:
-    """Share of the tokens whose loss is above c_clip |A|, `dual_clip_ratio`; good tokens are never."""
+    """Return the fraction of tokens with a loss above c_clip |A|, `dual_clip_ratio`.
+
+    Good tokens never have one.
+    """
     free, bound, advantages = _branches(measured)
     cap = vars(measured.settings)["c_clip"]
     above = np.zeros_like(free) if cap is None else cap * abs(advantages) < np.maximum(free, bound)
@@ -57,4 +60,7 @@ METRICS: dict[str, Metric] = {
     "dual_clip_ratio": dual_clip_ratio,
     "actor_loss": lambda measured: measured.numbers["loss"],
 }
-"""By the name that is logged; their approx_kl has the sign of the log-ratio, and is no KL."""
+"""The metrics, by the name that is logged.
+
+AReaL's approx_kl has the sign of the log-ratio and is not a KL.
+"""

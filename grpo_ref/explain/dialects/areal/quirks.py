@@ -1,4 +1,4 @@
-"""What AReaL alone does: rewards and advantages that are normalized twice, and filters by the sampler's staleness."""
+"""Kernels of AReaL: rewards and advantages that are normalized twice, and filters by the sampler's staleness."""
 
 from collections.abc import Mapping
 from types import SimpleNamespace
@@ -22,7 +22,7 @@ from grpo_ref.recipes import Slot
 from grpo_ref.types import Term
 
 AXES = {"batch": BATCH, "group": (GROUP, TOKENS)}
-"""Over which a normalization sums, of (..., P, G, T) arrays."""
+"""The axes over which a normalization of (..., P, G, T) arrays sums."""
 
 
 # ---- rewards ------------------------------------------------------------------------------------------
@@ -39,7 +39,7 @@ def rescaled(
     factor: float | None = None,
     budget: int = 1024,
 ) -> Array:
-    """The reward is punished for its length, moved, scaled and limited, in this order.
+    """Penalize the reward for its length, then shift, scale and limit it, in this order.
 
         clip((r + min(0, factor (budget - tail - |o|)/tail) + bias) scale, -limit, limit)
 
@@ -75,7 +75,9 @@ def normalized(
     ddof: int = 1,
     eps: float = 1e-5,
 ) -> Array:
-    """Rewards minus a mean, over a spread around that same mean; each of group, of batch, or not at all.
+    """Subtract a mean from the rewards and divide by the spread around it.
+
+    Each is of the group, the batch, or none.
 
         A = (r - m) / (√(Σ (r - m)² / (n - ddof)) + eps)
 
@@ -114,7 +116,10 @@ def _normalized(
     ddof: int,
     eps: float,
 ) -> Array:
-    """The same for (..., P, G, T) values, over the tokens of the mask; what that leaves out is 0."""
+    """Normalize (..., P, G, T) values over the tokens of the mask, like `normalized`.
+
+    Other tokens become 0.
+    """
     mask, alone = as_floating(mask), values.shape[GROUP] == 1
     mean = _mean(values, mask, mean_level, leave_one_out)
     centered = (values - mean) * mask
@@ -129,7 +134,10 @@ def _normalized(
 
 
 def _mean(values: Array, mask: Array, level: str | None, leave_one_out: bool) -> Array:
-    """What is subtracted; a completion alone in its group is its own mean where that of the others is asked for."""
+    """Return the mean to subtract.
+
+    A completion alone in its group is its own mean if the mean of the others is used.
+    """
     xp = array_namespace(values, mask)
     if level is None:
         return xp.zeros_like(values)
@@ -148,7 +156,9 @@ def _mean(values: Array, mask: Array, level: str | None, leave_one_out: bool) ->
 def returned(
     rewards: Array, mask: Array, *, scores: Slot, decay: float = 1.0, norm: Slot | None = None
 ) -> Array:
-    """The reward stands at the last token and decays back; then the tokens of the batch may be normalized.
+    """Put the reward at the last token and decay it backwards.
+
+    The tokens of the batch may then be normalized.
 
         Gₜ = decay^(tokens after t) scores(r)
 
@@ -180,7 +190,9 @@ def returned_with_penalty(
     decay: float = 1.0,
     norm: Slot | None = None,
 ) -> Array:
-    """The KL to the reference is taken off token by token, and an advantage counts all that is to come.
+    """Subtract the KL to the reference from each token's reward.
+
+    An advantage sums all rewards from its token on.
 
         Gₜ = Σₛ₌ₜ decay^(tokens from t to s) (scores(r) [s is the last] - kl_coef penaltyₛ)
 
@@ -209,7 +221,7 @@ def returned_with_samplers_penalty(
     decay: float = 1.0,
     norm: Slot | None = None,
 ) -> Array:
-    """`returned_with_penalty` with the sampler's log-probabilities, as with use_decoupled_loss."""
+    """Compute `returned_with_penalty` with the sampler's log-probabilities, as with use_decoupled_loss."""
     costs = _costs(mask, rollout_log_probs, ref_log_probs, penalty, kl_coef)
     return _returned(rewards, mask, costs, scores, decay, norm)
 
@@ -225,7 +237,7 @@ def returned_without_reference(
     decay: float = 1.0,
     norm: Slot | None = None,
 ) -> Array:
-    """Without a reference its log-probabilities count as 0, so likely tokens cost, and unlikely ones are paid."""
+    """Compute `returned_with_penalty` for a missing reference, whose log-probabilities count as 0."""
     xp = array_namespace(old_log_probs)
     costs = _costs(mask, old_log_probs, xp.zeros_like(old_log_probs), penalty, kl_coef)
     return _returned(rewards, mask, costs, scores, decay, norm)
@@ -242,7 +254,7 @@ def returned_without_reference_of_sampler(
     decay: float = 1.0,
     norm: Slot | None = None,
 ) -> Array:
-    """`returned_without_reference` with the sampler's log-probabilities, as with use_decoupled_loss."""
+    """Compute `returned_without_reference` with the sampler's log-probabilities, as with use_decoupled_loss."""
     xp = array_namespace(rollout_log_probs)
     costs = _costs(mask, rollout_log_probs, xp.zeros_like(rollout_log_probs), penalty, kl_coef)
     return _returned(rewards, mask, costs, scores, decay, norm)
@@ -256,7 +268,10 @@ def _costs(mask: Array, log_probs: Array, ref_log_probs: Array, penalty: Slot, k
 def _returned(
     rewards: Array, mask: Array, costs: Array, scores: Slot, decay: float, norm: Slot | None
 ) -> Array:
-    """Decayed sums over the tokens that count, the token itself included; those left out count no step."""
+    """Return decayed sums over the tokens that count, from each token on.
+
+    Excluded tokens do not add a step of decay.
+    """
     xp = array_namespace(rewards, mask)
     counts = as_floating(mask)
     places = xp.cumulative_sum(counts, axis=TOKENS)
@@ -283,17 +298,18 @@ def rejected(
     lower: float | None = None,
     upper: float = 5.0,
 ) -> Array:
-    """The ratio to the sampler where some measure of it is inside a window; it is limited or 0 elsewhere.
+    """Return the ratio to the sampler where a measure of it is inside a window; elsewhere the ratio is limited or 0.
 
         w = c [lower <= d <= upper],   c = exp(log πold - log πrollout),   d = c, k1, k2 or k3
 
-    Per completion, d is aggregated over its tokens, for the ratio as logarithms; then c is the geometric mean
-    if d is the ratio, and each token's own if d is a KL. Limited is only the weight of what is outside.
+    Per completion, d is aggregated over its tokens; the ratio is aggregated as a logarithm. Then c is the
+    geometric mean if d is the ratio, and each token's own ratio if d is a KL. Only weights outside the window
+    are limited.
 
     Args:
       old_log_probs, rollout_log_probs: (P, G, T) in nats; NaN where the sampler reported nothing.
       mask: (P, G, T) 1 on completion tokens.
-      metric, level, agg, action, lower, upper: of rejection_sampling.
+      metric, level, agg, action, lower, upper: keys of rejection_sampling.
 
     Returns:
       (P, G, T) weights.
@@ -315,7 +331,7 @@ def rejected(
 
 
 def _kl(log_ratio: Array, metric: str) -> Array:
-    """An estimate of the KL from the sampler, of log πold - log πrollout."""
+    """Return an estimate of the KL from the sampler, given log πold - log πrollout."""
     if metric == "kl_k1":
         return log_ratio
     if metric == "kl_k2":
@@ -324,7 +340,7 @@ def _kl(log_ratio: Array, metric: str) -> Array:
 
 
 def _aggregated(measure: Array, mask: Array, agg: str) -> Array:
-    """(P, G, 1) over the tokens of a completion; 0 where it has none."""
+    """Aggregate a measure over the tokens of a completion, (P, G, 1); 0 without tokens."""
     xp = array_namespace(measure, mask)
     if agg == "max":
         largest = xp.max(xp.where(is_set(mask), measure, -xp.inf), axis=TOKENS, keepdims=True)
@@ -336,17 +352,17 @@ def _aggregated(measure: Array, mask: Array, agg: str) -> Array:
 def of_small_second_moment(
     old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, threshold: float, then: Slot | None = None
 ) -> Array:
-    """The tokens that are furthest from the sampler are left out, until the mean square of the others is small.
+    """Exclude the tokens furthest from the sampler until the mean square of the others is small (M2PO).
 
         w = n/k on the k tokens of the smallest (log πold - log πrollout)², 0 on the other n - k
 
-    k is the largest number of which the mean is below the threshold, and at least 1. The loss is divided by k
-    then, not by n. A step of several micro-batches chooses in each of them.
+    k is the largest number for which the mean is below the threshold, and at least 1. The loss is then
+    divided by k instead of n. If a step has several micro-batches, the tokens are chosen in each of them.
 
     Args:
       old_log_probs, rollout_log_probs, mask: as in `rejected`.
       threshold: m2_threshold, > 0.
-      then: the filter of rejection_sampling, which sees the tokens that are left.
+      then: the filter of rejection_sampling, which sees the remaining tokens.
 
     Returns:
       (P, G, T) weights.
@@ -370,7 +386,10 @@ def of_small_second_moment(
 
 
 def _kept(falling: Array, threshold: float) -> Array:
-    """Of squares in falling order, those whose mean with all smaller ones is low; below 0 is padding."""
+    """Return true for the squares, sorted from large to small, whose mean with all smaller ones is low.
+
+    Negative is padding.
+    """
     xp = array_namespace(falling)
     tokens = xp.sum(xp.astype(falling >= 0.0, falling.dtype), axis=-1, keepdims=True)
     place = xp.arange(falling.shape[-1], dtype=falling.dtype)
@@ -381,7 +400,7 @@ def _kept(falling: Array, threshold: float) -> Array:
 
 
 def of_learner(log_probs: Array, rollout_log_probs: Array, mask: Array, *, then: Slot) -> Array:
-    """With reuse_train_logp the policy being trained is compared with the sampler, and held constant.
+    """Compare the policy being trained, held constant, with the sampler (reuse_train_logp).
 
     w = then(πθ in place of πold)
     """
@@ -391,12 +410,12 @@ def of_learner(log_probs: Array, rollout_log_probs: Array, mask: Array, *, then:
 
 
 def of_learner_since(log_probs: Array, old_log_probs: Array, mask: Array, *, then: Slot) -> Array:
-    """`of_learner` without use_decoupled_loss, where the old log-probabilities are the sampler's."""
+    """Compute `of_learner` without use_decoupled_loss, where the old log-probabilities are the sampler's."""
     return of_learner(log_probs, old_log_probs, mask, then=then)
 
 
 def of_one_weight(old_log_probs: Array, *, weight: float) -> Array:
-    """Without use_decoupled_loss there is no mismatch: every token has the same weight, 0 if 1 is no good ratio.
+    """Give every token the same weight, as without use_decoupled_loss; 0 if the filter rejects a ratio of 1.
 
     w = weight
     """
@@ -407,7 +426,7 @@ def of_one_weight(old_log_probs: Array, *, weight: float) -> Array:
 
 
 def of_mean_advantage(log_ratio: Array, advantages: Array, mask: Array, *, surrogate: Slot) -> Term:
-    """The advantages of a completion's tokens are averaged, as their ratio is.
+    """Average the advantages over a completion's tokens, as the ratio is.
 
         s = surrogate(z, mean A)
 
@@ -430,7 +449,7 @@ def of_mean_advantage(log_ratio: Array, advantages: Array, mask: Array, *, surro
 def of_what_is_kept(
     log_ratio: Array, advantages: Array, mask: Array, correction: Array, *, surrogate: Slot
 ) -> Term:
-    """The ratio and the advantage of a completion are means over the tokens that the filters keep.
+    """Average ratio and advantage of a completion over the tokens that the filters keep.
 
         s = w surrogate(z, mean A),   z = mean of log rₜ,   both means over the tokens of w ≠ 0
 
@@ -458,7 +477,7 @@ def of_what_is_kept(
 def at_ratio_one(
     log_ratio: Array, log_probs: Array, advantages: Array, mask: Array, *, surrogate: Slot
 ) -> Term:
-    """With reuse_train_logp the ratio is taken to the policy being trained: it is 1, and its slope is not 0.
+    """Take the ratio to the policy being trained (reuse_train_logp): it is 1, but its slope is not 0.
 
         s = surrogate(log r = 0, A)
 
@@ -480,7 +499,7 @@ def at_ratio_one(
 def at_ratio_one_of_what_is_kept(
     log_ratio: Array, advantages: Array, mask: Array, correction: Array, *, surrogate: Slot
 ) -> Term:
-    """`of_what_is_kept` where every ratio is 1."""
+    """Compute `of_what_is_kept` with ratios of 1."""
     nothing = array_namespace(log_ratio).zeros_like(log_ratio)
     return of_what_is_kept(nothing, advantages, mask, correction, surrogate=surrogate)
 
@@ -493,16 +512,16 @@ def _fields(record: SimpleNamespace) -> SimpleNamespace:
 
 
 def _rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The rewards after punishment, bias, scale and limit."""
+    """Return the rewards after penalty, bias, scale and limit."""
     return {"value": dialect.recipe(**config).reward(_fields(record))}
 
 
 def _advantages(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The advantages of what the verifier says, its shaping included."""
+    """Return the advantages, computed from the verifier's rewards and including their shaping."""
     recipe, fields = dialect.recipe(**config), _fields(record)
     fields.rewards = recipe.reward(fields)
     return {"value": recipe.advantage(fields)}
 
 
 CALLS: dict[str, Call] = {"advantages": _advantages, "shaped rewards": _rewards}
-"""What only AReaL's recorded cases hold, and its form of what others hold too."""
+"""Calls that only AReaL's recorded cases have, or that differ from the common ones."""

@@ -1,4 +1,4 @@
-"""What AReaL's configuration classes and its first steps refuse, and what cannot be said here."""
+"""The checks of AReaL's configuration classes and first steps, and settings that cannot be expressed here."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,18 +8,21 @@ from grpo_ref.explain.dialects.areal.keys import NORM, NOT_SET, REJECTION
 
 LEVELS = ("batch", "group", None)
 METRICS = ("ratio", "kl_k1", "kl_k2", "kl_k3")
-"""What the class takes. The loss knows binary_kl too, and gsm8k_kpop.yaml asks for it; the class refuses that."""
+"""Metrics that the class accepts.
+
+The loss also knows binary_kl, which gsm8k_kpop.yaml uses, but the class refuses it.
+"""
 HERE = "${gconfig.n_samples}"
-"""What the YAML files write for a group's size."""
+"""The value that the YAML files give for a group's size."""
 
 
 def group(settings: Mapping[str, Any], name: str, defaults: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The keys of a group with their defaults, or None if none is given.
+    """Return the keys of a group with their defaults, or None if none is given.
 
     Args:
       settings: every key with its value.
-      name: of the group, "reward_norm", "adv_norm" or "rejection_sampling".
-      defaults: its keys, where the group is there.
+      name: name of the group, "reward_norm", "adv_norm" or "rejection_sampling".
+      defaults: default of each of its keys if the group is given.
     """
     told = {key: settings[f"{name}.{key}"] for key in defaults}
     if all(value == NOT_SET for value in told.values()):

@@ -18,7 +18,7 @@ def _rejects(s: SimpleNamespace) -> bool:
 
 
 def _splits(s: SimpleNamespace, name: str, given: Set[str]) -> bool:
-    """Whether a size is told that is not that of the groups."""
+    """Return true if a group size is given that differs from the size of the groups."""
     norm = _norm(s, name)
     by_group = "group" in (norm.get("mean_level"), norm.get("std_level"))
     return by_group and f"{name}.group_size" in given and norm["group_size"] != vars(s)["gconfig.n_samples"]

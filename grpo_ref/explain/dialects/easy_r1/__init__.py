@@ -47,18 +47,21 @@ PENALTIES = {
     "mse": slot(k2),
     "low_var_kl": slot(k3, max_log_ratio=DEFAULTS["max_log_ratio"], max_value=10.0),
 }
-""""full", the one value beside these, multiplies arrays of two shapes and stops the first step."""
+"""Penalties.
+
+EasyR1 also accepts "full", but it multiplies arrays of different shapes and stops the first step.
+"""
 AGGREGATES = {"token": slot(token_mean), "seq": slot(sequence_mean_token_mean)}
-"""The 1e-8 that EasyR1 adds to the numbers of tokens is lost: they are whole numbers, and it is float32."""
+"""Averages. EasyR1 adds 1e-8 to token counts, which has no effect: they are whole numbers in float32."""
 
 
 class Penalty(NamedTuple):
     """The KL penalty.
 
     Attributes:
-      estimator: what it is.
-      coef: its weight.
-      in_loss: whether it is in the loss, and not in the reward.
+      estimator: the estimator of the KL.
+      coef: weight of the penalty.
+      in_loss: true if the penalty is in the loss, false if it is in the reward.
     """
 
     estimator: Slot
@@ -70,8 +73,8 @@ def recipe(**config: Any) -> Recipe:
     """Return the recipe that EasyR1 computes on one micro-batch.
 
     Args:
-      config: keys of `PPOConfig`, with their groups or without; EasyR1's own default of worker.rollout.n is
-        1, here it is the 5 of its example.
+      config: keys of `PPOConfig`, with or without their groups. EasyR1's own default of worker.rollout.n is
+        1; here it is 5, as in its example.
 
     Raises:
       ValueError: if a key is unknown, or if EasyR1 would refuse a value.
@@ -103,7 +106,10 @@ def _build(s: SimpleNamespace) -> Recipe:
 
 
 def _penalty(s: SimpleNamespace) -> Penalty:
-    """What algorithm says; in February 2025 a penalty in the loss had keys of its own."""
+    """Return the penalty of the group `algorithm`.
+
+    In February 2025, a penalty in the loss had its own keys.
+    """
     in_loss, coef, name = s.use_kl_loss, s.kl_coef, s.kl_penalty
     if s.kl_loss_coef is not None:
         in_loss = vars(s)["actor.use_kl_loss"]
@@ -115,7 +121,7 @@ def _penalty(s: SimpleNamespace) -> Penalty:
 
 
 def _advantage(s: SimpleNamespace, penalty: Penalty) -> Slot:
-    """The estimator, with the penalty in the reward if it is neither off nor in the loss."""
+    """Return the estimator, with the penalty in the reward if it is on and not in the loss."""
     returns = s.adv_estimator == "reinforce_plus_plus"
     alone: Slot = one_of("adv_estimator", s.adv_estimator, ESTIMATORS)
     if returns:
@@ -129,7 +135,7 @@ def _advantage(s: SimpleNamespace, penalty: Penalty) -> Slot:
 
 
 def _surrogate(s: SimpleNamespace) -> Slot:
-    """What loss_type says; a name that EasyR1 does not know is its default, and no error."""
+    """Return the surrogate of loss_type. EasyR1 treats an unknown name as the default, without an error."""
     low, high = (s.clip_ratio_low, s.clip_ratio_high) if s.clip_ratio is None else (s.clip_ratio,) * 2
     if s.loss_type == "sapo":
         return slot(sapo, tau_positive=s.tau_positive, tau_negative=s.tau_negative)

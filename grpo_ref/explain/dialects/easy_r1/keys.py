@@ -41,7 +41,7 @@ BY_PLACE: dict[str, dict[str, Any]] = {
     "data": {"data.rollout_batch_size": 512},
     "trainer": {"trainer.nnodes": 1, "trainer.n_gpus_per_node": 8},
 }
-"""The path of a group -> its keys that change the objective or are checked; the default of rollout.n is 1."""
+"""For each group path, its keys that change the objective or are checked. The default of rollout.n is 1."""
 GONE: dict[str, Any] = {
     "clip_ratio": None,
     "entropy_coeff": 0.0,
@@ -50,10 +50,13 @@ GONE: dict[str, Any] = {
     "max_log_ratio": 20.0,
     "not_yet": (),
 }
-"""What other versions have, with the value that says what is done today; the last two are no keys."""
+"""Keys and behaviour of other versions, with the value that is equivalent today.
+
+The last two are not keys.
+"""
 DEFAULTS = {key: value for group in BY_PLACE.values() for key, value in group.items()} | GONE
 SET_BY_ALGORITHM = ("disable_kl", "use_kl_loss", "kl_penalty", "kl_coef")
-"""The actor's fields that `PPOConfig.post_init` fills from algorithm, whatever they were."""
+"""The actor's fields that `PPOConfig.post_init` overwrites with those of algorithm."""
 PLACES = {key: place for place, group in BY_PLACE.items() for key in group}
 PLACES |= dict.fromkeys(("clip_ratio", "entropy_coeff", "kl_loss_coef", "kl_loss_type"), ACTOR)
 _CHECKED = """global_batch_size micro_batch_size_per_device_for_update
@@ -80,7 +83,7 @@ _OF_REFERENCE = (
     *("micro_batch_size_per_device_for_experience", "padding_free", "dynamic_batching"),
     *("ulysses_size", "use_torch_compile"),
 )
-"""The reference's fields that `WorkerConfig.post_init` fills from the actor."""
+"""The reference's fields that `WorkerConfig.post_init` copies from the actor."""
 OTHERS = frozenset(
     [
         *(*_OF_DATA, *_OF_WORKERS, *_OF_TRAINER, "lam", "kl_target"),

@@ -1,7 +1,7 @@
-"""What EasyR1 logs of the loss (`update_policy`), of the penalty in the reward and of the batch.
+"""The metrics of EasyR1's loss (`update_policy`), of the penalty in the reward, and of the batch.
 
-What is logged of the loss is the mean over the micro-batches of a step; the penalty in the loss is that of
-the last one.
+A metric of the loss is the mean over the micro-batches of a step. The logged penalty in the loss is that of
+the last micro-batch.
 """
 
 from dataclasses import replace
@@ -15,7 +15,7 @@ from grpo_ref.loss import policy_loss
 
 
 def pg_loss(measured: Measured) -> Array:
-    """The loss without penalty, `actor/pg_loss`."""
+    """Return the loss without penalty, `actor/pg_loss`."""
     record = measured.record
     others = {name: value for name, value in vars(record).items() if name in OPTIONAL}
     recipe = replace(measured.recipe, kl_coef=0.0)
@@ -23,7 +23,7 @@ def pg_loss(measured: Measured) -> Array:
 
 
 def kl_loss(measured: Measured) -> Floats:
-    """The penalty in the loss without its weight, averaged as the loss is, `actor/kl_loss`."""
+    """Return the penalty in the loss without its weight, averaged as the loss is, `actor/kl_loss`."""
     recipe, mask = measured.recipe, measured.record.mask
     values = np.where(mask != 0.0, recipe.penalty(measured.record).value, 0.0)
     mean: Floats = (recipe.weights(mask) * values).sum()
@@ -31,7 +31,10 @@ def kl_loss(measured: Measured) -> Floats:
 
 
 def entropy_loss(measured: Measured) -> Floats:
-    """Not an entropy: -log πθ of the sampled tokens, averaged as the loss is, `actor/entropy_loss`."""
+    """Return the mean -log πθ of the sampled tokens, averaged as the loss is, `actor/entropy_loss`.
+
+    It is not an entropy.
+    """
     mask = measured.record.mask
     mean: Floats = (
         measured.recipe.weights(mask) * np.where(mask != 0.0, -measured.record.log_probs, 0.0)
@@ -40,7 +43,7 @@ def entropy_loss(measured: Measured) -> Floats:
 
 
 def ppo_kl(measured: Measured) -> Array:
-    """Mean of log πold - log πθ over the tokens, whatever the level and its limits, `actor/ppo_kl`."""
+    """Return the mean of log πold - log πθ over the tokens, for any level and limits, `actor/ppo_kl`."""
     record = measured.record
     return masked_mean(_old(measured) - record.log_probs, record.mask, axis=BATCH)
 
@@ -52,7 +55,7 @@ def _old(measured: Measured) -> Floats:
 
 
 def _branches(measured: Measured) -> tuple[Floats, Floats, Floats]:
-    """(P, G, T) the losses of the free ratio, of the clipped one, and of the dual clip."""
+    """Return the losses with the free ratio, with the clipped ratio, and of the dual clip, each (P, G, T)."""
     record, surrogate = measured.record, measured.recipe.surrogate.settings
     levelled = measured.recipe.level(record.log_probs - _old(measured), record.mask)
     ratio = np.exp(np.clip(levelled, *measured.recipe.log_ratio_limits))
@@ -64,20 +67,20 @@ def _branches(measured: Measured) -> tuple[Floats, Floats, Floats]:
 
 
 def pg_clipfrac_higher(measured: Measured) -> Array:
-    """Share of the tokens that the clip holds, above 1 or below, `actor/pg_clipfrac_higher`."""
+    """Return the fraction of tokens that are clipped, above 1 or below, `actor/pg_clipfrac_higher`."""
     free, bound, _ = _branches(measured)
     return masked_mean((free < bound).astype(free.dtype), measured.record.mask, axis=BATCH)
 
 
 def pg_clipfrac_lower(measured: Measured) -> Array:
-    """Share of the tokens that the dual clip holds, `actor/pg_clipfrac_lower`."""
+    """Return the fraction of tokens that the dual clip limits, `actor/pg_clipfrac_lower`."""
     free, bound, dual = _branches(measured)
     held = (np.maximum(free, bound) > dual) & (dual > 0.0)
     return masked_mean(held.astype(free.dtype), measured.record.mask, axis=BATCH)
 
 
 def kl_penalty(measured: Measured) -> Floats:
-    """Mean over completions of the mean penalty in the reward, `actor/kl_penalty`."""
+    """Return the mean over completions of the mean penalty in the reward, `actor/kl_penalty`."""
     record = measured.record
     values = measured.recipe.penalty(log_probs=record.old_log_probs, ref_log_probs=record.ref_log_probs).value
     mean: Floats = masked_mean(values, record.mask, axis=TOKENS).mean()
@@ -85,7 +88,7 @@ def kl_penalty(measured: Measured) -> Floats:
 
 
 def reward_after_penalty(measured: Measured) -> Floats:
-    """(P, G) the rewards after the penalty, if it is there."""
+    """Return the rewards after the penalty in the reward, if there is one, (P, G)."""
     record, settings = measured.record, measured.recipe.advantage.settings
     rewards: Floats = record.rewards
     if "kl_coef" not in settings:
@@ -96,7 +99,7 @@ def reward_after_penalty(measured: Measured) -> Floats:
 
 
 def _of_tokens(measured: Measured) -> Floats:
-    """The advantages of all tokens in one row."""
+    """Return the advantages of all tokens in one row."""
     value, mask = measured.numbers["value"], measured.record.mask
     tokens = (value[..., None] if value.ndim < mask.ndim else value) + 0.0 * mask
     row: Floats = tokens[is_set(mask)]

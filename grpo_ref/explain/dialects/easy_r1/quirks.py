@@ -1,4 +1,4 @@
-"""What EasyR1 alone does: a dual clip of GSPO's token form, penalties in the reward, a filter by the mean."""
+"""Kernels of EasyR1: a dual clip of GSPO's token form, penalties in the reward, a filter by the mean reward."""
 
 from collections.abc import Mapping
 from types import SimpleNamespace
@@ -13,7 +13,7 @@ from grpo_ref.surrogates import dual_clipped
 from grpo_ref.types import Term
 
 LARGEST = 20.0
-"""The log-ratio is limited to ± this before exp; beyond it there is no slope."""
+"""The log-ratio is limited to ± this before exp. Beyond the limit its slope is 0."""
 
 
 def dual_clipped_per_token(
@@ -24,7 +24,7 @@ def dual_clipped_per_token(
     clip_high: float = 0.3,
     max_ratio: float = 3.0,
 ) -> Term:
-    """GSPO's token form with the dual clip: the completion's ratio, and a gradient of its own for each token.
+    """Apply the dual clip to GSPO's token form: the completion's ratio, with a separate gradient for each token.
 
         s = dual_clipped(z, A),   z = sg[mean log-ratio] + log πθ(t) - sg[log πθ(t)]
 
@@ -45,12 +45,12 @@ def dual_clipped_per_token(
 
 
 def mean_between(rewards: Array, *, low: float = 0.01, high: float = 0.99) -> Array:
-    """Only groups whose mean reward is strictly inside a range; whether they are mixed is not asked.
+    """Keep the groups whose mean reward is strictly inside a range, whether or not their rewards differ.
 
         keep = low < mean(r) < high
 
     Args:
-      rewards: (P, G), one row per prompt: those that algorithm.filter_key names.
+      rewards: (P, G), one row per prompt: the rewards that algorithm.filter_key names.
       low, high: algorithm.filter_low and algorithm.filter_high.
 
     Returns:
@@ -72,7 +72,7 @@ def returned_with_penalty(
     kl_coef: float,
     gamma: float = 1.0,
 ) -> Array:
-    """REINFORCE++ with a penalty in the reward: a token pays for itself and, discounted, for those after it.
+    """Compute REINFORCE++ with a KL penalty in the reward: a token's own penalty and the discounted ones after it.
 
         Gₜ = γ^(last - t) r - kl_coef Σ_{u ≥ t} γ^(u - t) penalty_u,   A = (G - mean) / √(var + 1e-8)
 
@@ -100,10 +100,10 @@ def returned_with_penalty(
 
 
 def _mini_batch(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The loss of a mini-batch: that of each of its micro-batches, by their share of the tokens.
+    """Return the loss of a mini-batch: its micro-batches' losses, weighted by their fraction of the tokens.
 
-    The micro-batches are the next `micro_batch_size_per_device_for_update` completions each, as without
-    dynamic_batching. What is logged is the mean of what each of them, in "parts", would log.
+    Each micro-batch has the next `micro_batch_size_per_device_for_update` completions, as without
+    dynamic_batching. A logged metric is the mean of the micro-batches' metrics, which are in "parts".
     """
     size, shape = dialect.settings(config).micro_batch_size_per_device_for_update, record.mask.shape
     parts = {

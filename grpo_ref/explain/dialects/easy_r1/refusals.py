@@ -1,4 +1,4 @@
-"""What EasyR1 refuses: at the start, or in the first step."""
+"""The checks of EasyR1, at the start or in the first step."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,12 +8,12 @@ from grpo_ref.explain.dialect import one_of
 AVERAGES = ("token", "seq")
 KL_TYPES = ("fixed", "adaptive")
 IN_GROUPS = ("grpo", "rloo", "grpo_passk")
-"""The estimators that compare a group, which has to have two members at least."""
+"""Estimators that compare the completions of a group, which must have at least two."""
 BEYOND_ESTIMATORS = {
     "gae": "it needs a critic's values",
     "remax": "it needs the reward of a greedy completion of each prompt",
 }
-"""What `adv_estimator` may be in EasyR1 and not here, and why."""
+"""Values of `adv_estimator` that EasyR1 has and that cannot be expressed here, with the reason."""
 
 
 def check(settings: Mapping[str, Any]) -> None:
@@ -55,7 +55,7 @@ def _check_estimator(settings: Mapping[str, Any]) -> None:
 
 
 def _check_clips(settings: Mapping[str, Any]) -> None:
-    """A bound of the ratio of 0 or less has no logarithm, and the loss would be NaN; sapo reads no bound."""
+    """Check that each bound of the ratio is above 0: otherwise it has no logarithm, and the loss is NaN. sapo has none."""
     if settings["loss_type"] == "sapo":
         return
     low, high, dual = (settings[f"clip_ratio_{name}"] for name in ("low", "high", "dual"))
@@ -99,7 +99,7 @@ def _check_batches(settings: Mapping[str, Any]) -> None:
 
 
 def _check_workers(settings: Mapping[str, Any]) -> None:
-    """What has nothing to do with the objective, and stops a run all the same."""
+    """Check settings that do not affect the objective but would stop a run."""
     _expect(settings["worker.hybrid_engine"], "worker.hybrid_engine: EasyR1 has no other engine")
     gpus = settings["trainer.nnodes"] * settings["trainer.n_gpus_per_node"]
     share = gpus // settings["ulysses_size"]

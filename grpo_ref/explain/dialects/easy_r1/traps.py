@@ -8,7 +8,10 @@ from grpo_ref.explain.trap import Trap
 KNOWN = ("default", "gspo", "gspo_token", "cispo", "sapo")
 CLIPS = {"clip_ratio_low", "clip_ratio_high"}
 SHORT = 0.01
-"""A clip that is wider is meant for the ratio of a token, not for the mean over a completion."""
+"""Largest width of a clip that fits the mean log-ratio of a completion.
+
+Wider clips are meant for token ratios.
+"""
 
 
 def _in_reward(s: SimpleNamespace) -> bool:

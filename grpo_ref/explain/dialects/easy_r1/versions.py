@@ -1,4 +1,6 @@
-"""EasyR1 month by month, as it was at the end of each: most scripts come with a copy of it, and name no release.
+"""EasyR1 month by month, as of the end of each month.
+
+Most scripts carry a copy of EasyR1 and name no release.
 
 Read from the configurations, `core_algos.py` and `dp_actor.py`.
 """
@@ -43,20 +45,23 @@ HISTORY: History = {
         "2026.1": Without(()),
     },
 }
-"""Until December 2025 grpo_passk left the other members of a group their rewards, and until January 2026 gspo
-multiplied arrays of two shapes."""
+"""The history of each key.
+
+Until December 2025, grpo_passk did not set the rewards of a group's other members to 0. Until January 2026,
+gspo multiplied arrays of different shapes.
+"""
 MEANS = {"2025.2": "each micro-batch of each rank, and then over these", "2025.7": ""}
-"""The first month of each way to average; "" is that of today."""
+"""The first month of each way to average; "" is the present way."""
 RELEASES = {"v0.3.0": "2025.4", "v0.3.1": "2025.6", "v0.3.2": "2025.9"}
-"""Each release, and the month that it is as."""
+"""Each release, with the month that describes it."""
 _WENT = """return_raw_input_ids=2025.3 return_raw_prompt=2025.3 val_generations_to_log_to_wandb=2025.3 test_freq=2025.3
 remove_previous_ckpt=2025.3 del_local_ckpt_after_load=2025.3 lr_warmup_steps_ratio=2025.3 param_offload=2025.3
 optimizer_offload=2025.3 do_sample=2025.3 system_prompt=2025.4 total_episodes=2025.6 score_function=2025.6 free_cache_engine=2025.4
 max_num_seqs=2025.4 compute_score=2025.4 warmup_style=2025.11 reward_type=2025.11"""
 WENT = dict(pair.split("=") for pair in _WENT.split())
-"""Keys that do not touch the objective and are gone, each with the version from which on they are."""
+"""Removed keys that did not affect the objective, each with the first version without it."""
 FORMER = {"ulysses_sequence_parallel_size": "ulysses_size"}
-"""What was called otherwise until May 2025."""
+"""Names of keys until May 2025."""
 
 
 def _completed(name: str, version: Version) -> Version:

@@ -119,7 +119,7 @@ def _build(s: SimpleNamespace) -> Recipe:
 
 
 def _single(loss_type: Any) -> Any:
-    """The loss type, of a list of one too."""
+    """Return the loss type, given as a name or as a list with one name."""
     return loss_type[0] if isinstance(loss_type, list) and len(loss_type) == 1 else loss_type
 
 
@@ -128,12 +128,12 @@ def _or(value: Any, default: Any) -> Any:
 
 
 def _in_reward(s: SimpleNamespace) -> bool:
-    """Whether the KL is in the reward; gdpo puts it back into the loss."""
+    """Return true if the KL is in the reward. gdpo moves it back into the loss."""
     return bool(s.kl_in_reward and s.scale_rewards != "gdpo")
 
 
 def _reward(s: SimpleNamespace) -> Slot:
-    """The punishment for length, where it is one of the reward functions and they are summed."""
+    """Return the length penalty, if it is one of the reward functions and they are summed."""
     if not has_overlong(s.reward_funcs) or s.scale_rewards == "gdpo":
         return slot(task_reward)
     place = names_of(s.reward_funcs).index("soft_overlong")
@@ -143,7 +143,7 @@ def _reward(s: SimpleNamespace) -> Slot:
 
 
 def _scores(s: SimpleNamespace) -> Slot:
-    """What is done with the rewards."""
+    """Return the part that turns rewards into advantages."""
     scale = s.scale_rewards
     if s.advantage_estimator == "reinforce_plus_plus":
         spreads = {"batch": slot(centered_then_scaled, eps=EPS)}
@@ -179,7 +179,7 @@ def _surrogate(s: SimpleNamespace) -> Slot:
 
 
 def _sampler(s: SimpleNamespace) -> tuple[Slot, ...]:
-    """The weights for the sampler's mismatch, where vLLM samples."""
+    """Return the weights for the sampler's mismatch, if vLLM samples."""
     bound = s.rollout_importance_sampling_threshold
     kinds = {
         "token_truncate": (slot(truncated, max_ratio=bound, max_log_ratio=LARGEST, unknown=math.nan),),
@@ -206,7 +206,7 @@ def _fresh(s: SimpleNamespace) -> tuple[Slot, ...]:
 
 
 def _corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
-    """The weights of the surrogate; REAL has the last one alone."""
+    """Return the weights of the surrogate. REAL uses only the last one."""
     if s.loss_type == "real":
         return _fresh(s)
     share = s.top_entropy_quantile
@@ -241,7 +241,7 @@ def _aggregate(s: SimpleNamespace) -> Slot:
 
 
 def _token_mean(s: SimpleNamespace) -> Slot:
-    """The mean over the tokens that are left."""
+    """Return the mean over the remaining tokens."""
     delta = s.off_policy_sequence_mask_delta
     return slot(token_mean) if delta is None else slot(fresh_token_mean, threshold=delta)
 

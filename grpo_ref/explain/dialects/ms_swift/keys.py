@@ -9,14 +9,14 @@ from grpo_ref.explain.dialect import COMPLETIONS, DIVISOR, PASSES
 
 
 class Behaviour(NamedTuple):
-    """What no argument says, and what versions did otherwise.
+    """Behaviour that no argument sets and that differs between versions.
 
     Attributes:
-      loss_types: those that there are and that can be said here.
+      loss_types: the existing loss types that can be expressed here.
       levels: the values of importance_sampling_level.
       scales: the values of scale_rewards.
-      is_limited: whether the penalty's log-ratio and its value have limits.
-      checks_sampler: whether combinations of arguments of the sampler are refused.
+      is_limited: true if the penalty's log-ratio and its value have limits.
+      checks_sampler: true if some combinations of the sampler's arguments are refused.
     """
 
     loss_types: tuple[str, ...] = ("grpo", "bnpo", "dr_grpo", "dapo", "cispo", "sapo", "real", "fipo")
@@ -27,7 +27,7 @@ class Behaviour(NamedTuple):
 
 
 BEHAVIOUR = "behaviour"
-"""Stands for `Behaviour` among the arguments; it is none, and cannot be given."""
+"""Name of `Behaviour` among the arguments. It is not an argument and cannot be given."""
 OBJECTIVE: dict[str, Any] = {
     BEHAVIOUR: Behaviour(),
     "rlhf_type": "grpo",
@@ -67,9 +67,10 @@ OBJECTIVE: dict[str, Any] = {
     "soft_max_length": None,
     "soft_cache_length": None,
 }
-"""Where ms-swift has None and takes another value for grpo, it is that value: of beta, loss_type and others.
+"""Arguments that change the objective, with the defaults for grpo.
 
-per_device_train_batch_size is 1 there; None is not to ask whether groups fit in.
+ms-swift's own default is None for beta, loss_type and others. For per_device_train_batch_size it is 1; here
+it is None, so that the fit of groups into batches is not checked.
 """
 CHECKED: dict[str, Any] = {
     "vllm_mode": None,
@@ -88,7 +89,7 @@ VARIANTS = {
     ("advantage_estimator", "rloo"): {"scale_rewards": "none", "kl_in_reward": True},
     ("advantage_estimator", "reinforce_plus_plus"): {"scale_rewards": "batch", "kl_in_reward": True},
 }
-"""What an estimator brings with it, unless the other key is given too."""
+"""Defaults that change with the estimator, unless the key is given too."""
 OTHERS = frozenset(
     """acc_strategy accelerator_config activation_checkpointing activation_checkpointing_kwargs adalora_beta1
     adalora_beta2 adalora_deltaT adalora_init_r adalora_orth_reg_weight adalora_target_r adalora_tfinal
@@ -172,7 +173,7 @@ BEFORE = frozenset(
     """ckpt_dir gc_collect_after_offload lmdeploy_device lmdeploy_session_len multi_turn_func num_infer_workers
     tensor_parallel_size train_type trust_remote_code use_lmdeploy vllm_device""".split()
 )
-"""What versions before this one have, and this one does not; none of it touches the objective."""
+"""Arguments that only earlier versions have. None of them affects the objective."""
 _TEACHER = "A teacher's log-probabilities take part, which is another objective: its gap to the policy is"
 BEYOND: dict[str, tuple[Any, str]] = {
     "use_liger_kernel": (

@@ -1,4 +1,4 @@
-"""What ms-swift alone does in the loss: REAL, FIPO, and a penalty that the corrections weigh too."""
+"""Kernels of ms-swift for the loss: REAL, FIPO, and a penalty that the corrections also weight."""
 
 import math
 from types import SimpleNamespace
@@ -19,15 +19,15 @@ from grpo_ref.recipes import Slot
 from grpo_ref.types import Term
 
 GROUP = -2
-"""The axis of a group's completions where the tokens have one too."""
+"""The axis of a group's completions in arrays that also have a token axis."""
 LARGEST = 20.0
-"""Log-ratios are limited to this, in nats, before they are exponentiated."""
+"""Limit of log-ratios, in nats, before they are exponentiated."""
 SAFE_LOW, SAFE_HIGH = 0.8, 1.0
-"""What FIPO's influence is limited to on bad tokens that have become much likelier."""
+"""Limits of FIPO's weight on bad tokens that have become much more likely."""
 
 
 def divided_again(mask: Array, *, steps: int) -> Array:
-    """`token_mean` over a generation batch, divided by the micro-batches of a step once more.
+    """Compute `token_mean` over a generation batch, divided once more by the micro-batches of a step.
 
         W = m / (n Σ m),    n = steps, the sum over all tokens of the generation batch
 
@@ -45,7 +45,7 @@ def divided_again(mask: Array, *, steps: int) -> Array:
 
 
 def by_token(log_ratio: Array, advantages: Array, *, gain: Slot) -> Term:
-    """A surrogate of the completion's ratio whose gradient goes to each token by itself, as in `gspo_token`.
+    """Apply a surrogate to the completion's ratio, with a separate gradient for each token, as in `gspo_token`.
 
     Args:
       log_ratio: (P, G, T) after `sequence_mean_level`, in nats.
@@ -64,23 +64,24 @@ def by_token(log_ratio: Array, advantages: Array, *, gain: Slot) -> Term:
 def ranked_in_group(
     log_ratio: Array, advantages: Array, mask: Array, correction: Array, *, tau: float = 0.5
 ) -> Term:
-    """The good completions of a group are to score above 0, the others below it: REAL, a classification.
+    """Classify the completions of a group (REAL): good ones are meant to score above 0, the others below 0.
 
         loss = 1/P Σ_groups log(1 + Σ_bad e^(s/τ)) + log(1 + Σ_good e^(-s/τ)),   s = (1/|o|) Σₜ log rₜ
 
-    Good is A > 0; a group without both kinds counts 0. A completion without a token, or that the corrections
-    leave out, is bad with a score of 0. The value is written so that its mean over all completions is minus
-    the loss.
+    A completion is good if A > 0. A group without both kinds counts 0. A completion without tokens, or that
+    the corrections exclude, is bad with a score of 0. The value is scaled so that its mean over all
+    completions is minus the loss.
 
     Args:
       log_ratio: (P, G, T) after `sequence_mean_level`, in nats.
       advantages: broadcastable to (P, G, T), one per completion; only their sign counts.
       mask: (P, G, T) 1 on completion tokens.
-      correction: (P, G, T) of 0 and 1, the same for all tokens of a completion.
+      correction: (P, G, T) of 0 and 1, equal for all tokens of a completion.
       tau: real_tau, not 0.
 
     Returns:
-      Term of two (P, G, T) arrays, for weights that are the mean over completions of means over tokens.
+      Term of two (P, G, T) arrays, for weights that average over a completion's tokens, then over
+      completions.
 
     Raises:
       ValueError: if tau is 0.
@@ -109,7 +110,7 @@ def ranked_in_group(
 
 
 def _softplus_of_sum(scores: Array, members: Array) -> tuple[Array, Array]:
-    """log(1 + Σ e^s) over these members of a group, and its slope in each of their scores."""
+    """Return log(1 + Σ e^s) over these members of a group, and its slope in each of their scores."""
     xp = array_namespace(scores)
     among = xp.where(members, scores, -xp.inf)
     top = at_least(xp.max(among, axis=GROUP, keepdims=True), 0.0)
@@ -130,7 +131,7 @@ def future_kl(
     max_ratio: float = math.inf,
     safe_ratio: float = math.inf,
 ) -> Array:
-    """A token counts more where what follows it has become likelier: FIPO's influence.
+    """Weight a token by the change in probability of the tokens after it (FIPO).
 
         w = clip(exp Σₛ 2^(-(s - t)/half_life) log rₛ, 1 - width, 1 + width)    over the tokens s at t or after
 
@@ -138,12 +139,12 @@ def future_kl(
       log_probs, old_log_probs: (P, G, T) in nats.
       log_ratio: (P, G, T) their difference after the level, in nats.
       advantages: broadcastable to (P, G, T).
-      mask: (P, G, T) 1 on completion tokens; a hole counts as a place.
+      mask: (P, G, T) 1 on completion tokens. A hole counts as a place.
       half_life: fipo_decay_rate.
-      width: fipo_clip_range; None or 0 is no clip.
-      high_only: fipo_clip_high_only, 1 as the lower bound.
-      max_ratio: delta; tokens whose ratio is above it are left out of the sum.
-      safe_ratio: fipo_safety_threshold; where a bad token's ratio is above it, w is limited to 0.8 and 1.
+      width: fipo_clip_range; None or 0 for no clip.
+      high_only: fipo_clip_high_only; if true, the lower bound is 1.
+      max_ratio: delta. Tokens with a larger ratio are excluded from the sum.
+      safe_ratio: fipo_safety_threshold. For a bad token with a larger ratio, w is limited to [0.8, 1].
 
     Returns:
       (P, G, T) weights.
@@ -166,7 +167,7 @@ def future_kl(
 def fresh(
     log_probs: Array, rollout_log_probs: Array, advantages: Array, mask: Array, *, threshold: float
 ) -> Array:
-    """Bad completions that the policy has moved away from are left out: `off_policy_mask`.
+    """Exclude bad completions that the policy has moved away from, like `off_policy_mask`.
 
         w = 0 where A < 0 and mean over the completion of (log πrollout - log πθ) > threshold,    else 1
 
@@ -190,7 +191,9 @@ def fresh(
 def fresh_token_mean(
     log_probs: Array, rollout_log_probs: Array, advantages: Array, mask: Array, *, threshold: float
 ) -> Array:
-    """`token_mean` over the tokens that `fresh` keeps; the others are out of the denominator too.
+    """Compute `token_mean` over the tokens that `fresh` keeps.
+
+    The others do not count in the denominator either.
 
     Args:
       log_probs, rollout_log_probs, advantages, mask, threshold: as in `fresh`.
@@ -213,7 +216,7 @@ def weighed_k3(
     *,
     weights: tuple[Slot, ...],
 ) -> Term:
-    """`k3` times the weights for the sampler's mismatch, and 0 in the completions that are left out.
+    """Multiply `k3` by the weights for the sampler's mismatch, which are 0 in excluded completions.
 
         c (e⁻ᵛ - 1 + v),   v = log πθ - log πref, limited to ± 20, and the value to 10
 
@@ -241,7 +244,7 @@ def weighed_k3(
 
 
 def top_entropy_of_batch(entropies: Array, mask: Array, *, share: float = 0.2) -> Array:
-    """`top_entropy` whose threshold is computed in float32, and compared with entropies of any precision.
+    """Compute `top_entropy` with a threshold in float32, which is compared with entropies of any precision.
 
         w = [H >= the (1 - share) quantile of the batch's token entropies, rounded]
 
@@ -271,7 +274,7 @@ def top_entropy_of_batch(entropies: Array, mask: Array, *, share: float = 0.2) -
 
 
 def summed_kl(old_log_probs: Array, ref_log_probs: Array, mask: Array) -> Array:
-    """(P, G) the log-ratio to the reference, summed over the tokens of a completion.
+    """Sum the log-ratio to the reference over the tokens of each completion, (P, G).
 
         Σₜ (log πold - log πref)
 

@@ -1,6 +1,7 @@
-"""What ms-swift logs of a micro-batch (`_compute_loss_and_metrics`), and of the rewards of a generation batch.
+"""The metrics of an ms-swift micro-batch (`_compute_loss_and_metrics`), and of a generation batch's rewards.
 
-In one process the minimum of clip_ratio/low and the maximum of clip_ratio/high are those numbers themselves.
+In a single process, the minimum of clip_ratio/low and the maximum of clip_ratio/high are those numbers
+themselves.
 """
 
 from collections.abc import Callable
@@ -14,11 +15,11 @@ from grpo_ref.explain.dialects.ms_swift.losses import LARGEST, fresh, summed_kl
 from grpo_ref.penalties import k3
 
 ZERO_BELOW = 1e-8
-"""A standard deviation up to this counts as 0."""
+"""Largest standard deviation that counts as 0."""
 
 
 def _mask(measured: Measured) -> Floats:
-    """(P, G, T) 1 on the tokens that are left after all filters."""
+    """Return 1 on the tokens that remain after all filters, (P, G, T)."""
     record, part = measured.record, [each for each in measured.recipe.corrections if each.kernel is fresh]
     mask: Floats = measured.numbers.get("admitted", record.mask)
     fields = {"rollout_log_probs": _old(record)} | vars(record)
@@ -38,7 +39,7 @@ def _advantages(measured: Measured) -> Floats:
 
 
 def _ratio(measured: Measured) -> Floats:
-    """(P, G, T) importance ratios of the level, up to delta."""
+    """Return the ratios of the level, limited to delta, (P, G, T)."""
     record, settings = measured.record, measured.settings
     mask = measured.numbers.get("admitted", record.mask)
     ratio: Floats = np.exp(measured.recipe.level(record.log_probs - _old(record), mask))
@@ -53,7 +54,7 @@ def _high(measured: Measured) -> float:
 
 
 def _sides(measured: Measured) -> tuple[Array, Array]:
-    """Bad tokens below the clip, good ones above it."""
+    """Return 1 for bad tokens below the clip, and 1 for good tokens above it."""
     ratio, advantages = _ratio(measured), _advantages(measured)
     low = (ratio < 1.0 - measured.settings.epsilon) & (advantages < 0.0)
     return low, (ratio > 1.0 + _high(measured)) & (advantages > 0.0)
@@ -66,13 +67,13 @@ def _share(choose: Callable[[tuple[Array, Array]], Array]) -> Metric:
 
 
 def cispo_clip_ratio(measured: Measured) -> Array:
-    """The share of good tokens whose weight is the cap."""
+    """Return the fraction of good tokens whose weight equals the cap."""
     capped = (_ratio(measured) > _high(measured)) & (_advantages(measured) > 0.0)
     return masked_mean(capped.astype(measured.record.log_probs.dtype), _mask(measured), axis=BATCH)
 
 
 def kl(measured: Measured) -> Array:
-    """The penalty, a mean over tokens without the sampler's weights; in the reward, the mean of the sums of k1."""
+    """Return the penalty: a mean over tokens without the sampler's weights; in the reward, the mean of the sums of k1."""
     record = measured.record
     if not hasattr(record, "log_probs"):
         return np.mean(summed_kl(record.old_log_probs, record.ref_log_probs, record.mask))
@@ -81,7 +82,7 @@ def kl(measured: Measured) -> Array:
 
 
 def _rewards(measured: Measured) -> Floats:
-    """(P, G) the weighted sums, minus the KL where that is in the reward."""
+    """Return the weighted sums of rewards, minus the KL if it is in the reward, (P, G)."""
     rewards: Floats = measured.numbers["rewards"]
     costs, record = measured.recipe.advantage.settings.get("kl_coef", 0.0), measured.record
     if not costs:
@@ -91,13 +92,13 @@ def _rewards(measured: Measured) -> Floats:
 
 
 def _spreads(measured: Measured) -> Floats:
-    """(P,) the standard deviation of each group, divisor G - 1."""
+    """Return the standard deviation of each group, with divisor G - 1, (P,)."""
     spreads: Floats = np.std(_rewards(measured), axis=-1, ddof=1)
     return spreads
 
 
 def reward_std(measured: Measured) -> Floats:
-    """The mean of the groups' standard deviations; with scale_rewards="batch", that of the batch."""
+    """Return the mean of the groups' standard deviations; with scale_rewards="batch", that of the batch."""
     settings = measured.settings
     if settings.scale_rewards == "batch" and settings.loss_type != "real":
         return np.asarray(np.std(_rewards(measured), ddof=1))
@@ -116,4 +117,4 @@ METRICS: dict[str, Metric] = {
     "reward_std": reward_std,
     "frac_reward_zero_std": lambda measured: np.mean(_spreads(measured) <= ZERO_BELOW),
 }
-"""By the names under which ms-swift logs them."""
+"""The metrics, by the names under which ms-swift logs them."""

@@ -1,4 +1,4 @@
-"""What ms-swift alone does to rewards, and what only its recorded cases hold."""
+"""Kernels of ms-swift for rewards, and calls that only its recorded cases have."""
 
 from collections.abc import Mapping
 from types import SimpleNamespace
@@ -15,11 +15,11 @@ from grpo_ref.explain.dialects.ms_swift.losses import summed_kl
 from grpo_ref.recipes import Slot
 
 EPS, SMALL = 1e-4, 1e-8
-"""What is added to a standard deviation, and to that of each reward function with gdpo."""
+"""The eps of a standard deviation, and the eps for each reward function with gdpo."""
 
 
 def scaled_up(rewards: Array, *, scores: Slot) -> Array:
-    """Advantages as if the mean were that of the other completions: `leave_one_out`, divided by a spread.
+    """Scale advantages as if the baseline were the mean of the other completions, like `leave_one_out` with a spread.
 
         A = G / (G - 1) scores(r)
 
@@ -38,7 +38,7 @@ def scaled_up(rewards: Array, *, scores: Slot) -> Array:
 
 
 def centered_then_scaled(rewards: Array, *, eps: float = EPS) -> Array:
-    """Reward minus the group's mean, divided by the spread of what is left over the whole batch.
+    """Subtract the group's mean, then divide by the spread of the differences over the whole batch.
 
         A = a / (std(a) + eps),   a = r - mean(r of the group)
 
@@ -60,7 +60,7 @@ def centered_then_scaled(rewards: Array, *, eps: float = EPS) -> Array:
 def penalized(
     rewards: Array, mask: Array, old_log_probs: Array, ref_log_probs: Array, *, scores: Slot, kl_coef: float
 ) -> Array:
-    """The KL of a completion is taken off its reward, before the group is looked at.
+    """Subtract a completion's KL from its reward, before the rewards of the group are compared.
 
         A = scores(r - kl_coef Σₜ (log πold - log πref))
 
@@ -81,16 +81,16 @@ def penalized(
 
 
 def overlong(rewards: Array, lengths: Array, *, longest: float, cache: float, weight: float = 1.0) -> Array:
-    """The punishment for length of `soft_overlong`, in tokens, and without an end.
+    """Subtract the length penalty of `soft_overlong`, in tokens and without a floor.
 
         r + weight min((longest - cache - |o|) / cache, 0)
 
     Args:
-      rewards: (P, G), what the other reward functions say, weighted and summed.
+      rewards: (P, G), the weighted sum of the other reward functions.
       lengths: (P, G) tokens of each completion.
-      longest: soft_max_length; beyond it the punishment grows on.
+      longest: soft_max_length. Beyond it, the penalty keeps growing.
       cache: soft_cache_length.
-      weight: of the function in reward_weights.
+      weight: weight of the function in reward_weights.
 
     Returns:
       (P, G) rewards.
@@ -102,11 +102,13 @@ def overlong(rewards: Array, lengths: Array, *, longest: float, cache: float, we
 
 
 def advantages(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The advantages; a reward of None, which is NaN here, counts as 0 in a sum, and not at all with gdpo.
+    """Return the advantages.
+
+    A missing reward (None, here NaN) counts as 0 in a sum, and is excluded with gdpo.
 
     Args:
-      dialect: ms-swift's.
-      config: its keys.
+      dialect: dialect of ms-swift.
+      config: configuration in its keys.
       record: rewards (P, G), or components (P, G, K) with weights (K,); mask (P, G, T).
 
     Returns:
@@ -122,14 +124,17 @@ def advantages(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamesp
 
 
 def functions(record: SimpleNamespace) -> tuple[Array, Array]:
-    """(P, G, K) what each reward function says, and (K,) its weight; one function where only sums are given."""
+    """Return the score of each reward function, (P, G, K), and its weight, (K,).
+
+    A plain sum counts as one function.
+    """
     if hasattr(record, "components"):
         return record.components, record.weights
     return record.rewards[..., None], np.ones(1, dtype=record.rewards.dtype)
 
 
 def _of_what_is_scored(components: Array, weights: Array) -> Array:
-    """What gdpo does where functions have nothing to say: each one's scores in a group are compared, the rest adds 0."""
+    """Compute gdpo's advantages with missing scores: each function compares only the scores it gave; others add 0."""
     scored = ~np.isnan(components)
     mean, variance = masked_moments(components, scored, axis=-2, ddof=1)
     enough = scored & (np.count_nonzero(scored, axis=-2, keepdims=True) > 1)
@@ -138,18 +143,18 @@ def _of_what_is_scored(components: Array, weights: Array) -> Array:
 
 
 def _shaped_rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The rewards with the punishment for length."""
+    """Return the rewards with the length penalty."""
     fields = vars(record) | {"lengths": record.mask.sum(-1)}
     return {"value": dialect.recipe(**config).reward(SimpleNamespace(**fields))}
 
 
 def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Which groups are trained on as they were drawn, 1 or 0 each."""
+    """Return 1 for each group that is trained on as it was sampled, and 0 for the others."""
     return {"value": dialect.recipe(**config).keep(record).astype(float)}
 
 
 def _loss_of_admitted(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The loss where some completions were cut off: it counts those that the recipe admits."""
+    """Return the loss over the completions that the recipe admits, if some were truncated."""
     fields = {"rewards": record.ended} | vars(record)
     admitted = dialect.recipe(**config).admit(SimpleNamespace(**fields))
     mask = record.mask * admitted[..., None]

@@ -1,4 +1,4 @@
-"""What ms-swift's arguments and its first step refuse, and the little that cannot be said here."""
+"""The checks of ms-swift's arguments and first step, and the few settings that cannot be expressed here."""
 
 from collections.abc import Sequence
 from types import SimpleNamespace
@@ -15,7 +15,7 @@ ALLOWED = {
     "truncation_strategy": (None, "left", "delete"),
 }
 OVER_ALL = ("dapo", "cispo", "fipo")
-"""Loss types that divide by the tokens of the generation batch, whatever is left out of it."""
+"""Loss types that divide by all tokens of the generation batch, including excluded ones."""
 
 
 def check(s: SimpleNamespace) -> None:
@@ -133,12 +133,12 @@ def _check_overlong(s: SimpleNamespace) -> None:
 
 
 def has_overlong(reward_funcs: Sequence[str] | None) -> bool:
-    """Whether there is a punishment for length among the reward functions."""
+    """Return true if the length penalty is among the reward functions."""
     return "soft_overlong" in names_of(reward_funcs)
 
 
 def names_of(reward_funcs: Sequence[str] | str | None) -> list[str]:
-    """The reward functions one by one, of a list or of text with spaces."""
+    """Return the names of the reward functions, given as a list or as text with spaces."""
     return reward_funcs.split() if isinstance(reward_funcs, str) else list(reward_funcs or ())
 
 

@@ -18,25 +18,25 @@ NOT_IN_REAL = {
     ),
     "rollout_importance_sampling_mode",
 }
-"""What REAL does not read."""
+"""Arguments that REAL does not read."""
 REAL = {"loss_type": "real", "per_device_train_batch_size": 8}
 VLLM = {"use_vllm": True, "vllm_mode": "colocate"}
 MODE = {"rollout_importance_sampling_mode": "token_truncate"}
 
 
 def _corrects(s: SimpleNamespace) -> bool:
-    """Whether the sampler's mismatch is corrected."""
+    """Return true if the sampler's mismatch is corrected."""
     return s.use_vllm and s.rollout_importance_sampling_mode is not None and s.loss_type != "real"
 
 
 def _steps(s: SimpleNamespace) -> int:
-    """How often dapo, cispo and fipo are divided again."""
+    """Return the number by which dapo, cispo and fipo are divided again."""
     steps: int = (s.gradient_accumulation_steps or 1) * s.sequence_parallel_size
     return steps
 
 
 def _longest(s: SimpleNamespace) -> int:
-    """The length from which soft_overlong is below -1."""
+    """Return the length from which soft_overlong is below -1."""
     longest: int = s.max_completion_length if s.soft_max_length is None else s.soft_max_length
     return longest
 

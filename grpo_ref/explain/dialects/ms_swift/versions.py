@@ -1,8 +1,9 @@
-"""ms-swift from 3.1 on, the first with grpo: what each argument was, read from the tags of its repository.
+"""ms-swift from 3.1 on, the first version with grpo: the history of each argument, from the tags of its repository.
 
-The arguments are those of `rlhf_args.py` and the classes below it; what no argument says is in `grpo_trainer.py`,
-`_compute_loss_and_metrics` and what was there before it. Until 4.0.3 a penalty that is weighed by the sampler's
-mismatch had no limits either, which is not told; nor is sapo before 3.12.3, whose gates lacked the factor 4/τ.
+The arguments are those of `rlhf_args.py` and the classes below it. Behaviour without an argument is in
+`grpo_trainer.py`, `_compute_loss_and_metrics` and its predecessors. Two differences are not described: until
+4.0.3, a penalty weighted by the sampler's mismatch had no limits, and before 3.12.3, sapo's gates lacked the
+factor 4/τ.
 """
 
 from collections.abc import Mapping
@@ -63,7 +64,10 @@ HISTORY: History = {
     "real_tau": _new("4.1", 0.5),
     **{key: _new("4.2.2", default) for key, default in DEFAULTS.items() if key.startswith("fipo_")},
 }
-"""Until 3.1 every batch served one update and there was no clip, and until 3.3 all losses were means over tokens."""
+"""The history of each argument.
+
+Until 3.1 every batch served one update and there was no clip. Until 3.3 all losses were means over tokens.
+"""
 WENT = {
     **dict.fromkeys(("use_lmdeploy", "lmdeploy_device", "lmdeploy_session_len"), "3.5"),
     **dict.fromkeys(("num_infer_workers", "vllm_device"), "3.6"),
@@ -71,17 +75,17 @@ WENT = {
     "ckpt_dir": "4.0",
     "train_type": "4.1",
 }
-"""Arguments that are gone, each with the first version without it; none of them touched the objective."""
+"""Removed arguments, each with the first version without it. None of them affected the objective."""
 CAME = {
     **{"num_infer_workers": "3.2", "gc_collect_after_offload": "3.2.1", "multi_turn_func": "3.2.2"},
     **{"vllm_tensor_parallel_size": "3.5", "vllm_use_async_engine": "3.7", "log_entropy": "3.7"},
     "tuner_type": "4.0",
 }
-"""Arguments that do not touch the objective and tell that a version is not older."""
+"""Arguments that do not affect the objective, but show that a version is not older than this one."""
 
 
 def foreign(name: str) -> frozenset[str]:
-    """The arguments that a version does not have yet, or no more, with underscores and with hyphens."""
+    """Return the arguments that a version does not have yet, or no longer has, with underscores and with hyphens."""
     at = numbered(name)
     flags = {flag for flag, first in CAME.items() if at < numbered(first)}
     flags |= {flag for flag, after in WENT.items() if numbered(after) <= at}

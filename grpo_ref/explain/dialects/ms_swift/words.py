@@ -21,7 +21,7 @@ from grpo_ref.explain.words import Kernel, Words
 def _future(
     half_life: float, width: float | None, high_only: bool, max_ratio: float, safe_ratio: float
 ) -> str:
-    """What limits FIPO's influence."""
+    """Describe the limits of FIPO's weights."""
     low, high = 1.0 if high_only else 1.0 - (width or 0.0), 1.0 + (width or 0.0)
     told = {
         "half-life {half_life} tokens": True,

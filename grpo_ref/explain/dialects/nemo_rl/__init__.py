@@ -72,9 +72,9 @@ SCORES = {
     (True, False): slot(leave_one_out),
     (True, True): slot(compared_with_others),
 }
-"""Whether the baseline is of the others, and whether it is divided by their spread -> what is compared."""
+"""Advantages, by two questions: is the baseline the mean of the others, and are they divided by the spread?"""
 PENALTIES = {"k1": slot(k1), "k2": slot(k2), "k3": slot(k3)}
-"""In the reward, where nothing limits them."""
+"""Penalties in the reward, which have no limits."""
 
 
 def recipe(**config: Any) -> Recipe:
@@ -119,7 +119,7 @@ def _build(s: SimpleNamespace) -> Recipe:
 
 
 def _followed(settings: dict[str, Any]) -> dict[str, Any]:
-    """What stands for another key, None or an interpolation, as the value of that key."""
+    """Replace settings that refer to another key, by None or an interpolation, by the value of that key."""
     followed = {
         "adv_estimator.normalize_rewards": "normalize_rewards",
         "adv_estimator.use_leave_one_out_baseline": "use_leave_one_out_baseline",
@@ -134,7 +134,7 @@ def _followed(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _with_kind(settings: dict[str, Any]) -> dict[str, Any]:
-    """Before 0.7 the ratio alone said that there are limits, and "tis" had an upper one only."""
+    """Complete settings from before 0.7, where the ratio alone gave the limits and "tis" had only an upper one."""
     if settings[SCORED]:
         return settings
     has_limits = settings["truncated_importance_sampling_ratio"] is not None
@@ -145,7 +145,7 @@ def _with_kind(settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def _source(settings: dict[str, Any]) -> dict[str, Any]:
-    """The interval that rewards are limited to and the one that they are mapped onto; nothing without scaling."""
+    """Return the interval that rewards are limited to and the one that they are mapped onto; {} without scaling."""
     if not settings["reward_scaling.enabled"]:
         return {}
     source, target = (
@@ -173,7 +173,7 @@ def _reward(settings: dict[str, Any]) -> Slot:
 
 
 def _by_others(settings: dict[str, Any]) -> bool:
-    """Whether dynamic sampling judges each completion by the spread of the others."""
+    """Return true if dynamic sampling judges each completion by the spread of the others."""
     return bool(settings["use_dynamic_sampling"] and settings["use_leave_one_out_baseline"])
 
 
@@ -224,7 +224,7 @@ def _advantage(settings: dict[str, Any]) -> Slot:
 
 
 def _whitened(settings: dict[str, Any], clips: dict[str, Any], by_others: dict[str, Any]) -> Slot:
-    """REINFORCE++, whose KL in the reward is a token's own."""
+    """Return REINFORCE++. A KL in the reward is subtracted from each token's own advantage."""
     base = {"baseline": settings["adv_estimator.minus_baseline"], **clips}
     coef = settings["reference_policy_kl_penalty"]
     if settings["use_kl_in_reward"] and coef != 0:
@@ -236,7 +236,7 @@ def _whitened(settings: dict[str, Any], clips: dict[str, Any], by_others: dict[s
 
 
 def _level(settings: dict[str, Any]) -> Any:
-    """The ratio that is 1 by decree, and the one that is not taken, are of a token."""
+    """Return the level. A ratio that is set to 1, or is not used, is per token."""
     alone = settings["force_on_policy_ratio"] or settings["disable_ppo_ratio"]
     return sequence_mean_level if settings["sequence_level_importance_ratios"] and not alone else token_level
 
@@ -264,7 +264,10 @@ def _penalty(settings: dict[str, Any]) -> Slot:
 
 
 def _direct(estimator: str, log_ratio: float, value: float) -> Slot:
-    """The estimate alone, as before 0.7; a limit of its value is one of the log-ratio for k1 and k2."""
+    """Return the plain estimate, as before 0.7.
+
+    For k1 and k2, a limit of its value is a limit of the log-ratio.
+    """
     if estimator == "k3":
         return slot(k3, max_log_ratio=log_ratio, max_value=value)
     largest = value if estimator == "k1" else sqrt(2.0 * value)

@@ -69,10 +69,13 @@ NESTED: dict[str, Any] = {
     "data.use_multiple_dataloader": False,
     "data_plane.enabled": False,
 }
-"""None of the second and third is the key of the same name in grpo, as the released configurations have it; None
-of the longest response is policy.max_total_sequence_length."""
+"""Defaults of the nested keys.
+
+As in the released configurations, None stands for the key of the same name in grpo (second and third key),
+and for policy.max_total_sequence_length (longest response).
+"""
 SCORED = "is_scored"
-"""Whether the slope of the penalty counts that the tokens were drawn from the policy, as from 0.7 on; no key."""
+"""Not a key: true if the penalty's slope includes the score of the sampled tokens, as from 0.7 on."""
 DEFAULTS = LOSS | GRPO | NESTED | {SCORED: True}
 OTHERS = frozenset(
     """defaults max_num_epochs max_num_steps max_rollout_turns val_period val_start_at val_batch_size val_at_start

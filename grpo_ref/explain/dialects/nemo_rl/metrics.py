@@ -1,4 +1,4 @@
-"""What NeMo-RL's `ClippedPGLossFn` logs of one batch; it sums over micro-batches, with the denominators of the batch."""
+"""The metrics of NeMo-RL's `ClippedPGLossFn` for one batch, summed over micro-batches with the batch's denominators."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ ESTIMATES = {"k1": k1, "k2": k2, "k3": k3}
 
 
 def _old(measured: Measured) -> Floats:
-    """(P, G, T) log πold; on-policy, and with force_on_policy_ratio, it is the policy's."""
+    """Return log πold, (P, G, T); on-policy, and with force_on_policy_ratio, it equals log πθ."""
     record = measured.record
     own = measured.settings.force_on_policy_ratio
     old: Floats = record.log_probs if own else getattr(record, "old_log_probs", record.log_probs)
@@ -21,7 +21,7 @@ def _old(measured: Measured) -> Floats:
 
 
 def _sampler(measured: Measured) -> Floats:
-    """(P, G, T) of the sampler; the old ones where none are given."""
+    """Return the sampler's log-probabilities, (P, G, T); the old ones if none are given."""
     record = measured.record
     old = getattr(record, "old_log_probs", record.log_probs)
     sampler: Floats = getattr(record, "rollout_log_probs", old)
@@ -29,7 +29,7 @@ def _sampler(measured: Measured) -> Floats:
 
 
 def _ratio(measured: Measured) -> Floats:
-    """(P, G, T) the ratio, or the log-probability where none is taken."""
+    """Return the ratio, (P, G, T); the log-probability if no ratio is used."""
     settings, record = measured.settings, measured.record
     if settings.force_on_policy_ratio:
         return np.ones_like(record.log_probs)
@@ -56,7 +56,7 @@ def _extreme_of(values: Callable[[Measured], Floats], choose: Callable[[Floats],
 
 
 def kl_penalty(measured: Measured) -> Array:
-    """The penalty without its weight, averaged as the loss is; 0 if there is none."""
+    """Return the penalty without its weight, averaged as the loss is; 0 if there is none."""
     recipe, record = measured.recipe, measured.record
     if recipe.kl_coef == 0.0:
         return np.zeros(())
@@ -65,13 +65,13 @@ def kl_penalty(measured: Measured) -> Array:
 
 
 def _estimate(measured: Measured, of: Floats, to: Floats) -> Floats:
-    """(P, G, T) an estimate of the KL without limits."""
+    """Return an estimate of the KL without limits, (P, G, T)."""
     value: Floats = ESTIMATES[measured.settings.reference_policy_kl_type](of, to).value
     return value
 
 
 def _divergence(measured: Measured) -> Floats:
-    """(P, G, T) k3 of learner and of sampler to their mixture, halved and added."""
+    """Return the k3 of learner and sampler to their mixture, halved and added, (P, G, T)."""
     old, sampler = _old(measured), _sampler(measured)
     mixture = np.log(0.5 * np.exp(old) + 0.5 * np.exp(sampler))
     first, second = old - mixture, sampler - mixture
@@ -80,9 +80,10 @@ def _divergence(measured: Measured) -> Floats:
 
 
 def sampling_importance_ratio(measured: Measured) -> Array:
-    """Mean weight against the sampler after its limits, whether it is used or not.
+    """Return the mean weight against the sampler after its limits, used or not.
 
-    Where the weights are of completions it is their sum: they are multiplied by the mask as a table of all pairs.
+    Weights per completion are summed instead, because NeMo-RL multiplies them by the mask as a table of all
+    pairs.
     """
     settings, record = measured.settings, measured.record
     whole, kind = settings.sequence_level_importance_ratios, settings.truncated_importance_sampling_type
@@ -103,7 +104,7 @@ def sampling_importance_ratio(measured: Measured) -> Array:
 
 
 def out_of_bounds(measured: Measured) -> Array:
-    """Share of the tokens, or of the completions, whose ratio is outside the bounds, `is_oob_ratio`."""
+    """Return the fraction of tokens, or of completions, whose ratio is outside the bounds, `is_oob_ratio`."""
     settings, record = measured.settings, measured.record
     fields = (_old(measured), _sampler(measured), record.mask)
     low = settings.truncated_importance_sampling_ratio_min or 0.0

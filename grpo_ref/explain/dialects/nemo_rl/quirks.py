@@ -1,4 +1,4 @@
-"""What NeMo-RL alone does: a baseline and a spread of the others, a KL with the sampler's score, finite weights."""
+"""Kernels of NeMo-RL: a baseline and spread of the other completions, a KL with the score term, finite weights."""
 
 import math
 from collections.abc import Mapping
@@ -30,9 +30,9 @@ from grpo_ref.recipes import Recipe, Slot
 from grpo_ref.types import Term
 
 EPS = 1e-6
-"""Added to a standard deviation that is not 0; one that is 0 divides nothing."""
+"""Added to a standard deviation that is not 0. If it is 0, nothing is divided."""
 LEAST_VARIANCE = 1e-8
-"""The variance over the tokens is not taken to be less."""
+"""Lower limit of the variance over the tokens."""
 Limits = tuple[float, float]
 NO_LIMITS = (-math.inf, math.inf)
 
@@ -41,7 +41,7 @@ NO_LIMITS = (-math.inf, math.inf)
 
 
 def scaled(rewards: Array, *, source: Limits, target: Limits) -> Array:
-    """Rewards are limited to one interval and mapped onto another one.
+    """Limit rewards to one interval and map it onto another one.
 
         r ↦ target₀ + (clip(r, source) - source₀) / (source₁ - source₀) (target₁ - target₀)
 
@@ -69,20 +69,20 @@ def less_overlong(
     source: Limits | None = None,
     target: Limits = (0.0, 1.0),
 ) -> Array:
-    """A punishment that grows over the last stretch of the length, and on beyond it.
+    """Subtract a length penalty that grows over the end of the budget and beyond it.
 
         r - max(0, (|o| - (longest - buffer)) / buffer) penalty
 
     Args:
       rewards: (P, G).
-      lengths: (P, G) tokens of each completion; of several turns, those of the first.
+      lengths: (P, G) tokens of each completion; with several turns, of the first.
       longest: reward_shaping.max_response_length, in tokens.
       buffer: reward_shaping.overlong_buffer_length, in tokens.
       penalty: reward_shaping.overlong_buffer_penalty.
-      source, target: as in `scaled`, which comes first; None is no such step.
+      source, target: as in `scaled`, which comes first; None to omit this step.
 
     Returns:
-      (P, G) rewards. DAPO's punishment ends at -1; this one goes on where |o| is above `longest`.
+      (P, G) rewards. DAPO's penalty ends at -1; this one keeps growing where |o| is above `longest`.
 
     NeMo-RL `apply_reward_shaping`.
     """
@@ -95,7 +95,7 @@ def less_overlong(
 def less_if_cut_off(
     rewards: Array, ended: Array, *, share: float, source: Limits | None = None, target: Limits = (0.0, 1.0)
 ) -> Array:
-    """What was cut off at the budget keeps only a share of its reward.
+    """Multiply the rewards of truncated completions by a factor.
 
         r where the completion ended, share r elsewhere
 
@@ -122,7 +122,7 @@ def _scaled(rewards: Array, source: Limits | None, target: Limits) -> Array:
 
 
 def varied_inside(rewards: Array, *, limits: Limits) -> Array:
-    """`mixed_groups` after the rewards were limited, so that two beyond the same limit are equal.
+    """Apply `mixed_groups` to limited rewards, so that two rewards beyond the same limit are equal.
 
         keep = max(clip(r)) ≠ min(clip(r))
 
@@ -141,7 +141,7 @@ def varied_inside(rewards: Array, *, limits: Limits) -> Array:
 
 
 def any_others_differ(rewards: Array, *, limits: Limits = NO_LIMITS) -> Array:
-    """Groups of which `others_differ` leaves a completion: mixed ones of three or more; none of two.
+    """Keep the groups in which `others_differ` keeps a completion: mixed groups of at least three.
 
         keep = any over i of others_differᵢ
 
@@ -158,11 +158,11 @@ def any_others_differ(rewards: Array, *, limits: Limits = NO_LIMITS) -> Array:
 
 
 def others_differ(rewards: Array, *, limits: Limits = NO_LIMITS) -> Array:
-    """Dynamic sampling with a baseline of the others: each completion is judged by the spread of its siblings.
+    """Keep the completions for which the rewards of the rest of the group differ (dynamic sampling).
 
         admit = [the rewards of the others of the group are not all equal]
 
-    The one right answer of a group is left out, as all others are equally wrong; those stay.
+    This drops the only right answer of a group, because all others are equally wrong. The wrong ones stay.
 
     Args:
       rewards: (P, G), one row per prompt.
@@ -171,7 +171,7 @@ def others_differ(rewards: Array, *, limits: Limits = NO_LIMITS) -> Array:
     Returns:
       (P, G) True for completions that take part.
 
-    NeMo-RL `dynamic_sampling`, which asks for the standard deviation of the others.
+    NeMo-RL `dynamic_sampling`, which uses the standard deviation of the others.
     """
     xp = array_namespace(rewards)
     size = rewards.shape[MEMBERS]
@@ -183,7 +183,7 @@ def others_differ(rewards: Array, *, limits: Limits = NO_LIMITS) -> Array:
 
 
 def ended_and_others_differ(rewards: Array, ended: Array, *, limits: Limits = NO_LIMITS) -> Array:
-    """`others_differ`, and overlong filtering: what was cut off is left out as well.
+    """Apply `others_differ` and overlong filtering: truncated completions are excluded as well.
 
     Args:
       rewards: (P, G), one row per prompt.
@@ -199,7 +199,7 @@ def ended_and_others_differ(rewards: Array, ended: Array, *, limits: Limits = NO
 def close_to_sampler(
     old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, threshold: float
 ) -> Array:
-    """Completions on which learner and sampler agree; the others count in no denominator either.
+    """Keep the completions on which learner and sampler agree. The others do not count in any denominator.
 
         admit = [mean over the completion of exp |log πrollout - log πold| <= threshold]
 
@@ -221,7 +221,7 @@ def close_to_sampler(
 def ended_and_close(
     ended: Array, old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, threshold: float
 ) -> Array:
-    """`close_to_sampler`, and overlong filtering: what was cut off is left out as well.
+    """Apply `close_to_sampler` and overlong filtering: truncated completions are excluded as well.
 
     Args:
       ended: (P, G) True where the completion ended by itself.
@@ -237,7 +237,7 @@ def ended_and_close(
 
 
 def limited(rewards: Array, *, scores: Slot, limits: Limits) -> Array:
-    """Advantages are limited at the end.
+    """Limit the final advantages.
 
         A = clip(scores(r), *limits)
 
@@ -255,21 +255,22 @@ def limited(rewards: Array, *, scores: Slot, limits: Limits) -> Array:
 
 
 def compared_with_others(rewards: Array, *, leave_one_out: bool = True, normalized: bool = True) -> Array:
-    """A baseline and a spread of the *other* completions: what is compared has no part in either.
+    """Compare each reward with the mean and spread of the *other* completions of the group.
 
         Aᵢ = (rᵢ - mean(r without rᵢ)) / (std(r without rᵢ) + 1e-6)
 
-    Where the others are all equal, as for the one right answer of a group, nothing is divided: that answer has
-    an advantage of 1, and the wrong ones have one that grows with the group.
+    If the others are all equal, as for the only right answer of a group, nothing is divided. That answer then
+    has an advantage of 1, and the advantages of the wrong ones grow with the group size.
 
     Args:
       rewards: (P, G), one row per prompt.
-      leave_one_out: whether the baseline and the spread are of the others, or of the whole group.
-      normalized: whether it is divided; the divisor of the variance is one less than their number.
+      leave_one_out: if true, baseline and spread exclude the completion itself; if false, they are of the
+        whole group.
+      normalized: if true, divide by the spread. The divisor of the variance is the number of rewards minus 1.
 
     Returns:
-      (P, G); a group of one gets 0, and so does one of equal rewards, of which rounding in float32 leaves NeMo-RL
-      advantages of up to 3e-4 where the reward is no sum of powers of 2. The rows do not sum to zero.
+      (P, G). A group of one gets 0, and so does a group of equal rewards. There, rounding in float32 leaves
+      NeMo-RL advantages of up to 3e-4 if the reward is not a sum of powers of 2. The rows do not sum to zero.
 
     NeMo-RL `GRPOAdvantageEstimator`, `calculate_baseline_and_std_per_prompt`.
 
@@ -291,15 +292,15 @@ def compared_after_filter(
     source: Limits = NO_LIMITS,
     limits: Limits = NO_LIMITS,
 ) -> Array:
-    """The completions that `others_differ` leaves are compared anew, among themselves.
+    """Compare only the completions that `others_differ` keeps, among themselves.
 
         A = compared(r of those that are left), 0 for the others
 
-    Without shaping, those that are left of a group with one odd reward are all equal and get 0.
+    Without shaping, the remaining completions of a group with one odd reward are all equal and get 0.
 
     Args:
       rewards: (P, G) after shaping, one row per prompt.
-      components, weights: (P, G, K) and (K,), whose weighted sum is the reward that is filtered by.
+      components, weights: (P, G, K) and (K,). Their weighted sum is the reward used by the filter.
       leave_one_out, normalized: as in `compared_with_others`.
       source: as in `varied_inside`.
       limits: as in `limited`.
@@ -324,7 +325,7 @@ def each_compared_then_summed(
     target: Limits = (0.0, 1.0),
     limits: Limits = NO_LIMITS,
 ) -> Array:
-    """GDPO with the others as the baseline, and without an eps in the last step.
+    """Compute GDPO with the other completions as the baseline, and without an eps in the last step.
 
         aᵢ = Σₖ wₖ compared(rₖ)ᵢ,   A = (a - mean) / std    over the completions of the batch
 
@@ -357,7 +358,7 @@ def each_compared_after_filter(
     target: Limits = (0.0, 1.0),
     limits: Limits = NO_LIMITS,
 ) -> Array:
-    """`each_compared_then_summed` of the completions that `others_differ` leaves, compared anew.
+    """Compute `each_compared_then_summed` for only the completions that `others_differ` keeps.
 
     Args:
       components, weights: (P, G, K) and (K,), whose weighted sum is the reward that is filtered by.
@@ -379,7 +380,7 @@ def each_compared_after_filter(
 def whitened_over_tokens(
     rewards: Array, mask: Array, *, baseline: bool = True, limits: Limits = NO_LIMITS
 ) -> Array:
-    """The group's mean is taken off; then the tokens of the batch are standardized, with divisor N.
+    """Subtract the group's mean, then standardize over the tokens of the batch, with divisor N.
 
         a = r - mean(r),   A = (a - mean) / √max(var, 1e-8)    over the tokens
 
@@ -410,17 +411,17 @@ def whitened_with_penalty(
     baseline: bool = True,
     limits: Limits = NO_LIMITS,
 ) -> Array:
-    """The KL to the reference is taken off each token's own advantage before the tokens are standardized.
+    """Subtract each token's KL to the reference from its advantage, then standardize over the tokens.
 
         aₜ = r - mean(r) - kl_coef penaltyₜ,   A = (a - mean) / √max(var, 1e-8)    over the tokens
 
-    Nothing is summed over the tokens to come: a token answers for its own KL alone.
+    The penalties of later tokens are not added: each token has only its own.
 
     Args:
       rewards: (P, G), one row per prompt.
       mask: (P, G, T) 1 on the tokens that take part.
-      old_log_probs, ref_log_probs: (P, G, T) in nats, of the learner when the batch was sampled and of the reference.
-      penalty: the estimate of the KL, from the two log-probabilities; it is not limited here.
+      old_log_probs, ref_log_probs: (P, G, T) in nats, of the learner at sampling time and of the reference.
+      penalty: the estimate of the KL, from the two log-probabilities; it has no limits here.
       kl_coef: its weight, reference_policy_kl_penalty.
       baseline, limits: as in `whitened_over_tokens`.
 
@@ -444,7 +445,7 @@ def whitened_after_filter(
     source: Limits = NO_LIMITS,
     limits: Limits = NO_LIMITS,
 ) -> Array:
-    """`whitened_over_tokens` of the completions that `others_differ` leaves, compared anew.
+    """Compute `whitened_over_tokens` for only the completions that `others_differ` keeps.
 
     Args:
       rewards: (P, G) after shaping, one row per prompt.
@@ -464,13 +465,13 @@ def whitened_after_filter(
 
 
 def _left(rewards: Array, components: Array, weights: Array, source: Limits) -> Array:
-    """(P, G) 1 where `others_differ` leaves the completion."""
+    """Return 1 where `others_differ` keeps the completion, (P, G)."""
     xp = array_namespace(rewards, components)
     return xp.astype(others_differ(xp.sum(components * weights, axis=-1), limits=source), rewards.dtype)
 
 
 def _compared(rewards: Array, present: Array, *, leave_one_out: bool, normalized: bool) -> Array:
-    """(P, G) rewards against mean and spread of those present, without the completion itself or with it."""
+    """Compare rewards with mean and spread of the present ones, (P, G), excluding the completion itself or not."""
     xp = array_namespace(rewards, present)
     size = rewards.shape[MEMBERS]
     others = present[..., None, :] * (1.0 - xp.eye(size, dtype=rewards.dtype) * float(leave_one_out))
@@ -490,7 +491,7 @@ def _compared(rewards: Array, present: Array, *, leave_one_out: bool, normalized
 def _summed(
     components: Array, present: Array, weights: tuple[float, ...], limits: Limits, **compared: bool
 ) -> Array:
-    """(P, G) the weighted sum of what is compared, standardized over the completions that are present."""
+    """Return the weighted sum of compared rewards, (P, G), standardized over the present completions."""
     xp = array_namespace(components, present)
     each = xp.moveaxis(components, -1, 0)
     scores = xp.moveaxis(_compared(each, present + xp.zeros_like(each), **compared), 0, -1)
@@ -501,7 +502,7 @@ def _summed(
 
 
 def _some(values: Array, others: Array) -> Array:
-    """(P, G, 1) the largest of the values that are there."""
+    """Return the largest of the present values, (P, G, 1)."""
     xp = array_namespace(values, others)
     return xp.max(xp.where(others != 0.0, values, -xp.inf), axis=-1, keepdims=True)
 
@@ -521,7 +522,7 @@ def _whitened(
 
 
 def ratio_of_one(log_probs: Array, advantages: Array) -> Term:
-    """The policy gradient of data that is taken as on-policy: the ratio is 1, and only its slope is left.
+    """Compute the policy gradient of data that is treated as on-policy: the ratio is 1, but its slope remains.
 
         sₜ = A πθ(t) / sg[πθ(t)]
 
@@ -546,18 +547,18 @@ def scored(
     max_log_ratio: float = 20.0,
     max_value: float = 10.0,
 ) -> Term:
-    """An estimate of the KL whose slope counts, too, that the tokens were drawn from the policy.
+    """Estimate the KL with a slope that includes the score term, as the tokens were sampled from the policy.
 
         value = estimate(v),   slope = estimate'(v) + estimate(v),   v = log πθ - log πref
 
-    So on average over the policy's own tokens the slope is that of KL(πθ ‖ πref), whatever the estimator. For
-    k3 the slope is v, for k1 it is 1 + v.
+    On average over the policy's own tokens, the slope is that of KL(πθ ‖ πref) for any estimator. For k3 the
+    slope is v, for k1 it is 1 + v.
 
     Args:
       log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.
       estimator: reference_policy_kl_type, "k1", "k2" or "k3".
-      max_log_ratio: v is limited to ± this, kl_input_clamp_value; the slope is 0 beyond it.
-      max_value: then the value is limited to ± this, kl_output_clamp_value; the slope is 0 beyond it.
+      max_log_ratio: limit of |v|, kl_input_clamp_value; the slope is 0 beyond it.
+      max_value: limit of the value, kl_output_clamp_value, applied next; the slope is 0 beyond it.
 
     Returns:
       Term with (P, G, T) value and direct slope with respect to log_probs.
@@ -577,7 +578,7 @@ def scored_against_sampler(
     max_log_ratio: float = 20.0,
     max_value: float = 10.0,
 ) -> Term:
-    """`scored` times the ratio of policy to sampler, which is not limited and has its slope too.
+    """Multiply `scored` by the ratio of policy to sampler, which has no limits and contributes to the slope.
 
         w estimate(v),   w = πθ / πrollout
 
@@ -618,14 +619,14 @@ def finite_ratio(
     min_ratio: float = 0.0,
     max_ratio: float = math.inf,
 ) -> Array:
-    """The ratio of learner to sampler; one that is infinite or no number counts as 0 before it is limited.
+    """Return the limited ratio of learner to sampler. A non-finite ratio counts as 0 before it is limited.
 
         w = clip(c, min_ratio, max_ratio),   c = πold / πrollout where that is finite, 0 elsewhere
 
     Args:
       old_log_probs, rollout_log_probs: (P, G, T) in nats.
       mask: (P, G, T) 1 on completion tokens.
-      whole: whether c is the product over the completion.
+      whole: if true, c is the product over the completion.
       min_ratio, max_ratio: truncated_importance_sampling_ratio_min and truncated_importance_sampling_ratio.
 
     Returns:
@@ -646,7 +647,7 @@ def finite_window(
     min_ratio: float,
     max_ratio: float,
 ) -> Array:
-    """The same ratio where it is inside the window, 0 elsewhere.
+    """Return the ratio of `finite_ratio` where it is inside the window, and 0 elsewhere.
 
         w = c [min_ratio <= c <= max_ratio]
 
@@ -665,7 +666,9 @@ def finite_window(
 def finite_geometric_filter(
     old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, min_ratio: float, max_ratio: float
 ) -> Array:
-    """1 for completions whose geometric mean of ratios is inside the window; tokens of no finite log-ratio count 0.
+    """Return 1 for completions whose geometric mean of ratios is inside a window.
+
+    Non-finite log-ratios count as 0.
 
         w = [min_ratio <= exp((1/|o|) Σₜ log c) <= max_ratio]
 
@@ -685,12 +688,12 @@ def finite_geometric_filter(
 
 
 def of_the_policy(log_probs: Array, rollout_log_probs: Array, mask: Array, *, weights: Slot) -> Array:
-    """Weights of the policy itself against the sampler, where its ratio to the old one is taken as 1.
+    """Return weights of the policy itself against the sampler, as its ratio to the old policy is set to 1.
 
     Args:
       log_probs, rollout_log_probs: (P, G, T) in nats; both are constants here.
       mask: (P, G, T) 1 on completion tokens.
-      weights: what is done to the ratio.
+      weights: the part that turns the ratio into weights.
 
     Returns:
       (P, G, T) weights.
@@ -717,7 +720,7 @@ def _finite(values: Array) -> Array:
 
 
 def _taking_part(record: SimpleNamespace, recipe: Recipe) -> Floats:
-    """(P, G) 1 for the completions that are left by the filters."""
+    """Return 1 for the completions that the filters keep, (P, G)."""
     ended = {"ended": is_set(record.ended)} if hasattr(record, "ended") else {}
     fields = SimpleNamespace(**{"rewards": record.mask[..., 0]} | vars(record) | ended)
     left: Floats = (recipe.admit(fields) & recipe.keep(fields)[..., None]).astype(record.mask.dtype)
@@ -725,29 +728,29 @@ def _taking_part(record: SimpleNamespace, recipe: Recipe) -> Floats:
 
 
 def _admitted(record: SimpleNamespace, recipe: Recipe) -> SimpleNamespace:
-    """The record with the mask of the completions that take part."""
+    """Return the record with the mask of the completions that take part."""
     mask = record.mask * _taking_part(record, recipe)[..., None]
     return SimpleNamespace(**vars(record) | {"mask": mask})
 
 
 def _loss_of_admitted(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The loss after the filters of completions."""
+    """Return the loss after the filters of completions."""
     return loss(dialect, config, _admitted(record, dialect.recipe(**config)))
 
 
 def _shaped_rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The rewards after scaling and shaping."""
+    """Return the rewards after scaling and shaping."""
     fields = vars(record) | {"lengths": record.mask.sum(-1)}
     return {"value": dialect.recipe(**config).reward(SimpleNamespace(**fields))}
 
 
 def _kept(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Which completions dynamic sampling leaves, 1 or 0 each."""
+    """Return 1 for each completion that dynamic sampling keeps, and 0 for the others."""
     return {"value": _taking_part(record, dialect.recipe(**config))}
 
 
 def _all_advantages(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Scaling, shaping, the filters, and then the advantages; 0 for what does not take part."""
+    """Return the advantages after scaling, shaping and filters; 0 for excluded completions."""
     recipe = dialect.recipe(**config)
     components = getattr(record, "components", record.rewards[..., None])
     fields = {"components": components, "weights": np.ones(components.shape[-1])}

@@ -1,4 +1,4 @@
-"""What NeMo-RL's `setup`, its loss and its first step refuse, and what no recipe here can say of several keys."""
+"""The checks of NeMo-RL's `setup`, loss and first step, and combinations of keys that no recipe here can express."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from grpo_ref.explain.dialect import one_of
 from grpo_ref.explain.dialects.nemo_rl.keys import SCORED
 
 ESTIMATORS = ("grpo", "reinforce_plus_plus", "gdpo")
-"""The fourth, "opd", has its advantages from a teacher."""
+"""Estimators that can be expressed. The fourth, "opd", computes its advantages from a teacher."""
 ALLOWED = {
     "adv_estimator.name": ESTIMATORS,
     "reference_policy_kl_type": ("k1", "k2", "k3"),
@@ -55,7 +55,7 @@ def _check_loss(s: Mapping[str, Any]) -> None:
 
 
 def _check_correction(s: Mapping[str, Any]) -> None:
-    """`ClippedPGLossFn.__init__`."""
+    """Repeat the checks of `ClippedPGLossFn.__init__`."""
     _cannot(
         s["use_on_policy_kl_approximation"] and not s[SCORED],
         "use_on_policy_kl_approximation",
@@ -76,7 +76,7 @@ def _check_correction(s: Mapping[str, Any]) -> None:
 
 
 def _check_rewards(s: Mapping[str, Any]) -> None:
-    """`apply_reward_shaping`."""
+    """Repeat the checks of `apply_reward_shaping`."""
     if not s["reward_shaping.enabled"]:
         return
     share = s["reward_shaping.stop_properly_penalty_coef"]
@@ -89,7 +89,7 @@ def _check_rewards(s: Mapping[str, Any]) -> None:
 
 
 def _check_unread(s: Mapping[str, Any]) -> None:
-    """`ClippedPGLossFn.__init__`, of a correction that is off."""
+    """Repeat the checks of `ClippedPGLossFn.__init__` for a correction that is off."""
     kind, high = s["truncated_importance_sampling_type"], s["truncated_importance_sampling_ratio"]
     name = "truncated_importance_sampling_type"
     if not s["use_importance_sampling_correction"]:
@@ -98,7 +98,7 @@ def _check_unread(s: Mapping[str, Any]) -> None:
 
 
 def _check_batch(s: Mapping[str, Any]) -> None:
-    """`setup`, `run_grpo.py` and `dynamic_sampling`."""
+    """Repeat the checks of `setup`, `run_grpo.py` and `dynamic_sampling`."""
     step = s["num_prompts_per_step"] * s["num_generations_per_prompt"]
     batch = s["policy.train_global_batch_size"]
     _refuse(
@@ -125,7 +125,7 @@ def _check_batch(s: Mapping[str, Any]) -> None:
 
 
 def _check_sampler(s: Mapping[str, Any]) -> None:
-    """What a sampler needs; and one that narrows, as today the ratio is of another distribution than the KL."""
+    """Check the sampler's needs. With top_p or top_k, the ratio is of another distribution than the KL."""
     eight = s["policy.generation.vllm_cfg.precision"] == "fp8"
     corrects = s["use_importance_sampling_correction"]
     _refuse(eight and not corrects, "precision", '"fp8" without use_importance_sampling_correction')
@@ -139,7 +139,7 @@ def _check_sampler(s: Mapping[str, Any]) -> None:
 
 
 def _check_asynchronous(s: Mapping[str, Any]) -> None:
-    """`async_grpo_train`."""
+    """Repeat the checks of `async_grpo_train`."""
     corrects = s["use_importance_sampling_correction"]
     _refuse(not corrects, "async_grpo", "without use_importance_sampling_correction")
     for key in ("use_dynamic_sampling", "reward_scaling.enabled", "reward_shaping.enabled"):
@@ -148,7 +148,7 @@ def _check_asynchronous(s: Mapping[str, Any]) -> None:
 
 
 def _check_expressible(s: Mapping[str, Any]) -> None:
-    """What each of the keys does alone has a recipe, but not both together."""
+    """Refuse pairs of keys that no recipe can express together, although it can express each alone."""
     filters = s["use_dynamic_sampling"]
     _cannot(
         filters and s["data_plane.enabled"] and s["reward_shaping.enabled"],
@@ -171,7 +171,7 @@ def _check_expressible(s: Mapping[str, Any]) -> None:
 
 
 def _check_model(s: Mapping[str, Any]) -> None:
-    """What the model adds to the loss by itself, on Megatron."""
+    """Refuse losses that the model itself adds on Megatron."""
     if not s["policy.megatron_cfg.enabled"]:
         return
     balancing = s["policy.megatron_cfg.moe_router_load_balancing_type"]

@@ -6,7 +6,7 @@ from grpo_ref.explain.trap import Trap
 
 
 def _follows(s: SimpleNamespace, key: str) -> bool:
-    """The key of adv_estimator, or that of grpo where it is left out."""
+    """Return the key of adv_estimator, or that of grpo if it is not given."""
     own = vars(s)[f"adv_estimator.{key}"]
     return bool(vars(s)[key] if own is None or isinstance(own, str) else own)
 

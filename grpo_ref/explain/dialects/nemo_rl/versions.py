@@ -1,7 +1,7 @@
-"""NeMo-RL from 0.4 on (November 2025): what each key was, read from the tags of its repository.
+"""NeMo-RL from 0.4 on (November 2025): the history of each key, from the tags of its repository.
 
-The keys are those of `examples/configs/grpo_math_1B.yaml` and of the loss. Before 0.4 advantages were divided by
-a spread with divisor G, and the clip's widths had other names.
+The keys are those of `examples/configs/grpo_math_1B.yaml` and of the loss. Before 0.4 advantages were divided
+by a spread with divisor G, and the clip's widths had other names.
 """
 
 from collections.abc import Mapping

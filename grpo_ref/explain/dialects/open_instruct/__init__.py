@@ -29,7 +29,7 @@ from grpo_ref.rewards import task_reward
 from grpo_ref.surrogates import cispo, clipped
 
 NO_LOWER_CLIP = 1.0 - 2.0**-53
-"""The widest clip_low of the kernel; in Open Instruct it may be 1 or more, and then no ratio is too low."""
+"""The widest clip_low of the kernel. In Open Instruct it may be 1 or more, and then no ratio is too low."""
 
 
 def recipe(**config: Any) -> Recipe:
@@ -72,7 +72,7 @@ def _build(s: SimpleNamespace) -> Recipe:
 
 
 def _corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
-    """The ratio of learner to sampler, limited, and a window outside which nothing counts."""
+    """Return the limited ratio of learner to sampler, and a window outside which tokens do not count."""
     if not s.use_rho_correction:
         cap = s.truncated_importance_sampling_ratio_cap
         return (slot(rho_clamp, max_ratio=cap),) if cap > 0.0 else ()
@@ -88,7 +88,7 @@ def _corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
 
 
 def _bounds(lower: float, upper: float) -> tuple[float, float]:
-    """What is not above 0 is no bound."""
+    """Return the bounds. A bound that is not above 0 means no bound."""
     return max(lower, 0.0), upper if upper > 0.0 else inf
 
 

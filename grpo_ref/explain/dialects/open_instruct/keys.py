@@ -41,7 +41,7 @@ CHECKED: dict[str, Any] = {
     "sequence_parallel_size": 1,
     "deepspeed_stage": 0,
 }
-"""Keys that do not affect the objective, but are refused in some combinations."""
+"""Keys that are not part of the objective, but are refused in some combinations."""
 GONE: dict[str, Any] = {
     "cliprange": None,
     "ddof": 0,
@@ -49,7 +49,7 @@ GONE: dict[str, Any] = {
     "masked_mean_denominator": None,
     "truncated_importance_sampling_ratio_cap": 0.0,
 }
-"""What other versions have, with the value that says what is done today."""
+"""Keys of other versions, with the value that is equivalent to the present behaviour."""
 DEFAULTS = OBJECTIVE | CHECKED | GONE
 OTHERS = frozenset(
     """activation_checkpointing_mode activation_checkpointing_modules activation_memory_budget add_bos

@@ -1,9 +1,9 @@
-"""What Open Instruct logs of its loss, from the arrays of one batch.
+"""The metrics of Open Instruct's loss, from the arrays of one batch.
 
-Each is a mean over the tokens of a micro-batch, kept in float32, and then over micro-batches, weighted by their
-tokens. That is the mean over all tokens, except where it is said, and where float32 overflows. A micro-batch is
-`per_device_train_batch_size` packs; here a pack is one completion, unless the call says otherwise. What is not
-computed is logged as 0: ρ without `use_rho_correction`, the KL without a reference.
+Each metric is a mean over the tokens of a micro-batch in float32, then over micro-batches, weighted by their
+tokens. Unless stated otherwise, and unless float32 overflows, that is the mean over all tokens. A micro-batch
+is `per_device_train_batch_size` packs; here a pack is one completion, unless the call says otherwise. Metrics
+that are not computed are logged as 0: ρ without `use_rho_correction`, the KL without a reference.
 """
 
 from collections.abc import Callable
@@ -28,7 +28,7 @@ OPTIONAL = ("old_log_probs", "ref_log_probs", "rollout_log_probs")
 
 
 def _judged(measured: Measured) -> Differentiated:
-    """The batch of the case, differentiated."""
+    """Return the batch of the case, differentiated."""
     record = measured.record
     record = against_the_sampler(record) if measured.settings.use_vllm_logprobs else record
     given = {name: getattr(record, name) for name in OPTIONAL if hasattr(record, name)}
@@ -36,7 +36,7 @@ def _judged(measured: Measured) -> Differentiated:
 
 
 def _mean(values: Callable[[Measured, Differentiated], Floats]) -> Metric:
-    """The mean over all tokens, by way of the micro-batches' means."""
+    """Return a metric: the mean over all tokens, computed from the micro-batches' means."""
 
     def metric(measured: Measured) -> Rounded:
         judged = _judged(measured)
@@ -53,13 +53,13 @@ def _ratio(measured: Measured, judged: Differentiated) -> Floats:
 
 
 def _policy(measured: Measured, judged: Differentiated) -> Floats:
-    """The loss of each token, corrected, without the penalty; whatever it is divided by later."""
+    """Return the loss of each token, corrected, without the penalty and before any division."""
     loss: Floats = -judged.gain.value * judged.batch.correction
     return loss
 
 
 def _clipped(measured: Measured, judged: Differentiated) -> Floats:
-    """1 where the clip changes the loss (dapo), or the ratio is above the cap (cispo), and ρ's weight is not 0."""
+    """Return 1 where the clip changes the loss (dapo) or the ratio exceeds the cap (cispo), if ρ's weight is not 0."""
     s, ratio = measured.settings, _ratio(measured, judged)
     above, below = ratio > 1.0 + s.clip_higher, ratio < 1.0 - s.clip_lower
     advantages = judged.batch.advantages
@@ -68,7 +68,7 @@ def _clipped(measured: Measured, judged: Differentiated) -> Floats:
 
 
 def _penalty(estimator: int) -> Callable[[Measured, Differentiated], Floats]:
-    """The KL penalty of each token by the number of its estimator; 0 without a reference."""
+    """Return a function for the KL penalty of each token, by the number of its estimator; 0 without a reference."""
 
     def values(measured: Measured, judged: Differentiated) -> Floats:
         batch = judged.batch
@@ -101,7 +101,7 @@ def _weight(measured: Measured, judged: Differentiated) -> Floats:
 
 
 def _rho(measured: Measured, judged: Differentiated) -> Floats:
-    """ρ at its level, before clamp and mask."""
+    """Return ρ at its level, before clamp and mask."""
     batch = judged.batch
     level = sequence_mean_level if measured.settings.rho_mask_sequence_level else token_level
     rho: Floats = rho_clamp(
@@ -111,7 +111,7 @@ def _rho(measured: Measured, judged: Differentiated) -> Floats:
 
 
 def _clamped(measured: Measured, judged: Differentiated) -> Floats:
-    """1 where the clamp changes ρ, whether the mask drops the token or not."""
+    """Return 1 where the clamp changes ρ, even if the mask drops the token."""
     s, rho = measured.settings, _rho(measured, judged)
     below = (s.rho_clamp_lower_bound > 0.0) & (rho < s.rho_clamp_lower_bound)
     above = (s.rho_clamp_upper_bound > 0.0) & (rho > s.rho_clamp_upper_bound)
@@ -119,7 +119,7 @@ def _clamped(measured: Measured, judged: Differentiated) -> Floats:
 
 
 def _dropped(*sides: str) -> Callable[[Measured, Differentiated], Floats]:
-    """1 where the mask drops a token for one of these sides of the window: "low", "high"."""
+    """Return a function that is 1 where the mask drops a token for one of these sides: "low", "high"."""
 
     def values(measured: Measured, judged: Differentiated) -> Floats:
         s, batch = measured.settings, judged.batch
@@ -141,20 +141,20 @@ def _dropped(*sides: str) -> Callable[[Measured, Differentiated], Floats]:
 
 
 def _micro_batches(measured: Measured, values: Floats) -> list[Floats]:
-    """(N, T) rows of each micro-batch."""
+    """Return the rows of each micro-batch, (N, T)."""
     rows = values.reshape(-1, values.shape[-1])
     size = measured.settings.per_device_train_batch_size
     return [rows[begin : begin + size] for begin in range(0, len(rows), size)]
 
 
 def _means(measured: Measured, values: Floats, mask: Floats) -> Floats:
-    """The mean over the tokens of each micro-batch; 0 if it has none."""
+    """Return the mean over the tokens of each micro-batch; 0 without tokens."""
     parts = zip(_micro_batches(measured, values), _micro_batches(measured, mask), strict=True)
     return np.array([float(masked_mean(each, counts, axis=(-2, -1))) for each, counts in parts])
 
 
 def _weighed(measured: Measured, mask: Floats, numbers: Array) -> float:
-    """The mean of a number of each micro-batch, weighted by its tokens, in float32; 0 if there are none."""
+    """Average a number over the micro-batches, weighted by their tokens, in float32; 0 without tokens."""
     tokens = np.array([part.sum() for part in _micro_batches(measured, mask)])
     shares = tokens / max(tokens.sum(), 1.0)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -162,7 +162,10 @@ def _weighed(measured: Measured, mask: Floats, numbers: Array) -> float:
 
 
 def _total(measured: Measured) -> Rounded:
-    """The losses of the micro-batches, averaged: of n micro-batches alike it is the nth part of the loss."""
+    """Return the mean of the micro-batches' losses.
+
+    For n equal micro-batches, this is the loss divided by n.
+    """
     judged = _judged(measured)
     parts = (_micro_batches(measured, values) for values in (judged.losses, abs(judged.losses)))
     sums = (np.array([part.sum() for part in each]) for each in parts)
@@ -170,9 +173,9 @@ def _total(measured: Measured) -> Rounded:
 
 
 def _ratio_variance(measured: Measured) -> Rounded:
-    """The variance between the micro-batches' mean ratios, not between tokens.
+    """Return the variance between the micro-batches' mean ratios, not between tokens.
 
-    A mean m that is off by δ = ε m, as float32 has it, changes the variance by no more than 2 σ δ + δ².
+    An error δ = ε m of a mean m in float32 changes the variance by at most 2 σ δ + δ².
     """
     judged = _judged(measured)
     mask = judged.batch.mask
@@ -185,7 +188,7 @@ def _ratio_variance(measured: Measured) -> Rounded:
 
 
 def _mismatch(measure: Callable[[Floats, Floats], float]) -> Metric:
-    """Of the policy's and the sampler's log-probabilities at the tokens of the last micro-batch; 0 if none."""
+    """Return a metric of the policy's and the sampler's log-probabilities in the last micro-batch; 0 without tokens."""
 
     def metric(measured: Measured) -> float:
         record = measured.record
@@ -197,9 +200,10 @@ def _mismatch(measure: Callable[[Floats, Floats], float]) -> Metric:
 
 
 def _spread(ours: Floats, sampler: Floats) -> float:
-    """The sample std of the differences, of a mean in their precision, in float64; 0 for a single one.
+    """Return the sample standard deviation of the differences in float64; 0 for a single one.
 
-    PyTorch's `std` on the CPU does it like that, which shows where a square is too large for float32.
+    The mean is in the precision of the differences. PyTorch's `std` on the CPU does the same, which shows if
+    a square is too large for float32.
     """
     apart = abs(ours - sampler)
     squares = (apart.astype(np.float64) - float(apart.mean())) ** 2 if ours.size > 1 else np.zeros(1)
@@ -232,4 +236,4 @@ METRICS: dict[str, Metric] = {
     "val/advantages_min": lambda measured: measured.numbers["value"].min(),
     "val/advantages_max": lambda measured: measured.numbers["value"].max(),
 }
-"""By the name that Open Instruct logs; "clipfrac" is the name inside its loss."""
+"""The metrics, by the name that Open Instruct logs. "clipfrac" is the name inside its loss."""

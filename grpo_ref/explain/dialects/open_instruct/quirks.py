@@ -1,4 +1,4 @@
-"""What Open Instruct alone does: numbered KL estimators, its correction for the sampler, and packs."""
+"""Kernels of Open Instruct: numbered KL estimators, a correction for the sampler, and packs."""
 
 from collections.abc import Callable, Mapping
 from math import inf
@@ -22,11 +22,14 @@ KL_ESTIMATORS: dict[int, Slot] = {
     2: slot(k3, max_log_ratio=40.0),
     3: slot(weighted_k1, max_log_ratio=40.0),
 }
-"""By the number that `kl_estimator` is; 2 is the default, and 3 reads the importance ratio too."""
+"""Estimators by the number in `kl_estimator`.
+
+The default is 2; estimator 3 also reads the importance ratio.
+"""
 INVALID_LOG_PROB = 1.0
-"""What stands where the sampler reported NaN: a log-probability above 0, which no token has."""
+"""Replacement for a log-probability that the sampler reported as NaN: above 0, as no token's can be."""
 MAX_LOG_RHO = 10.0
-"""Each token's log ρ is limited to ± this."""
+"""Limit of each token's |log ρ|."""
 
 
 def open_instruct_kl(
@@ -37,7 +40,7 @@ def open_instruct_kl(
     estimator: int = 2,
     max_log_ratio: float = 40.0,
 ) -> Term:
-    """Open Instruct's numbered estimators: 0 is k1, 1 is k2, 2 is k3 (its default), 3 is weighted_k1.
+    """Apply one of Open Instruct's numbered estimators: 0 is k1, 1 is k2, 2 is k3 (the default), 3 is weighted_k1.
 
     Args:
       log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.
@@ -61,12 +64,12 @@ def open_instruct_kl(
 
 
 def groups_with_std(rewards: Array) -> Array:
-    """Only groups whose rewards have a std other than 0, which rounding may give to equal ones too.
+    """Keep the groups whose rewards have a standard deviation other than 0.
 
         keep = std(r) ≠ 0
 
-    Three rewards of 0.1 have a mean that is not 0.1, and a std of 1e-17; so the group is kept, and its tokens
-    count in the denominator.
+    Rounding can keep groups of equal rewards: three rewards of 0.1 have a mean that is not exactly 0.1, and a
+    std of 1e-17. The tokens of such a group count in the denominator.
 
     Args:
       rewards: (P, G), one row per prompt.
@@ -86,7 +89,7 @@ def groups_with_std(rewards: Array) -> Array:
 
 
 def known(rollout_log_probs: Array) -> Array:
-    """The sampler's log-probabilities, 1.0 where it reported NaN and the lowest number there is for -∞.
+    """Return the sampler's log-probabilities, with 1.0 instead of NaN and the lowest finite number instead of -∞.
 
     Args:
       rollout_log_probs: (P, G, T) in nats.
@@ -108,11 +111,11 @@ def rho_clamp(
     min_ratio: float = 0.0,
     max_ratio: float = 2.0,
 ) -> Array:
-    """Truncated importance sampling, in which a token that the sampler does not know weighs πold / e.
+    """Truncate importance weights; a token whose probability the sampler did not report gets the weight πold / e.
 
         w = clip(ρ, min_ratio, max_ratio),   ρ = exp(level(clip(log πold - log πrollout, ±10)))
 
-    Where the sampler reported NaN, log πrollout is taken as 1: ρ is below 1/e there, never 1.
+    Where the sampler reported NaN, log πrollout is set to 1, so ρ is below 1/e there and never 1.
 
     Args:
       old_log_probs, rollout_log_probs: (P, G, T) in nats; the second may hold NaN.
@@ -138,7 +141,9 @@ def rho_window(
     min_ratio: float = 0.0,
     max_ratio: float = inf,
 ) -> Array:
-    """1 where ρ is inside the window and 0 where it is not; a token that the sampler does not know is low.
+    """Return 1 where ρ is inside the window and 0 elsewhere.
+
+    A token that the sampler did not report has a low ρ.
 
         w = [min_ratio <= ρ <= max_ratio],   ρ = exp(level(clip(log πold - log πrollout, ±10)))
 
@@ -163,12 +168,12 @@ def vaco_mask(
     min_divergence: float = 0.0,
     max_divergence: float = inf,
 ) -> Array:
-    """VACO's mask: in a completion far from the sampler, the tokens that would take it farther are left out.
+    """Exclude tokens that would move a completion, already far from the sampler, even further away (VACO).
 
         w = 0 where D is outside [min_divergence, max_divergence] and A log ρ > 0,    else 1
         D = mean over the completion of |ρ - 1|,   log ρ = clip(log πold - log πrollout, ±10)
 
-    A lower bound is Open Instruct's alone: it leaves out tokens of the completions that are near.
+    Only Open Instruct has a lower bound: it excludes tokens of completions that are close to the sampler.
 
     Args:
       old_log_probs, rollout_log_probs: (P, G, T) in nats; the second may hold NaN, see `rho_clamp`.
@@ -179,7 +184,7 @@ def vaco_mask(
     Returns:
       (P, G, T) of 0 and 1.
 
-    VACO (arXiv:2603.01365), as Open Instruct `rho_mask_tv_divergence` has it.
+    VACO (arXiv:2603.01365), as in Open Instruct's `rho_mask_tv_divergence`.
     """
     arrays = old_log_probs, rollout_log_probs, mask
     distance = divergence(*arrays)
@@ -189,13 +194,13 @@ def vaco_mask(
 
 
 def divergence(old_log_probs: Array, rollout_log_probs: Array, mask: Array) -> Array:
-    """(P, G, 1) mean of |ρ - 1| over the tokens of each completion; 0 if it has none."""
+    """Return the mean of |ρ - 1| over the tokens of each completion, (P, G, 1); 0 without tokens."""
     rho = rho_clamp(old_log_probs, rollout_log_probs, mask, max_ratio=inf)
     return masked_mean(abs(rho - 1.0), mask, axis=TOKENS, keepdims=True)
 
 
 def moves_away(old_log_probs: Array, rollout_log_probs: Array, mask: Array, advantages: Array) -> Array:
-    """(P, G, T) where the advantage pushes a token's probability farther from the sampler's."""
+    """Return true where the advantage moves a token's probability further from the sampler's, (P, G, T)."""
     log_rho = where_mask(mask, old_log_probs - known(rollout_log_probs))
     return array_namespace(log_rho).sign(log_rho) * advantages > 0.0
 
@@ -204,7 +209,10 @@ def moves_away(old_log_probs: Array, rollout_log_probs: Array, mask: Array, adva
 
 
 def _every_estimator(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The values of all estimators, in the order of their numbers; without old_log_probs every ratio is 1."""
+    """Return the values of all estimators, in the order of their numbers.
+
+    Without old_log_probs every ratio is 1.
+    """
     old = getattr(record, "old_log_probs", record.log_probs)
     arrays = (record.log_probs, record.ref_log_probs, record.log_probs - old)
     return {
@@ -213,19 +221,19 @@ def _every_estimator(dialect: Dialect, config: Mapping[str, Any], record: Simple
 
 
 def against_the_sampler(record: SimpleNamespace) -> SimpleNamespace:
-    """The record with the sampler's log-probabilities as the old ones, as `use_vllm_logprobs` has it."""
+    """Return the record with the sampler's log-probabilities as the old ones, as with `use_vllm_logprobs`."""
     return SimpleNamespace(**vars(record) | {"old_log_probs": known(record.rollout_log_probs)})
 
 
 def _loss_against_the_sampler(
     dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
 ) -> dict[str, Any]:
-    """The loss with `use_vllm_logprobs`."""
+    """Return the loss with `use_vllm_logprobs`."""
     return loss(dialect, config, against_the_sampler(record))
 
 
 def _packs_of_two(record: SimpleNamespace) -> SimpleNamespace:
-    """(1, N / 2, 2 T) arrays of the record: two neighbours in each row; the last one may be alone."""
+    """Join two neighbours into each row: (1, N / 2, 2 T) arrays. The last one may be alone."""
     shape = record.mask.shape
     tokens = {name: value for name, value in vars(record).items() if np.shape(value) == shape}
     if record.advantages.ndim < record.mask.ndim:
@@ -236,7 +244,7 @@ def _packs_of_two(record: SimpleNamespace) -> SimpleNamespace:
 
 
 def _loss_in_packs(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The loss where two neighbours are packed into one row, which Open Instruct takes for a sequence.
+    """Return the loss with two neighbours packed into one row, which Open Instruct treats as a sequence.
 
     A micro-batch is `per_device_train_batch_size` packs, so the metrics are of packs too.
     """
@@ -248,20 +256,21 @@ def _loss_in_packs(dialect: Dialect, config: Mapping[str, Any], record: SimpleNa
 
 
 def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """1 for each group that takes part."""
+    """Return 1 for each group that takes part."""
     return {"value": np.asarray(dialect.recipe(**config).keep(record), dtype=float)}
 
 
 def _advantages_of_left(
     dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
 ) -> dict[str, Any]:
-    """The advantages of what the filters leave, 0 for the others; what is logged of them is of those that are left.
+    """Return the advantages of the completions that the filters keep, and 0 for the others.
 
-    Groups without contrast go first. With `mask_truncated_completions` what was cut off goes next, from groups
-    that were judged with it, and the rest is cut into groups anew.
+    Groups with equal rewards are dropped first. With `mask_truncated_completions`, truncated completions are
+    dropped next, from groups that were compared with them, and the rest is divided into groups again. Metrics
+    cover only what is left.
 
     Raises:
-      ValueError: if that does not come out even, which stops Open Instruct too.
+      ValueError: if the rest does not fill whole groups, which stops Open Instruct too.
     """
     recipe, size = dialect.recipe(**config), record.rewards.shape[-1]
     left = np.repeat(np.asarray(recipe.keep(record))[:, None], size, axis=1)

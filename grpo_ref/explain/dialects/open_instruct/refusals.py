@@ -1,4 +1,4 @@
-"""What Open Instruct refuses: in `__post_init__` of its configurations, and where a step begins."""
+"""The checks of Open Instruct: in `__post_init__` of its configurations, and at the beginning of a step."""
 
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
@@ -9,8 +9,8 @@ class Refusal(NamedTuple):
     """One check of the trainer.
 
     Attributes:
-      holds: whether a configuration, as all settings, is refused.
-      text: why.
+      holds: a function of all settings that returns true if they are refused.
+      text: the reason.
     """
 
     holds: Callable[[SimpleNamespace], bool]
@@ -66,7 +66,7 @@ REFUSALS = (
         "num_samples_per_prompt_rollout: groups of one have no contrast, and filter_zero_std_samples drops all",
     ),
 )
-"""Of the settings that touch the loss or the reward."""
+"""Checks of settings that affect the loss or the reward."""
 STOPS = (
     Refusal(
         lambda s: s.sequence_parallel_size > 1 and s.deepspeed_stage != 3,
@@ -88,7 +88,7 @@ STOPS = (
     Refusal(_has_no_reward, "apply_verifiable_reward: without it another reward has to be on"),
     Refusal(lambda s: s.num_mini_batches == 0, "num_mini_batches: no batch can be cut into 0 parts"),
 )
-"""Of those that say what a batch is, and leave the objective as it is."""
+"""Checks of settings that define the batches and do not change the objective."""
 
 
 def check(settings: SimpleNamespace) -> None:

@@ -1,8 +1,8 @@
-"""Open Instruct month by month, as it was at the end of each: it has no releases that scripts ask for.
+"""Open Instruct month by month, as of the end of each month. It has no releases that scripts ask for.
 
-Until February 2025 it is `grpo_vllm_thread_ray_gtrl.py`, which went in November 2025 and computed the same until
-then, and from March on `grpo_fast.py` with the files that its configuration moved to, `data_loader.py` and
-`grpo_utils.py`.
+Until February 2025, the script is `grpo_vllm_thread_ray_gtrl.py`, which was removed in November 2025 and did
+not change until then. From March on it is `grpo_fast.py`, with the files that its configuration was moved to,
+`data_loader.py` and `grpo_utils.py`.
 """
 
 import math
@@ -54,12 +54,15 @@ HISTORY: History = {
     "sequence_parallel_size": _new("2026.1", 1),
     "apply_evolving_rubric_reward": _new("2026.2", False),
 }
-"""`ddof` is no key: the deviation of a group was that of torch and is that of NumPy."""
+"""The history of each key.
+
+`ddof` is not a key: the standard deviation of a group was PyTorch's, and later NumPy's.
+"""
 GTRL = {
     "number_samples_per_prompt": "num_samples_per_prompt_rollout",
     "add_r1_style_format_reward": "apply_r1_style_format_reward",
 }
-"""What keys were called in the script before `grpo_fast.py`."""
+"""Names of keys in the script before `grpo_fast.py`."""
 _WENT = """dataset_mixer=2025.2 dataset_train_splits=2025.2 dataset_eval_mixer=2025.2 dataset_eval_splits=2025.2
 dataset_mixer_dict=2025.2 dataset_eval_mixer_dict=2025.2 answer_extraction_model=2025.2 num_train_epochs=2025.2
 eps=2025.3 per_device_eval_batch_size=2025.3 micro_batch_size=2025.3
@@ -75,13 +78,13 @@ fill_completions=2025.11 inference_batch_size=2025.11 use_fp8_kv_cache=2025.11 a
 update_progress_every=2025.12 max_tool_calls=2026.1 number_documents_to_search=2026.1 search_api_endpoint=2026.1
 code_tool_api_endpoint=2026.1 shuffle_eval_dataset=2026.2 warm_up_steps=2026.4 wandb_project_name=2026.4"""
 WENT = dict(pair.split("=") for pair in _WENT.split())
-"""Keys that do not touch the objective and are gone, each with the first month without it."""
+"""Removed keys that did not affect the objective, each with the first month without it."""
 MEANS = {
     "2025.1": "each micro-batch of each rank, and then over these",
     "2025.3": "the packs of each micro-batch of each rank, and then over these",
     "2025.12": "",
 }
-"""The first month of each way to average; "" is that of today."""
+"""The first month of each way to average; "" is the present way."""
 
 
 def _completed(name: str, version: Version) -> Version:

@@ -57,13 +57,13 @@ SCORES = {
     "dr_grpo": slot(group_centered),
     "rloo": slot(leave_one_out),
 }
-"""What is taken off the reward, by estimator, where nothing is whitened."""
+"""Advantages by estimator, if nothing is whitened."""
 WHITENED = {"reinforce_baseline": group_centered, "reinforce": raw_rewards, "rloo": leave_one_out}
-"""The same, where the advantages are whitened."""
+"""Baselines by estimator, if the advantages are whitened."""
 
 
 def penalties(limit: float = Behaviour().max_penalty) -> dict[str, Slot]:
-    """Each estimator with its value limited; for k2 that is a limit of its log-ratio."""
+    """Return each estimator with its value limited. For k2, this is a limit of its log-ratio."""
     return {
         "k1": slot(k1, max_log_ratio=limit),
         "k2": slot(k2, max_log_ratio=sqrt(2.0 * limit)),
@@ -75,9 +75,9 @@ def recipe(**config: Any) -> Recipe:
     """Return the recipe that OpenRLHF computes.
 
     Args:
-      config: flags of `train_ppo_ray`, in groups or not, or those from before April 2026; OpenRLHF's own default
-        of algo.advantage.estimator is "gae", here it is "group_norm", and that of rollout.n_samples_per_prompt
-        is 1, here it is 8.
+      config: flags of `train_ppo_ray`, in groups or not, or those from before April 2026. OpenRLHF's own
+        default of algo.advantage.estimator is "gae", here it is "group_norm". Its default of
+        rollout.n_samples_per_prompt is 1, here it is 8.
 
     Raises:
       ValueError: if a key is unknown, or if OpenRLHF would refuse a value.
@@ -137,7 +137,7 @@ def _keep(settings: dict[str, Any]) -> Slot:
 
 
 def _advantage(settings: dict[str, Any]) -> Slot:
-    """What is done with the reward alone, and around it the penalty if it is not in the loss."""
+    """Return the advantage from the reward alone, with the penalty around it if the penalty is not in the loss."""
     alone, coef = _alone(settings), settings["algo.kl.init_coef"]
     if settings["algo.kl.use_loss"] or not coef > 0.0:
         return alone
@@ -145,7 +145,7 @@ def _advantage(settings: dict[str, Any]) -> Slot:
 
 
 def _alone(settings: dict[str, Any]) -> Slot:
-    """The baseline, its limits, and for some estimators the whitening."""
+    """Return the baseline, its limits, and for some estimators the whitening."""
     estimator = settings["algo.advantage.estimator"]
     low, high = settings["reward.clip_range"]
     if estimator in settings[BEHAVIOUR].whitened:
@@ -158,7 +158,7 @@ def _alone(settings: dict[str, Any]) -> Slot:
 
 
 def _binds(settings: dict[str, Any], estimator: str) -> bool:
-    """Whether the limits can touch an advantage; standardized ones are at most (n - 1) / √n."""
+    """Return true if the limits can change an advantage. Standardized advantages are at most (n - 1) / √n."""
     low, high = settings["reward.clip_range"]
     count = settings["rollout.n_samples_per_prompt"]
     largest = (count - 1) / sqrt(count) if estimator == "group_norm" else inf

@@ -7,16 +7,17 @@ from grpo_ref.explain.dialect import BONUS, COMPLETIONS, PASSES
 
 
 class Behaviour(NamedTuple):
-    """What no flag says, and what versions did otherwise.
+    """Behaviour that no flag sets and that differs between versions.
 
     Attributes:
-      estimators: those without a critic.
-      whitened: those of them whose advantages are whitened over the tokens of the batch.
-      max_penalty: no value of the penalty counts as more, nor as less than its negative.
-      max_log_ratio: the same of the log-ratio of a token, except for gspo.
-      penalty_by_token: whether the penalty in the loss is a mean over tokens, and not over completions.
-      gspo_by_token: whether gspo is.
-      gspo_against_sampler: whether the correction for the sampler takes the ratio of gspo against it, and not weights.
+      estimators: the estimators without a critic.
+      whitened: the estimators whose advantages are whitened over the tokens of the batch.
+      max_penalty: limit of the penalty's absolute value.
+      max_log_ratio: limit of the absolute log-ratio of a token, except for gspo.
+      penalty_by_token: true if the penalty in the loss is a mean over tokens, false if over completions.
+      gspo_by_token: true if gspo is a mean over tokens.
+      gspo_against_sampler: true if the correction for the sampler replaces gspo's ratio, instead of adding
+        weights.
     """
 
     estimators: tuple[str, ...] = ("group_norm", "dr_grpo", "rloo", "reinforce_baseline", "reinforce")
@@ -29,9 +30,9 @@ class Behaviour(NamedTuple):
 
 
 NOT_SET = ""
-"""In place of None, which `convert` would try numbers for: no flag sets these."""
+"""Value instead of None, for which `convert` would try numbers, although no flag sets these keys."""
 BEHAVIOUR = "behaviour"
-"""Stands for `Behaviour` among the keys; it is none, and cannot be given."""
+"""Name of `Behaviour` among the keys. It is not a key and cannot be given."""
 OBJECTIVE: dict[str, Any] = {
     BEHAVIOUR: Behaviour(),
     "algo.advantage.estimator": "group_norm",
@@ -161,7 +162,7 @@ algo.kl.target ref.num_gpus_per_node ref.num_nodes reward.clip_range reward.num_
 ds.lora.alpha ds.lora.dropout ds.lora.rank logger.wandb.group logger.wandb.org logger.wandb.project
 logger.wandb.run_name vllm.enable_sleep vllm.gpu_memory_utilization vllm.num_engines vllm.sync_backend
 vllm.sync_with_ray vllm.tensor_parallel_size"""
-"""Their dot was an underscore, and what comes before "kl", "lora" and "wandb" was not there."""
+"""Flags whose dot was an underscore, without the part before "kl", "lora" and "wandb"."""
 _SHORTER = """actor.aux_loss_coef actor.dual_clip actor.eps_clip actor.eps_clip_low_high actor.freeze_visual_encoder
 actor.policy_loss_type data.apply_chat_template data.dataloader_num_workers data.disable_fast_tokenizer
 data.image_key data.input_key data.input_template data.label_key data.max_images_per_prompt data.max_len
@@ -172,19 +173,19 @@ reward.stop_properly_penalty_coef rollout.max_new_tokens rollout.n_samples_per_p
 rollout.top_p rollout.vllm_generate_batch_size train.agent_func_path train.async_queue_size
 train.colocate_actor_ref train.colocate_critic_reward train.ema_beta train.enable_ema train.max_epochs
 train.num_episodes train.seed"""
-"""They were the last word alone."""
+"""Flags that consisted of only their last word."""
 ALIASES = (
     dict(pair.split("=") for pair in _RENAMED.split())
     | {re.sub(r"^(algo|ds|logger)\.", "", key).replace(".", "_"): key for key in _JOINED.split()}
     | {key.rpartition(".")[2]: key for key in _SHORTER.split()}
 )
-"""The flag before April 2026 -> the one that does the same."""
+"""Flags from before April 2026, with their present names."""
 REPLACED = {
     "use_kl_estimator_k3": "algo.kl.estimator",
     "use_icepop": "algo.advantage.is_correction_type",
     "generate_max_len": "rollout.max_new_tokens",
 }
-"""Flags that were gone before April 2026, two of them without a value; another says the same."""
+"""Flags removed before April 2026, two of them without a value, with the flag that replaced each."""
 FORMER: dict[str, dict[Any, str]] = {
     "algo.kl.estimator": {True: "k3", False: "k1"},
     "algo.advantage.is_correction_type": {True: "icepop", False: "tis"},

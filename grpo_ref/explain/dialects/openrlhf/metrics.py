@@ -1,7 +1,7 @@
-"""What OpenRLHF logs: of the loss (`ActorPPOTrainer.training_step`) and of the experience.
+"""The metrics of OpenRLHF's loss (`ActorPPOTrainer.training_step`) and of the experience.
 
-The trainer takes these means over one micro-batch; what it logs in the end is their mean over micro-batches
-and ranks, weighted by tokens or by completions.
+The trainer takes these means over one micro-batch. It logs their mean over micro-batches and ranks, weighted
+by tokens or by completions.
 """
 
 from dataclasses import replace
@@ -17,7 +17,7 @@ from grpo_ref.loss import batch_of, differentiate
 
 
 def policy_loss_alone(measured: Measured) -> Rounded:
-    """The loss without penalty and bonus, `policy_loss`, in the precision of the log-probabilities."""
+    """Return the loss without penalty and bonus, in the precision of the log-probabilities, `policy_loss`."""
     record = measured.record
     others = {name: value for name, value in vars(record).items() if name in OPTIONAL}
     batch = batch_of(record.log_probs, record.advantages, record.mask, **others)
@@ -27,7 +27,7 @@ def policy_loss_alone(measured: Measured) -> Rounded:
 
 
 def clip_ratio(measured: Measured) -> Array:
-    """Share of the tokens whose clipped branch is the smaller one, `ppo_clip_ratio`; a dual clip is not counted."""
+    """Return the fraction of tokens whose clipped branch is smaller, without the dual clip, `ppo_clip_ratio`."""
     advantages = measured.record.advantages
     if advantages.ndim < measured.record.mask.ndim:
         advantages = advantages[..., None]
@@ -39,7 +39,7 @@ def clip_ratio(measured: Measured) -> Array:
 
 
 def _log_ratio(measured: Measured) -> Floats:
-    """(P, G, T) of which the surrogate is taken."""
+    """Return the log-ratio of the surrogate, (P, G, T)."""
     record, settings = measured.record, vars(measured.settings)
     if settings["actor.policy_loss_type"] == "ppo":
         low, high = measured.recipe.log_ratio_limits
@@ -58,19 +58,19 @@ def _old(measured: Measured) -> Floats:
 
 
 def ppo_kl(measured: Measured) -> Array:
-    """Mean of log πold - log πθ over the tokens, whatever the level and its limits, `ppo_kl`."""
+    """Return the mean of log πold - log πθ over the tokens, for any level and limits, `ppo_kl`."""
     record = measured.record
     return masked_mean(_old(measured) - record.log_probs, record.mask, axis=BATCH)
 
 
 def vllm_kl(measured: Measured) -> Array:
-    """Mean of log πrollout - log πold over the tokens, `vllm_kl`; not logged for gspo."""
+    """Return the mean of log πrollout - log πold over the tokens, `vllm_kl`. It is not logged for gspo."""
     record = measured.record
     return masked_mean(record.rollout_log_probs - _old(measured), record.mask, axis=BATCH)
 
 
 def kl(measured: Measured) -> Array:
-    """The penalty, `kl`: a mean over the tokens in the loss; in the reward, a mean of the completions' means."""
+    """Return the penalty, `kl`: a mean over tokens in the loss; in the reward, a mean of the completions' means."""
     record, recipe = measured.record, measured.recipe
     if _in_loss(measured):
         values = recipe.penalty(record).value if recipe.kl_coef else 0.0 * record.log_probs
@@ -79,7 +79,7 @@ def kl(measured: Measured) -> Array:
 
 
 def logprobs_diff(measured: Measured) -> Array:
-    """The same of log πθ - log πref, which no estimator bends, `logprobs_diff`."""
+    """Return log πθ - log πref, averaged as `kl` but without an estimator, `logprobs_diff`."""
     record = measured.record
     if _in_loss(measured):
         no_reference = measured.recipe.kl_coef == 0.0
@@ -91,12 +91,12 @@ def logprobs_diff(measured: Measured) -> Array:
 
 
 def _in_loss(measured: Measured) -> bool:
-    """Whether a loss was recorded, with its penalty."""
+    """Return true if a loss was recorded, with its penalty."""
     return hasattr(measured.record, "log_probs")
 
 
 def _cost(measured: Measured) -> Floats:
-    """(P, G, T) the penalty in the reward, before its weight; 0 where it is not there."""
+    """Return the penalty in the reward before its weight, (P, G, T); 0 if there is none."""
     advantage, record = measured.recipe.advantage, measured.record
     if advantage.kernel is not returned_with_penalty:
         return np.zeros(record.mask.shape)
@@ -106,7 +106,7 @@ def _cost(measured: Measured) -> Floats:
 
 
 def _mean_of_means(measured: Measured, values: Floats) -> Floats:
-    """The mean over completions of their means, NaN where one has no token."""
+    """Return the mean over completions of their means; NaN if one has no token."""
     mask = measured.record.mask
     with np.errstate(invalid="ignore"):
         mean: Floats = np.mean(masked_sum(values, mask, axis=TOKENS) / mask.sum(TOKENS))
@@ -114,9 +114,9 @@ def _mean_of_means(measured: Measured, values: Floats) -> Floats:
 
 
 def mean_return(measured: Measured) -> Rounded:
-    """Mean over completions of the limited reward minus the whole penalty, `return`; gamma has no part in it.
+    """Return the mean over completions of the limited reward minus the whole penalty, `return`. gamma is ignored.
 
-    Rewards and penalty are float32, whatever the log-probabilities are.
+    Rewards and penalty are float32, whatever the precision of the log-probabilities.
     """
     settings, record = vars(measured.settings), measured.record
     advantage = measured.recipe.advantage
@@ -127,7 +127,7 @@ def mean_return(measured: Measured) -> Rounded:
 
 
 def group_reward_std(measured: Measured) -> Floats:
-    """Mean over groups of the standard deviation of their rewards, divisor G - 1, `group_reward_std`."""
+    """Return the mean over groups of the standard deviation of their rewards, with divisor G - 1, `group_reward_std`."""
     spread: Floats = np.mean(np.std(measured.record.rewards, axis=-1, ddof=1))
     return spread
 
@@ -145,4 +145,4 @@ METRICS: dict[str, Metric] = {
     "group_reward_std": group_reward_std,
     "reward": lambda measured: np.mean(measured.record.rewards),
 }
-"""By the name that is logged; `PolicyLoss` returns ppo_clip_ratio as clip_ratio."""
+"""The metrics, by the name that is logged. `PolicyLoss` returns ppo_clip_ratio as clip_ratio."""

@@ -1,4 +1,4 @@
-"""What OpenRLHF alone does: rewards that are limited after the baseline and become returns per token, and others."""
+"""Kernels of OpenRLHF: rewards that are limited after the baseline and become returns per token, and others."""
 
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
@@ -17,13 +17,13 @@ from grpo_ref.types import Term
 LIMITS = (-10.0, 10.0)
 """The default of reward.clip_range."""
 LEAST_VARIANCE = 1e-8
-"""The variance of the advantages is not taken to be less."""
+"""Lower limit of the variance of the advantages."""
 Scores = Callable[..., Array]
-"""What takes the baseline off, (P, G) -> (P, G): a kernel, or a part with settings."""
+"""A part that subtracts the baseline, (P, G) -> (P, G): a kernel, or a slot with settings."""
 
 
 def limited(rewards: Array, *, scores: Scores, limits: tuple[float, float] = LIMITS) -> Array:
-    """Rewards are limited after the baseline was taken off, not before.
+    """Limit the rewards after the baseline was subtracted, not before.
 
         A = clip(scores(r), *limits)
 
@@ -49,7 +49,7 @@ def returned(
     gamma: float = 1.0,
     divided: bool = True,
 ) -> Array:
-    """The reward stands at the last token and is discounted back; then the tokens of the batch are whitened.
+    """Put the reward at the last token and discount it backwards, then whiten over the tokens of the batch.
 
         Gₜ = γ^(last - t) clip(scores(r), *limits),   A = (G - mean) / √max(var, 1e-8)    over the tokens
 
@@ -79,16 +79,19 @@ def returned_with_penalty(
     penalty: Slot,
     kl_coef: float,
 ) -> Array:
-    """The KL to the reference is taken off the reward token by token; an advantage counts all that is to come.
+    """Subtract the KL to the reference from each token's reward.
+
+    An advantage sums all rewards from its token on.
 
         Gₜ = Σₛ₌ₜ γ^(s - t) (alone(r) [s is the last] - kl_coef penaltyₛ)
 
     Args:
       rewards: (P, G), one row per prompt.
       mask: (P, G, T) 1 on completion tokens.
-      old_log_probs, ref_log_probs: (P, G, T) in nats, of the learner when the batch was sampled and of the reference.
-      alone: the advantage without a penalty. One per completion stands at its last token, and γ is 1;
-        `returned` discounts by its own γ, and whitens what comes of it.
+      old_log_probs, ref_log_probs: (P, G, T) in nats, of the learner when the batch was sampled and of the
+        reference.
+      alone: the advantage without a penalty. An advantage per completion is at the last token, and γ is 1.
+        `returned` uses its own γ, and whitens the result.
       penalty: the estimate of the KL, from the two log-probabilities.
       kl_coef: its weight, algo.kl.init_coef.
 
@@ -105,7 +108,7 @@ def returned_with_penalty(
 
 
 def scores_of(advantage: Slot) -> Scores:
-    """The part that takes the baseline off, without what is done to its result."""
+    """Return the part that subtracts the baseline, without the steps after it."""
     alone: Slot = advantage.settings.get("alone", advantage)
     scores: Scores = alone.settings.get("scores", alone)
     return scores
@@ -121,7 +124,7 @@ def _returned(
     gamma: float,
     divided: bool,
 ) -> Array:
-    """Returns of the limited reward minus the costs, whitened over the tokens of the batch."""
+    """Return the returns of the limited reward minus the costs, whitened over the tokens of the batch."""
     shaped = limited(rewards, scores=scores, limits=limits)
     returns = _returns(shaped, costs, mask, gamma)
     mean, variance = masked_moments(returns, mask, axis=BATCH, ddof=0)
@@ -130,7 +133,7 @@ def _returned(
 
 
 def _returns(shaped: Array, costs: Array, mask: Array, gamma: float) -> Array:
-    """(P, G, T) discounted sums of what is to come: the reward at the last token, minus the costs."""
+    """Return discounted sums from each token on, (P, G, T): the reward at the last token, minus the costs."""
     xp = array_namespace(shaped, mask)
     places = xp.arange(mask.shape[TOKENS])
     last = xp.max(xp.where(is_set(mask), places, -1), axis=TOKENS, keepdims=True)
@@ -150,7 +153,7 @@ def shaped_reward(
     factor: float = 1.0,
     stop: float | None = None,
 ) -> Array:
-    """The reward after two punishments: for the last stretch of the budget, then for being cut off.
+    """Subtract two penalties from the reward: for the end of the budget, then for truncation.
 
         r + factor soft_overlong_punishment,   then of what was cut off: stop r if stop >= 0, else stop itself
 
@@ -159,9 +162,9 @@ def shaped_reward(
       lengths: (P, G) tokens of each completion.
       ended: (P, G) True where the completion ended by itself.
       max_length: the generation budget in tokens.
-      buffer: as in `soft_overlong_punishment`, as a share of the budget; None is no such punishment.
+      buffer: as in `soft_overlong_punishment`, as a fraction of the budget; None for no such penalty.
       factor: its largest size, reward.overlong_penalty_factor.
-      stop: reward.stop_properly_penalty_coef; None is no such punishment.
+      stop: reward.stop_properly_penalty_coef; None for no such penalty.
 
     Returns:
       (P, G) shaped rewards.
@@ -177,7 +180,7 @@ def shaped_reward(
 
 
 def mean_between(rewards: Array, *, low: float = 0.0, high: float = 1.0) -> Array:
-    """Only groups whose mean reward is strictly inside a range; whether they are mixed is not asked.
+    """Keep the groups whose mean reward is strictly inside a range, whether or not their rewards differ.
 
         keep = low < mean(r) < high
 
@@ -200,7 +203,7 @@ def mean_between(rewards: Array, *, low: float = 0.0, high: float = 1.0) -> Arra
 def window_times_ratio(
     old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, min_ratio: float, max_ratio: float
 ) -> Array:
-    """`masked` as a product, so that what is no number outside the window stays none.
+    """Apply `masked` as a product, so that NaN outside the window remains NaN.
 
         w = c · [min_ratio <= c <= max_ratio],   c = exp(log πold - log πrollout)
 
@@ -221,11 +224,12 @@ def window_times_ratio(
 
 
 def the_same(old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, weight: float) -> Array:
-    """What comes of a window whose bounds are in the wrong order: one weight, whatever the ratio is.
+    """Return the constant weight that a window with swapped bounds gives, for any ratio.
 
         w = weight
 
-    Limited from below first and then from above, every ratio becomes the upper bound; and inside the window is none.
+    Each ratio is limited from below first and then from above, so it becomes the upper bound. No ratio is
+    inside the window.
 
     Args:
       old_log_probs, rollout_log_probs: (P, G, T) in nats; NaN where the sampler reported nothing.
@@ -233,7 +237,7 @@ def the_same(old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, wei
       weight: the upper bound of "tis", or 0.
 
     Returns:
-      (P, G, T) weights; NaN where the ratio is.
+      (P, G, T) weights; NaN where the ratio is NaN.
 
     OpenRLHF `PolicyLoss`, "tis" and "seq-mask-tis" with is_correction_threshold [2.0, 0.5].
     """
@@ -250,22 +254,22 @@ def clipped_anywhere(
     clip_high: float,
     max_ratio: float | None = None,
 ) -> Term:
-    """`clipped` with half-widths of any sign, so that the bounds may be on one side of 1 or in the wrong order.
+    """Apply `clipped` with half-widths of any sign, so that the bounds may be on one side of 1 or swapped.
 
         s = min(r A, b A),   b = min(max(r, 1 - clip_low), 1 + clip_high);   where A < 0 max(s, max_ratio A)
 
-    With the lower bound above the upper one, b is the upper one, whatever r is.
+    If the lower bound is above the upper one, b is the upper bound for any r.
 
     Args:
       log_ratio: (P, G, T) after the level, in nats.
       advantages: broadcastable to (P, G, T); constant with respect to θ.
       clip_low, clip_high: any numbers; usual ones give `clipped`.
-      max_ratio: as in `dual_clipped`; None is no floor.
+      max_ratio: as in `dual_clipped`; None for no floor.
 
     Returns:
       Term of two (P, G, T) arrays: s, and its slope in log r.
 
-    OpenRLHF `PolicyLoss`, which looks at no bound, as with actor.eps_clip = -0.1.
+    OpenRLHF `PolicyLoss`, which does not check the bounds, as with actor.eps_clip = -0.1.
     """
     xp = array_namespace(log_ratio, advantages)
     ratio, upper = xp.exp(log_ratio), 1.0 + clip_high
@@ -288,7 +292,7 @@ def clipped_against_sampler(
     clip_high: float = 0.2,
     max_ratio: float | None = None,
 ) -> Term:
-    """GSPO with a rollout correction: the completion's ratio is the learner's to the sampler's, without weights.
+    """Compute GSPO with a rollout correction: the completion's ratio is that of learner to sampler, without weights.
 
         s = clipped(z, A),   z = (1/|o|) Σₜ (log πθ - log πrollout)
 
@@ -309,12 +313,12 @@ def clipped_against_sampler(
 
 
 def spans(mask: Array) -> Array:
-    """How long OpenRLHF takes each completion to be: from its first token to its last, with what is between them.
+    """Return OpenRLHF's length of each completion: from its first token to its last, including holes.
 
         last - first + 1,   0 without a token
 
     Args:
-      mask: (P, G, T) 1 on completion tokens; 0 on what a tool wrote.
+      mask: (P, G, T) 1 on completion tokens; 0 on tokens that a tool wrote.
 
     Returns:
       (P, G) lengths in tokens.
@@ -333,7 +337,7 @@ def spans(mask: Array) -> Array:
 
 
 def _shaped_rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The rewards after the punishments for length."""
+    """Return the rewards after the length penalties."""
     settings = vars(dialect.settings(config))
     budget = settings["rollout.max_new_tokens"] or settings["data.max_len"]
     fields = {"lengths": spans(record.mask), "max_length": budget}
@@ -343,7 +347,10 @@ def _shaped_rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleN
 def _advantages_of_shaped(
     dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
 ) -> dict[str, Any]:
-    """The advantages from the verifier's rewards on, which are punished for length first, and logged after it."""
+    """Return the advantages from the verifier's rewards, after the length penalties.
+
+    The rewards are logged after them.
+    """
     shaped = _shaped_rewards(dialect, config, record)["value"]
     punished = SimpleNamespace(**vars(record) | {"rewards": shaped})
     numbers = advantages(dialect, config, punished)

@@ -1,4 +1,4 @@
-"""What OpenRLHF's parser, its checks and the first steps refuse."""
+"""The checks of OpenRLHF's parser, main block and first steps."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ ALLOWED = {
     "algo.advantage.is_correction_type": ("tis", "icepop", "seq-mask-tis"),
 }
 PAIRS = ("algo.advantage.is_correction_threshold", "algo.dynamic_filtering_range", "reward.clip_range")
-"""A threshold that is one number, as before 0.9.1, is an upper bound."""
+"""Keys with two numbers. A threshold that is one number, as before 0.9.1, is an upper bound."""
 
 
 def check(settings: Mapping[str, Any]) -> None:
@@ -21,7 +21,7 @@ def check(settings: Mapping[str, Any]) -> None:
     Args:
       settings: every key with its value.
 
-    gae, which needs a critic, is the one estimator that OpenRLHF takes and no recipe here can express.
+    "gae" is refused too: it needs a critic, so no recipe here can express it.
 
     OpenRLHF `train_ppo_ray`, main block; `PolicyLoss`; `length_penalty.py`.
     """
@@ -103,7 +103,7 @@ def check_run(settings: Mapping[str, Any]) -> None:
 
 
 def _check_places(settings: Mapping[str, Any], gpus: int) -> None:
-    """What has to fit together to share the actor's GPUs: the reference, and the engines of the sampler."""
+    """Check that the reference and the sampler's engines fit, if they share the actor's GPUs."""
     together, engines = settings["train.colocate_all"], settings["vllm.num_engines"] or 0
     if (together or settings["train.colocate_actor_ref"]) and settings["algo.kl.init_coef"] > 0.0:
         for key in ("num_nodes", "num_gpus_per_node"):

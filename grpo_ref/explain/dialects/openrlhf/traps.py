@@ -13,7 +13,7 @@ def _in_reward(s: SimpleNamespace) -> bool:
 
 
 def _corrects(s: SimpleNamespace, **others: Any) -> bool:
-    """Whether the sampler's mismatch is corrected, for this loss or by this kind."""
+    """Return true if the sampler's mismatch is corrected, for this loss or by this kind."""
     settings = vars(s)
     told = {"loss": settings["actor.policy_loss_type"], "kind": settings["algo.advantage.is_correction_type"]}
     return bool(settings["algo.advantage.is_correction_enable"]) and others.items() <= told.items()

@@ -1,8 +1,9 @@
-"""OpenRLHF from 0.6 on, the first with group_norm: what each flag was, read from the tags of its repository.
+"""OpenRLHF from 0.6 on, the first version with group_norm: the history of each flag, from the tags of its repository.
 
-The flags are those of `cli/train_ppo_ray.py`; what no flag says is in `models/loss.py`, `models/utils.py`,
-`trainer/ppo_utils/experience_maker.py` and `utils/loss_utils.py`. Not told are the discount of estimators with a
-group, which was algo.advantage.gamma until 0.6.2, and loss scales of use_dynamic_batch.
+The flags are those of `cli/train_ppo_ray.py`. Behaviour without a flag is in `models/loss.py`,
+`models/utils.py`, `trainer/ppo_utils/experience_maker.py` and `utils/loss_utils.py`. Two differences are not
+described: until 0.6.2 the discount of estimators with a group was algo.advantage.gamma, and use_dynamic_batch
+has loss scales.
 """
 
 import math
@@ -65,7 +66,10 @@ HISTORY: History = {
     "ds.tensor_parallel_size": _new("0.7.4", 1),
     "data.max_images_per_prompt": _new("0.10", 0),
 }
-"""Until 0.6 every completion was averaged by itself; there were a lower and an upper width from 0.8.2 on."""
+"""The history of each flag.
+
+Until 0.6 every completion was averaged separately. The clip has a lower and an upper width from 0.8.2 on.
+"""
 _CAME = """deepspeed_enable_sleep=0.6.1 kl_estimator=0.6.1 torch_compile=0.6.2 full_determinism=0.6.2
 use_liger_kernel=0.6.2 universal_ckpt=0.6.3 no_advantage_std_norm=0.6.4 use_ds_universal_ckpt=0.6.4
 eval_dataset=0.7 eval_n_samples_per_prompt=0.7 eval_temperature=0.7 deepcompile=0.7.1 ema_beta=0.7.1
@@ -86,17 +90,17 @@ DOTTED = "0.10.2"
 """The first version whose flags have dots."""
 CAME = dict.fromkeys((key for key in [*DEFAULTS, *OTHERS] if "." in key), DOTTED) | _pairs(_CAME)
 WENT = dict.fromkeys([*ALIASES, *_FLAT.split()], DOTTED) | _pairs(_WENT)
-"""The first version with each flag, 0.6 where it is left out, and the first one after it was gone."""
+"""For each flag, the first version with it (0.6 if omitted) and the first version after its removal."""
 MEANS = {
     "0.6": "each micro-batch of each rank, and then over these",
     "0.10.3": "the micro-batches that the ranks take at once, and then over these",
     "0.10.4": "",
 }
-"""The first version of each way to average; "" is that of today."""
+"""The first version of each way to average; "" is the present way."""
 
 
 def foreign(name: str) -> frozenset[str]:
-    """The flags that a version does not have, or not yet, or no more."""
+    """Return the flags that a version does not have: not yet, or no longer."""
     at = numbered(name)
     later = {flag for flag, first in CAME.items() if at < numbered(first)}
     return frozenset(later | {flag for flag, after in WENT.items() if numbered(after) <= at})

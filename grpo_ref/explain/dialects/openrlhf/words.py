@@ -18,7 +18,7 @@ from grpo_ref.recipes import Slot
 
 
 def _shaped(buffer: float | None, factor: float, stop: float | None) -> str:
-    """What is done to long completions, and then to those that were cut off."""
+    """Describe the penalties of long completions, then of truncated ones."""
     overlong = "a soft overlong penalty over the last {buffer} of the budget, weight {factor}"
     cut_off = "the reward of truncated completions " + (
         "times {stop}" if (stop or 0) >= 0 else "set to {stop}"
@@ -27,7 +27,7 @@ def _shaped(buffer: float | None, factor: float, stop: float | None) -> str:
 
 
 def _with_penalty(alone: Slot, **_: object) -> str:
-    """Where the tokens are compared with those of the batch, the KL is subtracted before that."""
+    """Describe the KL. If tokens are compared with those of the batch, it is subtracted before that."""
     then = "subtracted before that" if alone.kernel is returned else "then subtracted"
     return f"{{alone}}; KL {{kl_coef}} ({{penalty}}) of the token and those after it {then}"
 

@@ -46,7 +46,7 @@ def recipe(**config: Any) -> Recipe:
     """Return the recipe that prime-rl computes.
 
     Args:
-      config: the keys of rl.toml, in groups or not; a source of tasks is an entry of the list train.source.
+      config: the keys of rl.toml, in groups or not. A source of tasks is an entry of the list train.source.
 
     Raises:
       ValueError: if a key is unknown, or if prime-rl would refuse a value.

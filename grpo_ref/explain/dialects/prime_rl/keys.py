@@ -6,7 +6,7 @@ from grpo_ref.explain.dialect import COMPLETIONS
 
 PENALTY = "algo.length_penalty."
 WEIGHTS = {"num_output_tokens_weight": 0.25, "num_input_tokens_weight": 0.1, "num_turns_weight": 0.1}
-"""Of the length penalty, where it is there and they are left out."""
+"""Default weights of the length penalty, if it is given."""
 OBJECTIVE: dict[str, Any] = {
     "algo.type": "grpo",
     f"{PENALTY}type": None,
@@ -82,7 +82,7 @@ BEYOND: dict[str, tuple[Any, str]] = {
     ),
 }
 REPLACED = {"environment.id": ("surrogate", "aggregate", "admit")}
-"""What tells of an earlier version, with the parts that were others in it."""
+"""Keys of an earlier version, with the parts that differed in it."""
 ELSEWHERE = {
     "echo": _ECHO,
     "rae": BEYOND["algo.decay"][1],
@@ -93,10 +93,10 @@ ELSEWHERE = {
 }
 """The algorithms of prime-rl that are not expressed here, with the reason."""
 SOURCE = ("env", "serve", "name", "ratio", "sampling", "group_size", "algo", "curriculum")
-"""What one source of tasks may say."""
+"""Keys of one source of tasks."""
 CONCEPTS = {COMPLETIONS: "group_size"}
 ALIASES = {"rollouts_per_example": "group_size"}
-"""Names from before May 2026, which prime-rl still reads."""
+"""Names from before May 2026 that prime-rl still accepts."""
 _HARDWARE = "This does not touch the objective; prime-rl refuses some combinations."
 ABOUT = {
     **dict.fromkeys(CHECKED, _HARDWARE),

@@ -1,4 +1,4 @@
-"""What prime-rl logs of its loss: means over a completion's tokens, and then over completions; 0 where there are none."""
+"""The metrics of prime-rl's loss: means over a completion's tokens, then over completions; 0 without tokens."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -36,7 +36,7 @@ def _moved(measured: Measured) -> _Moved:
 
 
 def _mean(value: Callable[[_Moved], Floats], among: Callable[[_Moved], Floats]) -> Metric:
-    """The mean over completions of the mean of a value over some of its tokens."""
+    """Return the mean over completions of the mean of a value over some of their tokens."""
 
     def metric(measured: Measured) -> Floats:
         moved = _moved(measured)

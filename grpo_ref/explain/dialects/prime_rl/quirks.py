@@ -1,4 +1,4 @@
-"""What prime-rl alone does: a mask on the change of probability, a pull to the sampler, and what is left out of a batch."""
+"""Kernels of prime-rl: a mask on the change of probability, a pull to the sampler, and filters of the batch."""
 
 from collections.abc import Mapping
 from types import SimpleNamespace
@@ -27,13 +27,13 @@ def probability_gated(
     scale: float = 1.0,
     pull: float = 1e-3,
 ) -> Term:
-    """The ratio to the sampler, without a limit, on tokens whose probability moved little; and a pull back to it.
+    """Use the ratio to the sampler without a limit, on tokens whose probability changed little, and a pull back to 1.
 
         sₜ = scale A rₜ [kept] - pull (log rₜ)²
         left out:  A > 0 and πθ - πold > high,    A <= 0 and πold - πθ > low
 
-    A token that is left out is still pulled back. The log-probabilities of the sampler are the old ones, and
-    there is no other reference.
+    An excluded token is still pulled back. The old log-probabilities are the sampler's, and there is no other
+    reference.
 
     Args:
       log_ratio: (P, G, T) log πθ - log πold, token by token, in nats.
@@ -44,7 +44,7 @@ def probability_gated(
       pull: kl_tau, >= 0.
 
     Returns:
-      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ; NaN where a token of an infinite ratio is left out.
+      Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ; NaN if a token with an infinite ratio is excluded.
 
     prime-rl `default_loss_fn`.
     """
@@ -63,7 +63,7 @@ def symmetrically_gated(
     scale: float = 1.0,
     pull: float = 1e-3,
 ) -> Term:
-    """The same with one threshold: tokens whose probability moved far count no more, whichever way they moved.
+    """Apply `probability_gated` with one threshold: tokens whose probability changed much, in either direction, do not count.
 
         sₜ = scale A rₜ [|πθ - πold| <= threshold] - pull (log rₜ)²
 
@@ -81,14 +81,14 @@ def symmetrically_gated(
 
 
 def _pulled(log_ratio: Array, advantages: Array, kept: Array, pull: float) -> Term:
-    """0 times infinity is NaN here, as it is there."""
+    """Apply the gate and the pull. As in prime-rl, 0 times infinity is NaN."""
     xp = array_namespace(log_ratio, advantages)
     gain = xp.astype(kept, log_ratio.dtype) * advantages * xp.exp(log_ratio)
     return Term(value=gain - pull * log_ratio**2, slope=gain - 2.0 * pull * log_ratio)
 
 
 def over_the_mean(rewards: Array) -> Array:
-    """Reward minus the group's mean, in units of that mean: MaxRL.
+    """Subtract the group's mean from the reward and divide by that mean (MaxRL).
 
         A = (r - mean(r)) / mean(r),    0 where the mean is not positive
 
@@ -107,12 +107,12 @@ def over_the_mean(rewards: Array) -> Array:
 
 
 def length_penalized(rewards: Array, lengths: Array, *, output: float = 0.25) -> Array:
-    """The longer a completion beside its siblings, the less is its reward, in units of the group's mean reward.
+    """Reduce the reward of longer completions, in units of the group's mean reward.
 
         A = r' - mean(r'),    r' = r - mean(r) output |o| / max |o|
 
-    This is for one turn. The terms for the input and for turns are equal within a group then and cancel, see
-    `length_penalized_turns`.
+    This is for one turn, where the terms for the input and for turns are equal within a group and cancel. For
+    several turns see `length_penalized_turns`.
 
     Args:
       rewards: (P, G), one row per prompt.
@@ -137,7 +137,7 @@ def length_penalized_turns(
     given: float = 0.1,
     turn: float = 0.1,
 ) -> Array:
-    """The same for conversations, whose members have read different amounts in different numbers of turns.
+    """Apply `length_penalized` to conversations, whose completions differ in tokens read and in turns.
 
         r' = r - mean(r) (output |o|/max |o| + given |i|/max |i| + turn n/max n)
 
@@ -155,7 +155,7 @@ def length_penalized_turns(
 
 
 def length_weights(settings: Mapping[str, Any]) -> dict[str, float]:
-    """The weights of the length penalty, by our names; none of them if there is no such penalty."""
+    """Return the weights of the length penalty, under the names of the kernel's arguments; {} without a penalty."""
     if all(settings[f"{PENALTY}{name}"] is None for name in ("type", *WEIGHTS)):
         return {}
     told = [(settings[f"{PENALTY}{name}"], default) for name, default in WEIGHTS.items()]
@@ -164,7 +164,7 @@ def length_weights(settings: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _of_largest(rewards: Array, counts: Array) -> Array:
-    """(P, G) as shares of the group's largest, which is at least 1."""
+    """Divide counts by the group's largest, which is at least 1, (P, G)."""
     xp = array_namespace(rewards, counts)
     counts = xp.astype(counts, rewards.dtype)
     return counts / at_least(xp.max(counts, axis=MEMBERS, keepdims=True), 1.0)
@@ -176,7 +176,7 @@ def _penalized(rewards: Array, shares: Array) -> Array:
 
 
 def of_any_advantage(rewards: Array, lengths: Array, *, scores: Slot) -> Array:
-    """A completion whose advantage is exactly 0 is taken out of the batch, and of the number that is divided by.
+    """Remove completions with an advantage of exactly 0 from the batch and from its denominator.
 
         admit = A ≠ 0
 
@@ -186,8 +186,8 @@ def of_any_advantage(rewards: Array, lengths: Array, *, scores: Slot) -> Array:
       scores: the advantage.
 
     Returns:
-      (P, G) True where the completion is trained on. There the mean is taken in float32, and a group of equal
-      rewards can be off its mean by a rounding, so that it stays.
+      (P, G) True for completions that are trained on. prime-rl takes the mean in float32, where rounding may
+      keep a group of equal rewards.
 
     prime-rl `_prune_zero_advantages`.
     """
@@ -197,7 +197,7 @@ def of_any_advantage(rewards: Array, lengths: Array, *, scores: Slot) -> Array:
 def gated_groups(
     rewards: Array, lengths: Array, *, scores: Slot, ranges: tuple[tuple[float, float], ...] = (NO_RANGE,)
 ) -> Array:
-    """A group is drawn anew if all of its advantages lie in one of these ranges.
+    """Resample a group if all of its advantages lie in one of these ranges.
 
         keep = not (low <= A <= high for all of the group),    for each range
 
@@ -219,7 +219,7 @@ def gated_groups(
 
 
 def _loss_of_a_batch(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """From rewards to the loss: advantages, and the loss of the completions that are left."""
+    """Return the loss computed from rewards: advantages first, then the loss of the remaining completions."""
     recipe = dialect.recipe(**config)
     fields = SimpleNamespace(**vars(record) | {"lengths": record.mask.sum(-1)})
     kept = recipe.keep(fields)[..., None] & recipe.admit(fields)
@@ -228,7 +228,7 @@ def _loss_of_a_batch(dialect: Dialect, config: Mapping[str, Any], record: Simple
 
 
 def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Which groups the gates admit, 1 or 0 each."""
+    """Return 1 for each group that the gates admit, and 0 for the others."""
     fields = SimpleNamespace(**vars(record) | {"lengths": record.mask.sum(-1)})
     return {"value": dialect.recipe(**config).keep(fields).astype(float)}
 
@@ -236,7 +236,7 @@ def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleName
 def _advantages_of_turns(
     dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
 ) -> dict[str, Any]:
-    """The advantages with a length penalty where members have read and taken turns differently."""
+    """Return the advantages with a length penalty if the completions differ in tokens read and in turns."""
     weights = length_weights(vars(dialect.settings(config)))
     found = length_penalized_turns(
         record.rewards, record.mask.sum(-1), record.input_lengths, record.turns, **weights

@@ -1,4 +1,4 @@
-"""What prime-rl's configuration classes refuse, and what cannot be said here."""
+"""The checks of prime-rl's configuration classes, and settings that cannot be expressed here."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from grpo_ref.explain.dialect import flat, one_of
 from grpo_ref.explain.dialects.prime_rl.keys import ELSEWHERE, PENALTY, SOURCE, WEIGHTS
 
 RANGE: dict[str, Any] = {"type": "advantage_range", "reject_min": 0.0, "reject_max": 0.0}
-"""What a gate may say, with the defaults."""
+"""Keys of a gate, with the defaults."""
 
 
 def check(settings: Mapping[str, Any]) -> None:
@@ -77,16 +77,16 @@ def check_run(settings: Mapping[str, Any]) -> None:
 
 
 def chosen(settings: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[tuple[float, float], ...]]:
-    """The settings as the source of tasks has them, and the ranges of its gates.
+    """Return the settings of the source of tasks, and the ranges of its gates.
 
     Args:
       settings: every key with its value.
 
     Returns:
-      The settings, with what the sources say of their own; (reject_min, reject_max) of each gate.
+      The settings, overridden by those of the sources; (reject_min, reject_max) of each gate.
 
     Raises:
-      ValueError: if the sources say different things, or what is refused.
+      ValueError: if the sources differ, or if their settings are refused.
     """
     told = [_of_source(settings, source) for source in settings["train.source"] or [{}]]
     if any(one != told[0] for one in told):
@@ -99,7 +99,10 @@ def chosen(settings: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[tuple[flo
 def _of_source(
     settings: Mapping[str, Any], source: Any
 ) -> tuple[dict[str, Any], tuple[tuple[float, float], ...]]:
-    """What one source is trained with. Its algorithm takes the place of the common one, key by key and whole."""
+    """Return the settings of one source.
+
+    Its algorithm replaces the common one completely, with all its keys.
+    """
     _expect(isinstance(source, Mapping), f"train.source: expected tables, got {source!r}")
     unknown = sorted({*source} - {*SOURCE})
     _expect(not unknown, f"train.source: no key {', '.join(unknown)} in a source")
@@ -119,7 +122,7 @@ def _of_source(
 
 
 def _range(gate: Mapping[str, Any]) -> tuple[float, float]:
-    """The range of a gate."""
+    """Return the range of a gate."""
     _expect({*gate} <= {*RANGE}, f"train.source: no key {', '.join(sorted({*gate} - {*RANGE}))} in a gate")
     told = RANGE | dict(gate)
     one_of("type of a gate", told["type"], {"advantage_range": None})

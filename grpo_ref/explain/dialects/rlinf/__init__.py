@@ -1,6 +1,6 @@
 """RLinf at a3816b59 (August 2026), the `algorithm` group of its YAML files and the kind of actor.
 
-There are two actors for language models, `actor.training_backend` "megatron" and "fsdp", which differ.
+There are two different actors for language models: `actor.training_backend` is "megatron" or "fsdp".
 """
 
 from math import inf, nan
@@ -64,13 +64,13 @@ PENALTIES = {
     "k3": slot(k3, max_log_ratio=20.0, max_value=10.0),
 }
 AGAIN: dict[str, dict[str, Any]] = {"fsdp": {"again": (0,)}, "megatron": {"again": (1, 0), "holes": True}}
-"""What `normalize_advantages` adds over the tokens."""
+"""Settings of the standardization over tokens that `normalize_advantages` adds, by actor."""
 SYMMETRIC = (absolute, k2)
-"""Penalties that say the same with their arguments swapped."""
+"""Penalties that do not change if their arguments are swapped."""
 TASKS = ("reasoning", "coding_online_rl")
 DECOUPLED = "decoupled_actor_critic"
 OF_DECOUPLED = {"runner.task_type": "embodied", "actor.training_backend": "fsdp"}
-"""The one actor that has this loss."""
+"""The only actor that has this loss."""
 
 
 def recipe(**config: Any) -> Recipe:
@@ -113,7 +113,7 @@ def _build(s: SimpleNamespace) -> Recipe:
 
 
 def _check_task(s: SimpleNamespace, task: str, backend: str) -> None:
-    """Raise a ValueError for tasks whose actors are others, and for the decoupled loss in any actor but its own."""
+    """Raise a ValueError for tasks with other actors, and for the decoupled loss in an actor that lacks it."""
     if s.loss_type == DECOUPLED:
         if (task, backend) != ("embodied", "fsdp"):
             raise ValueError(
@@ -135,7 +135,7 @@ def _check_type(key: str, value: str, known: tuple[str, ...]) -> None:
 
 
 def _surrogate(s: SimpleNamespace) -> Slot:
-    """A clip on both sides, and for bad tokens a second one unless `clip_ratio_c` says None."""
+    """Return a clip on both sides, and a second one for bad tokens unless `clip_ratio_c` is None."""
     low = s.ratio_clip_eps if s.clip_ratio_low is None else s.clip_ratio_low
     high = s.ratio_clip_eps if s.clip_ratio_high is None else s.clip_ratio_high
     low = min(low, NO_CLIP_LOW)
@@ -150,7 +150,10 @@ def _limits(s: SimpleNamespace) -> tuple[float, float]:
 
 
 def _penalty(s: SimpleNamespace, backend: str) -> Slot:
-    """The FSDP actor calls it with its arguments swapped; without a weight above 0 nobody reads its kind."""
+    """Return the penalty.
+
+    The FSDP actor swaps its arguments. Without a weight above 0, its kind is not read.
+    """
     kinds = PENALTIES if s.kl_beta > 0.0 else {s.kl_penalty_type: PENALTIES["low_var_kl"]} | PENALTIES
     estimator: Slot = one_of("kl_penalty_type", s.kl_penalty_type, kinds)
     if backend == "megatron" or estimator.kernel in SYMMETRIC:
@@ -159,7 +162,7 @@ def _penalty(s: SimpleNamespace, backend: str) -> Slot:
 
 
 def _advantage(s: SimpleNamespace, backend: str) -> Slot:
-    """The estimator, and over the tokens what `normalize_advantages` adds: once with FSDP, twice with Megatron."""
+    """Return the estimator with the standardization of `normalize_advantages`: once with FSDP, twice with Megatron."""
     again: dict[str, Any] = AGAIN[backend] if s.normalize_advantages else {}
     if s.adv_type == "reinpp":
         return _reinpp(s, again, backend)
@@ -196,7 +199,10 @@ def _reinpp(s: SimpleNamespace, again: dict[str, Any], backend: str) -> Slot:
 
 
 def _aggregate(s: SimpleNamespace) -> Slot:
-    """The decoupled loss has one average, and a threshold on its weights takes tokens out of the denominator."""
+    """Return the average.
+
+    The decoupled loss has one; its threshold on the weights removes tokens from the denominator.
+    """
     kernel: Slot = one_of("loss_agg_func", s.loss_agg_func, AGGREGATES)
     threshold = s.behave_weight_threshold
     if s.loss_type == DECOUPLED:
@@ -205,7 +211,7 @@ def _aggregate(s: SimpleNamespace) -> Slot:
 
 
 def _corrections(s: SimpleNamespace, backend: str) -> tuple[Slot, ...]:
-    """The sampler's mismatch, and the two ways in which a whole micro-batch is left out."""
+    """Return the weights for the sampler's mismatch, and the two ways to exclude a whole micro-batch."""
     if s.loss_type == DECOUPLED:
         threshold = inf if s.behave_weight_threshold is None else s.behave_weight_threshold
         return (slot(behaviour_weight, max_ratio=threshold),)
@@ -221,7 +227,10 @@ def _corrections(s: SimpleNamespace, backend: str) -> tuple[Slot, ...]:
 
 
 def _penalty_aggregate(s: SimpleNamespace, corrections: tuple[Slot, ...]) -> Slot | None:
-    """What the penalty and the bonus are averaged with: an early stop is for them too, an empty one is not."""
+    """Return the average of the penalty and of the bonus; None if it is that of the surrogate.
+
+    An early stop applies to them too, but an empty micro-batch does not exclude them.
+    """
     kernels = [part.kernel for part in corrections]
     average, after_empty = AGGREGATES[s.loss_agg_func], s.training_batch_size_per_gpu > 1
     plain = slot(nan_where_empty, first_counts=False) if average.kernel is nan_where_empty else average

@@ -1,8 +1,8 @@
 """The keys of the group `algorithm`, RLinf a3816b59 (August 2026), and the groups beside it.
 
-RLinf has no default for most of its keys: a file without them is refused. The values here are then those of
-most of its files for language models, and where it reads a key with a default in some actor, that one: that
-of FSDP's for `clip_ratio_c`, without which Megatron's ends in an error.
+RLinf has no default for most of its keys and refuses a file without them. The values here are those of most
+of its files for language models. If an actor reads a key with a default, that default is used; for
+`clip_ratio_c` it is FSDP's, because Megatron's default ends in an error.
 """
 
 from typing import Any
@@ -52,7 +52,7 @@ OF_OTHER_ACTORS = {
     "grpo_dynamic": "it compares the turns of several agents",
     "grpo_video": "it compares the frames of videos",
 }
-"""Losses and advantages of other actors, each with what no recipe has."""
+"""Losses and advantages of other actors, each with the feature that no recipe has."""
 BEYOND: dict[str, tuple[Any, str]] = {
     **dict.fromkeys(("logprob_type", "reward_type", "entropy_type"), (None, EMBODIED)),
     "filter_rewards": (False, EMBODIED),
@@ -68,7 +68,7 @@ OF_EMBODIED = frozenset(
     reward_coef rollout_epoch update_epoch recompute_v use_critic use_fixed_reset_state_ids
     use_value_loss""".split()
 )
-"""What is read by actors that `BEYOND` and the types of advantage and loss refuse, or by none."""
+"""Keys read only by actors that `BEYOND` and the checks of loss and advantage refuse, or by no actor."""
 OF_A_CRITIC = frozenset("gae_lambda lambda gamma huber_delta value_clip value_cliprange".split())
 OF_OTHER_LOSSES = frozenset(
     """actor_agg_q actor_update_action_noise adv_clip_max agg_q backup_entropy bc_weight critic_actor_ratio
@@ -77,7 +77,7 @@ OF_OTHER_LOSSES = frozenset(
     nft_xcur_source num_updates_per_step q_head_type q_weight reference_dropout_prob target_entropy
     target_update_freq target_update_type tau temperature train_actor_steps""".split()
 )
-"""Of SAC, TD3, IQL, NFT and DAgger, whose types of loss are refused."""
+"""Keys of SAC, TD3, IQL, NFT and DAgger, whose loss types are refused."""
 OF_THE_RUN = frozenset(
     """defaults eval logprob_forward_micro_batch_size n_minibatches recompute_logprobs shuffle_rollout
     max_num_gen_batches rollout_batch_size_per_gpu val_rollout_batch_size_per_gpu rollout_store_size_per_rank

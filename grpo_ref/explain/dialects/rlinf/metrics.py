@@ -1,7 +1,7 @@
-"""What RLinf's actors log of the loss, by the names they log it under, as a single micro-batch gives it.
+"""The metrics of the loss that RLinf's actors log, for a single micro-batch.
 
-Everything is averaged over tokens but the losses, which have the average of `loss_agg_func`. Where the first
-completion of a micro-batch is empty, all metrics of the surrogate are 0, and `actor/ratio_abs` is not logged.
+Losses are averaged by `loss_agg_func`, everything else over tokens. If the first completion of a micro-batch
+is empty, all metrics of the surrogate are 0, and `actor/ratio_abs` is not logged.
 """
 
 from collections.abc import Callable
@@ -16,7 +16,7 @@ OfTokens = Callable[[Differentiated, Measured], Array]
 
 
 def _mean(values: OfTokens) -> Metric:
-    """The mean over the tokens of some values, or 0 if the micro-batch is left out."""
+    """Return a metric: the mean of some values over the tokens, or 0 if the micro-batch is excluded."""
 
     def metric(measured: Measured) -> Array:
         found = judged(measured.recipe, measured.record, stops=False)
@@ -27,12 +27,12 @@ def _mean(values: OfTokens) -> Metric:
 
 
 def _unless_left_out(metric: Metric) -> Metric:
-    """The metric of the micro-batches that are not left out; the others do not log it."""
+    """Return a metric that only micro-batches which are not excluded log."""
     return lambda measured: None if _is_left_out(measured) else metric(measured)
 
 
 def _summed(values: OfTokens) -> Metric:
-    """The average of some values that the surrogate has in the loss."""
+    """Return a metric: the average of some values with the weights of the surrogate."""
 
     def metric(measured: Measured) -> Array:
         found = judged(measured.recipe, measured.record, stops=False)
@@ -43,12 +43,15 @@ def _summed(values: OfTokens) -> Metric:
 
 
 def _averaged(values: Array, found: Differentiated, measured: Measured) -> Array:
-    """The average of some values that the penalty has in the loss, before anything is stopped."""
+    """Average some values with the weights of the penalty, before any early stop."""
     return batch_sum(averages(measured.recipe)(found.batch) * where_mask(found.batch.mask, values))
 
 
 def _is_left_out(measured: Measured) -> bool:
-    """Whether the first completion of the micro-batch is empty, which the decoupled loss does not look at."""
+    """Return true if the first completion of the micro-batch is empty.
+
+    The decoupled loss does not check that.
+    """
     mask = measured.record.mask
     whole = measured.settings.training_batch_size_per_gpu > 1 or mask.shape[-3:-1] == (1, 1)
     is_empty = not unless_first_is_empty(mask)[..., 0, 0, 0].any()
@@ -71,13 +74,16 @@ def _clipped(found: Differentiated, measured: Measured) -> Array:
 
 
 def _advantages(found: Differentiated, measured: Measured) -> Array:
-    """With the sampler's mismatch in them, as the actor has them; the decoupled loss weighs afterwards."""
+    """Return the actor's advantages, which include the sampler's mismatch.
+
+    The decoupled loss applies weights later.
+    """
     decoupled = measured.settings.loss_type != "actor"
     return found.batch.advantages * (1.0 if decoupled else found.batch.correction)
 
 
 def _is_clipped(found: Differentiated, measured: Measured) -> Array:
-    """1 where the clip makes the loss larger."""
+    """Return 1 where the clip makes the loss larger."""
     free, bound = (
         -_advantages(found, measured) * ratio
         for ratio in (_ratio(found, measured), _clipped(found, measured))
@@ -86,7 +92,7 @@ def _is_clipped(found: Differentiated, measured: Measured) -> Array:
 
 
 def _is_floored(found: Differentiated, measured: Measured) -> Array:
-    """1 where the dual clip makes the loss smaller."""
+    """Return 1 where the dual clip makes the loss smaller."""
     xp, advantages = array_namespace(found.batch.mask), _advantages(found, measured)
     free, bound = (-advantages * ratio for ratio in (_ratio(found, measured), _clipped(found, measured)))
     floor = abs(advantages) * measured.recipe.surrogate.settings.get("max_ratio", inf)
@@ -94,7 +100,10 @@ def _is_floored(found: Differentiated, measured: Measured) -> Array:
 
 
 def _floored_ratio(found: Differentiated, measured: Measured) -> Array:
-    """The ratio where the dual clip holds, and 0 elsewhere; it is a mean over all tokens nevertheless."""
+    """Return the ratio where the dual clip applies, and 0 elsewhere.
+
+    The metric is still a mean over all tokens.
+    """
     return array_namespace(found.batch.mask).where(
         _is_floored(found, measured) > 0.0, _ratio(found, measured), 0.0
     )
@@ -113,7 +122,7 @@ def _policy_loss_abs(found: Differentiated, measured: Measured) -> Array:
 
 
 def _policy_loss_logged(measured: Measured) -> Array:
-    """The average of the surrogate; Megatron's scale changes it too where the loss is nothing but the surrogate.
+    """Return the average of the surrogate. Megatron's scale changes it too if the loss is only the surrogate.
 
     `loss *= loss_scale` works in place, on the number that is logged.
     """
@@ -126,13 +135,13 @@ def _policy_loss_logged(measured: Measured) -> Array:
 
 
 def _kl_loss(measured: Measured) -> Array | float:
-    """The penalty without its weight; 0 where it has none."""
+    """Return the penalty without its weight; 0 if it has no weight."""
     found = judged(measured.recipe, measured.record, stops=False)
     return _averaged(found.penalty.value, found, measured) if measured.recipe.kl_coef else 0.0
 
 
 def _entropy_loss(measured: Measured) -> Array | float:
-    """The mean entropy, which is a gain; 0 where it is not computed."""
+    """Return the mean entropy; 0 if it is not computed."""
     found = judged(measured.recipe, measured.record, stops=False)
     return (
         _averaged(measured.record.entropies, found, measured) if measured.settings.calculate_entropy else 0.0
@@ -140,7 +149,7 @@ def _entropy_loss(measured: Measured) -> Array | float:
 
 
 def _sampler_mismatch(measured: Measured) -> Array | None:
-    """How far the sampler is off, in nats per token; of the last micro-batch of a step, empty ones included."""
+    """Return the mean |log πold - log πrollout| in nats per token, in the last micro-batch of a step, empty or not."""
     if not measured.numbers.get("is_last", True):
         return None
     batch = judged(measured.recipe, measured.record).batch
@@ -148,7 +157,7 @@ def _sampler_mismatch(measured: Measured) -> Array | None:
 
 
 def _kept(measured: Measured) -> tuple[Differentiated, Array]:
-    """The tokens whose behaviour weight is below the threshold."""
+    """Return the tokens whose behaviour weight is below the threshold."""
     found = judged(measured.recipe, measured.record)
     batch, threshold = found.batch, measured.settings.behave_weight_threshold
     xp = array_namespace(batch.mask)
@@ -159,7 +168,7 @@ def _kept(measured: Measured) -> tuple[Differentiated, Array]:
 
 
 def _left_out(measured: Measured) -> Array:
-    """The share of the tokens beyond the threshold; a count of 0 is taken as 1."""
+    """Return the fraction of tokens beyond the threshold. A count of 0 is replaced by 1."""
     found, kept = _kept(measured)
     inside, tokens = (at_least(batch_sum(each), 1.0) for each in (kept, found.batch.mask))
     return 1.0 - inside / tokens
@@ -175,7 +184,7 @@ def _final_loss(measured: Measured) -> Array:
 
 
 def _nothing(measured: Measured) -> float | None:
-    """What is logged only where a micro-batch is left out."""
+    """Return 0 for an excluded micro-batch; None, not logged, for the others."""
     return 0.0 if _is_left_out(measured) else None
 
 
@@ -201,4 +210,7 @@ METRICS: dict[str, Metric] = {
     "actor/proximal_approx_kl": _mean(_moved),
     "actor/behav_approx_kl": _behaviour_kl,
 }
-"""Each metric of the actors, with the function that computes it; what the decoupled loss logs is at the end."""
+"""The metrics of the actors, each with the function that computes it.
+
+Those of the decoupled loss come last.
+"""

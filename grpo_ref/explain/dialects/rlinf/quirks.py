@@ -1,4 +1,4 @@
-"""What RLinf alone does: two actors that differ, averages without a bound, and a batch that is left out."""
+"""Kernels of RLinf: two different actors, averages without a bound, and micro-batches that are excluded."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -36,14 +36,14 @@ from grpo_ref.types import Term
 
 
 def nan_where_empty(mask: Array, *, first_counts: bool = True) -> Array:
-    """`sequence_mean_token_mean` without a bound on the length: a completion without tokens divides 0 by 0.
+    """Compute `sequence_mean_token_mean` without a bound on the length: a completion without tokens gives 0/0.
 
         W = m / (|o| n),    |o| the tokens of the completion, n the completions
 
     Args:
       mask: (P, G, T) 1 on completion tokens.
-      first_counts: whether all weights are 0 where the first completion is without tokens, as those of the
-        surrogate are, see `unless_first_is_empty`; those of the penalty and of the entropy are not.
+      first_counts: if true, all weights are 0 if the first completion has no tokens, see
+        `unless_first_is_empty`. This is true for the surrogate, and false for the penalty and the entropy.
 
     Returns:
       (P, G, T) weights; NaN for completions without tokens, so that the loss is NaN.
@@ -60,7 +60,7 @@ def nan_where_empty(mask: Array, *, first_counts: bool = True) -> Array:
 def unless_stopped(
     log_ratio: Array, mask: Array, *, aggregate: Slot, max_ratio: float, after_empty: bool = False
 ) -> Array:
-    """The average of the penalty, which an early stop leaves out with everything else.
+    """Return the average of the penalty, which an early stop sets to 0 like everything else.
 
         V = W [mean over the tokens of the batch of r <= max_ratio],   r = exp(log_ratio)
 
@@ -69,12 +69,12 @@ def unless_stopped(
       mask: (P, G, T) 1 on completion tokens.
       aggregate: the average itself, W.
       max_ratio: `early_stop_imp_ratio`.
-      after_empty: whether a batch that begins with an empty completion has no ratio to be stopped for.
+      after_empty: if true, a batch that begins with an empty completion has no ratio and is never stopped.
 
     Returns:
       (P, G, T) weights, all 0 where the batch is stopped.
 
-    RLinf `megatron_actor_worker.py`, `loss = loss * 0.0`; the surrogate's half of it is `early_stop`.
+    RLinf `megatron_actor_worker.py`, `loss = loss * 0.0`; the part for the surrogate is `early_stop`.
     """
     xp = array_namespace(log_ratio, mask)
     stopped = masked_mean(xp.exp(log_ratio), mask, axis=BATCH, keepdims=True) > max_ratio
@@ -84,7 +84,7 @@ def unless_stopped(
 
 
 def unless_first_is_empty(mask: Array) -> Array:
-    """Nothing of a batch counts whose first completion has no token: what was meant to save an empty batch.
+    """Exclude a whole batch if its first completion has no token. RLinf meant to exclude only empty batches.
 
         w = [Σ m of the first completion > 0]
 
@@ -104,11 +104,11 @@ def unless_first_is_empty(mask: Array) -> Array:
 def weighed_unless_first_is_empty(
     old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, weights: Slot
 ) -> Array:
-    """The weights for the sampler's mismatch, of a batch that is left out if its first completion has no token.
+    """Return the weights for the sampler's mismatch; all 0 if the batch's first completion has no token.
 
         w = weights where Σ m of the first completion > 0,   else 0
 
-    Nothing is read of a batch that is left out, so that a sampler that reported NaN does no harm there.
+    Nothing in an excluded batch is read, so that NaN from the sampler does no harm there.
 
     Args:
       old_log_probs, rollout_log_probs: (P, G, T) in nats.
@@ -116,9 +116,9 @@ def weighed_unless_first_is_empty(
       weights: the correction, of these three.
 
     Returns:
-      (P, G, T) weights; all of them 0 where the batch is left out.
+      (P, G, T) weights; all of them 0 if the batch is excluded.
 
-    RLinf `compute_ppo_actor_loss`, which returns before it reads the advantages that were weighed.
+    RLinf `compute_ppo_actor_loss`, which returns before it reads the weighted advantages.
     """
     found = weights(old_log_probs=old_log_probs, rollout_log_probs=rollout_log_probs, mask=mask)
     return array_namespace(found, mask).where(is_set(unless_first_is_empty(mask)), found, 0.0)
@@ -127,16 +127,16 @@ def weighed_unless_first_is_empty(
 def behaviour_weight(
     old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, max_ratio: float = inf
 ) -> Array:
-    """The ratio of the proximal policy to the one that drew the batch; beyond the threshold 0 times it.
+    """Return the ratio of the proximal policy to the sampling policy, times 0 beyond the threshold.
 
         w = c [c <= max_ratio],   c = exp(log πold - log πrollout)
 
-    Without a threshold it is neither limited nor left out. Infinity times 0 is NaN, and so is what the sampler
-    did not report.
+    Without a threshold, the ratio is neither limited nor dropped. Infinity times 0 is NaN, and so is a ratio
+    that the sampler did not report.
 
     Args:
       old_log_probs: (P, G, T) of the proximal policy, in nats.
-      rollout_log_probs: (P, G, T) of the policy that drew the batch, in nats.
+      rollout_log_probs: (P, G, T) of the sampling policy, in nats.
       mask: (P, G, T) 1 on completion tokens.
       max_ratio: `behave_weight_threshold`.
 
@@ -150,7 +150,7 @@ def behaviour_weight(
 
 
 def mean_below(old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, max_ratio: float) -> Array:
-    """Every token whose `behaviour_weight` is below the threshold counts the same.
+    """Return the same weight for every token whose `behaviour_weight` is below the threshold.
 
         W = m [c <= max_ratio] / Σ m [c <= max_ratio],   c = exp(log πold - log πrollout)
 
@@ -171,21 +171,21 @@ def _behaviour(old_log_probs: Array, rollout_log_probs: Array, mask: Array) -> A
 
 
 def swapped(log_probs: Array, ref_log_probs: Array, *, estimator: Slot) -> Term:
-    """A penalty that is given the reference for the policy and the policy for the reference.
+    """Apply a penalty with policy and reference swapped.
 
         estimator(log πref, log πθ),   whose slope in log πθ is minus the slope in its first argument
 
-    k1 becomes a bonus for being far away, and k3 the estimate of the other direction, eᵛ - 1 - v. k2 and the
-    absolute value stay what they are.
+    k1 becomes a bonus for distance, and k3 the estimate of the other direction, eᵛ - 1 - v. k2 and the
+    absolute value do not change.
 
     Args:
       log_probs, ref_log_probs: (P, G, T) in nats; the reference is constant with respect to θ.
-      estimator: the penalty, whose slope depends on the difference of the two only.
+      estimator: the penalty. Its slope may depend only on the difference of the two.
 
     Returns:
       Term with (P, G, T) value and direct slope with respect to log_probs.
 
-    RLinf `fsdp_actor_worker.py`, mended in its PR #1400.
+    RLinf `fsdp_actor_worker.py`, fixed in its PR #1400.
     """
     term: Term = estimator(log_probs=ref_log_probs, ref_log_probs=log_probs)
     return Term(value=term.value, direct=-term.direct)
@@ -197,7 +197,7 @@ def swapped(log_probs: Array, ref_log_probs: Array, *, estimator: Slot) -> Term:
 def normalized_thrice(
     rewards: Array, mask: Array, *, ddof: int = 1, eps: float = 1e-6, token_eps: float = 1e-5
 ) -> Array:
-    """Standardized in the group, then over all tokens of the batch, and then over them once more.
+    """Standardize in the group, then over all tokens of the batch, and then over the tokens once more.
 
         aᵢₜ = (rᵢ - mean(r)) / (std(r) + eps),   twice: aᵢₜ <- (aᵢₜ - mean) / (std + token_eps)
 
@@ -223,7 +223,7 @@ def normalized_thrice(
 def standardized_tokens(
     rewards: Array, mask: Array, *, again: tuple[int, ...] = (0,), holes: bool = False, eps: float = 1e-5
 ) -> Array:
-    """The reward at every token, standardized over all tokens of the batch.
+    """Put the reward at every token and standardize it over all tokens of the batch.
 
         aᵢₜ = rᵢ,   for each ddof of `again`: aᵢₜ <- (aᵢₜ - mean) / (std + eps)
 
@@ -231,7 +231,8 @@ def standardized_tokens(
       rewards: (P, G).
       mask: (P, G, T) 1 on completion tokens.
       again: the ddof of each standardization, one after another.
-      holes: whether the last but one counts the holes of the mask with a = 0, as in `normalized_thrice`.
+      holes: if true, the second to last standardization counts holes of the mask with a = 0, as in
+        `normalized_thrice`.
       eps: added to the standard deviation.
 
     Returns:
@@ -251,19 +252,19 @@ def reinpp(
     holes: bool = False,
     eps: float = 1e-5,
 ) -> Array:
-    """RLinf's REINFORCE++: the reward standardized over all tokens, without a baseline of the group.
+    """Compute RLinf's REINFORCE++: the reward standardized over all tokens, without a baseline of the group.
 
         aᵢₜ = rᵢ,   Aᵢₜ = (aᵢₜ - mean) / √max(var, min_variance)    over the tokens of the batch
 
-    The reward should stand at the last token. Its place is sought in the mask of the completion that is as far
-    from the other end of the batch, from the end of the padding; so tokens are without reward where that mask
+    The reward should be at the last token. But RLinf looks for that place in the mask of the completion at
+    the mirrored position of the batch, from the end of the padding. So tokens get no reward where that mask
     begins with zeros.
 
     Args:
       rewards: (P, G).
       mask: (P, G, T) 1 on completion tokens.
-      min_variance: what the variance is at least.
-      again, holes, eps: as in `standardized_tokens`, afterwards.
+      min_variance: lower limit of the variance.
+      again, holes, eps: as in `standardized_tokens`, applied afterwards.
 
     Returns:
       (P, G, T), 0 on padding.
@@ -287,7 +288,7 @@ def reinpp_with_kl(
     eps: float = 1e-5,
     tokens_only: bool = True,
 ) -> Array:
-    """`reinpp` with a penalty in the reward of each token, which all tokens up to it have to bear.
+    """Compute `reinpp` with a penalty in the reward of each token, which also lowers the returns of the tokens before.
 
         aᵢₜ = rᵢ - kl_coef Σ estimate from t to the end,   Aᵢₜ = (aᵢₜ - mean) / √max(var, min_variance)
 
@@ -296,8 +297,8 @@ def reinpp_with_kl(
       old_log_probs, ref_log_probs: (P, G, T) in nats.
       kl_coef: `reinpp_kl_beta`.
       estimator: the penalty.
-      tokens_only: whether only tokens of the mask cost something, as with Megatron, which clears the rest; with
-        FSDP what a tool wrote and the padding cost too.
+      tokens_only: if true, only tokens of the mask are penalized, as with Megatron. If false, tool output and
+        padding are penalized too, as with FSDP.
 
     Returns:
       (P, G, T), 0 on padding.
@@ -314,7 +315,7 @@ def reinpp_with_kl(
 
 
 def _placed(rewards: Array, mask: Array) -> Array:
-    """(P, G, T) the reward up to the place where RLinf puts it, 0 after that."""
+    """Return the reward up to the place where RLinf puts it, and 0 after that, (P, G, T)."""
     xp = array_namespace(rewards, mask)
     mirrored = xp.flip(as_floating(mask), axis=(PROMPTS, GROUP))
     last = mask.shape[TOKENS] - 1 - xp.argmax(mirrored, axis=TOKENS, keepdims=True)
@@ -328,7 +329,7 @@ def _reinpp(returns: Array, mask: Array, min_variance: float) -> Array:
 
 
 def _again(values: Array, mask: Array, ddofs: tuple[int, ...], eps: float, *, holes: bool) -> Array:
-    """Standardized over all tokens for each ddof, the last but one over the holes too if they count."""
+    """Standardize over all tokens for each ddof; the second to last time over the holes too if they count."""
     xp = array_namespace(values, mask)
     present = xp.astype(is_set(mask), values.dtype)
     to_the_end = xp.flip(xp.cumulative_sum(xp.flip(present, axis=TOKENS), axis=TOKENS), axis=TOKENS)
@@ -340,7 +341,7 @@ def _again(values: Array, mask: Array, ddofs: tuple[int, ...], eps: float, *, ho
 
 
 def _standardized(values: Array, mask: Array, ddof: int, eps: float) -> Array:
-    """Over all tokens of the mask, in float64 as RLinf does it; NaN where there are too few for the ddof."""
+    """Standardize over all tokens of the mask, in float64 as RLinf does; NaN if there are too few for the ddof."""
     xp = array_namespace(values, mask)
     exact = xp.astype(values, xp.float64)
     mean, variance = masked_moments(exact, mask, axis=BATCH, ddof=ddof)
@@ -353,12 +354,13 @@ def _standardized(values: Array, mask: Array, ddof: int, eps: float) -> Array:
 
 
 def judged(recipe: Recipe, record: SimpleNamespace, *, stops: bool = True) -> Differentiated:
-    """What a recipe says of the tokens of a record, with its early stop or without.
+    """Differentiate a recipe on a record, with its early stop or without.
 
     Args:
-      recipe: of RLinf.
-      record: log_probs, mask (P, G, T) and advantages (P, G) or (P, G, T), and what else the recipe reads.
-      stops: whether an early stop counts.
+      recipe: a recipe of RLinf.
+      record: log_probs, mask (P, G, T) and advantages (P, G) or (P, G, T), and all other arrays that the
+        recipe reads.
+      stops: if false, an early stop is ignored.
     """
     kept = tuple(part for part in recipe.corrections if stops or part.kernel is not early_stop)
     batch = batch_of(record.log_probs, record.advantages, record.mask, **_given(record))
@@ -366,7 +368,7 @@ def judged(recipe: Recipe, record: SimpleNamespace, *, stops: bool = True) -> Di
 
 
 def averages(recipe: Recipe) -> Slot:
-    """How the penalty and the entropy are averaged, before anything is stopped or left out."""
+    """Return the average of the penalty and the entropy, before any early stop or exclusion."""
     average = recipe.penalty_aggregate or recipe.aggregate
     found: Slot = average.settings.get("aggregate", average)
     return slot(nan_where_empty, first_counts=False) if found.kernel is nan_where_empty else found
@@ -377,7 +379,7 @@ def _given(record: SimpleNamespace) -> dict[str, Array]:
 
 
 def _micro_batch(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The loss of one micro-batch; the entropy is averaged as all the rest is, and is stopped with it."""
+    """Return the loss of one micro-batch. The entropy is averaged and stopped like the rest."""
     settings, recipe = dialect.settings(config), dialect.recipe(**config)
     if settings.importance_sampling_fix and not hasattr(record, "rollout_log_probs"):
         raise ValueError("importance_sampling_fix: it needs the log-probabilities that the sampler reported")
@@ -391,7 +393,10 @@ def _micro_batch(dialect: Dialect, config: Mapping[str, Any], record: SimpleName
 
 
 def _whole_batch(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The loss of a micro-batch that is all of the batch; its share of the tokens is 0/0 if there are none."""
+    """Return the loss of a micro-batch that is the whole batch.
+
+    Its fraction of the tokens is 0/0 without tokens.
+    """
     numbers = _micro_batch(dialect, config, record)
     if record.mask.any() or not _is_scaled(dialect.settings(config)):
         return numbers
@@ -399,14 +404,18 @@ def _whole_batch(dialect: Dialect, config: Mapping[str, Any], record: SimpleName
 
 
 def _is_scaled(settings: SimpleNamespace) -> bool:
-    """Whether a micro-batch counts by its share of the tokens, which FSDP's actor does not look at."""
+    """Return true if a micro-batch counts by its fraction of the tokens.
+
+    FSDP's actor ignores that setting.
+    """
     return bool(settings.use_valid_token_scale and vars(settings)["actor.training_backend"] == "megatron")
 
 
 def _step(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The mean over the micro-batches of a step; with `use_valid_token_scale` by their share of the tokens.
+    """Return the mean over the micro-batches of a step, with `use_valid_token_scale` weighted by their tokens.
 
-    What is logged is the mean of what each of them, in "parts", logs; of the sampler only the last one does.
+    A logged metric is the mean of the micro-batches' metrics, which are in "parts". Only the last one logs
+    the sampler's.
     """
     settings, shape = dialect.settings(config), record.mask.shape
     size = settings.training_batch_size_per_gpu
@@ -431,12 +440,15 @@ def _step(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) 
 
 
 def _part_of_step(numbers: dict[str, Any], scale: Array, is_last: bool) -> dict[str, Any]:
-    """The numbers of a micro-batch as they are logged, with its loss scaled."""
+    """Return the numbers of a micro-batch as they are logged, with its loss scaled."""
     return numbers | {"loss": scale * numbers["loss"], "scale": scale, "is_last": is_last}
 
 
 def _swapped_penalty(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The FSDP actor's penalty, called with the reference first; its slope is with respect to the second."""
+    """Return the FSDP actor's penalty, called with the reference first.
+
+    Its slope is in the second argument.
+    """
     exchanged = {"log_probs": record.ref_log_probs, "ref_log_probs": record.log_probs}
     found = penalty(dialect, config, SimpleNamespace(**vars(record) | exchanged))
     return found | {"grad_logp": -found["grad_logp"]}
@@ -447,4 +459,4 @@ CALLS: dict[str, Call] = {
     "loss of a step": _step,
     "penalty before PR #1400": _swapped_penalty,
 }
-"""What only RLinf's recorded cases hold, and its loss, whose bonus is averaged as the loss is."""
+"""Calls that only RLinf's recorded cases have, and its loss, whose bonus is averaged as the loss is."""

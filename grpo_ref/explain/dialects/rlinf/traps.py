@@ -6,7 +6,7 @@ from grpo_ref.explain.trap import Trap
 
 
 def _actor(s: SimpleNamespace) -> str:
-    """Which of the two actors it is."""
+    """Return the name of the actor."""
     return str(vars(s)["actor.training_backend"])
 
 

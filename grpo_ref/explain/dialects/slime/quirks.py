@@ -244,7 +244,8 @@ def whitened_scores_less_penalty(
 
     Args:
       rewards, mask, scores: as in `whitened_scores`.
-      old_log_probs, ref_log_probs: (P, G, T) in nats, of the learner when the batch was sampled and of the reference.
+      old_log_probs, ref_log_probs: (P, G, T) in nats, of the learner when the batch was sampled and of the
+        reference.
       penalty: the estimate of the KL, from the two log-probabilities.
       kl_coef: its weight.
 

@@ -44,7 +44,8 @@ def penalized(
     Args:
       rewards: (P, G), one row per prompt.
       mask: (P, G, T) 1 on completion tokens.
-      old_log_probs, ref_log_probs: (P, G, T) in nats, of the learner when the batch was sampled and of the reference.
+      old_log_probs, ref_log_probs: (P, G, T) in nats, of the learner when the batch was sampled and of the
+        reference.
       scores: the part that compares the rewards of a group, (P, G) -> (P, G).
       kl_coef: kl_penalty_coef.
 

@@ -81,7 +81,10 @@ class Builtins:
         self._store(assignment.name, *self._evaluated(assignment))
 
     def declare(self, kind: str, arguments: Sequence[Text | Assignment]) -> Truth:
-        """Carry out export, declare, local or readonly. All values are expanded before the first is assigned."""
+        """Carry out export, declare, local or readonly.
+
+        All values are expanded before the first is assigned.
+        """
         words = [item for item in arguments if isinstance(item, Text)]
         assignments = [item for item in arguments if isinstance(item, Assignment)]
         options = "".join(str(word) for word in words if str(word).startswith("-"))
@@ -272,7 +275,10 @@ def _as_array(value: Value) -> Array:
 
 
 def _options_and_names(words: Sequence[Text]) -> tuple[str, list[str]]:
-    """Return the letters of the options, and the words that are names. An option's own value is not a name."""
+    """Return the letters of the options, and the words that are names.
+
+    An option's own value is not a name.
+    """
     options, names, skip = "", list[str](), False
     for word in map(str, words):
         if skip:

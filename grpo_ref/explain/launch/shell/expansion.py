@@ -139,7 +139,10 @@ class Expander:
         return text
 
     def _pieces(self, word: Word, splits: bool = False) -> Iterator[Piece]:
-        """Yield the expansion of each part of a word. `splits` is true for an unquoted word after an operator."""
+        """Yield the expansion of each part of a word.
+
+        `splits` is true for an unquoted word after an operator.
+        """
         for part in word:
             if isinstance(part, Literal):
                 yield Piece([self.shell.literal(part.text)], part.quoted, splits and not part.quoted)

@@ -1,8 +1,8 @@
 """Find the structure of a script: which command belongs to which branch, loop or function.
 
-tree-sitter parses an outline of the script, in which every word is a row of w's, and quotes, comments, redirections
-and here-documents are blanks. So no value can disturb the grammar, and a place in the outline is the same place in
-the script, where the words are read.
+tree-sitter parses an outline of the script, in which every word is a row of w's, and quotes, comments,
+redirections and here-documents are blanks. So no value can disturb the grammar, and a place in the outline is
+the same place in the script, where the words are read.
 """
 
 import re

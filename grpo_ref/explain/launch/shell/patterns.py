@@ -1,7 +1,7 @@
 """Match the shell's patterns *, ? and [a-z], in time proportional to the text.
 
-A pattern is a row of items. After each character, the items that may come next are the bits of a number, so that
-no pattern takes exponential time.
+A pattern is a row of items. After each character, the items that may come next are the bits of a number, so
+that no pattern takes exponential time.
 """
 
 import re
@@ -106,7 +106,8 @@ def removed(text: str, pattern: Pattern, operator: str) -> str:
 def replaced(text: str, pattern: Pattern, by: str, operator: str) -> str:
     """Return the text with its longest match replaced.
 
-    The operator selects the first match (/), every match (//), the match at the beginning (/#) or at the end (/%).
+    The operator selects the first match (/), every match (//), the match at the beginning (/#) or at the end
+    (/%).
 
     >>> replaced("a-b-c", Pattern.of(iter([("-", False)])), "_", "//")
     'a_b_c'

@@ -188,7 +188,10 @@ class Programs(Branches):
     def inner(
         self, text: Text, variables: dict[str, Text], arguments: tuple[Text, ...], line: int | None = None
     ) -> None:
-        """Read a script inside the script. It sees the exported variables, and its first line counts as this one."""
+        """Read a script inside the script.
+
+        It sees the exported variables, and its first line counts as this one.
+        """
         try:
             outline = Outline.of(self.script_of(text), line or self.budget.line)
         except CannotRead as error:

@@ -11,15 +11,16 @@ CHARACTERS = 1_000_000
 def read_shell(script: str, beside: Beside = nowhere) -> Script:
     r"""Return the commands that a shell script would run, with their words as far as they are known.
 
-    Nothing is run, no other file is opened and no environment variable is read. Words that depend on these have
-    holes. If a condition is unknown, both branches are read.
+    Nothing is run, no other file is opened and no environment variable is read. Words that depend on these
+    have holes. If a condition is unknown, both branches are read.
 
     Args:
       script: text of the script, or a launch line.
       beside: returns the text of a script that this one runs or includes.
 
     Raises:
-      CannotRead: if the script is too long, is too deep, takes too many steps, or has an unclosed quote or bracket.
+      CannotRead: if the script is too long, is too deep, takes too many steps, or has an unclosed quote or
+        bracket.
 
     >>> script = read_shell("LR=${LR:-1e-6}\npython train.py \\\n  --lr $LR --model $MODEL")
     >>> [str(word) for word in script.commands[0].words]

@@ -99,7 +99,10 @@ class Scripts(Programs):
             self.followed.pop()
 
     def _beside(self, path: Text) -> str | None:
-        """Return the text of a script beside this one. If the path begins with a hole, its known end is used."""
+        """Return the text of a script beside this one.
+
+        If the path begins with a hole, its known end is used.
+        """
         last = path.parts[-1] if path.parts else ""
         name = str(path) if path.known else last if isinstance(last, str) and last.startswith("/") else ""
         name = name if path.known else name.lstrip("/")
