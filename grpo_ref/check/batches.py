@@ -56,7 +56,7 @@ class Trial:
         """Features of the batch that a trainer may rule out, worded to follow "right unless"."""
         counted = self.mask > 0
         padding = self.log_probs[~counted]
-        found = {
+        features = {
             NAN: bool(np.isnan(padding).any()),
             GARBAGE: bool((np.isfinite(padding) & (padding != 0.0)).any()),
             NOTHING: self.completions is None and bool((~counted.any(-1)).any()),
@@ -64,7 +64,7 @@ class Trial:
             ALIKE: self.rewards is not None
             and bool((np.ptp(self.rewards.reshape(-1, self.group_size), axis=-1) == 0.0).any()),
         }
-        return frozenset(text for text, present in found.items() if present)
+        return frozenset(text for text, present in features.items() if present)
 
 
 NAN, GARBAGE = "the padding holds NaN", "the padding holds other numbers than 0"

@@ -111,7 +111,7 @@ def assert_matches(
     ...     return -np.where(mask > 0, advantages[:, None] * log_probs, 0.0).sum() / len(mask)
     >>> assert_matches(mine, REINFORCE)
     """
-    found = compare(
+    result = compare(
         loss,
         recipe,
         framework=framework,
@@ -124,7 +124,7 @@ def assert_matches(
         dtype=dtype,
         packed=packed,
     )
-    assert found.agrees, str(found)
+    assert result.agrees, str(result)
 
 
 def compare(
@@ -171,13 +171,13 @@ def compare(
     differences = [case.difference(*pair) for pair in zip(made, answers, strict=True)]
     first = next((f"{trial.kind}: {text}" for trial, text in zip(made, differences, strict=True) if text), "")
     gradients = any(answer.gradient is not None for answer in answers)
-    found = LossComparison(len(made), differences.count(""), first, (), gradients)
+    result = LossComparison(len(made), differences.count(""), first, (), gradients)
     if not first:
-        return found
+        return result
     makes_advantages = asks_for(loss, "rewards") and not asks_for(loss, "advantages")
     evidence = Evidence(made, answers, rtol, max_length, makes_advantages, case.reads_padding(made))
     return replace(
-        found,
+        result,
         matches=diagnosis(recipe, evidence),
         unless=unless(recipe, evidence),
         smallest=case.smallest(

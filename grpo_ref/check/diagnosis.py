@@ -96,15 +96,15 @@ def diagnosis(recipe: Recipe, evidence: Evidence) -> tuple[str, ...]:
     """
     evidence = evidence.failing_first(recipe)
     flaws = _nan_flaws(evidence)
-    if flaws and (found := _single(recipe, evidence, list(changes(recipe, rewards=evidence.rewards)))):
-        return found  # one mistake also explains the NaN
+    if flaws and (matches := _single(recipe, evidence, list(changes(recipe, rewards=evidence.rewards)))):
+        return matches  # one mistake also explains the NaN
     for part, conditions in _parts(evidence, flaws):
         if not part.trials:
             continue
         if part.agrees(recipe):
             return (" and ".join(conditions),)
-        if found := _conditions(recipe, part):
-            return tuple(", and ".join([text, *conditions]) for text in found)
+        if matches := _conditions(recipe, part):
+            return tuple(", and ".join([text, *conditions]) for text in matches)
     return ()
 
 
@@ -153,8 +153,8 @@ def _conditions(recipe: Recipe, evidence: Evidence) -> tuple[str, ...]:
     known = list(changes(recipe, rewards=evidence.rewards))
     # 1. One known mistake, or a constant factor.
     factor = _factored(recipe, evidence, Change("", unchanged, frozenset()))
-    if found := (*_single(recipe, evidence, known), *filter(None, [factor])):
-        return found
+    if matches := (*_single(recipe, evidence, known), *filter(None, [factor])):
+        return matches
     # 2. Another number in place of a setting.
     given = (evidence.trials, evidence.answers, evidence.max_length)
     fitted = [of_recipe(*each) for each in fitted_penalties(recipe, *given)]

@@ -21,7 +21,8 @@ def example(loss: Loss, trial: Trial, how: CallSettings, ours: Answer, theirs: A
       loss: the function.
       trial: the batch.
       how: framework and precision.
-      ours, theirs: results of the recipe and of the function on the batch.
+      ours: result of the recipe on the batch.
+      theirs: result of the function on the batch.
     """
     arguments = keyword_arguments(loss, given_arrays(loss, trial, np.asarray))
     variables = {**arguments.get(INPUTS, {}), **{k: v for k, v in arguments.items() if k != INPUTS}}

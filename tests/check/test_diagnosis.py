@@ -1,4 +1,4 @@
-"""A wrong loss is told what it computes instead."""
+"""The report names the mistake of a wrong loss."""
 
 from dataclasses import replace
 
@@ -18,7 +18,7 @@ MISTAKES = {
     ),
     "empty ones left out": (
         loss_with(non_empty),
-        "every completion counts the same, and empty ones are not counted",
+        "every completion counts the same, and empty completions are not counted",
     ),
     "symmetric clip": (loss_with(token_mean, high=0.2), "the clip is symmetric, of half-width 0.2"),
     "swapped clip": (loss_with(token_mean, low=0.28, high=0.2), "the half-widths of the clip are swapped"),
@@ -42,7 +42,7 @@ MISTAKES = {
 
 
 @pytest.mark.parametrize(("loss", "match"), MISTAKES.values(), ids=MISTAKES)
-def test_a_wrong_loss_is_told_what_it_computes(loss, match):
+def test_the_report_names_what_a_wrong_loss_computes(loss, match):
     found = compare(loss, DAPO, batches=60)
     assert not found.agrees
     assert match in found.matches
@@ -62,7 +62,7 @@ def written(bug):
             counted = counted & (np.arange(mask.shape[1]) > 0)
         if bug == "one more":
             counted = counted | np.pad(counted, ((0, 0), (1, 0)))[:, :-1]
-        if bug == "normalised twice":
+        if bug == "normalized twice":
             a = (a - a.mean()) / (a.std() + 1e-8)
         old, ref = (
             logps if bug == "ratio of 1" else old_logps,
@@ -96,13 +96,13 @@ NAMED = {
     "max": "the larger of the two products is taken (max for min)",
     "ratio of 1": "the ratio is identically 1, without a gradient: a detach is missing",
     "product": "the ratio is the product over the completion",
-    "normalised twice": "the advantages are normalized twice: once more by mean and std of the batch"
+    "normalized twice": "the advantages are normalized twice: once more by mean and std of the batch"
     " (ddof=0, eps=1e-08)",
 }
 
 
 @pytest.mark.parametrize("bug", NAMED)
-def test_a_mistake_is_told_by_its_name(bug):
+def test_a_mistake_is_reported_by_its_name(bug):
     found = compare(written(bug), RECIPE, batches=32)
     assert NAMED[bug] in found.matches, found
 
@@ -111,7 +111,7 @@ def test_the_loss_of_the_mistakes_is_right_without_one():
     assert_matches(written(""), RECIPE, batches=32)
 
 
-def test_a_missing_dual_clip_is_told():
+def test_a_missing_dual_clip_is_reported():
     plain = loss_with(token_mean, high=0.2)
     dual = replace(DAPO, surrogate=slot(dual_clipped, clip_low=0.2, clip_high=0.2, max_ratio=3.0))
     assert compare(plain, dual, batches=32).matches[0] == "the dual clip is missing"
@@ -123,7 +123,7 @@ def test_the_padded_length_stands_for_a_constant():
     assert found.matches == ("the denominator is the padded length",)
 
 
-def test_a_gradient_through_what_should_be_constant_is_told():
+def test_a_gradient_through_a_constant_is_reported():
     """CISPO's weight, not detached: w log π A with w = min(r, 5)."""
 
     def attached(logps, old_logps, advantages, mask):
@@ -139,7 +139,7 @@ def test_a_gradient_through_what_should_be_constant_is_told():
     assert match == "a detach is missing: the gradient flows through what should be constant"
 
 
-def test_a_loss_that_reads_the_padding_is_told_so():
+def test_a_loss_that_reads_the_padding_is_reported():
     def leaking(log_probs, old_log_probs, ref_log_probs, advantages, mask):
         ratio = np.exp(log_probs - old_log_probs)
         clipped = np.clip(ratio, 0.8, 1.28)
@@ -154,7 +154,7 @@ def test_a_loss_that_reads_the_padding_is_told_so():
     assert_matches(leaking, DAPO, nan_in_padding=False)
 
 
-def test_a_second_mistake_beside_the_padding_is_told_as_well():
+def test_a_second_mistake_beside_the_padding_is_reported_too():
     def narrow(log_probs, old_log_probs, ref_log_probs, advantages, mask):
         ratio, gains = np.exp(log_probs - old_log_probs), advantages[:, None]
         gain = np.minimum(ratio * gains, np.clip(ratio, 0.8, 1.2) * gains)

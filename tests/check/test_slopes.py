@@ -1,4 +1,4 @@
-"""Slopes of parts: those of the library pass, and a wrong one is told with place, expected and result."""
+"""A wrong slope is reported with its place and both numbers; the slopes of the library pass."""
 
 from inspect import Parameter, isfunction, signature
 
@@ -119,8 +119,8 @@ def test_a_detached_part_that_is_wrong_is_noticed_too():
     assert "slope at [" in check_slope(clipped, detached=True).first
 
 
-def test_at_a_kink_nothing_is_asked():
-    """The part has a kink exactly where the first batch is, so its log-ratios are left out."""
+def test_kinks_are_excluded():
+    """The part has a kink exactly at the log-ratios of the first batch, so these are excluded."""
     kink = next(iter(_batches(0))).log_ratio
 
     def kinked(log_ratio):

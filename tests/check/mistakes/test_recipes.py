@@ -19,11 +19,12 @@ def test_every_mistake_changes_the_recipe_and_has_its_own_condition(name):
 
 def test_mistakes_of_the_penalty_are_listed_only_if_there_is_a_penalty():
     fields = {
-        name: {field for mistake in mistakes(RECIPES[name]) for field in mistake.parts} for name in ("grpo", "dapo")
+        name: {field for mistake in mistakes(RECIPES[name]) for field in mistake.parts}
+        for name in ("grpo", "dapo")
     }
     assert fields["grpo"] - fields["dapo"] == {"penalty", "kl_coef", "penalty_aggregate"}
 
 
 def test_half_widths_that_coincide_are_listed_once():
-    conditions = [mistake.condition for mistake in mistakes(RECIPES["grpo"]) if "symmetric" in mistake.condition]
-    assert conditions == []  # GRPO's clip is symmetric: both conditions would describe the recipe itself
+    symmetric = [mistake for mistake in mistakes(RECIPES["grpo"]) if "symmetric" in mistake.condition]
+    assert symmetric == []  # GRPO's clip is symmetric, so both conditions would describe GRPO itself

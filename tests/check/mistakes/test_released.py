@@ -1,4 +1,4 @@
-"""Ten instructive bugs of released trainers: each buggy form is told apart from ours."""
+"""Ten instructive bugs of released trainers: each differs from the right form in the way that its docstring says."""
 
 from dataclasses import replace
 
