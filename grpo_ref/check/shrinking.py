@@ -66,11 +66,11 @@ def _fewer_tokens(trial: Trial) -> Iterator[Trial]:
     rows, places = trial.mask.shape
     names = (*TOKEN_ARRAYS, "mask")
     for place in reversed(range(places)) if places > 1 else ():
-        shorter = {name: np.delete(getattr(trial, name), place, axis=1) for name in names}
+        shorter: dict[str, Any] = {name: np.delete(getattr(trial, name), place, axis=1) for name in names}
         yield replace(trial, **shorter)
     for row in range(rows):
         if (counted := np.flatnonzero(trial.mask[row])).size > 1:
-            arrays = {name: getattr(trial, name).copy() for name in names}
+            arrays: dict[str, Any] = {name: getattr(trial, name).copy() for name in names}
             for array in arrays.values():
                 array[row, counted[-1]] = 0.0
             yield replace(trial, **arrays)
@@ -94,7 +94,7 @@ def _rounder(trial: Trial) -> Iterator[Trial]:
     for digits in (0, 1, 2):
         for names in (TOKEN_ARRAYS, *dict.fromkeys(alike)):
             if any(_digits(trial, name) > digits for name in names):
-                rounded = {name: _rounded(trial, name, digits) for name in names}
+                rounded: dict[str, Any] = {name: _rounded(trial, name, digits) for name in names}
                 yield replace(trial, **rounded)
 
 

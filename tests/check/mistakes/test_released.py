@@ -1,4 +1,4 @@
-"""Ten instructive bugs of released trainers: each differs from the right form in the way that its docstring says."""
+"""Ten instructive bugs of released trainers: each buggy form differs from the right one."""
 
 from dataclasses import replace
 
