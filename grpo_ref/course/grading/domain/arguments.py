@@ -436,7 +436,7 @@ def _compiled(expression: str) -> CodeType:
 
 
 def _middles(within: Range) -> tuple[Range, ...]:
-    """Return the range, preceded by its part around 0 or 1, where most inputs lie, if that part is smaller."""
+    """Return the range, preceded by its part around 0 or 1 if that is smaller: most inputs lie there."""
     low, high = within
     middle = (max(low, 0.1 if low > 0 else -2.0), min(high, 2.0))
     return (middle, within) if middle[0] < middle[1] and middle != within else (within,)
