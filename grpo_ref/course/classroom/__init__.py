@@ -1,4 +1,6 @@
-"""A whole class: who handed in what, and its grading in the sandbox for strangers; it writes nothing."""
+"""A whole class: who submitted what, and grading it in the sandbox for strangers. This package writes no
+files.
+"""
 
 import lazy_loader
 

@@ -1,4 +1,6 @@
-"""Which students' answers are more alike than independent ones are: evidence to look at, not a verdict."""
+"""Find answers of different students that are more alike than independent ones: evidence to look at, not a
+verdict.
+"""
 
 import math
 from collections import Counter, defaultdict
@@ -12,22 +14,24 @@ from grpo_ref.course.right_answers import right_answers
 from grpo_ref.course.starters import starter_of
 
 FEWEST = 15.0
-"""Rare fingerprints that two answers have to share; shorter answers are alike by chance."""
+"""Smallest number of rare fingerprints that two answers must share. Shorter answers are alike by chance."""
 LEAST = 0.75
-"""The similarity from which two answers are told of."""
+"""Smallest similarity of two answers that is reported."""
 MOST = 20
-"""Students who may share a fingerprint; what more of them write is no evidence."""
+"""Largest number of students who may share a fingerprint. If more share it, it is no evidence."""
 Prints = Mapping[str, Set[int]]
 """Student -> fingerprints of the answer to one exercise."""
 
 
 class Match(NamedTuple):
-    """Two answers to an exercise that are alike.
+    """Two answers to one exercise that are alike.
 
     Attributes:
-      exercise: id.
-      similarity: what is rare in both, of what is rare in the one that has more of it; from 0 to 1.
-      size: how much that is, in fingerprints of the rarest kind: about as many nodes of the syntax tree.
+      exercise: id of the exercise.
+      similarity: the weight of the fingerprints that both answers share, divided by the weight of the larger
+        answer; from 0 to 1.
+      size: weight of the shared fingerprints, where the rarest ones weigh 1; roughly a number of nodes of the
+        syntax tree.
     """
 
     exercise: str
@@ -39,7 +43,7 @@ class Alike(NamedTuple):
     """Two students with answers that are alike.
 
     Attributes:
-      students: by name.
+      students: their names.
       matches: the exercises, the most suspicious first.
     """
 
@@ -48,15 +52,16 @@ class Alike(NamedTuple):
 
     @property
     def evidence(self) -> float:
-        """How much there is: the sizes, each as much as the answers are alike."""
+        """Amount of evidence: the sum of the sizes, each times its similarity."""
         return sum(match.size * match.similarity for match in self.matches)
 
 
 def alike_pairs(answers: Mapping[str, Mapping[str, bytes]]) -> list[Alike]:
-    """The pairs of students with answers that are alike, those with the most evidence first.
+    """Return the pairs of students with answers that are alike, the pair with the most evidence first.
 
-    What the starter or the model answer has counts nothing, and little what many in the class or of the right
-    answers in other styles have. Answers that cannot be read are left out.
+    Fingerprints of the starter or of the model answer are ignored. Fingerprints that many answers of the
+    class, or of the right answers in other styles, have count little. Answers that cannot be parsed are
+    skipped.
 
     Args:
       answers: student -> id of an exercise -> text of the answer.
@@ -76,20 +81,20 @@ def _suspicion(match: Match) -> float:
 
 
 def _fingerprints(name: str, answers: Mapping[str, Mapping[str, bytes]]) -> Prints:
-    """Those of everybody's answer to an exercise; the same text is read once."""
+    """Return the fingerprints of every student's answer to an exercise. Equal texts are parsed once."""
     texts = {student: answers[student][name] for student in sorted(answers) if name in answers[student]}
     known = {text: fingerprints(text) for text in set(texts.values())}
     return {student: known[text] for student, text in texts.items()}
 
 
 def _weights(name: str, prints: Prints) -> dict[int, float]:
-    """How much a fingerprint says if two share it: 1 if nobody else has it, 0 if it is to be expected.
+    """Return the weight of each shared fingerprint: 1 if nobody else has it, 0 if it is to be expected.
 
         w = log(N / n) / log(N / 2),    n of N answers have it
 
     Args:
       name: id of the exercise, whose right answers count as answers of the class.
-      prints: of the class.
+      prints: fingerprints of the class.
     """
     model, *others = (fingerprints(text.encode()) for text in right_answers(PROBLEMS[name]).values())
     expected = model | fingerprints(starter_of(name).encode())
@@ -105,7 +110,7 @@ def _weights(name: str, prints: Prints) -> dict[int, float]:
 def _matches(
     name: str, prints: Prints, weights: Mapping[int, float]
 ) -> Iterator[tuple[tuple[str, str], Match]]:
-    """The pairs of students whose answers to an exercise are alike."""
+    """Yield the pairs of students whose answers to an exercise are alike."""
     whole = {student: sum(weights.get(each, 0.0) for each in found) for student, found in prints.items()}
     for (left, right), size in _shared(prints, weights).items():
         similarity = size / max(whole[left], whole[right])
@@ -114,7 +119,9 @@ def _matches(
 
 
 def _shared(prints: Prints, weights: Mapping[int, float]) -> Mapping[tuple[str, str], float]:
-    """What the answers of each two students share; only those are compared that share something."""
+    """Return the weight of the fingerprints that each two students share. Pairs that share nothing are not
+    compared.
+    """
     holders: dict[int, list[str]] = defaultdict(list)
     for student, found in prints.items():
         if sum(weights.get(each, 0.0) for each in found) >= FEWEST:

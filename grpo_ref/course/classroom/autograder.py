@@ -1,4 +1,4 @@
-"""The autograder for Gradescope: the archive that is uploaded, and what runs in it for every submission."""
+"""The autograder for Gradescope: the archive to upload, and the program that runs for every submission."""
 
 import io
 import json
@@ -17,23 +17,23 @@ from grpo_ref.course.rendering.class_formats import gradescope_data
 
 TEMPLATES = Path(__file__).parents[1] / "commands" / "templates"
 SCRIPT = 0o755 << 16
-"""Permissions of a script, as zip files keep them."""
+"""Permissions of a script, as zip files store them."""
 BEGUN = (2020, 1, 1, 0, 0, 0)
-"""Time of all members: the same inputs give the same archive."""
+"""Time stamp of all members, so that equal inputs give equal archives."""
 DAY = timedelta(days=1)
 GRADED = "graded"
-"""Says in a result whether this submission was graded, or shows an earlier one's result."""
+"""Key in a result that says whether this submission was graded or shows an earlier submission's result."""
 SUBMISSION, METADATA, RESULTS = "submission", "submission_metadata.json", "results/results.json"
-"""Where Gradescope puts and expects things, in its folder."""
+"""Paths in Gradescope's folder where Gradescope puts the submission and expects the results."""
 
 
 class Metadata(NamedTuple):
-    """What Gradescope says of a submission.
+    """Gradescope's information on a submission.
 
     Attributes:
-      student: the address or number of whoever handed it in; of a group all of them.
-      submitted: when.
-      previous: earlier submissions, as Gradescope has them.
+      student: address or number of the student; for a group, those of all members.
+      submitted: time of the submission.
+      previous: earlier submissions, as Gradescope describes them.
     """
 
     student: str
@@ -42,12 +42,12 @@ class Metadata(NamedTuple):
 
 
 def build(files: Mapping[str, bytes], requirements: Sequence[str], options: Sequence[str]) -> bytes:
-    """The archive to upload.
+    """Return the archive to upload.
 
     Args:
-      files: what lies beside the scripts: course file, overrides, wheels.
-      requirements: what is installed there, a line each.
-      options: of `grpo-ref gradescope run` there.
+      files: the files beside the scripts: course file, overrides, wheels.
+      requirements: the packages to install there, one line each.
+      options: options of `grpo-ref gradescope run` there.
     """
     scripts = {
         name: Template((TEMPLATES / f"{name}.txt").read_text(encoding="utf-8")).substitute(
@@ -72,7 +72,7 @@ def _add(archive: zipfile.ZipFile, name: str, content: bytes, permissions: int =
 
 
 def read_metadata(path: Path) -> Metadata:
-    """What Gradescope says of the submission.
+    """Read Gradescope's information on the submission.
 
     Raises:
       ValueError: if the file is not as Gradescope writes it.
@@ -94,10 +94,10 @@ def read_metadata(path: Path) -> Metadata:
 
 
 def graded_before(metadata: Metadata) -> list[Mapping[str, Any]]:
-    """The earlier submissions that were graded, the oldest first.
+    """Return the earlier submissions that were graded, the oldest first.
 
     Raises:
-      ValueError: if one of them has no time that can be read.
+      ValueError: if one of them has no readable time.
     """
     done = [each for each in metadata.previous if isinstance(each.get("results"), dict)]
     done = [each for each in done if (each["results"].get("extra_data") or {}).get(GRADED, True)]
@@ -105,9 +105,10 @@ def graded_before(metadata: Metadata) -> list[Mapping[str, Any]]:
 
 
 def within_a_day(metadata: Metadata) -> int:
-    """How many submissions were graded in the 24 hours before this one.
+    """Return how many submissions were graded in the 24 hours before this one.
 
-    Counted from when this one was handed in, so that to run the autograder again changes nothing.
+    The hours count back from the time of this submission, so that running the autograder again changes
+    nothing.
     """
     before = (metadata.submitted - _time(each) for each in graded_before(metadata))
     return sum(timedelta(0) <= passed < DAY for passed in before)
@@ -123,7 +124,7 @@ def _time(submission: Mapping[str, Any]) -> datetime:
 def graded(
     root: Path, metadata: Metadata, course: CourseFile, overrides: Sequence[Override], seed: int
 ) -> Row:
-    """The result of a submission, as Gradescope wants it."""
+    """Return the result of a submission in Gradescope's format."""
     handed_in = classroom.pile_of(root / SUBMISSION, metadata.student).read()
     result = classroom.grade_student(handed_in, course.exercises, seed=seed)
     record = record_of(result, "")
@@ -134,10 +135,10 @@ def graded(
 
 
 def too_many(metadata: Metadata, per_day: int) -> Row:
-    """What is said of a submission beyond the limit: the last graded result stays, with a sentence on top.
+    """Return the result of a submission beyond the limit: the last graded result, with a sentence above it.
 
     Args:
-      metadata: of the submission, with at least one that was graded before.
+      metadata: metadata of the submission; at least one earlier submission was graded.
       per_day: the limit.
     """
     last = graded_before(metadata)[-1]

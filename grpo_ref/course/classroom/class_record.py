@@ -1,4 +1,4 @@
-"""The result of one student as data: what the tests gave, and the marks that come of it."""
+"""The result of one student as data: the points from the tests, and the marks computed from them."""
 
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -10,16 +10,16 @@ from grpo_ref.course.contents import EXERCISES
 from grpo_ref.course.rendering.report_json import exercise_json
 
 VERSION = 2
-"""Goes up when a field changes its meaning or disappears."""
+"""Format version. It increases when a field changes its meaning or is removed."""
 Row = dict[str, Any]
 
 
 def record_of(graded: Graded, key: str) -> Row:
-    """What the tests gave, without marks.
+    """Return the results of the tests, without marks.
 
     Args:
       graded: the result.
-      key: what changes with anything that the result depends on.
+      key: a text that changes with anything that the result depends on.
     """
     return {
         "version": VERSION,
@@ -34,13 +34,15 @@ def record_of(graded: Graded, key: str) -> Row:
 
 
 def tests_gave(record: Row, names: tuple[str, ...]) -> dict[str, tuple[float, float]]:
-    """Id of an exercise -> points by the tests, and what they could give; none where the grader failed."""
+    """Return, for each exercise, the points from the tests and the points possible. They are 0 if the grader
+    failed.
+    """
     found = {each["id"]: (float(each["points"]), float(each["of"])) for each in record.get("exercises", ())}
     return {name: found.get(name, (0.0, float(EXERCISES[name].points))) for name in names}
 
 
 def with_marks(record: Row, marks: Marks, submitted: datetime | None) -> Row:
-    """The record with these marks, whatever marks it had."""
+    """Return the record with these marks. Earlier marks are replaced."""
     return {
         **record,
         "submitted": None if submitted is None else submitted.isoformat(),
@@ -57,14 +59,14 @@ def with_marks(record: Row, marks: Marks, submitted: datetime | None) -> Row:
 
 
 def marked(record: Row) -> Row:
-    """The record as it is shown: every exercise with its mark instead of what the tests gave."""
+    """Return the record as it is shown: every exercise with its mark instead of the points from the tests."""
     marks: Mapping[str, Row] = record.get("marks", {})
     shown = [{**each, "marking": "", **marks.get(each["id"], {})} for each in record.get("exercises", ())]
     return {**record, "exercises": shown, "notes": [*record.get("notes", ()), *record.get("marking", ())]}
 
 
 def all_notes(record: Row) -> list[str]:
-    """What could not be used, and all that was changed by the course's rules or the instructor."""
+    """List the answers that could not be used, and all changes by the course's rules or the instructor."""
     marks: Mapping[str, Row] = record.get("marks", {})
     changed = [f"{name}: {mark['marking']}" for name, mark in marks.items() if mark["marking"]]
     return [*record.get("notes", ()), *record.get("marking", ()), *changed]

@@ -1,4 +1,6 @@
-"""The results of a class as files: one for each student as soon as it is there, and the marks of all."""
+"""The results of a class as files: one for each student, written as soon as it is known, and a table of all
+marks.
+"""
 
 import csv
 import hashlib
@@ -14,23 +16,23 @@ from grpo_ref.course.classroom.class_record import VERSION, Row, all_notes, mark
 from grpo_ref.files import replace_text, require_writable
 
 FIXED = ("points", "of", "percent", "solved", "official")
-"""Columns of the table of marks that are always there."""
+"""Columns that the table of marks always has."""
 STUDENTS, MARKS = "students", "marks.csv"
 LONGEST = 80
-"""Characters of a student's name in the name of a file."""
+"""Largest number of characters of a student's name in a file name."""
 CONTROL = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]+")
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""A cell that begins with one of these is a formula to a spreadsheet."""
+"""First characters that make a spreadsheet read a cell as a formula."""
 
 
 class ClassResults:
-    """The folder of a class's results.
+    """The folder with the results of a class.
 
     Args:
-      folder: it is made if it is not there.
+      folder: path of the folder; it is created if it does not exist.
 
     Raises:
-      OSError: if it cannot be written to.
+      OSError: if the folder is not writable.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -38,15 +40,15 @@ class ClassResults:
         require_writable(self.students)
 
     def path(self, student: str) -> Path:
-        """The file of one student."""
+        """Return the path of one student's file."""
         return self.students / f"{file_name(student)}.json"
 
     def is_done(self, student: str, key: str) -> bool:
-        """Whether there is a result of this student that nothing has changed since."""
+        """Return whether this student has a result and nothing that it depends on has changed since."""
         return self.read(student).get("key") == key
 
     def read(self, student: str) -> Row:
-        """The record of one student; nothing if there is none that can be read."""
+        """Return the record of one student; an empty one if there is no readable record."""
         try:
             found = json.loads(self.path(student).read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -54,18 +56,18 @@ class ClassResults:
         return found if isinstance(found, dict) and found.get("version") == VERSION else {}
 
     def write(self, record: Row) -> None:
-        """Keep the record of one student, as a whole or not at all; one that is kept already stays."""
+        """Write the record of one student in one step. An unchanged record is not written again."""
         if self.read(record["student"]) != record:
             text = json.dumps(record, indent=1, ensure_ascii=True, allow_nan=False) + "\n"
             replace_text(self.path(record["student"]), text)
 
     def write_marks(self, students: Iterable[str], course: CourseFile, about: Mapping[str, Row]) -> None:
-        """Write the table of all students, a row each.
+        """Write the table of all students, one row each.
 
         Args:
-          students: in the order of the rows.
-          course: its exercises and assignments get columns of their own.
-          about: student -> what the roster knows, columns of its own.
+          students: the students, in the order of the rows.
+          course: the course; its exercises and assignments get columns.
+          about: student -> the roster's information, which gets columns too.
         """
         known = list(dict.fromkeys(column for row in about.values() for column in row))
         parts = [part.name for part in course.assignments] if len(course.assignments) > 1 else []
@@ -80,7 +82,7 @@ class ClassResults:
 
 
 def _marks_in(record: Row) -> Row:
-    """The cells of the table of marks that come of one student's record."""
+    """Return the cells of the table of marks for one student's record."""
     exercises = marked(record)["exercises"]
     return {
         **{column: record.get(column, "") for column in ("points", "of", "percent")},
@@ -93,7 +95,8 @@ def _marks_in(record: Row) -> Row:
 
 
 def file_name(student: str) -> str:
-    """A student's name as that of a file, on every system; different students have different ones.
+    """Convert a student's name to a file name that works on every system. Different students get different
+    names.
 
     >>> file_name("smith"), file_name("../Jo Smith")
     ('smith', 'Jo_Smith-56fd65')
@@ -105,7 +108,8 @@ def file_name(student: str) -> str:
 
 
 def as_cell(value: Any) -> Any:
-    r"""A value for a table that spreadsheets open: text never becomes a formula, nor ends a line.
+    r"""Convert a value for a table that spreadsheets open: text never becomes a formula and never ends a
+    line.
 
     >>> as_cell("=1+1"), as_cell("smith"), as_cell(-1.5), as_cell("a\r=b")
     ("'=1+1", 'smith', -1.5, 'a =b')

@@ -1,4 +1,4 @@
-"""What there is to do for a class: who is graded, who was graded before, and the files about it."""
+"""The work on a class: who is graded now, who was graded before, and the files with the results."""
 
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,14 +25,15 @@ class ClassWork:
     """A class and its results.
 
     Attributes:
-      piles: student -> what was handed in, not read yet.
-      results: the folder of the results.
-      about: student -> the row of the roster without the first column.
-      course: which exercises count, and how.
-      seed: of the class.
+      piles: student -> the submitted files, not read yet.
+      results: the folder with the results.
+      about: student -> the row of the roster without its first column.
+      course: the exercises that count, and the rules for marks.
+      seed: seed of the class.
       is_safe: whether the answers run in WebAssembly.
-      overrides: student -> what was decided.
-      keys: student -> what changes with anything that the result depends on, once the answers were read.
+      overrides: student -> the instructor's decisions.
+      keys: student -> a text that changes with anything that the result depends on; filled when the answers
+        are read.
     """
 
     piles: Mapping[str, Pile]
@@ -55,11 +56,11 @@ class ClassWork:
         seed: int,
         is_safe: bool,
     ) -> Self:
-        """Read who handed in what, and who should have.
+        """Read the submissions and the roster.
 
         Raises:
           classroom.Unreadable: if the submissions cannot be read.
-          ValueError: if the roster is none.
+          ValueError: if the roster is not a valid roster.
           OSError: if the results cannot be written.
         """
         found = {pile.student: pile for pile in classroom.piles(submissions, out)}
@@ -73,22 +74,22 @@ class ClassWork:
 
     @property
     def students(self) -> list[str]:
-        """Everybody, each once."""
+        """The names of all students."""
         return list(self.piles)
 
     @property
     def counted(self) -> str:
-        """How many there are, in words."""
+        """The number of students, in words."""
         return counted(len(self.piles))
 
     def decide(self, path: Path | None) -> int:
-        """Take over the instructor's decisions, and keep them beside the results; how many there are.
+        """Read the instructor's decisions and copy them to the results folder. Return their number.
 
         Args:
-          path: of the file; None for the one that was kept before.
+          path: path of the file; if None, the copy from the last time is read.
 
         Raises:
-          ValueError: if something in it is wrong, or it names nobody of this class.
+          ValueError: if the file has a mistake, or names nobody of this class.
           OSError: if it cannot be read.
         """
         kept = self.results.folder / OVERRIDES
@@ -107,7 +108,7 @@ class ClassWork:
         return len(decisions)
 
     def left(self) -> Iterator[str]:
-        """Those whose result is not there, or not of what they handed in now."""
+        """Yield the students who have no result for their current submission."""
         for student in self.students:
             record = self.results.read(student)
             key = self._key(self._read(student))
@@ -116,7 +117,7 @@ class ClassWork:
                 yield student
 
     def graded(self, students: Sequence[str], workers: int, scheduler: str | None) -> Iterator[Row]:
-        """Grade these, and keep each one's record."""
+        """Grade these students, and store each one's record."""
         handed_in = (self._read(student) for student in students)
         for graded in classroom.grade_class(
             handed_in,
@@ -129,13 +130,13 @@ class ClassWork:
             yield self._keep(record_of(graded, self.keys[graded.student]))
 
     def write_marks(self) -> None:
-        """Mark everybody by the rules and decisions of now, and write the table of marks."""
+        """Compute all marks by the current rules and decisions, and write the table of marks."""
         for record in self._records().values():
             self._keep(record)
         self.results.write_marks(self.students, self.course, self.about)
 
     def write_formats(self, names: Iterable[str]) -> None:
-        """Write every student's result in formats of other programs, a folder for each."""
+        """Write every student's result in formats of other programs, one folder for each format."""
         for name in names:
             folder = self.results.folder / name
             folder.mkdir(exist_ok=True)
@@ -144,12 +145,12 @@ class ClassWork:
                     replace_text(folder / f"{file_name(student)}{suffix}", render(marked(record)))
 
     def write_nbgrader(self) -> None:
-        """Write the table in nbgrader's columns."""
+        """Write the marks in the columns of `nbgrader export`."""
         text = nbgrader(self._records().values(), self.course, self.about)
         replace_text(self.results.folder / NBGRADER, text)
 
     def write_report(self) -> None:
-        """Write the page about the class; the answers are compared with one another for it."""
+        """Write the web page on the class. For it, the answers are compared with one another."""
         from grpo_ref.course.rendering.class_report import class_report
 
         answers = {student: pile.read().answers for student, pile in self.piles.items()}
@@ -158,12 +159,12 @@ class ClassWork:
         replace_text(self.results.folder / REPORT, page)
 
     def write_canvas(self, gradebook: Path, column: str) -> list[str]:
-        """Fill in an exported gradebook; those who have points and no row in it.
+        """Fill in an exported gradebook. Return the students who have points but no row in it.
 
-        A student may be named there by any cell of the roster, or by the number at the end of the name.
+        The gradebook may name a student by any cell of the roster, or by the number at the end of the name.
 
         Raises:
-          ValueError: if it is no gradebook, or has no such column.
+          ValueError: if the file is not a gradebook, or has no such column.
         """
         text, points = read_gradebook(gradebook), {}
         for student in self.students:
@@ -174,12 +175,14 @@ class ClassWork:
         return left
 
     def others(self) -> list[str]:
-        """Files of results that are of nobody in this class, such as of earlier names; they stay."""
+        """Return the result files that belong to nobody in this class, such as those of earlier names. They
+        are kept.
+        """
         ours = {self.results.path(student).name for student in self.students}
         return sorted(path.name for path in self.results.students.glob("*.json") if path.name not in ours)
 
     def told(self) -> str:
-        """The class in two lines."""
+        """Summarize the class in two lines."""
         points = [float(self.results.read(student).get("points", 0.0)) for student in self.students]
         of = sum(map(self.course.points_of, self.course.exercises))
         return (
@@ -188,18 +191,18 @@ class ClassWork:
         )
 
     def _records(self) -> dict[str, Row]:
-        """Student -> record, of those that have one."""
+        """Return the records of all students who have one."""
         return {student: found for student in self.students if (found := self.results.read(student))}
 
     def _names(self, student: str) -> list[str]:
-        """All that names a student: here, in the download, in the roster."""
+        """Return all names of a student: here, in the download and in the roster."""
         cells = [str(cell) for cell in self.about.get(student, {}).values() if cell]
         aliases = self.piles[student].aliases
         ends = [name.rpartition("_")[2] for name in (student, *aliases)]
         return [student, *aliases, *ends, *cells]
 
     def _keep(self, record: Row) -> Row:
-        """Write a record with the marks that come of it, and return it."""
+        """Compute the marks of a record, write the record with them, and return it."""
         student = record["student"]
         submitted = self._submitted(student)
         marks = classroom.marks_of(
@@ -210,7 +213,7 @@ class ClassWork:
         return record
 
     def _submitted(self, student: str) -> datetime | None:
-        """When it was handed in: by the roster, or else by the download."""
+        """Return the time of the submission, from the roster, or else from the download."""
         return submitted_of(self.about.get(student, {})) or self.piles[student].submitted
 
     def _read(self, student: str) -> HandedIn:
@@ -229,7 +232,7 @@ class ClassWork:
 
 
 def counted(number: int) -> str:
-    """So many students.
+    """Format a number of students.
 
     >>> counted(1), counted(2)
     ('1 student', '2 students')

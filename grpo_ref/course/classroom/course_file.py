@@ -1,4 +1,4 @@
-"""The course file: which exercises a class does, what they count, and until when."""
+"""The course file: a class's exercises, their points and their deadlines."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,19 +12,19 @@ from grpo_ref.listing import unknown
 
 PARTIAL, ALL_OR_NOTHING = "partial", "all-or-nothing"
 COLUMNS = frozenset(("student", "points", "of", "percent", "solved", "official", "notes"))
-"""Headings of the table of marks, which no assignment may be called."""
+"""Columns of the table of marks; an assignment must not have one of these names."""
 KEYS = ("title", "seed", "marks", "exercises", "late", "points", "assignment")
 LARGEST_SEED = 2**63 - 1
 
 
 @dataclass(frozen=True)
 class Late:
-    """What becomes of points after the deadline.
+    """The rules for late submissions.
 
     Attributes:
-      per_day: share of the points that is lost for every day that has begun.
-      days: so many days are accepted; after them there are no points.
-      grace: time after the deadline that does not count.
+      per_day: fraction of the points that is lost for every day that has begun.
+      days: number of days after which a submission gets no points.
+      grace: time after the deadline that does not count as late.
     """
 
     per_day: float = 0.0
@@ -32,7 +32,7 @@ class Late:
     grace: timedelta = timedelta(0)
 
     def days_late(self, submitted: datetime, deadline: datetime) -> int:
-        """How many days after the deadline have begun.
+        """Return how many days after the deadline have begun.
 
         >>> from datetime import datetime, timedelta, timezone
         >>> noon = datetime(2027, 3, 1, 12, tzinfo=timezone.utc)
@@ -43,7 +43,7 @@ class Late:
         return max(0, math.ceil(over / timedelta(days=1)))
 
     def share(self, days: int) -> float:
-        """What is left of the points after so many days.
+        """Return the fraction of the points that is left after this many days.
 
         >>> Late(per_day=0.1, days=3).share(2), Late(per_day=0.1, days=3).share(4)
         (0.8, 0.0)
@@ -53,13 +53,13 @@ class Late:
 
 @dataclass(frozen=True)
 class Assignment:
-    """A part of the course with a deadline of its own.
+    """A part of the course with its own deadline.
 
     Attributes:
-      name: how it is asked for.
+      name: name of the assignment.
       exercises: ids, in the order of the course.
-      deadline: until when; None for no deadline.
-      weight: what its share counts in the whole; None for its points.
+      deadline: the deadline, or None.
+      weight: weight in the total percentage; None for the number of points.
       marks: "partial" or "all-or-nothing".
     """
 
@@ -72,14 +72,14 @@ class Assignment:
 
 @dataclass(frozen=True)
 class CourseFile:
-    """What a course file says.
+    """The content of a course file.
 
     Attributes:
-      assignments: in order; no exercise is in two of them.
-      title: of the course.
-      seed: of the class, or None.
-      late: what becomes of points after a deadline.
-      points: id of an exercise -> what it counts, where that is not what our course says.
+      assignments: the assignments, in order; no exercise is in two of them.
+      title: title of the course.
+      seed: seed of the class, or None.
+      late: the rules for late submissions.
+      points: id of an exercise -> its points, if they differ from grpo_ref's.
       whole: all assignments of the file, of which `assignments` may be a part.
     """
 
@@ -92,19 +92,19 @@ class CourseFile:
 
     @property
     def exercises(self) -> tuple[str, ...]:
-        """All that count, in the order of the course."""
+        """All exercises that count, in the order of the course."""
         chosen = {name for each in self.assignments for name in each.exercises}
         return tuple(name for name in EXERCISES if name in chosen)
 
     def points_of(self, name: str) -> float:
-        """What an exercise counts."""
+        """Return the points of an exercise."""
         return self.points.get(name, float(EXERCISES[name].points))
 
     def only(self, names: Sequence[str]) -> "CourseFile":
-        """The same with these assignments alone.
+        """Return the course with these assignments only.
 
         Raises:
-          ValueError: if there is none of that name.
+          ValueError: if there is no assignment of that name.
         """
         known = [each.name for each in self.assignments]
         for name in names:
@@ -115,15 +115,15 @@ class CourseFile:
 
 
 def without_file(names: Sequence[str]) -> CourseFile:
-    """What counts where there is no course file: these exercises, with their points and no deadline."""
+    """Return the course to use without a course file: these exercises, with their points and no deadline."""
     return CourseFile((Assignment("course", tuple(names)),))
 
 
 def read_course(path: Path) -> CourseFile:
-    """What a course file says.
+    """Read a course file.
 
     Raises:
-      ValueError: if something in it is wrong; the message names the line.
+      ValueError: if the file has a mistake; the message names the line.
       OSError: if it cannot be read.
     """
     top = read_toml(path)
@@ -156,7 +156,7 @@ def _assignment(table: TomlTable, marks: str) -> Assignment:
 
 
 def _exercises(table: TomlTable) -> tuple[str, ...]:
-    """The ids that a list of exercises and chapters names, in the order of the course."""
+    """Return the ids that a list of exercises and chapters names, in the order of the course."""
     chosen = set()
     for name in table.strings("exercises"):
         if name in CHAPTERS:

@@ -1,4 +1,4 @@
-"""The files of a folder or of an archive, as names and contents; nothing is ever unpacked to the disk."""
+"""The files of a folder or of an archive, as names and contents. Nothing is ever unpacked to the disk."""
 
 import io
 import os
@@ -10,21 +10,21 @@ from functools import partial
 from pathlib import Path, PurePosixPath
 
 LARGEST = 1024**2
-"""Bytes of a file that is still read; no answer needs as many."""
+"""Largest file that is read, in bytes. No answer needs as many."""
 LARGEST_ARCHIVE = 32 * 1024**2
-"""Bytes of an archive within an archive that is still read."""
+"""Largest archive inside an archive that is read, in bytes."""
 MOST = 100_000
-"""Members of an archive that are still looked at."""
+"""Largest number of members of an archive that are examined."""
 ENCRYPTED = 0x1
-"""The flag of a member that needs a password."""
+"""Flag of a member that needs a password."""
 IGNORED = frozenset(("__pycache__", "__MACOSX"))
-"""Folders that other programs leave behind, beside those whose name begins with a dot."""
+"""Folders that other programs create; they are ignored, like names that begin with a dot."""
 ANSWERS, ARCHIVE = (".py", ".ipynb"), ".zip"
 TOO_LARGE = f"is larger than {LARGEST // 1024**2} MiB"
 
 
 class Unreadable(Exception):
-    """What was handed in, or one file of it, cannot be read; says why in a few words."""
+    """A submission, or one of its files, cannot be read. The message gives the reason in a few words."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Entry:
     """A file that may be an answer.
 
     Attributes:
-      path: its name with its folders, in what was handed in.
-      read: gives its content, or raises Unreadable.
+      path: path of the file inside the submission.
+      read: function that returns the content, or raises Unreadable.
     """
 
     path: PurePosixPath
@@ -41,13 +41,14 @@ class Entry:
 
 
 def entries(place: Path) -> list[Entry]:
-    """All that may be an answer in a folder or a zip file, by name; archives within are looked into.
+    """Return all files of a folder or a zip file that may be answers, sorted by path. Archives inside are
+    searched too.
 
     Args:
       place: the folder, or the zip file.
 
     Raises:
-      Unreadable: if it is neither, or an archive that is broken.
+      Unreadable: if the place is neither, or is a broken archive.
     """
     if place.is_dir():
         found = list(_in_folder(place))
@@ -59,7 +60,9 @@ def entries(place: Path) -> list[Entry]:
 
 
 def top_folders(place: Path) -> set[str]:
-    """The folders directly in a folder or zip file, empty ones too, with other programs' left out."""
+    """Return the folders directly in a folder or zip file, empty ones included, without those of other
+    programs.
+    """
     if place.is_dir():
         names = {readable(path.name) for path in place.iterdir() if path.is_dir() and not path.is_symlink()}
     else:
@@ -69,7 +72,7 @@ def top_folders(place: Path) -> set[str]:
 
 
 def readable(name: str) -> str:
-    r"""A name that can be written: bytes in it that are no text are shown as such.
+    r"""Replace the bytes of a name that are not valid text, so that the name can be printed.
 
     >>> readable("caf\udce9.py")
     'caf\\xe9.py'
@@ -78,9 +81,9 @@ def readable(name: str) -> str:
 
 
 def content_of(place: Path, name: str) -> bytes | None:
-    """The content of a file of this name, in a folder, or in a zip file or the one folder in it.
+    """Return the content of the file with this name, in a folder, or in a zip file or the one folder in it.
 
-    None if there is none, or it cannot be read.
+    Return None if there is no such file, or if it cannot be read.
     """
     try:
         if place.is_dir():
@@ -98,7 +101,7 @@ def _is_near(path: str, name: str) -> bool:
 
 
 def _in_folder(folder: Path) -> Iterator[Entry]:
-    """The files of a folder; links are told and not followed."""
+    """Yield the files of a folder. Links are reported and not followed."""
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not _is_ignored(name)]
         for name in names:
@@ -122,7 +125,7 @@ def _content(path: Path) -> bytes:
 
 
 def _of(path: PurePosixPath, read: Callable[[], bytes], size: int, depth: int = 0) -> Iterator[Entry]:
-    """The file itself if it may be an answer; what is in it if it is an archive, one level deep."""
+    """Yield the file if it may be an answer; if it is an archive, yield its files, one level deep."""
     if _may_be_answer(path):
         yield Entry(path, read if size <= LARGEST else partial(_refuse, TOO_LARGE))
     elif path.suffix.lower() == ARCHIVE and depth == 0:
@@ -140,7 +143,7 @@ def _opened(file: Path | io.BytesIO) -> zipfile.ZipFile:
 
 
 def _in_archive(archive: zipfile.ZipFile, folder: PurePosixPath, depth: int = 0) -> Iterator[Entry]:
-    """The members of an archive. Nothing is unpacked, so that their names can lead nowhere."""
+    """Yield the members of an archive. Nothing is unpacked to the disk, so their paths can do no harm."""
     for member in archive.infolist()[:MOST]:
         path = PurePosixPath(readable(member.filename.replace("\\", "/")))
         if not path.name or member.filename.endswith("/") or any(map(_is_ignored, path.parts)):
@@ -156,7 +159,7 @@ def _in_archive(archive: zipfile.ZipFile, folder: PurePosixPath, depth: int = 0)
 
 
 def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
-    """A member's content; it is not unpacked further than a file may be long, whatever it says of itself."""
+    """Return a member's content, up to the largest allowed size, whatever size the archive states."""
     if member.flag_bits & ENCRYPTED:
         raise Unreadable("is locked by a password")
     try:

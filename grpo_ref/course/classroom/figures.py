@@ -1,4 +1,4 @@
-"""The scores of a class: how they are spread, and what became of every exercise."""
+"""Figures of a class's points: their distribution, and the outcomes of every exercise."""
 
 from collections.abc import Mapping, Sequence
 
@@ -9,19 +9,19 @@ from matplotlib.ticker import MaxNLocator
 from grpo_ref.plots.style import HATCHES, figure_style, grid, new_figure
 
 BARS = 20
-"""Bars of the distribution, at most."""
+"""Largest number of bars in the distribution."""
 SHADES = ("0.25", "0.6", "0.85", "1.0")
 
 
 def scores_figure(points: Sequence[float], of: float) -> Figure:
-    """How many students have how many points.
+    """Draw how many students have how many points.
 
     Args:
-      points: of every student.
-      of: what could be reached.
+      points: points of every student.
+      of: largest possible number of points.
 
     Returns:
-      The figure: a bar for each range of points, a dashed line at the median.
+      The figure: a bar for each range of points, and a dashed line at the median.
     """
     edges = np.linspace(0.0, max(of, 1.0), min(BARS, max(int(of), 1)) + 1)
     with figure_style():
@@ -40,11 +40,11 @@ def scores_figure(points: Sequence[float], of: float) -> Figure:
 
 
 def outcomes_figure(outcomes: Mapping[str, Mapping[str, int]]) -> Figure:
-    """What became of every exercise: a bar for each, with a part for each outcome.
+    """Draw the outcomes of every exercise: one bar per exercise, with one part per outcome.
 
     Args:
-      outcomes: label of an exercise -> label of an outcome -> number of students; the same outcomes for each,
-        four at most.
+      outcomes: label of an exercise -> label of an outcome -> number of students; the same outcomes for each
+        exercise, at most four.
 
     Returns:
       The figure; the parts differ by grey and hatch.

@@ -1,4 +1,4 @@
-"""What an answer is made of, as a set of fingerprints that no disguise of its text changes."""
+"""The structure of an answer as a set of fingerprints that stay the same if its text is disguised."""
 
 import ast
 import builtins
@@ -7,14 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 LARGEST = 64 * 1024
-"""Bytes of an answer that is still looked at; no honest one comes near."""
+"""Largest answer that is examined, in bytes. No honest answer is nearly as long."""
 WINDOW = 6
-"""Nodes of the syntax tree in a fingerprint."""
+"""Nodes of the syntax tree per fingerprint."""
 SILENT = (ast.Import, ast.ImportFrom, ast.Pass, ast.Global, ast.Nonlocal)
 UNTOLD = (ast.expr_context, ast.alias, ast.operator, ast.stmt)
-"""Nodes that say nothing about the one that they are in."""
+"""Nodes that carry no information about their parent."""
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
-"""Where a statement holds others."""
+"""Fields of a statement that hold other statements."""
 BUILTINS = frozenset(dir(builtins))
 
 
@@ -25,23 +25,24 @@ class Variable(NamedTuple):
 
 
 Token = object
-"""A node of a syntax tree: what kind it is, a name that is not the student's, a constant, or a Variable."""
+"""A node of a syntax tree: its kind, a name that the student did not choose, a constant, or a Variable."""
 
 
 def fingerprints(text: bytes) -> frozenset[int]:
-    """Hashes of all runs of six nodes within a statement of the normalised syntax tree.
+    """Return hashes of all runs of six nodes within a statement of the normalized syntax tree.
 
-    Names of variables, functions and arguments, docstrings, comments, formatting, type hints, the names under
-    which modules are imported, and the order of statements make no difference; constants, operators, and the
-    names of modules, attributes and keywords do. A variable counts by where in the run it comes again, after
-    Baker 1995, On finding duplication and near-duplication in large software systems.
+    These make no difference: names of variables, functions and arguments, docstrings, comments, formatting,
+    type hints, the names under which modules are imported, and the order of statements. These make a
+    difference: constants, operators, and the names of modules, attributes and keywords. A variable is
+    represented by its earlier positions in the run, after Baker 1995, On finding duplication and
+    near-duplication in large software systems.
 
     Args:
-      text: of the answer.
+      text: text of the answer.
 
     Returns:
-      As many hashes as the answer is long, about; none for what is too large or no Python. They hold within
-      one process.
+      About as many hashes as the answer has nodes; none if the text is too large or is not Python. Hashes are
+        comparable within one process only.
 
     >>> fingerprints(b"def f(x): return x * x + 1") == fingerprints(b"def g(y: int) -> int: return 1+y*y")
     True
@@ -58,7 +59,7 @@ def fingerprints(text: bytes) -> frozenset[int]:
 
 
 def _parsed(text: bytes) -> ast.Module:
-    """The syntax tree, an empty one if there is none; what Python warns of is not told."""
+    """Return the syntax tree, or an empty one if the text cannot be parsed. Suppress Python's warnings."""
     empty = ast.Module([], [])
     if len(text) > LARGEST:
         return empty
@@ -71,7 +72,7 @@ def _parsed(text: bytes) -> ast.Module:
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
-    """All statements, those within others too."""
+    """Yield all statements, including nested ones."""
     left: list[ast.AST] = [tree]
     while left:
         node = left.pop()
@@ -82,7 +83,7 @@ def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
 
 
 def _imported(statements: Iterable[ast.stmt]) -> Mapping[str, str]:
-    """Name in the file -> name of what is imported under it, with its module."""
+    """Return the imported object, with its module, for each name under which the file imports one."""
     found: dict[str, str] = {}
     for node in statements:
         if isinstance(node, ast.Import):
@@ -93,14 +94,14 @@ def _imported(statements: Iterable[ast.stmt]) -> Mapping[str, str]:
 
 
 def _is_silent(node: ast.stmt) -> bool:
-    """Whether a statement does nothing, such as a docstring or an import."""
+    """Return whether a statement does nothing, such as a docstring or an import."""
     is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     is_hint = isinstance(node, ast.AnnAssign) and node.value is None
     return is_text or is_hint or isinstance(node, SILENT)
 
 
 def _tokens(statement: ast.stmt, names: Mapping[str, str]) -> Iterator[Token]:
-    """The nodes of one statement from the outside in, without the statements in it."""
+    """Yield the nodes of one statement from the outside in, without the statements inside it."""
     left: list[ast.AST] = [statement]
     while left:
         node = left.pop()
@@ -111,7 +112,7 @@ def _tokens(statement: ast.stmt, names: Mapping[str, str]) -> Iterator[Token]:
 
 
 def _children(node: ast.AST) -> list[ast.AST]:
-    """What a node consists of; type hints and names for types are out, `x += y` is `x = x + y`."""
+    """Return the children of a node without type hints and type names; `x += y` counts as `x = x + y`."""
     if isinstance(node, ast.AugAssign):
         return [node.target, ast.BinOp(node.target, node.op, node.value)]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add | ast.Mult):
@@ -126,7 +127,7 @@ def _children(node: ast.AST) -> list[ast.AST]:
 
 
 def _kind(node: ast.AST) -> str:
-    """What the operands of a sum or product are ordered by."""
+    """Return the key by which the operands of a sum or product are sorted."""
     called = node.func if isinstance(node, ast.Call) else node
     return f"{type(node).__name__} {getattr(called, 'attr', '')}"
 
@@ -154,7 +155,7 @@ def _told(node: ast.AST, names: Mapping[str, str]) -> Token:
 
 
 def _renamed(tokens: Sequence[Token]) -> tuple[Token, ...]:
-    """The tokens with each variable replaced by its number in the order in which they come."""
+    """Replace each variable by its number in the order of first occurrence."""
     variables = list(dict.fromkeys(token for token in tokens if isinstance(token, Variable)))
     numbers: dict[Token, Token] = {variable: number for number, variable in enumerate(variables)}
     return tuple(numbers.get(token, token) if isinstance(token, Variable) else token for token in tokens)

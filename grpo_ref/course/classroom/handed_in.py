@@ -1,4 +1,4 @@
-"""Who handed in what: the files of a folder or archive, sorted by student and exercise."""
+"""Sort the files of a folder or archive by student and exercise."""
 
 import ast
 import re
@@ -17,36 +17,38 @@ from grpo_ref.course.layout import folder_of
 from grpo_ref.course.problems import PROBLEMS
 
 CANVAS = re.compile(r"(?P<student>[^_]+)(?:_LATE)?_(?P<id>\d+)_\d+_(?P<file>.+)")
-"""A file of Canvas's download: the student's name and number, the number of the upload, the file's name."""
+"""A file in Canvas's download: the student's name and number, the number of the upload, the file's name."""
 MOODLE = re.compile(r"(?P<student>.+_\d+)_assignsubmission_\w*")
 """A folder of Moodle's download."""
 COPY = re.compile(r"(-\d+| ?\(\d+\)| copy)+$")
-"""What browsers and courses add to the name of a file that is there already."""
+"""Suffix that browsers and courses add to the name of a file that exists already."""
 OURS = frozenset(("conftest",))
-"""Files beside the exercises that are no answers."""
+"""Files beside the exercises that are not answers."""
 FEWEST = 2
-"""Students in the one folder of an archive; a single one there may be a part of somebody's work."""
+"""Smallest number of students in the one folder of an archive. A single one may be part of one student's
+work.
+"""
 MOST_NOTES = 20
-"""Notes about the files of a student that are told one by one."""
+"""Largest number of notes on a student's files that are listed one by one."""
 NOBODY = "unnamed"
-"""The student whose files are named after nobody."""
+"""The student to whom files without a name belong."""
 CHAPTER_FOLDERS = {str(folder_of(chapter)) for chapter in CHAPTERS} | set(CHAPTERS)
 NAMES = {former.split("/")[1]: name for former, name in FORMER_NAMES.items()}
 NAMES |= {name.split("/")[1]: name for name in EXERCISES}
-"""Last part of an exercise's id, now or formerly -> the id."""
+"""Last part of an exercise's id, current or former -> the id."""
 FUNCTIONS = Counter(PROBLEMS[name].function for name in EXERCISES)
 BY_FUNCTION = {PROBLEMS[name].function: name for name in EXERCISES if FUNCTIONS[PROBLEMS[name].function] == 1}
-"""Name of a function that only one exercise asks for -> the id of the exercise."""
+"""Name of a function that only one exercise requests -> the id of the exercise."""
 
 
 @dataclass(frozen=True)
 class HandedIn:
-    """What one student handed in.
+    """The answers of one student.
 
     Attributes:
-      student: who it is, as the download names him or her.
+      student: name of the student in the download.
       answers: id of an exercise -> text of the answer.
-      notes: what could not be used, a sentence each.
+      notes: files that could not be used, one sentence each.
     """
 
     student: str
@@ -56,13 +58,13 @@ class HandedIn:
 
 @dataclass(frozen=True)
 class Pile:
-    """The files of one student, which have not been read yet.
+    """The files of one student, not read yet.
 
     Attributes:
-      student: who it is.
-      files: the names without what names the student, and the entries.
-      aliases: what else the download calls the student.
-      submitted: when it was handed in, if the download says so.
+      student: name of the student.
+      files: pairs of the path without the student's name, and the entry.
+      aliases: other names of the student in the download.
+      submitted: time of the submission, if the download states it.
     """
 
     student: str
@@ -71,7 +73,7 @@ class Pile:
     submitted: datetime | None = None
 
     def read(self) -> HandedIn:
-        """The answers among them; what cannot be one is noted."""
+        """Read the files and return the answers among them. Files that cannot be answers are noted."""
         found: dict[str, dict[bytes, PurePosixPath]] = defaultdict(dict)
         notes = []
         for path, entry in self.files:
@@ -94,17 +96,17 @@ class Pile:
 
 
 def piles(place: Path, results: Path | None = None) -> list[Pile]:
-    """The files of every student in a folder or zip file, by student.
+    """Return the files of every student in a folder or zip file, sorted by student.
 
-    A folder for each student, files named `EXERCISE_STUDENT.py`, and the downloads of Canvas, Moodle and
-    Gradescope are understood, mixed too. An empty folder is a student who handed in nothing.
+    Several layouts are understood, also mixed: a folder for each student, files named `EXERCISE_STUDENT.py`,
+    and the downloads of Canvas, Moodle and Gradescope. An empty folder is a student who submitted nothing.
 
     Args:
       place: the folder, or the zip file.
-      results: a folder that is left out, if it lies directly in `place`.
+      results: a folder that is skipped if it lies directly in `place`.
 
     Raises:
-      Unreadable: if it is neither, or there is nobody in it.
+      Unreadable: if the place is neither, or holds no student's files.
     """
     found, folders = entries(place), top_folders(place)
     if results is not None and results.resolve().parent == place.resolve():
@@ -124,10 +126,10 @@ def piles(place: Path, results: Path | None = None) -> list[Pile]:
 
 
 def pile_of(place: Path, student: str) -> Pile:
-    """All files of a folder or zip file, as those of one student.
+    """Return all files of a folder or zip file as those of one student.
 
     Raises:
-      Unreadable: if it is neither.
+      Unreadable: if the place is neither.
     """
     found = [(entry.path, entry) for entry in entries(place) if entry.path.stem not in OURS]
     return Pile(student, found)
@@ -136,7 +138,7 @@ def pile_of(place: Path, student: str) -> Pile:
 def _by_submitter(
     files: Mapping[str, list[tuple[PurePosixPath, Entry]]], listed: Mapping[str, list[Submitter]]
 ) -> list[Pile]:
-    """A pile for every student; the work of a group is in each of theirs."""
+    """Return the files of every student. The files of a group belong to each of its members."""
     found: dict[str, Pile] = {}
     for folder in sorted(files):
         for who in listed.get(folder) or [Submitter(folder)]:
@@ -149,7 +151,7 @@ def _by_submitter(
 
 
 def _outer_folder(found: Sequence[Entry], folders: set[str]) -> str:
-    """The one folder of an archive that all students are in, as some programs pack it; else ""."""
+    """Return the one folder of an archive that holds all students, as some programs pack it, or ""."""
     if len(folders) != 1 or any(len(entry.path.parts) == 1 for entry in found):
         return ""
     inside = [PurePosixPath(*entry.path.parts[1:]) for entry in found]
@@ -160,7 +162,7 @@ def _outer_folder(found: Sequence[Entry], folders: set[str]) -> str:
 
 
 def _student_of(path: PurePosixPath) -> tuple[str, PurePosixPath]:
-    """Who a file is from, and its name without the student's.
+    """Return the student of a file, and the file's path without the student's name.
 
     >>> _student_of(PurePosixPath("k3_smith.py"))
     ('smith', PurePosixPath('k3.py'))
@@ -182,7 +184,7 @@ def _student_of(path: PurePosixPath) -> tuple[str, PurePosixPath]:
 
 
 def _student_in(folder: str) -> str:
-    """The student whose folder, or zip file, this is.
+    """Return the student to whom this folder or zip file belongs.
 
     >>> _student_in("Jo Smith_4711_assignsubmission_file"), _student_in("smithjo_4711_99_my-exercises")
     ('Jo Smith_4711', 'smithjo_4711')
@@ -194,7 +196,7 @@ def _student_in(folder: str) -> str:
 
 
 def _exercise_of(path: PurePosixPath) -> str:
-    """Id of the exercise that a file is named after, or "".
+    """Return the id of the exercise that a file is named after, or "".
 
     >>> _exercise_of(PurePosixPath("03_ratios/03_Clipped (1).py"))
     'ratios/clipped'
@@ -204,7 +206,7 @@ def _exercise_of(path: PurePosixPath) -> str:
 
 
 def _answers(path: PurePosixPath, content: bytes) -> Iterator[tuple[str, bytes]]:
-    """The exercises that a file answers: by its name, or else by the names of the functions in it."""
+    """Yield the exercises that a file answers: by its name, or else by the names of the functions in it."""
     text = code_of(content, FUNCTIONS) if path.suffix.lower() == ".ipynb" else content
     if name := _exercise_of(path):
         yield name, text

@@ -1,4 +1,6 @@
-"""What the results of a class say about exercises and tests: how hard each is, and whom it tells apart."""
+"""Statistics of a class's results: how hard each exercise and test is, and how well it separates the
+students.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -10,11 +12,11 @@ from grpo_ref.arrays import Floats
 from grpo_ref.course.grading.report import NOT_STARTED, PASSED
 
 FEWEST = 3
-"""Students of whom a correlation is told."""
+"""Smallest number of students for which a correlation is computed."""
 ROUNDING = 1e-9
-"""What varies less is constant."""
+"""Values whose range is smaller than this count as constant."""
 TOO_LATE = ("no answer after ", "loading the file took more than ", "not tried: the time ")
-"""How the grader begins to say that the time was up."""
+"""Beginnings of the grader's messages that say that the time was up."""
 Record = Mapping[str, Any]
 """One student's result, or an exercise or a test of it, as it is stored."""
 
@@ -23,11 +25,11 @@ class Scores(NamedTuple):
     """The points of a class.
 
     Attributes:
-      points: of each student.
-      of: what could be reached.
-      mean, median: of the points.
-      lower, upper: a quarter of the students have at most, and at least, so many.
-      spread: the standard deviation, with S - 1.
+      points: points of each student.
+      of: largest possible number of points.
+      mean, median: mean and median of the points.
+      lower, upper: first and third quartile of the points.
+      spread: standard deviation, with S - 1.
     """
 
     points: list[float]
@@ -40,18 +42,18 @@ class Scores(NamedTuple):
 
 
 class ExerciseItem(NamedTuple):
-    """One exercise in a class.
+    """Statistics of one exercise.
 
     Attributes:
-      name: its id.
-      students: how many have a result.
-      handed_in: how many handed in an answer that is not the untouched starter.
-      run: how many of these could be loaded, so that tests were run on them.
-      solved: how many have all points.
-      partial: how many have a part of the points.
-      share: mean share of the points among those who handed in; None if nobody did.
-      facility: mean share of the points among all students.
-      discrimination: correlation of its points with the sum over the other exercises; None if undefined.
+      name: id of the exercise.
+      students: number of students with a result.
+      handed_in: number of answers that differ from the starter.
+      run: number of these that could be loaded, so that tests were run on them.
+      solved: number of students with all points.
+      partial: number of students with a part of the points.
+      share: mean fraction of the points among those who submitted an answer; None if nobody did.
+      facility: mean fraction of the points among all students.
+      discrimination: correlation of the points with the sum over the other exercises; None if undefined.
     """
 
     name: str
@@ -66,15 +68,15 @@ class ExerciseItem(NamedTuple):
 
 
 class CheckItem(NamedTuple):
-    """One test in a class.
+    """Statistics of one test.
 
     Attributes:
-      exercise: id of its exercise.
-      name: its own.
-      run: on how many answers it was run.
-      facility: the share of these that pass it; None if there are none.
-      discrimination: correlation, over these, of passing it with the points in the other exercises; None if
-        undefined.
+      exercise: id of the exercise.
+      name: name of the test.
+      run: number of answers on which the test was run.
+      facility: fraction of these answers that pass the test; None if there are none.
+      discrimination: correlation, over these answers, of passing the test with the points in the other
+        exercises; None if undefined.
     """
 
     exercise: str
@@ -85,12 +87,12 @@ class CheckItem(NamedTuple):
 
 
 class Misconception(NamedTuple):
-    """What several answers look like.
+    """A mistake that explains several answers.
 
     Attributes:
-      exercise: id.
-      sentence: the diagnosis, the symptom, or what explains single tests.
-      students: how many.
+      exercise: id of the exercise.
+      sentence: the diagnosis, the symptom, or the explanation of single tests.
+      students: number of students.
     """
 
     exercise: str
@@ -99,17 +101,17 @@ class Misconception(NamedTuple):
 
 
 def correlation(left: Floats, right: Floats) -> float | None:
-    """Pearson's correlation of two measurements of the same students.
+    """Return Pearson's correlation of two measurements of the same students.
 
         r = Σ (x - x̄)(y - ȳ) / √(Σ (x - x̄)² Σ (y - ȳ)²)
 
-    Where one of them is 0 or 1 it is the point-biserial correlation.
+    If one measurement is 0 or 1, this is the point-biserial correlation.
 
     Args:
       left, right: (S,).
 
     Returns:
-      r from -1 to 1; None for fewer than three students, or where one of the two is the same for all.
+      r from -1 to 1; None for fewer than three students, or if one of the measurements is constant.
 
     >>> correlation(np.array([0.0, 1.0, 2.0]), np.array([1.0, 2.0, 3.0]))
     1.0
@@ -122,7 +124,7 @@ def correlation(left: Floats, right: Floats) -> float | None:
 
 
 def scores(records: Sequence[Record]) -> Scores | None:
-    """The points of those that have a result; None if nobody has."""
+    """Return statistics of the points of all students with a result; None if there are none."""
     graded = [record for record in records if record["exercises"]]
     if not graded:
         return None
@@ -134,22 +136,22 @@ def scores(records: Sequence[Record]) -> Scores | None:
 
 
 def exercise_items(records: Sequence[Record]) -> list[ExerciseItem]:
-    """Every exercise that counts, in the order of the course.
+    """Return statistics of every exercise that counts, in the order of the course.
 
     Args:
-      records: one for each student; a student whose grading broke off has no exercises, and is left out.
+      records: one for each student. A student whose grading failed has no exercises and is skipped.
     """
     graded, totals = _by_exercise(records), _totals(records)
     return [_exercise_item(name, found, totals) for name, found in graded.items()]
 
 
 def check_items(records: Sequence[Record], tests: Mapping[str, Sequence[str]]) -> list[CheckItem]:
-    """Every test of the exercises that count.
+    """Return statistics of every test of the exercises that count.
 
     Args:
       records: one for each student.
-      tests: id of an exercise -> names of its tests. What else stands among a record's tests says why none of
-        these could be run.
+      tests: id of an exercise -> names of its tests. Other entries among a record's tests say why no test
+        could be run.
     """
     totals, found = _totals(records), []
     for name, graded in _by_exercise(records).items():
@@ -163,9 +165,9 @@ def check_items(records: Sequence[Record], tests: Mapping[str, Sequence[str]]) -
 
 
 def misconceptions(records: Sequence[Record]) -> list[Misconception]:
-    """What the wrong answers look like, the most common first.
+    """Return the mistakes that explain the wrong answers, the most common first.
 
-    A student counts once for each sentence: that of the diagnosis, or of the symptom, or those that explain
+    A student counts once for each sentence: the diagnosis, or else the symptom, or else the explanations of
     single tests.
     """
     seen: Counter[tuple[str, str]] = Counter()
@@ -178,7 +180,7 @@ def misconceptions(records: Sequence[Record]) -> list[Misconception]:
 
 
 def timed_out(records: Sequence[Record]) -> dict[str, list[str]]:
-    """Id of an exercise -> the students whose answer to it did not end in time."""
+    """Return, for each exercise, the students whose answers took too long."""
     late: dict[str, list[str]] = defaultdict(list)
     for record in records:
         for exercise in record["exercises"]:
@@ -188,7 +190,7 @@ def timed_out(records: Sequence[Record]) -> dict[str, list[str]]:
 
 
 def is_late(test: Record) -> bool:
-    """Whether a test failed because the time was up."""
+    """Return whether a test failed because the time was up."""
     return str(test["wrong"]).removeprefix("it could not be loaded: ").startswith(TOO_LATE)
 
 
@@ -197,7 +199,7 @@ def _exercises(records: Sequence[Record]) -> list[Record]:
 
 
 def _by_exercise(records: Sequence[Record]) -> dict[str, dict[int, Record]]:
-    """Id of an exercise -> number of a student -> the student's result in it."""
+    """Return, for each exercise, the index of each student -> the student's result."""
     found: dict[str, dict[int, Record]] = defaultdict(dict)
     for student, record in enumerate(records):
         for exercise in record["exercises"]:
@@ -228,7 +230,7 @@ def _exercise_item(name: str, graded: Mapping[int, Record], totals: Sequence[flo
 
 
 def _was_run(exercise: Record) -> bool:
-    """Whether tests were run; what called nothing says why there are none."""
+    """Return whether tests were run. An entry without a call says why there are none."""
     return any(test["passed"] or test["called"] for test in exercise["tests"])
 
 

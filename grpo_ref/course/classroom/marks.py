@@ -1,4 +1,4 @@
-"""Marks: what the tests gave a student, after the rules of the course and the instructor's decisions."""
+"""Compute marks from the points of the tests, the rules of the course and the instructor's decisions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,12 +10,12 @@ from grpo_ref.course.classroom.overrides import Override
 
 
 class Mark(NamedTuple):
-    """What one exercise counts for one student.
+    """One student's mark in one exercise.
 
     Attributes:
-      points, of: reached and possible.
-      why: a sentence where not the tests alone decided, or "".
-      lost: points that were lost for being late.
+      points, of: points reached and points possible.
+      why: a sentence if the mark does not follow from the tests alone, or "".
+      lost: points lost for lateness.
     """
 
     points: float
@@ -26,14 +26,14 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True)
 class Part:
-    """What one assignment counts for one student.
+    """One student's mark in one assignment.
 
     Attributes:
-      name: of the assignment.
-      points, of: reached and possible.
-      weight: what its share counts in the whole.
-      days_late: how many days after the deadline had begun.
-      lost: points that were lost for being late.
+      name: name of the assignment.
+      points, of: points reached and points possible.
+      weight: weight in the total percentage.
+      days_late: number of days after the deadline that had begun.
+      lost: points lost for lateness.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Part:
 
     @property
     def share(self) -> float:
-        """What was reached, from 0 to 1."""
+        """Fraction of the points that was reached, from 0 to 1."""
         return self.points / self.of if self.of else 0.0
 
 
@@ -54,9 +54,9 @@ class Marks:
     """All marks of one student.
 
     Attributes:
-      exercises: id -> its mark, in the order of the course.
+      exercises: id -> mark, in the order of the course.
       parts: the assignments, in order.
-      notes: what is to be known of them, a sentence each.
+      notes: remarks on the marks, one sentence each.
     """
 
     exercises: Mapping[str, Mark]
@@ -65,17 +65,17 @@ class Marks:
 
     @property
     def points(self) -> float:
-        """The sum over all exercises."""
+        """Sum of the points of all exercises."""
         return round(sum(mark.points for mark in self.exercises.values()), 2)
 
     @property
     def of(self) -> float:
-        """What could be reached."""
+        """Largest possible number of points."""
         return round(sum(mark.of for mark in self.exercises.values()), 2)
 
     @property
     def percent(self) -> float:
-        """The shares of the assignments by their weights, of 100."""
+        """Weighted mean of the assignments' fractions, in percent."""
         weights = sum(part.weight for part in self.parts)
         reached = sum(part.weight * part.share for part in self.parts)
         return round(100.0 * reached / weights, 2) if weights else 0.0
@@ -87,13 +87,13 @@ def marks_of(
     overrides: Sequence[Override] = (),
     submitted: datetime | None = None,
 ) -> Marks:
-    """The marks of one student.
+    """Return the marks of one student.
 
     Args:
-      graded: id of an exercise -> points by the tests, and what they could give.
-      course: its rules.
-      overrides: what was decided for this student; of two decisions on one thing the later counts.
-      submitted: when the work was handed in; None if that is not known, which counts as in time.
+      graded: id of an exercise -> points from the tests and points possible.
+      course: the rules of the course.
+      overrides: decisions for this student; of two decisions on one thing, the later one counts.
+      submitted: time of the submission; None if it is unknown, which counts as in time.
 
     >>> from grpo_ref.course.classroom.course_file import without_file
     >>> marks_of({"kl/k3": (1.0, 2.0)}, without_file(["kl/k3"])).percent
@@ -119,7 +119,7 @@ def marks_of(
 def _days_late(
     assignment: Assignment, course: CourseFile, overrides: Sequence[Override], submitted: datetime | None
 ) -> tuple[int, list[str]]:
-    """How many days late it is, and what is to be known of that."""
+    """Return by how many days the assignment is late, and the notes on it."""
     own = [each for each in overrides if each.assignment == assignment.name]
     deadline = own[-1].deadline if own else assignment.deadline
     notes = [f"{assignment.name}: deadline moved to {deadline}: {own[-1].reason}"] if own else []
@@ -136,7 +136,7 @@ def _days_late(
 def _exercise_marks(
     assignment: Assignment, graded: Mapping[str, tuple[float, float]], course: CourseFile, days: int
 ) -> Iterator[tuple[str, Mark]]:
-    """What the tests and the rules give."""
+    """Yield the marks that follow from the tests and the rules."""
     left = course.late.share(days) if days else 1.0
     for name in assignment.exercises:
         points, possible = graded[name]
@@ -153,7 +153,7 @@ def _exercise_marks(
 
 
 def _decided(marks: Mapping[str, Mark], overrides: Sequence[Override]) -> dict[str, Mark]:
-    """The marks that the instructor has set."""
+    """Return the marks that the instructor has set."""
     return {
         each.exercise: Mark(
             each.points,

@@ -22,16 +22,16 @@ COLUMNS = (
     "score",
     "max_score",
 )
-"""As nbgrader's CsvExportPlugin writes them."""
+"""The columns that nbgrader's CsvExportPlugin writes."""
 
 
 def nbgrader(records: Iterable[Row], course: CourseFile, about: Mapping[str, Row]) -> str:
-    """A row for every assignment of every student.
+    """Return a table with a row for every assignment of every student.
 
     Args:
-      records: of all students, with their marks.
-      course: its assignments have the deadlines.
-      about: student -> what the roster knows; names and address are taken from columns of nbgrader's names.
+      records: records of all students, with their marks.
+      course: the course, whose assignments have the deadlines.
+      about: student -> the roster's information; columns with nbgrader's names give names and address.
     """
     due = {each.name: each.deadline for each in course.assignments}
     text = io.StringIO()
@@ -56,13 +56,13 @@ def nbgrader(records: Iterable[Row], course: CourseFile, about: Mapping[str, Row
 
 
 def _named(row: Row) -> dict[str, str]:
-    """Names and address, from the columns of the roster that are called so."""
+    """Return names and address, from the columns of the roster with these headings."""
     known = {str(column).strip().lower().replace(" ", "_"): cell for column, cell in row.items()}
     return {column: known.get(column) or "" for column in ("last_name", "first_name", "email")}
 
 
 def _in_utc(time: datetime | None) -> str:
-    """A moment as nbgrader writes it: in UTC, without saying so.
+    """Format a time as nbgrader does: in UTC, without the offset.
 
     >>> _in_utc(datetime.fromisoformat("2027-03-01T23:59:00+01:00"))
     '2027-03-01 22:59:00'

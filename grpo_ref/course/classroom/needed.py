@@ -1,22 +1,25 @@
-"""What of a program some of its names need: the statements that make them, and what those read, and so on."""
+"""Find the part of a program that some of its names need: the statements that define them, and so on
+recursively.
+"""
 
 import ast
 import symtable
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 CHOICES, LOOPS = (ast.If, ast.Try, ast.With), (ast.For, ast.While)
-"""Statements that hold others and make no name space of their own."""
+"""Statements that contain others and have no namespace of their own."""
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 ALWAYS = frozenset(("*", "annotations"))
-"""What is bound by an import whose effect reaches everything."""
+"""Imported names that affect the whole program."""
 
 
 def needed(nodes: Sequence[ast.stmt], asked: Iterable[str]) -> list[ast.stmt]:
-    """The statements that give what is asked for, those that give what they read, and so on, in their order.
+    """Return the statements that define the requested names, those that define the names read there, and so
+    on, in order.
 
-    A number that a function reads may come from a call, as in `EPS = np.finfo(float).eps`; but a function's
-    own result does not take its place, as in `k3 = k3(1, 2)`. Where nothing that is asked for is there, these
-    are all definitions.
+    A number that a function reads may come from a call, as in `EPS = np.finfo(float).eps`. But a function is
+    not replaced by its own result, as in `k3 = k3(1, 2)`. If none of the requested names is defined, all
+    definitions are returned.
     """
     changed = {node.name: _changed_by(node) for node in nodes if isinstance(node, FUNCTIONS)}
     imported = set().union(*(given(node) for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)))
@@ -36,7 +39,7 @@ def needed(nodes: Sequence[ast.stmt], asked: Iterable[str]) -> list[ast.stmt]:
 
 
 def given(node: ast.stmt, changed: Mapping[str, set[str]] | None = None) -> set[str]:
-    r"""The names that a statement of a module binds, or whose values it may change.
+    r"""Return the names that a statement of a module binds, or whose values it may change.
 
     Args:
       node: the statement.
@@ -66,7 +69,7 @@ def given(node: ast.stmt, changed: Mapping[str, set[str]] | None = None) -> set[
 
 
 def _bases(target: ast.expr) -> set[str]:
-    """The names at the beginning of what is assigned to, as in `name.part[0]`."""
+    """Return the names at the beginning of an assignment's target, as `name` in `name.part[0]`."""
     if isinstance(target, ast.Tuple | ast.List):
         return set().union(*map(_bases, target.elts))
     while isinstance(target, ast.Attribute | ast.Subscript | ast.Starred):
@@ -79,20 +82,20 @@ def _name(node: ast.expr) -> str:
 
 
 def _own_results(node: ast.stmt) -> set[str]:
-    """The names that a statement would replace by what a call of themselves returns."""
+    """Return the names that a statement would replace by the result of calling them."""
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
         return set().union(*map(_bases, node.targets)) & {_name(node.value.func)}
     return set()
 
 
 def _changed_by(function: ast.stmt) -> set[str]:
-    """The module's names whose values a function may change."""
+    """Return the module's names whose values a function may change."""
     inside = (each for each in ast.walk(function) if isinstance(each, ast.stmt) and each is not function)
     return set().union(*map(given, inside)) & _read(function)
 
 
 def _headed(node: ast.stmt) -> set[str]:
-    """The names that the first line of a block binds."""
+    """Return the names that the first line of a block binds."""
     if isinstance(node, ast.For):
         return _bases(node.target)
     if isinstance(node, ast.With):
@@ -101,7 +104,7 @@ def _headed(node: ast.stmt) -> set[str]:
 
 
 def _inner(node: ast.stmt) -> Iterator[ast.stmt]:
-    """The statements of all branches of a block."""
+    """Yield the statements of all branches of a block."""
     for branch in ("body", "orelse", "finalbody"):
         yield from getattr(node, branch, ())
     for handler in getattr(node, "handlers", ()):
@@ -109,7 +112,9 @@ def _inner(node: ast.stmt) -> Iterator[ast.stmt]:
 
 
 def _is_definition(node: ast.stmt) -> bool:
-    """An import, function or class, a value made without a call, or a choice between such."""
+    """Return whether a statement only defines: an import, function, class, value without a call, or a choice
+    of these.
+    """
     if isinstance(node, CHOICES):
         return all(_is_definition(each) or isinstance(each, ast.Pass) for each in _inner(node))
     if isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom)):
@@ -122,7 +127,9 @@ def _is_definition(node: ast.stmt) -> bool:
 
 
 def _read(node: ast.stmt) -> set[str]:
-    """The module's names that a statement reads, in its functions too, without those that it binds itself."""
+    """Return the module's names that a statement reads, also inside functions, without those that it binds
+    itself.
+    """
     tables = [symtable.symtable(ast.unparse(node), "program", "exec")]
     names = set()
     for table in tables:

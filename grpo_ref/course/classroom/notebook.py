@@ -1,4 +1,6 @@
-"""The answer in a notebook: the functions that are asked for, and what they need; nothing else of it runs."""
+"""Extract an answer from a notebook: the requested functions and everything that they need. The rest never
+runs.
+"""
 
 import ast
 import json
@@ -12,17 +14,17 @@ from grpo_ref.course.grading.wasm import PACKAGES
 
 CELL_MAGIC = re.compile(r"%%(\w+)")
 PYTHON_MAGICS = frozenset(("time", "capture", "prun", "memit", "writefile"))
-"""What the rest of a notebook's cell is Python after."""
+"""Cell magics after which the rest of the cell is Python."""
 MAGIC = re.compile(
     r"^(?P<indent>[ \t]*)(?:[%!?].*|[\w.\[\], \t]+=\s*[!%].*|[\w.\[\]()]+\?\??[ \t]*)$", re.MULTILINE
 )
-"""A line of IPython's own: %magic, !command, x = !command, ?help and help?."""
+"""A line of IPython syntax: %magic, !command, x = !command, ?help and help?."""
 DEFINITION = re.compile(r"^\s*(def|class)\b", re.MULTILINE)
-"""What a cell may be needed for."""
+"""A cell may be needed if it contains a function or a class."""
 MAIN = '__name__ = "__main__"'
-"""What is so in a notebook."""
+"""Defines `__name__` as in a notebook."""
 TIMED = re.compile(r"^([ \t]*)%time +(?=\S)", re.MULTILINE)
-"""What stands before a statement whose time is told."""
+"""The magic before a statement whose time is measured."""
 ABSENT = "_Absent"
 LATE = f"""class {ABSENT}:
 
@@ -34,20 +36,20 @@ LATE = f"""class {ABSENT}:
 
     def __call__(self, *arguments, **keywords):
         raise self.error"""
-"""Stands for a module that an answer cannot import; it is an error to use it."""
+"""Class that replaces a module which an answer cannot import. Using it raises the import error."""
 FAULTS = (SyntaxError, ValueError, RecursionError, MemoryError)
-"""What Python raises where a text is no program."""
+"""Exceptions that Python raises if a text is not a program."""
 
 
 def code_of(notebook: bytes, asked: Iterable[str]) -> bytes:
-    """The functions that are asked for, and what they need; all definitions of it, if none of them is there.
+    """Return the requested functions and everything that they need; all definitions if none of them is found.
 
     Args:
       notebook: the text of an .ipynb file.
       asked: names of functions.
 
     Raises:
-      Unreadable: if it is none.
+      Unreadable: if the text is not a notebook.
     """
     try:
         cells = json.loads(notebook)["cells"]
@@ -73,7 +75,9 @@ def code_of(notebook: bytes, asked: Iterable[str]) -> bytes:
 
 
 def _apart(node: ast.stmt) -> list[ast.stmt]:
-    """An import as one for each name, so that the others need not be there; anything else as it is."""
+    """Split an import into one for each name, so that a missing one does not affect the others; return other
+    statements as they are.
+    """
     if isinstance(node, ast.Import):
         return [ast.Import([name]) for name in node.names]
     if isinstance(node, ast.ImportFrom):
@@ -82,7 +86,7 @@ def _apart(node: ast.stmt) -> list[ast.stmt]:
 
 
 def _forgiven(node: ast.stmt) -> ast.stmt:
-    """An import that fails where its name is used, if it is of what an answer cannot import."""
+    """Delay the error of an import that an answer cannot make until its name is used."""
     if not isinstance(node, ast.Import | ast.ImportFrom):
         return node
     (name,) = node.names
@@ -96,7 +100,7 @@ def _forgiven(node: ast.stmt) -> ast.stmt:
 
 
 def _without_magics(source: str) -> str:
-    r"""A cell without what is no Python: a line of IPython's becomes `pass`, a cell of another program empty.
+    r"""Remove IPython syntax: such a line becomes `pass`, and a cell of another program becomes empty.
 
     >>> _without_magics("x = 1\n!ls\ny = %pwd\n%time z = 2\nlen?")
     'x = 1\npass\npass\nz = 2\npass'

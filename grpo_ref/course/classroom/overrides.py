@@ -1,4 +1,4 @@
-"""The overrides file: what the instructor has decided for single students, each with its reason."""
+"""The overrides file: the instructor's decisions for single students, each with its reason."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,13 +16,13 @@ class Override:
     """One decision.
 
     Attributes:
-      student: for whom, as the submissions or the roster name the student.
-      reason: why; it is shown to the student.
+      student: name of the student in the submissions or the roster.
+      reason: reason for the decision; it is shown to the student.
       exercise: id of the exercise that gets other points, or "".
-      points: what it gets.
+      points: points that the exercise gets.
       assignment: name of the assignment that has another deadline, or "".
-      deadline: which.
-      line: of the file, where it begins.
+      deadline: deadline that the assignment gets.
+      line: first line of the decision in the file.
     """
 
     student: str
@@ -35,10 +35,10 @@ class Override:
 
 
 def read_overrides(path: Path, course: CourseFile) -> tuple[Override, ...]:
-    """The decisions in a file.
+    """Read the decisions in a file.
 
     Raises:
-      ValueError: if something in it is wrong; the message names the line.
+      ValueError: if the file has a mistake; the message names the line.
       OSError: if it cannot be read.
     """
     top = read_toml(path)

@@ -1,4 +1,4 @@
-"""The roster of a class: a CSV file with a row for everybody."""
+"""The roster of a class: a CSV file with one row per student."""
 
 import csv
 import unicodedata
@@ -13,16 +13,16 @@ from grpo_ref.course.classroom.class_record import Row
 from grpo_ref.course.contents import EXERCISES
 
 SUBMITTED = "submitted"
-"""The column that says when somebody handed in."""
+"""Name of the column with the time of the submission."""
 SEPARATORS = ",;\t"
 
 
 def read_roster(path: Path) -> dict[str, Row]:
-    """Student -> the other columns of the row.
+    """Return, for each student, the other columns of the row.
 
     Raises:
-      ValueError: if it is no CSV file with a header, names somebody twice or not at all, or has a time in its
-        column `submitted` that cannot be read.
+      ValueError: if the file is not CSV with a header, has a student twice or without a name, or has an
+        unreadable time in the column `submitted`.
     """
     try:
         with path.open(newline="", encoding="utf-8-sig") as file:
@@ -54,7 +54,7 @@ def read_roster(path: Path) -> dict[str, Row]:
 
 
 def _see_that_columns_differ(path: Path, columns: Sequence[str]) -> None:
-    """The marks have columns of their own, and each heading stands for one."""
+    """Check that no heading occurs twice or is the name of a column of the marks."""
     taken = [column for column in columns[1:] if column in COLUMNS or column in EXERCISES]
     twice = [column for column, count in Counter(columns).items() if count > 1]
     for column in (*taken, *twice):
@@ -63,10 +63,10 @@ def _see_that_columns_differ(path: Path, columns: Sequence[str]) -> None:
 
 
 def submitted_of(row: Mapping[str, Any]) -> datetime | None:
-    """When the student of a row handed in; None if the roster does not say.
+    """Return when the student of a row submitted, or None if the roster does not say.
 
     Raises:
-      ValueError: if what stands there is no time with its offset from UTC.
+      ValueError: if the cell is not a time with its offset from UTC.
 
     >>> submitted_of({"submitted": "2027-03-01T23:59:00+01:00"}).hour
     23
@@ -85,14 +85,15 @@ def submitted_of(row: Mapping[str, Any]) -> datetime | None:
 
 
 def matched(rows: Mapping[str, Row], aliases: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """Student of the roster -> the name that the work was handed in under; those without work are left out.
+    """Return, for each student of the roster, the name under which the work was submitted. Students without
+    work are omitted.
 
-    A student is found by the first column; else by any cell, or a number at the end of the name. What stands
-    in the rows of several students, or fits the work of several, tells nobody.
+    A student is found by the first column, else by any cell, or by a number at the end of the name. A cell
+    that occurs in the rows of several students, or that fits the work of several, is ignored.
 
     Args:
       rows: the roster.
-      aliases: names that work was handed in under -> what else the download calls them.
+      aliases: names under which work was submitted -> other names in the download.
     """
     owners = _owners(rows)
     found: dict[str, str] = {}
@@ -108,7 +109,7 @@ def matched(rows: Mapping[str, Row], aliases: Mapping[str, Iterable[str]]) -> di
 
 
 def _owners(rows: Mapping[str, Row]) -> dict[str, str]:
-    """What stands in the row of one student alone -> the student; what stands in several -> ""."""
+    """Return, for each cell, the student in whose row alone it occurs, or "" if it occurs in several rows."""
     owners: dict[str, str] = {}
     for student, row in rows.items():
         for cell in {_plain(str(each)) for each in (student, *row.values()) if str(each).strip()}:

@@ -1,4 +1,4 @@
-"""Grade the students of a class side by side: each one's result comes as soon as it is there."""
+"""Grade the students of a class in parallel. Each result is yielded as soon as it is known."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -10,10 +10,10 @@ from grpo_ref.parallel import each_done
 
 
 def prepare() -> None:
-    """Verify the sandbox for strangers and have it compiled; what is compiled is kept for the next time.
+    """Verify the sandbox for strangers and compile it. The compiled sandbox is kept for the next time.
 
     Raises:
-      wasm.WasmMissing: if it is not there, or is another one.
+      wasm.WasmMissing: if the sandbox is not installed, or is not the tested version.
     """
     wasm.verify()
     wasm.compile_once()
@@ -28,22 +28,22 @@ def grade_class(
     workers: int = -1,
     scheduler: str | None = None,
 ) -> Iterator[Graded]:
-    """Grade every student, and yield each one's result, in the order in which they are there.
+    """Grade every student, and yield the results in the order in which they are finished.
 
     Args:
-      handed_in: what each one handed in; read as they are needed.
+      handed_in: the answers of each student; read only when they are needed.
       names: ids of the exercises of the course, in order.
-      seed: of the class; the students' own seeds come from it.
-      is_safe: whether the answers run in WebAssembly; else in processes, and no verdict is official.
-      workers: processes here; -1 for one per core, 1 for none beside this one.
-      scheduler: address of a Dask scheduler, whose workers then do it.
+      seed: seed of the class, from which the students' own seeds are computed.
+      is_safe: whether the answers run in WebAssembly; else they run in processes, and no verdict is official.
+      workers: number of processes; -1 for one per core, 1 for this process only.
+      scheduler: address of a Dask scheduler, whose workers then grade.
     """
     work = partial(_graded, names=tuple(names), seed=seed, is_safe=is_safe)
     yield from each_done(work, handed_in, workers=workers, scheduler=scheduler)
 
 
 def _graded(handed_in: HandedIn, names: Sequence[str], seed: int, is_safe: bool) -> Graded:
-    """One student's result; a fault of ours costs nobody else anything."""
+    """Return one student's result. An error of the grader does not affect the other students."""
     try:
         return grade_student(handed_in, names, seed=seed, is_safe=is_safe)
     except Exception as error:

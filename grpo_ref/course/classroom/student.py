@@ -1,4 +1,4 @@
-"""Grade all that one student handed in; nobody else's grading depends on it."""
+"""Grade all answers of one student, independently of all other students."""
 
 import hashlib
 import tempfile
@@ -20,23 +20,25 @@ from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.starters import starter_of
 
 SECONDS = 180.0
-"""Wall-clock time for all answers of one student; those that are left then are failed untried."""
+"""Wall-clock time for all answers of one student. Answers that are left when it is used up fail without being
+tried.
+"""
 UNTRIED = "Not tried: the time for all answers of this student was used up."
 BITS = 2**32
 
 
 @dataclass(frozen=True)
 class Graded:
-    """What the grading of one student gave.
+    """The result of grading one student.
 
     Attributes:
-      student: who it is.
-      seed: of the random inputs, the student's own.
+      student: name of the student.
+      seed: the student's own seed for the random inputs.
       reports: one for each exercise of the course, in order.
-      missing: the exercises of which there was no answer.
-      notes: what could not be used, a sentence each.
+      missing: exercises without an answer.
+      notes: files that could not be used, one sentence each.
       is_official: whether every answer ran in the sandbox for strangers.
-      seconds: wall-clock time that it took.
+      seconds: wall-clock time of the grading.
     """
 
     student: str
@@ -49,17 +51,17 @@ class Graded:
 
     @property
     def points(self) -> float:
-        """The sum over all exercises."""
+        """Sum of the points of all exercises."""
         return round(sum(report.points for report in self.reports), 2)
 
     @property
     def of(self) -> int:
-        """What could be reached."""
+        """Largest possible number of points."""
         return sum(report.of for report in self.reports)
 
 
 def seed_of(student: str, class_seed: int) -> int:
-    """The seed of one student's random inputs: the same every time, and another one for every student.
+    """Return the seed of one student's random inputs: always the same, and different for every student.
 
     >>> seed_of("smith", 1) == seed_of("smith", 1) != seed_of("jones", 1)
     True
@@ -69,13 +71,13 @@ def seed_of(student: str, class_seed: int) -> int:
 
 
 def key_of(handed_in: HandedIn, names: Sequence[str], *, seed: int, is_safe: bool) -> str:
-    """A text that changes with anything that a student's result depends on.
+    """Return a text that changes with anything that a student's result depends on.
 
     Args:
       handed_in: the answers.
       names: ids of the exercises of the course.
-      seed: of the class.
-      is_safe: whether they run in WebAssembly.
+      seed: seed of the class.
+      is_safe: whether the answers run in WebAssembly.
     """
     texts = {name: hashlib.sha256(text).hexdigest() for name, text in sorted(handed_in.answers.items())}
     parts = (handed_in.student, texts, tuple(handed_in.notes), tuple(names), seed, is_safe, _course())
@@ -84,7 +86,7 @@ def key_of(handed_in: HandedIn, names: Sequence[str], *, seed: int, is_safe: boo
 
 @cache
 def _course() -> str:
-    """A checksum of all that judges: the grader, and every source's problems with their hidden cases."""
+    """Return a checksum of the grader and of every source's problems with their hidden cases."""
     digest = hashlib.sha256()
     for path in (path for source in course().sources for path in sorted(source.folder.rglob("*"))):
         if path.suffix in (".py", ".json") and path.is_file():
@@ -100,9 +102,10 @@ def grade_student(
     Args:
       handed_in: the answers.
       names: ids of the exercises of the course, in order.
-      seed: of the class.
-      is_safe: whether they run in WebAssembly; else in processes, and the verdicts are not official.
-      seconds: wall-clock time for all of them.
+      seed: seed of the class.
+      is_safe: whether the answers run in WebAssembly; else they run in processes, and the verdicts are not
+        official.
+      seconds: wall-clock time for all answers.
     """
     begun, own = time.monotonic(), seed_of(handed_in.student, seed)
     with tempfile.TemporaryDirectory(prefix="grpo-ref-") as folder:
@@ -120,9 +123,9 @@ class _Grading:
 
     Attributes:
       answers: id of an exercise -> text.
-      seed: the student's own.
-      folder: for the files.
-      until: when the time is used up.
+      seed: the student's own seed.
+      folder: folder for the files.
+      until: time at which the student's time is used up.
     """
 
     answers: Mapping[str, bytes]
@@ -131,7 +134,7 @@ class _Grading:
     until: float
 
     def report(self, name: str, make_room: MakeRoom) -> Report:
-        """The report on one exercise, whose answer runs in a room of this kind."""
+        """Return the report on one exercise, whose answer runs in a sandbox of this kind."""
         problem, text = PROBLEMS[name], self.answers.get(name)
         if text is None or text == _starter(name):
             return not_started(problem, self.seed)

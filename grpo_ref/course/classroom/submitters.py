@@ -1,4 +1,4 @@
-"""Who handed in what, by Gradescope's own list: `submission_metadata.yml` in a download of submissions."""
+"""Read Gradescope's list of who submitted what: `submission_metadata.yml` in a download of submissions."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -15,12 +15,12 @@ LIST = "submission_metadata.yml"
 
 
 class Submitter(NamedTuple):
-    """Somebody who handed in.
+    """A person who submitted.
 
     Attributes:
-      student: the name with the student's number or address behind it, so that two of one name differ.
-      aliases: what else may name this student, in a roster or gradebook.
-      submitted: when; None if the list does not say.
+      student: name with the student's number or address appended, to separate students of the same name.
+      aliases: other names that a roster or gradebook may use for the student.
+      submitted: time of the submission; None if the list does not state it.
     """
 
     student: str
@@ -29,13 +29,13 @@ class Submitter(NamedTuple):
 
 
 def submitters(place: Path) -> dict[str, list[Submitter]]:
-    """Folder of a submission -> who it is from, several if it is a group's; empty if there is no list.
+    """Return the submitters of each submission's folder, several for a group; empty if there is no list.
 
     Args:
-      place: the folder or zip file; the list lies in it, or in the one folder of a zip file.
+      place: the folder or zip file. The list lies in it, or in the one folder of a zip file.
 
     Raises:
-      Unreadable: if the list is none.
+      Unreadable: if the list is not as Gradescope writes it.
     """
     text = content_of(place, LIST)
     if text is None:
@@ -51,7 +51,7 @@ def submitters(place: Path) -> dict[str, list[Submitter]]:
 
 
 def _submitters(about: Any) -> Iterator[Submitter]:
-    """Those of one submission; what is not as Gradescope writes it is left out."""
+    """Yield the submitters of one submission. Entries in an unknown format are skipped."""
     if not isinstance(about, dict) or not isinstance(about.get(":submitters"), list):
         return
     submitted = _time(about.get(":created_at"))
@@ -64,7 +64,7 @@ def _submitters(about: Any) -> Iterator[Submitter]:
 
 
 def _time(value: Any) -> datetime | None:
-    """A moment; Gradescope's are in UTC if they do not say otherwise."""
+    """Return a time. Gradescope's times are in UTC unless they say otherwise."""
     if isinstance(value, str):
         try:
             value = datetime.fromisoformat(value)

@@ -1,4 +1,4 @@
-"""TOML files whose mistakes are told with their line."""
+"""Read TOML files and report mistakes with their line."""
 
 import re
 import tomllib
@@ -11,28 +11,28 @@ from grpo_ref.listing import unknown
 
 HEADER = re.compile(r"\s*(\[\[?)\s*([^\]]+?)\s*\]\]?")
 LARGEST = 1e6
-"""The largest number of points, days or minutes."""
+"""Largest number of points, days or minutes."""
 A_TIME = "2027-03-01T23:59:00+01:00"
 
 
 class TomlTable:
-    """A table of a TOML file that is read key by key; what is wrong is raised with its line.
+    """A table of a TOML file, read key by key. Mistakes are raised with their line.
 
     Args:
-      path: of the file, for messages.
-      text: of the file.
+      path: path of the file, for messages.
+      text: text of the file.
       data: the table's keys and values.
-      place: name of the table, and which one of that name it is; ("", 0) for the keys at the top.
+      place: name of the table, and its index among the tables of that name; ("", 0) for the keys at the top.
     """
 
     def __init__(self, path: Path, text: str, data: Mapping[str, Any], place: tuple[str, int]) -> None:
         self.path, self.text, self.data, self.place = path, text, data, place
 
     def tables(self, name: str) -> "list[TomlTable]":
-        """The tables [[name]], in order.
+        """Return the tables [[name]], in order.
 
         Raises:
-          ValueError: if there is something else of that name.
+          ValueError: if something else has that name.
         """
         found = self.data.get(name, [])
         if not (isinstance(found, list) and all(isinstance(each, dict) for each in found)):
@@ -40,17 +40,17 @@ class TomlTable:
         return [TomlTable(self.path, self.text, each, (name, at)) for at, each in enumerate(found)]
 
     def table(self, name: str) -> "TomlTable":
-        """The table [name]; an empty one if there is none."""
+        """Return the table [name], or an empty one."""
         found = self.data.get(name, {})
         if not isinstance(found, dict):
             self.fail(name, f"expected a table [{name}]")
         return TomlTable(self.path, self.text, found, (name, 0))
 
     def only(self, known: Iterable[str]) -> None:
-        """See that there are no other keys.
+        """Check that there are no other keys.
 
         Raises:
-          ValueError: if there is one.
+          ValueError: if there is an unknown key.
         """
         names = list(known)
         for key in self.data:
@@ -58,14 +58,14 @@ class TomlTable:
                 self.fail(key, unknown("key", key, names))
 
     def string(self, key: str, default: str | None = None) -> str:
-        """A text that is not empty; without a default it must be there."""
+        """Return a text that is not empty. Without a default, the key is required."""
         value = self._value(key, default, "a text in quotes")
         if not isinstance(value, str) or not value.strip():
             self.fail(key, f"{key}: expected a text in quotes, got {value!r}")
         return value
 
     def number(self, key: str, default: float | None = None, *, most: float | None = None) -> float:
-        """A number that is not negative, and not more than `most`."""
+        """Return a number from 0 to `most`. Without a default, the key is required."""
         value = self._value(key, default, "a number")
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or not 0 <= value <= (LARGEST if most is None else most):
@@ -74,21 +74,21 @@ class TomlTable:
         return float(value)
 
     def time(self, key: str) -> datetime | None:
-        """A moment with its offset from UTC; None if there is none."""
+        """Return a time with its offset from UTC, or None if the key is missing."""
         value = self.data.get(key)
         if value is not None and not (isinstance(value, datetime) and value.tzinfo is not None):
             self.fail(key, f"{key}: expected a date and time with its offset, as {A_TIME}, got {value!s}")
         return value
 
     def one_of(self, key: str, known: Sequence[str], default: str) -> str:
-        """One of some words."""
+        """Return one of the known words."""
         value = self.string(key, default)
         if value not in known:
             self.fail(key, f"{key}: expected {' or '.join(map(repr, known))}, got {value!r}")
         return value
 
     def strings(self, key: str) -> list[str]:
-        """A list of texts; an empty one if there is none."""
+        """Return a list of texts; an empty one if the key is missing."""
         value = self.data.get(key, [])
         if not (isinstance(value, list) and all(isinstance(each, str) for each in value)):
             self.fail(key, f"{key}: expected a list of texts in quotes, got {value!r}")
@@ -110,7 +110,7 @@ class TomlTable:
         return self.data.get(key, default)
 
     def line(self, key: str, part: str | None = None) -> int:
-        """The line of a key of this table, of a table of this name, or of the table's own header."""
+        """Return the line of a key of this table, of a table of this name, or of the table's own header."""
         lines = self.text.splitlines()
         begins, name = self._begins(lines), re.escape(key)
         alone = re.compile(rf"\s*(\[\[?)?\s*[\"']?{name}[\"']?\s*(=|\])")
@@ -124,7 +124,7 @@ class TomlTable:
         return at + 1
 
     def _begins(self, lines: Sequence[str]) -> int:
-        """Number of the lines up to the table's header."""
+        """Return the number of lines up to and including the table's header."""
         name, which = self.place
         headers = [
             n
@@ -135,10 +135,10 @@ class TomlTable:
 
 
 def read_toml(path: Path) -> TomlTable:
-    """The table at the top of a file.
+    """Return the table at the top of a file.
 
     Raises:
-      ValueError: if it is no TOML; the message names the line.
+      ValueError: if the file is not TOML; the message names the line.
       OSError: if it cannot be read.
     """
     try:
