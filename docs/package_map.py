@@ -72,22 +72,34 @@ def stages(stub: str) -> Iterator[tuple[str, list[str]]]:
 STUB = PACKAGE / "__init__.pyi"
 TOP_LEVEL = {name: module for module, names in stages(STUB.read_text(encoding="utf-8")) for name in names}
 """The names of the top level, each with the module that it is imported from."""
-DOCUMENTED = [
-    *("types", "tasks", "learning.task", "learning.policies.transformer", "learning.policies.mlp"),
-    *("learning.policies.neural", "learning.policies.kinds", "learning.pretraining", "learning.held_out"),
-    *(
-        "learning.rollout",
-        "learning.verbalized",
-        *KERNELS,
-        "loss",
-        "fast.logits",
-        "objective",
-        "check.slopes",
-    ),
-    *("recipes", "learning.optim", "learning.config", "learning.state", "training", "learning.runs"),
-    *("fast.many_seeds", "explain.report"),
-]
-"""The modules with a page in the reference, in the order of the pipeline."""
+DOCUMENTED = {
+    "types": "",
+    "tasks": "",
+    "learning.task": "",
+    "learning.policies.transformer": "Transformer",
+    "learning.policies.mlp": "MLP",
+    "learning.policies.neural": "Network NeuralPolicy",
+    "learning.policies.kinds": "",
+    "learning.pretraining": "PretrainConfig pretrain_config_for Pretraining pretrain",
+    "learning.held_out": "",
+    "learning.rollout": "rollout sample",
+    "learning.verbalized": "",
+    **dict.fromkeys(KERNELS, ""),
+    "loss": "policy_loss policy_loss_from_rewards PolicyLoss",
+    "fast.logits": "policy_loss_from_logits LogitsLoss token_log_probs",
+    "objective": "",
+    "check.compare": "compare assert_matches LossComparison",
+    "check.slopes": "",
+    "recipes": "",
+    "learning.optim": "",
+    "learning.config": "",
+    "learning.state": "TrainState Update initial_state",
+    "training": "",
+    "learning.runs": "",
+    "fast.many_seeds": "",
+    "explain.report": "",
+}
+"""Each module with a page in the reference, in the order of the pipeline, and the names shown; "" shows all."""
 
 
 def public_names(module: str) -> list[str]:
@@ -108,7 +120,9 @@ def public_names(module: str) -> list[str]:
     return [node.name for node in defined if not node.name.startswith("_")]
 
 
-REFERENCE = {f"grpo_ref.{module}": public_names(module) for module in DOCUMENTED}
+REFERENCE = {
+    f"grpo_ref.{module}": names.split() or public_names(module) for module, names in DOCUMENTED.items()
+}
 """Each documented module with its public names."""
 PUBLIC = {name: module for module, names in REFERENCE.items() for name in names}
 """Every documented name, with the module that it is imported from."""

@@ -4,8 +4,8 @@ The public names in the order of the pipeline, each with the first line of its d
 when it is first used, so `import grpo_ref` is fast. Everything else is in the namespaces at the end, as in
 `grpo_ref.penalties.k3`.
 
-The version of the package; pyproject.toml reads it from here.   (grpo_ref.version)
-  __version__  
+The version of the package.   (grpo_ref.version)
+  __version__  The single source of the version; pyproject.toml reads it from here.
 
 `grpo_objective`: the GRPO objective of one group in one function, complete in itself.   (grpo_ref.objective)
   grpo_objective  Clipped surrogate of one group minus an explicit KL penalty; larger is better.
@@ -20,7 +20,7 @@ From logits over a whole vocabulary to the loss and back, in blocks that fit the
 
 Recipes: an algorithm is a table of parts, and a variant is its difference from a known one.   (grpo_ref.recipes)
   RECIPES    Every recipe by name, of the papers and of the chapter: command line, tests, tables and plots follow it.
-  Recipe     One algorithm: what happens between the verifier's reward and the gradient, part by part.
+  Recipe     One algorithm as a table of parts, from the verifier's reward to the gradient.
   slot       A kernel and its settings as a part of a recipe.
   GRPO       Shao et al. 2024, DeepSeekMath, eq. 3 (arXiv:2402.03300)
   DR_GRPO    Liu et al. 2025, Understanding R1-Zero-like training (arXiv:2503.20783)
@@ -28,7 +28,7 @@ Recipes: an algorithm is a table of parts, and a variant is its difference from 
   RLOO       Ahmadian et al. 2024, Back to basics (arXiv:2402.14740)
   REINFORCE  Williams 1992, Simple statistical gradient-following algorithms
 
-Advantages: how much better than its siblings was each completion?   (grpo_ref.advantages)
+Advantages: how much better was each completion than the others of its group?   (grpo_ref.advantages)
   group_normalized  Reward standardized within its group: GRPO's advantage.
 
 The tasks: each a small file that builds one automaton with its verifier.   (grpo_ref.tasks)
@@ -54,8 +54,8 @@ Check the slope of a surrogate or a penalty against central differences of its v
 The packages: docs/package_map.md has the map.   (grpo_ref)
   rewards      Rewards: what is done to the verifier's reward before it becomes an advantage.
   filters      Filters: which groups, and which completions, take part in the update.
-  advantages   Advantages: how much better than its siblings was each completion?
-  levels       Levels: over what stretch of text the importance ratio is taken.
+  advantages   Advantages: how much better was each completion than the others of its group?
+  levels       Levels: the importance ratio per token, or one for the whole completion.
   surrogates   Surrogates: what each token contributes to the objective, and how it pushes the policy.
   penalties    Penalties: how far is the policy from its reference, estimated from the sampled tokens?
   aggregation  Aggregation: how much does each token count?
@@ -63,9 +63,9 @@ The packages: docs/package_map.md has the map.   (grpo_ref)
   recipes      Recipes: an algorithm is a table of parts, and a variant is its difference from a known one.
   tasks        The tasks: each a small file that builds one automaton with its verifier.
   learning     Learning: policies, optimizers, rollouts and the training loop, on tasks small enough to read.
-  types        The records that stages hand to one another: plain, immutable bundles of arrays.
+  types        The data records that the stages pass on: plain, immutable bundles of arrays.
   arrays       The array layer: which library the arrays belong to, and the few operations every kernel shares.
-  fast         The same numbers, faster: taken where they apply, never needed to understand the rest.
+  fast         Faster code for the same numbers: many seeds at once, and losses of large vocabularies from logits.
   plots        Plots: the only package that imports matplotlib, and not before a figure is asked for.
   course       The course: problems and their grading, the folder of a student, and what was reached.
   lab          Experiments: every claim of the literature about the GRPO family that we test, one small file per claim.

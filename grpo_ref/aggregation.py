@@ -28,9 +28,13 @@ def token_sum(mask: Array) -> Array:
 
 
 def token_mean(mask: Array, *, eps: float = 0.0) -> Array:
-    """Every token of the batch counts the same, so a long completion counts more: DAPO.
+    """Return the same weight for every token of the batch.
 
         W = m / (Σ m + eps),    the sum over all tokens of the batch
+
+    Long completions, and prompts with long completions, count more. This is verl's and TRL's form of DAPO's
+    loss. The paper (eq. 8 and 12) divides by the tokens of each group instead, so that every prompt counts
+    the same.
 
     Args:
       mask: (P, G, T) 1 on completion tokens.
@@ -39,8 +43,8 @@ def token_mean(mask: Array, *, eps: float = 0.0) -> Array:
     Returns:
       (P, G, T) weights that sum to 1, or to 0 if no token is left.
 
-    Yu et al. 2025, DAPO, eq. 12 (arXiv:2503.14476); TRL "bnpo", and "dapo" where one batch is one step;
-    verl "token-mean".
+    verl "token-mean"; TRL "bnpo", and "dapo" where one batch is one step. After Yu et al. 2025, DAPO
+    (arXiv:2503.14476).
     """
     mask = as_floating(mask)
     return mask / (at_least(array_namespace(mask).sum(mask, axis=BATCH, keepdims=True), 1.0) + eps)
@@ -133,7 +137,7 @@ def fixed_length(mask: Array, max_length: int, *, count_empty: bool = True) -> A
 
     Args:
       mask: (P, G, T) 1 on completion tokens.
-      max_length: L, the configured budget in tokens, not the longest completion at hand.
+      max_length: L, the configured budget in tokens, not the longest completion of this batch.
       count_empty: as in `sequence_mean_token_mean`.
 
     Returns:
@@ -150,7 +154,7 @@ def fixed_length(mask: Array, max_length: int, *, count_empty: bool = True) -> A
 
 
 def _completions(mask: Array, count_empty: bool) -> Array:
-    """How many completions the batch has, at least 1; (..., 1, 1, 1) if it depends on the run."""
+    """Return the number of completions, at least 1; of shape (..., 1, 1, 1) if it differs between runs."""
     if count_empty:
         return max(mask.shape[PROMPTS] * mask.shape[GROUP], 1)
     xp = array_namespace(mask)

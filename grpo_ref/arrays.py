@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     Floats: TypeAlias = NDArray[np.float64]
     Integers: TypeAlias = NDArray[np.int64]
     Bools: TypeAlias = NDArray[np.bool_]
-    """NumPy arrays, for the parts that are not kernels; CuPy's in a training that runs on the GPU."""
-else:  # loaded with the first array: to list the recipes takes a fraction of the time that NumPy takes
+    """NumPy arrays, for code that is not a kernel; CuPy's arrays if a training run is on the GPU."""
+else:  # loaded with the first array: listing the recipes is much faster than importing NumPy
     array_api_compat, np = lazy_loader.load("array_api_compat"), lazy_loader.load("numpy")
     Floats = Integers = Bools = Any
 
@@ -42,7 +42,7 @@ COMPLETIONS = (GROUPS, MEMBERS)
 
 
 class DeviceError(RuntimeError):
-    """There is no such device here, or the library for it is not installed."""
+    """The requested device does not exist, or its library is not installed."""
 
 
 def array_namespace(*arrays: Array) -> Any:
@@ -55,7 +55,7 @@ def array_namespace(*arrays: Array) -> Any:
     if all(isinstance(array, (np.ndarray, np.generic)) for array in arrays):
         return np
     if any(isinstance(array, Sequence) for array in arrays):
-        raise TypeError("expected arrays, got a list or tuple; wrap it first, as in numpy.asarray(...)")
+        raise TypeError("expected arrays, got a list or tuple; use numpy.asarray(...)")
     xp = array_api_compat.array_namespace(*arrays)
     return _cupy() if xp.__name__ == "array_api_compat.cupy" else xp
 
@@ -84,20 +84,20 @@ def device_namespace(device: str) -> Any:
             f"device gpu: CuPy cannot be imported ({error}); install it with: pip install 'grpo-ref[cuda]'"
         ) from error
     try:
-        found = cupy.cuda.runtime.getDeviceCount()
+        devices = cupy.cuda.runtime.getDeviceCount()
     except cupy.cuda.runtime.CUDARuntimeError as error:
         raise DeviceError(f"device gpu: CuPy finds no GPU to work on ({error})") from error
-    if found == 0:
+    if devices == 0:
         raise DeviceError("device gpu: CuPy finds no GPU to work on")
     return _cupy()
 
 
 @cache
 def _cupy() -> ModuleType:
-    """CuPy in the words of the standard.
+    """Return CuPy under the names of the Array API standard.
 
-    Two of array-api-compat's functions are replaced: its clip moves every bound to the GPU and waits for
-    a count to be sent back, its vecdot makes one matrix product per row.
+    Two functions of array-api-compat are replaced because they are slow: its clip copies every bound to the
+    GPU and waits for the GPU, its vecdot computes one matrix product per row.
     """
     import array_api_compat.cupy as compat
 
@@ -108,10 +108,10 @@ def _cupy() -> ModuleType:
 
 
 def to_device(record: Any, xp: Any) -> Any:
-    """The record with its arrays moved to where the arrays of xp live, one transfer each.
+    """Return the record with its arrays on the device of xp, by one transfer each.
 
-    A record is an array, or a dataclass, dictionary or functools.partial that holds some. Arrays without axes
-    are numbers and stay on the host; so does everything that is no array.
+    A record is an array, or a dataclass, dictionary or functools.partial that holds arrays. Arrays without
+    axes are numbers and stay on the host, and so does everything else.
     """
     if xp is np:
         return to_host(record)
@@ -119,7 +119,7 @@ def to_device(record: Any, xp: Any) -> Any:
 
 
 def to_host(record: Any) -> Any:
-    """The record with its arrays as NumPy arrays, one transfer for each that is elsewhere."""
+    """Return the record with its arrays as NumPy arrays, by one transfer for each array on a device."""
     return _with_arrays(_fetched, record)
 
 
@@ -128,7 +128,7 @@ def _fetched(array: Array) -> Array:
 
 
 def _with_arrays(move: Callable[[Array], Array], record: Any) -> Any:
-    """The record with each of its arrays replaced."""
+    """Return the record with `move` applied to each of its arrays."""
     if isinstance(record, np.ndarray) or array_api_compat.is_array_api_obj(record):
         return move(record)
     if isinstance(record, dict):
@@ -143,9 +143,9 @@ def _with_arrays(move: Callable[[Array], Array], record: Any) -> Any:
 
 
 def sums_at(index: Integers, weights: Floats, size: int) -> Floats:
-    """(size,) how much weight falls on each index; index and weights are flat.
+    """Return the sum of the weights of each index, (size,); index and weights are flat.
 
-    CuPy's bincount would wait twice for the host; its add.at does not, but adds in no fixed order.
+    CuPy's bincount waits twice for the host. Its add.at does not, but its order of addition varies.
 
     >>> sums_at(np.array([0, 2, 2]), np.array([1.0, 0.5, 0.25]), 4)
     array([1.  , 0.  , 0.75, 0.  ])
@@ -162,40 +162,40 @@ def sums_at(index: Integers, weights: Floats, size: int) -> Floats:
 
 
 def as_floating(array: Array) -> Array:
-    """The array itself if it is real floating, else (bool, integer) the same values in float64."""
+    """Return the array; a bool or integer array in float64."""
     xp = array_namespace(array)
     return array if _is_kind(xp, array.dtype, "real floating") else xp.astype(array, xp.float64)
 
 
 def is_set(mask: Array) -> Array:
-    """The mask as truth values, given as such or as zeros and ones."""
+    """Return the mask as bool, from bool or from zeros and ones."""
     xp = array_namespace(mask)
     return mask if _is_kind(xp, mask.dtype, "bool") else mask != 0
 
 
 @cache
 def _is_kind(xp: Any, dtype: Any, kind: str) -> bool:
-    """`isdtype`, remembered: it takes NumPy as long as a sum over a few thousand numbers."""
+    """Return `isdtype`, cached: NumPy needs as long for it as for a sum over a few thousand numbers."""
     return bool(xp.isdtype(dtype, kind))
 
 
 def where_mask(mask: Array, array: Array) -> Array:
-    """The array where the mask is set, exact zeros elsewhere: NaN in the padding is dropped."""
+    """Return the array with exact zeros where the mask is 0, also in place of NaN."""
     return array_namespace(mask, array).where(is_set(mask), array, 0.0)
 
 
 def batch_sum(array: Array, *, keepdims: bool = False) -> Array:
     """Sum over prompts, group and tokens.
 
-    Tokens come first, by themselves: then the order of the additions, and with it the last bit, does not
-    depend on how many runs there are.
+    The tokens are summed first. So the order of the additions, and with it the last bit of the result, does
+    not depend on the number of runs.
     """
     xp = array_namespace(array)
     return xp.sum(xp.sum(array, axis=TOKENS, keepdims=True), axis=BATCH, keepdims=keepdims)
 
 
 def masked_sum(array: Array, mask: Array, *, axis: int | tuple[int, ...], keepdims: bool = False) -> Array:
-    """Sum over the masked entries only; what the others hold does not matter, NaN included."""
+    """Sum over the entries with mask 1; the others may hold anything, NaN included."""
     present = where_mask(mask, array)
     if axis == BATCH:
         return batch_sum(present, keepdims=keepdims)
@@ -203,7 +203,7 @@ def masked_sum(array: Array, mask: Array, *, axis: int | tuple[int, ...], keepdi
 
 
 def masked_mean(array: Array, mask: Array, *, axis: int | tuple[int, ...], keepdims: bool = False) -> Array:
-    """Mean over the masked entries only, and 0 where there are none.
+    """Mean over the entries with mask 1; 0 if there are none.
 
     >>> import numpy as np
     >>> float(masked_mean(np.array([2.0, 4.0, np.nan]), np.array([1, 1, 0]), axis=-1))
@@ -226,7 +226,7 @@ def clamp(array: Array, limit: float) -> Array:
 
 
 def is_inside(array: Array, limit: float) -> Array:
-    """Where a clamp to [-limit, limit] passes the slope on: the closed interval, as in PyTorch."""
+    """Mask of the entries in [-limit, limit], where a clamp passes the slope on, as in PyTorch."""
     return abs(array) <= limit
 
 
@@ -238,7 +238,7 @@ def check_same_shape(**arrays: Array) -> None:
 
 
 def check_finite(**arrays: Array) -> None:
-    """Raise a ValueError with the argument's name, the first number that is not finite, and its place."""
+    """Raise a ValueError with the argument's name, the first number that is not finite, and its index."""
     for name, array in arrays.items():
         xp = array_namespace(array)
         if not to_host(xp.all(xp.isfinite(array))):

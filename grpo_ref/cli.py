@@ -12,7 +12,7 @@ from grpo_ref.render.choices import suggestion
 
 
 class Entry(NamedTuple):
-    """Where a subcommand lives, and the line that `--help` shows for it without importing it."""
+    """Module of a subcommand, and its line in `--help`, which is shown without importing the module."""
 
     module: str
     summary: str

@@ -43,8 +43,8 @@ def truncated(
         verl's rollout_is_threshold and Open Instruct's upper bound are 2.
       max_log_ratio: log c is limited to ± this after the level; 20 in verl. Open Instruct limits each token's
         to 10.
-      unknown: the token's log c where the sampler reported NaN. 0 is TRL's and means no mismatch; NaN is what
-        comes of it in verl, OpenRLHF and RLinf, where nobody looks.
+      unknown: the token's log c where the sampler reported NaN. 0 is TRL's and means no mismatch; NaN is
+        the result in verl, OpenRLHF and RLinf, which do not check for it.
 
     Returns:
       (P, G, T) weights; 1 on padding under `token_level`.
@@ -140,7 +140,7 @@ def off_policy_mask(
     threshold: float,
     unknown: float = 0.0,
 ) -> Array:
-    """Bad completions that the policy has moved away from already are left out.
+    """Give weight 0 to bad completions that the policy has already moved away from.
 
         w = 0 where A < 0 and mean over the completion of (log πrollout - log πθ) > threshold,    else 1
 
@@ -149,7 +149,8 @@ def off_policy_mask(
       advantages: broadcastable to (P, G, T).
       mask: (P, G, T) 1 on completion tokens.
       threshold: in nats per token; TRL's off_policy_mask_threshold, None there by default.
-      unknown: the token's log-ratio where the sampler reported NaN; 0, TRL's, is no evidence of a move.
+      unknown: the token's log-ratio where the sampler reported NaN; 0, TRL's, means that the policy has not
+        moved.
 
     Returns:
       (P, G, T) of 0 and 1.
@@ -165,12 +166,13 @@ def off_policy_mask(
 
 
 def top_entropy(entropies: Array, mask: Array, *, share: float = 0.2) -> Array:
-    """Only the tokens at which the policy was most undecided.
+    """Keep only the tokens with the highest entropy.
 
         w = [H >= the (1 - share) quantile of the batch's token entropies]
 
-    The quantile of n tokens lies at (1 - share)(n - 1) in their order, between two of them if that is no
-    whole number. Where it is one but for rounding, as 0.3 · 20 in floating point, the token there is kept.
+    The quantile of n tokens lies at (1 - share)(n - 1) in their order, between two of them if that is not
+    a whole number. If it is a whole number except for rounding, as 0.3 · 20 in floating point, that token is
+    kept.
 
     Args:
       entropies: (P, G, T) entropy of the distribution each token was drawn from, in nats.
@@ -220,8 +222,8 @@ def early_stop(log_ratio: Array, mask: Array, *, max_ratio: float = 5.0) -> Arra
     Returns:
       (P, G, T) all 0 or all 1.
 
-    RLinf's Megatron actor, which drops the micro-batch at hand and no other, and its penalty too: there the
-    penalty has an average of its own, `unless_stopped` in `grpo_ref.explain.dialects.rlinf.quirks`.
+    RLinf's Megatron actor, which drops the current micro-batch only, and its penalty too: the penalty has
+    an average of its own, `unless_stopped` in `grpo_ref.explain.dialects.rlinf.quirks`.
     """
     xp = array_namespace(log_ratio, mask)
     mean = masked_mean(xp.exp(log_ratio), mask, axis=BATCH, keepdims=True)
@@ -229,11 +231,11 @@ def early_stop(log_ratio: Array, mask: Array, *, max_ratio: float = 5.0) -> Arra
 
 
 def unlikely_under_reference(ref_log_probs: Array) -> Array:
-    """A textbook form of Dr. GRPO: tokens that the reference finds likely count less.
+    """Weight tokens by 1 - πref; a variant printed under the name Dr. GRPO.
 
         w = 1 - πref(t)
 
-    Dr. GRPO does nothing of the kind: it takes out the std and the length, see `group_centered` and
+    Dr. GRPO itself has no such weights. It removes the std and the length, see `group_centered` and
     `fixed_length`.
 
     Args:

@@ -4,7 +4,7 @@ from grpo_ref.arrays import MEMBERS, Array, array_namespace
 
 
 def best_of_n(rewards: Array) -> Array:
-    """Which completion of each group to answer with: the one of the highest reward, the first of equals.
+    """Index of the completion with the highest reward in each group; of equal ones the first.
 
     Args:
       rewards: (..., P, N) one row per prompt.
@@ -20,7 +20,7 @@ def best_of_n(rewards: Array) -> Array:
 
 
 def rejection_sampled(rewards: Array, *, keep: int) -> Array:
-    """Rejection sampling: of each group the completions of the highest rewards, to be trained on as they are.
+    """Mask of the completions with the highest rewards of each group (rejection sampling).
 
     Args:
       rewards: (..., P, N) one row per prompt.

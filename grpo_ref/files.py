@@ -74,6 +74,6 @@ def committed_files(folder: Path) -> set[Path]:
 
 
 def _git(folder: Path, *arguments: str) -> set[str]:
-    """What a command of git prints, whose parts are separated by zeros."""
+    """Return the parts, separated by zero bytes, that a git command prints."""
     told = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, check=True).stdout
     return set(os.fsdecode(told).split("\0")) - {""}

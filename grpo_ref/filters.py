@@ -79,7 +79,10 @@ def all_completions(rewards: Array) -> Array:
 
 
 def ended_completions(ended: Array) -> Array:
-    """Overlong filtering: completions cut off at the budget are left out, their tokens counted nowhere.
+    """Keep the completions that ended by themselves (DAPO's overlong filtering).
+
+    The tokens of truncated completions enter neither the loss nor its denominator. Their rewards still enter
+    the statistics of the group.
 
     Args:
       ended: (P, G) True where the completion ended by itself.
@@ -94,7 +97,7 @@ def ended_completions(ended: Array) -> Array:
 
 
 def first_of_equals(tokens: Array, mask: Array) -> Array:
-    """Duplicate rejection: of the completions of a group that are equal, token by token, the first one.
+    """Keep the first of equal completions in a group (duplicate rejection).
 
     Args:
       tokens: (P, G, T) integers.
@@ -106,8 +109,8 @@ def first_of_equals(tokens: Array, mask: Array) -> Array:
     A book chapter on GRPO (2026, not public), sec. 7.5.1, which calls it DAPO's; DAPO has no such part.
     """
     xp = array_namespace(tokens, mask)
-    words = xp.where(is_set(mask), tokens, -1)
-    equal = xp.all(words[..., :, None, :] == words[..., None, :, :], axis=-1)
+    padded = xp.where(is_set(mask), tokens, -1)
+    equal = xp.all(padded[..., :, None, :] == padded[..., None, :, :], axis=-1)
     members = xp.arange(equal.shape[MEMBERS])
     earlier = members[None, :] < members[:, None]
     return ~xp.any(equal & earlier, axis=-1)

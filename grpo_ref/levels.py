@@ -1,4 +1,4 @@
-"""Levels: over what stretch of text the importance ratio is taken.
+"""Levels: the importance ratio per token, or one for the whole completion.
 
 A level is a linear map of the per-token log-ratio onto itself whose matrix is symmetric. That is why the
 backward pass is the same function as the forward pass, and GSPO needs no gradient of its own.

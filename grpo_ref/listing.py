@@ -1,17 +1,17 @@
-"""What is listed by name: recipes, tasks, experiments, dialects; and what is said of a name that is not."""
+"""Listings by name (recipes, tasks, experiments, trainers), with a suggestion for an unknown name."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 import lazy_loader
 
-difflib = lazy_loader.load("difflib")  # for those who misspell a name
+difflib = lazy_loader.load("difflib")  # only needed after a misspelt name
 
 Value = TypeVar("Value")
 
 
 class UnknownName(KeyError):
-    """There is nothing of that name; the message says what there is."""
+    """No entry has this name; the message lists or suggests the known ones."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -103,7 +103,7 @@ class LazyListing(Mapping[str, Value]):
 
 
 def unknown(kind: str, name: object, known: Iterable[str]) -> str:
-    """What is said of a name that is not known: the nearest one that is, or else all of them.
+    """Return the message for an unknown name: a suggestion, or else all known names.
 
     >>> unknown("metal", "tin", ["gold", "silver"])
     "no metal 'tin'; there are: gold, silver"
@@ -114,7 +114,7 @@ def unknown(kind: str, name: object, known: Iterable[str]) -> str:
 
 
 def nearest(name: object, known: Iterable[str]) -> str | None:
-    """The known name that is most like this one, whatever its case; None if none is like it.
+    """Return the most similar known name, ignoring case; None if there is none.
 
     >>> nearest("DAPPO", ["dapo", "grpo"])
     'dapo'

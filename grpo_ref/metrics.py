@@ -46,7 +46,7 @@ def clip_fractions(term: Term, log_ratio: Array, advantages: Array, mask: Array)
 
 
 def approx_kl(log_ratio: Array, mask: Array) -> Array:
-    """How far the policy has moved from the one that sampled the data, KL(πold ‖ πθ) in nats per token.
+    """Estimate of KL(πold ‖ πθ), in nats per token.
 
         mean(r - 1 - log r),   r = exp(log_ratio)
 
@@ -66,9 +66,11 @@ def approx_kl(log_ratio: Array, mask: Array) -> Array:
 
 
 def entropy(all_log_probs: Array) -> Array:
-    """How undecided a distribution is, in nats; a banned token (log-probability -inf) adds nothing.
+    """Entropy of each distribution, in nats.
 
         H = -Σₐ πₐ log πₐ
+
+    Tokens with log-probability -inf contribute 0.
 
     Args:
       all_log_probs: (..., V) log-probabilities of every token.
@@ -112,7 +114,9 @@ def dead_group_fraction(rewards: Array) -> Array:
 
 
 def reward_width(rewards: Array) -> Array:
-    """How wide the rewards of a batch are spread: it falls when the policy gives one kind of answer.
+    """Standard deviation of the rewards over the whole batch.
+
+    A falling value means that the answers become alike.
 
         std over all completions of the batch
 
@@ -127,7 +131,7 @@ def reward_width(rewards: Array) -> Array:
 
 
 def effective_sample_size(log_ratio: Array, mask: Array) -> Array:
-    """How many of the tokens still count, as a share, when each is weighted by its ratio.
+    """Kish's effective sample size of the importance ratios, as a share of the tokens.
 
         (Σ r)² / (n Σ r²)
 

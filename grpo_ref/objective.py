@@ -22,9 +22,9 @@ def grpo_objective(
         J = 1/G Σᵢ min(ρᵢ Aᵢ, clip(ρᵢ, 1-ε, 1+ε) Aᵢ) - β KL(p ‖ q)
         KL(p ‖ q) = Σᵢ pᵢ log(pᵢ/qᵢ + 1e-10),   p = ρ πold / Σ ρ πold,   q = πref / Σ πref
 
-    The KL compares the G sampled outcomes as one distribution; trainers estimate it token by token instead,
-    see `grpo_ref.penalties`. Since 1e-10 stands inside the logarithm, equal policies give a KL of
-    about 1e-10, not 0.
+    The KL compares the G sampled outcomes as one distribution. Trainers estimate it token by token instead,
+    see `grpo_ref.penalties`. Because of the 1e-10 inside the logarithm, equal policies give a KL of about
+    1e-10, not 0.
 
     Args:
       rhos: ρᵢ = πθ(oᵢ)/πold(oᵢ), length G, not negative.
@@ -62,7 +62,7 @@ def grpo_objective(
 
 
 def _checked(**inputs: Numbers) -> list[NDArray[np.float64]]:
-    """The inputs as float64 arrays, or a ValueError that names the argument and what was given."""
+    """Return the inputs as float64 arrays; raise a ValueError that names a bad one."""
     arrays = {name: _as_vector(name, values) for name, values in inputs.items()}
     if len({array.size for array in arrays.values()}) > 1:
         lengths = ", ".join(f"{name} {array.size}" for name, array in arrays.items())
@@ -70,13 +70,13 @@ def _checked(**inputs: Numbers) -> list[NDArray[np.float64]]:
     for name in ("rhos", "pi_theta_old", "pi_theta_ref"):
         if arrays[name].min() < 0.0:
             raise ValueError(
-                f"{name}: expected no negative values, got {_first(arrays[name], arrays[name] < 0.0)}"
+                f"{name}: expected no negative values, got {_first_bad(arrays[name], arrays[name] < 0.0)}"
             )
     zero = arrays["pi_theta_ref"] == 0.0
     if zero.any():
         raise ValueError(
-            f"pi_theta_ref: expected positive values, got {_first(arrays['pi_theta_ref'], zero)}: the KL"
-            " divides by the reference, so an outcome that it holds impossible would be infinitely far away"
+            f"pi_theta_ref: expected positive values, got {_first_bad(arrays['pi_theta_ref'], zero)}: the KL"
+            " divides by the reference, so it is infinite if the reference gives an outcome probability 0"
         )
     return list(arrays.values())
 
@@ -89,11 +89,11 @@ def _as_vector(name: str, values: Numbers) -> NDArray[np.float64]:
     if array.ndim != 1 or array.size == 0:
         raise ValueError(f"{name}: expected a non-empty one-dimensional sequence, got shape {array.shape}")
     if not np.isfinite(array).all():
-        raise ValueError(f"{name}: expected finite values, got {_first(array, ~np.isfinite(array))}")
+        raise ValueError(f"{name}: expected finite values, got {_first_bad(array, ~np.isfinite(array))}")
     return array
 
 
-def _first(array: NDArray[np.float64], bad: NDArray[np.bool_]) -> str:
+def _first_bad(array: NDArray[np.float64], bad: NDArray[np.bool_]) -> str:
     index = int(np.argmax(bad))
     return f"{array[index]} at index {index}"
 

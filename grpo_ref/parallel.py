@@ -1,4 +1,4 @@
-"""The same work on many things at once: in processes of this machine, or by a Dask scheduler's workers."""
+"""Run one function on many inputs: in processes of this machine, or by the workers of a Dask scheduler."""
 
 import importlib
 import re
@@ -14,7 +14,7 @@ joblib: Any = lazy_loader.load("joblib")
 PATIENCE = 10
 """Seconds in which a scheduler has to answer, and a worker to be there."""
 PATIENT_ROUNDS = 3
-"""How many times in a row processes may be killed before any has done anything."""
+"""Number of times in a row that processes may be killed before any of them has finished a job."""
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -72,7 +72,7 @@ def _numbered(work: Callable[[Item], Result], number: int, item: Item) -> tuple[
 
 
 def _taken(begun: dict[int, Item], numbered: Iterable[tuple[int, Item]]) -> Iterator[tuple[int, Item]]:
-    """What was begun before and is not done, then the others, which are begun now."""
+    """Yield the jobs begun before and not done, then start the others."""
     yield from list(begun.items())
     for number, item in numbered:
         begun[number] = item

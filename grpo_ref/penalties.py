@@ -1,7 +1,9 @@
 """Penalties: how far is the policy from its reference, estimated from the sampled tokens?
 
-Write v = log πθ(t) - log πref(t) for a sampled token. E[v] under πθ is KL(πθ || πref), but what trains the
-policy is the gradient of the *estimate*, and most estimates have the wrong one:
+Write v = log πθ(t) - log πref(t) for a sampled token. At one position, the mean of v under πθ is
+KL(πθ ‖ πref). But the policy is trained by the gradient of the *estimate*, and most estimates have the wrong
+one. "Unbiased" below means: for the KL at one position, given the tokens before it, not for that of whole
+completions.
 
 | estimator             | value          | slope in log πθ | on-policy, the expected gradient is       |
 |-----------------------|----------------|-----------------|-------------------------------------------|

@@ -13,11 +13,13 @@ def task_reward(rewards: Array) -> Array:
 
 
 def soft_overlong_punishment(lengths: Array, max_length: int, *, buffer: float = 0.2) -> Array:
-    """A punishment that grows over the last stretch of the budget, instead of a cliff at its end.
+    """DAPO's overlong penalty, which falls linearly from 0 to -1 over the end of the budget.
 
-        0                        for |o| <= L - B
+         0                       for |o| <= L - B
         ((L - B) - |o|) / B      for L - B < |o| <= L
         -1                       for |o| > L            L the budget, B = buffer L
+
+    DAPO adds it to rewards of +1 and -1. For rewards of 1 and 0, half of it (weight 0.5) has the same effect.
 
     Args:
       lengths: (P, G) tokens of each completion.
@@ -25,7 +27,7 @@ def soft_overlong_punishment(lengths: Array, max_length: int, *, buffer: float =
       buffer: B as a share of L, 0 < buffer <= 1. DAPO's 4096 of 20480 tokens is 0.2.
 
     Returns:
-      (P, G) punishments between -1 and 0, in units of reward.
+      (P, G) penalties between -1 and 0, in units of reward.
 
     Raises:
       ValueError: if buffer or max_length is out of range.
@@ -47,9 +49,9 @@ def soft_overlong_punishment(lengths: Array, max_length: int, *, buffer: float =
 def soft_overlong(
     rewards: Array, lengths: Array, max_length: int, *, buffer: float = 0.2, weight: float = 1.0
 ) -> Array:
-    """The task's reward plus `soft_overlong_punishment`: DAPO's overlong reward shaping.
+    """The reward plus weight times `soft_overlong_punishment`: DAPO's overlong reward shaping.
 
-        r + λ punishment,    λ = weight
+        r + λ p(|o|),    λ = weight
 
     Args:
       rewards: (P, G).

@@ -65,7 +65,7 @@ class History(Sequence[Mapping[str, Floats]]):
         return {name: values[update] for name, values in self.metrics.items()}
 
     def columns(self) -> dict[str, Floats]:
-        """Return the table of the run by column: "update", then each metric's mean over the seeds, (U,) each."""
+        """Return the columns of the run's table: "update", then the mean of each metric over the seeds."""
         means = {name: values.mean(axis=1) for name, values in self.metrics.items()}
         return {"update": np.arange(1, len(self) + 1)} | means
 

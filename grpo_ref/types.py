@@ -1,4 +1,4 @@
-"""The records that stages hand to one another: plain, immutable bundles of arrays."""
+"""The data records that the stages pass on: plain, immutable bundles of arrays."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -28,9 +28,9 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True)
 class Batch:
-    """What the slots of a recipe may read when the loss is computed. All log-probabilities are in nats.
+    """The inputs of a recipe's parts when the loss is computed. All log-probabilities are in nats.
 
-    | field               | shape             | what it is                                             |
+    | field               | shape             | meaning                                                |
     |---------------------|-------------------|--------------------------------------------------------|
     | `log_probs`         | (..., P, G, T)    | log π of each token under the policy being trained     |
     | `old_log_probs`     | (..., P, G, T)    | the same under the policy at the start of the update   |
@@ -42,12 +42,12 @@ class Batch:
     | `max_length`        |                   | the generation budget in tokens                        |
     | `entropies`         | (..., P, G, T)    | of the distribution each token was drawn from, in nats |
     | `noise`             | (..., P, G, T)    | random numbers in [0, 1)                               |
-    | `top_log_probs`     | (..., P, G, T, K) | log π of the K likeliest tokens                        |
+    | `top_log_probs`     | (..., P, G, T, K) | log π of the K most likely tokens                      |
     | `top_old_log_probs` | (..., P, G, T, K) | the same tokens under the old policy                   |
     | `correction`        | (..., P, G, T)    | the product of the recipe's corrections                |
 
-    The four from `entropies` to `top_old_log_probs` are None where they were not given. The loss itself fills
-    in the levelled `log_ratio` and the `correction`.
+    The four from `entropies` to `top_old_log_probs` are None if omitted. The loss itself fills in the
+    levelled `log_ratio` and the `correction`.
     """
 
     log_probs: Array
@@ -67,7 +67,7 @@ class Batch:
 
 @dataclass(frozen=True)
 class Completions:
-    """Groups of sampled completions and what the task's verifier says of them.
+    """Groups of sampled completions and their rewards.
 
     Attributes:
       prompts: (..., P) index of each prompt in the task.

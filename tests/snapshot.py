@@ -4,7 +4,7 @@
     python snapshot.py record after.json --source CHECKOUT       with the Python of the other one
     python snapshot.py compare before.json after.json
 
-For a restructuring that must not change a digit. It uses only the top level of `grpo_ref` and its command
+For a restructuring that must not change a digit. It uses only the public names of `grpo_ref` and its command
 line, so modules may move. Numbers are kept to the last bit, and apart from sentences: a new wording is told,
 but only a new number or a new structure makes the exit status 1. To record takes some minutes.
 """
@@ -25,6 +25,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -32,9 +33,14 @@ from typing import Any
 import numpy as np
 
 import grpo_ref
-from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, policy_loss, train, train_many
+from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, iter_train, policy_loss
+from grpo_ref.fast.many_seeds import train_many
+from grpo_ref.learning.optim import clip_by_norm
 
 SENTENCES = "text exhibit source says title name why wrong diagnosis printed warnings".split()
+NAMESPACES = (
+    """rewards filters advantages levels surrogates penalties aggregation corrections diversity""".split()
+)
 DECIMALS = r"-?\d+\.\d{4,}(?:e[+-]?\d+)?"
 """Numbers among sentences that were computed: nobody writes so many digits."""
 REQUIRED = {"threshold": 0.1, "keep": 2, "beta": 0.5, "tokens": 7.0}
@@ -152,9 +158,12 @@ def recipes(snapshot: Snapshot) -> None:
 
 
 def kernels(snapshot: Snapshot) -> None:
-    """Every public function that finds all it reads in the batch."""
+    """Record every public function that finds all that it reads in the batch."""
     batch = everything()
-    for name, kernel in inspect.getmembers(grpo_ref, inspect.isfunction):
+    functions = {"grpo_objective": grpo_ref.grpo_objective, "clip_by_norm": clip_by_norm}
+    for namespace in NAMESPACES.split():
+        functions |= inspect.getmembers(import_module(f"grpo_ref.{namespace}"), inspect.isfunction)
+    for name, kernel in functions.items():
         known = {*inspect.getfullargspec(kernel).kwonlyargs} & {*REQUIRED}
         part = grpo_ref.slot(kernel, **{key: REQUIRED[key] for key in known})
         if set(part.reads) <= set(vars(batch)):
@@ -164,7 +173,9 @@ def kernels(snapshot: Snapshot) -> None:
 def training(snapshot: Snapshot) -> None:
     """Curves of all metrics and the final logits: on every task, with every recipe, and of `train_many`."""
 
-    def run(path: str, task: Any, recipe: Any, loop: Callable[..., Any] = train, **settings: Any) -> None:
+    def run(
+        path: str, task: Any, recipe: Any, loop: Callable[..., Any] = iter_train, **settings: Any
+    ) -> None:
         every = list(loop(task, recipe, config_for(task, seeds=RUNS, **settings)))
         curves = {name: np.array([update.metrics[name] for update in every]) for name in every[0].metrics}
         snapshot.put(f"training/{path}", {"metrics": curves, "logits": every[-1].state.params})

@@ -49,7 +49,7 @@ def test_the_axes_of_tokens_are_the_last_three():
 def test_the_arrays_say_whose_functions_work_on_them():
     assert array_namespace(REWARDS, np.float64(1.0)) is np
     assert array_namespace(array_api_strict.asarray([1.0])) is array_api_strict
-    with pytest.raises(TypeError, match="expected arrays, got a list or tuple; wrap it first"):
+    with pytest.raises(TypeError, match="expected arrays, got a list or tuple; use numpy"):
         array_namespace([1.0])
     with pytest.raises(ValueError, match="device: expected cpu or gpu, got 'tpu'"):
         device_namespace("tpu")

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grpo_ref import GRPO, TASKS, clipped, group_normalized, policy_loss, slot
+from grpo_ref import GRPO, TASKS, group_normalized, policy_loss, slot
+from grpo_ref.surrogates import clipped
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 ONE_PAGE = EXAMPLES / "grpo_in_one_page.py"

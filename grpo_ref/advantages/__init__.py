@@ -1,4 +1,4 @@
-"""Advantages: how much better than its siblings was each completion?
+"""Advantages: how much better was each completion than the others of its group?
 
 | module      | what it yields                                                                     |
 |-------------|------------------------------------------------------------------------------------|
@@ -6,10 +6,10 @@
 | `batch`     | (..., P, G), with a mean or a scale taken from the whole batch                     |
 | `criteria`  | from several criteria, (..., P, G, K), each normalized before they are summed      |
 | `per_token` | (..., P, G, T), whitened over the tokens, discounted, or from the rewards of steps |
-| `moments`   | what all of these share                                                            |
+| `moments`   | means and standard deviations, which the others share                             |
 
 Divisor, epsilon and groups of one are named arguments, because public trainers disagree about all three. A
-group whose rewards are all equal gets 0: no contrast, no signal, and no 0/0. There are two exceptions:
+group with equal rewards gets 0, and never 0/0. There are two exceptions:
 rounding may leave `length_weighted` some 1e-17 of the reward, and `whitened` takes the whole batch's mean off
 as well.
 """

@@ -63,7 +63,7 @@ def gpg(rewards: Array, *, count_rewarded: bool = False, keep_singletons: bool =
 
     Args:
       rewards: (P, G), one row per prompt.
-      count_rewarded: whether M counts rewards of 0, as in verl, in place of groups without contrast.
+      count_rewarded: whether M counts rewards of 0, as in verl, in place of groups with equal rewards.
       keep_singletons: as in `group_centered`.
 
     Returns:

@@ -112,7 +112,7 @@ def length_weighted(rewards: Array, lengths: Array, *, keep_singletons: bool = T
 
     Args:
       rewards: (P, G), one row per prompt.
-      lengths: (P, G) tokens of each completion; one that is empty has no say in the baseline.
+      lengths: (P, G) tokens of each completion; an empty one does not enter the baseline.
       keep_singletons: whether a group of one keeps its reward (verl) or gets 0.
 
     Returns:

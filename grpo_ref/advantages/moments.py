@@ -1,4 +1,4 @@
-"""What the advantages share: means, standard deviations and variances, and the one place for ddof and eps."""
+"""Means, standard deviations and variances: the one place for ddof and eps."""
 
 import math
 

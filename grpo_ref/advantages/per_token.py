@@ -77,7 +77,7 @@ def normalized_twice(
 
 
 def discounted(rewards: Array, mask: Array, *, gamma: float = 1.0, ddof: int = 1, eps: float = 1e-8) -> Array:
-    """REINFORCE++: the reward stands at the last token, is discounted back, and standardized over all tokens.
+    """REINFORCE++: the reward of the last token, discounted back and standardized over all tokens.
 
         aᵢₜ = γ^(|oᵢ| - 1 - t) rᵢ,   Aᵢₜ = (aᵢₜ - mean) / √(var + eps)    over the tokens of the batch
 

@@ -1,1 +1,4 @@
-"""The same numbers, faster: taken where they apply, never needed to understand the rest."""
+"""Faster code for the same numbers: many seeds at once, and losses of large vocabularies from logits.
+
+Nothing here is needed to understand the rest of the library.
+"""

@@ -1,8 +1,9 @@
-"""The fast forms again, with the compiled loops of `loops` in place of NumPy's calls on whole arrays.
+"""The fast loop and the loss from logits, with the compiled loops of `loops` instead of NumPy calls.
 
-For whoever has Numba (the extra `compiled`) and trains for long: a loop has neither the calls, which take as
-long for one seed as for ten, nor the passes over arrays that do not fit into a cache. What the verifier and
-the recipe's other parts do with the tokens of a batch stays NumPy's, so that any of them will do.
+Use these for long training runs, if Numba is installed (the extra `compiled`). A compiled loop avoids the
+cost of a NumPy call, which is the same for one seed as for ten, and it avoids passes over arrays that do not
+fit into a cache. The verifier and the other parts of the recipe still use NumPy, so all of them are
+supported.
 """
 
 import math
@@ -26,26 +27,26 @@ from grpo_ref.loss import PolicyLoss
 from grpo_ref.validation import check_reference
 
 CACHE_BYTES = 1 << 19
-"""So many exponentials are summed while they are in the second cache."""
+"""Size in bytes of the exponentials that are summed while they are in the level-2 cache."""
 READ = ("old_log_probs", "ref_log_probs", "advantages")
-"""What the loss reads of a token beside its log-probability, which stands in for the first two."""
+"""Fields of a token that the loss reads. The log-probability replaces the first two if they are not given."""
 
 
 class CompiledWalk(Walk):
-    """Completions drawn token by token; each is looked for along the row of its state."""
+    """Completions sampled token by token, each token by a search along the row of its state."""
 
     @cached_property
     def sources(self) -> tuple[Any, Integers]:
-        """The C function that gives a generator's next number, and where the generators are."""
+        """The C function that returns a generator's next number, and the addresses of the generators."""
         sources = [generator.bit_generator.ctypes for generator in self.generators]
         return sources[0].next_double, np.array([source.state_address for source in sources], np.uintp)
 
     def draw_numbers(self) -> None:
-        """As in `Walk`."""
+        """Draw the random numbers of the next batch, as `Walk` does."""
         loops.draw_numbers(*self.sources, self.numbers)
 
     def completions(self, probs: Floats) -> tuple[Integers, Integers, Bools, Bools]:
-        """As in `Walk`; an entry is a place in the run's own table, and one behind it after the end."""
+        """Sample completions, as `Walk` does. Entries are counted within the run's own table."""
         given = runs_first(probs), self.numbers, self.edges, self.task.starts, self.task.transitions
         prompts, tokens = np.empty(self.state.shape[1:], np.int64), np.empty_like(self.entries)
         mask, ended = np.empty(tokens.shape, np.bool_), np.empty(self.state.shape, np.bool_)
@@ -54,44 +55,45 @@ class CompiledWalk(Walk):
 
 
 class CompiledRuns(Runs):
-    """Tables are (V, S, N) for everybody, but in memory the runs come first: a run's table is one piece."""
+    """Runs whose tables (V, S, N) are stored with the runs first, so that each run's table is contiguous."""
 
     walker = CompiledWalk
 
     @staticmethod
     def workers(threads: int) -> int:
-        """One: each loop divides its runs among the threads, of which there are no more than cores."""
+        """Return 1: the loops themselves divide the runs among threads, at most one per core."""
         most: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]
         numba.set_num_threads(min(threads, most))
         return 1
 
     @staticmethod
     def laid_out(table: Floats, dtype: DTypeLike) -> Floats:
-        """From (S, N, V) to (V, S, N), the runs first in memory."""
+        """Copy a table (S, N, V) to (V, S, N), with the runs first in memory."""
         return runs_first(table.transpose(0, 2, 1).astype(dtype, order="C"))
 
     def softmax(self, logits: Floats, out: Floats) -> None:
-        """The policy; its exponentials are NumPy's, since a compiled loop would take them one by one."""
+        """Fill `out` with the policy. NumPy computes the exponentials, several at a time, which Numba does not."""
         floor = 0.9 * math.log(np.finfo(out.dtype).tiny)
         loops.exponents(runs_first(logits), 1.0 / self.config.temperature, floor, runs_first(out))
         np.exp(out, out=out)
         loops.normalize(runs_first(out))
 
-    def added(self, entries: Integers, weights: Any, advantages: Any) -> Sums:
-        """The three sums, in one pass over the tokens; for each layout of an array, Numba compiles anew."""
+    def sum_entries(self, entries: Integers, weights: Any, advantages: Any) -> Sums:
+        """Return the three sums, from one pass over the tokens."""
+        # Numba compiles a loop again for each memory layout of its arguments, so use a single one.
         tokens = map(np.ascontiguousarray, (entries, weights, advantages))
         tables = Sums(*(np.empty_like(self.old) for _ in Sums._fields))
         loops.add(*tokens, float(self.recipe.kl_coef), self.takes_several_steps, *map(runs_first, tables))
         return tables
 
     def differentiate(self, sums: Sums, probs: Floats) -> None:
-        """The gradient with respect to the logits."""
+        """Compute the loss's gradient with respect to the logits."""
         tables = map(runs_first, (*sums, self.old, probs, self.ref))
         settings = *clip_bounds(self.recipe), self.recipe.kl_coef != 0.0
         loops.differentiate(*tables, *settings, runs_first(self.gradient))
 
     def adam(self, optimizer: Adam, before: Tables, after: Tables) -> None:
-        """The step of `optim.Adam`."""
+        """Take the step of `optim.Adam`."""
         root = math.sqrt(1.0 - optimizer.b2**self.steps)
         pace = optimizer.learning_rate * root / (1.0 - optimizer.b1**self.steps)
         tables = (tables[name] for tables in (before, after) for name in ("mean", "square", "logits"))
@@ -100,34 +102,34 @@ class CompiledRuns(Runs):
 
 
 def runs_first(table: Floats) -> Floats:
-    """(V, S, N) to (S, V, N) and back: a view."""
+    """Return a view (S, V, N) of a table (V, S, N), or the reverse."""
     return table.swapaxes(0, 1)
 
 
 @dataclass(frozen=True)
 class CompiledTokens(Tokens):
-    """Loss and slope of the clipped surrogate with k3, token by token.
+    """Loss and slopes of the clipped surrogate with k3, token by token.
 
     Attributes:
-      losses: of the stretches of rows whose slopes were asked for.
+      losses: losses of the blocks of rows that are done.
     """
 
     losses: list[float] = field(default_factory=list)
 
     @cached_property
     def rows(self) -> dict[str, Floats]:
-        """The fields that are read, (rows,) each, in float64."""
+        """The fields that the loss reads, (rows,) each, in float64."""
         fields = {name: self.fields[name] for name in READ if name in self.fields}
         return {name: np.ascontiguousarray(array.reshape(-1), np.float64) for name, array in fields.items()}
 
     @cached_property
     def live(self) -> Bools:
-        """(rows,) which tokens count."""
+        """(rows,) true for tokens that the mask counts."""
         live: Bools = self.mask.reshape(-1) != 0.0
         return live
 
     def slopes(self, log_probs: Floats, rows: slice) -> Floats:
-        """The gradient with respect to the log-probabilities of some tokens; their loss is noted."""
+        """Return the gradient with respect to some tokens' log-probabilities, and record their loss."""
         fields = (self.rows.get(name, log_probs) for name in READ)
         arrays = log_probs, *fields, self.weights, self.live
         settings = *clip_bounds(self.recipe), float(self.recipe.kl_coef)
@@ -136,15 +138,15 @@ class CompiledTokens(Tokens):
         return slopes
 
     def require_fields(self) -> None:
-        """Raise now if something is missing or not known; what all threads read is there from here on."""
+        """Raise a ValueError if a field is missing or unknown, and compute what all threads read."""
         if self.metrics is None or self.metrics:
             super().require_fields()
             return
         check_reference(self.recipe, self.fields.get("ref_log_probs"))
-        _ = self.rows, self.live, self.weights
+        _ = self.rows, self.live, self.weights  # cached properties, computed here before the threads start
 
     def loss(self, log_probs: Floats) -> PolicyLoss:
-        """What was noted; where metrics are wanted, all is computed by the kernels."""
+        """Return the sum of the recorded losses; with metrics, let the kernels compute everything."""
         if self.metrics is None or self.metrics:
             return super().loss(log_probs)
         return PolicyLoss(np.float64(math.fsum(self.losses)), np.empty(0), {})
@@ -152,14 +154,15 @@ class CompiledTokens(Tokens):
 
 @dataclass(frozen=True)
 class CompiledRows(Rows):
-    """Each row of exponentials is summed, and turned into the gradient, while it is in the first cache."""
+    """Rows that are summed, and turned into the gradient, while they are in the level-1 cache."""
 
     alone: ClassVar[int] = 1 << 19
 
     def exponentials(self, rows: slice, target: Logits | None) -> None:
-        """As in `Rows`, which does the block if a maximum must be subtracted, or a row is no distribution.
+        """Compute the exponentials of a block, as `Rows` does.
 
-        Long rows are its own, too: there nothing is gained, and masked ones are left out.
+        `Rows` does the block if a maximum must be subtracted, or if a row is not a distribution. It also does
+        long rows, where compiling gains nothing and `Rows` skips the masked rows.
         """
         if target is None or self.in_place or not self.is_short:
             super().exponentials(rows, target)
@@ -176,6 +179,6 @@ class CompiledRows(Rows):
                 return
 
     def scale(self, rows: slice, slopes: Floats) -> None:
-        """As in `Rows`."""
+        """Turn exponentials into the gradient, as `Rows` does."""
         given = self.out[rows], self.totals[rows], self.tokens[rows], self.live[rows]
         loops.spread(*given, slopes / self.temperature)

@@ -1,13 +1,13 @@
-"""The forms with compiled loops, imported when somebody asks for them: Numba takes half a second."""
+"""Import the compiled loops only when they are asked for, because importing Numba takes half a second."""
 
 from typing import Any
 
 
 def compiled_forms() -> Any:
-    """The module `compiled`, for whoever asked for it.
+    """Return the module `compiled`.
 
     Raises:
-      ImportError: if Numba is not there.
+      ImportError: if Numba is not installed.
     """
     try:
         from grpo_ref.fast import compiled

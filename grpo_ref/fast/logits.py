@@ -1,16 +1,17 @@
-"""From logits over a whole vocabulary to the loss and back, in blocks that fit the cache.
+"""Compute a recipe's loss and its gradient from logits over a large vocabulary, block by block in the cache.
 
-This is for whoever trains a network with a vocabulary of a language model's size: its logits go in and their
-gradient is returned, for the network's own backward pass to take up. No policy of this library has so many
-tokens yet: tables have few, and `learning.policies.table` differentiates them more plainly.
+Use this if you train a network whose vocabulary is as large as a language model's. The network's logits go
+in, and their gradient comes out, for the network's own backward pass. The policies of this library have far
+fewer tokens; `learning.policies.table` differentiates them in a simpler way.
 
-`policy_loss` works on the log-probabilities of the sampled tokens. From the logits to their gradient,
+`policy_loss` works on the log-probabilities of the sampled tokens. The step from the logits to their
+gradient,
 
     ∂L/∂logits[a] = (c / τ) (1[a = token] - π(a)),    c = ∂L/∂log π(token)
 
-needs no second array of their size: the gradient's own memory holds the exponentials until c is known. Rows
-are taken a few at a time; NumPy releases the interpreter's lock in them, so two threads work at once.
-The same functions take CuPy arrays; `logits_device` then does the work on the GPU.
+needs no second array of that size, because the gradient's own memory holds the exponentials until c is known.
+Blocks of a few rows are computed one after another. NumPy releases the interpreter's lock inside them, so two
+threads work at once. The same functions take CuPy arrays; `logits_device` then does the work on the GPU.
 """
 
 from collections.abc import Collection
@@ -32,12 +33,12 @@ from grpo_ref.validation import recipe_of
 
 
 class LogitsLoss(NamedTuple):
-    """What `policy_loss_from_logits` returns.
+    """Result of `policy_loss_from_logits`.
 
     Attributes:
-      loss: a number, to be minimized, computed in float64.
-      gradient: of the logits' shape and precision, ∂loss/∂logits, exactly 0 in masked rows.
-      metrics: as `policy_loss` has them; on the device if the logits are.
+      loss: the loss, a number to be minimized, computed in float64.
+      gradient: ∂loss/∂logits, of the logits' shape and dtype, exactly 0 in masked rows.
+      metrics: metrics of `policy_loss`, on the device if the logits are.
     """
 
     loss: float
@@ -48,7 +49,7 @@ class LogitsLoss(NamedTuple):
 def token_log_probs(
     logits: Logits, tokens: Integers, *, temperature: float = 1.0, threads: int = 2
 ) -> Floats:
-    """The log-probability of each sampled token.
+    """Return the log-probability of each sampled token.
 
         log π(token) = z[token] - log Σ_a exp(z[a]),   z = logits / temperature
 
@@ -56,13 +57,13 @@ def token_log_probs(
       logits: (..., V) in float32 or float64; -inf for a banned token.
       tokens: (...,) integers from 0 to V - 1.
       temperature: > 0.
-      threads: how many work at once; a GPU has its own.
+      threads: number of threads; ignored on a GPU.
 
     Returns:
       (...,) in float64, in nats; -inf for a banned token that was sampled.
 
     Raises:
-      ValueError: if shapes do not fit, or a row has NaN, +inf, or nothing but -inf.
+      ValueError: if shapes do not match, or a row holds NaN or +inf, or only -inf.
 
     >>> token_log_probs(np.array([[0.0, 0.0], [1e4, 0.0]]), np.array([0, 1])).round(3).tolist()
     [-0.693, -10000.0]
@@ -104,15 +105,15 @@ def policy_loss_from_logits(
     threads: int = 2,
     compiled: bool = False,
 ) -> LogitsLoss:
-    """The loss of a recipe and its gradient with respect to the logits, for networks with large vocabularies.
+    """Return a recipe's loss and its gradient with respect to the logits, for networks with large vocabularies.
 
-    A recipe whose tokens do not depend on one another is computed in one pass over the rows; one with a
-    sequence ratio, or with a choice among the tokens of the batch, in two.
+    If the tokens do not depend on one another, the loss is computed in one pass over the rows. A recipe with
+    a sequence ratio, or with a selection among the tokens of the batch, takes two passes.
 
     Args:
       logits: (P, G, T, V), or (N, T, V) for N completions, float32 or float64; -inf for a banned token.
       tokens: (P, G, T) or (N, T) the sampled tokens; in the padding anything from 0 to V - 1.
-      advantages: one per completion or one per token; constants of differentiation.
+      advantages: one per completion or one per token; constant with respect to the logits.
       mask: of the tokens' shape, 1 on completion tokens.
       recipe, max_length, metrics: as in `policy_loss`; each metric that is left out saves time.
       temperature: > 0, of sampling and gradient alike.
@@ -130,9 +131,9 @@ def policy_loss_from_logits(
       LogitsLoss(loss, gradient, metrics).
 
     Raises:
-      ValueError: if shapes or precisions do not fit, or a live row has NaN, +inf, or nothing but -inf, or its
-        token is banned, or the loop that is to be compiled cannot do what the recipe says.
-      ImportError: if it is to be compiled and Numba is not installed.
+      ValueError: if shapes or dtypes do not match; if an unmasked row holds NaN or +inf, or only -inf, or its
+        token is banned; or if compiled is true and the compiled loop does not support the recipe.
+      ImportError: if compiled is true and Numba is not installed.
 
     >>> from grpo_ref.recipes import DR_GRPO
     >>> logits, tokens = np.zeros((1, 2, 4)), np.array([[1, 3]])
@@ -164,32 +165,32 @@ def policy_loss_from_logits(
         tokens, advantages, mask, others, recipe=recipe, max_length=max_length, metrics=metrics
     )
     if work.in_place or compiled:
-        batch.require_fields()  # what the recipe lacks is said while the logits are still there
+        batch.require_fields()  # raise while the logits are not yet overwritten
     passes = _one_pass if compiled or (is_local(recipe) and not work.is_short) else _two_passes
     try:
         result = passes(work, batch, threads)
     except BaseException:
-        work.out[...] = np.nan
+        work.out[...] = np.nan  # nobody must take a half-written gradient for a result
         raise
     work.out[~work.live] = 0.0
     return LogitsLoss(float(result.loss), work.out.reshape(logits.shape), result.metrics)
 
 
 def _compiled(recipe: Recipe, logits: Logits) -> tuple[type[Rows], type[Tokens]]:
-    """The forms with compiled loops, if these can do what the recipe says."""
+    """Return the classes with compiled loops, or raise a ValueError if they do not support the recipe."""
     if not isinstance(logits, np.ndarray):
-        raise ValueError("compiled: expected NumPy arrays; on another device leave it out")
+        raise ValueError("compiled: expected NumPy arrays; on another device, omit compiled")
     for name, is_usual in usual_loss(recipe).items():
         if not is_usual:
             raise ValueError(
-                f"{name}: the compiled loop cannot do {recipe.parts()[name]}; leave compiled out"
+                f"{name}: the compiled loop does not support {recipe.parts()[name]}; omit compiled"
             )
     forms = compiled_forms()
     return forms.CompiledRows, forms.CompiledTokens
 
 
 def _one_pass(work: Rows, batch: Tokens, threads: int) -> PolicyLoss:
-    """Each block is read, judged and written while it is in the cache: for tokens that stand alone."""
+    """Read, differentiate and write each block while it is in the cache; the recipe must be local."""
 
     def each(rows: slice) -> None:
         work.exponentials(rows, work.out[rows])
@@ -201,7 +202,7 @@ def _one_pass(work: Rows, batch: Tokens, threads: int) -> PolicyLoss:
 
 
 def _two_passes(work: Rows, batch: Tokens, threads: int) -> PolicyLoss:
-    """All rows are read before the first is judged: for tokens that depend on one another."""
+    """Read all rows before the first is differentiated, for tokens that depend on one another."""
 
     def read(rows: slice) -> None:
         work.exponentials(rows, work.out[rows])
@@ -225,7 +226,7 @@ def _loss_on_device(
     out: Logits | None,
     temperature: float,
 ) -> LogitsLoss:
-    """The same for arrays on a GPU."""
+    """Return a recipe's loss and gradient for arrays on a GPU."""
     xp = array_namespace(logits)
     out = xp.empty(logits.shape, dtype=logits.dtype) if out is None else out
     try:

@@ -1,13 +1,14 @@
-"""From logits to log-probabilities and back on a GPU: the logits are read twice, the gradient written once.
+"""Compute log-probabilities and the gradient of logits on a GPU: two reads of the logits, one write.
 
     log π(token) = z[token] - log Σ_a exp(z[a]),   z = (logits - top) / temperature
     ∂L/∂logits[a] = c / temperature (1[a = token] - π(a)),    c = ∂L/∂log π(token)
 
-Each of the two steps is one CuPy kernel. Its threads are lanes: lane l of a row has the tokens l, l + LANES,
-l + 2 LANES, ..., so that neighbouring lanes read neighbouring logits; a lane asks for four of them before it
-works on any, because memory answers late. In the first kernel a lane keeps the largest logit that it has met
-and the sum of exponentials relative to it, so no logit overflows and none is read twice; plain array
-functions then join the lanes of a row. Nothing else has the size of the logits.
+Each of the two steps is one CuPy kernel, whose threads are lanes. Lane l of a row has the tokens l, l +
+LANES, l + 2 LANES, ..., so that neighbouring lanes read neighbouring logits. A lane requests four logits
+before it computes with any of them, to hide the latency of memory. In the first kernel, a lane keeps the
+largest logit so far and the sum of the exponentials relative to it (an online softmax), so that no
+exponential overflows and no logit is read twice. Array functions then combine the lanes of a row. No other
+array has the size of the logits.
 """
 
 from functools import cache
@@ -18,7 +19,7 @@ import numpy as np
 from grpo_ref.arrays import Array, array_namespace, to_host
 
 LANES = 256
-"""Threads that share a row; the lanes' own results are then 1/60 of a row of 32000 logits in float32."""
+"""Threads that share a row. The results of the lanes take 1/60 of the memory of 32000 logits in float32."""
 
 SUMS = """
 ptrdiff_t first = i / lanes * vocabulary;
@@ -58,16 +59,16 @@ for (ptrdiff_t a = i % lanes; a < vocabulary; a += 4 * lanes) {
 
 
 class Rows(NamedTuple):
-    """Rows of logits, and what is known of each row.
+    """Rows of logits, with the results of each row.
 
     Attributes:
       logits: (rows * V,) in float32 or float64.
-      tokens: (rows,) the sampled ones.
-      live: (rows,) False where what the row holds does not matter.
+      tokens: (rows,) sampled tokens.
+      live: (rows,) false for masked rows, whose values do not matter.
       temperature: > 0.
-      tops: (rows,) the largest logit.
+      tops: (rows,) largest logit of each row.
       totals: (rows,) Σ exp((logits - top) / temperature), in float64.
-      log_probs: (rows,) of the sampled tokens in float64, in nats; 0 where not live.
+      log_probs: (rows,) log-probabilities of the sampled tokens in nats and float64; 0 in masked rows.
     """
 
     logits: Array
@@ -82,18 +83,18 @@ class Rows(NamedTuple):
 def rows_of(
     logits: Array, tokens: Array, live: Array, temperature: float, *, allow_banned: bool = False
 ) -> Rows:
-    """Read the logits once, and check them and the tokens: one transfer to the host.
+    """Read the logits once, and check logits and tokens with a single transfer to the host.
 
     Args:
       logits: (..., V) on the device, in float32 or float64; -inf for a banned token.
       tokens: (...,) integers.
-      live: (...,) truth values.
+      live: (...,) booleans, false for masked rows.
       temperature: > 0.
-      allow_banned: whether a sampled token may have the logit -inf.
+      allow_banned: if true, a sampled token may have the logit -inf.
 
     Raises:
-      ValueError: if a token is out of range, or a live row has NaN, +inf, nothing but -inf, or a banned token
-        was sampled.
+      ValueError: if a token is out of range; or if an unmasked row holds NaN or +inf, or only -inf, or its
+        sampled token is banned.
     """
     xp, vocabulary = array_namespace(logits, tokens, live), logits.shape[-1]
     logits, live = logits.reshape(-1), live.reshape(-1)
@@ -112,7 +113,7 @@ def rows_of(
 def _tops_and_totals(
     xp: Any, logits: Array, rows: int, vocabulary: int, temperature: float
 ) -> tuple[Array, Array]:
-    """Of each row its largest logit, and the sum of the exponentials relative to it."""
+    """Return each row's largest logit and the sum of its exponentials relative to the largest."""
     scale, lowest = 1.0 / temperature, float(np.finfo(logits.dtype).min)
     tops, sums = (xp.empty(rows * LANES, dtype=logits.dtype) for _ in range(2))
     sums_kernel, _ = _kernels(xp)
@@ -124,10 +125,10 @@ def _tops_and_totals(
 
 
 def _raise_if(xp: Any, bad: Array, outside: Array, banned: Array, vocabulary: int) -> None:
-    """Ask the device once whether anything is wrong."""
+    """Raise a ValueError if any of the flags is set; one transfer reads all three."""
     wrong = to_host(xp.stack([xp.any(bad), xp.any(outside), xp.any(banned)]))
     if wrong[1]:
-        raise ValueError(f"tokens: expected 0 to {vocabulary - 1}, and some are not")
+        raise ValueError(f"tokens: expected 0 to {vocabulary - 1}, got tokens outside of this range")
     if wrong[0]:
         row = int(np.argmax(to_host(bad)))
         raise ValueError(f"logits: row {row} holds NaN or +inf, or nothing but -inf")
@@ -140,9 +141,9 @@ def write_gradient(rows: Rows, slopes: Array, out: Array) -> None:
     """Read the logits once more and write the gradient.
 
     Args:
-      rows: of the logits.
+      rows: rows of the logits.
       slopes: (rows,) ∂L/∂log π(token).
-      out: (rows * V,) where the gradient goes; it may be the logits.
+      out: (rows * V,) memory of the gradient, which may be that of the logits.
     """
     xp = array_namespace(rows.logits, slopes)
     slopes = xp.where(rows.live, slopes, 0.0) * (1.0 / rows.temperature)
@@ -156,7 +157,7 @@ def write_gradient(rows: Rows, slopes: Array, out: Array) -> None:
 
 @cache
 def _kernels(xp: Any) -> tuple[Any, Any]:
-    """The two kernels; CuPy compiles them when they first run."""
+    """Return the two kernels. CuPy compiles each at its first run."""
     numbers = "int64 vocabulary, int64 lanes, T scale"
     return (
         xp.ElementwiseKernel(

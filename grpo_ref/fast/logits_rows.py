@@ -1,4 +1,4 @@
-"""The rows of logits: exponentials in the gradient's memory, block by block, and the gradient from them."""
+"""Rows of logits: write exponentials into the gradient's memory, block by block, then the gradient itself."""
 
 import math
 import os
@@ -15,27 +15,28 @@ from grpo_ref.arrays import Bools, Floats, Integers, array_namespace, is_set
 
 Logits = NDArray[np.floating[Any]]
 STEP_BYTES, BLOCK_BYTES = 1 << 21, 1 << 24
-"""A core computes on 2 MiB at a time, about its second-level cache. What is done row by row costs nearly the
-same for few rows as for many, and is done for 16 MiB of them, which a third-level cache holds."""
+"""Block sizes in bytes. A core computes on 2 MiB at a time, about the size of its level-2 cache. Work per row
+costs nearly the same for few rows as for many, so it is done for 16 MiB at a time, which a level-3 cache holds."""
 SHORT = 1024
-"""Smaller vocabularies are worked through with their masked rows: skipping would cut the blocks short."""
+"""Vocabulary size below which masked rows are computed too: skipping them would make the blocks too short."""
 SMALLEST, LARGEST = 1e-20, 1e20
-"""A sum of exponentials that is not between them is taken again with the maximum subtracted."""
+"""Bounds of a sum of exponentials. A sum outside them is computed again with the maximum subtracted."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """The rows, and what becomes of them.
+    """Rows of logits, with the results of each row.
 
     Attributes:
-      logits, out: (rows, V) where the logits are, and where the gradient goes; out is empty if none is asked.
-      tokens: (rows,) the sampled ones.
-      live: (rows,) False where what the row holds does not matter.
-      worked: (rows,) which rows are worked through; in short vocabularies all.
+      logits: (rows, V).
+      out: (rows, V) memory of the gradient; empty if no gradient is requested.
+      tokens: (rows,) sampled tokens.
+      live: (rows,) false for masked rows, whose values do not matter.
+      worked: (rows,) true for rows that are computed: the live rows, or all rows of a short vocabulary.
       temperature: > 0.
-      log_probs, totals: (rows,) in float64, filled in block by block: of the sampled tokens, in nats; sums of
-        the exponentials as they stand in out.
-      in_place: whether out is the logits.
+      log_probs: (rows,) log-probabilities of the sampled tokens in nats and float64, filled in block by block.
+      totals: (rows,) sums of the exponentials in `out`, in float64, filled in block by block.
+      in_place: true if `out` is the memory of the logits.
     """
 
     logits: Logits
@@ -49,7 +50,7 @@ class Rows:
     in_place: bool
 
     alone: ClassVar[int] = 1 << 21
-    """Below so many logits a second thread costs more than it brings."""
+    """Number of logits below which a second thread costs more time than it saves."""
 
     @classmethod
     def of(
@@ -60,7 +61,7 @@ class Rows:
         out: Logits | None,
         temperature: float,
     ) -> "Rows":
-        """Check the arrays and lay them out as rows."""
+        """Check the arrays and reshape them to rows."""
         check_logits(logits, tokens, mask, out, temperature)
         in_place = out is not None and _is_same_memory(out, logits)
         vocabulary = logits.shape[-1]
@@ -81,41 +82,52 @@ class Rows:
 
     @property
     def vocabulary(self) -> int:
-        """V."""
+        """Size of the vocabulary, V."""
         return int(self.logits.shape[-1])
 
     @property
     def is_short(self) -> bool:
-        """Whether the rows are so short that what is done for each costs more than what is done for all."""
+        """True if the rows are so short that the fixed cost per row dominates."""
         return self.vocabulary < SHORT
 
     def places(self, rows: slice) -> Integers:
-        """Where the sampled tokens are, counted through these rows."""
+        """Return the indices of the sampled tokens in these rows, flattened."""
         tokens = self.tokens[rows]
         places: Integers = np.arange(0, len(tokens) * self.vocabulary, self.vocabulary) + tokens
         return places
 
     def rows_in(self, size: int) -> int:
-        """How many rows fit into so many bytes; at least one."""
+        """Return the number of rows that fit into a number of bytes, at least 1."""
         return max(size // (self.vocabulary * self.logits.itemsize), 1)
 
     def blocks(self, threads: int) -> list[slice]:
-        """Stretches with about BLOCK_BYTES of worked rows at most, as many for one thread as for another."""
+        """Divide the rows into blocks of at most about BLOCK_BYTES, the same number for each thread."""
         rows = np.flatnonzero(self.worked)
         rounds = max(math.ceil(len(rows) / (threads * self.rows_in(BLOCK_BYTES))), 1)
         parts = np.array_split(rows, threads * rounds)
         return [slice(int(part[0]), int(part[-1]) + 1) for part in parts if part.size]
 
     def exponentials(self, rows: slice, target: Logits | None) -> None:
-        """Fill target with exp(z), or with None keep nothing; note sums and log-probabilities of the rows."""
+        """Write exp(z) into `target`, and store sums and log-probabilities of the rows.
+
+        The maximum is subtracted only where the sum of the exponentials is too small or too large, since
+        finding it takes another pass. In place it is always subtracted, since the logits are then lost.
+
+        Args:
+          rows: the block.
+          target: memory for the exponentials, or None to discard them.
+
+        Raises:
+          ValueError: if an unmasked row is not a distribution.
+        """
         here, live = self.logits[rows], self.live[rows]
         sampled = here.reshape(-1)[self.places(rows)].astype(np.float64)
         shifts, totals = np.zeros(len(here)), np.ones(len(here))
-        room = np.empty_like(here[: self.rows_in(STEP_BYTES)]) if target is None else target
+        scratch = np.empty_like(here[: self.rows_in(STEP_BYTES)]) if target is None else target
 
         def fill(which: Bools, *, shift: bool) -> None:
             for step in self._steps(which):
-                powers = room[: step.stop - step.start] if target is None else room[step]
+                powers = scratch[: step.stop - step.start] if target is None else scratch[step]
                 shifts[step], totals[step] = self._exponentiate(here[step], powers, shift=shift)
 
         with np.errstate(all="ignore"):
@@ -130,14 +142,14 @@ class Rows:
             raise ValueError(f"logits: row {row} holds NaN or +inf, or nothing but -inf")
 
     def refuse_banned(self, rows: slice) -> None:
-        """Raise a ValueError if a token was sampled that has no probability: its loss has no gradient."""
+        """Raise a ValueError if a sampled token has probability 0, since its loss has no gradient."""
         banned = self.live[rows] & np.isneginf(self.log_probs[rows])
         if banned.any():
             row = rows.start + int(np.argmax(banned))
             raise ValueError(f"tokens: row {row} has a token whose logit is -inf")
 
     def _exponentiate(self, here: Logits, target: Logits, *, shift: bool) -> tuple[Floats, Floats]:
-        """Fill target with exp((logits - shift) / τ); returns shifts (maxima or 0) and sums."""
+        """Write exp((logits - shift) / τ) into `target`, and return shifts (maxima or 0) and sums."""
         source, top = here, np.zeros((1, 1), here.dtype)
         if shift:
             top = here.max(-1, keepdims=True)
@@ -148,7 +160,7 @@ class Rows:
         return top[:, 0].astype(np.float64), self._sums(target)
 
     def scale(self, rows: slice, slopes: Floats) -> None:
-        """Turn exponentials into the gradient; masked rows, where slopes are 0, are cleared later."""
+        """Turn exponentials into the gradient; masked rows, whose slopes are 0, are set to 0 later."""
         target, slopes = self.out[rows], slopes / self.temperature
         with np.errstate(invalid="ignore"):
             factors = (-slopes / self.totals[rows]).astype(target.dtype)[:, None]
@@ -157,7 +169,7 @@ class Rows:
             target.reshape(-1)[self.places(rows)] += slopes.astype(target.dtype)
 
     def _steps(self, which: Bools) -> Iterator[slice]:
-        """Stretches of neighbouring rows of those that are set, each of about STEP_BYTES at most."""
+        """Generate slices of neighbouring rows that are set, each of at most about STEP_BYTES."""
         size = self.rows_in(STEP_BYTES)
         edges = np.flatnonzero(np.diff(which, prepend=False, append=False))
         for start, stop in edges.reshape(-1, 2).tolist():
@@ -165,7 +177,7 @@ class Rows:
                 yield slice(begin, min(begin + size, stop))
 
     def _sums(self, rows: Logits) -> Floats:
-        """Row sums in float64; a reduction over short rows takes five times as long as einsum."""
+        """Return row sums in float64. For short rows, `sum` takes five times as long as `einsum`."""
         sums: Logits = np.einsum("rv->r", rows) if self.is_short else rows.sum(-1)
         return sums.astype(np.float64)
 
@@ -173,7 +185,7 @@ class Rows:
 def check_logits(
     logits: Logits, tokens: Integers, mask: NDArray[Any], out: Logits | None, temperature: float
 ) -> None:
-    """Raise a ValueError unless temperature, precision and shapes are right."""
+    """Raise a ValueError unless temperature, dtypes and shapes are right."""
     xp = array_namespace(logits, tokens)
     if not temperature > 0.0:
         raise ValueError(f"temperature: expected a number > 0, got {temperature}")
@@ -194,9 +206,9 @@ def check_logits(
 
 
 def _is_same_memory(out: Logits, logits: Logits) -> bool:
-    """Whether the gradient goes where the logits are; a ValueError if it could not, or only in part."""
+    """Return whether `out` is the memory of the logits; raise a ValueError if it is only in part."""
     if not out.flags.writeable:
-        raise ValueError("out: expected an array that can be written, got a read-only one")
+        raise ValueError("out: expected a writable array, got a read-only array")
     if not np.shares_memory(out, logits):
         return False
     if out.ctypes.data != logits.ctypes.data or out.strides != logits.strides:
@@ -205,9 +217,10 @@ def _is_same_memory(out: Logits, logits: Logits) -> bool:
 
 
 def share(action: Callable[[slice], None], work: Rows, threads: int) -> None:
-    """Do the blocks, each thread, this one too, taking the next when it is free; small work is not divided.
+    """Apply an action to all blocks; each thread, this one included, takes the next block when it is free.
 
-    All blocks are done before an error is raised, and it is that of the first block which has one.
+    Small work is not divided. If actions fail, all blocks are still done, and then the error of the first failing
+    block is raised, so that the error does not depend on the threads.
     """
     if threads < 1:
         raise ValueError(f"threads: expected at least 1, got {threads}")
@@ -232,7 +245,7 @@ def share(action: Callable[[slice], None], work: Rows, threads: int) -> None:
 
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """Threads that stay: to start them anew takes 0.2 ms, and on a busy machine ten times as long."""
+    """Return threads that stay alive: starting threads takes 0.2 ms, or 2 ms on a busy machine."""
     return ThreadPoolExecutor(threads - 1)
 
 

@@ -1,4 +1,4 @@
-"""What a loss needs beside the logits: the fields of the sampled tokens, by row and as (P, G, T)."""
+"""The fields of the sampled tokens that a loss needs beside the logits, as rows and as (P, G, T)."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -16,7 +16,14 @@ from grpo_ref.recipes import Recipe, Slot
 
 @dataclass(frozen=True)
 class Tokens:
-    """What `policy_loss` needs beside the log-probabilities, by token, as one row and as (P, G, T)."""
+    """The arguments of `policy_loss` other than the log-probabilities.
+
+    Attributes:
+      shape: (P, G, T).
+      mask: (P, G, T) 1 on completion tokens.
+      recipe, max_length, metrics: as in `policy_loss`.
+      fields: the other arrays by name, (P, G, T) each: advantages, old_log_probs, ...
+    """
 
     shape: tuple[int, ...]
     mask: NDArray[Any]
@@ -34,7 +41,7 @@ class Tokens:
         others: dict[str, Floats | None],
         **settings: Any,
     ) -> "Tokens":
-        """Bring everything to (P, G, T); N completions are one group."""
+        """Check the arrays and reshape them to (P, G, T); N completions become one group."""
         if tokens.ndim not in (2, 3):
             raise ValueError(f"tokens: expected (N, T) or (P, G, T), got shape {tokens.shape}")
         xp = array_namespace(tokens, mask)
@@ -52,12 +59,12 @@ class Tokens:
 
     @cached_property
     def weights(self) -> Floats:
-        """(rows,) what the aggregation gives each token."""
+        """(rows,) the weights that the recipe's aggregation gives the tokens."""
         weights: Floats = self.recipe.weights(self.mask, max_length=self.max_length).reshape(-1)
         return weights
 
     def loss(self, log_probs: Floats) -> PolicyLoss:
-        """Loss, gradient and metrics of all tokens."""
+        """Return loss, gradient and metrics of all tokens."""
         return policy_loss(
             log_probs.reshape(self.shape),
             mask=self.mask,
@@ -68,7 +75,7 @@ class Tokens:
         )
 
     def require_fields(self) -> None:
-        """Raise now if something that the recipe needs is missing, by the loss of one token of padding."""
+        """Raise a ValueError if a field is missing or unknown, by computing the loss of one padding token."""
         fields = {name: array[:1, :1, :1] for name, array in self.fields.items()}
         nothing = np.zeros((1, 1, 1))
         policy_loss(
@@ -81,8 +88,9 @@ class Tokens:
         )
 
     def slopes(self, log_probs: Floats, rows: slice) -> Floats:
-        """The gradient with respect to the log-probabilities of some tokens, where each is by itself."""
-        known = Slot(_given, {"weights": self.weights[None, None, rows]})
+        """Return the gradient with respect to some tokens' log-probabilities; the recipe must be local."""
+        # The aggregation needs all tokens of the batch, so its weights are computed once and sliced here.
+        known = Slot(_given_weights, {"weights": self.weights[None, None, rows]})
         part = {
             name: array.reshape(-1, *array.shape[3:])[None, None, rows] for name, array in self.fields.items()
         }
@@ -93,13 +101,13 @@ class Tokens:
         return gradient
 
 
-def _given(mask: Floats, *, weights: Floats) -> Floats:
-    """Weights that are known already, in the place of an aggregation."""
+def _given_weights(mask: Floats, *, weights: Floats) -> Floats:
+    """Return given weights, as an aggregation does."""
     return weights
 
 
 def is_local(recipe: Recipe) -> bool:
-    """Whether a token's slope depends on that token alone, given the weights of the aggregation."""
+    """Return whether a token's slope depends on that token alone, given the aggregation's weights."""
     slots = (recipe.surrogate, recipe.penalty, *recipe.corrections)
     alone = recipe.level is token_level and not any({"mask", "max_length"} & {*part.reads} for part in slots)
     one_average = recipe.penalty_aggregate is None and "correction" not in recipe.aggregate.reads

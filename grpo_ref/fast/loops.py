@@ -1,13 +1,14 @@
-"""The inner loops of a training as one would write them on paper, for Numba to compile.
+"""The inner loops of a training run and of the loss from logits, written for Numba to compile.
 
-Tables of some runs are (S, V, N), C-contiguous: V rows of N states a run, so that a run stays in the first
-cache, and the innermost loop, over the states of a row, is done several states at a time. Runs are divided
-among threads. The numbers are those of `runs` and `walk`, to the bit: sums are taken in the same order, and
-exponentials are left to NumPy, between two of these functions.
+Tables are (S, V, N) and C-contiguous: V rows of N states for each run. So a run stays in the level-1 cache, and
+the innermost loop, over the states of a row, is vectorized. Runs are divided among threads. The numbers are
+those of `runs` and `walk`, to the bit: sums are taken in the same order, and NumPy computes the exponentials
+between two of these functions.
 
-Completions are stored as entries (T, G, S, P), each the place of a token and the state that it was chosen in,
+Completions are stored as entries (T, G, S, P). An entry is the index of a token and of the state in which it
+was sampled:
 
-    entry = token N + state,    after the end V N, one place behind the table.
+    entry = token N + state,    or V N, one place behind the table, after the end of the completion
 """
 
 import math
@@ -23,17 +24,17 @@ from grpo_ref.learning.task import END
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function as machine code, kept on disk, without the interpreter's lock; 1/0 is inf, as in NumPy."""
+    """Compile a function, cached on disk, to run without the interpreter's lock; 1/0 is inf, as in NumPy."""
     return numba.njit(nogil=True, cache=True, error_model="numpy")(function)
 
 
 def threaded(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The same, its loops over `numba.prange` divided among threads."""
+    """Compile a function, and divide its loops over `numba.prange` among threads."""
     return numba.njit(nogil=True, cache=True, error_model="numpy", parallel=True)(function)
 
 
 def summed(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A compiled function that may take a sum in another order, several numbers at a time."""
+    """Compile a function whose sums may be reordered, so that several numbers are added at a time."""
     return numba.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "nsz"})(function)
 
 
@@ -42,7 +43,7 @@ def summed(function: Callable[..., Any]) -> Callable[..., Any]:
 
 @threaded
 def exponents(logits: Floats, scale: float, floor: float, out: Floats) -> None:
-    """Those of the softmax, none below the floor: out = max((logits - top) scale, floor), scale = 1/τ."""
+    """Write the softmax's exponents: out = max((logits - top) scale, floor), with scale = 1/τ."""
     runs, vocabulary, states = logits.shape
     kind = logits.dtype.type
     times, least = kind(scale), kind(floor)
@@ -58,7 +59,7 @@ def exponents(logits: Floats, scale: float, floor: float, out: Floats) -> None:
 
 @threaded
 def normalize(powers: Floats) -> None:
-    """The second half of the softmax, in place: π = powers / Σ powers, the sum over the tokens."""
+    """Finish the softmax in place: π = powers / Σ powers, the sum over the tokens."""
     runs, vocabulary, states = powers.shape
     for run in numba.prange(runs):
         total = powers[run, 0].copy()
@@ -77,9 +78,12 @@ def normalize(powers: Floats) -> None:
 
 @threaded
 def draw_numbers(next_double: Any, states: Integers, numbers: Floats) -> None:
-    """Fill the numbers (S, P, 1 + G T), of each run by its own generator.
+    """Fill the random numbers (S, P, 1 + G T), each run's from its own generator.
 
-    Of the generators there is NumPy's C function that gives the next number, and of each its place in memory.
+    Args:
+      next_double: NumPy's C function that returns the next number of a generator.
+      states: (S,) addresses of the generators.
+      numbers: (S, P, 1 + G T), filled in.
     """
     for run in numba.prange(len(states)):
         row = numbers[run].reshape(-1)
@@ -88,8 +92,8 @@ def draw_numbers(next_double: Any, states: Integers, numbers: Floats) -> None:
 
 
 @compiled
-def cumulated(probs: Floats) -> Floats:
-    """Of one run (N, V): Σ probs[:v+1] of each state, and infinity in the place of the last token."""
+def cumulative_sums(probs: Floats) -> Floats:
+    """Return (N, V) the cumulative probabilities of one run's table (V, N), with infinity at the last token."""
     vocabulary, states = probs.shape
     sums = np.full((states, vocabulary), np.inf, probs.dtype)
     for n in range(states):
@@ -101,15 +105,16 @@ def cumulated(probs: Floats) -> Floats:
 
 
 @compiled
-def drawn(cumulative: Floats, uniform: float) -> int:
-    """The first place where the distribution function is above the number.
+def sample_token(cumulative: Floats, uniform: float) -> int:
+    """Return the first index whose cumulative probability is above the random number.
 
-    All places are compared, several at a time: to stop at the right one takes twice as long for ten.
+    The loop compares all indices, because it is then vectorized. Stopping at the right index takes twice as
+    long for ten tokens.
     """
-    place = 0
+    token = 0
     for v in range(len(cumulative)):
-        place += cumulative[v] <= uniform
-    return place
+        token += cumulative[v] <= uniform
+    return token
 
 
 @threaded
@@ -125,14 +130,14 @@ def walk(
     mask: Bools,
     ended: Bools,
 ) -> None:
-    """Prompts, then all completions, from state to state; the numbers (S, P, 1 + G T) say what is drawn."""
+    """Sample prompts and then completions, token by token, with the random numbers (S, P, 1 + G T)."""
     longest, group, runs, count = entries.shape
     vocabulary, states, kind = *probs.shape[1:], probs.dtype.type
     for run in numba.prange(runs):
-        cumulative = cumulated(probs[run])
+        cumulative = cumulative_sums(probs[run])
         state = np.empty((group, count), transitions.dtype)
         for p in range(count):
-            prompts[run, p] = drawn(edges[run], numbers[run, p, 0])
+            prompts[run, p] = sample_token(edges[run], numbers[run, p, 0])
             state[:, p] = starts[prompts[run, p]]
         for t in range(longest):
             for g in range(group):
@@ -140,7 +145,7 @@ def walk(
                     here, token, entry = state[g, p], 0, vocabulary * states
                     going = here != END
                     if going:
-                        token = drawn(cumulative[here], kind(numbers[run, p, 1 + g * longest + t]))
+                        token = sample_token(cumulative[here], kind(numbers[run, p, 1 + g * longest + t]))
                         entry = token * states + here
                         state[g, p] = transitions[here, token]
                     tokens[t, g, run, p], entries[t, g, run, p], mask[t, g, run, p] = token, entry, going
@@ -161,10 +166,11 @@ def add(
     good: Floats,
     seen: Floats,
 ) -> None:
-    """Total = Σ W A, good = Σ W max(A, 0), seen = Σ W kl_coef, the sums over the tokens on an entry.
+    """Write the sums over the tokens on each entry: total = Σ W A, good = Σ W max(A, 0), seen = Σ W kl_coef.
 
-    Only several steps read good, and only with a kl_coef they read seen; else they are left as they were. The
-    weights W are (T, G, S, P), the advantages A too or, one for all tokens of a completion, (1, G, S, P).
+    `good` is written only if there are several steps per batch, and `seen` only if kl_coef is not 0; nothing
+    reads them otherwise. The weights W are (T, G, S, P). The advantages A are (T, G, S, P), or (1, G, S, P) if
+    all tokens of a completion have the same advantage.
     """
     longest, group, runs, prompts = entries.shape
     for run in numba.prange(runs):
@@ -201,7 +207,11 @@ def differentiate(
     penalized: bool,
     out: Floats,
 ) -> None:
-    """Out = π Σ slope - slope,  slope = r (total - good [r > high] - bad [r < low]) + seen (πref/π - 1)."""
+    """Write the gradient with respect to the logits.
+
+        out = π Σ slope - slope
+        slope = r (total - good [r > high] - bad [r < low]) + seen (πref/π - 1),    bad = total - good
+    """
     runs, vocabulary, states = total.shape
     kind = total.dtype.type
     zero, one, least, most = kind(0), kind(1), kind(low), kind(high)
@@ -237,7 +247,10 @@ def adam(
     new_square: Floats,
     new_logits: Floats,
 ) -> None:
-    """Logits ← logits - pace m / (√s + eps),  m ← b1 m + (1 - b1) g,  s ← b2 s + (1 - b2) g²."""
+    """Take a step of Adam, with bias corrections folded into `pace` and `eps`.
+
+        m ← b1 m + (1 - b1) g,    s ← b2 s + (1 - b2) g²,    logits ← logits - pace m / (√s + eps)
+    """
     runs, vocabulary, states = gradient.shape
     kind = gradient.dtype.type
     keep_mean, add_mean, keep_square, add_square = kind(b1), kind(1.0 - b1), kind(b2), kind(1.0 - b2)
@@ -268,9 +281,12 @@ def clipped_with_k3(
     kl_coef: float,
     slopes: Floats,
 ) -> float:
-    """The loss of some tokens, -Σ W (min(r A, clip(r, low, high) A) - kl_coef (e⁻ᵛ - 1 + v)), and its slopes.
+    """Return the loss of some tokens, and write its slopes with respect to their log-probabilities.
 
-    r = π/πold, v = log π - log πref; the slopes are with respect to the log-probabilities, 0 on padding.
+        loss = -Σ W (min(r A, clip(r, low, high) A) - kl_coef (e⁻ᵛ - 1 + v))
+        r = π/πold,    v = log π - log πref
+
+    The slopes are 0 on padding.
     """
     loss = 0.0
     for i in range(len(slopes)):
@@ -282,9 +298,9 @@ def clipped_with_k3(
                 gain, slope = min(max(ratio, low), high) * advantages[i], 0.0
             if kl_coef != 0.0:
                 v = log_probs[i] - ref[i]
-                away = math.expm1(-v)
-                gain -= kl_coef * (away + v)
-                slope += kl_coef * away
+                expm1 = math.expm1(-v)
+                gain -= kl_coef * (expm1 + v)
+                slope += kl_coef * expm1
             loss -= weights[i] * gain
             slopes[i] = -weights[i] * slope
     return loss
@@ -302,9 +318,11 @@ def log_probs_of(
     totals: Floats,
     log_probs: Floats,
 ) -> bool:
-    """Of the sampled tokens, log π = scale logit - log Σ powers, row by row, until a sum is out of bounds.
+    """Compute log π = scale logit - log Σ powers for the sampled token of each row.
 
-    Whether none was: else the maximum has to be subtracted from the logits, or a row is no distribution.
+    Returns:
+      False as soon as a row's sum is out of bounds. Then its maximum has to be subtracted from the logits
+      first, or the row is not a distribution.
     """
     kind = powers.dtype.type
     for row in range(len(powers)):
@@ -321,7 +339,7 @@ def log_probs_of(
 
 @compiled
 def spread(powers: Logits, totals: Floats, tokens: Integers, live: Bools, slopes: Floats) -> None:
-    """Rows of exponentials, in place, to slope (1[a = token] - powers / total); others stay as they are."""
+    """Turn rows of exponentials into slope (1[a = token] - powers / total), in place; skip masked rows."""
     kind = powers.dtype.type
     for row in range(len(powers)):
         if live[row]:

@@ -1,10 +1,11 @@
-"""The fast loop: many seeds, the usual recipes, few metrics.
+"""The fast training loop: many seeds, the most common recipes, few metrics.
 
-It gives the curves of `learning.loop`, the plain loop, which is the one to read and does everything else;
-`training.train` chooses between the two. (A third, `mistakes.toy_loop`, serves the exercises that train.)
+The plain loop, `learning.loop`, is the one to read: it computes the same curves and supports everything.
+`grpo_ref.training.train` chooses between the two. (A third loop, `check.mistakes.toy_loop`, serves the
+training exercises of the course.)
 
-`runs` says how an update is computed on tables, in whole-array NumPy. Where Numba is installed (the extra
-`compiled`), `compiled` gives the same numbers, to the bit, with plain loops over the runs.
+`runs` computes an update on tables, with NumPy on whole arrays. If Numba is installed (the extra `compiled`),
+`compiled` computes the same numbers, to the bit, with loops over the runs.
 """
 
 import math
@@ -29,7 +30,7 @@ from grpo_ref.memory import keep_freed_memory
 from grpo_ref.recipes import Recipe
 
 PART_BYTES = 1 << 22
-"""Runs are trained some at a time: a dozen tables of this size fit into a third-level cache."""
+"""Size of a table in bytes, above which the runs are split. A dozen such tables fit into a level-3 cache."""
 
 
 def train_many(
@@ -43,30 +44,31 @@ def train_many(
     dtype: DTypeLike = np.float64,
     compiled: bool = False,
 ) -> Iterator[Update]:
-    """The same as the plain loop for the usual recipes, several times faster: same random numbers and curves.
+    """Train many seeds several times faster than the plain loop, with the same random numbers and curves.
 
-    Sums are taken in another order than in the plain loop, so logits agree to rounding (about 1e-10, less
-    well where many steps on a batch magnify it), not to the bit. A run depends neither on the other runs nor
-    on the threads. What was yielded is never written to again.
+    Sums are taken in another order than in the plain loop, so logits agree to rounding, not to the bit: to
+    about 1e-10, or less closely if many steps on one batch amplify the rounding. A run depends neither on the
+    other runs nor on the number of threads. Yielded arrays are never written to again.
 
     Args:
-      task, recipe, config, state: as in `train`; the state may be that of either loop.
-      metrics: names of the metrics that are needed, among those of `fast_metrics`.
-      threads: how many parts of the seeds are trained at the same time; two were slower than one on the
-        machines tried, since most calls are shorter than the hand-over between threads.
-      dtype: of the tables; float32 is faster, and its curves part from those of the plain loop after a while.
-      compiled: with loops that Numba compiles: the same numbers to the bit, but no warning where one of them
-        overflows. Numba takes half a second to be imported, and ten to compile the loops the first time, so
-        this is for hundreds or thousands of updates.
+      task, recipe, config, state: as in `train`. The state may come from either loop.
+      metrics: names of the requested metrics, among those of `fast_metrics`.
+      threads: number of parts of the seeds that are trained at the same time. Two threads were slower than
+        one on the machines tried, since most NumPy calls are shorter than a switch between threads.
+      dtype: dtype of the tables. float32 is faster, but its curves depart from the plain loop's after a while.
+      compiled: if true, use loops that Numba compiles. The numbers are the same to the bit, but there is no
+        warning of an overflow. Importing Numba takes 0.5 s and the first compilation 10 s, so this is for
+        hundreds or thousands of updates.
 
     Yields:
-      Update(metrics, state), each metric (S,): the mean over the batch.
+      Update(metrics, state), with metrics of shape (S,), averaged over the batch.
 
     Raises:
-      TypeError: if an argument is not of its type.
-      ValueError: if the plain loop is needed, as `why_not` says, or the state cannot be continued.
-      ImportError: if loops are to be compiled and Numba is not installed.
-      FloatingPointError: after an update that has left logits which are not finite; it is not yielded.
+      TypeError: if an argument has the wrong type.
+      ValueError: if the fast loop does not support the run (`why_not` gives the reason), or the state cannot
+        be continued.
+      ImportError: if compiled is true and Numba is not installed.
+      FloatingPointError: after an update that leaves logits which are not finite. This update is not yielded.
 
     >>> from grpo_ref import GRPO, TASKS, config_for
     >>> from grpo_ref.fast.many_seeds import train_many
@@ -77,27 +79,33 @@ def train_many(
     """
     check_arguments(task, recipe, config, state)
     state = starting_state(task, config, state)
-    wanted = checked_metrics(task, recipe, config, state, metrics, threads)
+    names = checked_metrics(task, recipe, config, state, metrics, threads)
     keep_freed_memory()
+    # Tables (V, S, N): the vocabulary first, so that a sum over tokens is V additions of long rows.
     tables = {"logits": state.params} | {name: x for name, x in state.optimizer.items() if name != "steps"}
     form: type[Runs] = compiled_forms().CompiledRuns if compiled else Runs
     tables = {name: form.laid_out(table, dtype) for name, table in tables.items()}
     workers = form.workers(threads)
     rounds = math.ceil(tables["logits"].nbytes / (workers * PART_BYTES))
-    stretch = stretches(len(state.params), workers * rounds)
-    parts = [form(task, recipe, config, state, runs, wanted, dtype) for runs in stretch]
+    slices = stretches(len(state.params), workers * rounds)
+    parts = [form(task, recipe, config, state, runs, names, dtype) for runs in slices]
     with ThreadPoolExecutor(workers) as pool:
         each = pool.map if workers > 1 else map
         while state.update < config.updates:
             refresh = config.ref_refresh > 0 and (state.update + 1) % config.ref_refresh == 0
             before, tables = tables, {name: np.empty_like(table) for name, table in tables.items()}
-            found = list(each(partial(form.update, before=before, after=tables, refresh=refresh), parts))
+            metrics_of_parts = list(
+                each(partial(form.update, before=before, after=tables, refresh=refresh), parts)
+            )
             check_runs(np.all(np.isfinite(tables["logits"]), axis=(0, 2)), config, state.update + 1)
             state = _next_state(state, tables, parts[0], refresh=refresh)
-            yield Update({name: np.concatenate([one[name] for one in found]) for name in wanted}, state)
+            yield Update(
+                {name: np.concatenate([part[name] for part in metrics_of_parts]) for name in names}, state
+            )
 
 
 def _next_state(state: TrainState, tables: Tables, part: Runs, *, refresh: bool) -> TrainState:
+    """Return the state after an update, in the layout of the plain loop."""
     optimizer = {name: back(table) for name, table in tables.items()}
     logits = optimizer.pop("logits")
     if "steps" in state.optimizer:

@@ -1,14 +1,16 @@
-"""Some runs as one array: an update on tables with the vocabulary's axis first, in whole-array NumPy.
+"""Compute an update of many runs at once, with NumPy on tables whose first axis is the vocabulary.
 
-The logits lie in memory as (V, S, N), so that a sum over the vocabulary is V additions of long rows; `walk`
-says how tokens are drawn from such a table. To a policy that is a table, a batch is no more than three sums
-over the tokens that fall on each entry, because the ratio, its clip and the slope of the penalty are the same
-for all of them (W are the weights, A the advantages):
+The logits are stored as (V, S, N), so that a sum over the vocabulary is V additions of long rows. `walk`
+samples tokens from such a table.
+
+If the policy is a table, then all tokens of a batch with the same state have the same ratio, the same clip and
+the same slope of the penalty. So the gradient needs only three sums over the tokens on each entry of the table
+(W are the weights, A the advantages):
 
     total = Σ W A,    good = Σ W max(A, 0),    seen = Σ W
 
-So the tokens of a batch are looked at once, and every step on it is arithmetic on tables. Results are written
-into arrays that are made once (`out=`), because new memory costs more than the arithmetic.
+The tokens of a batch are read once, and each step on the batch is arithmetic on tables. Results are written
+into arrays that are allocated once (`out=`), because allocating memory costs more than the arithmetic.
 """
 
 import math
@@ -30,11 +32,11 @@ from grpo_ref.learning.task import Task
 from grpo_ref.recipes import Recipe
 
 Tables = dict[str, Floats]
-"""Arrays (V, S, N) by name: the logits, and what the optimizer keeps beside them."""
+"""Arrays (V, S, N) by name: the logits and the optimizer's moments."""
 
 
 class Sums(NamedTuple):
-    """What the steps need to know of a batch: tables (V, S, N), seen times the recipe's kl_coef."""
+    """The three sums over the tokens of a batch, tables (V, S, N). `seen` is multiplied by kl_coef."""
 
     total: Floats
     good: Floats
@@ -42,18 +44,18 @@ class Sums(NamedTuple):
 
 
 class Runs:
-    """Some of the runs: their random numbers, and room for all that their updates compute."""
+    """A part of the runs: their random generators, and buffers for all that an update computes."""
 
     walker = Walk
 
     @staticmethod
     def workers(threads: int) -> int:
-        """How many parts of the runs are trained at the same time."""
+        """Return the number of parts that are trained at the same time."""
         return threads
 
     @staticmethod
     def laid_out(table: Floats, dtype: DTypeLike) -> Floats:
-        """From (S, N, V) to (V, S, N), in this order in memory."""
+        """Copy a table (S, N, V) to (V, S, N), in this order in memory."""
         return front(table).astype(dtype, order="C")  # type: ignore[no-any-return]
 
     def __init__(
@@ -63,11 +65,11 @@ class Runs:
         config: TrainConfig,
         state: TrainState,
         runs: slice,
-        wanted: tuple[str, ...],
+        metrics: tuple[str, ...],
         dtype: DTypeLike,
     ) -> None:
-        self.task, self.recipe, self.config, self.runs, self.wanted = task, recipe, config, runs, wanted
-        self.reads = {*wanted, *recipe.reward.reads, *recipe.advantage.reads}
+        self.task, self.recipe, self.config, self.runs, self.metrics = task, recipe, config, runs, metrics
+        self.reads = {*metrics, *recipe.reward.reads, *recipe.advantage.reads}
         generators = generators_of(state.generators[runs])
         self.walk = self.walker(task, config, state.prompt_probs[runs], generators, dtype)
         self.optimizer = optimizer_of(config)
@@ -76,15 +78,16 @@ class Runs:
         self.old, self.now, self.ratio, self.gradient, self.extra = (
             np.empty_like(self.ref) for _ in range(5)
         )
-        self.row, self.stopped = np.empty_like(self.ref[0]), np.empty(self.ref.shape, np.bool_)
+        self.row, self.clipped = np.empty_like(self.ref[0]), np.empty(self.ref.shape, np.bool_)
         self.softmax(self.ref, out=self.ref)
 
     def update(self, before: Tables, after: Tables, *, refresh: bool) -> Metrics:
-        """One update, from the tables before to those after; the metrics of each run."""
+        """Read the tables before an update, write those after it, and return the metrics of each run."""
         before, after = ({name: x[:, self.runs] for name, x in tables.items()} for tables in (before, after))
         self.softmax(before["logits"], out=self.old)
-        batch = self.in_order(self.walk.draw(self.old))
-        metrics = of_completions(self.task, batch, self.wanted)
+        batch = self.contiguous(self.walk.draw(self.old))
+        metrics = of_completions(self.task, batch, self.metrics)
+        # In the first step the policy is the one that sampled the batch, so its softmax is already there.
         probs = self.old
         for sums in self.sums(batch) * self.config.epochs:
             if probs is self.now:
@@ -96,10 +99,11 @@ class Runs:
             self.softmax(after["logits"], out=self.ref)
         return metrics
 
-    def in_order(self, batch: Any) -> Any:
-        """The batch, with all that somebody sums over its completions laid out as (S, P, G, ...).
+    def contiguous(self, batch: Any) -> Any:
+        """Lay out as (S, P, G, ...) all arrays that a metric or the recipe sums over completions.
 
-        So the order of a sum does not depend on how many runs there are.
+        NumPy's order of summation depends on the memory layout. With this layout it does not depend on the
+        number of runs, so a seed gives the same numbers in any company.
         """
         batch.rewards = np.ascontiguousarray(batch.rewards)
         if self.reads & {"components", *self.task.criteria}:
@@ -110,7 +114,7 @@ class Runs:
         return batch
 
     def softmax(self, logits: Floats, out: Floats) -> None:
-        """The policy; what is below the floor counts as the floor, so that no quotient of two is 0/0."""
+        """Fill `out` with the policy's probabilities, none of them 0, so that no ratio is 0/0."""
         floor = 0.9 * math.log(np.finfo(out.dtype).tiny)
         np.max(logits, axis=0, out=self.row)
         np.subtract(logits, self.row, out=out)
@@ -121,22 +125,26 @@ class Runs:
         np.multiply(out, self.row, out=out)
 
     def sum_tokens(self, table: Floats) -> Any:
-        """(S, N) sums over the vocabulary, in the order of the tokens whatever the shape."""
+        """Return (S, N) the sums over the vocabulary, added token by token for every shape."""
         np.copyto(self.row, table[0])
         for row in table[1:]:
             np.add(self.row, row, out=self.row)
         return self.row
 
     def sums(self, batch: Any) -> list[Sums]:
-        """What the steps need to know of each minibatch."""
+        """Return the three sums of each minibatch."""
         advantages = self.advantages(batch)
         return [
-            self.added(self.walk.entries[..., part], self.weights(batch, part), advantages[..., part])
+            self.sum_entries(self.walk.entries[..., part], self.weights(batch, part), advantages[..., part])
             for part in stretches(self.config.prompts, self.config.minibatches)
         ]
 
-    def added(self, entries: Integers, weights: Any, advantages: Any) -> Sums:
-        """The three sums, from arrays (T, G, S, P); a single step clips nothing and needs no good."""
+    def sum_entries(self, entries: Integers, weights: Any, advantages: Any) -> Sums:
+        """Return the three sums of arrays (T, G, S, P).
+
+        Without a second step on the batch no token is clipped, so `good` is not needed; without a penalty
+        `seen` is not. `total` then fills their fields.
+        """
         table, gains = partial(self.table, entries), weights * advantages
         total = table(gains)
         good = table(np.maximum(gains, 0.0)) if self.takes_several_steps else total
@@ -145,31 +153,36 @@ class Runs:
 
     @property
     def takes_several_steps(self) -> bool:
-        """Whether the policy parts from the one that drew the batch before the batch is used up."""
+        """True if there is more than one step per batch, so that ratios differ from 1."""
         return self.config.minibatches * self.config.epochs > 1
 
     def advantages(self, batch: Any) -> Any:
-        """(1 or T, G, S, P) what the recipe's slots say of the batch."""
+        """Return (1 or T, G, S, P) the recipe's advantages of the batch."""
         batch.rewards = self.recipe.reward(batch)
-        if self.config.prompts > 1 and is_of_groups(self.recipe.advantage):  # a lone group has another order
+        # Sums over a group are faster with the group's axis first in memory. With one prompt per batch, NumPy
+        # would then sum the group of a lone run in another order than the groups of several runs.
+        if self.config.prompts > 1 and is_of_groups(self.recipe.advantage):
             batch.rewards = back(np.ascontiguousarray(front(batch.rewards)))
         return tokens_first(self.recipe.advantage(batch).reshape(*batch.rewards.shape, -1))
 
     def weights(self, batch: Any, part: slice) -> Any:
-        """(T, G, S, P) the recipe's weights, over the temperature as all slopes in the logits are."""
+        """Return (T, G, S, P) the recipe's weights, divided by the temperature.
+
+        The derivative of a log-probability with respect to a logit has this factor.
+        """
         weights = tokens_first(self.recipe.weights(batch.mask[:, part], max_length=batch.max_length))
         return weights if self.config.temperature == 1.0 else weights * (1.0 / self.config.temperature)
 
     def table(self, entries: Integers, weights: Floats) -> Any:
-        """(V, S, N) the sum of the weights that fall on each entry."""
+        """Return (V, S, N) the sum of the weights on each entry of the table."""
         sums = np.bincount(entries.reshape(-1), weights.reshape(-1), minlength=self.walk.finished + 1)
         return sums[:-1].reshape(self.old.shape).astype(self.old.dtype, copy=False)
 
     def differentiate(self, sums: Sums, probs: Floats) -> None:
-        """The gradient with respect to the logits, from the slopes of all tokens of an entry together.
+        """Compute the loss's gradient with respect to the logits from the slopes of all entries.
 
-        gradient = π Σ slope - slope,    the sum over the tokens of a state
-        slope = surrogate + kl_coef seen (πref/π - 1)
+            gradient = π Σ slope - slope,    the sum over the tokens of a state
+            slope = surrogate + kl_coef seen (πref/π - 1)
         """
         gradient, extra = self.gradient, self.extra
         self.surrogate(sums, probs)
@@ -182,44 +195,51 @@ class Runs:
         np.subtract(extra, gradient, out=gradient)
 
     def surrogate(self, sums: Sums, probs: Floats) -> None:
-        """Gradient = r (total - good [r > 1 + clip_high] - bad [r < 1 - clip_low]),  bad = total - good.
+        """Write the slope of the clipped surrogate into `gradient`.
 
-        r = π/πold is exactly 1 in the first step of a batch.
+            slope = r (total - good [r > 1 + clip_high] - bad [r < 1 - clip_low]),    bad = total - good
+
+        The ratio r = π/πold is exactly 1 in the first step on a batch. Above the range, tokens with a positive
+        advantage are clipped; below it, tokens with a negative advantage.
         """
         if probs is self.old:
             np.copyto(self.gradient, sums.total)
             return
         lowest, highest = clip_bounds(self.recipe)
         np.divide(probs, self.old, out=self.ratio)
-        np.less(self.ratio, lowest, out=self.stopped)
+        np.less(self.ratio, lowest, out=self.clipped)
         np.subtract(sums.total, sums.good, out=self.extra)
-        np.multiply(self.extra, self.stopped, out=self.extra)
+        np.multiply(self.extra, self.clipped, out=self.extra)
         np.subtract(sums.total, self.extra, out=self.gradient)
-        np.greater(self.ratio, highest, out=self.stopped)
-        np.multiply(sums.good, self.stopped, out=self.extra)
+        np.greater(self.ratio, highest, out=self.clipped)
+        np.multiply(sums.good, self.clipped, out=self.extra)
         np.subtract(self.gradient, self.extra, out=self.gradient)
         np.multiply(self.gradient, self.ratio, out=self.gradient)
 
     def step(self, before: Tables, after: Tables) -> None:
-        """One step of the optimizer, against the gradient; before and after may be the same tables."""
+        """Take one step of the optimizer, against the gradient; before and after may be the same tables."""
         self.steps += 1.0
         if self.config.max_grad_norm < math.inf:
-            self.shorten()
+            self.clip_norm()
         if isinstance(self.optimizer, Adam):
             self.adam(self.optimizer, before, after)
         else:
             np.multiply(self.gradient, self.optimizer.learning_rate, out=self.extra)
             np.subtract(before["logits"], self.extra, out=after["logits"])
 
-    def shorten(self) -> None:
-        """`clip_by_norm`, run by run."""
+    def clip_norm(self) -> None:
+        """Scale each run's gradient down to the maximum norm, as `clip_by_norm` does."""
         np.multiply(self.gradient, self.gradient, out=self.extra)
         norm = np.sqrt(self.sum_tokens(self.extra).sum(-1, keepdims=True))
-        longest = np.maximum(norm, np.finfo(norm.dtype).tiny)
-        np.multiply(self.gradient, np.minimum(1.0, self.config.max_grad_norm / longest), out=self.gradient)
+        norm = np.maximum(norm, np.finfo(norm.dtype).tiny)  # a gradient of 0 stays 0
+        np.multiply(self.gradient, np.minimum(1.0, self.config.max_grad_norm / norm), out=self.gradient)
 
     def adam(self, optimizer: Adam, before: Tables, after: Tables) -> None:
-        """The step of `optim.Adam`; the gradient is overwritten."""
+        """Take the step of `optim.Adam`; overwrites the gradient.
+
+        Both bias corrections are folded into one learning rate and one eps, which saves two passes over the
+        tables.
+        """
         gradient, extra, b1, b2 = self.gradient, self.extra, optimizer.b1, optimizer.b2
         root = math.sqrt(1.0 - b2**self.steps)
         np.multiply(before["mean"], b1, out=after["mean"])

@@ -1,4 +1,4 @@
-"""What the fast loop can do: usual recipes and settings."""
+"""Check that the fast loop supports a recipe and its settings."""
 
 import math
 from collections.abc import Collection
@@ -20,11 +20,11 @@ from grpo_ref.surrogates import clipped
 
 
 def why_not(task: Task, recipe: Recipe, config: TrainConfig, state: TrainState | None = None) -> str:
-    """The first reason why the plain loop is needed, as a sentence; empty if this one will do.
+    """Return the first reason why the plain loop is needed, as a sentence, or "".
 
-    Here the surrogate is `clipped` at the token level, the penalty is `k3` without limits (or kl_coef is 0),
-    nothing is filtered or corrected, there is no entropy bonus or target and no refiltering, and all arrays
-    are NumPy's.
+    The fast loop supports the surrogate `clipped` at the token level and the penalty `k3` without limits (or
+    kl_coef = 0). It does not support filters, corrections, an entropy bonus or target, refiltering, or arrays
+    of another library than NumPy.
     """
     tables = (task.ref_logits,) if state is None else (task.ref_logits, state.params)
     if not all(isinstance(table, np.ndarray) for table in tables):
@@ -38,12 +38,12 @@ def why_not(task: Task, recipe: Recipe, config: TrainConfig, state: TrainState |
     for name, is_usual in usual.items():
         if not is_usual:
             part = recipe.parts().get(name) or f"a run with {name}"
-            return f"{name}: train_many cannot do {part}; use train"
+            return f"{name}: train_many does not support {part}; use train"
     return ""
 
 
 def _usual_parts(recipe: Recipe) -> dict[str, bool]:
-    """Which parts of the recipe the fast loop knows."""
+    """Return, by name, whether the fast loop supports a part of the recipe."""
     before_the_loss = {
         "keep": recipe.keep.kernel is all_groups,
         "admit": recipe.admit.kernel is all_completions,
@@ -54,7 +54,7 @@ def _usual_parts(recipe: Recipe) -> dict[str, bool]:
 
 
 def usual_loss(recipe: Recipe) -> dict[str, bool]:
-    """Which parts of the recipe's loss are the clipped surrogate by tokens, and k3, without anything else."""
+    """Return, by name, whether a part is that of a loss with the clipped surrogate per token and k3."""
     plain_k3 = recipe.penalty.kernel is k3 and not recipe.penalty.settings
     return {
         "level": recipe.level is token_level,
@@ -67,12 +67,12 @@ def usual_loss(recipe: Recipe) -> dict[str, bool]:
 
 
 def is_of_groups(advantage: Slot) -> bool:
-    """Whether an advantage is one of `kernels.advantages.group`, and reads only the rewards."""
+    """Return whether an advantage is one of `grpo_ref.advantages.group` and reads only the rewards."""
     return advantage.kernel.__module__ == group.__name__ and advantage.reads == ("rewards",)
 
 
 def clip_bounds(recipe: Recipe) -> tuple[float, float]:
-    """The ratios beyond which the recipe's `clipped` surrogate holds a token, 1 - clip_low and 1 + clip_high.
+    """Return the bounds of the ratio in the recipe's `clipped` surrogate, 1 - clip_low and 1 + clip_high.
 
     >>> from grpo_ref.recipes import DAPO, GRPO
     >>> clip_bounds(GRPO), clip_bounds(DAPO)
@@ -90,13 +90,14 @@ def checked_metrics(
     metrics: Collection[str],
     threads: int,
 ) -> tuple[str, ...]:
-    """The names of the metrics, if this loop can do all that is asked."""
+    """Return the names of the metrics, or raise a ValueError if the fast loop does not support the run."""
     if threads < 1:
         raise ValueError(f"threads: expected at least 1, got {threads}")
     if why := why_not(task, recipe, config, state):
         raise ValueError(why)
-    wanted = check_metrics(task, metrics)
-    if slow := [name for name in wanted if name not in fast_metrics(task)]:
+    names = check_metrics(task, metrics)
+    if slow := [name for name in names if name not in fast_metrics(task)]:
         raise ValueError(f"metrics: train_many cannot give {', '.join(slow)}; use train")
-    recipe.surrogate(SimpleNamespace(log_ratio=np.zeros(1), advantages=np.zeros(1)))  # checks its bounds
-    return wanted
+    # The fast loop has its own clip, so call the kernel once for its check of the half-widths.
+    recipe.surrogate(SimpleNamespace(log_ratio=np.zeros(1), advantages=np.zeros(1)))
+    return names

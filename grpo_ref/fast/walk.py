@@ -1,13 +1,14 @@
-"""The automata of many runs at once: one flat table, one number per state and token.
+"""Sample completions of many runs at once, each run from its own table.
 
-A token and the state that it was chosen in are one number, the place of both in a flat table of (V, S, N):
+A task is an automaton: each token leads from one state to the next. A token and the state in which it was
+sampled are stored as one number, the index of both in a flat table (V, S, N):
 
     entry = (token S + run) N + state
 
-A finished completion waits at one more entry behind the table.
+A finished completion stays at one additional entry behind the table.
 
-The tokens of a batch lie in memory as (T, G, S, P): what is done for each is then done along long rows, and a
-sum over the tokens of a completion, or over the members of a group, is a few additions of such rows.
+The tokens of a batch are stored as (T, G, S, P). Operations on each token then run along long rows, and a sum
+over the tokens of a completion, or over a group, is a few additions of such rows.
 """
 
 from types import SimpleNamespace
@@ -23,27 +24,27 @@ from grpo_ref.learning.task import END, Task
 
 
 def front(array: Any) -> Any:
-    """The last axis first: a view."""
+    """Return a view with the last axis first."""
     return array.transpose(-1, *range(array.ndim - 1))
 
 
 def back(array: Any) -> Any:
-    """The first axis last: a view."""
+    """Return a view with the first axis last."""
     return array.transpose(*range(1, array.ndim), 0)
 
 
 def tokens_first(array: Any) -> Any:
-    """(S, P, G, T) as (T, G, S, P): a view."""
+    """Return a view (T, G, S, P) of an array (S, P, G, T)."""
     return array.transpose(3, 2, 0, 1)
 
 
 def tokens_last(array: Any) -> Any:
-    """(T, G, S, P) as (S, P, G, T): a view."""
+    """Return a view (S, P, G, T) of an array (T, G, S, P)."""
     return array.transpose(2, 3, 1, 0)
 
 
 class Walk:
-    """The automaton of a task for some runs, and room for a batch of their completions, (T, G, S, P)."""
+    """The automaton of a task for some runs, and buffers for a batch of completions, (T, G, S, P)."""
 
     def __init__(
         self,
@@ -59,10 +60,13 @@ class Walk:
         self.task, self.rows = task, runs * states
         self.finished = vocabulary * self.rows
         self.first = np.arange(runs)[:, None] * states
+        # following[entry] is the next state's entry with token 0; after the end, the entry behind the table.
         following = task.transitions.T[:, None, :]
         following = np.where(following == END, self.finished, following + self.first)
         self.following = np.append(following, self.finished)
         self.token_of = np.append(np.repeat(np.arange(vocabulary), self.rows), 0)
+        # Cumulative probabilities, padded with infinity, so that the bisection below needs no bounds: step by
+        # step the entry moves `jump` tokens on if the cumulative probability before that token is <= uniform.
         halves = [1 << power for power in reversed(range((vocabulary - 1).bit_length()))]
         self.cumulative = np.full((vocabulary + 2 ** len(halves), runs, states), np.inf, dtype)
         flat = self.cumulative.reshape(-1)
@@ -73,17 +77,17 @@ class Walk:
         self.probe, self.below = np.empty(batch[1:], dtype), np.empty(batch[1:], np.bool_)
 
     def draw(self, probs: Floats) -> Any:
-        """A batch with its rewards; the random numbers are those of `rollout.draw`."""
+        """Sample a batch and its rewards, with the random numbers of `learning.rollout.draw`."""
         self.draw_numbers()
-        return self.judged(*self.completions(probs))
+        return self.with_rewards(*self.completions(probs))
 
     def draw_numbers(self) -> None:
-        """Those of the next batch, of each run from its own generator."""
+        """Draw the random numbers of the next batch, each run's from its own generator."""
         for generator, numbers in zip(self.generators, self.numbers, strict=True):
             generator.random(out=numbers)
 
     def completions(self, probs: Floats) -> tuple[Integers, Integers, Bools, Bools]:
-        """Prompts (S, P), tokens and mask (S, P, G, T), and which completions (S, P, G) have ended."""
+        """Return prompts (S, P), tokens and mask (S, P, G, T), and (S, P, G) true if a completion has ended."""
         prompts = draw_prompts(self.edges, self.numbers[..., 0])
         uniforms = self.numbers[..., 1:].reshape(*tokens_last(self.uniforms).shape)
         np.copyto(self.uniforms, tokens_first(uniforms), casting="same_kind")
@@ -95,7 +99,7 @@ class Walk:
         return prompts, tokens_last(tokens), tokens_last(mask), back(self.state == self.finished)
 
     def walk(self, starts: Integers) -> None:
-        """From state to state; by bisection, the entry moves from token 0 to the one that is drawn."""
+        """Fill in the entries, token by token; a bisection moves each entry from token 0 to the sampled one."""
         self.state[:] = starts + self.first
         for entry, uniforms in zip(self.entries, self.uniforms, strict=True):
             np.copyto(entry, self.state)
@@ -106,10 +110,17 @@ class Walk:
                 np.add(entry, self.move, out=entry)
             self.following.take(entry, out=self.state, mode="clip")
 
-    def judged(self, prompts: Integers, tokens: Integers, mask: Bools, ended: Bools) -> Any:
-        """What the slots of a recipe may read: `Completions` without the states."""
+    def with_rewards(self, prompts: Integers, tokens: Integers, mask: Bools, ended: Bools) -> Any:
+        """Return the batch with its rewards: the fields of `Completions`, except for the states."""
         components = self.task.verify(prompts, tokens, mask)
         rewards = sum(components[..., k] * weight for k, weight in enumerate(self.task.weights))
-        seen = {"prompts": prompts, "tokens": tokens, "mask": mask, "ended": ended}
-        judged = {"components": components, "rewards": rewards, "weights": self.task.weights}
-        return SimpleNamespace(**seen, **judged, max_length=self.task.max_length)
+        return SimpleNamespace(
+            prompts=prompts,
+            tokens=tokens,
+            mask=mask,
+            ended=ended,
+            components=components,
+            rewards=rewards,
+            weights=self.task.weights,
+            max_length=self.task.max_length,
+        )

@@ -40,11 +40,11 @@ class Slot:
         """Call the kernel with the fields that its positional parameters name.
 
         Args:
-          record: whatever has these fields as attributes, such as a `Batch`; it may have others.
-          fields: the same one by one, by name, in place of a record.
+          record: an object with these fields as attributes, such as a `Batch`; it may have others.
+          fields: the fields by name, in place of a record.
 
         Raises:
-          ValueError: if a field that the kernel reads is not there, or is None.
+          ValueError: if a field that the kernel reads is missing or None.
           TypeError: if the record is an array.
         """
         record = SimpleNamespace(**fields) if record is None else record
@@ -62,10 +62,10 @@ class Slot:
         kernel = self.kernel.__name__
         if hasattr(record, "dtype"):
             raise TypeError(
-                f"{kernel}: a part of a recipe is called with a record or by name, as in {name}=..., not"
-                f" with an array, which has shape {tuple(record.shape)}; {kernel} itself takes arrays"
+                f"Expected a record or keyword arguments, got an array of shape {tuple(record.shape)}."
+                f" Call the part with {name}=..., or the kernel itself as {kernel}({name})."
             )
-        raise ValueError(f"{name}: {kernel} needs it, and none was given")
+        raise ValueError(f"{kernel} needs `{name}`, but none was given")
 
     def __str__(self) -> str:
         settings = ", ".join(f"{name}={_plain(value)}" for name, value in self.settings.items())
@@ -98,7 +98,7 @@ def _parameters(kernel: Callable[..., Any], *, keyword_only: bool) -> tuple[str,
 
 
 def _check_part(name: str, kind: Any, part: Any) -> None:
-    """Raise a TypeError if a kernel stands where a slot is expected, or a slot where a function is."""
+    """Raise a TypeError if a kernel is passed where a slot is expected, or a slot in place of a function."""
     if kind in (Slot, Slot | None) and not isinstance(part, kind):
         call = f"slot({part.__name__}, ...)" if callable(part) else "slot(kernel, ...)"
         raise TypeError(f"{name}: expected a kernel with its settings, {call}, got {_plain(part)}")
@@ -114,25 +114,25 @@ def _plain(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Recipe:
-    """One algorithm: what happens between the verifier's reward and the gradient, part by part.
+    """One algorithm as a table of parts, from the verifier's reward to the gradient.
 
     Attributes:
-      reward: what is done to the reward first, (P, G) -> (P, G).
-      keep: which groups take part, (P, G) rewards -> (P,) bool; the others are drawn anew.
+      reward: the shaping of the reward, (P, G) -> (P, G).
+      keep: the groups that take part, (P, G) rewards -> (P,) bool; the others are resampled.
       advantage: rewards (P, G) -> advantages (P, G), or (P, G, T).
-      level: over what stretch the ratio is taken, (log_ratio, mask) -> log_ratio.
-      surrogate: what each token contributes, to be maximized, -> Term.
+      level: the ratio per token or per completion, (log_ratio, mask) -> log_ratio.
+      surrogate: the contribution of each token, to be maximized, -> Term.
       penalty: the estimate of the KL to the reference, -> Term.
-      kl_coef: weight of the penalty; at 0 no reference is needed, and below it the distance is rewarded, as
-        some trainers have it.
+      kl_coef: weight of the penalty. At 0 no reference is needed. A negative weight rewards the distance,
+        which some trainers allow.
       aggregate: the weight of each token, mask -> W.
       source: the paper that the recipe follows.
-      admit: which completions take part, -> (P, G) bool, or which tokens, -> (P, G, T); the tokens of the
-        others are masked out, before the advantages and the loss.
+      admit: the completions that take part, -> (P, G) bool, or the tokens, -> (P, G, T); all others are
+        masked out of the loss.
       corrections: constant weights on the surrogate, each -> (P, G, T); their product is used. A surrogate
-        that reads `correction` does so itself.
-      log_ratio_limits: the levelled log-ratio is limited to these two, in nats; the slope is 0 outside.
-      penalty_aggregate: the weight of each token in the penalty; left out, that of `aggregate`.
+        that reads `correction` applies it itself.
+      log_ratio_limits: lower and upper limit of the levelled log-ratio, in nats; the slope is 0 outside.
+      penalty_aggregate: the weight of each token in the penalty; default: that of `aggregate`.
     """
 
     reward: Slot
@@ -172,12 +172,12 @@ class Recipe:
     def weights(
         self, mask: Array, *, max_length: int | None = None, correction: Array | None = None
     ) -> Array:
-        """How much each token counts: the weights W of the loss, before corrections and filters.
+        """Return the weights W of the loss, before corrections and filters.
 
         Args:
           mask: (..., P, G, T) 1 on completion tokens.
-          max_length: the generation budget in tokens; left out, T.
-          correction: (..., P, G, T) the product of the corrections; left out, 1 everywhere.
+          max_length: the generation budget in tokens; default T.
+          correction: (..., P, G, T) the product of the corrections; default 1 everywhere.
 
         Returns:
           (..., P, G, T) weights, 0 on padding.
@@ -195,13 +195,13 @@ class Recipe:
         return self.aggregate(mask=mask, max_length=longest, correction=correction)
 
     def parts(self) -> dict[str, str]:
-        """The parts by name, each as readable text; the last four only where they do anything."""
+        """Return the parts by name as readable text; optional parts only if they differ from the default."""
         shown = {part.name: getattr(self, part.name) for part in fields(self)}
         defaults = {part.name: part.default for part in fields(self)}
         return {name: _plain(value) for name, value in shown.items() if value != defaults[name]}
 
     def differences(self, base: "Recipe") -> dict[str, str]:
-        """The parts in which this recipe differs from another one, the source left out.
+        """Return the parts in which this recipe differs from another one, without the source.
 
         >>> from grpo_ref import DR_GRPO, GRPO
         >>> DR_GRPO.differences(GRPO)

@@ -1,7 +1,7 @@
-"""Textbook forms: what a book chapter on GRPO (2026) prints under the names of known algorithms.
+"""Variants that a book chapter on GRPO (2026) prints under the names of known algorithms.
 
-Papers and trainers compute something else under those names. Whoever learned the forms of the chapter can see
-here where they differ, each under a name of its own.
+Papers and trainers compute something else under those names. Here each variant has a name of its own, so that
+you can see where it differs.
 """
 
 from grpo_ref.arrays import TOKENS, Array, array_namespace, is_set
@@ -12,12 +12,13 @@ from grpo_ref.types import Term
 def gated_ratio(
     log_ratio: Array, advantages: Array, *, tau_positive: float = 1.0, tau_negative: float = 1.05
 ) -> Term:
-    """A textbook's form of SAPO: it is not what the paper and the trainers compute.
+    """A variant printed under the name SAPO; the paper and the trainers compute `sapo`.
 
         sₜ = σ((rₜ - 1)/τ⁺) rₜ A  where A > 0,    σ((1 - rₜ)/τ⁻) rₜ A  elsewhere
 
-    It divides by τ, multiplies by the ratio once more, and mirrors the gate for bad tokens. At rₜ = 1 its
-    slope is A (1/2 + 1/(4τ⁺)) or A (1/2 - 1/(4τ⁻)), not A; and for τ → ∞ it is half the unclipped surrogate.
+    It divides by τ, multiplies by the ratio once more, and mirrors the gate for tokens with A < 0. At rₜ = 1
+    its slope is A (1/2 + 1/(4τ⁺)) or A (1/2 - 1/(4τ⁻)), not A; and for τ → ∞ it is half the unclipped
+    surrogate.
 
     Args:
       log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
@@ -43,13 +44,13 @@ def gated_ratio(
 
 
 def symmetric_tv(log_ratio: Array, log_probs: Array, advantages: Array, *, delta: float = 0.15) -> Term:
-    """A textbook's binary TV mask: tokens that moved back are left out as well.
+    """A variant of DPPO's binary TV mask that also drops tokens which moved back.
 
         sₜ = rₜ A [ |πθ(t) - πold(t)| <= δ ]
 
     Where the policy has moved too far against the advantage, the paper's mask lets the token pull it back;
-    this one does not. The chapter first prints πθ(o|q), the probability of a whole completion, where rₜ
-    stands here, and D(πθ ‖ πold) of whole distributions, which no mask of single tokens computes.
+    this one does not. The chapter first prints πθ(o|q), the probability of a whole completion, in place
+    of rₜ, and D(πθ ‖ πold) of whole distributions, which no mask of single tokens computes.
 
     Args:
       log_ratio, log_probs, advantages: as in `dppo_tv`.
@@ -60,16 +61,16 @@ def symmetric_tv(log_ratio: Array, log_probs: Array, advantages: Array, *, delta
 
     A book chapter on GRPO (2026, not public), sec. 7.5.9; compare `dppo_tv`.
     """
-    return _kept(log_ratio, advantages, abs(probability_change(log_ratio, log_probs)) <= delta)
+    return _masked_ratio(log_ratio, advantages, abs(probability_change(log_ratio, log_probs)) <= delta)
 
 
 def symmetric_kl(log_ratio: Array, log_probs: Array, advantages: Array, *, delta: float = 0.05) -> Term:
-    """A textbook's binary KL mask: one term of the divergence, and no direction.
+    """A variant of DPPO's binary KL mask: one term of the divergence, without a direction.
 
         sₜ = rₜ A [ πθ(t) log rₜ <= δ ]
 
-    πθ log(πθ/πold) is half of a Bernoulli KL and negative for tokens that became rarer, which are never left
-    out. For πθ(o|q) in place of rₜ, see `symmetric_tv`.
+    πθ log(πθ/πold) is half of a Bernoulli KL and negative for tokens that became rarer, which are never
+    dropped. For πθ(o|q) in place of rₜ, see `symmetric_tv`.
 
     Args:
       log_ratio, log_probs, advantages: as in `dppo_tv`.
@@ -81,7 +82,7 @@ def symmetric_kl(log_ratio: Array, log_probs: Array, advantages: Array, *, delta
     A book chapter on GRPO (2026, not public), sec. 7.5.9; compare `dppo_kl`.
     """
     xp = array_namespace(log_ratio, log_probs)
-    return _kept(log_ratio, advantages, xp.exp(log_probs) * log_ratio <= delta)
+    return _masked_ratio(log_ratio, advantages, xp.exp(log_probs) * log_ratio <= delta)
 
 
 def top_movers(log_ratio: Array, log_probs: Array, advantages: Array, mask: Array, *, k: int = 20) -> Term:
@@ -104,7 +105,7 @@ def top_movers(log_ratio: Array, log_probs: Array, advantages: Array, mask: Arra
 
     A book chapter on GRPO (2026, not public), sec. 7.5.9, "topk_tv".
     """
-    return _kept(log_ratio, advantages, _top(abs(probability_change(log_ratio, log_probs)), mask, k))
+    return _masked_ratio(log_ratio, advantages, _top(abs(probability_change(log_ratio, log_probs)), mask, k))
 
 
 def top_kl_movers(log_ratio: Array, log_probs: Array, advantages: Array, mask: Array, *, k: int = 20) -> Term:
@@ -126,11 +127,13 @@ def top_kl_movers(log_ratio: Array, log_probs: Array, advantages: Array, mask: A
 
     A book chapter on GRPO (2026, not public), sec. 7.5.9, "topk_kl".
     """
-    return _kept(log_ratio, advantages, _top(array_namespace(log_probs).exp(log_probs) * log_ratio, mask, k))
+    return _masked_ratio(
+        log_ratio, advantages, _top(array_namespace(log_probs).exp(log_probs) * log_ratio, mask, k)
+    )
 
 
 def _top(values: Array, mask: Array, k: int) -> Array:
-    """Where a token's value is among the k largest of its completion."""
+    """Mask of the tokens whose value is among the k largest of their completion."""
     if k < 1:
         raise ValueError(f"k: expected at least 1 token, got {k}")
     xp = array_namespace(values, mask)
@@ -139,7 +142,7 @@ def _top(values: Array, mask: Array, k: int) -> Array:
     return values >= xp.sort(values, axis=TOKENS)[..., place : place + 1]
 
 
-def _kept(log_ratio: Array, advantages: Array, keep: Array) -> Term:
+def _masked_ratio(log_ratio: Array, advantages: Array, keep: Array) -> Term:
     xp = array_namespace(log_ratio, advantages)
     gain = xp.where(keep, xp.exp(log_ratio) * advantages, 0.0)
     return Term(value=gain, slope=gain)

@@ -1,4 +1,4 @@
-"""The clip family: a token that has been pushed far enough in the direction of its advantage pushes no more.
+"""The clip family: a token pushed far enough in the direction of its advantage has zero gradient.
 
 Clipping is decided from the ratio and the sign of the advantage, never by comparing the two branches, which
 breaks in mixed precision.
@@ -59,8 +59,8 @@ def dual_clipped(
 
         sₜ = max(clipped(rₜ, A), max_ratio A)  where A < 0,    clipped(rₜ, A) elsewhere
 
-    A bad token that has become max_ratio times likelier would otherwise dominate the batch; its slope is zero
-    there. A token without advantage counts 0 beyond max_ratio, even where its ratio overflows.
+    A bad token that is max_ratio times as likely as before would otherwise dominate the batch. There its
+    slope is zero. A token without advantage counts 0 beyond max_ratio, even where its ratio overflows.
 
     Args:
       log_ratio: (P, G, T) log πθ - log πold after the level, in nats.

@@ -10,7 +10,7 @@ from grpo_ref.learning.task import END, Task
 EOS = 10
 """The end-of-sequence token; tokens 0 to 9 are the digits."""
 AFTER = -1
-"""What stands in a right answer after its end."""
+"""The token after the end of a right answer."""
 
 
 def arithmetic(*, largest: int = 9, max_length: int = 4, format_weight: float = 0.1) -> Task:

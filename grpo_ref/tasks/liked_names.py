@@ -21,7 +21,7 @@ from grpo_ref.tasks.names import EOS, VOWEL, names
 
 IS_VOWEL = np.append(VOWEL, False)
 TURNS, LENGTH = 8.0, 6
-"""What a name with all turns is worth more than one with none, and the number of letters that is best."""
+"""The extra worth of a name that alternates throughout, and the best number of letters."""
 
 
 def liked_names(*, pairs: int = 300, prior: float = 1.0, seed: int = 0) -> Task:

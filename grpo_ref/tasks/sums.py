@@ -59,7 +59,7 @@ def sums(*, digits: int = 2, split_seed: int = 0) -> Task:
 
 
 def right_completions(pairs: Integers, digits: int = 2) -> Integers:
-    """What is right to write after each prompt: scratchpad, sum and end.
+    """Return the right completion of each prompt: scratchpad, sum and end.
 
     Args:
       pairs: (Q, 2) the two numbers of each.

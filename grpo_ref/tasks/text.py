@@ -1,4 +1,4 @@
-"""What the tasks of free text share: any token may follow any other, and some of the prompts are held out."""
+"""Shared by the tasks of free text: any token may follow any other, and some prompts are held out."""
 
 from collections.abc import Sequence
 

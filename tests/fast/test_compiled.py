@@ -140,9 +140,9 @@ MISTAKES = {
         TypeError,
         {"recipe": DR_GRPO, "old_log_prob": LOG_PROBS["old_log_probs"]},
     ),
-    "surrogate: the compiled loop cannot do cispo": (ValueError, {"recipe": RECIPES["cispo"]}),
-    "level: the compiled loop cannot do sequence_mean_level": (ValueError, {"recipe": RECIPES["gspo"]}),
-    "penalty: the compiled loop cannot do k2": (
+    "surrogate: the compiled loop does not support cispo": (ValueError, {"recipe": RECIPES["cispo"]}),
+    "level: the compiled loop does not support sequence_mean_level": (ValueError, {"recipe": RECIPES["gspo"]}),
+    "penalty: the compiled loop does not support k2": (
         ValueError,
         {"recipe": replace(GRPO, kl_coef=0.1, penalty=slot(k2))},
     ),

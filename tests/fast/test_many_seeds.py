@@ -212,7 +212,7 @@ def test_probabilities_too_small_for_a_number_do_no_harm():
 
 
 def test_what_it_cannot_do_is_named():
-    with pytest.raises(ValueError, match="keep: train_many cannot do mixed_groups; use train"):
+    with pytest.raises(ValueError, match="keep: train_many does not support mixed_groups; use train"):
         next(train_many(bandit(), DAPO, config_for(bandit(), **SMALL)))
     with pytest.raises(ValueError, match="metrics: train_many cannot give entropy, kl; use train"):
         next(train_many(bandit(), GRPO, config_for(bandit(), **SMALL), metrics=("reward", "entropy", "kl")))

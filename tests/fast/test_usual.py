@@ -23,23 +23,23 @@ def test_usual_recipes_need_no_other_loop(name):
 
 
 UNUSUAL = {
-    "keep: train_many cannot do mixed_groups": (DAPO, {}),
-    "admit: train_many cannot do ended_completions": (RECIPES["book_cispo"], {}),
-    "level: train_many cannot do sequence_mean_level": (RECIPES["gspo"], {}),
-    "advantage: train_many cannot do step_suffix_sums": (RECIPES["process_grpo"], {}),
-    "surrogate: train_many cannot do cispo": (RECIPES["cispo"], {}),
-    "penalty: train_many cannot do k2": (replace(GRPO, penalty=slot(k2)), {}),
-    "penalty: train_many cannot do k3(max_value=10.0)": (
+    "keep: train_many does not support mixed_groups": (DAPO, {}),
+    "admit: train_many does not support ended_completions": (RECIPES["book_cispo"], {}),
+    "level: train_many does not support sequence_mean_level": (RECIPES["gspo"], {}),
+    "advantage: train_many does not support step_suffix_sums": (RECIPES["process_grpo"], {}),
+    "surrogate: train_many does not support cispo": (RECIPES["cispo"], {}),
+    "penalty: train_many does not support k2": (replace(GRPO, penalty=slot(k2)), {}),
+    "penalty: train_many does not support k3(max_value=10.0)": (
         replace(GRPO, penalty=slot(k3, max_value=10.0)),
         {},
     ),
-    "corrections: train_many cannot do": (RECIPES["book_dr_grpo"], {}),
-    "log_ratio_limits: train_many cannot do": (replace(GRPO, log_ratio_limits=(-1.0, 1.0)), {}),
-    "penalty_aggregate: train_many cannot do": (
+    "corrections: train_many does not support": (RECIPES["book_dr_grpo"], {}),
+    "log_ratio_limits: train_many does not support": (replace(GRPO, log_ratio_limits=(-1.0, 1.0)), {}),
+    "penalty_aggregate: train_many does not support": (
         replace(GRPO, penalty_aggregate=slot(token_mean)),
         {},
     ),
-    "entropy_coef: train_many cannot do a run with entropy_coef; use train": (GRPO, {"entropy_coef": 0.1}),
+    "entropy_coef: train_many does not support a run with entropy_coef; use train": (GRPO, {"entropy_coef": 0.1}),
     "entropy_target: ": (GRPO, {"entropy_target": 1.0}),
     "refilter_every: ": (GRPO, {"refilter_every": 2}),
 }

@@ -45,13 +45,13 @@ def test_a_part_called_with_an_array_says_how_it_is_called():
     with pytest.raises(TypeError) as error:
         GRPO.advantage(np.ones((2, 4)))
     assert str(error.value) == (
-        "group_normalized: a part of a recipe is called with a record or by name, as in rewards=..., not with"
-        " an array, which has shape (2, 4); group_normalized itself takes arrays"
+        "Expected a record or keyword arguments, got an array of shape (2, 4)."
+        " Call the part with rewards=..., or the kernel itself as group_normalized(rewards)."
     )
 
 
 def test_a_field_that_is_missing_is_named():
-    with pytest.raises(ValueError, match="rewards: group_normalized needs it, and none was given"):
+    with pytest.raises(ValueError, match="group_normalized needs `rewards`, but none was given"):
         GRPO.advantage(reward=np.ones((2, 4)))
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
-from trainers.launch.scripts import BASH, SCRIPTS, agree, run_by_bash
+from explain.launch.scripts import BASH, SCRIPTS, agree, run_by_bash
 
 from grpo_ref.explain.launch.shell import CannotRead, read_shell
 
