@@ -228,7 +228,7 @@ def _inner(part: Slot) -> Slot:
 
 
 def _telling(ours: Slot, theirs: Slot) -> dict[str, Any]:
-    """Return the settings that distinguish a part from another of its kernel: non-defaults, and those of the other."""
+    """Return the settings that distinguish a part from another of its kernel, defaults only if the other has them."""
     parameters = inspect.signature(ours.kernel).parameters.values()
     defaults = {parameter.name: parameter.default for parameter in parameters}
     given = {name: value for name, value in ours.settings.items() if value != defaults[name]}

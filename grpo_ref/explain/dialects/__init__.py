@@ -1,8 +1,8 @@
-"""The trainers: each one's keys and defaults, and the recipe that it computes from them.
+"""The trainers: each trainer's keys and defaults, and the recipe that it computes from them.
 
-Each trainer has a folder of its own: its keys and what they do (`keys.py`), how they become a recipe
-(`__init__.py`, with the `DIALECT`), its traps (`traps.py`), its own kernels (`quirks.py`) and numbers that were
-recorded from it (`recorded.json`). Only `__init__.py` is needed.
+Each trainer has its own folder: its keys and their effects (`keys.py`), the function that turns them into a
+recipe (`__init__.py`, with the `DIALECT`), its traps (`traps.py`), its own kernels (`quirks.py`), and numbers
+recorded from it (`recorded.json`). Only `__init__.py` is required.
 """
 
 import importlib
@@ -17,14 +17,14 @@ TRAINERS = (
     *("trl", "verl", "open_instruct", "rlinf", "openrlhf", "nemo_rl", "slime", "easy_r1", "skyrl"),
     *("prime_rl", "areal", "ms_swift", "roll", "understand_r1_zero", "torchtune", "tunix"),
 )
-"""The folders, in the order in which they are listed; the name of a folder is that of its dialect."""
+"""The folders, in the order in which they are listed. The name of a folder is the name of its dialect."""
 
 
 def _dialect(name: str) -> "Dialect":
-    """`DIALECT` of a trainer's folder."""
+    """Return the `DIALECT` of a trainer's folder."""
     dialect: Dialect = importlib.import_module(f"{__name__}.{name}").DIALECT
     return dialect
 
 
 DIALECTS: "LazyListing[Dialect]" = LazyListing("dialect", TRAINERS, _dialect)
-"""Every dialect by name; its folder is imported when it is looked up."""
+"""Every dialect by name. Its folder is imported at the first look-up."""

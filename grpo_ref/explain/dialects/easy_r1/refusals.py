@@ -55,7 +55,7 @@ def _check_estimator(settings: Mapping[str, Any]) -> None:
 
 
 def _check_clips(settings: Mapping[str, Any]) -> None:
-    """Check that each bound of the ratio is above 0: otherwise it has no logarithm, and the loss is NaN. sapo has none."""
+    """Check that each bound of the ratio is above 0, because its logarithm is used. sapo has no bound."""
     if settings["loss_type"] == "sapo":
         return
     low, high, dual = (settings[f"clip_ratio_{name}"] for name in ("low", "high", "dual"))

@@ -73,7 +73,7 @@ def cispo_clip_ratio(measured: Measured) -> Array:
 
 
 def kl(measured: Measured) -> Array:
-    """Return the penalty: a mean over tokens without the sampler's weights; in the reward, the mean of the sums of k1."""
+    """Return the penalty, without the sampler's weights: a mean over tokens; in the reward, the mean of summed k1."""
     record = measured.record
     if not hasattr(record, "log_probs"):
         return np.mean(summed_kl(record.old_log_probs, record.ref_log_probs, record.mask))

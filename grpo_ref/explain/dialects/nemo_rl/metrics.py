@@ -1,4 +1,4 @@
-"""The metrics of NeMo-RL's `ClippedPGLossFn` for one batch, summed over micro-batches with the batch's denominators."""
+"""The metrics of NeMo-RL's `ClippedPGLossFn` for one batch: sums over micro-batches with common denominators."""
 
 from collections.abc import Callable
 

@@ -59,7 +59,7 @@ def _policy(measured: Measured, judged: Differentiated) -> Floats:
 
 
 def _clipped(measured: Measured, judged: Differentiated) -> Floats:
-    """Return 1 where the clip changes the loss (dapo) or the ratio exceeds the cap (cispo), if ρ's weight is not 0."""
+    """Return 1 where the clip changes the loss (dapo), or the ratio exceeds the cap (cispo), and ρ counts."""
     s, ratio = measured.settings, _ratio(measured, judged)
     above, below = ratio > 1.0 + s.clip_higher, ratio < 1.0 - s.clip_lower
     advantages = judged.batch.advantages
@@ -188,7 +188,7 @@ def _ratio_variance(measured: Measured) -> Rounded:
 
 
 def _mismatch(measure: Callable[[Floats, Floats], float]) -> Metric:
-    """Return a metric of the policy's and the sampler's log-probabilities in the last micro-batch; 0 without tokens."""
+    """Return a metric of the policy and the sampler in the last micro-batch; 0 without tokens."""
 
     def metric(measured: Measured) -> float:
         record = measured.record

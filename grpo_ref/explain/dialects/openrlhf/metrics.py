@@ -127,7 +127,7 @@ def mean_return(measured: Measured) -> Rounded:
 
 
 def group_reward_std(measured: Measured) -> Floats:
-    """Return the mean over groups of the standard deviation of their rewards, with divisor G - 1, `group_reward_std`."""
+    """Return the mean of the groups' standard deviations (divisor G - 1), `group_reward_std`."""
     spread: Floats = np.mean(np.std(measured.record.rewards, axis=-1, ddof=1))
     return spread
 

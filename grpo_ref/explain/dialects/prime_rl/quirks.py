@@ -63,7 +63,7 @@ def symmetrically_gated(
     scale: float = 1.0,
     pull: float = 1e-3,
 ) -> Term:
-    """Apply `probability_gated` with one threshold: tokens whose probability changed much, in either direction, do not count.
+    """Apply `probability_gated` with one threshold for changes of probability in both directions.
 
         sₜ = scale A rₜ [|πθ - πold| <= threshold] - pull (log rₜ)²
 

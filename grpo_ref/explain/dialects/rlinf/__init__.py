@@ -162,7 +162,7 @@ def _penalty(s: SimpleNamespace, backend: str) -> Slot:
 
 
 def _advantage(s: SimpleNamespace, backend: str) -> Slot:
-    """Return the estimator with the standardization of `normalize_advantages`: once with FSDP, twice with Megatron."""
+    """Return the estimator, standardized by `normalize_advantages` once with FSDP, twice with Megatron."""
     again: dict[str, Any] = AGAIN[backend] if s.normalize_advantages else {}
     if s.adv_type == "reinpp":
         return _reinpp(s, again, backend)

@@ -149,7 +149,7 @@ def _entropy_loss(measured: Measured) -> Array | float:
 
 
 def _sampler_mismatch(measured: Measured) -> Array | None:
-    """Return the mean |log πold - log πrollout| in nats per token, in the last micro-batch of a step, empty or not."""
+    """Return the mean |log πold - log πrollout| in nats per token, in the last micro-batch of a step."""
     if not measured.numbers.get("is_last", True):
         return None
     batch = judged(measured.recipe, measured.record).batch

@@ -288,7 +288,9 @@ def reinpp_with_kl(
     eps: float = 1e-5,
     tokens_only: bool = True,
 ) -> Array:
-    """Compute `reinpp` with a penalty in the reward of each token, which also lowers the returns of the tokens before.
+    """Compute `reinpp` with a penalty in the reward of each token.
+
+    It counts in the returns of all tokens before.
 
         aᵢₜ = rᵢ - kl_coef Σ estimate from t to the end,   Aᵢₜ = (aᵢₜ - mean) / √max(var, min_variance)
 

@@ -63,7 +63,7 @@ SCORES = {
     ("group", "batch"): slot(batch_scaled, ddof=1, eps=EPS),
     ("batch", "batch"): slot(batch_normalized, ddof=1, eps=EPS),
 }
-"""What is done with the rewards, by norm_mean_type and norm_std_type."""
+"""Advantages by norm_mean_type and norm_std_type."""
 PENALTIES = {"kl": slot(k1), "abs": slot(absolute), "mse": slot(k2)}
 SURROGATES = {
     "vanilla": slot(reinforce),
@@ -71,22 +71,22 @@ SURROGATES = {
     "cispo": slot(cispo, min_ratio=1.0 - 0.1, max_ratio=1.0 + 0.1),
     "kimi15": slot(squared_ratio, beta=0.1),
 }
-"""The variants that do not clip; their bounds have no key that arrives."""
+"""The variants that do not clip. ROLL reads no key for their bounds."""
 LEVELS = {
     "token": token_level,
     "segment": segment_mean_level,
     "geometric": sequence_mean_level,
     "sequence": sequence_sum_level,
 }
-"""Over what the weight for the sampler's mismatch is taken."""
+"""Levels of the weight for the sampler's mismatch."""
 
 
 def recipe(**config: Any) -> Recipe:
-    """The recipe of ROLL's RLVR pipeline.
+    """Return the recipe of ROLL's RLVR pipeline.
 
     Args:
-      config: keys of `RLVRConfig`, in groups or not; ROLL's own default of adv_estimator is "gae", here it is
-        "grpo", and that of num_return_sequences_in_group is 1, here it is 8.
+      config: keys of `RLVRConfig`, in groups or not. ROLL's own default of adv_estimator is "gae", here it is
+        "grpo". Its default of num_return_sequences_in_group is 1, here it is 8.
 
     Raises:
       ValueError: if a key is unknown, or if ROLL would refuse a value.
@@ -140,7 +140,7 @@ def _admit(settings: dict[str, Any]) -> Slot:
 
 
 def _advantage(settings: dict[str, Any]) -> Slot:
-    """The normalized rewards, and around them what is done by token, if it does anything."""
+    """Return the normalized rewards, with the steps per token around them, if there are any."""
     scores, after = SCORES[norms(settings)], _after(settings)
     coef = settings["init_kl_coef"] if settings["add_token_level_kl"] else 0.0
     referred = settings["enable_reference"] or settings["use_kl_loss"] or settings["init_kl_coef"] > 0.0
@@ -151,7 +151,7 @@ def _advantage(settings: dict[str, Any]) -> Slot:
 
 
 def _after(settings: dict[str, Any]) -> dict[str, Any]:
-    """The steps by token that differ from doing nothing; a limit that cannot bind is none."""
+    """Return the steps per token that have an effect. A limit that is never reached has none."""
     usual = {"limit": None, "gamma": 1.0, "whiten_rewards": False, "whiten_advantages": False, "clip": None}
     count = settings["num_return_sequences_in_group"]
     largest = (count - 1) / math.sqrt(count) if norms(settings) == ("group", "group") else math.inf
@@ -184,7 +184,7 @@ def _surrogate(settings: dict[str, Any]) -> Slot:
 
 
 def _corrections(settings: dict[str, Any]) -> tuple[Slot, ...]:
-    """The weights for the sampler's mismatch, where its log-probabilities are kept, and those for length."""
+    """Return the weights for length, and for the sampler's mismatch if its log-probabilities are kept."""
     prefix = "train_infer_correction.is_weight."
     sampled = settings["async_generation_ratio"] or settings["actor_infer.generating_args.logprobs"]
     bound = settings[f"{prefix}upper_bound"]

@@ -1,6 +1,6 @@
 """The keys of ROLL's RLVR pipeline, 8eb27cc2: `RLVRConfig` and the classes below it.
 
-What is in the part of a worker, `actor_train` or another, is not looked at but for a few keys that change the
+Keys inside the part of a worker, such as `actor_train`, are ignored except for a few that change the
 objective. tests/data/record/keys_roll.py compares all.
 """
 
@@ -65,7 +65,7 @@ CHECKED: dict[str, Any] = {
     "profiler_timeline": False,
     "profiler_memory": False,
 }
-"""Keys that do not affect the objective, but are refused in some combinations, or is warned of."""
+"""Keys that do not affect the objective, but are refused, or cause a warning, in some combinations."""
 DEFAULTS = OBJECTIVE | CHECKED
 UNREAD = frozenset(
     """add_len_reward balance_length l2 mask_type minibatch_data_iter_num postive_loss_coef use_policy_loss_type
@@ -79,7 +79,7 @@ DROPPED = frozenset(
     topr_negative_weight topr_positive_weight use_additional_prompts reward_norm reward_scale reward_shift
     reward_system_config interleave_probs positive_loss_coef token_level_loss div_std_global""".split()
 )
-"""What ROLL's pages and examples have and no class does: it is dropped without a word."""
+"""Keys in ROLL's pages and examples that no class has. ROLL drops them without a message."""
 OTHERS = (
     frozenset(
         """base_dir checkpoint_config critic_warmup dataset_filter defaults enable_old_logprobs_recompute
@@ -119,7 +119,7 @@ DOMAINS = frozenset(
     """code_sandbox crossthinkqa cv_detection detection ifeval llm_judge math math_rule multi_choice_boxed
     text_detection video_r1""".split()
 )
-"""Names of domains in ROLL's examples, of which a filter is looked at; a name is free."""
+"""Names of domains in ROLL's examples whose filters are read. Names of domains are arbitrary."""
 GROUPS = frozenset({"train_infer_correction", "is_weight", "query_filter_config", "filter_args"}) | DOMAINS
 IGNORED = frozenset(
     """actor_infer actor_train checkpoint_config critic dataset_filter generating_args hydra model_args

@@ -1,4 +1,7 @@
-"""What ROLL's workers log of a batch (`loss_func`); what is summed over micro-batches is that of all of them."""
+"""The metrics of ROLL's workers for a batch (`loss_func`).
+
+A sum over micro-batches is that of the whole batch.
+"""
 
 from dataclasses import replace
 
@@ -12,7 +15,7 @@ from grpo_ref.loss import policy_loss
 
 
 def weighted_pg_loss(measured: Measured) -> Array:
-    """The loss without penalty, bonus and rl_loss_coef."""
+    """Return the loss without penalty, bonus and rl_loss_coef."""
     record, recipe = measured.record, measured.recipe
     if recipe.aggregate.kernel is scaled_by:
         recipe = replace(recipe, aggregate=recipe.aggregate.settings["aggregate"])
@@ -22,7 +25,10 @@ def weighted_pg_loss(measured: Measured) -> Array:
 
 
 def kl_loss(measured: Measured) -> Array:
-    """The penalty, averaged as the loss is, before its weight; it is logged without use_kl_loss too."""
+    """Return the penalty, averaged as the loss is, before its weight.
+
+    It is logged without use_kl_loss too.
+    """
     record, aggregate = measured.record, measured.recipe.aggregate
     if aggregate.kernel is scaled_by:
         aggregate = aggregate.settings["aggregate"]

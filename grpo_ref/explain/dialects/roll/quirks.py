@@ -1,4 +1,4 @@
-"""What ROLL alone does: rewards that are limited, penalized and whitened by token, filters, weights and levels."""
+"""Kernels of ROLL: rewards that are limited, penalized and whitened per token, filters, weights and levels."""
 
 from collections.abc import Mapping
 from types import SimpleNamespace
@@ -13,20 +13,20 @@ from grpo_ref.explain.dialect import BONUS, Call, Dialect
 from grpo_ref.recipes import Slot
 
 EPS = 1e-6
-"""What is added to the standard deviation of the rewards."""
+"""The eps of the standard deviation of the rewards."""
 GROUP = -2
-"""The axis of a group's completions where the tokens have one too."""
+"""The axis of a group's completions in arrays that also have a token axis."""
 
 
 def over_batch(rewards: Array, *, centered: bool = True, divided: bool = True) -> Array:
-    """Rewards minus the mean of the batch, or divided by its standard deviation, or one of both.
+    """Subtract the mean of the batch from the rewards, or divide by its standard deviation, or both.
 
         A = (r - mean) / (std + 1e-6),    over all completions of a domain, divisor n - 1
 
     Args:
       rewards: (P, G), one row per prompt.
-      centered: whether the mean is taken off.
-      divided: whether what is left is divided.
+      centered: if true, subtract the mean.
+      divided: if true, divide by the standard deviation.
 
     Returns:
       (P, G) advantages.
@@ -49,7 +49,7 @@ def token_returns(
     whiten_advantages: bool = False,
     clip: float | None = None,
 ) -> Array:
-    """The scores stand at the last token and are discounted back; then they are whitened and limited.
+    """Put the scores at the last token and discount them backwards, then whiten and limit them.
 
         gₜ = clip(scores(r), ± limit) at the last token, else 0,   Gₜ = Σₛ γ^(s - t) gₛ    over s at t or after
         A = clip((G - mean) / √(var + 1e-8), ± clip)    over the tokens of the batch
@@ -58,11 +58,11 @@ def token_returns(
       rewards: (P, G), one row per prompt.
       mask: (P, G, T) 1 on completion tokens; a hole counts as a place.
       scores: the part that normalizes the rewards, (P, G) -> (P, G).
-      limit: reward_clip; None is none.
+      limit: reward_clip; None for no limit.
       gamma: the discount per place.
-      whiten_rewards: whether g is whitened over the tokens first.
-      whiten_advantages: whether G is.
-      clip: advantage_clip; None is none.
+      whiten_rewards: if true, whiten g over the tokens first.
+      whiten_advantages: if true, whiten G over the tokens.
+      clip: advantage_clip; None for no limit.
 
     Returns:
       (P, G, T) advantages, 0 on padding.
@@ -88,7 +88,7 @@ def token_returns_with_penalty(
     whiten_advantages: bool = False,
     clip: float | None = None,
 ) -> Array:
-    """`token_returns` of rewards from which the KL of each token is subtracted, and which are limited again.
+    """Compute `token_returns` of rewards minus the KL of each token, which are limited again.
 
         gₜ = clip(clip(scores(r), ± limit) at the last token - kl_coef penalty(log πold, log πref), ± limit)
 
@@ -113,7 +113,7 @@ def _limited(values: Array, limit: float | None) -> Array:
 
 
 def _at_last(scores: Array, mask: Array) -> Array:
-    """(P, G, T) the score at the last token of each completion, 0 elsewhere."""
+    """Return the score at the last token of each completion, and 0 elsewhere, (P, G, T)."""
     xp = array_namespace(scores, mask)
     present = xp.astype(is_set(mask), scores.dtype)
     after = xp.flip(xp.cumulative_sum(xp.flip(present, axis=TOKENS), axis=TOKENS), axis=TOKENS)
@@ -145,19 +145,19 @@ def admitted(
     between: tuple[float, float] | None = None,
     longest_error: float | None = None,
 ) -> Array:
-    """Completions of a group that is neither too easy nor too hard, and that are not as long as the budget.
+    """Keep completions below the length budget, of groups that are neither too easy nor too hard.
 
     Args:
-      rewards: (P, G), what the verifier says.
+      rewards: (P, G), from the verifier.
       lengths: (P, G) tokens of each completion.
       max_length: the generation budget in tokens.
-      below_budget: max_len_mask; a completion that ends with the last token of the budget is out too.
-      between: the thresholds of difficulty_mask, between which the group's mean reward has to be; or None.
-      longest_error: with error_max_len_clip, what has reward 0 is in below this length, reward 1 always, and
-        others never; None is no such filter.
+      below_budget: max_len_mask. A completion that ends with the last token of the budget is excluded too.
+      between: the thresholds of difficulty_mask, between which the group's mean reward must be; or None.
+      longest_error: with error_max_len_clip, the length below which completions with reward 0 are kept. Those
+        with reward 1 are always kept, all others never. None for no such filter.
 
     Returns:
-      (P, G) True where a completion takes part.
+      (P, G) True for completions that take part.
 
     ROLL `get_sample_level_mask`.
     """
@@ -174,7 +174,7 @@ def admitted(
 
 
 def mean_inside(rewards: Array, *, low: float = -1.0, high: float = 1.0) -> Array:
-    """Only groups whose mean reward is strictly between two thresholds; the others are drawn anew.
+    """Keep the groups whose mean reward is strictly between two thresholds. The others are resampled.
 
     Args:
       rewards: (P, G), one row per prompt.
@@ -190,7 +190,7 @@ def mean_inside(rewards: Array, *, low: float = -1.0, high: float = 1.0) -> Arra
 
 
 def spread_above(rewards: Array, *, threshold: float = 0.0) -> Array:
-    """Only groups whose standard deviation is above a threshold; `mixed_groups` where that is 0.
+    """Keep the groups whose standard deviation is above a threshold. With threshold 0 this is `mixed_groups`.
 
     Args:
       rewards: (P, G), one row per prompt; the divisor is G - 1.
@@ -205,7 +205,7 @@ def spread_above(rewards: Array, *, threshold: float = 0.0) -> Array:
 
 
 def segment_mean_level(log_ratio: Array, mask: Array) -> Array:
-    """All tokens of an unbroken stretch of the mask share its geometric mean.
+    """Share the geometric mean of the ratios among the tokens of each unbroken segment of the mask.
 
     Args:
       log_ratio: (P, G, T) log πθ - log πold, in nats; padding may hold anything.
@@ -227,7 +227,7 @@ def segment_mean_level(log_ratio: Array, mask: Array) -> Array:
 
 
 def short_first(mask: Array) -> Array:
-    """The shortest completion of a micro-batch counts three times as much as the longest one.
+    """Give the shortest completion of a micro-batch three times the weight of the longest one.
 
         w ~ 1.5 - (|o| - shortest) / (longest - shortest),    with a mean of 1 over the completions
 
@@ -249,11 +249,11 @@ def short_first(mask: Array) -> Array:
 
 
 def over_width(mask: Array, max_length: int) -> Array:
-    """Sum over all tokens of all completions, divided by the padded width alone.
+    """Sum over all tokens of all completions and divide only by the padded width.
 
         W = m / L,    L the width of the batch, the prompts in it
 
-    A batch of twice as many completions has twice the loss; in Dr. GRPO it is a mean.
+    A batch with twice as many completions has twice the loss. Dr. GRPO takes a mean instead.
 
     Args:
       mask: (P, G, T) 1 on completion tokens.
@@ -268,11 +268,11 @@ def over_width(mask: Array, max_length: int) -> Array:
 
 
 def scaled_by(mask: Array, max_length: int, *, aggregate: Slot, factor: float) -> Array:
-    """An average times a constant, which penalty and surrogate share.
+    """Multiply an average by a constant. Penalty and surrogate share it.
 
     Args:
       mask: (P, G, T) 1 on completion tokens.
-      max_length: as the average reads it.
+      max_length: passed to the average.
       aggregate: the average.
       factor: rl_loss_coef.
 
@@ -284,7 +284,7 @@ def scaled_by(mask: Array, max_length: int, *, aggregate: Slot, factor: float) -
 
 
 def _loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The loss; the bonus is averaged as the loss is, and has no gradient here."""
+    """Return the loss. The bonus is averaged as the loss is, and has no gradient here."""
     bare = {key: value for key, value in config.items() if key not in ("entropy_loss_coef", "rl_loss_coef")}
     numbers = calls.loss(dialect, {**config, "entropy_loss_coef": 0.0}, record)
     bonus = dialect.concept(BONUS, config, 0.0)
@@ -296,7 +296,10 @@ def _loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) 
 
 
 def _admitted(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Which completions are trained on, 1 or 0 each; the budget is the width of the mask."""
+    """Return 1 for each completion that is trained on, and 0 for the others.
+
+    The budget is the width of the mask.
+    """
     fields = vars(record) | {"lengths": record.mask.sum(-1), "max_length": record.mask.shape[TOKENS]}
     return {"value": dialect.recipe(**config).admit(SimpleNamespace(**fields)).astype(float)}
 

@@ -1,4 +1,4 @@
-"""What ROLL's configuration and its first step refuse, and the little that cannot be said here."""
+"""The checks of ROLL's configuration and first step, and the few settings that cannot be expressed here."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,10 @@ from typing import Any
 from grpo_ref.explain.dialect import one_of
 
 NORMS = (None, "batch", "group")
-"""A running mean over all batches so far is the one value that ROLL takes and no recipe here can express."""
+"""Norms that can be expressed.
+
+ROLL also has a running mean over all batches, which no recipe here can express.
+"""
 ALLOWED = {
     "adv_estimator": ("grpo", "reinforce", "gigpo", "step_reinforce"),
     "norm_mean_type": NORMS,
@@ -18,7 +21,10 @@ ALLOWED = {
     "query_filter_config.type": ("no_filter", "mean_filter", "std_filter"),
 }
 VARIANTS = ("vanilla", "ppo", "tis", "cispo", "kimi15")
-"""The values of pg_variant; topr, which reads the reward beside the advantage, is the one that is missing."""
+"""Values of pg_variant that can be expressed.
+
+Only topr is missing: it reads the reward besides the advantage.
+"""
 
 
 def check(settings: Mapping[str, Any]) -> None:
@@ -37,17 +43,20 @@ def check(settings: Mapping[str, Any]) -> None:
 
 
 def is_variant(settings: Mapping[str, Any]) -> bool:
-    """Whether the worker is the one that reads pg_variant."""
+    """Return true if the worker is the one that reads pg_variant."""
     return str(settings["actor_train.worker_cls"]).rpartition(".")[2] == "ActorPGWorker"
 
 
 def is_filtered(settings: Mapping[str, Any]) -> bool:
-    """Whether some completions are left out."""
+    """Return true if some completions are excluded."""
     return any(settings[key] for key in ("max_len_mask", "difficulty_mask", "error_max_len_clip"))
 
 
 def norms(settings: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """What the mean and the standard deviation are taken of; grpo overrides the keys."""
+    """Return the sets over which mean and standard deviation are taken.
+
+    The estimator grpo overrides the keys.
+    """
     if settings["adv_estimator"] == "grpo":
         return "group", "group"
     return settings["norm_mean_type"], settings["norm_std_type"]

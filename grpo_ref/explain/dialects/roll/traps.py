@@ -11,13 +11,13 @@ WEIGHTS = {"train_infer_correction.is_weight.enabled": True}
 
 
 def _sampled(s: SimpleNamespace) -> bool:
-    """Whether the sampler's log-probabilities are kept."""
+    """Return true if the sampler's log-probabilities are kept."""
     settings = vars(s)
     return bool(s.async_generation_ratio or settings["actor_infer.generating_args.logprobs"])
 
 
 def _beside(s: SimpleNamespace) -> set[str]:
-    """What is given for other places of the file alone, as pg_variant beside that of the worker."""
+    """Return the keys that are given only at other places, such as pg_variant besides that of the worker."""
     return {"pg_variant"} if vars(s)["actor_train.pg_variant"] is not None else set()
 
 

@@ -18,7 +18,7 @@ from grpo_ref.explain.words import Kernel, Words
 
 
 def _admitted(below_budget: bool, between: tuple[float, float] | None, longest_error: float | None) -> str:
-    """The filters that are on."""
+    """Describe the filters that are on."""
     told = {
         "completions as long as the budget masked out": below_budget,
         "only groups with a mean reward in {between}": between is not None,

@@ -89,7 +89,7 @@ LOSSES = (
 FREE = ("gspo", "clip_cov", "kl_cov", "importance_sampling")
 """The losses whose log-ratio is not limited to ± 20."""
 UNCORRECTED = ("clip_cov", "kl_cov", "importance_sampling")
-"""The losses that off_policy_correction does not touch."""
+"""The losses that off_policy_correction does not change."""
 
 
 def recipe(**config: Any) -> Recipe:
@@ -131,7 +131,7 @@ def _build(s: SimpleNamespace) -> Recipe:
 
 
 def _reward(s: SimpleNamespace) -> Slot:
-    """The punishment of the DAPO example where one of its keys is given."""
+    """Return the length penalty of the DAPO example, if one of its keys is given."""
     length, factor = s.overlong_buffer_len, s.overlong_buffer_penalty_factor
     if length is None and factor is None:
         return slot(zero_if_cut_off if s.zero_reward_on_non_stop else task_reward)
@@ -156,13 +156,13 @@ def _aggregate(s: SimpleNamespace) -> Slot:
 
 
 def _penalty_aggregate(s: SimpleNamespace) -> Slot | None:
-    """The penalty is averaged by completion, whatever the loss is."""
+    """Return the average of the penalty, which is per completion for any loss."""
     own = s.use_kl_loss and s.loss_reduction != "sequence_mean"
     return AGGREGATES["sequence_mean"] if own else None
 
 
 def _admit(s: SimpleNamespace) -> Slot:
-    """Which completions have tokens in the loss."""
+    """Return the filter of completions."""
     tol = {"tol": s.zero_variance_filter_tol}
     if s.apply_overlong_filtering:
         return slot(ended_and_contrasted, **tol) if s.zero_variance_filter else slot(ended_completions)
@@ -170,7 +170,7 @@ def _admit(s: SimpleNamespace) -> Slot:
 
 
 def _advantage(s: SimpleNamespace, penalty: Slot) -> Slot:
-    """The estimator, with the penalty in the reward if it is there, and the normalization around both."""
+    """Return the estimator, with the penalty in the reward if there is one, and the normalization around both."""
     alone: Slot = one_of("advantage_estimator", s.advantage_estimator, ESTIMATORS)
     returns, coef = s.advantage_estimator == "reinforce++", max(0.0, s.kl_loss_coef)
     if s.advantage_estimator == "grpo" and not s.grpo_norm_by_std:
@@ -225,7 +225,7 @@ def _surrogate(s: SimpleNamespace, aggregate: Slot) -> Slot:
 
 
 def _corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
-    """What the loss is multiplied by; a correction by completion sees no token outside the window."""
+    """Return the weights of the loss. A correction per completion ignores the tokens outside the window."""
     kind, cap = s.tis_ratio_type, s.token_tis_ratio_clip_high
     if s.use_tis:
         kind, cap = "token", s.tis_imp_ratio_cap
@@ -268,13 +268,13 @@ def _of_completions(s: SimpleNamespace, kind: str | None) -> list[Slot]:
 
 
 def _window(s: SimpleNamespace) -> dict[str, float]:
-    """Of single tokens; it takes both bounds."""
+    """Return the window for single tokens, which needs both bounds."""
     low, high = s.token_mask_is_threshold_low, s.token_mask_is_threshold_high
     return {} if low is None or high is None else {"min_ratio": max(low, 0.0), "max_ratio": high}
 
 
 def _seen(s: SimpleNamespace, part: Slot) -> Slot:
-    """The part, of the tokens that are left."""
+    """Return the part, restricted to the remaining tokens."""
     return slot(of_what_is_left, part=part, **_window(s)) if _window(s) else part
 
 

@@ -91,7 +91,7 @@ BY_PLACE: dict[str, dict[str, Any]] = {
         "inference_engine.data_parallel_size": 1,
     },
 }
-"""The path of a group -> its keys that change the objective or are checked, with SkyRL's defaults."""
+"""For each group path, its keys that change the objective or are checked, with SkyRL's defaults."""
 DEFAULTS = {key: value for group in BY_PLACE.values() for key, value in group.items()}
 PLACES = {key: place for place, group in BY_PLACE.items() for key in group} | {
     "step_wise_trajectories": "generator",
@@ -132,7 +132,7 @@ IGNORED = frozenset(
 environment eval_sampling_params fsdp_config inference_engine megatron_config model model_config_kwargs mtp
 optimizer_config ref torch_profiler_config""".split()
 )
-"""Groups without keys that affect the objective, but those that stand above with their place."""
+"""Groups without keys that affect the objective, except for the keys with a place above."""
 BEYOND = {
     "step_wise_trajectories": (
         False,

@@ -1,4 +1,4 @@
-"""What SkyRL's worker logs of a mini-batch of one micro-batch."""
+"""The metrics of SkyRL's worker, for a mini-batch of one micro-batch."""
 
 from dataclasses import replace
 
@@ -11,7 +11,7 @@ from grpo_ref.loss import policy_loss as loss_of
 
 
 def policy_loss(measured: Measured) -> Array:
-    """The loss without penalty and bonus, `policy_loss`."""
+    """Return the loss without penalty and bonus, `policy_loss`."""
     record, length = measured.record, measured.settings.max_seq_len
     others = {name: value for name, value in vars(record).items() if name in OPTIONAL}
     recipe = replace(measured.recipe, kl_coef=0.0)
@@ -21,14 +21,14 @@ def policy_loss(measured: Measured) -> Array:
 
 
 def policy_kl(measured: Measured) -> Floats:
-    """The penalty without its weight: the mean over completions of their means, `policy_kl`."""
+    """Return the penalty without its weight, `policy_kl`: the mean over completions of their means."""
     values = measured.recipe.penalty(measured.record).value
     mean: Floats = masked_mean(values, _mask(measured), axis=TOKENS).mean()
     return mean
 
 
 def clip_ratio(measured: Measured) -> Array:
-    """Share of the tokens whose clipped branch is the smaller one, `loss_metrics/clip_ratio`."""
+    """Return the fraction of tokens whose clipped branch is the smaller one, `loss_metrics/clip_ratio`."""
     record, surrogate = measured.record, measured.recipe.surrogate.settings
     old = getattr(record, "old_log_probs", record.log_probs)
     levelled = measured.recipe.level(record.log_probs - old, _mask(measured))
@@ -43,7 +43,7 @@ def clip_ratio(measured: Measured) -> Array:
 
 
 def _mask(measured: Measured) -> Floats:
-    """(P, G, T) the tokens of the completions that count."""
+    """Return the tokens of the completions that count, (P, G, T)."""
     mask: Floats = measured.numbers["admitted"]
     return mask
 

@@ -1,4 +1,4 @@
-"""What SkyRL alone does: sums over advantages that were scaled before, and losses against the sampler."""
+"""Kernels of SkyRL: sums over advantages that were already divided, and losses against the sampler."""
 
 from collections.abc import Callable, Mapping
 from types import SimpleNamespace
@@ -32,7 +32,7 @@ from grpo_ref.surrogates.divergence import probability_change
 from grpo_ref.types import Term
 
 LARGEST = 20.0
-"""A log-ratio is limited to ± this before exp; beyond it there is no slope."""
+"""Limit of the absolute log-ratio before exp. Beyond it, the slope is 0."""
 
 EPS = 1e-8
 """Added to the probability of all other tokens."""
@@ -41,7 +41,7 @@ EPS = 1e-8
 
 
 def prompt_mean(mask: Array) -> Array:
-    """Every prompt counts the same: a mean over the tokens of its completions, then over prompts.
+    """Give every prompt the same weight: a mean over the tokens of its completions, then over prompts.
 
         W = m / (P Σ m),    the sum over the tokens of the group
 
@@ -59,11 +59,12 @@ def prompt_mean(mask: Array) -> Array:
 
 
 def micro_batch_token_mean(mask: Array, *, rows: int) -> Array:
-    """A mean over the tokens of each few completions, then over these: short ones count more where they meet.
+    """Take the mean over the tokens of each micro-batch, then over micro-batches.
 
         W = m / (n Σ m),    the sum over the tokens of the next `rows` completions, n such parts
 
-    Completions that are left over at the end have no weight.
+    Tokens of a micro-batch of short completions count more. Completions that do not fill the last micro-batch
+    have no weight.
 
     Args:
       mask: (P, G, T) 1 on completion tokens.
@@ -90,7 +91,7 @@ def micro_batch_token_mean(mask: Array, *, rows: int) -> Array:
 
 
 def mean_scaled(rewards: Array, *, eps: float = 1e-6) -> Array:
-    """Reward minus the group's mean, over that mean: MaxRL.
+    """Subtract the group's mean from the reward and divide by that mean (MaxRL).
 
         Aᵢ = (rᵢ - mean(r)) / (mean(r) + eps)
 
@@ -120,7 +121,7 @@ def returned_with_penalty(
     kl_coef: float,
     gamma: float = 1.0,
 ) -> Array:
-    """REINFORCE++ with a penalty in the reward: a token pays for itself and, discounted, for those after it.
+    """Compute REINFORCE++ with a KL penalty in the reward: a token's own penalty and the discounted ones after it.
 
         Gₜ = γ^(last - t) r - kl_coef Σ_{u ≥ t} γ^(u - t) penalty_u,   A = (G - mean) / √(var + 1e-8)
 
@@ -148,16 +149,16 @@ def returned_with_penalty(
 
 
 def normalized_with_padding(rewards: Array, mask: Array, *, scores: Slot) -> Array:
-    """The advantages standardized over the batch, with a mean that counts the padding as zeros.
+    """Standardize the advantages over the batch, with a mean that counts the padding as zeros.
 
         A' = (A - m) / √max(v, 1e-8),   m = Σ A / (P G T),   v = Σ (A - m)² / |tokens|
 
-    Where completions are shorter than the longest one, m is nearer to 0 than the mean over the tokens.
+    If completions are shorter than the longest one, m is closer to 0 than the mean over the tokens.
 
     Args:
       rewards: (P, G), one row per prompt.
       mask: (P, G, T) 1 on completion tokens; T is the length of the longest completion.
-      scores: the part that gives A.
+      scores: the part that computes A.
 
     Returns:
       (P, G, T), 0 on padding.
@@ -170,14 +171,14 @@ def normalized_with_padding(rewards: Array, mask: Array, *, scores: Slot) -> Arr
 def normalized_with_padding_after_penalty(
     rewards: Array, mask: Array, old_log_probs: Array, ref_log_probs: Array, *, scores: Slot
 ) -> Array:
-    """The same where the reward holds a penalty.
+    """Compute `normalized_with_padding` for a reward that includes a penalty.
 
         A' = (A - m) / √max(v, 1e-8),   m = Σ A / (P G T),   v = Σ (A - m)² / |tokens|
 
     Args:
       rewards, mask: as in `normalized_with_padding`.
       old_log_probs, ref_log_probs: (P, G, T), for the penalty.
-      scores: the part that gives A, `penalized` or `returned_with_penalty`.
+      scores: the part that computes A, `penalized` or `returned_with_penalty`.
 
     Returns:
       (P, G, T), 0 on padding.
@@ -208,7 +209,7 @@ def cispo_against_sampler(
     min_ratio: float = 0.0,
     max_ratio: float = 5.0,
 ) -> Term:
-    """CISPO whose weight is the ratio to the sampler, which is the correction for its mismatch too.
+    """Compute CISPO with the ratio to the sampler as its weight, which also corrects the sampler's mismatch.
 
         sₜ = sg[clip(c, min_ratio, max_ratio)] A log πθ(t),   c = πθ / πrollout
 
@@ -234,16 +235,16 @@ def kept_inside(
     clip_low: float = 0.2,
     clip_high: float = 0.2,
 ) -> Term:
-    """The ratio to the sampler as a constant weight, 0 outside the range: the agentic loss of GLM-5.
+    """Use the ratio to the sampler as a constant weight, 0 outside the range (the agentic loss of GLM-5).
 
         sₜ = sg[c [1 - clip_low < c < 1 + clip_high]] A log πθ(t),   c = πθ / πrollout
 
-    Unlike a clip it stops good and bad tokens on either side.
+    Unlike a clip, it stops good and bad tokens on both sides.
 
     Args:
       log_probs, rollout_log_probs: (P, G, T) in nats.
       advantages: broadcastable to (P, G, T); constant with respect to θ.
-      clip_low, clip_high: widths of the range, whose ends are outside.
+      clip_low, clip_high: widths of the range, whose ends are excluded.
 
     Returns:
       Term of (P, G, T) arrays; the slope is direct, with respect to log_probs.
@@ -260,7 +261,7 @@ def kept_inside(
 def dppo_tv_against_sampler(
     log_probs: Array, rollout_log_probs: Array, advantages: Array, *, low: float = 0.2, high: float = 0.2
 ) -> Term:
-    """DPPO with a total variation from the sampler, and its ratio in place of the log-probability.
+    """Compute DPPO with the total variation from the sampler, and with its ratio instead of the log-probability.
 
         sₜ = c A where it is not left out,   c = πθ / πrollout
         left out:  A > 0 and πθ - πrollout > high,    A < 0 and πrollout - πθ > low
@@ -283,7 +284,7 @@ def dppo_tv_against_sampler(
 def dppo_kl_against_sampler(
     log_probs: Array, rollout_log_probs: Array, advantages: Array, *, low: float = 0.2, high: float = 0.2
 ) -> Term:
-    """The same with the KL of token against not-token, from the sampler to the policy.
+    """Compute `dppo_tv_against_sampler` with the KL of token against not-token, from the sampler to the policy.
 
         sₜ = c A where it is not left out,   c = πθ / πrollout
         left out:  A > 0, πθ > πrollout and D > high,    A < 0, πθ < πrollout and D > low
@@ -305,7 +306,7 @@ def dppo_kl_against_sampler(
 
 
 def _binary_kl(log_probs: Array, rollout_log_probs: Array) -> Array:
-    """D, or -∞ where a probability above 1 makes it no number, which is in no range."""
+    """Return D, or -∞ (outside every range) if a probability above 1 makes it NaN."""
     xp = array_namespace(log_probs, rollout_log_probs)
     p, q = xp.exp(log_probs), xp.exp(rollout_log_probs)
     rest = (1.0 - q + EPS) / (1.0 - p + EPS)
@@ -343,12 +344,12 @@ def clip_cov_of_scaled(
     clip_low: float = 0.2,
     clip_high: float = 0.2,
 ) -> Term:
-    """Clip-Cov whose covariance is that of advantages which the average has already divided.
+    """Compute Clip-Cov with the covariance of advantages that the average has already divided.
 
         clip_cov of each micro-batch, with W A in place of A for the covariance
 
-    The covariance is that of A over the number of tokens. With hundreds of them none reaches 1, and nothing
-    but the clip is left.
+    The covariance is therefore that of A divided by the number of tokens. With hundreds of tokens, no
+    covariance reaches 1, so only the clip remains.
 
     Args:
       log_ratio, log_probs, advantages, mask, noise: as in `clip_cov`.
@@ -380,12 +381,12 @@ def kl_cov_of_scaled(
     share: float = 0.2,
     coef: float = 1.0,
 ) -> Term:
-    """KL-Cov whose penalty is summed while all else is averaged.
+    """Compute KL-Cov with a penalty that is summed, while everything else is averaged.
 
         sₜ = rₜ A - coef/W |log rₜ| [t chosen],    chosen: the highest cov of W A in its micro-batch
 
-    With token_mean the penalty is as many times stronger as the mini-batch has tokens. Each micro-batch has a
-    token that is chosen, however small the share is.
+    With token_mean, the penalty is multiplied by the number of tokens of the mini-batch. Each micro-batch has
+    at least one chosen token, for any share.
 
     Args:
       log_ratio, log_probs, advantages, mask: as in `kl_cov`.
@@ -405,7 +406,7 @@ def kl_cov_of_scaled(
 def _by_micro_batch(
     part: Slot, rows: int, weights: Array, advantages: Array, fields: dict[str, Array]
 ) -> Term:
-    """A surrogate of each of the next `rows` completions with W A in place of A, and W undone afterwards."""
+    """Apply a surrogate to each micro-batch with W A instead of A, and divide by W afterwards."""
     xp = array_namespace(weights)
     fields = fields | {"advantages": advantages * weights}
     terms = [
@@ -421,13 +422,13 @@ def _by_micro_batch(
 
 
 def _flat(array: Array) -> Array:
-    """(..., 1, P G, T) all completions in one row."""
+    """Join all completions into one row, (..., 1, P G, T)."""
     *runs, prompts, size, length = array.shape
     return array_namespace(array).reshape(array, (*runs, 1, prompts * size, length))
 
 
 def _places(array: Array, rows: int) -> list[slice]:
-    """Where the micro-batches are among the completions; the last one may be smaller."""
+    """Return the slices of the micro-batches. The last one may be smaller."""
     size = array.shape[-3] * array.shape[-2]
     return [slice(start, min(start + rows, size)) for start in range(0, size, rows)]
 
@@ -443,7 +444,7 @@ def without_outliers(
     min_ratio: float | None = None,
     max_ratio: float | None = None,
 ) -> Array:
-    """A completion with a single token outside the bounds is left out whole.
+    """Exclude a whole completion if a single token is outside the bounds.
 
         w = 1 where every token of the completion has min_ratio <= c <= max_ratio, else 0
         c = πold / πrollout
@@ -478,7 +479,7 @@ def of_what_is_left(
     min_ratio: float,
     max_ratio: float,
 ) -> Array:
-    """A correction by completion that sees only the tokens inside the window of another one.
+    """Apply a correction per completion to only the tokens inside a window.
 
         w = part(mask [min_ratio <= c <= max_ratio]),   c = πold / πrollout
 
@@ -507,7 +508,7 @@ def of_what_is_left(
 
 
 def groups_with_a_std(rewards: Array) -> Array:
-    """Only groups whose standard deviation is above 0, as NumPy computes it; groups of one are all kept.
+    """Keep the groups whose standard deviation is above 0 as NumPy computes it, and all groups of one.
 
         keep = std(r) > 0
 
@@ -525,7 +526,7 @@ def groups_with_a_std(rewards: Array) -> Array:
 
 
 def contrasted(rewards: Array, lengths: Array, *, tol: float = 1e-6) -> Array:
-    """Completions of groups whose rewards differ by more than a tolerance; a group of one is kept.
+    """Keep the completions of groups whose rewards differ by more than a tolerance, and all groups of one.
 
         max(r) - min(r) > tol    over those of the group that have tokens
 
@@ -535,7 +536,7 @@ def contrasted(rewards: Array, lengths: Array, *, tol: float = 1e-6) -> Array:
       tol: zero_variance_filter_tol.
 
     Returns:
-      (P, G) the same for all completions of a group.
+      (P, G), equal for all completions of a group.
 
     SkyRL `zero_variance_filter`, which masks out the others.
     """
@@ -543,7 +544,9 @@ def contrasted(rewards: Array, lengths: Array, *, tol: float = 1e-6) -> Array:
 
 
 def contrasted_groups(rewards: Array, lengths: Array, *, tol: float = 1e-6) -> Array:
-    """Groups whose rewards differ by more than a tolerance, or of one; the others are drawn anew.
+    """Keep the groups whose rewards differ by more than a tolerance, and groups of one.
+
+    The others are resampled.
 
         keep = max(r) - min(r) > tol    over those of the group that have tokens
 
@@ -561,7 +564,7 @@ def contrasted_groups(rewards: Array, lengths: Array, *, tol: float = 1e-6) -> A
 
 
 def ended_and_contrasted(rewards: Array, lengths: Array, ended: Array, *, tol: float = 1e-6) -> Array:
-    """The same, asked of the completions that ended by themselves; the others are masked out as well.
+    """Apply `contrasted` to the completions that ended by themselves. Truncated ones are masked out as well.
 
         ended, and max(r) - min(r) > tol over those of the group that ended
 
@@ -589,7 +592,7 @@ def _contrasted(rewards: Array, live: Array, tol: float) -> Array:
 
 
 def zero_if_cut_off(rewards: Array, ended: Array) -> Array:
-    """What does not end by itself gets 0, whatever the environment says.
+    """Set the rewards of truncated completions to 0.
 
         r where the completion ended, 0 elsewhere
 
@@ -608,7 +611,7 @@ def zero_if_cut_off(rewards: Array, ended: Array) -> Array:
 def overlong_in_tokens(
     rewards: Array, lengths: Array, *, buffer: int = 512, budget: int = 1024, factor: float = 1.0
 ) -> Array:
-    """DAPO's punishment for the last stretch of the budget; what is longer gets 0.
+    """Subtract DAPO's penalty for the end of the budget. Completions beyond the budget get 0.
 
         r - factor (|o| - (budget - buffer)) / buffer    where budget - buffer < |o| <= budget,    0 beyond
 
@@ -644,13 +647,13 @@ FORMS: dict[Callable[..., Any], Callable[..., Any]] = {
     zero_if_cut_off: task_reward,
     overlong_in_tokens: soft_overlong,
 }
-"""SkyRL's own kernels, with the common ones that they are forms of."""
+"""SkyRL's own kernels, with the common kernels that they are related to."""
 
 # ---- calls ---------------------------------------------------------------------------------------
 
 
 def admitted(record: SimpleNamespace, recipe: Recipe) -> Array:
-    """(P, G, T) the mask without the completions that are left out."""
+    """Return the mask without the excluded completions, (P, G, T)."""
     if recipe.admit.kernel is all_completions:
         return record.mask
     mask: Array = record.mask * recipe.admit(_with_lengths(record))[..., None]
@@ -658,14 +661,17 @@ def admitted(record: SimpleNamespace, recipe: Recipe) -> Array:
 
 
 def _with_lengths(record: SimpleNamespace) -> SimpleNamespace:
-    """The record with the number of tokens of each completion, one where there is no mask."""
+    """Return the record with the number of tokens of each completion; 1 if there is no mask."""
     xp = array_namespace(record.rewards)
     lengths = record.mask.sum(TOKENS) if hasattr(record, "mask") else xp.ones_like(record.rewards)
     return SimpleNamespace(**vars(record) | {"lengths": lengths})
 
 
 def _loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The loss of a mini-batch; the bonus is a mean over the tokens of each micro-batch, then over these."""
+    """Return the loss of a mini-batch.
+
+    The bonus is a mean over the tokens of each micro-batch, then over these.
+    """
     recipe = dialect.recipe(**config)
     mask = admitted(record, recipe)
     given = {name: value for name, value in vars(record).items() if name in OPTIONAL}
@@ -679,7 +685,7 @@ def _loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) 
 
 
 def _mean_of_means(values: Array, mask: Array, size: int) -> Array:
-    """The mean over micro-batches, weighted by their completions, of the means over their tokens."""
+    """Return the mean over micro-batches, weighted by their completions, of the means over their tokens."""
     rows, length = mask.shape[0] * mask.shape[1], mask.shape[-1]
     flat, present = values.reshape(rows, length), mask.reshape(rows, length)
     parts = [slice(start, min(start + size, rows)) for start in range(0, rows, size)]
@@ -690,7 +696,7 @@ def _mean_of_means(values: Array, mask: Array, size: int) -> Array:
 
 
 def _shaped_rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The rewards after what is done to them for their length."""
+    """Return the rewards after the length penalties."""
     return {"value": dialect.recipe(**config).reward(_with_lengths(record))}
 
 
@@ -702,7 +708,7 @@ def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleName
 def _admitted_completions(
     dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
 ) -> dict[str, Any]:
-    """Which completions have tokens that count, 1 or 0 each."""
+    """Return 1 for each completion whose tokens count, and 0 for the others."""
     return {"value": dialect.recipe(**config).admit(_with_lengths(record)).astype(float)}
 
 
@@ -712,4 +718,4 @@ CALLS: dict[str, Call] = {
     "kept groups": _kept_groups,
     "admitted completions": _admitted_completions,
 }
-"""What only SkyRL's recorded cases hold, and its loss, whose bonus depends on the micro-batches."""
+"""Calls that only SkyRL's recorded cases have, and its loss, whose bonus depends on the micro-batches."""

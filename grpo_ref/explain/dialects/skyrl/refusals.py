@@ -1,4 +1,4 @@
-"""What SkyRL refuses: `validate_cfg`, the dataclasses themselves, or the first step."""
+"""The checks of SkyRL: `validate_cfg`, the dataclasses themselves, and the first step."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -69,7 +69,7 @@ def _check_algorithm(settings: Mapping[str, Any]) -> None:
 
 
 def _check_rewards(settings: Mapping[str, Any]) -> None:
-    """The penalty in the reward, and the punishments of its length."""
+    """Check the penalty in the reward, and the length penalties."""
     both = settings["use_kl_in_reward"] and settings["use_kl_loss"]
     _expect(not both, "use_kl_in_reward: SkyRL refuses it with use_kl_loss, which is on where it is left out")
     length = settings["overlong_buffer_len"]
@@ -128,7 +128,7 @@ def _check_corrections(settings: Mapping[str, Any]) -> None:
 
 
 def _check_masks(settings: Mapping[str, Any]) -> None:
-    """SkyRL masks tokens out of the loss alone; a recipe's admission comes before the advantages too."""
+    """Check the masks. SkyRL masks tokens only in the loss, while a recipe filters before the advantages."""
     whole = settings["fully_async.enabled"] and settings["sample_full_batch"]
     _expect(
         not (whole and settings["apply_overlong_filtering"]),

@@ -30,7 +30,7 @@ from grpo_ref.explain.words import Kernel, Words
 
 
 def _outliers(min_ratio: float | None, max_ratio: float | None) -> str:
-    """The bounds that there are."""
+    """Describe the bounds that are given."""
     bounds = ["below {min_ratio}"] * (min_ratio is not None) + ["above {max_ratio}"] * (max_ratio is not None)
     return f"completions dropped that have a token with a ratio to the sampler {' or '.join(bounds)}"
 

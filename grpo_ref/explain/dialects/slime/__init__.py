@@ -43,15 +43,15 @@ from grpo_ref.surrogates import cispo, clipped, dual_clipped
 
 PENALTIES = {"k1": slot(k1), "k2": slot(k2), "k3": slot(k3), "low_var_kl": slot(k3, max_value=10.0)}
 BY_GROUP = ("grpo", "gspo", "cispo")
-"""The estimators that are compared in a group and may be divided by its spread."""
+"""The estimators that compare the completions of a group and may be divided by its spread."""
 
 
 def recipe(**config: Any) -> Recipe:
     """Return the recipe that slime computes.
 
     Args:
-      config: flags of `train.py`, with underscores or hyphens; a flag without a value is True. slime's own default
-        of n_samples_per_prompt is 1, here it is 8.
+      config: flags of `train.py`, with underscores or hyphens. A flag without a value is True. slime's own
+        default of n_samples_per_prompt is 1, here it is 8.
 
     Raises:
       ValueError: if a key is unknown, if slime would refuse a value, or if no recipe here can express it.
@@ -81,7 +81,7 @@ def _build(s: SimpleNamespace) -> Recipe:
 
 
 def _advantage(s: SimpleNamespace) -> Slot:
-    """What compares the group, then the KL in the reward, and the whitening over the tokens."""
+    """Return the advantage: the comparison in the group, then the KL in the reward, and the whitening over tokens."""
     penalized = {"penalty": PENALTIES[s.kl_loss_type], "kl_coef": s.kl_coef}
     if s.advantage_estimator == "reinforce_plus_plus":
         if s.kl_coef == 0:
@@ -96,7 +96,7 @@ def _advantage(s: SimpleNamespace) -> Slot:
 
 
 def _scores(s: SimpleNamespace) -> Slot:
-    """What is taken off the rewards before they are sent to the actor."""
+    """Return the part that normalizes the rewards before they are sent to the actor."""
     if s.disable_rewards_normalization or not s.rewards_normalization:
         return slot(raw_rewards)
     by_spread = s.grpo_std_normalization and not s.disable_grpo_std_normalization
@@ -126,7 +126,7 @@ def _penalty(s: SimpleNamespace) -> Slot:
 
 
 def _leaves_out(s: SimpleNamespace) -> bool:
-    """Whether tokens are left out of the whole loss by the function of slime's examples."""
+    """Return true if the function of slime's examples excludes tokens from the whole loss."""
     return bool(s.use_tis and s.custom_tis_function_path == MISMATCH and (s.use_rs or s.tis_mode == "mask"))
 
 

@@ -45,7 +45,10 @@ MISMATCH: dict[str, Any] = {
     "rs_veto_threshold": 1e-4,
     "tis_batch_normalize": True,
 }
-"""Of `examples/train_infer_mismatch_helper/mis.yaml`, which is given as custom_config_path; no flags."""
+"""Keys of `examples/train_infer_mismatch_helper/mis.yaml`, which is given as custom_config_path.
+
+They are not flags.
+"""
 CHECKED: dict[str, Any] = {
     "rollout_batch_size": None,
     "global_batch_size": None,
@@ -167,8 +170,10 @@ REPLACED = {
     "rollout_data_postprocess_path": ("advantage", "admit"),
     "rollout_sample_filter_path": ("admit",),
 }
-"""What a function of one's own takes the place of, where that is a part and not the whole loss. A file that may
-set anything, and mostly sets what is of the sampling, takes the place of no part; that it is there is told."""
+"""Parts of the objective that a custom function replaces, if it does not replace the whole loss.
+
+A file that may set anything, and mostly sets sampling options, replaces no part, but the report mentions it.
+"""
 ALIASES = {name.replace("_", "-"): name for name in [*DEFAULTS, *OTHERS, *BEYOND] if "_" in name}
 """Other names of flags: each may be written with hyphens."""
 CONCEPTS = {COMPLETIONS: "n_samples_per_prompt", BONUS: "entropy_coef"}

@@ -1,4 +1,4 @@
-"""What slime's `policy_loss_function` logs of one step; each is averaged as the loss is."""
+"""The metrics of slime's `policy_loss_function` for one step. Each is averaged as the loss is."""
 
 from collections.abc import Callable
 
@@ -9,13 +9,13 @@ from grpo_ref.explain.dialect import Measured, Metric
 
 
 def _average(measured: Measured, values: Floats) -> Array:
-    """The mean over the tokens with the weights of the loss."""
+    """Return the mean over the tokens with the weights of the loss."""
     mask = measured.record.mask
     return (measured.recipe.weights(mask) * np.where(mask != 0.0, values, 0.0)).sum()
 
 
 def averaged(values: Callable[[Measured], Floats]) -> Metric:
-    """The metric that is the mean of these values."""
+    """Return a metric that is the mean of these values."""
     return lambda measured: _average(measured, values(measured))
 
 
@@ -26,7 +26,7 @@ def _old(measured: Measured) -> Floats:
 
 
 def _log_ratio(measured: Measured) -> Floats:
-    """(P, G, T) of which the surrogate is taken."""
+    """Return the log-ratio of the surrogate, (P, G, T)."""
     log_ratio: Floats = measured.recipe.level(
         measured.record.log_probs - _old(measured), measured.record.mask
     )
@@ -34,7 +34,7 @@ def _log_ratio(measured: Measured) -> Floats:
 
 
 def _clipped(measured: Measured) -> Floats:
-    """(P, G, T) 1 where the clipped branch counts; with cispo, where the ratio is limited."""
+    """Return 1 where the clipped branch counts (with cispo, where the ratio is limited), (P, G, T)."""
     ratio, surrogate = np.exp(_log_ratio(measured)), measured.recipe.surrogate.settings
     if "min_ratio" in surrogate:
         near = np.clip(ratio, surrogate["min_ratio"], surrogate["max_ratio"])
@@ -48,13 +48,13 @@ def _clipped(measured: Measured) -> Floats:
 
 
 def _mismatch(measured: Measured) -> Floats:
-    """(P, G, T) the ratio of learner to sampler."""
+    """Return the ratio of learner to sampler, (P, G, T)."""
     mismatch: Floats = np.exp(_old(measured) - measured.record.rollout_log_probs)
     return mismatch
 
 
 def _limited(measured: Measured) -> Floats:
-    """(P, G, T) 1 where the correction changes the ratio of learner to sampler."""
+    """Return 1 where the correction changes the ratio of learner to sampler, (P, G, T)."""
     *_, part = measured.recipe.corrections
     record = measured.record
     fields = {"rollout_log_probs": record.rollout_log_probs, "mask": record.mask}
@@ -64,7 +64,7 @@ def _limited(measured: Measured) -> Floats:
 
 
 def _apart(measured: Measured) -> Floats:
-    """(P, G, T) how far the learner is from the sampler; the policy is, where the sampler is the old one."""
+    """Return |log πold - log πrollout|, (P, G, T); with the policy if the sampler is the old policy."""
     record = measured.record
     own = measured.settings.use_rollout_logprobs
     apart: Floats = abs(
@@ -74,7 +74,11 @@ def _apart(measured: Measured) -> Floats:
 
 
 def opsm_clipfrac(measured: Measured) -> Array:
-    """How many places are left out up to the last token, by the tokens; a mean over completions, or over tokens."""
+    """Return the fraction of excluded places up to the last token.
+
+    For each completion, their number is divided by the number of tokens. The result is a mean over
+    completions, or over tokens.
+    """
     part, mask = measured.recipe.corrections[0], measured.record.mask
     advantages = measured.record.advantages
     advantages = advantages if advantages.ndim == mask.ndim else advantages[..., None]

@@ -1,4 +1,4 @@
-"""What slime alone does: tokens are counted at least one per completion, a whitening of any advantage, an off-policy mask."""
+"""Kernels of slime: a token mean that counts at least one token per completion, whitening, an off-policy mask."""
 
 import math
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ ESTIMATORS = {"k1": k1, "k2": k2, "k3": k3}
 
 
 def token_mean_of_any(mask: Array) -> Array:
-    """Every token counts the same, and a completion without any counts as one token in the number of them.
+    """Give every token the same weight. A completion without tokens adds one token to the denominator.
 
         W = m / Σᵢ max(|oᵢ|, 1)
 
@@ -52,7 +52,7 @@ def token_mean_of_any(mask: Array) -> Array:
 
 
 def spread_above(rewards: Array, *, least: float = 1e-6) -> Array:
-    """Only groups whose rewards have some spread; a group of one has none.
+    """Keep the groups whose rewards have a spread. A group of one has none.
 
         keep = std(r) > least,    the divisor of the variance is G - 1
 
@@ -74,20 +74,20 @@ def spread_above(rewards: Array, *, least: float = 1e-6) -> Array:
 def unmoved(
     log_probs: Array, old_log_probs: Array, advantages: Array, mask: Array, *, threshold: float = 1e-4
 ) -> Array:
-    """`off_policy_mask` against the old policy: bad completions that became less likely are left out.
+    """Apply `off_policy_mask` to the old policy: exclude bad completions that became less likely.
 
         w = 0 where A < 0 and mean over the completion of (log πold - log πθ) > threshold,    else 1
 
     Args:
       log_probs, old_log_probs: (P, G, T) in nats.
-      advantages: broadcastable to (P, G, T); each token is judged by its own.
+      advantages: broadcastable to (P, G, T); for each token, its own advantage counts.
       mask: (P, G, T) 1 on completion tokens.
       threshold: opsm_delta, in nats per token.
 
     Returns:
-      (P, G, T) of 0 and 1. On-policy nothing is left out.
+      (P, G, T) of 0 and 1. On-policy, all tokens are kept.
 
-    slime `compute_opsm_mask`; the rule is that of DeepSeek-V3.2 (arXiv:2512.02556), which asks the sampler.
+    slime `compute_opsm_mask`. DeepSeek-V3.2 (arXiv:2512.02556) compares with the sampler instead.
     """
     xp = array_namespace(log_probs, old_log_probs, advantages, mask)
     moved = masked_mean(old_log_probs - log_probs, mask, axis=TOKENS, keepdims=True)
@@ -107,23 +107,23 @@ def mismatch_weights(
     veto: float | None = None,
     normalized: bool = False,
 ) -> Array:
-    """The ratio of learner to sampler, limited or not, times what a second window and a veto leave of it.
+    """Return the limited ratio of learner to sampler, times a second window and a veto.
 
         w = limited(c) / mean(limited(c)) · [low <= c' <= high] · [no token of the completion has c < veto]
 
     Args:
       old_log_probs, rollout_log_probs: (P, G, T) in nats; their difference at a level is limited to ± 20.
       mask: (P, G, T) 1 on completion tokens.
-      level: of c: "token", "sequence" (the product) or "geometric" (the geometric mean).
-      mode: "truncate" limits c from above, "clip" from both sides, "mask" leaves out what is outside the window.
+      level: level of c: "token", "sequence" (the product) or "geometric" (the geometric mean).
+      mode: "truncate" limits c from above, "clip" from both sides, "mask" excludes tokens outside the window.
       window: tis_lower_bound and tis_upper_bound.
-      reject: rs_level with rs_lower_bound and rs_upper_bound, of c'; None is no second window.
-      veto: rs_veto_threshold, of the token's ratio; None is none.
-      normalized: whether w is divided by its mean over the tokens, or over the completions, before anything is
-        left out; slime takes it over a micro-batch.
+      reject: rs_level with rs_lower_bound and rs_upper_bound, for c'; None for no second window.
+      veto: rs_veto_threshold, for the token's ratio; None for no veto.
+      normalized: if true, divide w by its mean over the tokens, or over the completions, before anything is
+        excluded. slime takes the mean over a micro-batch.
 
     Returns:
-      (P, G, T) weights; exactly 0 where a token is left out, of the penalty too.
+      (P, G, T) weights; exactly 0 where a token is excluded, also from the penalty.
 
     slime `examples/train_infer_mismatch_helper/mis.py`, `compute_mis_weights`.
     """
@@ -149,7 +149,7 @@ def mismatch_weights(
 
 
 def _ratio_at(apart: Array, mask: Array, level: str) -> Array:
-    """(P, G, T) exp of the difference, token by token, summed, or averaged over the completion."""
+    """Return exp of the difference, (P, G, T): per token, summed, or averaged over the completion."""
     xp = array_namespace(apart, mask)
     if level != "token":
         over = masked_mean if level == "geometric" else masked_sum
@@ -158,7 +158,7 @@ def _ratio_at(apart: Array, mask: Array, level: str) -> Array:
 
 
 def only_kept(mask: Array, correction: Array, *, per_token: bool = False) -> Array:
-    """The weights of the loss for the penalty: what a correction leaves out has none, and the denominators stay.
+    """Return the loss's weights for the penalty: 0 on tokens that a correction excludes, with unchanged denominators.
 
         V = W [c ≠ 0]
 
@@ -170,7 +170,7 @@ def only_kept(mask: Array, correction: Array, *, per_token: bool = False) -> Arr
     Returns:
       (P, G, T) weights.
 
-    slime `policy_loss_function`, whose average is made anew with the masks that the correction returns.
+    slime `policy_loss_function`, which computes its average again with the masks from the correction.
     """
     weights = token_mean_of_any(mask) if per_token else sequence_mean_token_mean(mask)
     return weights * array_namespace(mask, correction).astype(correction != 0.0, weights.dtype)
@@ -184,19 +184,22 @@ def weighted_estimate(
     estimator: str,
     max_value: float = math.inf,
 ) -> Term:
-    """Any estimate of the KL times the token's own ratio, whatever the level of the loss; both have their slope.
+    """Multiply an estimate of the KL by the token's own ratio, for any level of the loss.
+
+    Both contribute to the slope.
 
         r estimate(v),   r = πθ / πold of the token,  v = log πθ - log πref
 
     Args:
       log_probs, ref_log_probs, old_log_probs: (P, G, T) in nats.
       estimator: "k1", "k2" or "k3".
-      max_value: the product is limited to ± this; 10 for low_var_kl. The slope is 0 beyond it.
+      max_value: limit of the product's absolute value; 10 for low_var_kl. The slope is 0 beyond it.
 
     Returns:
       Term with (P, G, T) value and direct slope with respect to log_probs.
 
-    slime `compute_approx_kl` with use_unbiased_kl; weighted_k1 and weighted_k3 have the ratio of the level.
+    slime `compute_approx_kl` with use_unbiased_kl; weighted_k1 and weighted_k3 use the ratio of the level
+    instead.
     """
     xp = array_namespace(log_probs, ref_log_probs, old_log_probs)
     ratio = xp.exp(log_probs - old_log_probs)
@@ -209,7 +212,7 @@ def weighted_estimate(
 
 
 def whitened_scores(rewards: Array, mask: Array, *, scores: Slot) -> Array:
-    """Whatever compares the group, and then one more standardization over all tokens of the rollout.
+    """Compare the rewards in the group, then standardize once more over all tokens of the rollout.
 
         Aᵢₜ = (aᵢ - mean) / √(var + 1e-8),   a = scores(r),    over the tokens, with divisor N - 1
 
@@ -238,7 +241,7 @@ def whitened_scores_less_penalty(
     penalty: Slot,
     kl_coef: float,
 ) -> Array:
-    """Each token's own KL is taken off before the tokens are standardized; nothing is summed.
+    """Subtract each token's own KL before the tokens are standardized. The KL of later tokens is not added.
 
         aₜ = scores(r) - kl_coef penaltyₜ,   Aₜ = (a - mean) / √(var + 1e-8)    over the tokens
 
@@ -259,7 +262,7 @@ def whitened_scores_less_penalty(
 
 
 def whitened_returns(rewards: Array, mask: Array, *, gamma: float = 1.0) -> Array:
-    """The reward stands at the last token and is discounted back over all places; then the tokens are standardized.
+    """Put the reward at the last token, discount it backwards over all places, then standardize over the tokens.
 
         Gₜ = γ^(last - t) r,   Aₜ = (G - mean) / √(var + 1e-8)    over the tokens, with divisor N - 1
 
@@ -287,7 +290,7 @@ def whitened_returns_less_penalty(
     kl_coef: float,
     gamma: float = 1.0,
 ) -> Array:
-    """`whitened_returns` with the KL to the reference taken off the reward of each token.
+    """Compute `whitened_returns` with the KL to the reference subtracted from each token's reward.
 
         Gₜ = Σₛ₌ₜ γ^(s - t) (r [s is the last] - kl_coef penaltyₛ)
 
@@ -305,7 +308,7 @@ def whitened_returns_less_penalty(
 
 
 def _returns(rewards: Array, costs: Array, mask: Array, gamma: float) -> Array:
-    """(P, G, T) what is still to come of the reward at the last token and of the costs before."""
+    """Return the sums from each token on, (P, G, T): the reward at the last token, minus the costs."""
     xp = array_namespace(rewards, mask)
     places = xp.arange(mask.shape[TOKENS])
     last = xp.max(xp.where(is_set(mask), places, -1), axis=TOKENS, keepdims=True)
@@ -316,7 +319,7 @@ def _returns(rewards: Array, costs: Array, mask: Array, gamma: float) -> Array:
 
 
 def _loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The loss, whose entropy bonus is averaged as the loss is."""
+    """Return the loss, whose entropy bonus is averaged as the loss is."""
     bonus = dialect.concept(BONUS, config, 0.0)
     found = loss(dialect, {**config, "entropy_coef": 0.0}, record)
     if bonus:
@@ -335,4 +338,4 @@ def _kept_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleName
 
 
 CALLS: dict[str, Call] = {"loss": _loss, "kept groups": _kept_groups}
-"""What only slime's recorded cases hold, and the loss with its own average of the entropy."""
+"""Calls that only slime's recorded cases have, and the loss with its own average of the entropy."""

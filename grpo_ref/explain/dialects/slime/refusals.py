@@ -1,4 +1,4 @@
-"""What slime's parser, `slime_validate_args` and the first steps refuse, and functions that nothing here knows."""
+"""The checks of slime's parser, `slime_validate_args` and first steps, and functions that are unknown here."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ ALLOWED = {
     "advantage_estimator": ("grpo", "gspo", "cispo", "reinforce_plus_plus", "reinforce_plus_plus_baseline"),
     "kl_loss_type": ("k1", "k2", "k3", "low_var_kl"),
 }
-"""ppo, which needs a critic, is the one value that slime takes and no recipe here can express."""
+"""Values that can be expressed. slime also has "ppo", which needs a critic."""
 LOSS = "slime.backends.megatron_utils.loss"
 FILTERS = "slime.rollout.filter_hub.dynamic_sampling_filters"
 MISMATCH = "examples.train_infer_mismatch_helper.mis.compute_mis_weights_with_cp"
@@ -22,7 +22,7 @@ KNOWN = {
     ),
     "dynamic_sampling_filter_path": (None, f"{FILTERS}.check_reward_nonzero_std"),
 }
-"""The functions of slime itself that can be told; None is the first one, or no filter."""
+"""Functions of slime that can be explained. None stands for the first one, or for no filter."""
 
 
 def check(s: Mapping[str, Any]) -> None:
@@ -47,7 +47,7 @@ def check(s: Mapping[str, Any]) -> None:
 
 
 def bounds_of(s: Mapping[str, Any]) -> tuple[tuple[float, float], tuple[float, float]]:
-    """The windows of the weight and of the rejection, where what is left out is another bound."""
+    """Return the windows of the weight and of the rejection. An omitted bound equals another one."""
     high, low = s["tis_upper_bound"], s["tis_lower_bound"]
     low = 1.0 / high if low is None else low
     reject = s["rs_lower_bound"], s["rs_upper_bound"]
@@ -55,7 +55,7 @@ def bounds_of(s: Mapping[str, Any]) -> tuple[tuple[float, float], tuple[float, f
 
 
 def _check_mismatch(s: Mapping[str, Any]) -> None:
-    """`compute_mis_weights`."""
+    """Repeat the checks of `compute_mis_weights`."""
     levels = dict.fromkeys(("token", "sequence", "geometric"))
     one_of("tis_level", s["tis_level"], levels)
     one_of("rs_level", s["rs_level"], levels)

@@ -40,14 +40,14 @@ AGGREGATES = {
     BATCH: slot(sequence_mean_token_mean),
     LINEAR: slot(sequence_mean_token_mean),
 }
-"""The 1e-8 that torchtune adds to the numbers of tokens is lost: they are whole numbers, and the sum is float32."""
+"""Averages. torchtune adds 1e-8 to token counts, which has no effect: they are whole numbers, summed in float32."""
 
 
 def recipe(**config: Any) -> Recipe:
     """Return the recipe that torchtune computes.
 
     Args:
-      config: the keys of its YAML files, in groups or not; of either recipe.
+      config: the keys of its YAML files, in groups or not, for either of its two programs.
 
     Raises:
       ValueError: if a key is unknown, or if torchtune would refuse a value.

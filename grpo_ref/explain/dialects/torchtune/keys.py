@@ -18,15 +18,22 @@ OBJECTIVE: dict[str, Any] = {
     "ppo_epochs": 1,
     "temperature": 1.0,
 }
-"""Those of the loss are its classes'; the others have to be given, and stand here as in the files of torchtune."""
+"""Defaults of keys that change the objective.
+
+Those of the loss are its classes' defaults. The other keys are required; their values here are those of
+torchtune's files.
+"""
 OF_LINEAR = ("num_output_chunks", "ignore_index", "mask_pre_projection")
-"""Settings of `LinearGRPOLoss` alone."""
+"""Settings that only `LinearGRPOLoss` has."""
 CHECKED: dict[str, Any] = {
     **{f"loss.{name}": None for name in OF_LINEAR},
     "forward_batch_size": None,
     "orchestration.num_steps": None,
 }
-"""What does not touch the objective, and is refused beside some losses; the last two are each of one recipe."""
+"""Keys that do not affect the objective, but are refused with some losses.
+
+The last two each belong to one recipe.
+"""
 DEFAULTS = OBJECTIVE | CHECKED
 FILES: dict[str, dict[str, Any]] = {
     "3B_full_grpo": {"loss.kl_coeff": 0.01, "loss.epsilon": 0.2},
@@ -42,7 +49,7 @@ ALIASES = {
     "inference.group_size": "grpo_samples",
     "inference.temperature": "temperature",
 }
-"""On the command line a component may be given by the name of its group."""
+"""Other names of keys: on the command line, the name of its group may stand for a component."""
 _OF_BOTH = """name output_dir base_model_path seed shuffle device dtype batch_size epochs num_steps top_k
 max_generated_tokens stop_token_ids resume_from_checkpoint save_every_n_epochs clip_grad_norm collate_fn
 enable_activation_checkpointing enable_activation_offloading custom_sharded_layers fsdp_cpu_offload compile

@@ -1,4 +1,4 @@
-"""What torchtune's recipes log of a step: what the loss returns beside its value, and `approx_policy_kl`."""
+"""The metrics that torchtune's recipes log for a step: those that the loss returns, and `approx_policy_kl`."""
 
 from dataclasses import replace
 
@@ -13,7 +13,9 @@ from grpo_ref.loss import policy_loss
 
 
 def policy_gain(measured: Measured) -> Rounded:
-    """What is maximized, without the penalty, `policy_loss`: despite its name it has the sign of a gain.
+    """Return the maximized objective without the penalty, `policy_loss`.
+
+    Despite its name it has the sign of a gain.
 
     Log-probabilities are float32 in torchtune, and so is the sum, in which the advantages of a group cancel.
     """
@@ -26,7 +28,7 @@ def policy_gain(measured: Measured) -> Rounded:
 
 
 def kl_loss(measured: Measured) -> Floats:
-    """The penalty without its weight, averaged as the loss is, `kl_loss`."""
+    """Return the penalty without its weight, averaged as the loss is, `kl_loss`."""
     mask = measured.record.mask
     values = np.where(mask != 0.0, measured.recipe.penalty(measured.record).value, 0.0)
     mean: Floats = (measured.recipe.weights(mask) * values).sum()
@@ -34,7 +36,7 @@ def kl_loss(measured: Measured) -> Floats:
 
 
 def ratios(measured: Measured) -> Floats | float:
-    """The mean ratio, in which GRPOLoss counts the padding as 1, `ratios`; 1 where there is none."""
+    """Return the mean ratio, `ratios`; 1 without a ratio. GRPOLoss counts the padding as 1."""
     if _loss(measured) not in (TOKEN, OF_BATCH):
         return 1.0
     mask = measured.record.mask
@@ -44,7 +46,7 @@ def ratios(measured: Measured) -> Floats | float:
 
 
 def clipfrac(measured: Measured) -> Floats | float:
-    """Share of the tokens that the clip holds, or of the completions, `clipfrac`; 0 where there is none."""
+    """Return the fraction of clipped tokens, or of clipped completions, `clipfrac`; 0 without a clip."""
     if _loss(measured) not in (TOKEN, OF_BATCH):
         return 0.0
     record, width = measured.record, vars(measured.settings)["loss.epsilon"]
@@ -57,7 +59,10 @@ def clipfrac(measured: Measured) -> Floats | float:
 
 
 def approx_policy_kl(measured: Measured) -> Array:
-    """Half the mean square of the log-ratio, `approx_policy_kl`; with LinearGRPOLoss the padding is left out."""
+    """Return half the mean square of the log-ratio, `approx_policy_kl`.
+
+    With LinearGRPOLoss, padding is excluded.
+    """
     values, mask = 0.5 * _moved(measured) ** 2, measured.record.mask
     if _loss(measured) == LINEAR:
         return masked_mean(values, mask, axis=BATCH) if mask.any() else np.float64("nan")
@@ -66,7 +71,7 @@ def approx_policy_kl(measured: Measured) -> Array:
 
 
 def _loss(measured: Measured) -> str:
-    """The full name of the loss."""
+    """Return the full name of the loss."""
     name: str = vars(measured.settings)["loss._component_"]
     return name
 

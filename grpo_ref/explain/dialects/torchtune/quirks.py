@@ -1,13 +1,15 @@
-"""What torchtune alone does: a whole batch as one sequence, and a loss whose ratio is always 1."""
+"""Kernels of torchtune: a whole batch as one sequence, and a loss whose ratio is always 1."""
 
 from grpo_ref.arrays import BATCH, Array, array_namespace, masked_sum, where_mask
 from grpo_ref.types import Term
 
 
 def batch_sum_level(log_ratio: Array, mask: Array) -> Array:
-    """All tokens of a batch share one ratio: the sums over tokens lack an axis, and are over everything.
+    """Share one ratio among all tokens of a batch.
 
         zₜ = Σ log r,    the sum over all tokens of all completions
+
+    torchtune's sums lack an axis. Its own comments describe one ratio per completion.
 
     Args:
       log_ratio: (P, G, T) log πθ - log πold, in nats; padding may hold anything, NaN included.
@@ -16,14 +18,14 @@ def batch_sum_level(log_ratio: Array, mask: Array) -> Array:
     Returns:
       (P, G, T), constant over the batch and exactly 0 on padding.
 
-    torchtune `GRPOCompletionLoss`, by its own comments a ratio of each completion.
+    torchtune `GRPOCompletionLoss`.
     """
     total = masked_sum(log_ratio, mask, axis=BATCH, keepdims=True)
     return where_mask(mask, total + array_namespace(log_ratio).zeros_like(log_ratio))
 
 
 def k3_of_the_batch(log_probs: Array, ref_log_probs: Array, mask: Array) -> Term:
-    """k3 of the summed log-probabilities of the whole batch, the same number at every token.
+    """Compute k3 of the summed log-probabilities of the whole batch, which is one number for all tokens.
 
         e⁻ᵛ - 1 + v,    v = Σ (log πθ - log πref)
 
@@ -45,12 +47,12 @@ def k3_of_the_batch(log_probs: Array, ref_log_probs: Array, mask: Array) -> Term
 
 
 def at_ratio_one(log_probs: Array, advantages: Array) -> Term:
-    """The policy gradient with a value: the ratio is taken to the policy being trained, so it is 1.
+    """Compute the policy gradient with a value: the ratio to the policy being trained is 1.
 
         s = A exp(log πθ - sg[log πθ])
 
     Args:
-      log_probs: (P, G, T) log πθ, in nats; only their shape counts.
+      log_probs: (P, G, T) log πθ, in nats; only the shape is used.
       advantages: broadcastable to (P, G, T); constant with respect to θ.
 
     Returns:

@@ -1,4 +1,4 @@
-"""What torchtune refuses, at the latest in the first step."""
+"""The checks of torchtune, up to its first step."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -35,7 +35,7 @@ def check(settings: Mapping[str, Any], known: Mapping[str, Any]) -> None:
 
 
 def _check_recipe(settings: Mapping[str, Any], is_linear: bool) -> None:
-    """Each loss has the arguments of one of the recipes."""
+    """Check that the loss has the arguments of the recipe that calls it."""
     _expect(
         not is_linear or settings["forward_batch_size"] is None,
         "loss: torchtune refuses LinearGRPOLoss in the synchronous recipe, which is that of forward_batch_size",

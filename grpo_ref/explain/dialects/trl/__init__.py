@@ -54,7 +54,7 @@ def recipe(**config: Any) -> Recipe:
     """Return the recipe that TRL 1.16.0 computes.
 
     Args:
-      config: keys of `GRPOConfig`; arguments of `GRPOTrainer` are accepted and do not touch the objective.
+      config: keys of `GRPOConfig`. Arguments of `GRPOTrainer` are accepted and do not affect the objective.
 
     Raises:
       ValueError: if a key is unknown, or if TRL would refuse a value.
@@ -81,7 +81,7 @@ def _build(s: SimpleNamespace) -> Recipe:
 
 
 def _grpo(s: SimpleNamespace) -> dict[str, Any]:
-    """The parts of `GRPOTrainer._compute_loss`."""
+    """Return the parts of `GRPOTrainer._compute_loss`."""
     if s.loss_type == "gmpo":
         raise ValueError(
             f"loss_type: TRL refuses 'gmpo'; GMPO is a trainer of its own, trl.experimental.gmpo.{GMPO} with its"
@@ -99,7 +99,7 @@ def _grpo(s: SimpleNamespace) -> dict[str, Any]:
 
 
 def _gmpo(s: SimpleNamespace) -> dict[str, Any]:
-    """The parts of `GMPOTrainer._compute_loss`, which reads no other key of the loss than these."""
+    """Return the parts of `GMPOTrainer._compute_loss`, which reads only these keys of the loss."""
     usual = s.top_entropy_quantile >= 1.0 and min(s.epsilon, _high(s)) >= 0.0
     kernel = geometric_mean_clipped if usual else geometric_mean_of_kept
     return {
@@ -164,7 +164,7 @@ def _penalty(s: SimpleNamespace) -> Slot:
 
 
 def _aggregate(s: SimpleNamespace) -> Slot:
-    """The average of one step; `calls` knows of the micro-batches that make it."""
+    """Return the average of one step. `calls` handles the micro-batches of the step."""
     return {
         "grpo": slot(sequence_mean_token_mean),
         "sapo": slot(sequence_mean_token_mean),
@@ -185,7 +185,7 @@ def _entropy_mask(s: SimpleNamespace) -> tuple[Slot, ...]:
 
 
 def _mean(s: SimpleNamespace) -> str:
-    """Over what it averages: a micro-batch has per_device_train_batch_size completions."""
+    """Name the set over which TRL averages. A micro-batch has per_device_train_batch_size completions."""
     if s.loss_type in ("dapo", "cispo", "vespo"):
         return "the generation batch, all processes and micro-batches together"
     return "each micro-batch of each process, and then over these"

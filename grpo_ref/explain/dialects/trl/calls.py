@@ -1,4 +1,4 @@
-"""What recorded cases of TRL hold: micro-batches, the bonus, unscored completions, mended bugs, and DPPO's mask."""
+"""Compute the recorded cases of TRL: micro-batches, the bonus, unscored completions, fixed bugs, and DPPO's mask."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -22,15 +22,18 @@ from grpo_ref.types import Term
 
 
 def loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The loss of a generation batch before any step, in one piece; the bonus is a constant without gradient.
+    """Return the loss of a generation batch before any step, in one piece.
+
+    The bonus is a constant without gradient.
 
         (loss - bonus) steps / accumulated
 
-    This is what its micro-batches add up to, but for what depends on how they are cut: a mean over the tokens of each.
+    The micro-batches add up to this, except for losses that depend on the split: a mean over the tokens of
+    each.
 
     Args:
-      dialect: TRL's.
-      config: its keys.
+      dialect: dialect of TRL.
+      config: configuration in its keys.
       record: as in `grpo_ref.explain.calls.loss`.
 
     Returns:
@@ -44,7 +47,7 @@ def loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -
 
 
 def _check_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> None:
-    """Raise a ValueError for a num_generations that is given and does not divide the generation batch."""
+    """Raise a ValueError if num_generations is given and does not divide the generation batch."""
     size, completions = dialect.settings(config).num_generations, int(np.prod(record.mask.shape[:2]))
     if "num_generations" in dialect.given(config) and completions % size:
         raise ValueError(
@@ -55,7 +58,7 @@ def _check_groups(dialect: Dialect, config: Mapping[str, Any], record: SimpleNam
 def loss_of_the_next_step(
     dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
 ) -> dict[str, Any]:
-    """The same after a step on the same batch, which has moved the coefficient of the bonus and nothing else."""
+    """Return `loss` after a step on the same batch that only changed the coefficient of the bonus."""
     settings = dialect.settings(config)
     entropy = _entropy(settings, record)
     coefficient = _next(settings, entropy)
@@ -67,19 +70,19 @@ def loss_of_the_next_step(
 def loss_of_a_generation_batch(
     dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
 ) -> dict[str, Any]:
-    """The sum over the micro-batches of a generation batch before any step, cut in the order of the completions.
+    """Sum the losses of a generation batch's micro-batches before any step, split in the order of the completions.
 
     Args:
-      dialect: TRL's.
-      config: its keys.
+      dialect: dialect of TRL.
+      config: configuration in its keys.
       record: as in `loss`.
 
     Returns:
-      "loss", "grad_logp", and "micro_batches", each with its numbers, over which TRL averages what it logs;
+      "loss", "grad_logp", and "micro_batches", each with its numbers, over which TRL averages its metrics;
       "entropy_coef" as in `_after`.
 
     Raises:
-      ValueError: if the completions cannot be cut into micro-batches of equal size, or into groups.
+      ValueError: if the completions cannot be split into micro-batches of equal size, or into groups.
     """
     _check_groups(dialect, config, record)
     settings, items = dialect.settings(config), record.mask.sum()
@@ -96,13 +99,14 @@ def loss_of_a_generation_batch(
 def loss_of_a_micro_batch(
     dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
 ) -> dict[str, Any]:
-    """What one micro-batch adds to the loss of its step: a call of TRL's `_compute_loss` in training.
+    """Return the contribution of one micro-batch to the loss of its step, as TRL's `_compute_loss` does in training.
 
     Args:
-      dialect: TRL's.
-      config: its keys.
-      record: as in `loss`, of the micro-batch alone; and num_items_in_batch, the number of tokens of its generation
-        batch over that of the processes. Without it, the generation batch has no other tokens.
+      dialect: dialect of TRL.
+      config: configuration in its keys.
+      record: as in `loss`, for the micro-batch alone; and num_items_in_batch, the number of tokens of its
+        generation batch divided by the number of processes. Without it, the generation batch has no other
+        tokens.
 
     Returns:
       "loss", "grad_logp", "metrics", "policy_loss"; "entropy_coef" as in `_after`.
@@ -114,13 +118,13 @@ def loss_of_a_micro_batch(
 def loss_in_evaluation(
     dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
 ) -> dict[str, Any]:
-    """The same of a batch of an evaluation, which is neither cut nor accumulated."""
+    """Return the loss of a batch in an evaluation, which is neither split nor accumulated."""
     apart = {"gradient_accumulation_steps": 1, "steps_per_generation": None}
     return loss_of_a_micro_batch(dialect, {**config, **apart}, record)
 
 
 def _coefficient(settings: SimpleNamespace) -> float:
-    """Of the bonus in the first step."""
+    """Return the coefficient of the bonus in the first step."""
     return 0.0 if settings.use_adaptive_entropy else float(settings.entropy_coef)
 
 
@@ -140,12 +144,13 @@ def _in_one_piece(
 def _accumulated(
     dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace, items: Any
 ) -> dict[str, Any]:
-    """What a micro-batch adds to the loss of its step.
+    """Return the contribution of a micro-batch to the loss of its step.
 
         (share loss - bonus) / accumulated,    share = steps tokens / items  for the losses of `WINDOW_LOSSES`, else 1
 
-    `accumulated` is gradient_accumulation_steps, `steps` the number of micro-batches of the generation batch, `items`
-    that of its tokens, and `tokens` that of the micro-batch, over which the loss is the mean.
+    `accumulated` is gradient_accumulation_steps, `steps` the number of micro-batches of the generation batch,
+    `items` its number of tokens, and `tokens` the number of tokens of the micro-batch, over which the loss is
+    a mean.
     """
     settings = dialect.settings(config)
     accumulated, windowed = settings.gradient_accumulation_steps, False
@@ -171,13 +176,16 @@ def _without_bonus(dialect: Dialect, config: Mapping[str, Any], record: SimpleNa
 
 
 def _steps(settings: SimpleNamespace) -> int:
-    """Into how many micro-batches a generation batch is cut."""
+    """Return the number of micro-batches of a generation batch."""
     steps: int | None = settings.steps_per_generation
     return int(settings.gradient_accumulation_steps if steps is None else steps)
 
 
 def _micro_batches(record: SimpleNamespace, steps: int) -> list[SimpleNamespace]:
-    """The completions in this many parts of equal size, in order; each is one row of (1, size, ...) arrays."""
+    """Split the completions, in order, into parts of equal size.
+
+    Each part is one row of (1, size, ...) arrays.
+    """
     if steps == 1:
         return [record]
     completions = record.mask.shape[0] * record.mask.shape[1]
@@ -196,20 +204,20 @@ def _micro_batches(record: SimpleNamespace, steps: int) -> list[SimpleNamespace]
 
 
 def _empty_at_one(record: SimpleNamespace) -> Any:
-    """What GMPO counts for completions without a token: a ratio of 1, which nothing moves."""
+    """Return GMPO's term for completions without tokens: their ratio is 1, without a gradient."""
     empty = record.mask.sum(TOKENS) == 0.0
     return np.sum(record.advantages * empty) / empty.size
 
 
 def _entropy(settings: SimpleNamespace, *parts: SimpleNamespace) -> Any:
-    """The mean entropy of the tokens that the loss of these micro-batches is about."""
+    """Return the mean entropy of the tokens in the loss of these micro-batches."""
     masks = [_acted_on(settings, part) for part in parts]
     total = sum(masked_sum(part.entropies, mask, axis=BATCH) for part, mask in zip(parts, masks, strict=True))
     return total / max(sum(mask.sum() for mask in masks), 1.0)
 
 
 def _acted_on(settings: SimpleNamespace, record: SimpleNamespace) -> Array:
-    """The mask without the tokens that top_entropy_quantile leaves out of a micro-batch."""
+    """Return the mask without the tokens that top_entropy_quantile excludes from a micro-batch."""
     if settings.top_entropy_quantile == 1.0:
         return record.mask
     return record.mask * top_entropy_in_float32(
@@ -218,7 +226,10 @@ def _acted_on(settings: SimpleNamespace, record: SimpleNamespace) -> Array:
 
 
 def _after(settings: SimpleNamespace, parts: list[SimpleNamespace]) -> dict[str, Any]:
-    """The coefficient of the bonus after a step, as "entropy_coef": an adaptive one is known if the parts are a step."""
+    """Return "entropy_coef", the coefficient of the bonus after a step.
+
+    An adaptive one needs parts that form a step.
+    """
     if not settings.use_adaptive_entropy:
         return {"entropy_coef": settings.entropy_coef}
     is_step = len(parts) == settings.gradient_accumulation_steps
@@ -226,7 +237,7 @@ def _after(settings: SimpleNamespace, parts: list[SimpleNamespace]) -> dict[str,
 
 
 def _next(settings: SimpleNamespace, entropy: Any) -> Any:
-    """The coefficient of the bonus after a step of this mean entropy."""
+    """Return the coefficient of the bonus after a step with this mean entropy."""
     coefficient = settings.entropy_coef
     if not settings.use_adaptive_entropy:
         return coefficient
@@ -236,18 +247,18 @@ def _next(settings: SimpleNamespace, entropy: Any) -> Any:
 
 
 def advantages(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The advantages; completions and rewards of None, which are NaN here, are left out of every mean.
+    """Return the advantages. Completions and rewards of None (here NaN) are excluded from every mean.
 
     Args:
-      dialect: TRL's.
-      config: its keys.
+      dialect: dialect of TRL.
+      config: configuration in its keys.
       record: rewards (P, G), or components (P, G, K) with weights (K,); mask (P, G, T).
 
     Returns:
       "value" (P, G).
 
     Raises:
-      ValueError: if there are not as many reward_weights as reward functions.
+      ValueError: if the number of reward_weights differs from the number of reward functions.
     """
     components, weights = functions(record)
     if given := dialect.settings(config).reward_weights:
@@ -264,7 +275,10 @@ def advantages(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamesp
 
 
 def functions(record: SimpleNamespace) -> tuple[Array, Array]:
-    """(P, G, K) what each reward function says, and (K,) its weight; one function where only sums are given."""
+    """Return the score of each reward function, (P, G, K), and its weight, (K,).
+
+    A plain sum counts as one function.
+    """
     found = _as_functions(record)
     return found["components"], found["weights"]
 
@@ -285,7 +299,7 @@ DIVERGENCES: dict[str, Callable[..., Term]] = {
 
 
 def _divergence_mask(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """1 where DPPO keeps a token; the configuration is that of the experimental DPPO trainer."""
+    """Return 1 where DPPO keeps a token. The configuration is that of the experimental DPPO trainer."""
     kernel = DIVERGENCES[config["divergence_type"]]
     tops = (record.top_log_probs, record.top_old_log_probs) if "topk" in config["divergence_type"] else ()
     arrays = (record.log_probs - record.old_log_probs, record.log_probs, *tops, record.advantages[..., None])
@@ -294,7 +308,10 @@ def _divergence_mask(dialect: Dialect, config: Mapping[str, Any], record: Simple
 
 
 def _gspo_token(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The experimental trainer of GSPO-token, which 1.16.0 has no more; its level was "sequence_token"."""
+    """Return the loss of the experimental trainer for GSPO-token, with level "sequence_token".
+
+    TRL 1.16.0 removed it.
+    """
     recipe = dialect.recipe(**{**config, "importance_sampling_level": "sequence"})
     recipe = replace(recipe, surrogate=slot(gspo_token, **recipe.surrogate.settings))
     arrays = (record.log_probs, record.advantages, record.mask)
@@ -311,7 +328,7 @@ def _luspo_before_6654(
 
 
 def _loss_before_6024(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """Gradient accumulation was not made up for."""
+    """Return the loss of versions that did not compensate for gradient accumulation."""
     forgotten = ("gradient_accumulation_steps", "steps_per_generation")
     return loss(dialect, {key: value for key, value in config.items() if key not in forgotten}, record)
 

@@ -1,6 +1,7 @@
-"""The keys of `GRPOConfig` and the arguments of `GRPOTrainer`, TRL 1.16.0, and those that its command line reads.
+"""The keys of `GRPOConfig`, the arguments of `GRPOTrainer`, TRL 1.16.0, and the keys that its command line reads.
 
-`trainer` alone is no key of TRL: it says which class trains. tests/data/record/keys_trl.py compares all others.
+Only `trainer` is not a key of TRL: it names the class that trains. tests/data/record/keys_trl.py compares all
+others.
 """
 
 from typing import Any
@@ -8,9 +9,9 @@ from typing import Any
 from grpo_ref.explain.dialect import BONUS, COMPLETIONS, DIVISOR, PASSES
 
 GRPO, GMPO = "GRPOTrainer", "GMPOTrainer"
-"""The classes that train; the second one is in `trl.experimental.gmpo`."""
+"""The classes that train. The second one is in `trl.experimental.gmpo`."""
 WINDOW_LOSSES = ("dapo", "cispo", "vespo")
-"""Loss types that divide by the tokens of the generation batch, and make up for the steps it is trained in."""
+"""Loss types that divide by the tokens of the generation batch and compensate for its number of steps."""
 DEFAULTS: dict[str, Any] = {
     "trainer": GRPO,
     "loss_type": "dapo",
@@ -57,7 +58,7 @@ DEFAULTS: dict[str, Any] = {
     "log_completions_hub_repo": None,
 }
 VARIANTS = {("trainer", GMPO): {"epsilon": 0.4}}
-"""GMPOConfig clips in log space, and wider."""
+"""Defaults that change with the class. GMPOConfig clips in log space, with a larger width."""
 OTHERS = frozenset(
     """accelerator_config activation_checkpointing activation_checkpointing_kwargs adam_beta1 adam_beta2
     adam_epsilon args attn_implementation average_tokens_across_devices batch_eval_metrics bf16

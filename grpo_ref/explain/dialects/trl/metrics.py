@@ -1,8 +1,9 @@
-"""What TRL logs of its loss and its rewards, for one process.
+"""The metrics of TRL's loss and rewards, for one process.
 
-What it logs of the loss is the mean over the micro-batches, where there is more than one.
+A metric of the loss is the mean over the micro-batches, if there are several.
 
-Where the ratio is that of a sequence, TRL averages over completions, the empty ones included, else over tokens.
+If the ratio is that of a sequence, TRL averages over completions, including empty ones; otherwise over
+tokens.
 """
 
 from collections.abc import Callable
@@ -21,16 +22,19 @@ from grpo_ref.levels import token_level
 from grpo_ref.loss import policy_loss
 
 SMALL = 1e-8
-"""A standard deviation up to this is zero, as in `torch.isclose`."""
+"""Largest standard deviation that counts as 0, as in `torch.isclose`."""
 EPS = 1e-4
 FUNCTIONS = 3
-"""Of so many reward functions the metrics are here, by their place; TRL has their names."""
+"""Number of reward functions that have metrics here, named by position. TRL uses their names."""
 
 
 def _as_logged(metric: Metric) -> Metric:
-    """The metric of what TRL averages: where all completions are one token long, masked ones are among them.
+    """Return the metric as TRL averages it.
 
-    A value per token is told from one per completion by its length. The ratio of a sequence that is masked is 1.
+    If all completions have one token, it includes masked completions.
+
+    TRL distinguishes a value per token from one per completion by its length. The ratio of a masked sequence
+    is 1.
     """
 
     def of_all(measured: Measured) -> Array:
@@ -47,7 +51,7 @@ def _as_logged(metric: Metric) -> Metric:
 
 
 def kl(measured: Measured) -> Array:
-    """The penalty per token, as the loss has it."""
+    """Return the penalty per token, as in the loss."""
     record = measured.record
     if record.mask.shape[TOKENS] != 1:
         return measured.numbers["metrics"]["kl"]
@@ -57,7 +61,7 @@ def kl(measured: Measured) -> Array:
 
 
 def _ratio(measured: Measured) -> Array:
-    """(P, G, T) the ratio, or (P, G, 1) that of the sequence, before any clip."""
+    """Return the ratio before any clip, (P, G, T), or that of the sequence, (P, G, 1)."""
     log_ratio = _log_ratio(measured)
     if measured.settings.importance_sampling_level == "sequence":
         log_ratio = masked_mean(log_ratio, measured.record.mask, axis=TOKENS, keepdims=True)
@@ -71,15 +75,15 @@ def _log_ratio(measured: Measured) -> Array:
 
 
 def _advantages(measured: Measured) -> Array:
-    """(P, G, T) or (P, G, 1)."""
+    """Return the advantages, (P, G, T) or (P, G, 1)."""
     found = measured.record.advantages
     return found if found.ndim == measured.record.mask.ndim else found[..., None]
 
 
 def _clipped(measured: Measured) -> tuple[Array, Array]:
-    """Where a ratio is below the lower bound or above the upper one, and its advantage would move it further.
+    """Return 1 for ratios below the lower bound, and above the upper bound, if the advantage pushes outwards.
 
-    The ratio is the one that `delta` has limited already.
+    The ratio is already limited by `delta`.
     """
     settings, sign = measured.settings, _advantages(measured)
     if settings.trainer == GMPO:
@@ -98,14 +102,14 @@ def _high(measured: Measured) -> float:
 
 
 def _mean(measured: Measured, values: Array) -> Array:
-    """Over the tokens, or over the completions where there is one value for each."""
+    """Return the mean over the tokens, or over the completions if there is one value for each."""
     if values.shape[TOKENS] == 1:
         return np.mean(values)
     return masked_mean(values, measured.record.mask, axis=BATCH)
 
 
 def _per_completion(measured: Measured, values: Array) -> Array:
-    """The mean of each completion that has tokens."""
+    """Return the mean of each completion that has tokens."""
     if values.shape[TOKENS] == 1:
         return values.ravel()
     mask = measured.record.mask
@@ -117,28 +121,31 @@ def _share(side: Callable[[tuple[Array, Array]], Array]) -> Metric:
 
 
 def low_min(measured: Measured) -> Array:
-    """The smallest share of a completion that is clipped below; NaN without a token."""
+    """Return the smallest fraction of a completion that is clipped below; NaN without a token."""
     return np.min(_per_completion(measured, _clipped(measured)[0]), initial=np.inf)
 
 
 def high_max(measured: Measured) -> Array:
-    """The largest share of a completion that is clipped above; NaN without a token."""
+    """Return the largest fraction of a completion that is clipped above; NaN without a token."""
     return np.max(_per_completion(measured, _clipped(measured)[1]), initial=-np.inf)
 
 
 def _nan_where_empty(extreme: Metric) -> Metric:
-    """The extreme, and NaN where there is nothing to take it of."""
+    """Return the metric of an extreme value; NaN if there are no values."""
     return lambda measured: value if np.isfinite(value := extreme(measured)) else np.nan
 
 
 def cispo_clip_ratio(measured: Measured) -> Array:
-    """The share of good tokens whose weight is the cap; nothing of bad ones, whose weight is capped too."""
+    """Return the fraction of good tokens whose weight is the cap.
+
+    Bad tokens, which are capped too, do not count.
+    """
     capped = (_ratio(measured) > _high(measured)) & (_advantages(measured) > 0.0)
     return _mean(measured, capped.astype(measured.record.log_probs.dtype))
 
 
 def phi_seq_mean(measured: Measured) -> Array:
-    """The mean weight φ of VESPO: what it makes of advantages of 1, with the sign that they have."""
+    """Return VESPO's mean weight φ, for advantages of ±1 with the sign of the actual ones."""
     record, given = measured.record, vars(measured.record)
     sign = np.where(_advantages(measured) >= 0.0, 1.0, -1.0).astype(record.log_probs.dtype)
     old = given.get("old_log_probs", record.log_probs)
@@ -149,7 +156,7 @@ def phi_seq_mean(measured: Measured) -> Array:
 
 
 def entropy(measured: Measured) -> Array:
-    """Nats per token, of all tokens, whatever `top_entropy_quantile` leaves."""
+    """Return the entropy in nats per token, of all tokens, including those that `top_entropy_quantile` excludes."""
     return masked_mean(measured.record.entropies, measured.record.mask, axis=BATCH)
 
 
@@ -157,14 +164,14 @@ def entropy(measured: Measured) -> Array:
 
 
 def _difference(measured: Measured) -> Array:
-    """The absolute differences of the log-probabilities that the sampler reported."""
+    """Return the absolute differences of the log-probabilities that the sampler reported."""
     record = measured.record
     apart = abs(record.old_log_probs - record.rollout_log_probs)[record.mask != 0.0]
     return apart[~np.isnan(apart)]
 
 
 def _weights(measured: Measured) -> Array:
-    """The weights for the sampler's mismatch: of the tokens, or of the completions in a sequence mode."""
+    """Return the weights for the sampler's mismatch, per token, or per completion in a sequence mode."""
     record, (part,) = measured.record, sampler_weights(measured.settings)
     if measured.settings.vllm_importance_sampling_mode.startswith("token"):
         return part(record)[record.mask != 0.0]
@@ -175,7 +182,7 @@ def _weights(measured: Measured) -> Array:
 
 
 def _of(values: Callable[[Measured], Array], number: Callable[[Array], Array]) -> Metric:
-    """A number of an array, 0 where that is empty."""
+    """Return a metric: a number computed from an array, 0 if the array is empty."""
     return lambda measured: number(found) if (found := values(measured)).size else 0.0
 
 
@@ -183,7 +190,7 @@ def _of(values: Callable[[Measured], Array], number: Callable[[Array], Array]) -
 
 
 def _total(measured: Measured) -> Array:
-    """(P, G) the weighted sums of what the reward functions say, NaN where none says anything."""
+    """Return the weighted sums of the reward functions, (P, G); NaN if no function returns a score."""
     components, weights = functions(measured.record)
     return scored_sum(components * weights)
 
@@ -201,7 +208,7 @@ def _std_of_scored(values: Callable[[Measured], Array]) -> Metric:
 
 
 def _moments(values: Array) -> tuple[Array, Array]:
-    """Mean and sample std of what is no NaN; NaN where there is too little."""
+    """Return mean and sample standard deviation of the values that are not NaN; NaN if there are too few."""
     scored = values[~np.isnan(values)]
     nothing = np.asarray(np.nan, dtype=values.dtype)
     return (
@@ -211,7 +218,7 @@ def _moments(values: Array) -> tuple[Array, Array]:
 
 
 def frac_reward_zero_std(measured: Measured) -> Array:
-    """The share of completions that are compared with a std of 0: that of their group, or of the batch."""
+    """Return the fraction of completions whose group (or batch) has a standard deviation of 0."""
     settings = measured.settings
     if settings.multi_objective_aggregation == "normalize_then_sum":
         sums = scored_normalized_sum(*functions(measured.record), ddof=1, eps=EPS)
@@ -222,7 +229,7 @@ def frac_reward_zero_std(measured: Measured) -> Array:
 
 
 def _averaged(metric: Metric) -> Metric:
-    """The mean over the micro-batches that the numbers tell of, without those in which it is NaN."""
+    """Return the mean of a metric over the recorded micro-batches, without those where it is NaN."""
 
     def mean(measured: Measured) -> Array:
         whole = [(measured.record, measured.numbers)]
@@ -259,4 +266,4 @@ METRICS: dict[str, Metric] = {
     **{f"rewards/{place}/mean": _mean_of_scored(_of_function(place)) for place in range(FUNCTIONS)},
     **{f"rewards/{place}/std": _std_of_scored(_of_function(place)) for place in range(FUNCTIONS)},
 }
-"""By the names under which TRL logs them."""
+"""The metrics, by the names under which TRL logs them."""

@@ -1,4 +1,4 @@
-"""What TRL alone does to the loss: masks, weights and averages of its own."""
+"""Kernels of TRL for the loss: masks, weights and averages."""
 
 import math
 from types import SimpleNamespace
@@ -13,13 +13,13 @@ from grpo_ref.types import Term
 LEVELS = {"token": token_level, "sequence": sequence_mean_level}
 """The values of `importance_sampling_level`."""
 LOG_SMALLEST, LOG_LARGEST = math.log(1e-8), 20.0
-"""VESPO's limits of the logarithm of its weight, and of each part that it is the sum of, in nats."""
+"""VESPO's limits of the logarithm of its weight, and of each term of that logarithm, in nats."""
 MIN_RATE = 1e-4
-"""VESPO's λ is no smaller than this."""
+"""Lower limit of VESPO's λ."""
 
 
 def cispo_with_any_cap(log_ratio: Array, log_probs: Array, advantages: Array, *, max_ratio: float) -> Term:
-    """`cispo` whose cap may be below 0, which makes it the weight of every token.
+    """Compute `cispo` with a cap that may be below 0, which makes it the weight of every token.
 
         sₜ = sg[min(rₜ, max_ratio)] A log πθ(t),   rₜ = exp(log_ratio)
 
@@ -42,14 +42,14 @@ def cispo_with_any_cap(log_ratio: Array, log_probs: Array, advantages: Array, *,
 def sapo_of_any_sign(
     log_ratio: Array, advantages: Array, *, tau_positive: float, tau_negative: float
 ) -> Term:
-    """`sapo` whose temperatures may be below 0, which moves the value by a constant and leaves the slope.
+    """Compute `sapo` with temperatures that may be below 0, which shifts the value by a constant and keeps the slope.
 
         (4/τ) σ(τ (r - 1)) = (4/|τ|) σ(|τ| (r - 1)) - 4/|τ|    where τ < 0
 
     Args:
       log_ratio: (P, G, T) log πθ - log πold after the level, in nats.
       advantages: broadcastable to (P, G, T); constant with respect to θ.
-      tau_positive, tau_negative: TRL's temperatures, not 0, at which TRL divides by 0.
+      tau_positive, tau_negative: TRL's temperatures. They must not be 0, where TRL divides by 0.
 
     Returns:
       Term of two (P, G, T) arrays: sₜ and ∂sₜ/∂log_ratioₜ.
@@ -64,17 +64,17 @@ def sapo_of_any_sign(
 
 
 def top_entropy_in_float32(entropies: Array, mask: Array, *, share: float = 0.2) -> Array:
-    """`top_entropy` whose threshold is computed in float32, and compared with entropies of any precision.
+    """Compute `top_entropy` with a threshold in float32, which is compared with entropies of any precision.
 
         w = [H >= the (1 - share) quantile of the batch's token entropies, rounded]
 
-    A token whose entropy is the threshold is dropped where that was rounded up; in float32 all through, only the
-    place of the quantile can be off.
+    A token whose entropy equals the threshold is dropped if the threshold was rounded up. If everything is
+    float32, only the place of the quantile can be inexact.
 
     Args:
       entropies: (P, G, T) entropy of the distribution each token was sampled from, in nats.
       mask: (P, G, T) 1 on completion tokens.
-      share: of the tokens, 0 <= share < 1; at 0 the tokens of the highest entropy are left.
+      share: fraction of the tokens, 0 <= share < 1; at 0 only the tokens with the highest entropy remain.
 
     Returns:
       (P, G, T) of 0 and 1.
@@ -99,13 +99,13 @@ def top_entropy_in_float32(entropies: Array, mask: Array, *, share: float = 0.2)
 
 
 def _found(entropy: Array) -> Array:
-    """The entropy, or 0 where there is no token."""
+    """Return the entropy, or 0 where there is no token."""
     xp = array_namespace(entropy)
     return xp.where(entropy < xp.inf, entropy, 0.0)
 
 
 def _between(below: Array, above: Array, part: Array) -> Array:
-    """Linear interpolation as `torch.lerp` rounds it."""
+    """Interpolate linearly, with the rounding of `torch.lerp`."""
     width = above - below
     return array_namespace(part).where(part < 0.5, below + part * width, above - width * (1.0 - part))
 
@@ -123,18 +123,21 @@ def vespo_in_limits(
     lambda_negative: float = 2.0,
     sampler: tuple[Slot, ...] = (),
 ) -> Term:
-    """`vespo` with a limit on each token: the sampler's weights are inside w, other corrections are outside.
+    """Compute `vespo` with a limit on each token.
+
+    The sampler's weights are inside w, other corrections are outside.
 
         sₜ = sg[φ(w)] A log πθ(t),   log w = Σₜ clip(log rₜ, ±20) + Σₜ clip(log cₜ, log 1e-8, 20)
 
-    The second sum runs over the padding too, whose c is 1, or the nearest bound of a window without 1.
+    The second sum includes the padding, where c is 1, or the nearest bound of a window without 1.
 
     Args:
       log_probs, old_log_probs, rollout_log_probs: (P, G, T) in nats.
       advantages: broadcastable to (P, G, T); constant with respect to θ.
       mask: (P, G, T) 1 on completion tokens.
-      k_positive, lambda_positive, k_negative, lambda_negative: as in `vespo`; a λ below 1e-4 is 1e-4.
-      sampler: the weights c for the sampler's mismatch; none if it is empty.
+      k_positive, lambda_positive, k_negative, lambda_negative: as in `vespo`; a λ below 1e-4 is replaced by
+        1e-4.
+      sampler: the weights c for the sampler's mismatch; empty for none.
 
     Returns:
       Term of (P, G, T) arrays; the slope is direct, with respect to log_probs.
@@ -161,11 +164,11 @@ def vespo_in_limits(
 def weighted_k3_beside(
     log_probs: Array, ref_log_probs: Array, old_log_probs: Array, mask: Array, *, level: str = "token"
 ) -> Term:
-    """`weighted_k3` whose ratio is not that of the surrogate: the token's, or the geometric mean's.
+    """Compute `weighted_k3` with another ratio than the surrogate's: the token's, or the geometric mean.
 
         r (e⁻ᵛ - 1 + v),   r = exp(level(log πθ - log πold)),  v = log πθ - log πref
 
-    Its slope is written for weights that are the same for all tokens of a completion, as TRL's are.
+    Its slope is correct for weights that are equal for all tokens of a completion, as TRL's are.
 
     Args:
       log_probs, ref_log_probs, old_log_probs: (P, G, T) in nats.
@@ -193,7 +196,7 @@ def geometric_mean_of_kept(
     clip_low: float = 0.4,
     clip_high: float = 0.4,
 ) -> Term:
-    """`geometric_mean_clipped` over those tokens alone that the entropy mask keeps.
+    """Compute `geometric_mean_clipped` over only the tokens that the entropy mask keeps.
 
         s = A exp(1/n Σₜ cₜ zₜ),   n = Σₜ cₜ,   zₜ the clipped log-ratio of `geometric_mean_clipped`
 

@@ -1,4 +1,4 @@
-"""What TRL refuses: the checks of GRPOConfig and GRPOTrainer that need no model, no data and no processes."""
+"""The checks of TRL's GRPOConfig and GRPOTrainer that need no model, no data and no processes."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""The weights for the mismatch between vLLM and the learner, from TRL's keys."""
+"""Build the weights for the mismatch between vLLM and the learner from TRL's keys."""
 
 import math
 from types import SimpleNamespace
@@ -19,23 +19,23 @@ MODES = {
 
 
 def is_corrected(s: SimpleNamespace) -> bool:
-    """Whether vLLM samples, and its mismatch is corrected."""
+    """Return true if vLLM samples and its mismatch is corrected."""
     return bool(s.use_vllm and s.vllm_importance_sampling_correction)
 
 
 def upper_bound(s: SimpleNamespace) -> float | None:
-    """The largest weight, or None; under its old name it goes before the new one."""
+    """Return the largest weight, or None. The old name of the key overrides the new one."""
     old: float | None = s.vllm_importance_sampling_cap
     new: float | None = s.vllm_importance_sampling_clip_max
     return new if old is None else old
 
 
 def beyond_the_cap(old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, weight: float) -> Array:
-    """The weights of a cap below 0, which every ratio exceeds: the cap itself if it truncates, 0 if it masks.
+    """Return the weights of a cap below 0, which every ratio exceeds: the cap if it truncates, 0 if it masks.
 
     Args:
-      old_log_probs, rollout_log_probs, mask: (P, G, T), of which only the shape counts.
-      weight: of every token.
+      old_log_probs, rollout_log_probs, mask: (P, G, T); only the shape is used.
+      weight: the weight of every token.
 
     TRL `vllm_importance_sampling_clip_max`, which may be any number.
     """
@@ -43,10 +43,10 @@ def beyond_the_cap(old_log_probs: Array, rollout_log_probs: Array, mask: Array, 
 
 
 def sampler_weights(s: SimpleNamespace) -> tuple[Slot, ...]:
-    """The correction as a part of a recipe, or none.
+    """Return the correction as a part of a recipe; empty if there is none.
 
     Raises:
-      ValueError: if the mode is not known.
+      ValueError: if the mode is unknown.
     """
     if not is_corrected(s):
         return ()

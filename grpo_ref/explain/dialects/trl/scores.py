@@ -1,4 +1,4 @@
-"""TRL's advantages where reward functions return None: the other scores of a completion still count."""
+"""TRL's advantages if reward functions return None: the other scores of a completion still count."""
 
 from collections.abc import Callable
 
@@ -8,16 +8,16 @@ from grpo_ref.arrays import COMPLETIONS, MEMBERS, Array, array_namespace, masked
 
 
 def scored_normalized(rewards: Array, *, ddof: int = 1, eps: float = 1e-4) -> Array:
-    """`group_normalized` for groups of which some completions could not be scored: NaN marks those.
+    """Compute `group_normalized` for groups with completions that could not be scored, marked by NaN.
 
         Aᵢ = (rᵢ - mean(r)) / (std(r) + eps)    over the scored completions of the group, 0 for the others
 
     Args:
-      rewards: (P, G), one row per prompt; NaN where no reward function had anything to say.
+      rewards: (P, G), one row per prompt; NaN where no reward function returned a score.
       ddof, eps: as in `group_normalized`.
 
     Returns:
-      (P, G); a group of which fewer than two are scored gets 0.
+      (P, G); 0 for groups with fewer than two scored completions.
 
     TRL `GRPOTrainer._generate_and_score_completions`, rewards of None.
     """
@@ -29,12 +29,12 @@ def scored_normalized(rewards: Array, *, ddof: int = 1, eps: float = 1e-4) -> Ar
 
 
 def scored_centered(rewards: Array) -> Array:
-    """`group_centered` over the scored completions of each group; NaN marks the others, which get 0.
+    """Compute `group_centered` over the scored completions of each group. Others, marked by NaN, get 0.
 
         Aᵢ = rᵢ - mean(r)
 
     Args:
-      rewards: (P, G), one row per prompt; NaN where no reward function had anything to say.
+      rewards: (P, G), one row per prompt; NaN where no reward function returned a score.
     """
     scored = ~array_namespace(rewards).isnan(rewards)
     mean, _ = masked_moments(rewards, scored, axis=MEMBERS, ddof=0)
@@ -42,12 +42,12 @@ def scored_centered(rewards: Array) -> Array:
 
 
 def scored_batch_scaled(rewards: Array, *, ddof: int = 1, eps: float = 1e-4) -> Array:
-    """`batch_scaled` over the scored completions; NaN marks the others, which get 0.
+    """Compute `batch_scaled` over the scored completions. Others, marked by NaN, get 0.
 
         Aᵢ = (rᵢ - mean(r)) / (std + eps),    the mean of the group, the std of all scored completions
 
     Args:
-      rewards: (P, G), one row per prompt; NaN where no reward function had anything to say.
+      rewards: (P, G), one row per prompt; NaN where no reward function returned a score.
       ddof, eps: as in `batch_scaled`.
 
     Returns:
@@ -61,13 +61,15 @@ def scored_batch_scaled(rewards: Array, *, ddof: int = 1, eps: float = 1e-4) -> 
 
 
 def scored_then_summed(components: Array, weights: Array, *, ddof: int = 1, eps: float = 1e-4) -> Array:
-    """`normalized_then_summed` over what was scored, function by function; NaN marks the rest.
+    """Compute `normalized_then_summed` over the scores that exist, function by function.
+
+    NaN marks the others.
 
         Aᵢ = (sᵢ - mean(s)) / (std(s) + eps),    s = Σₖ wₖ (rₖ - mean(rₖ)) / (std(rₖ) + eps)
 
     Args:
       components: (P, G, K) one reward per function, NaN for None.
-      weights: (K,) of the functions.
+      weights: (K,) weights of the functions.
       ddof, eps: as in `normalized_then_summed`.
 
     Returns:
@@ -81,13 +83,13 @@ def scored_then_summed(components: Array, weights: Array, *, ddof: int = 1, eps:
 
 
 def scored_normalized_sum(components: Array, weights: Array, *, ddof: int = 1, eps: float = 1e-4) -> Array:
-    """The sums s of `scored_then_summed`, before they are normalized over the batch.
+    """Return the sums s of `scored_then_summed`, before they are normalized over the batch.
 
     Args:
-      components, weights, ddof, eps: as there.
+      components, weights, ddof, eps: as in `scored_then_summed`.
 
     Returns:
-      (P, G), NaN where no function has anything to say.
+      (P, G), NaN where no function returned a score.
     """
     xp = array_namespace(components)
     normalized = [
@@ -98,13 +100,13 @@ def scored_normalized_sum(components: Array, weights: Array, *, ddof: int = 1, e
 
 
 def scored_sum(components: Array) -> Array:
-    """The sum of what the reward functions say, without those that have nothing to say.
+    """Sum the rewards of the functions that returned a score.
 
     Args:
       components: (P, G, K) one reward per function, NaN for None.
 
     Returns:
-      (P, G), NaN where no function has anything to say.
+      (P, G), NaN where no function returned a score.
     """
     xp = array_namespace(components)
     scored = ~xp.isnan(components)
@@ -117,4 +119,4 @@ SCORED: dict[Callable[..., Array], Callable[..., Array]] = {
     group_centered: scored_centered,
     batch_scaled: scored_batch_scaled,
 }
-"""Each kernel of the advantages, and what TRL makes of it where completions are not scored."""
+"""Kernels of the advantages, each with the kernel that TRL uses if completions are not scored."""

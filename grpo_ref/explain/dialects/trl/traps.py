@@ -18,20 +18,20 @@ GMPO_READS_NOT = {
     *("use_vllm", "vllm_importance_sampling_mode", "vllm_importance_sampling_clip_max"),
     *("vllm_importance_sampling_clip_min", "entropy_coef", "use_adaptive_entropy"),
 }
-"""Keys of GRPOConfig that change the loss of GRPOTrainer alone."""
+"""Keys of GRPOConfig that change only the loss of GRPOTrainer."""
 PPO_LOSSES = ("grpo", "bnpo", "dr_grpo", "dapo", "luspo")
 """Loss types that clip the ratio as PPO does."""
 VESPO_VLLM = {"loss_type": "vespo", "use_vllm": True, "vllm_importance_sampling_mode": "token_truncate"}
 
 
 def _leaves_out_1(s: SimpleNamespace) -> bool:
-    """Whether the window of the sampler's weights does not hold 1."""
+    """Return true if 1 is outside the window of the sampler's weights."""
     low, high = s.vllm_importance_sampling_clip_min, upper_bound(s)
     return (low is not None and low > 1.0) or (high is not None and high < 1.0)
 
 
 def _clips_1(s: SimpleNamespace) -> bool:
-    """Whether a bound of the clip is on the wrong side of 1."""
+    """Return true if a bound of the clip is on the wrong side of 1."""
     bounds = [bound for bound in (s.epsilon, s.epsilon_high) if bound is not None]
     return min(bounds, default=0.0) < 0.0
 
@@ -48,11 +48,11 @@ GMPO_TOO = {
     "A clip that cannot act",
     "A weight that pushes away",
 }
-"""Traps that GMPOTrainer has as well; the others are about what only the loss of GRPOTrainer reads."""
+"""Traps that GMPOTrainer has as well. The others are about keys that only the loss of GRPOTrainer reads."""
 
 
 def _of_grpo(trap: Trap) -> Trap:
-    """The trap, into which GMPOTrainer does not fall."""
+    """Return the trap with a condition that excludes GMPOTrainer."""
     return replace(trap, sprung=lambda s, given: s.trainer != GMPO and trap.sprung(s, given))
 
 

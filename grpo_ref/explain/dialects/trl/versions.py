@@ -1,6 +1,7 @@
-"""TRL from 0.14 to today: what each key was, read from `GRPOConfig` and `_compute_loss` of the released versions.
+"""TRL from 0.14 to today: the history of each key, from `GRPOConfig` and `_compute_loss` of the released versions.
 
-The number is that of the first version of a series in which something was so; a patch counts with its series.
+Each number is the first version of a series in which something was so. A patch version counts with its
+series.
 """
 
 from collections.abc import Mapping
@@ -11,7 +12,7 @@ from grpo_ref.explain.versions import History, Without, versions
 
 
 def _new(version: str, before: Any, default: Any, **later: Any) -> Mapping[str, Any]:
-    """A key that came with a version: what was done before it, and its default from then on."""
+    """Return the history of a key added in a version: the equivalent value before, and its default from then on."""
     return {"0.14": Without(before), version: default} | later
 
 
@@ -58,14 +59,17 @@ HISTORY: History = {
     "entropy_target": _new("1.8", 0.2, 0.2),
     "router_aux_loss_coef": _new("1.8", None, None),
 }
-"""Before 0.16 there was no clip at all: each batch served one update, so that every ratio was 1. From 1.8 to 1.13
-router_aux_loss_coef was 0.001, which counts only for a mixture of experts."""
+"""The history of each key.
+
+Before 0.16 there was no clip at all: each batch served one update, so that every ratio was 1. From 1.8 to
+1.13 router_aux_loss_coef was 0.001, which counts only for a mixture of experts.
+"""
 GONE = {
     **dict.fromkeys("vllm_device vllm_dtype vllm_enable_prefix_caching vllm_max_model_len".split(), "0.17"),
     **dict.fromkeys("max_prompt_length use_liger_loss vllm_guided_decoding_regex".split(), "0.29"),
     "wandb_log_unique_prompts": "0.29",
 }
-"""Keys that TRL has no more, each with the last series that had it; none of them touched the objective."""
+"""Removed keys, each with the last series that had it. None of them affected the objective."""
 UNSLOTH = Version(
     "TRL with the defaults of Unsloth (August 2026)",
     defaults={
@@ -78,7 +82,7 @@ UNSLOTH = Version(
     others=frozenset(GONE)
     | {"max_seq_length", "unsloth_num_chunks", "unsloth_logit_chunk_multiplier", "unsloth_grpo_mini_batch"},
 )
-"""What `unsloth/models/rl.py` writes over the arguments of GRPOConfig."""
+"""The arguments of GRPOConfig that `unsloth/models/rl.py` overwrites."""
 VERSIONS = {
     **{
         name: version._replace(others=frozenset(key for key in GONE if numbered(name) <= numbered(GONE[key])))

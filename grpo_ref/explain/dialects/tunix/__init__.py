@@ -55,16 +55,16 @@ OLD_AGGREGATES = {
     "sequence-mean-token-scale": slot(fixed_length),
     "sequence-mean-token-sum-norm": slot(sequence_mean_token_sum),
 }
-"""Before 0.1.7; a completion without tokens counts."""
+"""Averages before 0.1.7, where a completion without tokens counts."""
 BY_ALGORITHM = {"grpo": "token-mean", "gspo-token": "sequence-mean-token-mean"}
-"""How the loss was averaged before there was loss_agg_mode."""
+"""Average of the loss by algorithm, before loss_agg_mode existed."""
 
 
 def recipe(**config: Any) -> Recipe:
     """Return the recipe that Tunix computes.
 
     Args:
-      config: the fields of its configurations, in the sections of its command line or not.
+      config: the fields of its configurations, with or without the sections of its command line.
 
     Raises:
       ValueError: if a key is unknown, or if Tunix would refuse a value.
@@ -126,7 +126,10 @@ def _surrogate(s: SimpleNamespace, by_sequence: bool) -> Slot:
 
 
 def _penalty(s: SimpleNamespace) -> Slot:
-    """The estimator, its value limited to kl_clamp_value; for k1 and k2 that is a limit of the log-ratio."""
+    """Return the estimator with its value limited to kl_clamp_value.
+
+    For k1 and k2, this limits the log-ratio.
+    """
     limit = s.kl_clamp_value
     if s.kl_loss_mode == "low_var_kl":
         return slot(k3) if limit is None else slot(k3, max_value=limit)

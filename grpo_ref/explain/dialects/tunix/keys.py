@@ -5,7 +5,7 @@ from typing import Any
 from grpo_ref.explain.dialect import COMPLETIONS, PASSES
 
 NOT_SET = ""
-"""A key that is refused, or does nothing, unless it is given; None is a value of some."""
+"""Mark for a key that is refused, or does nothing, unless it is given. None is a value of some keys."""
 BUFFER = "overlong_buffer."
 OVERLONG: dict[str, Any] = {
     "enable": True,
@@ -13,7 +13,7 @@ OVERLONG: dict[str, Any] = {
     "overlong_buffer_penalty": 1.0,
     "max_response_length": 20480,
 }
-"""DAPOConfig's overlong_buffer where it is left out."""
+"""Default of DAPOConfig's overlong_buffer."""
 OBJECTIVE: dict[str, Any] = {
     "training_mode": "grpo",
     "config_class": "GRPOConfig",
@@ -43,7 +43,7 @@ CHECKED: dict[str, Any] = {
 """Keys that do not affect the objective, but are refused in some combinations."""
 SINCE = "0.1.7"
 HIDDEN = {"since": SINCE}
-"""What no configuration can say, and versions differ in: the oldest one that computes as this one does."""
+"""Differences of versions that no key sets, as the oldest version with the present behaviour."""
 DEFAULTS = OBJECTIVE | CHECKED | HIDDEN
 VARIANTS: dict[tuple[str, Any], dict[str, Any]] = {
     ("training_mode", "agentic_grpo"): {"max_response_length": 1024},

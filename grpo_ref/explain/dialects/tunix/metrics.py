@@ -1,4 +1,4 @@
-"""What Tunix's `grpo_loss_fn` returns beside the loss, all of it float32."""
+"""The metrics that Tunix's `grpo_loss_fn` returns with the loss, all in float32."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -12,7 +12,7 @@ from grpo_ref.loss import policy_loss
 
 
 def pg_loss(measured: Measured) -> Rounded:
-    """The loss without the penalty, `unreduced_pg_loss`; the advantages of a group cancel in it."""
+    """Return the loss without the penalty, `unreduced_pg_loss`. The advantages of a group cancel in it."""
     record = measured.record
     others = {name: value for name, value in vars(record).items() if name in OPTIONAL}
     recipe = replace(measured.recipe, kl_coef=0.0)
@@ -22,26 +22,26 @@ def pg_loss(measured: Measured) -> Rounded:
 
 
 def kl_loss(measured: Measured) -> Rounded:
-    """The penalty without its weight, averaged as the loss is, `kl_loss`."""
+    """Return the penalty without its weight, averaged as the loss is, `kl_loss`."""
     values, mask = _penalty(measured), measured.record.mask
     weights = measured.recipe.weights(mask)
     return Rounded((weights * values).sum(), (weights * abs(values)).sum())
 
 
 def kl(measured: Measured) -> Rounded:
-    """The mean of the penalty over the tokens, without its weight, `kl`."""
+    """Return the mean of the penalty over the tokens, without its weight, `kl`."""
     values, mask = _penalty(measured), measured.record.mask
     return Rounded(masked_mean(values, mask, axis=BATCH), masked_mean(abs(values), mask, axis=BATCH))
 
 
 def ppo_kl(measured: Measured) -> Rounded:
-    """Mean of log πold - log πθ over the tokens, before any limit, `ppo_kl`."""
+    """Return the mean of log πold - log πθ over the tokens, before any limit, `ppo_kl`."""
     values, mask = -_moved(measured), measured.record.mask
     return Rounded(masked_mean(values, mask, axis=BATCH), masked_mean(abs(values), mask, axis=BATCH))
 
 
 def pg_clipfrac(measured: Measured) -> Array:
-    """Share of the tokens that the clip holds, `pg_clipfrac`."""
+    """Return the fraction of clipped tokens, `pg_clipfrac`."""
     low, high = (measured.recipe.surrogate.settings[f"clip_{name}"] for name in ("low", "high"))
     ratio, advantages = _ratio(measured), _advantages(measured)
     bound = np.clip(ratio, min(1.0 - low, 1.0 + high), 1.0 + high)
@@ -50,14 +50,14 @@ def pg_clipfrac(measured: Measured) -> Array:
 
 
 def _penalty(measured: Measured) -> Floats:
-    """(P, G, T) the penalty of each token, 0 on padding."""
+    """Return the penalty of each token, (P, G, T), 0 on padding."""
     record = measured.record
     values: Floats = np.where(record.mask != 0.0, measured.recipe.penalty(record).value, 0.0)
     return values
 
 
 def _advantages(measured: Measured) -> Floats:
-    """(P, G, T) or (P, G, 1) advantages."""
+    """Return the advantages, (P, G, T) or (P, G, 1)."""
     advantages: Floats = measured.record.advantages
     return advantages if advantages.ndim == measured.record.mask.ndim else advantages[..., None]
 
@@ -70,7 +70,7 @@ def _moved(measured: Measured) -> Floats:
 
 
 def _ratio(measured: Measured) -> Floats:
-    """(P, G, T) the ratio that the loss has."""
+    """Return the ratio of the loss, (P, G, T)."""
     levelled = measured.recipe.level(_moved(measured), measured.record.mask)
     most = 10.0 if measured.settings.loss_algo == "gspo-token" else 20.0
     ratio: Floats = np.exp(np.clip(levelled, -20.0, most))
@@ -78,7 +78,7 @@ def _ratio(measured: Measured) -> Floats:
 
 
 def _of_ratio(choose: Callable[[Floats], Floats]) -> Metric:
-    """A number of the ratios of all tokens."""
+    """Return a metric: a number computed from the ratios of all tokens."""
     return lambda measured: choose(_ratio(measured)[measured.record.mask != 0.0])
 
 

@@ -1,4 +1,4 @@
-"""What Tunix alone does: a mean of limited log-ratios, and a punishment for length that counts characters."""
+"""Kernels of Tunix: a mean of limited log-ratios, and a length penalty that counts characters."""
 
 from collections.abc import Mapping
 from types import SimpleNamespace
@@ -9,15 +9,15 @@ from grpo_ref.explain.dialect import Call, Dialect
 from grpo_ref.levels import sequence_mean_level
 
 LARGEST = 20.0
-"""Each token's log-ratio is limited to ± this."""
+"""Limit of each token's absolute log-ratio."""
 
 
 def mean_of_limited(log_ratio: Array, mask: Array) -> Array:
-    """`sequence_mean_level` of log-ratios that are limited token by token, before their mean is taken.
+    """Compute `sequence_mean_level` of log-ratios that are limited token by token before the mean.
 
         zₜ = (1/|o|) Σₛ clip(log rₛ, -20, 20)
 
-    It is no linear map, and goes with a surrogate whose slope is direct.
+    This is not a linear map. It goes with a surrogate whose slope is direct.
 
     Args:
       log_ratio: (P, G, T) log πθ - log πold, in nats; padding may hold anything, NaN included.
@@ -34,19 +34,19 @@ def mean_of_limited(log_ratio: Array, mask: Array) -> Array:
 def punished_by_characters(
     rewards: Array, lengths: Array, *, budget: int = 20480, tail: int = 4096, factor: float = 1.0
 ) -> Array:
-    """DAPO's punishment for length without its floor, of a text and not of its tokens.
+    """Subtract DAPO's length penalty without its floor, for the characters of the text instead of its tokens.
 
         r + min(-factor (n - (budget - tail)) / tail, 0),    n the characters of the completion
 
     Args:
       rewards: (P, G).
-      lengths: (P, G) of the texts, in characters.
+      lengths: (P, G) lengths of the texts, in characters.
       budget, tail, factor: max_response_length, overlong_buffer_length and overlong_buffer_penalty.
 
     Returns:
       (P, G) rewards.
 
-    Tunix `reward_shaping`, one reward function more of `DAPOLearner`.
+    Tunix `reward_shaping`, an additional reward function of `DAPOLearner`.
     """
     xp = array_namespace(rewards, lengths)
     excess = (lengths - (budget - tail)) / tail
@@ -54,7 +54,7 @@ def punished_by_characters(
 
 
 def _shaped(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The rewards after the punishment for length."""
+    """Return the rewards after the length penalty."""
     return {"value": dialect.recipe(**config).reward(record)}
 
 

@@ -1,4 +1,4 @@
-"""What Tunix refuses: when a configuration is made, or in the first step."""
+"""The checks of Tunix, when a configuration is made or in the first step."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -36,7 +36,7 @@ def check(settings: Mapping[str, Any]) -> None:
 
 
 def _check_functions(settings: Mapping[str, Any], is_dapo: bool) -> None:
-    """Names of functions, which a script may add to."""
+    """Check names of functions. A script may register more."""
     loss, estimator = settings["policy_loss_fn"], settings["advantage_estimator"]
     _expect(loss != "ppo", "policy_loss_fn: Tunix refuses ppo for GRPO, whose configurations lack its keys")
     _expect(
@@ -56,7 +56,7 @@ def _check_functions(settings: Mapping[str, Any], is_dapo: bool) -> None:
 
 
 def _check_fields(settings: Mapping[str, Any], is_agentic: bool, is_dapo: bool) -> None:
-    """Fields that only some of the classes have, and how few completions they take."""
+    """Check fields that only some of the classes have, and the smallest number of completions."""
     plain = settings["config_class"] if not is_agentic else "agentic_grpo"
     own = {
         "epsilon_high": (is_agentic or is_dapo, None),
@@ -127,7 +127,7 @@ def _check_dapo(settings: Mapping[str, Any]) -> None:
 
 
 def overlong(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """The punishment for length, as a whole: DAPOConfig's own, or what was given in its place; {} if it is off."""
+    """Return the whole length penalty: DAPOConfig's own, or the given one; {} if it is off."""
     given = {name: settings[f"{BUFFER}{name}"] for name in OVERLONG}
     if settings["config_class"] != DAPO or settings["overlong_buffer"] is None:
         return {}

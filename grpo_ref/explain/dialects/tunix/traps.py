@@ -8,7 +8,7 @@ from grpo_ref.explain.dialects.tunix.refusals import DAPO, overlong
 from grpo_ref.explain.trap import Trap
 
 SHORT = 0.05
-"""Wider clips hardly ever hold the ratio of a whole completion."""
+"""Largest width of a clip that limits the ratio of a whole completion. Wider clips hardly ever do."""
 CLI = {"training_mode": "agentic_grpo"}
 
 
@@ -17,7 +17,7 @@ def _corrects(s: SimpleNamespace) -> bool:
 
 
 def _unread(s: SimpleNamespace, given: Set[str]) -> bool:
-    """Whether a key stands in the section of the other mode, and none in that of this one."""
+    """Return true if a key is in the section of the other mode, and none is in the section of this mode."""
     told = {section: any(key.startswith(f"{section}.") for key in given) for section in SECTIONS}
     return any(
         told[section] and s.training_mode != mode and not told[other]

@@ -29,17 +29,17 @@ ALLOWED = {
     "verifier_version": ("fast", "math_verify"),
     "oracle_type": ("preference", "reward"),
 }
-"""What the parser takes; critic_type="ppo" is the one value beside `CRITICS`, and needs a critic."""
+"""Values that the parser accepts. critic_type="ppo" is the only value besides `CRITICS`, and needs a critic."""
 
 
 def recipe(**config: Any) -> Recipe:
-    """The recipe of `ZeroMathLearner`.
+    """Return the recipe of `ZeroMathLearner`.
 
     Args:
       config: flags of `train_zero_math.py`, with underscores or hyphens.
 
     Raises:
-      ValueError: if a key is unknown, or a value is one that would be refused.
+      ValueError: if a key is unknown, or if a value would be refused.
 
     >>> print(recipe(critic_type="grpo").advantage)
     group_normalized(ddof=1, eps=1e-08)
@@ -73,7 +73,7 @@ def _surrogate(s: SimpleNamespace) -> Slot:
 
 
 def _advantage(s: SimpleNamespace, scores: Slot) -> Slot:
-    """A KL in the reward, if a reference is loaded for it or for the loss."""
+    """Return the advantage, with the KL in the reward if a reference is loaded for it or for the loss."""
     if s.critic_type == "grpo" and s.num_samples == 1:
         return slot(without_a_sibling)
     loaded = s.beta > 0.0 or s.kl_penalty_coef > 0.0
@@ -83,7 +83,7 @@ def _advantage(s: SimpleNamespace, scores: Slot) -> Slot:
 
 
 def _check(s: SimpleNamespace) -> None:
-    """Raise a ValueError for what oat's parser and `default_args_validation` refuse."""
+    """Raise a ValueError for settings that oat's parser and `default_args_validation` refuse."""
     for key, values in ALLOWED.items():
         one_of(key, getattr(s, key), dict.fromkeys(values))
 

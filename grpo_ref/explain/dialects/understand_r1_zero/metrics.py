@@ -1,4 +1,7 @@
-"""What oat's `PPOLearner.learning_step` logs of one mini-batch; with more of them, `pg_loss` is that of the last."""
+"""The metrics of oat's `PPOLearner.learning_step` for one mini-batch.
+
+With several, `pg_loss` is that of the last.
+"""
 
 from collections.abc import Callable
 
@@ -10,12 +13,12 @@ from grpo_ref.explain.dialects.understand_r1_zero.quirks import admitted
 
 
 def pg_loss(measured: Measured) -> Array:
-    """The whole loss, `pg_loss`: the penalty is added in place to the number that is logged."""
+    """Return the whole loss, `pg_loss`: the penalty is added in place to the number that is logged."""
     return measured.numbers["loss"]
 
 
 def reg_loss(measured: Measured) -> Floats:
-    """The weighted penalty, averaged as the loss is, `reg_loss`."""
+    """Return the weighted penalty, averaged as the loss is, `reg_loss`."""
     recipe, length = measured.recipe, measured.settings.generate_max_length
     weights = recipe.weights(admitted(measured.record, recipe), max_length=length)
     values = np.where(measured.record.mask != 0.0, recipe.penalty(measured.record).value, 0.0)
@@ -24,14 +27,17 @@ def reg_loss(measured: Measured) -> Floats:
 
 
 def kl3(measured: Measured) -> Floats:
-    """Mean over completions of their summed k3, `kl3`; those that are left out of the loss count too."""
+    """Return the mean over completions of their summed k3, `kl3`.
+
+    Completions excluded from the loss count too.
+    """
     values = measured.recipe.penalty(measured.record).value
     mean: Floats = masked_sum(values, measured.record.mask, axis=TOKENS).mean()
     return mean
 
 
 def _extreme(choose: Callable[[Floats], Floats]) -> Metric:
-    """The largest or smallest log-ratio; padding counts as 0."""
+    """Return a metric: the largest or smallest log-ratio. Padding counts as 0."""
     return lambda measured: choose(_log_ratio(measured) * measured.record.mask)
 
 
@@ -43,14 +49,14 @@ def _log_ratio(measured: Measured) -> Floats:
 
 
 def _branches(measured: Measured) -> tuple[Floats, Floats]:
-    """(P, G, T) the two losses of which the larger one counts, unclipped and clipped."""
+    """Return the unclipped and the clipped loss, (P, G, T). The larger one counts."""
     ratio, advantages = np.exp(_log_ratio(measured)), measured.record.advantages[..., None]
     width = measured.settings.cliprange
     return -advantages * ratio, -advantages * np.clip(ratio, 1.0 - width, 1.0 + width)
 
 
 def pg_clipfrac(measured: Measured) -> Floats:
-    """Mean over completions of their shares of clipped tokens, `pg_clipfrac`; NaN where one has no token."""
+    """Return the mean over completions of their clipped fractions, `pg_clipfrac`; NaN if one has no token."""
     free, bound = _branches(measured)
     mask = measured.record.mask
     with np.errstate(invalid="ignore"):
@@ -59,13 +65,13 @@ def pg_clipfrac(measured: Measured) -> Floats:
 
 
 def zero_pg_loss_count(measured: Measured) -> Floats:
-    """How many places have a loss of exactly 0, those of the padding included, `zero_pg_loss_count`."""
+    """Count the places with a loss of exactly 0, including padding, `zero_pg_loss_count`."""
     count: Floats = (np.maximum(*_branches(measured)) == 0.0).sum().astype(float)
     return count
 
 
 def _groups_of(reward: float) -> Metric:
-    """How many groups have this mean reward, after shaping."""
+    """Return a metric: the number of groups with this mean reward, after shaping."""
     return lambda measured: (measured.recipe.reward(measured.record).mean(-1) == reward).sum()
 
 

@@ -1,4 +1,4 @@
-"""What understand-r1-zero alone does: a reward of 0 for what was cut off, and a KL in the completion's reward."""
+"""Kernels of understand-r1-zero: a reward of 0 for truncated completions, and a KL in the completion's reward."""
 
 from collections.abc import Mapping
 from types import SimpleNamespace
@@ -11,7 +11,7 @@ from grpo_ref.recipes import Recipe, Slot
 
 
 def zero_if_cut_off(rewards: Array, ended: Array, *, scale: float = 1.0) -> Array:
-    """What does not end within the budget gets 0, whatever the verifier says.
+    """Scale the rewards, and set those of truncated completions to 0.
 
         scale r where the completion ended, 0 elsewhere
 
@@ -37,7 +37,7 @@ def penalized(
     scores: Slot,
     kl_coef: float,
 ) -> Array:
-    """The summed log-ratio to the reference is taken off a completion's reward, before the group is looked at.
+    """Subtract the summed log-ratio to the reference from a completion's reward, before the rewards are compared.
 
         A = scores(r - kl_coef Σₜ (log πold - log πref))
 
@@ -59,7 +59,7 @@ def penalized(
 
 
 def admitted(record: SimpleNamespace, recipe: Recipe) -> Floats:
-    """(P, G, T) the mask without the completions that are left out."""
+    """Return the mask without the excluded completions, (P, G, T)."""
     if not hasattr(record, "ended"):
         mask: Floats = record.mask
         return mask
@@ -69,7 +69,7 @@ def admitted(record: SimpleNamespace, recipe: Recipe) -> Floats:
 
 
 def _loss_of_admitted(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The loss where some completions were cut off: it counts those that the recipe admits."""
+    """Return the loss over the completions that the recipe admits, if some were truncated."""
     mask = admitted(record, dialect.recipe(**config))
     return loss(dialect, config, SimpleNamespace(**vars(record) | {"mask": mask}))
 
@@ -77,7 +77,7 @@ def _loss_of_admitted(dialect: Dialect, config: Mapping[str, Any], record: Simpl
 def _shaped_advantages(
     dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace
 ) -> dict[str, Any]:
-    """The advantages from what the verifier says, whose shaping is a part of its own."""
+    """Return the advantages computed from the verifier's rewards, which are shaped first."""
     recipe = dialect.recipe(**config)
     fields = vars(record) | {"rewards": recipe.reward(record)}
     return {"value": recipe.advantage(SimpleNamespace(**fields))}

@@ -82,8 +82,11 @@ AGGREGATES = {
     "seq-mean-token-mean": slot(sequence_mean_token_mean),
     "seq-mean-token-sum-norm": slot(fixed_length),
 }
-"""The actor divides by the size of the batch, empty completions included; `agg_loss` alone leaves them out. The
-1e-8 that it adds to the lengths is lost: they are whole numbers, and the sum is float32."""
+"""Averages.
+
+The actor divides by the batch size, including empty completions; only `agg_loss` alone excludes them. verl
+adds 1e-8 to the lengths, which has no effect: they are whole numbers, and the sum is in float32.
+"""
 ESTIMATORS = {
     "grpo": slot(group_normalized, ddof=1, eps=1e-6, keep_singletons=True),
     "grpo_vectorized": slot(group_normalized, ddof=1, eps=1e-6, keep_singletons=True),
@@ -100,9 +103,9 @@ WITHOUT_STD = {
     "grpo": slot(group_centered, keep_singletons=True),
     "grpo_passk": slot(best_of_group, scale=False),
 }
-"""The estimators that norm_adv_by_std_in_grpo=False changes; grpo_vectorized and gdpo are not told of it."""
+"""Estimators that norm_adv_by_std_in_grpo=False changes. verl does not pass the key to grpo_vectorized and gdpo."""
 NO_DUAL_CLIP = 1e6
-"""A bound of the ratio that nothing reaches; the dual clip has no switch."""
+"""A bound that no ratio reaches, because the dual clip has no switch."""
 
 
 def recipe(**config: Any) -> Recipe:
@@ -110,7 +113,7 @@ def recipe(**config: Any) -> Recipe:
 
     Args:
       config: keys of `actor_rollout_ref.actor`, its `policy_loss`, `algorithm` and `rollout_correction`, with
-        their groups or without; verl's own default of adv_estimator is "gae", here it is "grpo".
+        or without their groups. verl's own default of adv_estimator is "gae", here it is "grpo".
 
     Raises:
       ValueError: if a key is unknown, or if verl would refuse a value.
@@ -122,14 +125,14 @@ def recipe(**config: Any) -> Recipe:
 
 
 def _clips(s: SimpleNamespace) -> dict[str, float]:
-    """The bounds below and above 1; clip_ratio counts where one of the two is None."""
+    """Return the widths below and above 1. clip_ratio counts if one of the two is None."""
     low = s.clip_ratio if s.clip_ratio_low is None else s.clip_ratio_low
     high = s.clip_ratio if s.clip_ratio_high is None else s.clip_ratio_high
     return {"clip_low": low, "clip_high": high}
 
 
 def _ratio_clips(s: SimpleNamespace) -> dict[str, float]:
-    """The same for a clip of the ratio, which no lower bound below 0 touches."""
+    """Return `_clips` for a clip of the ratio, which never reaches a lower bound below 0."""
     clips = _clips(s)
     return clips | {"clip_low": min(clips["clip_low"], NO_CLIP_LOW)}
 
@@ -146,7 +149,10 @@ def _dro(s: SimpleNamespace) -> Slot:
 
 
 def _dppo(s: SimpleNamespace, kernel: Callable[..., Term], **settings: float) -> Slot:
-    """The limit of ± 20 nats is the weight's alone; the probabilities are not limited."""
+    """Return a DPPO surrogate.
+
+    The limit of ± 20 nats applies only to the weight, not to the probabilities.
+    """
     clips = _clips(s)
     bounds = {"low": clips["clip_low"], "high": clips["clip_high"]}
     limits = {"max_ratio": min(s.clip_ratio_c, math.exp(20.0)), "min_ratio": math.exp(-20.0)}
@@ -168,7 +174,7 @@ def _kl_cov(s: SimpleNamespace) -> Slot:
 
 
 def _check_share(key: str, share: float, below: float = math.inf) -> None:
-    """Raise a ValueError for a share of no token, and for one of more tokens than there are in any batch."""
+    """Raise a ValueError for a share below one token, or above the tokens of any batch."""
     if not 0.0 < share < below:
         raise ValueError(f"{key}: expected a number > 0 and < {below}, got {share}")
 
@@ -190,13 +196,13 @@ def _bypass(s: SimpleNamespace) -> Slot:
 
 
 class Mode(NamedTuple):
-    """What a loss_mode decides.
+    """The parts of the objective that a loss_mode sets.
 
     Attributes:
-      surrogate: from all settings.
-      level: over what stretch the ratio is taken.
-      aggregate: the average that it forces, or None where loss_agg_mode decides.
-      limits: of the levelled log-ratio, in nats.
+      surrogate: a function from all settings to the surrogate.
+      level: the level of the ratio.
+      aggregate: the average that the mode forces, or None if loss_agg_mode sets it.
+      limits: limits of the log-ratio after the level, in nats.
     """
 
     surrogate: Callable[[SimpleNamespace], Slot]
@@ -256,7 +262,7 @@ def _kl_coef(s: SimpleNamespace) -> float:
 
 
 def _reward(s: SimpleNamespace) -> Slot:
-    """The overlong punishment is the reward manager's "dapo"; the others do not know its keys."""
+    """Return the overlong penalty of the reward manager "dapo". The others do not read its keys."""
     settings = vars(s)
     if s.reward_manager != "dapo" or not settings["overlong_buffer_cfg.enable"]:
         return slot(task_reward)
@@ -271,7 +277,7 @@ def _reward(s: SimpleNamespace) -> Slot:
 
 
 def _penalty(s: SimpleNamespace) -> Slot:
-    """Verl looks at kl_loss_type only where the loss has a penalty."""
+    """Return the penalty. verl reads kl_loss_type only if the loss has a penalty."""
     if not s.use_kl_loss:
         return PENALTIES.get(s.kl_loss_type, PENALTIES["low_var_kl"])
     estimator: Slot = one_of("kl_loss_type", s.kl_loss_type, PENALTIES)
@@ -279,7 +285,7 @@ def _penalty(s: SimpleNamespace) -> Slot:
 
 
 def _advantage(s: SimpleNamespace) -> Slot:
-    """The estimator, with the penalty in the reward; gdpo reads its components, where there is none."""
+    """Return the estimator, with the penalty in the reward. gdpo reads its components, without a penalty."""
     alone = _estimator(s)
     if not _has_penalty_in_reward(s):
         return alone
@@ -297,7 +303,10 @@ def _advantage(s: SimpleNamespace) -> Slot:
 
 
 def _has_penalty_in_reward(s: SimpleNamespace) -> bool:
-    """Before verl 0.4 there was no key for it, None here: there was a penalty in the reward or in the loss."""
+    """Return true if the penalty is in the reward.
+
+    Before verl 0.4 there was no key for it (None here): the penalty was either in the reward or in the loss.
+    """
     return bool(not s.use_kl_loss if s.use_kl_in_reward is None else s.use_kl_in_reward)
 
 

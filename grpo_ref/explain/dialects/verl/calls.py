@@ -1,4 +1,4 @@
-"""What verl's recorded cases hold: what its trainer hands to its actor, and how the actor calls a loss."""
+"""Compute verl's recorded cases: the trainer's inputs to the actor, and the actor's calls of a loss."""
 
 import math
 from collections.abc import Mapping
@@ -31,19 +31,19 @@ from grpo_ref.surrogates import clip_cov_eligible, kl_cov
 def as_actor(
     settings: SimpleNamespace, recipe: Recipe, record: SimpleNamespace
 ) -> tuple[Recipe, SimpleNamespace]:
-    """What verl's actor is given: after bypass mode, weights and rejection.
+    """Return the recipe and record that verl's actor is given, after bypass mode, weights and rejection.
 
-    The weights are of the tokens that were drawn; rejected tokens are masked out after that, for the penalty and
-    the advantages too. verl's V1 trainer counts the tokens for token-mean before the rejection, its legacy trainer
-    after it.
+    The weights are those of the sampled tokens. Rejected tokens are masked out after that, also for the
+    penalty and the advantages. verl's V1 trainer counts the tokens for token-mean before the rejection, its
+    legacy trainer after it.
 
     Args:
       settings: every key with its value.
-      recipe: the configuration's.
+      recipe: recipe of the configuration.
       record: the arrays of a recorded case.
 
     Returns:
-      The recipe with weights that are known, and the record with the mask that is left.
+      The recipe with known weights, and the record with the remaining mask.
 
     Raises:
       ValueError: if there is no token to correct, or none has a weight.
@@ -75,7 +75,7 @@ def _after_trainer(
 
 
 def bypassed(record: SimpleNamespace) -> SimpleNamespace:
-    """The record with the sampler's log-probabilities, where there are any, in the place of the old ones."""
+    """Return the record with the sampler's log-probabilities, if there are any, instead of the old ones."""
     fields = dict(vars(record))
     if "rollout_log_probs" in fields:
         fields["old_log_probs"] = fields.pop("rollout_log_probs")
@@ -83,7 +83,7 @@ def bypassed(record: SimpleNamespace) -> SimpleNamespace:
 
 
 def _check_weights(settings: SimpleNamespace, learner: Array, sampler: Array, mask: Array) -> None:
-    """Raise a ValueError without tokens, and where no token has a weight."""
+    """Raise a ValueError if there are no tokens, or if no token has a weight."""
     if not np.any(mask):
         raise ValueError("mask: verl's rollout correction needs at least one token")
     if not weighs(settings):
@@ -97,14 +97,14 @@ def _check_weights(settings: SimpleNamespace, learner: Array, sampler: Array, ma
 
 
 def _known(part: Slot, drawn: SimpleNamespace) -> Slot:
-    """The weights that a part gives the tokens that were drawn; GMPO's mean is over those that are left."""
+    """Return a part with the weights of the sampled tokens. GMPO's mean is over the remaining ones."""
     if part.kernel is geometric_mean_weight:
         return slot(geometric_mean_weight, weights=_known(part.settings["weights"], drawn))
     return slot(known, weights=part(drawn))
 
 
 def _over(recipe: Recipe, tokens: float) -> Recipe:
-    """The recipe with means over this number of tokens, in place of those that are left."""
+    """Return the recipe with means over this number of tokens instead of the remaining ones."""
     fixed = slot(token_sum_over, tokens=float(tokens))
     if recipe.aggregate.kernel is token_mean:
         recipe = replace(recipe, aggregate=fixed)
@@ -114,7 +114,7 @@ def _over(recipe: Recipe, tokens: float) -> Recipe:
 
 
 def _loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The loss, its gradient and its metrics; the entropy bonus is averaged as the penalty is."""
+    """Return the loss, its gradient and its metrics. The entropy bonus is averaged as the penalty is."""
     recipe, record = as_actor(dialect.settings(config), dialect.recipe(**config), record)
     _check_choice(recipe, record.mask)
     length = next(iter(dialect.budget(config).values()), None)
@@ -131,7 +131,7 @@ def _loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) 
 
 
 def _check_choice(recipe: Recipe, mask: Array) -> None:
-    """Raise a ValueError where KL-Cov would choose more tokens than there are."""
+    """Raise a ValueError if KL-Cov would choose more tokens than there are."""
     share, tokens = recipe.surrogate.settings.get("share", 0.0), int(np.sum(mask))
     if recipe.surrogate.kernel is kl_cov and tokens and int(tokens * share) > tokens:
         raise ValueError(
@@ -140,19 +140,22 @@ def _check_choice(recipe: Recipe, mask: Array) -> None:
 
 
 def average(recipe: Recipe, values: Floats, mask: Floats, length: int | None) -> Any:
-    """The sum of values with the weights of the penalty: the average that loss_agg_mode says."""
+    """Sum values with the weights of the penalty: the average that loss_agg_mode selects."""
     weighing = replace(recipe, aggregate=recipe.penalty_aggregate or recipe.aggregate)
     total = (weighing.weights(mask, max_length=length) * where_mask(mask, values)).sum()
     return total + of_none(weighing.aggregate, mask)
 
 
 def of_none(aggregate: Slot, mask: Floats) -> float:
-    """NaN where a mean over tokens has none to divide by, else 0; verl's gradient is 0 there."""
+    """Return NaN if a mean over tokens has none to divide by, else 0. verl's gradient is 0 there."""
     return math.nan if aggregate.kernel is token_mean and not np.any(mask) else 0.0
 
 
 def _alone(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The loss of `agg_loss` without a batch size, as no actor calls it: empty completions are not counted."""
+    """Return the loss of `agg_loss` without a batch size, as no actor calls it.
+
+    Empty completions are not counted.
+    """
     recipe = dialect.recipe(**config)
     present = record.mask.max(-1, initial=0.0)
     scale = present.size / present.sum() if "seq-mean" in dialect.settings(config).loss_agg_mode else 1.0
@@ -162,14 +165,14 @@ def _alone(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace)
 
 
 def _shuffled_loss(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The loss after torch.manual_seed(record.seed)."""
+    """Return the loss after torch.manual_seed(record.seed)."""
     recipe = dialect.recipe(**config)
     _, left = as_actor(dialect.settings(config), recipe, record)
     return _loss(dialect, config, SimpleNamespace(**vars(record) | {"noise": _torch_noise(recipe, left)}))
 
 
 def _torch_noise(recipe: Recipe, record: SimpleNamespace) -> Floats:
-    """Noise that lets clip-cov choose what torch.randperm chooses: the first of the shuffle have the least."""
+    """Return noise that makes clip-cov choose as torch.randperm does: the first tokens get the least noise."""
     settings = {name: value for name, value in recipe.surrogate.settings.items() if name != "share"}
     log_ratio = record.log_probs - record.old_log_probs
     advantages = np.broadcast_to(record.advantages.reshape(*record.mask.shape[:2], -1), record.mask.shape)
@@ -182,7 +185,7 @@ def _torch_noise(recipe: Recipe, record: SimpleNamespace) -> Floats:
 
 
 def torch_permutation(size: int, seed: int) -> list[int]:
-    """torch.randperm(size) on the CPU: a shuffle by the raw 32-bit numbers of a Mersenne twister."""
+    """Compute torch.randperm(size) on the CPU: a shuffle by the raw 32-bit numbers of a Mersenne twister."""
     draws = np.random.RandomState(seed).randint(0, 2**32, size=size, dtype=np.uint32)
     order = list(range(size))
     for place in range(size - 1):
@@ -192,7 +195,10 @@ def torch_permutation(size: int, seed: int) -> list[int]:
 
 
 def _advantages(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The advantages; verl refuses to whiten fewer than two tokens. In bypass mode the sampler is the old policy."""
+    """Return the advantages.
+
+    verl refuses to whiten fewer than two tokens. In bypass mode the sampler is the old policy.
+    """
     if _whitens(dialect.recipe(**config).advantage) and record.mask.sum() < 2:
         raise ValueError("mask: verl's masked_whiten needs at least two tokens")
     if dialect.settings(config).bypass_mode:
@@ -206,13 +212,13 @@ def _whitens(advantage: Slot) -> bool:
 
 
 def _correction(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The weights for the sampler's mismatch, of which one at least has to be more than 0."""
+    """Return the weights for the sampler's mismatch. At least one must be above 0."""
     _check_weights(dialect.settings(config), record.old_log_probs, record.rollout_log_probs, record.mask)
     return correction_of(dialect, config, record)
 
 
 def _rewards(dialect: Dialect, config: Mapping[str, Any], record: SimpleNamespace) -> dict[str, Any]:
-    """The rewards after the reward manager, from rewards (P, G) and mask (P, G, T), as "value"."""
+    """Return the rewards after the reward manager, from rewards (P, G) and mask (P, G, T), as "value"."""
     shaped = SimpleNamespace(rewards=record.rewards, lengths=record.mask.sum(-1))
     return {"value": dialect.recipe(**config).reward(shaped)}
 
@@ -225,4 +231,4 @@ CALLS: dict[str, Call] = {
     "correction": _correction,
     "rewards": _rewards,
 }
-"""What verl's recorded cases hold, in place of the common calls of these names or beside them."""
+"""Calls of verl's recorded cases. They replace the common calls of these names, or are added to them."""

@@ -1,4 +1,4 @@
-"""How verl reads the thresholds of its rollout correction, and the parts of a recipe that it means."""
+"""Parse the thresholds of verl's rollout correction, and build the parts of a recipe from them."""
 
 import math
 from types import SimpleNamespace
@@ -24,11 +24,11 @@ OPTIONS = (
     *("token_k1", "token_k2", "token_k3", "seq_sum_k1", "seq_sum_k2", "seq_sum_k3"),
     *("seq_mean_k1", "seq_mean_k2", "seq_mean_k3", "seq_max_k2", "seq_max_k3"),
 )
-"""What rollout_rs may hold, one or more with commas between them."""
+"""Values of rollout_rs, which may be combined with commas."""
 
 
 def corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
-    """The weights for the sampler's mismatch; in bypass mode there are none."""
+    """Return the weights for the sampler's mismatch. In bypass mode there are none."""
     if s.loss_mode == "bypass_mode":
         return _at_each_step(SimpleNamespace(**vars(s) | inner(s)))
     if not weighs(s) or s.bypass_mode:
@@ -38,20 +38,20 @@ def corrections(s: SimpleNamespace) -> tuple[Slot, ...]:
 
 
 def admitted(s: SimpleNamespace) -> Slot:
-    """Which tokens take part."""
+    """Return the filter of tokens."""
     if s.rollout_rs is None or s.bypass_mode:
         return slot(all_completions)
     return slot(close_to_sampler, bounds=rejection(s.rollout_rs, s.rollout_rs_threshold))
 
 
 def inner(s: SimpleNamespace) -> dict[str, Any]:
-    """The settings of the correction inside policy_loss, by their short names."""
+    """Return the settings of the correction inside policy_loss, by their short names."""
     begin = f"{INNER}."
     return {key.removeprefix(begin): value for key, value in vars(s).items() if key.startswith(begin)}
 
 
 def _at_each_step(s: SimpleNamespace) -> tuple[Slot, ...]:
-    """The weights of loss_mode=bypass_mode: ppo_clip measures them only, the rejection counts in both."""
+    """Return the weights of loss_mode=bypass_mode. ppo_clip only logs them; the rejection counts in both modes."""
     weights = [weights_of(s)] if weighs(s) else []
     parts = weights if s.loss_type == "reinforce" else []
     if s.rollout_rs is not None:
@@ -62,12 +62,12 @@ def _at_each_step(s: SimpleNamespace) -> tuple[Slot, ...]:
 
 
 def weighs(s: SimpleNamespace) -> bool:
-    """Whether there are weights at all: without a threshold verl computes none."""
+    """Return true if there are weights at all. Without a threshold verl computes none."""
     return s.rollout_is is not None and s.rollout_is_threshold is not None
 
 
 def weights_of(s: SimpleNamespace) -> Slot:
-    """The weights that `rollout_is`, its threshold and rollout_is_batch_normalize mean."""
+    """Return the weights that `rollout_is`, its threshold and rollout_is_batch_normalize define."""
     levels = {"token": token_level, "sequence": sequence_sum_level}
     level = one_of("rollout_is", s.rollout_is, levels)
     low, high = window(s.rollout_is_threshold)
@@ -77,10 +77,10 @@ def weights_of(s: SimpleNamespace) -> Slot:
 
 
 def window(threshold: Any) -> tuple[float | None, float]:
-    """The lower bound, None where there is none, and the upper one, from 2.0 or "0.5_5.0".
+    """Parse 2.0 or "0.5_5.0" into a lower bound (None if there is none) and an upper one.
 
     Raises:
-      ValueError: if it is neither, a bound is not positive, or they are out of order.
+      ValueError: if the threshold has neither form, a bound is not positive, or the bounds are out of order.
 
     >>> window("0.5_5.0")
     (0.5, 5.0)
@@ -94,15 +94,15 @@ def window(threshold: Any) -> tuple[float | None, float]:
 
 
 def rejection(options: Any, thresholds: Any) -> tuple[Bound, ...]:
-    """The bounds of each option of rollout_rs, each option once.
+    """Return the bounds of each option of rollout_rs, each option once.
 
     Args:
-      options: as in "token_k1,seq_mean_k3".
-      thresholds: as many with commas between them, or one for all. For k1, "low_high" in ratios, or high alone,
-        and low is 1 / high; for k2 and k3 a bound from above, in nats.
+      options: options, as in "token_k1,seq_mean_k3".
+      thresholds: one threshold for each option, separated by commas, or one for all. For k1, "low_high" in
+        ratios, or only high, with low = 1 / high. For k2 and k3, an upper bound in nats.
 
     Raises:
-      ValueError: if an option is unknown, or a threshold is missing, none of these or out of order.
+      ValueError: if an option is unknown, or a threshold is missing, has another form or is out of order.
 
     >>> rejection("token_k2", 0.5)
     (Bound(option='token_k2', low=-inf, high=0.5),)

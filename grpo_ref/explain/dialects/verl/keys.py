@@ -5,10 +5,10 @@ from typing import Any
 from grpo_ref.explain.dialect import BONUS, COMPLETIONS, DIVISOR, PASSES
 
 INNER = "policy_loss.rollout_correction"
-"""The group of the correction that loss_mode=bypass_mode reads, in place of algorithm.rollout_correction.
+"""The group of the correction that loss_mode=bypass_mode reads instead of algorithm.rollout_correction.
 
-Its `rollout_is` is None where another of its keys is given. Without the group it is "sequence" in verl, which
-ppo_clip, the loss_type then, measures and does not use.
+`rollout_is` is None if another key of this group is given. Without the group it is "sequence" in verl; then
+loss_type is ppo_clip, which only logs it.
 """
 ACTOR = "actor_rollout_ref.actor"
 BY_PLACE: dict[str, dict[str, Any]] = {
@@ -66,7 +66,10 @@ BY_PLACE: dict[str, dict[str, Any]] = {
     "actor_rollout_ref.rollout": {"rollout.n": 1, "rollout.calculate_log_probs": False},
     "trainer": {"trainer.use_v1": True},
 }
-"""The path of a group -> its keys that change the objective, with verl's defaults; adv_estimator's is "gae"."""
+"""For each group path, its keys that change the objective, with verl's defaults.
+
+That of adv_estimator is "gae".
+"""
 REWARD = {
     "reward_manager": "naive",
     "overlong_buffer_cfg.enable": False,
@@ -74,9 +77,12 @@ REWARD = {
     "overlong_buffer_cfg.penalty_factor": 1.0,
     "max_resp_len": None,
 }
-"""Of the reward manager "dapo", in the group reward or, as before, reward_model; verl has no defaults for them."""
+"""Keys of the reward manager "dapo", in the group reward or, in earlier versions, reward_model.
+
+verl has no defaults for them.
+"""
 SUBTRACTED = "kl_loss_is_subtracted"
-"""No key, but what the first verl with a penalty in the loss did, so that it was maximized; see `versions`."""
+"""Not a key: true for the first verl with a penalty in the loss, which maximized it; see `versions`."""
 DEFAULTS: dict[str, Any] = {
     **{key: value for group in BY_PLACE.values() for key, value in group.items()},
     **REWARD,
@@ -93,7 +99,7 @@ HOMES = {
     "overlong_buffer_cfg.penalty_factor": f"{KWARGS}.overlong_buffer_cfg.penalty_factor",
     "max_resp_len": f"{KWARGS}.max_resp_len",
 }
-"""Where the keys of the reward stand; verl's own files have no reward_kwargs."""
+"""Full paths of the keys of the reward. verl's own files have no reward_kwargs."""
 OTHERS = frozenset(
     """calculate_entropy calculate_sum_pi_squared clip_grad data_loader_seed entropy_checkpointing
     entropy_from_logits_chunk_size entropy_from_logits_with_chunking enable_gradient_checkpointing experiment_name
@@ -117,7 +123,7 @@ IGNORED = frozenset(
     ray_kwargs ref router_replay sandbox_fusion skip teacher_models torchtitan trace trainer transfer_queue
     transformer_config val_kwargs update_weights_bucket_megabytes veomni""".split()
 )
-"""Groups without keys that affect the objective, but those that stand above with their place."""
+"""Groups without keys that affect the objective, except for the keys with a place above."""
 OF_GROUPS = (
     frozenset(
         """actor.profile actor_rollout_ref.hybrid_engine actor_rollout_ref.nccl_timeout distillation.n_gpus_per_node
@@ -141,7 +147,7 @@ OF_GROUPS = (
     path reward_loop_class_name reward_loop_module_path reward_loop_source rollout.n""".split()
     )
 )
-"""Keys that exist in these groups and do not touch the objective."""
+"""Keys that exist in these groups and do not affect the objective."""
 BEYOND = {
     "trainer.val_only": (False, "It only validates, and nothing is trained."),
     "distillation.enabled": (False, "A loss towards a teacher's distribution is added."),
@@ -152,7 +158,7 @@ BEYOND_ESTIMATORS = {
     "optimal_token_baseline": "it needs the sum of the squared probabilities at each token",
     "tir_optimal_token_baseline": "it needs the sum of the squared probabilities at each token",
 }
-"""What `adv_estimator` may be in verl and not here, and why."""
+"""Values of `adv_estimator` that verl has and that cannot be expressed here, with the reason."""
 ALIASES = {
     "rollout.n_agent": "rollout.n",
     "reward_kwargs.max_resp_len": "max_resp_len",

@@ -1,4 +1,4 @@
-"""What verl logs of its loss and of its rollout correction, computed from the arrays of a recorded case."""
+"""The metrics of verl's loss and of its rollout correction, computed from the arrays of a recorded case."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -32,7 +32,7 @@ LIMITED = ("vanilla", "sapo", "cispo", "dppo_tv", "dppo_kl")
 
 
 def _seen(m: Measured) -> SimpleNamespace:
-    """What the actor has: recipe, record, log-ratio per token, ratio, advantages per token and mask."""
+    """Return the actor's quantities: recipe, record, log-ratio per token, ratio, advantages per token and mask."""
     recipe, record = as_actor(m.settings, m.recipe, m.record)
     log_ratio = record.log_probs - getattr(record, "old_log_probs", record.log_probs)
     advantages = record.advantages.reshape(*record.mask.shape[:2], -1)
@@ -60,14 +60,14 @@ def _share(seen: SimpleNamespace, where: Any) -> float:
 
 
 def ppo_kl(m: Measured) -> float:
-    """mean(-log r), k1 of the old policy to the new one; in kl_cov mean(|log r|)."""
+    """Return mean(-log r), k1 of the old policy to the new one; in kl_cov mean(|log r|)."""
     seen = _seen(m)
     moved = abs(seen.log_ratio) if m.settings.loss_mode == "kl_cov" else -seen.log_ratio
     return _share(seen, moved)
 
 
 def pg_loss(m: Measured) -> float:
-    """The loss without penalty and bonus."""
+    """Return the loss without penalty and bonus."""
     seen = _seen(m)
     given = {name: value for name, value in vars(seen.record).items() if name in OPTIONAL}
     if m.settings.loss_mode == "clip_cov":
@@ -81,27 +81,27 @@ def pg_loss(m: Measured) -> float:
 
 
 def _beside(m: Measured) -> float:
-    """What penalty and bonus add to the loss."""
+    """Return the sum of penalty and bonus in the loss."""
     penalty = kl_loss(m) * m.settings.kl_loss_coef if m.settings.use_kl_loss else 0.0
     bonus = entropy_loss(m) * m.settings.entropy_coeff if hasattr(m.record, "entropies") else 0.0
     return penalty - bonus
 
 
 def kl_loss(m: Measured) -> float:
-    """The penalty without its weight."""
+    """Return the penalty without its weight."""
     seen = _seen(m)
     value = seen.recipe.penalty(seen.record).value
     return float(average(seen.recipe, value, seen.record.mask, m.settings.loss_scale_factor))
 
 
 def entropy_loss(m: Measured) -> float:
-    """The entropy of the policy, averaged as loss_agg_mode says."""
+    """Return the entropy of the policy, averaged as loss_agg_mode selects."""
     seen = _seen(m)
     return float(average(seen.recipe, seen.record.entropies, seen.record.mask, m.settings.loss_scale_factor))
 
 
 def reward_kl_penalty(m: Measured) -> float:
-    """The mean over the completions of the mean over their tokens of the penalty that is in the reward."""
+    """Return the penalty in the reward: the mean over completions of the means over their tokens."""
     record = bypassed(m.record) if m.settings.bypass_mode else m.record
     cost = PENALTIES[m.settings.kl_penalty](
         log_probs=record.old_log_probs, ref_log_probs=record.ref_log_probs
@@ -110,19 +110,22 @@ def reward_kl_penalty(m: Measured) -> float:
 
 
 def pg_clipfrac(m: Measured) -> float:
-    """The share of the tokens on which the clipped branch is the smaller gain; each mode counts its own."""
+    """Return the fraction of tokens whose clipped branch is the smaller gain. Each mode counts its own."""
     seen = _seen(m)
     return _share(seen, CLIPPED[m.settings.loss_mode](seen))
 
 
 def pg_clipfrac_lower(m: Measured) -> float:
-    """The share of the tokens that the dual clip holds, or that a DPPO caps; each mode counts its own."""
+    """Return the fraction of tokens that the dual clip limits, or that a DPPO caps.
+
+    Each mode counts its own.
+    """
     seen = _seen(m)
     return _share(seen, CLIPPED_LOWER[m.settings.loss_mode](seen))
 
 
 def _branches(seen: SimpleNamespace, ratio: Floats) -> tuple[Floats, Floats]:
-    """The losses of a token without the clip and with it."""
+    """Return the losses of a token without the clip and with it."""
     low, high = _bounds(seen)
     return -seen.advantages * ratio, -seen.advantages * np.clip(ratio, 1.0 - low, 1.0 + high)
 
@@ -155,7 +158,7 @@ def _log_clipped(seen: SimpleNamespace, sign: float) -> Any:
 
 
 def _left_out(seen: SimpleNamespace) -> Any:
-    """Where a DPPO's weight is 0 whatever the advantage is."""
+    """Return true where a DPPO's weight is 0 for any advantage."""
     record = seen.record
     fields = {"log_ratio": record.log_probs - record.old_log_probs, "log_probs": record.log_probs}
     settings = {name: value for name, value in seen.recipe.surrogate.settings.items() if name != "max_ratio"}
@@ -165,7 +168,10 @@ def _left_out(seen: SimpleNamespace) -> Any:
 
 
 def _chosen(seen: SimpleNamespace) -> Any:
-    """As many of the tokens that clip_cov may choose as it chooses; which ones is left to the shuffle."""
+    """Return as many of the tokens that clip_cov may choose as it chooses.
+
+    The shuffle decides which ones it takes.
+    """
     settings = dict(seen.recipe.surrogate.settings)
     most = max(int(settings.pop("share") * seen.mask.sum()), 1)
     arrays = (seen.log_ratio, seen.record.log_probs, seen.advantages, seen.mask)
@@ -226,19 +232,19 @@ class Mismatch:
         self.settings = settings
 
     def over_tokens(self, values: Any) -> float:
-        """The mean over the tokens of the batch, in the precision of the values."""
+        """Return the mean over the tokens of the batch, in the precision of the values."""
         values = np.where(self.mask, values, 0.0)
         return float(values.sum() / values.dtype.type(max(self.mask.sum(), 1)))
 
     def per_row(self, values: Any) -> Floats:
-        """(B,) the mean over the tokens of each completion, in their precision; 0 where it is empty."""
+        """Return the mean over the tokens of each completion, (B,), in their precision; 0 if it is empty."""
         values = np.where(self.mask, values, 0.0)
         rows: Floats = values.sum(-1) / np.maximum(self.mask.sum(-1), 1).astype(values.dtype)
         return rows
 
 
 def off_policy(batch: Mismatch) -> dict[str, float]:
-    """How far learner and sampler are apart; means per completion count the empty ones, as 0 nats."""
+    """Return the mismatch of learner and sampler. Means per completion count empty ones as 0 nats."""
     learner, sampler = batch.per_row(batch.learner), batch.per_row(batch.sampler)
     apart = sampler - learner
     near = np.clip(batch.log_ratio, -SAFETY_BOUND, SAFETY_BOUND)
@@ -261,7 +267,7 @@ def off_policy(batch: Mismatch) -> dict[str, float]:
 
 
 def weight_statistics(batch: Mismatch) -> dict[str, float]:
-    """What the weights are, before they are divided by their mean."""
+    """Return statistics of the weights, before they are divided by their mean."""
     low, high = window(batch.settings["rollout_is_threshold"])
     raw = _raw_weights(batch)
     weights = np.clip(raw, None, high) if low is None else np.where((raw >= low) & (raw <= high), raw, 0.0)
@@ -287,7 +293,7 @@ def weight_statistics(batch: Mismatch) -> dict[str, float]:
 
 
 def _raw_weights(batch: Mismatch) -> Floats:
-    """(B, T) the ratios of learner to sampler, 0 on padding."""
+    """Return the ratios of learner to sampler, (B, T), 0 on padding."""
     logs = batch.log_ratio
     if batch.settings["rollout_is"] == "sequence":
         logs = logs.sum(-1, keepdims=True) + np.zeros(logs.shape)
@@ -295,7 +301,7 @@ def _raw_weights(batch: Mismatch) -> Floats:
 
 
 def _extremes(batch: Mismatch, raw: Floats, weights: Floats, low: float, high: float) -> dict[str, float]:
-    """Per completion they are of the ratios, the empty ones included; per token of the weights."""
+    """Return the extremes: per completion of the ratios, including empty ones; per token of the weights."""
     if batch.settings["rollout_is"] == "sequence":
         total = batch.log_ratio.sum(-1)
         outside = {"high": (total > np.log(high)).mean(), "low": (total < np.log(low)).mean()}
@@ -308,7 +314,7 @@ def _extremes(batch: Mismatch, raw: Floats, weights: Floats, low: float, high: f
 
 
 def _norm(batch: Mismatch, weights: Floats) -> float:
-    """What the weights are divided by, 1 where their mean is next to nothing."""
+    """Return the divisor of the weights; 1 if their mean is almost 0."""
     if batch.settings["rollout_is"] == "sequence":
         mean = float(batch.per_row(weights)[batch.mask.any(-1)].mean())
     else:
@@ -317,7 +323,7 @@ def _norm(batch: Mismatch, weights: Floats) -> float:
 
 
 def rejection_statistics(batch: Mismatch) -> dict[str, float]:
-    """What the statistic of each option is, and how much it rejects."""
+    """Return each option's statistic, and the fraction that it rejects."""
     arrays = (batch.learner, batch.sampler, batch.mask)
     numbers: dict[str, float] = {}
     kept = batch.mask
@@ -338,7 +344,7 @@ def rejection_statistics(batch: Mismatch) -> dict[str, float]:
 
 
 def _of_statistic(batch: Mismatch, far: Floats, low: float, high: float) -> dict[str, float]:
-    """Of a statistic (B, T) per token or (B, 1) per completion, among the completions that have tokens."""
+    """Summarize a statistic, (B, T) per token or (B, 1) per completion, over the completions that have tokens."""
     per_token = far.shape[-1] > 1
     tokens = far + np.zeros(batch.mask.shape)
     rows = (batch.per_row(tokens) if per_token else far[:, 0])[batch.mask.any(-1)]
@@ -363,17 +369,17 @@ def _of_statistic(batch: Mismatch, far: Floats, low: float, high: float) -> dict
 
 
 def _of_trainer(m: Measured, name: str, numbers: Callable[[Mismatch], dict[str, float]]) -> float:
-    """Of the old policy and the sampler, once per batch."""
+    """Return a metric of the old policy and the sampler, computed once per batch."""
     record = m.record
     batch = Mismatch(record.old_log_probs, record.rollout_log_probs, record.mask, vars(m.settings))
     return numbers(batch)[name]
 
 
 def _of_actor(m: Measured, name: str, numbers: Callable[[Mismatch], dict[str, float]]) -> float:
-    """Of the policy at hand and the old one, at each step of loss_mode=bypass_mode.
+    """Return a metric of the current policy and the old one, at each step of loss_mode=bypass_mode.
 
-    A correction inside policy_loss of which nothing is given weighs sequences, if only to measure them: that is
-    the default of verl's class, while what is left out of a group that is given is None.
+    A correction inside policy_loss without any given key weights sequences, at least for logging: that is the
+    default of verl's class. If the group is given, an omitted key is None.
     """
     record = as_actor(m.settings, m.recipe, m.record)[1]
     settings = inner(m.settings)
@@ -391,7 +397,10 @@ seq_fraction_high masked_fraction seq_masked_fraction""".split()
 
 
 def _correction_metrics(prefix: str, of: Callable[..., float]) -> dict[str, Metric]:
-    """All metrics of the rollout correction; k2 and k3 have no lower bound, and no share below it per completion."""
+    """Return all metrics of the rollout correction.
+
+    k2 and k3 have no lower bound, and so no fraction below it per completion.
+    """
     rejected = {f"rollout_rs_{option}_{name}" for option in OPTIONS for name in OF_REJECTION}
     rejected |= {f"rollout_rs_{option}_seq_fraction_low" for option in OPTIONS if option.endswith("k1")}
     rejected |= {"rollout_rs_masked_fraction", "rollout_rs_seq_masked_fraction"}
@@ -418,4 +427,4 @@ METRICS: dict[str, Metric] = {
     **_correction_metrics("rollout_corr/", _of_trainer),
     **_correction_metrics("actor/rollout_corr/", _of_actor),
 }
-"""As they are logged: the actor's have its name before theirs."""
+"""The metrics, as they are logged: those of the actor begin with its name."""

@@ -1,4 +1,4 @@
-"""What verl alone does: which tokens it rejects, how it weighs the others, and kernels of its own."""
+"""Kernels of verl: the rejection of tokens, the weights of the others, and more."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -23,13 +23,13 @@ from grpo_ref.surrogates import geometric_mean_clipped
 from grpo_ref.types import Term
 
 SAFETY_BOUND = 20.0
-"""Log-ratios of learner to sampler are limited to this, in nats."""
+"""Limit of the log-ratios of learner to sampler, in nats."""
 SMALLEST_MEAN = 1e-8
-"""Weights whose mean is smaller are not divided by it."""
+"""Smallest mean by which weights are divided."""
 
 
 def limited_k3(log_probs: Array, ref_log_probs: Array) -> Term:
-    """k3 as verl has it: the log-ratio is limited to ± 20, and then the value to 10.
+    """Compute k3 as in verl: the log-ratio is limited to ± 20, then the value to 10.
 
     Args:
       log_probs, ref_log_probs: (P, G, T) in nats.
@@ -55,20 +55,23 @@ PENALTIES = {
     "low_var_kl+": slot(straight_through, estimator=limited_k3),
     "k3+": slot(straight_through, estimator=limited_k3),
 }
-"""What kl_loss_type and algorithm.kl_penalty may be."""
+"""Values of kl_loss_type and algorithm.kl_penalty."""
 
 
 def geometric_mean_per_token(
     log_ratio: Array, advantages: Array, mask: Array, *, clip_low: float = 0.2, clip_high: float = 0.2
 ) -> Term:
-    """GMPO's ratio times the mean of a completion's advantages; each token is clipped by the sign of its own.
+    """Multiply GMPO's ratio by the mean of a completion's advantages.
+
+    Each token is clipped by the sign of its own.
 
         s = mean(A) exp(1/|o| Σₜ zₜ),   zₜ as in `geometric_mean_clipped`, and 0 where Aₜ = 0
 
-    With one advantage per completion it is `geometric_mean_clipped`.
+    With one advantage per completion this is `geometric_mean_clipped`.
 
     Args:
-      log_ratio, advantages, mask, clip_low, clip_high: as there; advantages may differ along a completion.
+      log_ratio, advantages, mask, clip_low, clip_high: as in `geometric_mean_clipped`. Advantages may differ
+        along a completion.
 
     verl `compute_policy_loss_geo_mean`.
     """
@@ -85,16 +88,16 @@ def geometric_mean_per_token(
 def overlong_in_tokens(
     rewards: Array, lengths: Array, *, buffer: int, budget: int, factor: float = 1.0
 ) -> Array:
-    """The reward less a punishment that grows over the last tokens of the budget, and beyond it.
+    """Subtract a penalty that grows over the last tokens of the budget, and beyond it.
 
         r + min(0, factor ((L - B) - |o|) / B),    L = budget, B = buffer
 
     Args:
       rewards: (P, G).
       lengths: (P, G) tokens of each completion.
-      buffer, budget: B and L in tokens, 0 < B <= L; budget is max_resp_len, which need not be the length that
-        ends a completion.
-      factor: the punishment of a completion of L tokens.
+      buffer, budget: B and L in tokens, 0 < B <= L. The budget is max_resp_len, which may differ from the
+        length at which completions are truncated.
+      factor: the penalty of a completion of L tokens.
 
     Raises:
       ValueError: if buffer or budget is out of range.
@@ -109,15 +112,17 @@ def overlong_in_tokens(
 
 
 def groups_with_a_std(rewards: Array) -> Array:
-    """Only groups whose standard deviation is not 0, as NumPy computes it: of three times 0.1 it is 1e-17.
+    """Keep the groups whose standard deviation is not 0 as NumPy computes it.
 
         keep = std(r) ≠ 0
+
+    For three rewards of 0.1 NumPy computes 1e-17, so the group is kept.
 
     Args:
       rewards: (P, G), one row per prompt.
 
     Returns:
-      (P,) True where the group takes part; where rounding leaves nothing, it is `mixed_groups`.
+      (P,) True for groups that take part. Without rounding errors this is `mixed_groups`.
 
     verl `replay_buffer.py`.
     """
@@ -136,11 +141,11 @@ def returned_with_penalty(
     kl_coef: float,
     gamma: float = 1.0,
 ) -> Array:
-    """REINFORCE++ with a penalty in the reward: a token pays for itself and, discounted, for those after it.
+    """Compute REINFORCE++ with a KL penalty in the reward: a token's own penalty and the discounted ones after it.
 
         Gₜ = rₜ - kl_coef penaltyₜ + γ Gₜ₊₁,   A = (G - mean) / √(var + 1e-8)    over the tokens of the batch
 
-    The reward is that of the last token; t + 1 is the next token of the mask, whatever is in between.
+    The reward is at the last token. t + 1 is the next token of the mask, after any gap.
 
     Args:
       rewards: (P, G), one row per prompt.
@@ -170,8 +175,8 @@ class Bound(NamedTuple):
     """One condition of a rejection.
 
     Attributes:
-      option: over what (token, seq_sum, seq_mean or seq_max), and the estimator, as in "seq_mean_k3".
-      low, high: what is kept, both included; k1 is a log-ratio in nats.
+      option: scope (token, seq_sum, seq_mean or seq_max) and estimator, as in "seq_mean_k3".
+      low, high: the range that is kept, both ends included; for k1 a log-ratio in nats.
     """
 
     option: str
@@ -182,7 +187,9 @@ class Bound(NamedTuple):
 def close_to_sampler(
     old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, bounds: tuple[Bound, ...]
 ) -> Array:
-    """Only tokens, or completions, on which learner and sampler agree take part; the others leave the mask.
+    """Keep the tokens, or completions, on which learner and sampler agree.
+
+    The others are removed from the mask.
 
         kept where low <= D <= high for every bound,    D of v = log πrollout - log πold:
         k1 = v,  k2 = v² / 2,  k3 = e⁻ᵛ - 1 + v,   of the token, or its sum, mean or maximum over the completion
@@ -190,7 +197,7 @@ def close_to_sampler(
     Args:
       old_log_probs, rollout_log_probs: (P, G, T) in nats; a token that the sampler reports as NaN is not kept.
       mask: (P, G, T) 1 on completion tokens.
-      bounds: all of them have to hold.
+      bounds: conditions that must all hold.
 
     Returns:
       (P, G, T) True where a token is kept.
@@ -206,7 +213,7 @@ def close_to_sampler(
 
 
 def divergence(old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, option: str) -> Array:
-    """How far sampler and learner are apart, (P, G, T) per token or (P, G, 1) per completion."""
+    """Return the divergence of sampler and learner, (P, G, T) per token or (P, G, 1) per completion."""
     xp = array_namespace(old_log_probs, rollout_log_probs, mask)
     v = xp.clip(where_mask(mask, rollout_log_probs - old_log_probs), -SAFETY_BOUND, SAFETY_BOUND)
     over, _, estimator = option.rpartition("_")
@@ -227,17 +234,17 @@ def mean_one(
     weights: Slot,
     level: Callable[[Array, Array], Array] = token_level,
 ) -> Array:
-    """Weights of the sampler's mismatch, divided by their mean over the batch.
+    """Divide the weights for the sampler's mismatch by their mean over the batch.
 
         w / mean(w),    over the tokens, or over the completions that have any where each has one weight
 
     Args:
       old_log_probs, rollout_log_probs, mask: as in `truncated`.
       weights: `truncated` or `masked` with their settings.
-      level: of the weights; `token_level` says that the mean is over tokens.
+      level: level of the weights. With `token_level` the mean is over tokens.
 
     Returns:
-      (P, G, T) weights; they stay as they are where their mean is below 1e-8.
+      (P, G, T) weights. They are not divided if their mean is below 1e-8.
 
     verl `rollout_is_batch_normalize`.
     """
@@ -255,12 +262,12 @@ def mean_one(
 def geometric_mean_weight(
     old_log_probs: Array, rollout_log_probs: Array, mask: Array, *, weights: Slot
 ) -> Array:
-    """One weight per completion: the geometric mean of its tokens' weights.
+    """Return one weight per completion: the geometric mean of its tokens' weights.
 
         exp(1/|o| Σₜ log(wₜ + 1e-10))
 
-    A token that a window drops makes the weight of its completion 1e-10 to the power of its share; it does not
-    make it 0.
+    If a window drops a fraction x of a completion's tokens, they multiply its weight by 1e-10 to the power x,
+    but do not make it 0.
 
     Args:
       old_log_probs, rollout_log_probs, mask: as in `truncated`.
@@ -278,7 +285,7 @@ def geometric_mean_weight(
 
 
 def afresh(log_probs: Array, old_log_probs: Array, mask: Array, *, part: Slot) -> Array:
-    """Weights of how far the policy at hand, not the old one, is from the sampler, taken anew at each step.
+    """Compute a correction from the current policy instead of the old one, anew at each step.
 
     Args:
       log_probs: (P, G, T) of the policy that is trained, held constant, in the place of the learner's.
@@ -300,11 +307,11 @@ def share_of_kept(
     bounds: tuple[Bound, ...],
     per_length: bool = False,
 ) -> Array:
-    """1 on the tokens that `close_to_sampler` keeps and 0 on the others; the penalty keeps them all.
+    """Return 1 on the tokens that `close_to_sampler` keeps and 0 on the others. The penalty keeps all tokens.
 
     Args:
-      old_log_probs, rollout_log_probs, mask, bounds: as there.
-      per_length: whether an average per completion is meant, which divides by the tokens that are kept.
+      old_log_probs, rollout_log_probs, mask, bounds: as in `close_to_sampler`.
+      per_length: true for an average per completion that divides by the number of kept tokens.
 
     verl `compute_policy_loss_bypass_mode`.
     """
@@ -318,7 +325,7 @@ def share_of_kept(
 
 
 def known(mask: Array, *, weights: Array) -> Array:
-    """Weights that are known already; 0 on padding."""
+    """Return weights that are already known; 0 on padding."""
     return where_mask(mask, weights)
 
 
@@ -327,4 +334,4 @@ FORMS: dict[Callable[..., Any], Callable[..., Any]] = {
     overlong_in_tokens: soft_overlong,
     groups_with_a_std: mixed_groups,
 }
-"""verl's own kernels, with the common ones that they are forms of."""
+"""verl's own kernels, with the common kernels that they are related to."""

@@ -6,12 +6,12 @@ from grpo_ref.explain.trap import Trap
 
 
 def _corrects(s: SimpleNamespace) -> bool:
-    """Whether weights or a rejection are wanted of the trainer."""
+    """Return true if the trainer is asked for weights or for a rejection."""
     return s.rollout_is is not None or s.rollout_rs is not None
 
 
 KEEP_SINGLETONS = "grpo grpo_vectorized rloo opo gpg reinforce_plus_plus_baseline gdpo".split()
-"""The estimators in which the mean of a group of one is 0."""
+"""The estimators that use 0 as the mean of a group of one."""
 TRAPS = (
     Trap(
         "clip_ratio beside low and high",

@@ -1,6 +1,6 @@
-"""verl from its first release on: what each key was, read from `ppo_trainer.yaml` and `core_algos.py` of the releases.
+"""verl from its first release on: the history of each key, from `ppo_trainer.yaml` and `core_algos.py`.
 
-Forks such as TinyZero, Search-R1 and simpleRL-reason carry an early verl with them.
+Forks such as TinyZero, Search-R1 and simpleRL-reason carry an early verl.
 """
 
 from collections.abc import Mapping
@@ -11,16 +11,21 @@ from grpo_ref.explain.versions import History, Without, versions
 
 
 def _new(version: str, default: Any, before: Any = None) -> Mapping[str, Any]:
-    """A key that came with a version: its default from then on, and what was done before."""
+    """Return the history of a key added in a version: its default from then on, and the equivalent value before."""
     return {"0.1": Without(default if before is None else before), version: default}
 
 
 MAIN = "0.3.1"
-"""No release, but what lay between 0.3 and 0.4: the main branch from 4 to 17 April 2025, which many forks started from.
-It had the dual clip already, and the bonus still."""
+"""Not a release, but the main branch between 0.3 and 0.4, from 4 to 17 April 2025, from which many forks started.
+
+It already had the dual clip, and still had the bonus.
+"""
 FIRST = "0.1.1"
-"""No release either: the main branch from 23 January to 1 February 2025, from its commit cd52d8b35 on, which brought
-GRPO, until a65c9157b. It took the penalty off the loss, so that it was maximized; TinyZero and Search-R1 carry it."""
+"""Not a release, but the main branch from 23 January to 1 February 2025.
+
+It lasts from commit cd52d8b35, which added GRPO, until a65c9157b. It subtracted the penalty from the loss, so
+that the penalty was maximized. TinyZero and Search-R1 carry this version.
+"""
 CORRECTION = "algorithm.rollout_correction"
 HISTORY: History = {
     "clip_ratio_low": {"0.1": Without(None), MAIN: 0.2},
@@ -44,13 +49,16 @@ HISTORY: History = {
         for key, value in BY_PLACE[place].items()
     },
 }
-"""In releases before 0.4 a bad token had no bound: there was no dual clip. The penalty was in the reward unless it was
-in the loss."""
+"""The history of each key.
+
+In releases before 0.4 a bad token had no bound, because there was no dual clip. The penalty was in the reward
+unless it was in the loss.
+"""
 EARLY = "each micro-batch of each rank, and then over these"
-"""Over what was averaged until 0.6."""
+"""The set over which versions before 0.6 averaged."""
 VERSIONS = {
     name: version._replace(mean="" if name == "0.7" else EARLY)
     for name, version in versions("verl", HISTORY).items()
 }
 CLUES = {"ppo_micro_batch_size": "0.2", "log_prob_micro_batch_size": "0.2", "n_agent": "0.2"}
-"""Keys that hardly anybody sets since another took their place, each with the last version before that."""
+"""Keys that are rarely used since another key replaced them, each with the last version before that."""
