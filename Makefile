@@ -1,10 +1,12 @@
 # make setup   everything a student needs, in .venv
-# make demo    train on real names and show what was learned      make test    run the tests
-# make check   tests, types and style, as CI does                 make bench   benchmarks (minutes)
+# make demo    train on real names and show what was learned
+# make test    run the tests, a sample of the slow ones (minutes)   make test-core   the core's tests (seconds)
+# make test-all   run every test, as CI does (a quarter of an hour)   make check   style, types and every test
+# make bench   benchmarks (minutes)
 # make report  run all experiments (minutes) and renew the page and the table of verdicts
 # make attack  search for hidden cases that catch wrong answers made by machine (an hour), for all exercises
 # make attack-sample   see on a sample whether the hidden cases still catch them
-# make docs   renew the tables of the documentation, the map of the house and the list of public names
+# make docs   renew the tables of the documentation, the package map and the list of public names
 # make test-learning   train networks on every task that suits them, and wrong implementations of the claims (minutes)
 # make site   build the site into build/site: pages, reference, recipes and notebooks   make test-site   test it
 # make page   build the programs of the course in the browser, for grpo-ref web; needs Node.js
@@ -20,7 +22,7 @@ READY := .venv/ready-test
 READY_DEV := .venv/ready-dev
 READY_DOCS := .venv/ready-docs
 
-.PHONY: attack attack-sample demo test test-learning check lint types coverage docs notebooks page report bench bench-gpu speed setup \
+.PHONY: attack attack-sample demo test test-all test-core test-learning check lint types coverage docs notebooks page report bench bench-gpu speed setup \
 	site test-site test-web verdicts-web clean
 
 setup: $(READY)
@@ -33,7 +35,13 @@ demo: $(READY)
 	$(BIN)/grpo-ref plot runs/demo-kl runs/demo-no-kl --out runs/demo.png
 
 test: $(READY)
+	$(BIN)/python -m pytest -n auto --quick
+
+test-all: $(READY)
 	$(BIN)/python -m pytest -n auto
+
+test-core: $(READY)
+	$(BIN)/python -m pytest -q -n auto @tests/core.txt
 
 test-learning: $(READY)
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --slow tests/slow
@@ -43,6 +51,7 @@ check: lint types coverage
 lint: $(READY_DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python docs/plain_english.py
 
 types: $(READY_DEV)
 	$(BIN)/mypy

@@ -7,11 +7,25 @@ import numpy as np
 import pytest
 from devices import PLACES
 from hypothesis import settings
+from sampling import kept
 
 settings.register_profile("stable", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("stable")
 
 collect_ignore = [] if importlib.util.find_spec("torch") else ["torch_transformer.py", "torch_update.py"]
+
+
+def pytest_addoption(parser):
+    parser.addoption("--quick", action="store_true", help="run a sample of the slow tests: make test")
+
+
+def pytest_collection_modifyitems(config, items):
+    """With `--quick`, keep a sample of the slow files."""
+    if config.getoption("--quick", default=False):
+        chosen = kept(items, config.rootpath)
+        config.hook.pytest_deselected(items=[item for item in items if item not in set(chosen)])
+        items[:] = chosen
+
 
 LIBRARIES = {"numpy": np, "array-api-strict": array_api_strict}
 try:
