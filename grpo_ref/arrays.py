@@ -110,7 +110,7 @@ def _cupy() -> ModuleType:
 def to_device(record: Any, xp: Any) -> Any:
     """Return the record with its arrays on the device of xp, by one transfer each.
 
-    A record is an array, or a dataclass, dictionary or functools.partial that holds arrays. Arrays without
+    A record is an array, or a tuple, dataclass, dictionary or functools.partial that holds arrays. Arrays without
     axes are numbers and stay on the host, and so does everything else.
     """
     if xp is np:
@@ -131,6 +131,8 @@ def _with_arrays(move: Callable[[Array], Array], record: Any) -> Any:
     """Return the record with `move` applied to each of its arrays."""
     if isinstance(record, np.ndarray) or array_api_compat.is_array_api_obj(record):
         return move(record)
+    if isinstance(record, tuple):
+        return tuple(_with_arrays(move, value) for value in record)
     if isinstance(record, dict):
         return {name: _with_arrays(move, value) for name, value in record.items()}
     if isinstance(record, partial):

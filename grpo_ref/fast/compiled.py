@@ -72,7 +72,7 @@ class CompiledRuns(Runs):
         return runs_first(table.transpose(0, 2, 1).astype(dtype, order="C"))
 
     def softmax(self, logits: Floats, out: Floats) -> None:
-        """Fill `out` with the policy. NumPy computes the exponentials, several at a time, which Numba does not."""
+        """Fill `out` with the policy. NumPy's exponentials are vectorized, Numba's are not."""
         floor = 0.9 * math.log(np.finfo(out.dtype).tiny)
         loops.exponents(runs_first(logits), 1.0 / self.config.temperature, floor, runs_first(out))
         np.exp(out, out=out)

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from grpo_ref.arrays import Floats, Integers, array_namespace, to_host
+from grpo_ref.arrays import Floats, Integers, array_namespace, to_device, to_host
 from grpo_ref.fast.forms import compiled_forms
 from grpo_ref.fast.logits_device import rows_of, write_gradient
 from grpo_ref.fast.logits_rows import Logits, Rows, check_logits, share
@@ -71,9 +71,9 @@ def token_log_probs(
     xp = array_namespace(logits, tokens)
     if xp is not np:
         check_logits(logits, tokens, tokens, None, temperature)
-        live = xp.ones(tokens.shape, dtype=xp.bool)
-        rows = rows_of(logits, tokens, live, temperature, allow_banned=True)
-        log_probs: Floats = rows.log_probs.reshape(tokens.shape)
+        live = np.ones(tokens.shape, dtype=np.bool_)
+        rows = rows_of(logits, to_host(tokens), live, temperature, allow_banned=True)
+        log_probs: Floats = to_device(rows.log_probs.reshape(tokens.shape), xp)
         return log_probs
     work = Rows.of(logits, tokens, np.ones(tokens.shape), None, temperature)
 
@@ -105,7 +105,7 @@ def policy_loss_from_logits(
     threads: int = 2,
     compiled: bool = False,
 ) -> LogitsLoss:
-    """Return a recipe's loss and its gradient with respect to the logits, for networks with large vocabularies.
+    """Return a recipe's loss and its gradient with respect to the logits of a large vocabulary.
 
     If the tokens do not depend on one another, the loss is computed in one pass over the rows. A recipe with
     a sequence ratio, or with a selection among the tokens of the batch, takes two passes.
@@ -115,16 +115,16 @@ def policy_loss_from_logits(
       tokens: (P, G, T) or (N, T) the sampled tokens; in the padding anything from 0 to V - 1.
       advantages: one per completion or one per token; constant with respect to the logits.
       mask: of the tokens' shape, 1 on completion tokens.
-      recipe, max_length, metrics: as in `policy_loss`; each metric that is left out saves time.
-      temperature: > 0, of sampling and gradient alike.
-      out: where the gradient goes, of the logits' shape and precision; `out=logits` overwrites them and needs
-        no further memory. After an error it is as it was or holds NaN, never something between.
-      threads: how many work at once; a GPU has its own.
-      compiled: what is done for each token with a loop that Numba compiles, for recipes with the `clipped`
-        surrogate by tokens and `k3`; with a short vocabulary that is half of the work. The metrics take their
-        time all the same.
-      old_log_probs, ref_log_probs, rollout_log_probs, entropies, noise: of the tokens' shape, as in
-        `policy_loss`.
+      recipe, max_length, metrics: as in `policy_loss`. Each metric that you do not request saves time.
+      temperature: temperature of sampling and gradient, > 0.
+      out: array for the gradient, of the logits' shape and dtype. `out=logits` overwrites the logits and
+        needs no further memory. After an error, `out` is either unchanged or holds NaN.
+      threads: number of threads; ignored on a GPU.
+      compiled: if true, use a loop that Numba compiles for the work per token. It supports recipes with the
+        `clipped` surrogate per token and `k3`. With a short vocabulary, this is half of the work. Metrics are
+        not faster.
+      old_log_probs, ref_log_probs, rollout_log_probs, entropies, noise: as in `policy_loss`, of the tokens'
+        shape.
       top_log_probs, top_old_log_probs: (..., K), as in `policy_loss`.
 
     Returns:
@@ -154,6 +154,7 @@ def policy_loss_from_logits(
     rows_form, tokens_form = _compiled(recipe, logits) if compiled else (Rows, Tokens)
     if array_namespace(logits, tokens, mask) is not np:
         check_logits(logits, tokens, mask, out, temperature)
+        tokens, advantages, mask, others = to_host((tokens, advantages, mask, others))
         batch = Tokens.of(
             tokens, advantages, mask, others, recipe=recipe, max_length=max_length, metrics=metrics
         )
@@ -170,7 +171,7 @@ def policy_loss_from_logits(
     try:
         result = passes(work, batch, threads)
     except BaseException:
-        work.out[...] = np.nan  # nobody must take a half-written gradient for a result
+        work.out[...] = np.nan  # a half-written gradient must not be used
         raise
     work.out[~work.live] = 0.0
     return LogitsLoss(float(result.loss), work.out.reshape(logits.shape), result.metrics)
@@ -226,14 +227,14 @@ def _loss_on_device(
     out: Logits | None,
     temperature: float,
 ) -> LogitsLoss:
-    """Return a recipe's loss and gradient for arrays on a GPU."""
+    """Return a recipe's loss and gradient for logits on a GPU; arrays of tokens are on the host."""
     xp = array_namespace(logits)
     out = xp.empty(logits.shape, dtype=logits.dtype) if out is None else out
     try:
         rows = rows_of(logits, tokens, mask != 0, temperature)
         result = batch.loss(rows.log_probs)
     except ValueError:
-        out[...] = xp.nan
+        out[...] = xp.nan  # an unfinished gradient must not be used
         raise
     write_gradient(rows, result.gradient.reshape(-1), out.reshape(-1))
-    return LogitsLoss(float(to_host(result.loss)), out, result.metrics)
+    return LogitsLoss(float(result.loss), out, result.metrics)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from grpo_ref.arrays import Array, array_namespace, to_host
+from grpo_ref.arrays import Array, Bools, Floats, Integers, array_namespace, to_device, to_host
 
 LANES = 256
 """Threads that share a row. The results of the lanes take 1/60 of the memory of 32000 logits in float32."""
@@ -59,61 +59,70 @@ for (ptrdiff_t a = i % lanes; a < vocabulary; a += 4 * lanes) {
 
 
 class Rows(NamedTuple):
-    """Rows of logits, with the results of each row.
+    """Rows of logits on the device, and a few numbers for each row.
 
     Attributes:
-      logits: (rows * V,) in float32 or float64.
-      tokens: (rows,) sampled tokens.
-      live: (rows,) false for masked rows, whose values do not matter.
+      logits: (rows * V,) in float32 or float64, on the device.
+      tokens: (rows,) the sampled tokens, on the device.
+      tops: (rows,) the largest logit of each row, on the device.
+      live: (rows,) False for rows of padding, on the host, like the rest.
       temperature: > 0.
-      tops: (rows,) largest logit of each row.
-      totals: (rows,) Σ exp((logits - top) / temperature), in float64.
-      log_probs: (rows,) log-probabilities of the sampled tokens in nats and float64; 0 in masked rows.
+      totals: (rows,) Σ exp((logits - top) / temperature).
+      log_probs: (rows,) of the sampled tokens, in nats; 0 where not live.
     """
 
     logits: Array
     tokens: Array
-    live: Array
-    temperature: float
     tops: Array
-    totals: Array
-    log_probs: Array
+    live: Bools
+    temperature: float
+    totals: Floats
+    log_probs: Floats
 
 
 def rows_of(
-    logits: Array, tokens: Array, live: Array, temperature: float, *, allow_banned: bool = False
+    logits: Array, tokens: Integers, live: Bools, temperature: float, *, allow_banned: bool = False
 ) -> Rows:
-    """Read the logits once, and check logits and tokens with a single transfer to the host.
+    """Read the logits once, and check them and the tokens.
+
+    Three numbers of each row come to the host in one transfer. Everything else about tokens is computed there:
+    on a GPU, some hundred small operations on tokens took several milliseconds.
 
     Args:
       logits: (..., V) on the device, in float32 or float64; -inf for a banned token.
-      tokens: (...,) integers.
-      live: (...,) booleans, false for masked rows.
+      tokens: (...,) integers on the host.
+      live: (...,) truth values on the host.
       temperature: > 0.
       allow_banned: if true, a sampled token may have the logit -inf.
 
     Raises:
-      ValueError: if a token is out of range; or if an unmasked row holds NaN or +inf, or only -inf, or its
-        sampled token is banned.
+      ValueError: if a token is out of range, or a live row has NaN, +inf, nothing but -inf, or a banned token
+        was sampled.
     """
-    xp, vocabulary = array_namespace(logits, tokens, live), logits.shape[-1]
-    logits, live = logits.reshape(-1), live.reshape(-1)
-    tokens = xp.astype(tokens.reshape(-1), xp.int64)
-    tops, totals = _tops_and_totals(xp, logits, len(tokens), vocabulary, temperature)
-    known = xp.isfinite(tops) & xp.isfinite(totals) & (totals > 0.0)
-    bad, outside = live & ~known, (tokens < 0) | (tokens >= vocabulary)
-    chosen = logits.take(xp.arange(len(tokens)) * vocabulary + xp.clip(tokens, 0, vocabulary - 1))
-    banned = live & (chosen == -xp.inf) & (not allow_banned)
-    _raise_if(xp, bad, outside, banned, vocabulary)
-    z = (xp.astype(chosen, xp.float64) - xp.astype(tops, xp.float64)) * (1.0 / temperature)
-    log_probs = xp.where(live, z - xp.log(xp.where(live, totals, 1.0)), 0.0)
-    return Rows(logits, tokens, live, temperature, tops, totals, log_probs)
+    xp, vocabulary = array_namespace(logits), logits.shape[-1]
+    logits, live, tokens = logits.reshape(-1), live.reshape(-1), tokens.reshape(-1).astype(np.int64)
+    if tokens.size and not (0 <= tokens.min() and tokens.max() < vocabulary):
+        raise ValueError(f"tokens: expected 0 to {vocabulary - 1}, and some are not")
+    there = to_device(tokens, xp)
+    tops, totals = _tops_and_totals(xp, logits, tokens.size, vocabulary, temperature)
+    chosen = logits.take(xp.arange(tokens.size) * vocabulary + there)
+    top, total, logit = to_host(xp.stack([xp.astype(x, xp.float64) for x in (tops, totals, chosen)]))
+    bad = live & ~(np.isfinite(top) & np.isfinite(total) & (total > 0.0))
+    if bad.any():
+        raise ValueError(f"logits: row {np.argmax(bad)} holds NaN or +inf, or nothing but -inf")
+    banned = live & (logit == -np.inf)
+    if banned.any() and not allow_banned:
+        raise ValueError(f"tokens: row {np.argmax(banned)} has a token whose logit is -inf")
+    with np.errstate(invalid="ignore"):  # rows of padding may hold anything
+        z = (logit - top) / temperature
+    log_probs = np.where(live, z - np.log(np.where(live, total, 1.0)), 0.0)
+    return Rows(logits, there, tops, live, temperature, total, log_probs)
 
 
 def _tops_and_totals(
     xp: Any, logits: Array, rows: int, vocabulary: int, temperature: float
 ) -> tuple[Array, Array]:
-    """Return each row's largest logit and the sum of its exponentials relative to the largest."""
+    """Return the largest logit of each row, and the sum of the exponentials relative to it."""
     scale, lowest = 1.0 / temperature, float(np.finfo(logits.dtype).min)
     tops, sums = (xp.empty(rows * LANES, dtype=logits.dtype) for _ in range(2))
     sums_kernel, _ = _kernels(xp)
@@ -124,34 +133,21 @@ def _tops_and_totals(
     return top[:, 0], totals
 
 
-def _raise_if(xp: Any, bad: Array, outside: Array, banned: Array, vocabulary: int) -> None:
-    """Raise a ValueError if any of the flags is set; one transfer reads all three."""
-    wrong = to_host(xp.stack([xp.any(bad), xp.any(outside), xp.any(banned)]))
-    if wrong[1]:
-        raise ValueError(f"tokens: expected 0 to {vocabulary - 1}, got tokens outside of this range")
-    if wrong[0]:
-        row = int(np.argmax(to_host(bad)))
-        raise ValueError(f"logits: row {row} holds NaN or +inf, or nothing but -inf")
-    if wrong[2]:
-        row = int(np.argmax(to_host(banned)))
-        raise ValueError(f"tokens: row {row} has a token whose logit is -inf")
-
-
-def write_gradient(rows: Rows, slopes: Array, out: Array) -> None:
+def write_gradient(rows: Rows, slopes: Floats, out: Array) -> None:
     """Read the logits once more and write the gradient.
 
     Args:
-      rows: rows of the logits.
-      slopes: (rows,) ∂L/∂log π(token).
-      out: (rows * V,) memory of the gradient, which may be that of the logits.
+      rows: of the logits.
+      slopes: (rows,) ∂L/∂log π(token), on the host.
+      out: (rows * V,) receives the gradient; it may be the logits.
     """
-    xp = array_namespace(rows.logits, slopes)
-    slopes = xp.where(rows.live, slopes, 0.0) * (1.0 / rows.temperature)
-    weights = slopes / xp.where(rows.live, rows.totals, 1.0)
-    slopes, weights = (xp.astype(x, out.dtype) for x in (slopes, weights))
+    xp = array_namespace(rows.logits)
+    slopes = np.where(rows.live, slopes, 0.0) / rows.temperature
+    weights = slopes / np.where(rows.live, rows.totals, 1.0)
+    both = to_device(np.stack([slopes, weights]).astype(str(out.dtype)), xp)
     vocabulary, scale = out.shape[0] // max(len(slopes), 1), 1.0 / rows.temperature
     _, gradient_kernel = _kernels(xp)
-    given = (rows.logits, rows.tokens, rows.tops, slopes, weights, vocabulary, LANES, scale)
+    given = (rows.logits, rows.tokens, rows.tops, both[0], both[1], vocabulary, LANES, scale)
     gradient_kernel(*given, out, size=len(slopes) * LANES)
 
 

@@ -16,7 +16,8 @@ from grpo_ref.arrays import Bools, Floats, Integers, array_namespace, is_set
 Logits = NDArray[np.floating[Any]]
 STEP_BYTES, BLOCK_BYTES = 1 << 21, 1 << 24
 """Block sizes in bytes. A core computes on 2 MiB at a time, about the size of its level-2 cache. Work per row
-costs nearly the same for few rows as for many, so it is done for 16 MiB at a time, which a level-3 cache holds."""
+costs nearly the same for few rows as for many, so it is done for 16 MiB at a time, which a level-3 cache
+holds."""
 SHORT = 1024
 """Vocabulary size below which masked rows are computed too: skipping them would make the blocks too short."""
 SMALLEST, LARGEST = 1e-20, 1e20
@@ -34,7 +35,8 @@ class Rows:
       live: (rows,) false for masked rows, whose values do not matter.
       worked: (rows,) true for rows that are computed: the live rows, or all rows of a short vocabulary.
       temperature: > 0.
-      log_probs: (rows,) log-probabilities of the sampled tokens in nats and float64, filled in block by block.
+      log_probs: (rows,) log-probabilities of the sampled tokens in nats and float64, filled in block by
+        block.
       totals: (rows,) sums of the exponentials in `out`, in float64, filled in block by block.
       in_place: true if `out` is the memory of the logits.
     """
@@ -157,7 +159,9 @@ class Rows:
         if self.temperature != 1.0:
             source = np.multiply(source, 1.0 / self.temperature, out=target)
         np.exp(source, out=target)
-        return top[:, 0].astype(np.float64), self._sums(target)
+        # For short rows, `sum` takes five times as long as `einsum`.
+        sums: Logits = np.einsum("rv->r", target) if self.is_short else target.sum(-1)
+        return top[:, 0].astype(np.float64), sums.astype(np.float64)
 
     def scale(self, rows: slice, slopes: Floats) -> None:
         """Turn exponentials into the gradient; masked rows, whose slopes are 0, are set to 0 later."""
@@ -175,11 +179,6 @@ class Rows:
         for start, stop in edges.reshape(-1, 2).tolist():
             for begin in range(start, stop, size):
                 yield slice(begin, min(begin + size, stop))
-
-    def _sums(self, rows: Logits) -> Floats:
-        """Return row sums in float64. For short rows, `sum` takes five times as long as `einsum`."""
-        sums: Logits = np.einsum("rv->r", rows) if self.is_short else rows.sum(-1)
-        return sums.astype(np.float64)
 
 
 def check_logits(
@@ -219,8 +218,8 @@ def _is_same_memory(out: Logits, logits: Logits) -> bool:
 def share(action: Callable[[slice], None], work: Rows, threads: int) -> None:
     """Apply an action to all blocks; each thread, this one included, takes the next block when it is free.
 
-    Small work is not divided. If actions fail, all blocks are still done, and then the error of the first failing
-    block is raised, so that the error does not depend on the threads.
+    Small work is not divided. If actions fail, all blocks are still done, and then the error of the first
+    failing block is raised, so that the error does not depend on the threads.
     """
     if threads < 1:
         raise ValueError(f"threads: expected at least 1, got {threads}")

@@ -1,9 +1,9 @@
 """The inner loops of a training run and of the loss from logits, written for Numba to compile.
 
-Tables are (S, V, N) and C-contiguous: V rows of N states for each run. So a run stays in the level-1 cache, and
-the innermost loop, over the states of a row, is vectorized. Runs are divided among threads. The numbers are
-those of `runs` and `walk`, to the bit: sums are taken in the same order, and NumPy computes the exponentials
-between two of these functions.
+Tables are (S, V, N) and C-contiguous: V rows of N states for each run. So a run stays in the level-1 cache,
+and the innermost loop, over the states of a row, is vectorized. Runs are divided among threads. The numbers
+are those of `runs` and `walk`, to the bit: sums are taken in the same order, and NumPy computes the
+exponentials between two of these functions.
 
 Completions are stored as entries (T, G, S, P). An entry is the index of a token and of the state in which it
 was sampled:
@@ -93,7 +93,7 @@ def draw_numbers(next_double: Any, states: Integers, numbers: Floats) -> None:
 
 @compiled
 def cumulative_sums(probs: Floats) -> Floats:
-    """Return (N, V) the cumulative probabilities of one run's table (V, N), with infinity at the last token."""
+    """Return (N, V) cumulative probabilities of a run's table (V, N), with infinity at the last token."""
     vocabulary, states = probs.shape
     sums = np.full((states, vocabulary), np.inf, probs.dtype)
     for n in range(states):
@@ -169,8 +169,8 @@ def add(
     """Write the sums over the tokens on each entry: total = Σ W A, good = Σ W max(A, 0), seen = Σ W kl_coef.
 
     `good` is written only if there are several steps per batch, and `seen` only if kl_coef is not 0; nothing
-    reads them otherwise. The weights W are (T, G, S, P). The advantages A are (T, G, S, P), or (1, G, S, P) if
-    all tokens of a completion have the same advantage.
+    reads them otherwise. The weights W are (T, G, S, P). The advantages A are (T, G, S, P), or (1, G, S, P)
+    if all tokens of a completion have the same advantage.
     """
     longest, group, runs, prompts = entries.shape
     for run in numba.prange(runs):
@@ -209,8 +209,8 @@ def differentiate(
 ) -> None:
     """Write the gradient with respect to the logits.
 
-        out = π Σ slope - slope
-        slope = r (total - good [r > high] - bad [r < low]) + seen (πref/π - 1),    bad = total - good
+    out = π Σ slope - slope
+    slope = r (total - good [r > high] - bad [r < low]) + seen (πref/π - 1),    bad = total - good
     """
     runs, vocabulary, states = total.shape
     kind = total.dtype.type
@@ -249,7 +249,7 @@ def adam(
 ) -> None:
     """Take a step of Adam, with bias corrections folded into `pace` and `eps`.
 
-        m ← b1 m + (1 - b1) g,    s ← b2 s + (1 - b2) g²,    logits ← logits - pace m / (√s + eps)
+    m ← b1 m + (1 - b1) g,    s ← b2 s + (1 - b2) g²,    logits ← logits - pace m / (√s + eps)
     """
     runs, vocabulary, states = gradient.shape
     kind = gradient.dtype.type

@@ -55,7 +55,8 @@ def train_many(
       metrics: names of the requested metrics, among those of `fast_metrics`.
       threads: number of parts of the seeds that are trained at the same time. Two threads were slower than
         one on the machines tried, since most NumPy calls are shorter than a switch between threads.
-      dtype: dtype of the tables. float32 is faster, but its curves depart from the plain loop's after a while.
+      dtype: dtype of the tables. float32 is faster, but its curves depart from the plain loop's after a
+        while.
       compiled: if true, use loops that Numba compiles. The numbers are the same to the bit, but there is no
         warning of an overflow. Importing Numba takes 0.5 s and the first compilation 10 s, so this is for
         hundreds or thousands of updates.

@@ -3,9 +3,9 @@
 The logits are stored as (V, S, N), so that a sum over the vocabulary is V additions of long rows. `walk`
 samples tokens from such a table.
 
-If the policy is a table, then all tokens of a batch with the same state have the same ratio, the same clip and
-the same slope of the penalty. So the gradient needs only three sums over the tokens on each entry of the table
-(W are the weights, A the advantages):
+If the policy is a table, then all tokens of a batch with the same state have the same ratio, the same clip
+and the same slope of the penalty. So the gradient needs only three sums over the tokens on each entry of the
+table (W are the weights, A the advantages):
 
     total = Σ W A,    good = Σ W max(A, 0),    seen = Σ W
 
@@ -181,8 +181,8 @@ class Runs:
     def differentiate(self, sums: Sums, probs: Floats) -> None:
         """Compute the loss's gradient with respect to the logits from the slopes of all entries.
 
-            gradient = π Σ slope - slope,    the sum over the tokens of a state
-            slope = surrogate + kl_coef seen (πref/π - 1)
+        gradient = π Σ slope - slope,    the sum over the tokens of a state
+        slope = surrogate + kl_coef seen (πref/π - 1)
         """
         gradient, extra = self.gradient, self.extra
         self.surrogate(sums, probs)
@@ -199,8 +199,8 @@ class Runs:
 
             slope = r (total - good [r > 1 + clip_high] - bad [r < 1 - clip_low]),    bad = total - good
 
-        The ratio r = π/πold is exactly 1 in the first step on a batch. Above the range, tokens with a positive
-        advantage are clipped; below it, tokens with a negative advantage.
+        The ratio r = π/πold is exactly 1 in the first step on a batch. Above the range, tokens with a
+        positive advantage are clipped; below it, tokens with a negative advantage.
         """
         if probs is self.old:
             np.copyto(self.gradient, sums.total)

@@ -30,27 +30,21 @@ def why_not(task: Task, recipe: Recipe, config: TrainConfig, state: TrainState |
     if not all(isinstance(table, np.ndarray) for table in tables):
         return "task and state: expected NumPy arrays; on another device use train"
     no_bonus = config.entropy_coef == 0.0 and (state is None or not state.entropy_coef.any())
-    usual = _usual_parts(recipe) | {
-        "entropy_coef": no_bonus,
-        "entropy_target": config.entropy_target == 0.0,
-        "refilter_every": config.refilter_every == 0,
-    }
-    for name, is_usual in usual.items():
-        if not is_usual:
-            part = recipe.parts().get(name) or f"a run with {name}"
-            return f"{name}: train_many does not support {part}; use train"
-    return ""
-
-
-def _usual_parts(recipe: Recipe) -> dict[str, bool]:
-    """Return, by name, whether the fast loop supports a part of the recipe."""
-    before_the_loss = {
+    supported = {
         "keep": recipe.keep.kernel is all_groups,
         "admit": recipe.admit.kernel is all_completions,
         "reward": "states" not in recipe.reward.reads,
         "advantage": not {"states", "step_rewards"} & {*recipe.advantage.reads},
+        **usual_loss(recipe),
+        "entropy_coef": no_bonus,
+        "entropy_target": config.entropy_target == 0.0,
+        "refilter_every": config.refilter_every == 0,
     }
-    return before_the_loss | usual_loss(recipe)
+    for name, is_supported in supported.items():
+        if not is_supported:
+            part = recipe.parts().get(name) or f"a run with {name}"
+            return f"{name}: train_many does not support {part}; use train"
+    return ""
 
 
 def usual_loss(recipe: Recipe) -> dict[str, bool]:

@@ -87,7 +87,7 @@ class Walk:
             generator.random(out=numbers)
 
     def completions(self, probs: Floats) -> tuple[Integers, Integers, Bools, Bools]:
-        """Return prompts (S, P), tokens and mask (S, P, G, T), and (S, P, G) true if a completion has ended."""
+        """Return prompts (S, P), tokens and mask (S, P, G, T), and (S, P, G) true for ended completions."""
         prompts = draw_prompts(self.edges, self.numbers[..., 0])
         uniforms = self.numbers[..., 1:].reshape(*tokens_last(self.uniforms).shape)
         np.copyto(self.uniforms, tokens_first(uniforms), casting="same_kind")
@@ -99,7 +99,7 @@ class Walk:
         return prompts, tokens_last(tokens), tokens_last(mask), back(self.state == self.finished)
 
     def walk(self, starts: Integers) -> None:
-        """Fill in the entries, token by token; a bisection moves each entry from token 0 to the sampled one."""
+        """Fill in the entries token by token; a bisection moves each from token 0 to the sampled token."""
         self.state[:] = starts + self.first
         for entry, uniforms in zip(self.entries, self.uniforms, strict=True):
             np.copyto(entry, self.state)

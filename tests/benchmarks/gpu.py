@@ -123,10 +123,10 @@ def from_logits(xp: Any, rows: int, dtype: str, rounds: int) -> dict[str, Any]:
     def copy() -> None:
         out[...] = there["logits"]
 
-    result = policy_loss_from_logits(**there, recipe=RECIPE, out=out)
+    result = policy_loss_from_logits(**there, recipe=RECIPE, out=out, metrics=())
     agree(OURS, result.loss, to_host(result.gradient), expected)
     actions = {
-        OURS: finished(lambda: policy_loss_from_logits(**there, recipe=RECIPE, out=out)),
+        OURS: finished(lambda: policy_loss_from_logits(**there, recipe=RECIPE, out=out, metrics=())),
         COPY: finished(copy),
     }
     if has_torch():

@@ -136,18 +136,21 @@ def test_a_row_that_is_no_distribution_is_named_if_it_counts(bad, message):
 
 MISTAKES = {
     "ref_log_probs: this recipe has kl_coef=0.1": (ValueError, {"recipe": replace(GRPO, kl_coef=0.1)}),
-    "policy_loss has no argument 'old_log_prob'; did you mean": (
+    "unexpected keyword argument 'old_log_prob'": (
         TypeError,
         {"recipe": DR_GRPO, "old_log_prob": LOG_PROBS["old_log_probs"]},
     ),
     "surrogate: the compiled loop does not support cispo": (ValueError, {"recipe": RECIPES["cispo"]}),
-    "level: the compiled loop does not support sequence_mean_level": (ValueError, {"recipe": RECIPES["gspo"]}),
+    "level: the compiled loop does not support sequence_mean_level": (
+        ValueError,
+        {"recipe": RECIPES["gspo"]},
+    ),
     "penalty: the compiled loop does not support k2": (
         ValueError,
         {"recipe": replace(GRPO, kl_coef=0.1, penalty=slot(k2))},
     ),
     "metrics: no metric 'kll'; did you mean 'kl'": (ValueError, {"recipe": DR_GRPO, "metrics": ("kll",)}),
-    "recipe: expected a Recipe, got the text 'grpo'": (TypeError, {"recipe": "grpo"}),
+    "recipe: expected a Recipe or a name, got a dict": (TypeError, {"recipe": {}}),
 }
 
 

@@ -274,7 +274,7 @@ WRONG = {
         {"out": np.zeros((*SHAPE, 2 * V))[..., ::2]},
         "out: expected a contiguous float64 array",
     ),
-    "out that cannot be written": ({"out": READ_ONLY}, "out: expected an array that can be written"),
+    "out that cannot be written": ({"out": READ_ONLY}, "out: expected a writable array"),
     "out of another precision": (
         {"out": LOGITS.astype("float32")},
         "out: expected a contiguous float64 array",

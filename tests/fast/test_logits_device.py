@@ -16,7 +16,7 @@ MASK = np.arange(5) < np.array([[5, 2, 0], [1, 4, 3]])[..., None]
 
 
 def batch_of(vocabulary, dtype="float64"):
-    """The arguments of `policy_loss_from_logits`; what the padding holds is no distribution."""
+    """The arguments of `policy_loss_from_logits`; rows in the padding are not distributions."""
     generator = np.random.default_rng(3)
     logits = generator.normal(size=(*SHAPE, vocabulary)).astype(dtype) * 3
     tokens = generator.integers(0, vocabulary, SHAPE)
@@ -101,9 +101,10 @@ def test_a_token_out_of_range_and_a_wrong_shape_are_named(place):
         policy_loss_from_logits(**given | {"mask": given["mask"][..., :4]}, recipe=GRPO)
 
 
-def test_from_logits_two_numbers_cross(place):
-    """Whether anything is wrong, and the loss."""
-    there = to_device(batch_of(7), place.xp)
+def test_only_arrays_of_the_tokens_cross(place):
+    """Down: all inputs but the logits, and three numbers a row. Up: the tokens, and two numbers a row."""
+    given = batch_of(7)
+    there = to_device(given, place.xp)
     up, down = place.crossings()
     policy_loss_from_logits(**there, recipe=GRPO)
-    assert place.crossings() == (up, down + 2)
+    assert place.crossings() == (up + 2, down + len(given))

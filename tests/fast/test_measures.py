@@ -1,4 +1,4 @@
-"""What the fast loop measures."""
+"""Metrics of the fast loop."""
 
 import pytest
 

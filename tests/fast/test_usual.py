@@ -1,4 +1,4 @@
-"""What the fast loop can do, and the one sentence that names what it cannot."""
+"""Recipes and settings that the fast loop supports, and the reason that it gives for the others."""
 
 from dataclasses import replace
 
@@ -39,7 +39,10 @@ UNUSUAL = {
         replace(GRPO, penalty_aggregate=slot(token_mean)),
         {},
     ),
-    "entropy_coef: train_many does not support a run with entropy_coef; use train": (GRPO, {"entropy_coef": 0.1}),
+    "entropy_coef: train_many does not support a run with entropy_coef; use train": (
+        GRPO,
+        {"entropy_coef": 0.1},
+    ),
     "entropy_target: ": (GRPO, {"entropy_target": 1.0}),
     "refilter_every: ": (GRPO, {"refilter_every": 2}),
 }

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 from device_double import Device
-from devices import assert_close
+from devices import GPU, assert_close
 
 from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, iter_train
 from grpo_ref.arrays import to_device, to_host
@@ -36,6 +36,9 @@ CASES = {
         "optimizer": "sgd",
     },
 }
+TIES = ("gdpo", "high_entropy")
+"""Recipes for which rounding decides on arithmetic: equal entropies are ranked, and a gradient that is exactly 0 on the
+host is 1e-17 on a GPU, which Adam scales up. Two processors need not agree there; the double does."""
 SOME = ("grpo", "dapo", "gspo", "vespo", "clip_cov", "dppo_top_kl", "high_entropy", "gdpo", "reinforce_pp")
 BUILD = {**TASKS, "names that alternate": partial(names, goal="alternates")}
 BUILD["names that end in a vowel"] = partial(names, goal="ends_in_vowel")
@@ -46,6 +49,8 @@ BUILD |= {"sums": partial(sums, digits=1), "sorting": partial(sorting, digits=2)
 @pytest.mark.parametrize("recipe", SOME)
 @pytest.mark.parametrize("build", BUILD.values(), ids=BUILD)
 def test_training_agrees_with_numpy(build, recipe, settings, place):
+    if place.xp is GPU and build is arithmetic and recipe in TIES:
+        pytest.skip("rounding decides between ties")
     task = build()
     config = config_for(task, **SMALL | settings)
     there = iter_train(to_device(task, place.xp), RECIPES[recipe], config)
