@@ -1,4 +1,4 @@
-"""The attack: wrong answers made by machine from every right one, and inputs that tell them apart.
+"""The attack: make wrong answers from every right one by machine, and find inputs on which they are wrong.
 
     right answers -> mutants -> which pass the checks -> search the domain -> shrink -> freeze
 

@@ -18,25 +18,27 @@ from grpo_ref.course.grading.sandbox import Reply, Sandbox
 
 RUNNER = Path(__file__).with_name("runner.py")
 SECONDS = 1.0
-"""The longest that one call may take; then it counts as hanging."""
+"""Time limit of one call, in seconds. A call that takes longer counts as hanging."""
 START_SECONDS = 10.0
-"""The longest that a wrong answer may take to be loaded, with the libraries that it imports."""
+"""Time limit for loading a wrong answer with the libraries that it imports, in seconds."""
 ENDLESS = float("inf")
 LIMITS = Limits(seconds=2 * SECONDS, impatient_seconds=2 * SECONDS, rest=ENDLESS, total=ENDLESS)
-"""Of one call; all together may take as long as they do."""
+"""Limits of one call. The total time is unlimited."""
 FIRST, BLOCK = 12, 200
-"""Inputs that are tried with one message: few at first, since most wrong answers are soon found out."""
+"""Number of inputs that are tried with one message: few at first, because most wrong answers fail early."""
 FAR = 10.0
-"""A wrong answer is told apart by a deviation of so many tolerances: an input must leave no doubt."""
+"""A wrong answer counts as wrong on an input if it deviates by this many tolerances, so that there is no
+doubt.
+"""
 AGREES, WRONG, UNTRIED = 0, 1, 2
 
 
 @dataclass(frozen=True)
 class Tried:
-    """What came of trying one wrong answer on inputs.
+    """The result of trying one wrong answer on several inputs.
 
     Attributes:
-      verdicts: one for each input: AGREES, WRONG, or UNTRIED after a hang or after enough.
+      verdicts: one for each input: AGREES, WRONG, or UNTRIED after a hang or after enough wrong ones.
       nearest: largest deviation, relative to the largest expected magnitude, over the inputs judged right.
     """
 
@@ -45,12 +47,12 @@ class Tried:
 
     @property
     def told_apart(self) -> list[int]:
-        """The inputs on which it is wrong."""
+        """Indices of the inputs on which the answer is wrong."""
         return [position for position, verdict in enumerate(self.verdicts) if verdict == WRONG]
 
 
 class Bench:
-    """One sandbox for the wrong answers of one exercise; use it in a `with` statement."""
+    """A sandbox for the wrong answers of one exercise. Use it in a `with` statement."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -70,14 +72,14 @@ class Bench:
         self.sandbox.__exit__(kind, error, trace)
 
     def learn(self, inputs: Sequence[Input]) -> None:
-        """Take these inputs for the trials to come."""
+        """Store these inputs for the following trials."""
         self.inputs, self.taught, self.known = list(inputs), False, {}
         self.texts = ["" if each.raises else wire.dumps(each.expected) for each in self.inputs]
 
     def first_failed(self, text: str, checks: Sequence[Check], seed: int) -> str | None:
-        """Name of the first check that a wrong answer fails, None if it passes all.
+        """Return the name of the first check that a wrong answer fails, or None if it passes all.
 
-        What a check cannot take, it fails as well.
+        A check that raises an exception counts as failed.
         """
         submission = _Submission(self, text)
         for check in checks:
@@ -88,7 +90,7 @@ class Bench:
         return None
 
     def trial(self, text: str, enough: int | None = None) -> Tried:
-        """The verdict on every input learned, or on as many as show it to be wrong often enough."""
+        """Return the verdicts on the stored inputs, up to the point at which `enough` of them are wrong."""
         enough = len(self.inputs) + 1 if enough is None else enough
         verdicts: list[int] = []
         deviations = [0.0]
@@ -106,7 +108,7 @@ class Bench:
         return Tried((*verdicts, *untried), max(deviations))
 
     def symbols(self, text: str) -> list[str]:
-        """What the wrong answer returned on every input learned, as symbols; unknown after a hang."""
+        """Return a symbol for what the wrong answer returns on each stored input; unknown after a hang."""
         outcomes = self._outcomes(text, 0, len(self.inputs))
         signs = [self._symbol(given, each) for given, each in zip(self.inputs, outcomes, strict=False)]
         return signs + [UNKNOWN] * (len(self.inputs) - len(signs))
@@ -123,14 +125,16 @@ class Bench:
         return symbol(wire.loads(outcome[1]), given, self.problem.rtol)
 
     def begin(self, text: str) -> Reply:
-        """Make a wrong answer the present one."""
+        """Load a wrong answer, to be used by the following calls."""
         self.sandbox.seconds = START_SECONDS
         reply = self.sandbox.call("begin", (text, self.problem.function), {})
         self.sandbox.seconds = 2 * SECONDS
         return reply
 
     def _outcomes(self, text: str, first: int, last: int) -> list[tuple[Any, ...]]:
-        """Outcomes of some inputs; a process that died or hung counts as slow at the first of them."""
+        """Return the outcomes of some inputs. A process that died or hung counts as slow at the first of
+        them.
+        """
         if not self.taught:
             inputs = [(each.arguments, dict(each.keywords)) for each in self.inputs]
             self.taught = self.sandbox.call("learn", (inputs, self.texts), {}).ok
@@ -143,7 +147,7 @@ class Bench:
         return [("slow",)]
 
     def _verdict(self, position: int, outcome: tuple[Any, ...]) -> tuple[int, float]:
-        """AGREES or WRONG, and how far off."""
+        """Return AGREES or WRONG, and the deviation."""
         given = self.inputs[position]
         if outcome[0] == "same":
             return AGREES, 0.0
@@ -163,7 +167,7 @@ class Bench:
 
 
 class _Submission:
-    """One wrong answer on the bench, as the checks want to see it."""
+    """One wrong answer on the bench, with the interface that checks expect."""
 
     def __init__(self, bench: Bench, text: str) -> None:
         self.bench = bench
@@ -183,17 +187,18 @@ class _Submission:
         raise Raised(reply.kinds, reply.message)
 
     def announce(self, calls: Calls) -> None:
-        """They are made one by one."""
+        """Do nothing: calls are made one by one."""
 
     def inputs_after(self) -> Any:
         return None if self.reply is None else self.reply.inputs
 
     def forget(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: no calls are stored."""
 
 
 def deviation(got: Any, expected: Any) -> float:
-    """Largest difference relative to the largest expected magnitude, or to 1 where all are 0.
+    """Return the largest difference relative to the largest expected magnitude, or to 1 if all expected
+    values are 0.
 
     >>> round(deviation([1.0, 4.0], np.array([1.0, 4.1])), 3)
     0.024

@@ -1,8 +1,8 @@
-"""Wrong answers that were written by hand, from the statement alone.
+"""Wrong answers written by hand from the statement alone.
 
-Those of an exercise lie in one file, tests/course/wrong_answers/CHAPTER/NAME.txt. Each begins with a line
-"# WRONG: " that says in a sentence what is wrong, or "# REMEMBERS: " if it is wrong because of earlier calls;
-the program follows, to the next such line.
+The wrong answers to an exercise are in one file, tests/course/wrong_answers/CHAPTER/NAME.txt. Each one begins
+with a line that describes the mistake in a sentence. The line starts with "# WRONG: ", or with "# REMEMBERS:
+" if the answer is wrong because of earlier calls. The program follows, up to the next such line.
 """
 
 import re
@@ -11,15 +11,15 @@ from typing import NamedTuple
 
 FOLDER = Path("tests") / "course" / "wrong_answers"
 KINDS = {"WRONG": "formula", "REMEMBERS": "state"}
-"""First word of an answer -> the key in `operators.KINDS` of its mistake."""
+"""First word of an answer -> key of its mistake in `operators.KINDS`."""
 
 
 class Collected(NamedTuple):
     """One wrong answer.
 
     Attributes:
-      kind: the key in `operators.KINDS` of its mistake.
-      sentence: what is wrong, for a student whose answer behaves like this.
+      kind: key of its mistake in `operators.KINDS`.
+      sentence: the mistake, for a student whose answer returns the same values.
       text: the program.
     """
 
@@ -29,7 +29,7 @@ class Collected(NamedTuple):
 
 
 def collected(name: str, root: Path) -> list[Collected]:
-    """The wrong answers to an exercise, in the order of their file; none if there is no file.
+    """Return the wrong answers to an exercise, in the order of their file; none if the file is missing.
 
     Args:
       name: id of the exercise.
@@ -40,7 +40,7 @@ def collected(name: str, root: Path) -> list[Collected]:
 
 
 def parsed(text: str) -> list[Collected]:
-    r"""The answers of a file's text.
+    r"""Parse the text of a file into its wrong answers.
 
     >>> parsed("# WRONG: The sign is lost.\ndef size(x): return abs(x)\n")
     [Collected(kind='formula', sentence='The sign is lost.', text='def size(x): return abs(x)\n')]

@@ -1,4 +1,4 @@
-"""Writing what an attack found: cases beside the problem, what it could not tell apart beside the tests."""
+"""Write the results of an attack: hidden cases beside the problem, answers that are left beside the tests."""
 
 import json
 from pathlib import Path
@@ -17,17 +17,17 @@ WIDTH = 108
 
 
 def file_of_cases(problem: Problem) -> Path:
-    """The data file, beside the module of the problem."""
+    """Return the path of the data file beside the problem's module."""
     return problem_file(problem.id).with_suffix(SUFFIX)
 
 
 def file_of_left(problem: Problem, root: Path) -> Path:
-    """The list of wrong answers that no input of the domain told from a right one."""
+    """Return the path of the list of wrong answers that are right on every tried input of the domain."""
     return root / LEFT / f"{problem.id}.json"
 
 
 def freeze(outcome: Outcome, root: Path) -> None:
-    """Write the three files; reasons that somebody gave for answers left are kept."""
+    """Write the three files. Reasons that an author gave for answers on the list are kept."""
     left = file_of_left(outcome.problem, root)
     reasons = reasons_of(left)
     left.parent.mkdir(parents=True, exist_ok=True)
@@ -37,19 +37,19 @@ def freeze(outcome: Outcome, root: Path) -> None:
 
 
 def _mistakes(outcome: Outcome) -> dict[str, Any]:
-    """Sentences once each, and for every behavior the number of its sentence and its symbols."""
+    """Return the distinct sentences, and for every behavior the index of its sentence and its symbols."""
     sentences = list(dict.fromkeys(each.sentence for each in outcome.mistakes))
     known = [[sentences.index(each.sentence), "".join(each.symbols)] for each in outcome.mistakes]
     return {"sentences": sentences, "mistakes": known}
 
 
 def most_of(problem: Problem) -> int:
-    """How many wrong answers the search for the cases on file was allowed."""
+    """Return the largest number of wrong answers that the search for the stored cases allowed."""
     return int(json.loads(file_of_cases(problem).read_text(encoding="utf-8"))["search"]["most"])
 
 
 def reasons_of(path: Path) -> dict[str, str]:
-    """Change -> why it is no mistake, "" if nobody has said."""
+    """Return, for each change, the reason why it is not a mistake, or "" if none is given."""
     left = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else []
     return {each["change"]: each.get("reason", "") for each in left}
 
@@ -113,7 +113,7 @@ def _left(left: Left, reasons: dict[str, str]) -> dict[str, Any]:
 
 
 def readable(value: Any, depth: int = 0) -> str:
-    """JSON in which what fits on a line stands on one, and so does each case."""
+    """Format JSON with one line for each value that fits on a line, and for each case."""
     line = json.dumps(value, ensure_ascii=False)
     if len(line) + depth <= WIDTH or depth >= 4 or not isinstance(value, dict | list):
         return line

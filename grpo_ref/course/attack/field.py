@@ -1,4 +1,4 @@
-"""The operators of this field: slips with axes, masks, small numbers, rounding and clips."""
+"""The operators of this field: mistakes with axes, masks, small numbers, rounding and clips."""
 
 import ast
 from collections.abc import Iterable
@@ -17,10 +17,10 @@ class Reduction(NamedTuple):
     """A call such as `x.mean(-1)` or `np.mean(x, -1)`.
 
     Attributes:
-      call: the whole.
-      name: of the statistic.
-      data: what it is taken of, if that stands among the arguments.
-      operand: the same wherever it stands.
+      call: the whole call.
+      name: name of the statistic.
+      data: the operand if it is an argument of the call, else empty.
+      operand: the operand, whether it is an argument or not.
     """
 
     call: ast.Call
@@ -30,7 +30,7 @@ class Reduction(NamedTuple):
 
 
 def _reduction(node: ast.AST) -> Reduction | None:
-    """The node as a call of a reduction, or None."""
+    """Return the node as a call of a reduction, or None."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return None
     if node.func.attr not in REDUCTIONS:
@@ -41,7 +41,7 @@ def _reduction(node: ast.AST) -> Reduction | None:
 
 
 def _axis(node: ast.AST) -> Iterable[ast.AST]:
-    """Along each other axis, over everything, and with `keepdims` the other way round."""
+    """Reduce along each other axis and over everything, and toggle `keepdims`."""
     found = _reduction(node)
     if found is None:
         return []
@@ -63,7 +63,7 @@ def _axis(node: ast.AST) -> Iterable[ast.AST]:
 
 
 def _statistic(old: str, new: str) -> Rewrite:
-    """Another statistic in the place of one, with the same axis."""
+    """Replace one statistic by another with the same axis."""
 
     def rewrite(node: ast.AST) -> Iterable[ast.AST]:
         found = _reduction(node)
@@ -76,7 +76,7 @@ def _statistic(old: str, new: str) -> Rewrite:
 
 
 def _divisor(node: ast.AST) -> Iterable[ast.AST]:
-    """A standard deviation or a variance with the other ddof."""
+    """Toggle the ddof of a standard deviation or a variance."""
     found = _reduction(node)
     if found is None or found.name not in ("std", "var"):
         return []
@@ -109,7 +109,7 @@ OTHERS = {
 
 
 def _types(node: ast.AST) -> Iterable[ast.AST]:
-    """Another type in the place of `float`, where one is asked for."""
+    """Replace the type `float` of an argument `dtype`."""
     if isinstance(node, ast.keyword) and node.arg == "dtype":
         return [
             ast.keyword("dtype", ast.parse(text, mode="eval").body) for text in ("np.float32", "int", "None")
@@ -118,7 +118,7 @@ def _types(node: ast.AST) -> Iterable[ast.AST]:
 
 
 def _intermediate(*codes: str) -> Rewrite:
-    """What is assigned to a name is changed on the way, A standing for it."""
+    """Change the value assigned to a name; A in the codes stands for the value."""
     change = pattern("A", *codes)
 
     def rewrite(node: ast.AST) -> Iterable[ast.AST]:
@@ -339,4 +339,4 @@ FIELD = (
         "Numbers are kept as integers, or in less than double precision.",
     ),
 )
-"""The operators of the field; what may happen to any value on the way says little of the mistake."""
+"""The operators of this field. Operators that may change any intermediate value have no sentence."""

@@ -1,4 +1,4 @@
-"""What known wrong answers return on the hidden cases, so that a student's mistake can be named."""
+"""Record the values of known wrong answers on the hidden cases, so that a student's mistake can be named."""
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,13 +13,13 @@ from grpo_ref.course.grading.found import Input
 from grpo_ref.course.grading.problem import Function, Problem, copied
 
 Show = Callable[[str, int, int], None]
-"""Is told the stage, how many are done and how many there are."""
+"""Called with the stage, the number of finished steps and the number of all steps."""
 
 
 def signatures(
     made: Sequence[WrongAnswer], inputs: Sequence[Input], bench: Bench, show: Show
 ) -> dict[str, tuple[str, ...]]:
-    """Text of each wrong answer -> a symbol for what it returns on each input."""
+    """Return, for the text of each wrong answer, a symbol for its value on each input."""
     bench.learn(inputs)
     signs = {}
     for done, wrong in enumerate(made, start=1):
@@ -29,7 +29,7 @@ def signatures(
 
 
 def is_right(symbols: Sequence[str]) -> bool:
-    """Whether no case catches what has these symbols."""
+    """Return whether no case catches a wrong answer with these symbols."""
     return all(each == RIGHT for each in symbols)
 
 
@@ -39,18 +39,19 @@ def known_mistakes(
     signs: Mapping[str, Sequence[str]],
     inputs: Sequence[Input],
 ) -> list[Mistake]:
-    """Each behavior on the cases once, with the sentence that tells most.
+    """Return each different behavior on the cases once, with the most specific sentence.
 
     The author's sentences come first, then those of the answers written by hand, then those of the field's
-    operators and of the wrappers, then the general ones. Behaviors that no value shows to be wrong are left
-    out. Where the answer is a word or whole numbers, many mistakes give the same ones, and only sentences
-    written by hand are kept; of what remembers earlier calls none is, since the order of the cases decides.
+    operators and of the wrappers, then the general ones. Behaviors that no value shows to be wrong are
+    omitted. If the right values are words or whole numbers, many mistakes return the same ones, so only
+    sentences written by hand are used. Answers that remember earlier calls have no sentence, because their
+    values depend on the order of the cases.
 
     Args:
       problem: the exercise.
       made: all wrong answers.
       signs: text of a wrong answer -> its symbols.
-      inputs: of the cases, in the order of the symbols.
+      inputs: inputs of the cases, in the order of the symbols.
     """
     kept: dict[tuple[str, ...], str] = {}
     for sentence, symbols in _all(problem, made, signs, inputs):
@@ -75,7 +76,7 @@ def _all(
 
 
 def _is_coarse(expected: Any) -> bool:
-    """Whether a right value consists of words, truth values or whole numbers.
+    """Return whether a right value consists of words, truth values or whole numbers.
 
     >>> _is_coarse(np.array([1.0, 0.0])), _is_coarse((2, [0.5, 1.0])), _is_coarse("both")
     (True, False, True)
@@ -87,7 +88,7 @@ def _is_coarse(expected: Any) -> bool:
 
 
 def _symbol(function: Function, given: Input, rtol: float) -> str:
-    """The symbol of a wrong answer that an author wrote as a function."""
+    """Return the symbol of a wrong answer that an author wrote as a function."""
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""All wrong answers: those written by hand, and what operators and wrappers make of the right ones."""
+"""All wrong answers: those written by hand, and those that operators and wrappers make of right ones."""
 
 import ast
 import difflib
@@ -31,25 +31,27 @@ from grpo_ref.course.grading.problem import Case, Problem
 from grpo_ref.course.grading.rights import domain_of
 
 OPERATORS = (*FIELD, *GENERAL)
-"""The field first: where two operators make the same text, the one with a sentence counts."""
+"""All operators, those of the field first: if two operators make the same text, the one with a sentence
+counts.
+"""
 GENERAL_NAMES = frozenset((*(operator.name for operator in GENERAL), "other name"))
-"""Operators whose sentences tell less than the others'."""
+"""Operators whose sentences are less specific."""
 OTHER_NAME = Operator("other name", "formula", ())
 WRITTEN = "written by hand"
-"""In the place of an operator's name."""
+"""Used as the operator's name for answers written by hand."""
 
 
 @dataclass(frozen=True)
 class WrongAnswer:
-    """One mutant.
+    """One wrong answer.
 
     Attributes:
       text: the program.
-      style: which right answer it was made from.
-      operator: what was done to it.
+      style: name of the right answer from which it was made.
+      operator: name of the operator that changed it.
       kind: key of the mistake in `operators.KINDS`.
-      sentence: for a student whose answer behaves like this, or "".
-      change: the line that differs, before and after.
+      sentence: explanation for a student whose answer returns the same values, or "".
+      change: the changed line, before and after.
     """
 
     text: str
@@ -61,16 +63,17 @@ class WrongAnswer:
 
 
 MOST = 2500
-"""Of more wrong answers, as long programs have, so many are taken."""
+"""Largest number of wrong answers. Long programs have more; then this many are chosen."""
 
 
 def wrong_answers(problem: Problem, styles: Mapping[str, str], most: int = MOST) -> list[WrongAnswer]:
-    """Those written by hand, and the mutants of every right answer; of too many mutants an even choice.
+    """Return the wrong answers written by hand and the mutants of every right answer, or an even choice if
+    these are too many.
 
     Args:
       problem: an exercise with a domain.
-      styles: name of each right answer -> its text, in which it has the name that is asked for.
-      most: how many mutants at most.
+      styles: name of each right answer -> its text, which defines the requested function.
+      most: largest number of mutants.
     """
     function = problem.function
     is_masked = any(isinstance(kind, Mask) for kind in domain_of(problem).arguments.values())
@@ -93,7 +96,7 @@ def wrong_answers(problem: Problem, styles: Mapping[str, str], most: int = MOST)
 
 
 def _of_text(text: str, style: str, is_masked: bool) -> Iterator[WrongAnswer]:
-    """The operators' mutants; where nothing is padding, what is said of padding is left out."""
+    """Yield the operators' mutants. If nothing is padding, sentences about padding are omitted."""
     before = _without_docstrings(text)
     tree = ast.parse(before)
     for body in (node for node in tree.body if isinstance(node, ast.FunctionDef)):
@@ -116,7 +119,7 @@ def _without_docstrings(text: str) -> str:
 
 
 def _code(function: ast.FunctionDef) -> ast.AST:
-    """The body without the signature, sharing its nodes."""
+    """Return the body without the signature; its nodes are shared."""
     return ast.Module(body=function.body, type_ignores=[])
 
 
@@ -129,7 +132,7 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 
 def _names(function: ast.FunctionDef) -> list[str]:
-    """Parameters and assigned names."""
+    """Return the names of parameters and assigned variables."""
     stored = (
         node.id
         for _, node in places(function)
@@ -152,7 +155,7 @@ def _made(before: str, after: str, style: str, operator: Operator) -> WrongAnswe
 
 
 def _around(text: str, function: str, style: str, domain: Domain) -> Iterator[WrongAnswer]:
-    """The right answer with its arguments or its result changed, or with a memory."""
+    """Yield the right answer with changed arguments, a changed result, or a memory of earlier calls."""
     right = ast.unparse(ast.parse(text)) + "\n\n"
 
     def made(name: str, kind: str, sentence: str, change: str, **how: str) -> WrongAnswer:
@@ -204,7 +207,7 @@ def _in_place(made: Any, name: str, code: str, sentence: str, names: str) -> Wro
 
 
 def _memorized(text: str, style: str, problem: Problem) -> WrongAnswer:
-    """Right on the examples of the statement, and half as much everywhere else."""
+    """Return an answer that is right on the statement's examples, and half as large on other inputs."""
     names = ", ".join(domain_of(problem).arguments)
     shown = [check for check in problem.checks if isinstance(check, Case) and check.shown]
     body = (
@@ -219,7 +222,7 @@ def _memorized(text: str, style: str, problem: Problem) -> WrongAnswer:
 
 
 def change_of(before: str, after: str) -> str:
-    """The lines that differ, with a minus and a plus before them."""
+    """Return the lines that differ, with a minus or a plus before each."""
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")
     kept = [line for line in lines if line[:3] not in ("---", "+++") and not line.startswith("@@")]
     return "\n".join(f"{line[0]} {line[1:].strip()}" for line in kept)

@@ -1,7 +1,7 @@
-"""What a mutation operator is, and the general ones: the slips that every program knows.
+"""Mutation operators, and the general ones: mistakes that occur in every kind of program.
 
-An operator is data: a name, the kind of mistake it belongs to, the sentence for a student, and a rule that
-says what may stand in the place of a node.
+An operator is data: a name, the kind of mistake that it makes, the sentence for a student, and rules that
+give the possible replacements of a node.
 """
 
 import ast
@@ -32,7 +32,7 @@ KINDS = {
     "shape": ("Every shape that the statement allows", "The number of axes may differ from call to call."),
     "state": ("Each call stands for itself", "A second call must not remember the first, nor inputs change."),
 }
-"""Kind of mistake -> name and reason of the check that its cases make up, in the order of a report."""
+"""Kind of mistake -> name and purpose of the check that consists of its cases, in the order of a report."""
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class Operator:
     """One way to make a right answer wrong.
 
     Attributes:
-      name: in a few words.
-      kind: the key in `KINDS` of the mistake.
-      rules: what may stand in the place of a node.
-      sentence: for a student whose answer behaves like this; "" if there is nothing helpful to say.
+      name: name in a few words.
+      kind: key of the mistake in `KINDS`.
+      rules: functions that return the possible replacements of a node.
+      sentence: explanation for a student whose answer returns the same values; "" if no sentence would help.
     """
 
     name: str
@@ -53,7 +53,7 @@ class Operator:
 
 
 def _constants(node: ast.AST) -> Iterable[ast.AST]:
-    """A number one larger or smaller, zero, doubled or negative; a tiny one in other sizes."""
+    """Make a number one larger or smaller, zero, twice as large or negative; scale a tiny number."""
     if not isinstance(node, ast.Constant) or not isinstance(node.value, int | float):
         return []
     value = node.value
@@ -110,7 +110,7 @@ def _sign(node: ast.AST) -> Iterable[ast.AST]:
 
 
 def _negated(node: ast.AST) -> Iterable[ast.AST]:
-    """A condition the other way round."""
+    """Negate a condition."""
     if isinstance(node, ast.If | ast.IfExp | ast.While):
         changed = {**dict(ast.iter_fields(node)), "test": ast.UnaryOp(ast.Not(), node.test)}
         return [type(node)(**changed)]
@@ -118,7 +118,7 @@ def _negated(node: ast.AST) -> Iterable[ast.AST]:
 
 
 def _arguments(node: ast.AST) -> Iterable[ast.AST]:
-    """A call with an argument less, or with two exchanged, or only its first argument."""
+    """Remove an argument of a call, exchange two, or replace the call by one of its arguments."""
     if not isinstance(node, ast.Call):
         return []
     given = node.args
@@ -136,7 +136,7 @@ def _arguments(node: ast.AST) -> Iterable[ast.AST]:
 
 
 def _method_dropped(node: ast.AST) -> Iterable[ast.AST]:
-    """What a method was called on, in place of the call."""
+    """Replace a method call by the object that the method was called on."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and _is_value(node.func.value):
         return [node.func.value]
     return []
@@ -155,7 +155,7 @@ def _statement_dropped(node: ast.AST) -> Iterable[ast.AST]:
 
 
 def _early_return(node: ast.AST) -> Iterable[ast.AST]:
-    """What was to be kept is returned at once."""
+    """Return a value instead of assigning it."""
     return [ast.Return(node.value)] if isinstance(node, ast.Assign | ast.AugAssign) else []
 
 

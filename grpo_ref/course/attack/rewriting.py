@@ -1,21 +1,21 @@
-"""Rewriting one place of a program's syntax tree at a time."""
+"""Rewrite a program's syntax tree, one node at a time."""
 
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 Rewrite = Callable[[ast.AST], Iterable[ast.AST]]
-"""What may stand in the place of a node; nothing if the rule does not apply there."""
+"""Returns the possible replacements of a node; none if the rule does not apply to it."""
 WILDCARDS = frozenset("ABCD")
 
 
 class Place(NamedTuple):
-    """Where a node stands.
+    """The position of a node in a syntax tree.
 
     Attributes:
       parent: the node above it.
-      field: the field of the parent that holds it.
-      position: its index in that field, or None if the field holds it alone.
+      field: the field of the parent that holds the node.
+      position: index in that field, or None if the field holds a single node.
     """
 
     parent: ast.AST
@@ -23,7 +23,7 @@ class Place(NamedTuple):
     position: int | None
 
     def put(self, node: ast.AST) -> None:
-        """Replace what stands there."""
+        """Replace the node at this position."""
         if self.position is None:
             setattr(self.parent, self.field, node)
         else:
@@ -31,7 +31,7 @@ class Place(NamedTuple):
 
 
 def places(tree: ast.AST) -> Iterator[tuple[Place, ast.AST]]:
-    """Every node below a tree with its place, in the order of the text."""
+    """Yield every node below a tree with its position, in the order of the text."""
     for field, value in ast.iter_fields(tree):
         items = enumerate(value) if isinstance(value, list) else [(None, value)]
         for index, node in items:
@@ -41,7 +41,7 @@ def places(tree: ast.AST) -> Iterator[tuple[Place, ast.AST]]:
 
 
 def rewritten(tree: ast.AST, whole: ast.AST, rewrite: Rewrite) -> Iterator[str]:
-    """The text of the whole program, once for each place below the tree and each way to rewrite it."""
+    """Yield the text of the whole program for each node below the tree and each of its replacements."""
     for place, node in list(places(tree)):
         for other in rewrite(node):
             place.put(other)
@@ -52,7 +52,7 @@ def rewritten(tree: ast.AST, whole: ast.AST, rewrite: Rewrite) -> Iterator[str]:
 
 
 def pattern(before: str, *after: str) -> Rewrite:
-    """A rule on expressions in which A, B, C and D stand for any expression.
+    """Return a rule on expressions, in which A, B, C and D match any expression.
 
     >>> rewrite = pattern("A / B", "A / (B + 1e-8)", "A")
     >>> [ast.unparse(each) for each in rewrite(ast.parse("x / y[0]", mode="eval").body)]
@@ -68,7 +68,7 @@ def pattern(before: str, *after: str) -> Rewrite:
 
 
 def matches(template: object, node: object, bound: dict[str, ast.AST]) -> bool:
-    """Whether a node has a template's form; what the wildcards stand for is noted."""
+    """Return whether a node has a template's form, and record the expressions that the wildcards match."""
     if isinstance(template, ast.Name) and template.id in WILDCARDS and isinstance(node, ast.expr):
         known = bound.setdefault(template.id, node)
         return ast.dump(known) == ast.dump(node)
@@ -84,7 +84,7 @@ def matches(template: object, node: object, bound: dict[str, ast.AST]) -> bool:
 
 
 def filled(template: ast.AST, bound: dict[str, ast.AST]) -> ast.AST:
-    """The template with what its wildcards stand for."""
+    """Return the template with its wildcards replaced by the matched expressions."""
 
     class Fill(ast.NodeTransformer):
         def visit_Name(self, node: ast.Name) -> ast.AST:

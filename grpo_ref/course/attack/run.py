@@ -1,4 +1,4 @@
-"""The attack on one exercise, from right answers to the inputs that are frozen as hidden cases."""
+"""The attack on one exercise, from right answers to the inputs that are stored as hidden cases."""
 
 import ast
 from collections import Counter
@@ -23,15 +23,15 @@ from grpo_ref.course.grading.rights import Candidate, Rights, domain_of
 from grpo_ref.course.layout import problem_file
 
 LEAST = 1e-14
-"""A relative deviation up to this is rounding."""
+"""A relative deviation of at most this is rounding."""
 ENOUGH = 12
-"""A wrong answer that so many of the smaller inputs tell apart is not tried on the others."""
+"""Number of inputs on which a wrong answer must fail before the remaining, larger inputs are skipped."""
 HARDEST = 6
-"""While a case is shrunk, so many of the wrong answers that it is kept for must go on failing."""
+"""Number of wrong answers that must still fail while a case is shrunk."""
 MOST_PAIRS = 40
-"""So many of the smaller inputs are tried once more in the opposite order."""
+"""Number of the smaller inputs that are tried a second time in the opposite order."""
 LONGEST_STRETCH = 32
-"""The most calls in a row that are kept to catch a wrong answer that remembers."""
+"""Largest number of consecutive calls that are stored to catch an answer that remembers earlier calls."""
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,8 @@ class FrozenCase:
 
     Attributes:
       candidate: the input with its right value.
-      kind: the mistake that it was kept for; a key of `operators.KINDS`.
-      tells_apart: operator -> how many of the wrong answers that it was kept for.
+      kind: key in `operators.KINDS` of the mistake that the input was chosen for.
+      tells_apart: operator -> number of its wrong answers that the input was chosen for.
     """
 
     candidate: Candidate
@@ -51,12 +51,12 @@ class FrozenCase:
 
 @dataclass(frozen=True)
 class Left:
-    """A wrong answer that no input of the domain told from a right one.
+    """A wrong answer that is right on every tried input of the domain.
 
     Attributes:
-      wrong: the answer.
-      deviation: the largest relative one over all inputs tried.
-      rounding: that of the right answer from which it was made.
+      wrong: the wrong answer.
+      deviation: its largest relative deviation over all tried inputs.
+      rounding: largest relative deviation of the right answer from which it was made.
     """
 
     wrong: WrongAnswer
@@ -65,29 +65,31 @@ class Left:
 
     @property
     def is_rounding(self) -> bool:
-        """Whether it is no further from the reference than right answers are."""
+        """True if the deviation is as small as that of right answers."""
         return self.deviation <= max(2.0 * self.rounding, LEAST)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an attack found.
+    """The result of an attack.
 
     Attributes:
       problem: the exercise.
       styles: names of the right answers.
-      made: how many wrong answers there were.
-      cases: inputs that tell them apart, by kind.
-      caught: kind of the first case that catches a wrong answer -> how many.
-      by_checks: the author's checks -> how many they catch of those that no input of the domain tells apart.
-      missed: how many fail on some input of the domain, but on no case.
-      left: wrong answers that agree on every input tried and pass every check.
-      most: how many wrong answers were allowed.
-      drawn: inputs drawn.
-      tried: how many of them were fit to judge by.
-      unfit: why others were not -> the inputs.
-      mistakes: what every wrong answer that has a sentence returns on the cases, in the order of a report.
-      seed: of the draws.
+      made: number of wrong answers.
+      cases: inputs that catch them, by kind.
+      caught: kind of the first case that catches a wrong answer -> number of wrong answers.
+      by_checks: the author's checks -> number of wrong answers that they catch and no input of the domain
+        does.
+      missed: number of wrong answers that fail on some input of the domain, but on no case.
+      left: wrong answers that agree on every tried input and pass every check.
+      most: largest number of wrong answers that was allowed.
+      drawn: number of sampled inputs.
+      tried: number of these that were fit to judge by.
+      unfit: reason why inputs were not fit to judge by -> the inputs.
+      mistakes: the values that each wrong answer with a sentence returns on the cases, in the order of a
+        report.
+      seed: seed of the sampled inputs.
     """
 
     problem: Problem
@@ -116,16 +118,16 @@ def attack(
     show: Show,
     most: int = MOST,
 ) -> Outcome:
-    """Make wrong answers, find inputs that catch them, and see which of the others the checks catch.
+    """Make wrong answers, find inputs that catch them, and find the checks that catch the others.
 
     Args:
       problem: an exercise with a domain.
       styles: name -> text of each right answer, the model answer first.
-      store: of results; an attack that was stopped goes on from it.
-      seed: of the draws.
-      draws: how many inputs are drawn.
-      show: is told how far it is.
-      most: how many wrong answers are made at most.
+      store: stored results; an attack that was stopped continues from them.
+      seed: seed of the sampled inputs.
+      draws: number of sampled inputs.
+      show: called with the progress.
+      most: largest number of wrong answers.
     """
     made = wrong_answers(problem, styles, most)
     rights = Rights(problem, styles)
@@ -167,17 +169,17 @@ def attack(
 
 
 def _inputs(cases: Sequence[FrozenCase]) -> list[Input]:
-    """What the cases call with, in the order of a report."""
+    """Return the calls of the cases, in the order of a report."""
     return [case.candidate.input for case in _by_kind(cases)]
 
 
 def _by_kind(cases: Sequence[FrozenCase]) -> list[FrozenCase]:
-    """In the order of a report."""
+    """Sort the cases in the order of a report."""
     return [case for kind in KINDS for case in cases if case.kind == kind]
 
 
 def _caught(signs: Mapping[str, Sequence[str]], cases: Sequence[FrozenCase]) -> Counter[str]:
-    """Kind -> of how many wrong answers one of its cases is the first to catch."""
+    """Return, for each kind, the number of wrong answers that one of its cases is the first to catch."""
     first = (
         next((case.kind for case, sign in zip(cases, its, strict=True) if sign != RIGHT), None)
         for its in signs.values()
@@ -188,7 +190,7 @@ def _caught(signs: Mapping[str, Sequence[str]], cases: Sequence[FrozenCase]) -> 
 def _by_checks(
     problem: Problem, wrong: Sequence[WrongAnswer], bench: Bench, store: Store, show: Show
 ) -> dict[str, str | None]:
-    """Text -> the first of the author's checks that catches it, None if it passes all."""
+    """Return, for each text, the first of the author's checks that catches it, or None."""
     context = _source_of(problem)
     result: dict[str, str | None] = {}
     for done, each in enumerate(wrong, start=1):
@@ -202,11 +204,11 @@ def _by_checks(
 
 
 NO_MATTER = frozenset(("background", "task", "inputs", "output", "constraints", "notes", "example", "hints"))
-"""Arguments of a problem on which no verdict depends."""
+"""Arguments of a problem that do not affect any verdict."""
 
 
 def _source_of(problem: Problem) -> str:
-    """What the checks' verdicts depend on: the module without its domain and the words of its statement."""
+    """Return the code that determines the checks' verdicts: the module without domain and statement."""
     tree = ast.parse(problem_file(problem.id).read_text(encoding="utf-8"))
     kept = [node for node in tree.body if "DOMAIN" not in map(ast.unparse, getattr(node, "targets", ()))]
     for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
@@ -217,7 +219,7 @@ def _source_of(problem: Problem) -> str:
 def _trials(
     made: Sequence[WrongAnswer], candidates: Sequence[Candidate], bench: Bench, store: Store, show: Show
 ) -> dict[str, tuple[list[int], float]]:
-    """Text -> the inputs on which it is wrong, and its largest deviation on the others."""
+    """Return, for each text, the inputs on which it is wrong, and its largest deviation on the others."""
     inputs = [each.input for each in candidates]
     context = wire.dumps([[each.arguments, dict(each.keywords), each.expected] for each in inputs])
     bench.learn(inputs)
@@ -241,7 +243,7 @@ def _cases(
     bench: Bench,
     show: Show,
 ) -> list[FrozenCase]:
-    """The inputs kept, shrunk, each with what it tells apart."""
+    """Return the chosen inputs, shrunk, each with the wrong answers that it catches."""
     kills = {wrong.text: trials[wrong.text][0] for wrong in made if trials[wrong.text][0]}
     chosen = cover(kills, [each.size for each in candidates])
     open_times = {text: min(TIMES, len(found)) for text, found in kills.items()}
@@ -258,7 +260,7 @@ def _cases(
 
 
 def _frozen(candidate: Candidate, hardest: Sequence[WrongAnswer]) -> FrozenCase:
-    """A case, of the kind of most of the wrong answers that it was kept for."""
+    """Return a case with the most common kind among the wrong answers that it was chosen for."""
     kinds = Counter(wrong.kind for wrong in hardest)
     return FrozenCase(candidate, kinds.most_common(1)[0][0], Counter(wrong.operator for wrong in hardest))
 
@@ -268,7 +270,7 @@ def _unshrunk(
     candidates: Sequence[Candidate],
     trials: Mapping[str, tuple[list[int], float]],
 ) -> list[FrozenCase]:
-    """Inputs as they were drawn, for what no shrunk one catches."""
+    """Return inputs as they were sampled, for wrong answers that no shrunk input catches."""
     kills = {wrong.text: trials[wrong.text][0] for wrong in missed}
     chosen = cover(kills, [each.size for each in candidates], times=1)
     return [
@@ -284,7 +286,7 @@ def _sequences(
     rights: Rights,
     bench: Bench,
 ) -> list[FrozenCase]:
-    """For wrong answers with a memory, the shortest stretches of inputs after which they are wrong."""
+    """Return short sequences of inputs for answers that remember earlier calls and fail on no case."""
     cases: list[FrozenCase] = []
     for wrong in forgetful:
         bench.learn(_inputs([*before, *cases]))
@@ -297,7 +299,7 @@ def _sequences(
 def _stretch(
     wrong: WrongAnswer, candidates: Sequence[Candidate], rights: Rights, bench: Bench
 ) -> Sequence[Candidate]:
-    """Two inputs with the same numbers; or the first ones of the pool, ever more until it is wrong."""
+    """Return two inputs with the same numbers, or else the shortest tried start of the pool that fails."""
     for pair in _turned(candidates, rights):
         bench.learn([each.input for each in pair])
         if bench.trial(wrong.text).told_apart:
@@ -312,7 +314,7 @@ def _stretch(
 
 
 def _turned(candidates: Sequence[Candidate], rights: Rights) -> Iterator[tuple[Candidate, Candidate]]:
-    """Inputs with at least two numbers, each before the same one in the opposite order along an axis."""
+    """Yield each input with at least two numbers, followed by the input reversed along one axis."""
     domain = domain_of(rights.problem)
     for candidate in candidates[:MOST_PAIRS]:
         for draw in turned(candidate.draw, domain):
@@ -322,7 +324,7 @@ def _turned(candidates: Sequence[Candidate], rights: Rights) -> Iterator[tuple[C
 
 
 def _still(texts: Sequence[str], bench: Bench) -> Callable[[list[Candidate]], list[bool]]:
-    """Which of some inputs tell all these wrong answers apart."""
+    """Return a function that decides which of some inputs catch all these wrong answers."""
 
     def still_works(candidates: list[Candidate]) -> list[bool]:
         bench.learn([each.input for each in candidates])
@@ -336,7 +338,7 @@ def _still(texts: Sequence[str], bench: Bench) -> Callable[[list[Candidate]], li
 
 
 def survivors_of(wrong: Sequence[WrongAnswer], problem: Problem, show: Show) -> list[WrongAnswer]:
-    """Those that pass every check, found cases included."""
+    """Return the wrong answers that pass every check, including the found cases."""
     with Bench(problem) as bench:
         passed = []
         for done, each in enumerate(wrong, start=1):

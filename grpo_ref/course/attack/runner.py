@@ -1,6 +1,6 @@
-"""Runs many wrong answers in one sandboxed process; this file is what the sandbox takes for a submission.
+"""Run many wrong answers in one sandboxed process. The sandbox loads this file as if it were a submission.
 
-It imports nothing of the package, because the package is not on the path of a sandbox.
+This file imports nothing of the package, because the package is not on a sandbox's import path.
 """
 
 import signal
@@ -12,21 +12,21 @@ from typing import Any
 import numpy as np
 
 PRESENT: dict[str, Any] = {}
-"""The wrong answer that was opened last, and the inputs to try it on."""
+"""The wrong answer that was loaded last, and the inputs on which to try it."""
 
 
 class TooSlow(BaseException):
-    """One call took too long."""
+    """A call took too long."""
 
 
 def learn(inputs: list[Any], right: list[str]) -> int:
-    """Keep inputs, each a tuple and a dict of arguments, and the texts of their right values."""
+    """Store inputs, each a tuple and a dict of arguments, and the texts of their right values."""
     PRESENT["inputs"], PRESENT["right"] = inputs, right
     return len(inputs)
 
 
 def begin(text: str, name: str) -> None:
-    """Run a program and keep its function of this name; whatever it raises is raised here."""
+    """Run a program and store its function of this name. Exceptions of the program are raised here."""
     PRESENT["function"] = None
     namespace: dict[str, Any] = {"__name__": "submission"}
     with warnings.catch_warnings():
@@ -36,15 +36,16 @@ def begin(text: str, name: str) -> None:
 
 
 def call(*arguments: Any, **keywords: Any) -> Any:
-    """Call the function that was opened last."""
+    """Call the stored function."""
     return PRESENT["function"](*arguments, **keywords)
 
 
 def outcomes(first: int, last: int, seconds: float) -> list[tuple[Any, ...]]:
-    """What the function does on inputs first, ..., last - 1.
+    """Return the outcomes of the function on inputs first, ..., last - 1.
 
-    Each outcome is ("same",) for what equals the right value to the bit, ("value", its text, whether an input
-    was changed), ("raised", the exception's kinds) or ("slow",), after which no more inputs are tried.
+    Each outcome is one of these: ("same",) if the value equals the right one bit by bit; ("value", its text,
+    whether an input was changed); ("raised", the exception's kinds); or ("slow",), after which no more inputs
+    are tried.
     """
     found: list[tuple[Any, ...]] = []
     signal.signal(signal.SIGALRM, _ring)
@@ -73,7 +74,7 @@ def _outcome(arguments: Any, keywords: Any, right: str) -> tuple[Any, ...]:
 
 
 def _copied(value: Any) -> Any:
-    """A copy that shares nothing, arrays with the same order in memory."""
+    """Return a deep copy, with arrays in the same memory order."""
     if isinstance(value, np.ndarray):
         return value.copy(order="K")
     if isinstance(value, list | tuple):
@@ -82,7 +83,7 @@ def _copied(value: Any) -> Any:
 
 
 def _same(left: Any, right: Any) -> bool:
-    """Whether two values are equal bit by bit."""
+    """Return whether two values are equal bit by bit."""
     if isinstance(left, np.ndarray):
         return (
             isinstance(right, np.ndarray) and left.shape == right.shape and left.tobytes() == right.tobytes()

@@ -1,4 +1,4 @@
-"""Inputs of the domain that are fit to judge by, and the few of them that tell all wrong answers apart."""
+"""Find inputs of the domain that are fit to judge by, and a few of them that catch all wrong answers."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,13 +6,13 @@ from grpo_ref.course.grading.domain.domain import Draw
 from grpo_ref.course.grading.rights import Candidate, Rights, domain_of
 
 TIMES = 3
-"""Each wrong answer is to fail on so many of the inputs kept."""
+"""Number of chosen inputs on which each wrong answer should fail."""
 PREFER_SMALL = 0.25
-"""How much small inputs are preferred: the gain of an input counts by its size to the minus this power."""
+"""Exponent by which small inputs are preferred: the gain of an input is divided by its size to this power."""
 
 
 def pool(rights: Rights, seed: int, count: int) -> tuple[list[Candidate], dict[str, list[Draw]]]:
-    """The draws of the domain that are fit to judge by, small ones first; and the others by reason."""
+    """Return the sampled inputs that are fit to judge by, small ones first, and the others by reason."""
     candidates, refused = [], dict[str, list[Draw]]()
     for draw in domain_of(rights.problem).draws(seed, count):
         found = rights.candidate(draw)
@@ -24,14 +24,15 @@ def pool(rights: Rights, seed: int, count: int) -> tuple[list[Candidate], dict[s
 
 
 def cover(kills: Mapping[str, Sequence[int]], sizes: Sequence[int], times: int = TIMES) -> list[int]:
-    """Few inputs on which each wrong answer fails so many times, or as often as it can.
+    """Choose few inputs on which each wrong answer fails this many times, or as often as it can.
 
-    Greedy: the input that helps most, small ones preferred, until nothing helps.
+    The choice is greedy: it adds the input that helps most, with a preference for small ones, until no input
+    helps.
 
     Args:
       kills: wrong answer -> the inputs on which it fails.
-      sizes: of the inputs.
-      times: how often each wrong answer is to fail.
+      sizes: sizes of the inputs.
+      times: how often each wrong answer should fail.
 
     >>> cover({"a": [0, 1], "b": [1], "c": [2]}, [1, 1, 1], times=1)
     [1, 2]

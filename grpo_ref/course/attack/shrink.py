@@ -1,4 +1,4 @@
-"""A found input made smaller and rounder while it still does its work."""
+"""Make a found input smaller and rounder while it still catches the same wrong answers."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -11,20 +11,20 @@ from grpo_ref.course.grading.domain.domain import Domain, Draw
 from grpo_ref.course.grading.rights import Candidate, Rights, domain_of, size_of
 
 ROUNDS = 12
-"""The most steps, each of which takes the best of all simpler inputs."""
+"""Largest number of steps. Each step takes the best of all simpler inputs."""
 AT_ONCE = 8
-"""How many inputs are tried with one message."""
+"""Number of inputs that are tried with one message."""
 DIGITS = (1, 2, 3, 5)
 
 StillWorks = Callable[[list[Candidate]], list[bool]]
-"""Which of some inputs still tell the same wrong answers apart."""
+"""Decides which of some inputs still catch the same wrong answers."""
 
 
 def shrunk(candidate: Candidate, rights: Rights, still_works: StillWorks) -> Candidate:
-    """The simplest input that was found, by greedy steps.
+    """Return the simplest input that greedy steps find.
 
-    A step leaves out half an axis or one place of it, rounds all numbers of an argument, or leaves out an
-    argument that has a default. What results must lie in the domain and be fit to judge by.
+    A step removes half of an axis or one place of it, rounds all numbers of an argument, or omits an argument
+    that has a default. The result must lie in the domain and be fit to judge by.
     """
     if candidate.draw.refused:
         return candidate
@@ -37,7 +37,7 @@ def shrunk(candidate: Candidate, rights: Rights, still_works: StillWorks) -> Can
 
 
 def _simpler(candidate: Candidate, rights: Rights, still_works: StillWorks) -> Candidate | None:
-    """The simplest input one step away that does the work; they are tried a few at a time."""
+    """Return the simplest input, one step away, that still works. Inputs are tried a few at a time."""
     draws = [
         draw for draw in steps(candidate.draw, domain_of(rights.problem)) if cost(draw) < cost(candidate.draw)
     ]
@@ -52,19 +52,19 @@ def _simpler(candidate: Candidate, rights: Rights, still_works: StillWorks) -> C
 
 
 def cost(draw: Draw) -> tuple[int, int]:
-    """Fewer numbers are simpler, then fewer digits."""
+    """Return the cost of an input: the number of its numbers first, then their digits."""
     return size_of(draw), len(repr((draw.arguments, draw.keywords)))
 
 
 def steps(draw: Draw, domain: Domain) -> Iterator[Draw]:
-    """Every input that is one step simpler and still in the domain."""
+    """Yield every input that is one step simpler and still in the domain."""
     for simpler in (*_smaller(draw, domain), *_rounder(draw, domain), *_shorter(draw, domain)):
         if all(rule.holds(domain.plain(simpler)) for rule in domain.rules):
             yield simpler
 
 
 def _smaller(draw: Draw, domain: Domain) -> Iterator[Draw]:
-    """Half of each axis, or one place of it, left out of all arguments that have it."""
+    """Yield inputs without half of an axis, or one place of it, in all arguments that have the axis."""
     if any(isinstance(kind, Made) for kind in domain.arguments.values()):
         return
     axes = {name: _axes(domain.arguments[name], draw) for name in draw.values}
@@ -81,7 +81,7 @@ def _smaller(draw: Draw, domain: Domain) -> Iterator[Draw]:
 
 
 def _is_within(draw: Draw, domain: Domain, axes: Mapping[str, list[str]]) -> bool:
-    """Whether the whole numbers are still within their bounds, which may be lengths of axes."""
+    """Return whether the whole numbers are still within their bounds, which may be lengths of axes."""
     sizes = {symbol: _length(symbol, draw, axes) for symbol in domain.sizes}
     for name, value in draw.values.items():
         kind = domain.arguments[name]
@@ -93,7 +93,7 @@ def _is_within(draw: Draw, domain: Domain, axes: Mapping[str, list[str]]) -> boo
 
 
 def turned(draw: Draw, domain: Domain) -> Iterator[Draw]:
-    """The same numbers in the opposite order along one axis, in all arguments that have it; for each axis."""
+    """Yield, for each axis, the input reversed along it in all arguments that have the axis."""
     if draw.refused or any(isinstance(kind, Made) and kind.axes for kind in domain.arguments.values()):
         return
     axes = {name: _axes(domain.arguments[name], draw) for name in draw.values}
@@ -105,7 +105,7 @@ def turned(draw: Draw, domain: Domain) -> Iterator[Draw]:
 
 
 def _axes(kind: Argument, draw: Draw) -> list[str]:
-    """Symbols of the axes that an argument has in this draw."""
+    """Return the symbols of the axes that an argument has in this input."""
     options = kind.axes.split("|")
     return options[int(draw.tags["shape"]) if len(options) > 1 else 0].split()
 
@@ -118,16 +118,16 @@ def _length(symbol: str, draw: Draw, axes: Mapping[str, list[str]]) -> int:
 
 
 def _parts(length: int) -> list[list[int]]:
-    """The first half, the second half, and all but one, of so many places."""
+    """Return the first half, the second half, and all but one, of this many places."""
     every, half = list(range(length)), length // 2
     but_one = [every[:i] + every[i + 1 :] for i in every] if length <= 8 else []
     return [every[:half], every[half:], *but_one]
 
 
 def _taken(value: Any, axes: list[str], symbol: str, kept: list[int]) -> Any:
-    """The places kept along every axis of this symbol, in the same container and memory order.
+    """Select places along every axis of this symbol, in the same container and memory order.
 
-    An empty list would not tell its other axes, so that what is empty becomes an array.
+    An empty list would lose its other axes, so empty values become arrays.
     """
     if symbol not in axes:
         return value
@@ -141,7 +141,7 @@ def _taken(value: Any, axes: list[str], symbol: str, kept: list[int]) -> Any:
 
 
 def _rounder(draw: Draw, domain: Domain) -> Iterator[Draw]:
-    """All numbers of an argument with fewer digits."""
+    """Yield inputs with fewer digits in all numbers of one argument."""
     for name, value in draw.values.items():
         within = getattr(domain.arguments[name], "within", None)
         if within is None or not all(isinstance(bound, int | float) for bound in within):
@@ -166,7 +166,7 @@ def _rounded(value: Any, digits: int, within: tuple[float, float]) -> Any:
 
 
 def _shorter(draw: Draw, domain: Domain) -> Iterator[Draw]:
-    """An argument with a default left out, if it is given by name or as the last one."""
+    """Yield inputs that omit one argument with a default, if it was passed by name or as the last one."""
     names = list(draw.values)
     for place, name in enumerate(names):
         droppable = domain.arguments[name].default is not REQUIRED

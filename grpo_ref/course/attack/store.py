@@ -1,4 +1,4 @@
-"""What an attack has found so far, so that a stopped one goes on where it was."""
+"""Store the results of an attack, so that a stopped attack can continue."""
 
 import hashlib
 import json
@@ -7,10 +7,10 @@ from typing import Any
 
 
 class Store:
-    """Key -> result, one line of JSON each, in a file to which lines are added.
+    """Results by key, in a file to which lines of JSON are appended, one per result.
 
     Attributes:
-      path: the file; a last line that was cut off is ignored.
+      path: the file; an incomplete last line is ignored.
     """
 
     def __init__(self, path: Path) -> None:
@@ -26,17 +26,17 @@ class Store:
             self.results[key] = result
 
     def get(self, key: str) -> Any:
-        """The result, or None if there is none yet."""
+        """Return the result, or None if there is none yet."""
         return self.results.get(key)
 
     def put(self, key: str, result: Any) -> None:
-        """Keep a result at once."""
+        """Store a result, and write it at once."""
         self.results[key] = result
         with self.path.open("a", encoding="utf-8") as file:
             file.write("\n" * self._cut_off() + json.dumps([key, result]) + "\n")
 
     def _cut_off(self) -> bool:
-        """Whether the file ends in the middle of a line."""
+        """Return whether the file ends in the middle of a line."""
         if not self.path.is_file() or not self.path.stat().st_size:
             return False
         with self.path.open("rb") as file:
@@ -45,5 +45,5 @@ class Store:
 
 
 def fingerprint(*texts: str) -> str:
-    """A short key for texts."""
+    """Return a short key for texts."""
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()[:20]

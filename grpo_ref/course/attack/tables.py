@@ -1,4 +1,4 @@
-"""What the attacks found, as a table; it is read from the data files and computes nothing."""
+"""Tables of the results of attacks, read from the data files."""
 
 import json
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ COLUMNS = {
 
 
 def table(problems: Iterable[Problem]) -> str:
-    """A row for each exercise that was attacked, and their sum, in Markdown."""
+    """Return a Markdown table with a row for each attacked exercise, and their sum."""
     rows = []
     for problem in problems:
         path = file_of_cases(problem)
@@ -38,7 +38,9 @@ def table(problems: Iterable[Problem]) -> str:
 
 
 def first_caught_by(problem: Problem) -> dict[str, int]:
-    """Check -> how many wrong answers it was the first to catch; hidden cases count before other checks."""
+    """Return, for each check, the number of wrong answers that it catches first. Hidden cases count before
+    other checks.
+    """
     data = json.loads(file_of_cases(problem).read_text(encoding="utf-8"))
     names = {kind: each["name"] for kind, each in data["kinds"].items()}
     hidden = {names[kind]: int(count) for kind, count in data["first caught by"].items()}
@@ -46,7 +48,7 @@ def first_caught_by(problem: Problem) -> dict[str, int]:
 
 
 def unfit(outcome: Outcome) -> str:
-    """Why inputs were not fit to judge by, each with the first such input."""
+    """List the reasons why inputs were not fit to judge by, each with its first input."""
     function = outcome.problem.function
     return "\n".join(
         f"  {len(draws)} times: {reason}, as on"

@@ -1,6 +1,6 @@
-"""Wrong answers that need no source: a right answer whose argument or result is changed on the way.
+"""Wrong answers that do not change the source: a right answer with a changed argument or result.
 
-One family for each axis of the domain, as if that axis did not exist.
+There is one group for each axis of the domain: its answers behave as if that axis did not exist.
 """
 
 import itertools
@@ -18,10 +18,10 @@ class Wrapper:
     """One way to change an argument or the result.
 
     Attributes:
-      name: in a few words.
-      kind: the key in `operators.KINDS` of the mistake.
-      codes: expressions to put in the place of the argument {x}; {default} is its default.
-      sentence: for a student whose answer behaves like this.
+      name: name in a few words.
+      kind: key of the mistake in `operators.KINDS`.
+      codes: expressions that replace the argument {x}; {default} is its default.
+      sentence: explanation for a student whose answer returns the same values.
     """
 
     name: str
@@ -31,12 +31,12 @@ class Wrapper:
 
 
 def _first_ones(count: int) -> str:
-    """The numbers at positions from `count` on are 0."""
+    """Return code that sets the numbers at positions from `count` on to 0."""
     return f"np.where(np.arange(np.shape({{x}})[-1] if np.ndim({{x}}) else 1) < {count}, {{x}}, 0 * {ARRAY})"
 
 
 def _first_rows(count: int) -> str:
-    """The rows from number `count` on are 0."""
+    """Return code that sets the rows from index `count` on to 0."""
     kept = f"(np.arange(len({{x}})) < {count}).reshape([-1] + [1] * (np.ndim({{x}}) - 1))"
     return f"np.where({kept}, {{x}}, 0 * {ARRAY}) if np.ndim({{x}}) else {{x}}"
 
@@ -344,7 +344,7 @@ REMEMBERED = Wrapper(
 
 
 def families(kind: Argument) -> tuple[Wrapper, ...]:
-    """The wrappers that fit an argument of this kind."""
+    """Return the wrappers for an argument of this kind."""
     if isinstance(kind, Real):
         return OF_REAL
     if isinstance(kind, Mask):
@@ -357,7 +357,7 @@ def families(kind: Argument) -> tuple[Wrapper, ...]:
 
 
 def on_arguments(domain: Domain) -> Iterator[tuple[str, Wrapper, str]]:
-    """For each argument and each change: the argument's name, the wrapper, and the assignment."""
+    """Yield the name, the wrapper and the assignment for each argument and each change."""
     for name, kind in domain.arguments.items():
         for wrapper in (*families(kind), REMEMBERED):
             for code in wrapper.codes:
@@ -366,7 +366,9 @@ def on_arguments(domain: Domain) -> Iterator[tuple[str, Wrapper, str]]:
 
 
 def exchanged(domain: Domain) -> Iterator[tuple[str, str, str]]:
-    """Each pair of arguments of one kind, one in the place of the other: the two names and the assignment."""
+    """Yield two names and an assignment for each pair of arguments of one kind, of which one replaces the
+    other.
+    """
     for name, kind in domain.arguments.items():
         for other, its in domain.arguments.items():
             if name != other and type(kind) is type(its) and kind.axes == its.axes:
@@ -376,7 +378,7 @@ def exchanged(domain: Domain) -> Iterator[tuple[str, str, str]]:
 
 
 def kept_by(domain: Domain) -> Iterator[tuple[str, str, str]]:
-    """Each argument with each single number or word, by which it is remembered: names and assignment."""
+    """Yield two names and an assignment for each argument that is remembered by a single number or word."""
     for name, other in itertools.permutations(domain.arguments, 2):
         if not domain.arguments[other].axes and not isinstance(domain.arguments[other], Real | Mask):
             yield (
@@ -387,7 +389,9 @@ def kept_by(domain: Domain) -> Iterator[tuple[str, str, str]]:
 
 
 def likened(domain: Domain) -> Iterator[tuple[str, str, str, str]]:
-    """Each pair of one shape, one made more like the other: the names, the sentence, the assignment."""
+    """Yield two names, a sentence and an assignment for each pair of one shape, of which one is made more
+    like the other.
+    """
     for (name, kind), (other, its) in itertools.permutations(domain.arguments.items(), 2):
         if isinstance(kind, Real) and isinstance(its, Real) and kind.axes == its.axes:
             sentence = f"Where {name} and {other} differ a little, they are treated as equal."
@@ -398,7 +402,7 @@ def likened(domain: Domain) -> Iterator[tuple[str, str, str, str]]:
 
 
 def masked(domain: Domain) -> Iterator[tuple[str, str]]:
-    """Each array of numbers with each mask of the same axes, by name."""
+    """Yield the names of each array of numbers with each mask of the same axes."""
     for name, kind in domain.arguments.items():
         for mask, other in domain.arguments.items():
             if isinstance(kind, Real) and isinstance(other, Mask) and kind.axes == other.axes:
@@ -406,14 +410,14 @@ def masked(domain: Domain) -> Iterator[tuple[str, str]]:
 
 
 def wrapped(function: str, domain: Domain, before: str = "", after: str = "", body: str = "") -> str:
-    """Text that follows a right answer and makes it wrong.
+    """Return code that follows a right answer and makes it wrong.
 
     Args:
-      function: its name.
-      domain: with the arguments and their defaults.
+      function: name of the function.
+      domain: the domain with the arguments and their defaults.
       before: a statement to run before the right answer.
       after: an expression of {x}, the right result.
-      body: the whole body of the new function, in the place of both.
+      body: the whole body of the new function; it replaces both.
     """
     names = ", ".join(domain.arguments)
     lines = body.splitlines() or [
@@ -426,7 +430,7 @@ def wrapped(function: str, domain: Domain, before: str = "", after: str = "", bo
 
 
 def signature(domain: Domain) -> str:
-    """The parameters as in the function's definition."""
+    """Return the parameters as in the function's definition."""
     parts = [
         name if kind.default is REQUIRED else f"{name}={kind.default!r}"
         for name, kind in domain.arguments.items()
@@ -435,5 +439,5 @@ def signature(domain: Domain) -> str:
 
 
 def required(names: Sequence[str], arguments: Mapping[str, Argument]) -> str:
-    """The arguments without a default, as the items of a tuple."""
+    """Return the arguments without a default, as the items of a tuple."""
     return "".join(f"{name}, " for name in names if arguments[name].default is REQUIRED)

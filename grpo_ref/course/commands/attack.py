@@ -1,4 +1,4 @@
-"""`grpo-ref dev attack`: wrong answers by the hundreds, and the hidden cases that catch them."""
+"""`grpo-ref dev attack`: make hundreds of wrong answers, and find hidden cases that catch them."""
 
 from pathlib import Path
 
@@ -16,13 +16,13 @@ STAGES = ("search", "shrink", "signs", "checks")
 
 @click.command("attack", epilog="Example:  grpo-ref dev attack ratios/clipped")
 @exercises_argument
-@click.option("--draws", default=1500, show_default=True, help="How many inputs of the domain are drawn.")
+@click.option("--draws", default=1500, show_default=True, help="Number of inputs sampled from the domain.")
 @click.option(
-    "--most", default=2500, show_default=True, help="How many wrong answers are made at most, evenly chosen."
+    "--most", default=2500, show_default=True, help="Largest number of wrong answers, an even choice of all."
 )
-@click.option("--seed", default=0, show_default=True, help="Of the draws.")
-@click.option("--sample", type=int, help="Write nothing; try so many wrong answers an exercise again.")
-@click.option("--table", "only_table", is_flag=True, help="Print what is on file as a table, in Markdown.")
+@click.option("--seed", default=0, show_default=True, help="Seed of the sampled inputs.")
+@click.option("--sample", type=int, help="Write nothing; try this many wrong answers per exercise again.")
+@click.option("--table", "only_table", is_flag=True, help="Print the stored results as a Markdown table.")
 @click.option(
     "--unfit", "show_unfit", is_flag=True, help="Show one input of each kind that right answers disagree on."
 )
@@ -39,17 +39,20 @@ def command(
     plain: bool,
     root: Path,
 ) -> None:
-    """Attack EXERCISES or chapters, by default all that declare a domain.
+    """Attack EXERCISES or chapters; by default all exercises that declare a domain.
 
-    Every right answer is made wrong in hundreds of ways. For each, inputs of the domain are searched on which
-    it is wrong; they are shrunk and written beside the problem as hidden cases. What neither an input nor a
-    check tells from a right answer is listed under tests/course/attack/left: read it. A run that was stopped
-    goes on where it was. With --sample, exit status 1 if a wrong answer passes that is not on that list.
+    Every right answer is made wrong in hundreds of ways. For each wrong answer, the attack searches inputs of
+    the domain on which it is wrong, shrinks them and writes them beside the problem as hidden cases. Wrong
+    answers that neither an input nor a check tells from a right answer are listed under
+    tests/course/attack/left: read that list. If a run was stopped, the same command continues it. With
+    --sample, the exit status is 1 if a wrong answer passes that is not on that list.
     """
     named = [PROBLEMS[name] for name in exercises or source_at(root).ids]
     problems = [problem for problem in named if problem.domain is not None]
     if not problems:
-        raise click.UsageError("there is nothing to attack: none of these declares a domain")
+        raise click.UsageError(
+            "expected an exercise that declares a domain, but none of these does; add domain= to one"
+        )
     if only_table:
         click.echo(grpo_ref.course.attack.table(problems))
         return
@@ -66,7 +69,7 @@ def command(
 def _attacked(
     problem: "grpo_ref.course.Problem", draws: int, most: int, seed: int, root: Path
 ) -> "grpo_ref.course.attack.Outcome":
-    """The attack with a progress bar for each stage."""
+    """Run the attack with a progress bar for each stage."""
     from grpo_ref.render.progress import ProgressBar
 
     with ProgressBar(problem.id, "step", 100 * len(STAGES)) as progress:
@@ -92,7 +95,7 @@ def _line(outcome: "grpo_ref.course.attack.Outcome") -> str:
 
 
 def _sampled(problem: "grpo_ref.course.Problem", sample: int, root: Path) -> bool:
-    """Try every so many-th wrong answer again; True if one passes that is not on the list."""
+    """Try a sample of the wrong answers again. Return whether one passes that is not on the list."""
     from grpo_ref.render.progress import ProgressBar
 
     made = grpo_ref.course.attack.wrong_answers(

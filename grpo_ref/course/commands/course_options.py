@@ -1,4 +1,4 @@
-"""What the commands for a class share: the course file and its assignments on the command line."""
+"""The options that the commands for a class share: the course file and its assignments."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +17,7 @@ EXISTING = click.Path(path_type=Path, exists=True, dir_okay=False)
 
 
 def course_options(command: Command) -> Command:
-    """Give a command the options `course_file` and `assignments`."""
+    """Add the options `course_file` and `assignments` to a command."""
     course = click.option(
         "--course",
         "course_file",
@@ -28,7 +28,7 @@ def course_options(command: Command) -> Command:
         "--assignment",
         "assignments",
         multiple=True,
-        help="An assignment of the course file that is graded now; by default all are.",
+        help="Grade this assignment of the course file; repeat the option for several. By default all.",
     )
     return course(assignment(command))
 
@@ -36,20 +36,24 @@ def course_options(command: Command) -> Command:
 def chosen_course(
     path: Path | None, chosen: tuple[tuple[str, ...], ...], assignments: tuple[str, ...]
 ) -> "CourseFile":
-    """What counts: by the course file, or the exercises that are named, or everything.
+    """Return the course given by a course file, or by the named exercises, or with all exercises.
 
     Args:
       path: the course file.
-      chosen: ids of exercises, by the option that named them.
+      chosen: ids of exercises, one group per option that named them.
       assignments: names of the assignments that are graded now.
     """
     names = {name for group in chosen for name in group}
     if path is None:
         if assignments:
-            raise click.UsageError("--assignment names a part of a course file; give that with --course")
+            raise click.UsageError(
+                "--assignment needs a course file, of which it names a part; add --course FILE"
+            )
         return classroom.without_file([name for name in EXERCISES if name in names or not names])
     if names:
-        raise click.UsageError("--exercise and --course do not go together: the course file says what counts")
+        raise click.UsageError(
+            "--exercise and --course exclude each other: the course file lists the exercises; drop one"
+        )
     try:
         course = classroom.read_course(path)
         return course.only(assignments) if assignments else course

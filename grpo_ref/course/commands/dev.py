@@ -1,4 +1,4 @@
-"""`grpo-ref dev`: for authors of exercises."""
+"""`grpo-ref dev`: commands for authors of exercises."""
 
 import concurrent.futures
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ WIDE = 70
 
 @click.group("dev", epilog="Example:  grpo-ref dev check")
 def command() -> None:
-    """For authors: prove the exercises, make the starters from the solutions, begin a new exercise."""
+    """Commands for authors: prove the exercises, make the starters from solutions, begin an exercise."""
 
 
 command.add_command(attack)
@@ -36,22 +36,22 @@ command.add_command(new)
 def build(root: Path) -> None:
     """Write exercises/ from solutions/, and the page of each chapter.
 
-    An answer that stands there is moved to a backup beside it, unless it is as your last commit has it.
+    If a file in exercises/ differs from your last commit, it is moved to a backup beside the new one.
     """
     written, backups = grpo_ref.course.build(root, lambda text: click.echo(text, err=True))
     for path in written:
         click.echo(f"written: {path}")
     for path in backups:
-        click.echo(f"somebody's work is kept in {path}")
+        click.echo(f"a file with changes was moved to {path}")
     click.echo(f"{root / 'exercises'}: {len(written)} files written, {len(backups)} kept in a backup")
 
 
 class Proof(NamedTuple):
-    """What `prove` found.
+    """The result of `prove`.
 
     Attributes:
       matrix: name of each wrong answer -> names of the checks that catch it.
-      faults: what is not as it should be, in words.
+      faults: the faults found, in words.
     """
 
     matrix: "grpo_ref.course.Matrix"
@@ -66,9 +66,9 @@ class Proof(NamedTuple):
 def check(exercises: tuple[str, ...], plain: bool, table: bool, root: Path) -> None:
     """Prove EXERCISES or chapters, by default all of them, several at a time.
 
-    The reference, the model answer and right answers in other styles pass; the starter fails and is up to
-    date; every wrong answer is caught, and every check catches one; the tolerance is as declared. Exit
-    status 1 if anything is not as it should be.
+    An exercise is proved if the reference, the model answer and right answers in other styles pass; the
+    starter fails and is up to date; every wrong answer is caught, and every check catches one; and the
+    tolerance is as declared. Exit status 1 if there is any fault.
     """
     problems = [PROBLEMS[name] for name in exercises or source_at(root).ids]
     mutants, checks, faults = 0, 0, 0
@@ -87,7 +87,7 @@ def check(exercises: tuple[str, ...], plain: bool, table: bool, root: Path) -> N
 
 
 def _verdict(problem: "grpo_ref.course.Problem", proof: Proof, plain: bool) -> str:
-    """One exercise in a line, or in a sentence where columns are not wanted or have no room."""
+    """Summarize one exercise in a line, or in a sentence if columns are not wanted or too wide."""
     checks, wrong, found = len(problem.checks), len(proof.matrix), "; ".join(proof.faults) or "ok"
     if plain or columns() < WIDE:
         return f"{problem.id}: {checks} checks, {wrong} wrong answers, {found}"
@@ -95,10 +95,10 @@ def _verdict(problem: "grpo_ref.course.Problem", proof: Proof, plain: bool) -> s
 
 
 def prove(name: str, root: Path) -> Proof:
-    """Examine one exercise from both sides.
+    """Examine one exercise: its problem and its files.
 
     Args:
-      name: its id.
+      name: id of the exercise.
       root: the checkout with its solution and starter.
     """
     source_at(root)  # a process of its own may not know the package yet
@@ -125,7 +125,7 @@ def _faults(problem: "grpo_ref.course.Problem", matrix: "grpo_ref.course.Matrix"
 
 
 def _file_faults(problem: "grpo_ref.course.Problem", root: Path) -> list[str]:
-    """What is wrong with the model answer and the starter made from it."""
+    """Return the faults of the model answer and of the starter made from it."""
     answer, begin = root / SOLUTIONS / file_of(problem.id), root / "exercises" / file_of(problem.id)
     missing = [f"{path} is missing" for path in (answer, begin) if not path.is_file()]
     if missing:
@@ -133,17 +133,17 @@ def _file_faults(problem: "grpo_ref.course.Problem", root: Path) -> list[str]:
     faults = ["the model answer fails"] * (grpo_ref.course.grade(problem, answer).status != PASSED)
     text = grpo_ref.course.starter(problem, answer.read_text(encoding="utf-8"))
     if begin.read_text(encoding="utf-8") != text:
-        return [*faults, "the starter is not up to date: grpo-ref dev build"]
+        return [*faults, "the starter is not up to date; run grpo-ref dev build"]
     return faults + ["the starter passes"] * (grpo_ref.course.grade(problem, begin).status == PASSED)
 
 
 def _sentences(matrix: "grpo_ref.course.Matrix") -> Sequence[str]:
-    """What catches each wrong answer, in words."""
+    """Return one sentence per wrong answer with the checks that catch it."""
     return [f"{mutant}: caught by {'; '.join(killed) or 'nothing'}." for mutant, killed in matrix.items()]
 
 
 def _table(problem: "grpo_ref.course.Problem", matrix: "grpo_ref.course.Matrix") -> Sequence[str]:
-    """One row per wrong answer, one column per check; the columns are named below."""
+    """Return one row per wrong answer and one column per check, with the columns named below."""
     names = [check.name for check in problem.checks]
     width = max(map(len, matrix))
     header = " " * (width + 4) + " ".join(f"{number:>2}" for number in range(1, len(names) + 1))

@@ -1,4 +1,4 @@
-"""What the commands of the course share: how an exercise and its folder are named on the command line."""
+"""Options and arguments that the commands of the course share: exercises, chapters and folders."""
 
 import os
 import sys
@@ -19,18 +19,19 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 OWN, CHECKED_OUT = "my-exercises", "exercises"
-"""The folder that `init` writes, a student's own; and that of a checkout, which later versions change."""
+"""The student's own folder, which `init` writes, and the folder of a checkout, which later versions change.
+"""
 MEANT = "grpo_ref.folder"
-"""Where the context of a command keeps the folder that its paths mean."""
+"""Key in a command's context of the folder in which its paths lie."""
 
 
 class ExerciseName(click.ParamType[str]):
-    """An argument that names an exercise: by id, by the last part of it if that is unique, or by its file."""
+    """An argument that names an exercise: by its id, by the last part of the id, or by its file."""
 
     name = "exercise"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The id of the exercise, or an error with a suggestion."""
+        """Return the id of the exercise, or fail with a suggestion."""
         by_name = exercise_called(value)
         path = Path(value).resolve()
         by_file = exercise_at(path) if path.suffix == ".py" else None
@@ -41,21 +42,25 @@ class ExerciseName(click.ParamType[str]):
         self.fail(f"no exercise is called {value!r}. {_advice(str(value))}", param, ctx)
 
     def _require_folder(self, folder: Path, param: click.Parameter | None, ctx: click.Context | None) -> None:
-        """A path says which folder is meant, too; all paths and --folder must mean the same one."""
+        """Record the folder of a path. All paths and --folder must name the same folder."""
         if ctx is None or not folder.is_dir():
             return
         given = ctx.params.get("folder") or ctx.meta.setdefault(MEANT, Path(os.path.relpath(folder)))
         if given.resolve() != folder:
-            self.fail(f"{os.path.relpath(folder)} is another folder than {given}", param, ctx)
+            self.fail(
+                f"all files must lie in one folder: {given} differs from {os.path.relpath(folder)}",
+                param,
+                ctx,
+            )
 
 
 class ExerciseNames(ExerciseName):
-    """An argument that names an exercise, or a chapter by its name or its folder: a tuple of ids."""
+    """An argument that names an exercise, or a chapter by its name or folder; its value is a tuple of ids."""
 
     name = "exercise or chapter"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """The id of the exercise, or those of the chapter, in order."""
+        """Return the id of the exercise, or the ids of the chapter's exercises, in order."""
         path = Path(value)
         chapter = value if value in CHAPTERS else chapter_at(path)
         if chapter is None:
@@ -66,7 +71,7 @@ class ExerciseNames(ExerciseName):
 
 
 def exercises_argument(command: Command) -> Command:
-    """Any number of exercises and chapters, as the ids of the exercises, each once."""
+    """Add an argument for any number of exercises and chapters; its value holds each exercise's id once."""
     argument = click.argument("exercises", type=ExerciseNames(), nargs=-1, callback=_each_once)
     return argument(command)
 
@@ -78,25 +83,25 @@ def _each_once(
 
 
 def _advice(value: str) -> str:
-    """A sentence that helps after a misspelt exercise."""
+    """Return a sentence that helps after a misspelled exercise."""
     known = [*EXERCISES, *(each.name for each in EXERCISES.values()), *CHAPTERS]
     close = nearest(value, known)
-    return f"Did you mean {close!r}?" if close else "All are shown by: grpo-ref list"
+    return f"Did you mean {close!r}?" if close else "For a list, run: grpo-ref list"
 
 
 def folder_option(command: Command) -> Command:
-    """The option --folder, as a Path that exists."""
+    """Add the option --folder, whose value is the path of a folder that exists."""
     option = click.option(
         "--folder",
         type=click.Path(path_type=Path),
         callback=_existing,
-        help=f"Where the exercises lie; by default here, else in {OWN}/, else in {CHECKED_OUT}/.",
+        help=f"Folder of the exercises; by default the current one, else {OWN}/, else {CHECKED_OUT}/.",
     )
     return option(command)
 
 
 def root_option(command: Command) -> Command:
-    """The option --root of authors, as a Path; the package in that folder is known from then on."""
+    """Add the authors' option --root, a path. The package in that folder is known from then on."""
     option = click.option(
         "--root",
         type=click.Path(path_type=Path, exists=True, file_okay=False),
@@ -116,34 +121,34 @@ def _with_its_package(context: click.Context, parameter: click.Parameter, root: 
 def _existing(context: click.Context, parameter: click.Parameter, given: Path | None) -> Path:
     folder: Path = given or context.meta.get(MEANT) or _default_folder()
     if not folder.is_dir():
-        raise click.UsageError(f"there is no folder {folder}; one is written by: grpo-ref init {folder}")
+        raise click.UsageError(f"there is no folder {folder}; to write it, run: grpo-ref init {folder}")
     return folder
 
 
 def _default_folder() -> Path:
-    """Here; else the student's own folder; else that of a checkout, for those who work in it."""
+    """Return the current folder if it has exercises, else the student's folder, else the checkout's."""
     if file_of(next(iter(EXERCISES))).is_file():
         return Path(".")
     return Path(CHECKED_OUT if Path(CHECKED_OUT).is_dir() and not Path(OWN).is_dir() else OWN)
 
 
 def open_workbook(folder: Path) -> Workbook:
-    """The student's folder; what is wrong with its progress file is told on standard error."""
+    """Return the student's folder. Problems with its progress file are printed to standard error."""
     return Workbook(folder, lambda text: click.echo(text, err=True))
 
 
 def require_exercises(workbook: Workbook) -> None:
-    """Stop with an error that says how to write them if there are no exercises in the folder at all."""
+    """Stop with an error that says how to write the exercises, if the folder has none."""
     if not workbook.has_exercises():
         raise click.UsageError(
-            f"there are no exercises in {workbook.folder}; they are written by:"
+            f"there are no exercises in {workbook.folder}; to write them, run:"
             f" grpo-ref init {workbook.folder}"
         )
 
 
 @contextmanager
 def saying_what_is_graded(name: str) -> Iterator[None]:
-    """Show in a terminal which exercise is being graded; the line is gone when the report is shown."""
+    """Show in a terminal which exercise is being graded. The line is removed when the report is shown."""
     if not sys.stderr.isatty():
         yield
         return

@@ -1,4 +1,4 @@
-"""`grpo-ref grade`: grade exercises and show what is wrong with them."""
+"""`grpo-ref grade`: grade exercises and explain the failed tests."""
 
 import textwrap
 from pathlib import Path
@@ -26,25 +26,25 @@ STDOUT = Path("-")
 @click.command("grade", epilog="Example:  grpo-ref grade objective/grpo_objective --json report.json")
 @exercises_argument
 @folder_option
-@click.option("--seed", type=int, default=DEFAULT_SEED, show_default=True, help="Of the random inputs.")
+@click.option("--seed", type=int, default=DEFAULT_SEED, show_default=True, help="Seed of the random inputs.")
 @click.option(
     "--json",
     "json_path",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-    help="Also write the report as JSON to this file, or to standard output if it is -.",
+    help="Also write the report as JSON to this file, or to standard output for -.",
 )
 @click.option("--all", "every", is_flag=True, help="Show every failed test in full, not only the first.")
 @plain_option
 @click.option(
     "--in-process",
     is_flag=True,
-    help="Without a process of its own, for print and breakpoint(); not official.",
+    help="Run the answer inside the grader, so that print and breakpoint() work; not official.",
 )
 @click.option(
     "--pdb",
     "debug",
     is_flag=True,
-    help="Like --in-process, with a debugger where an exception failed a test.",
+    help="Like --in-process, and open a debugger if an exception fails a test.",
 )
 @click.pass_context
 def command(
@@ -58,10 +58,10 @@ def command(
     in_process: bool,
     debug: bool,
 ) -> None:
-    """Grade EXERCISES, by default all of them; each runs in a process of its own.
+    """Grade EXERCISES, by default all of them. Each one runs in a process of its own.
 
-    An exercise is named by its id, by the last part of it, or by its file; a chapter, which is all of its
-    exercises, by its name or its folder. Exit status: 0 if all of them pass, 1 if one does not or is not
+    Name an exercise by its id, by the last part of the id, or by its file. Name a chapter, for all of its
+    exercises, by its name or its folder. Exit status: 0 if all exercises pass, 1 if one fails or is not
     started, 2 for a wrong name or folder.
     """
     workbook = open_workbook(folder)
@@ -91,7 +91,7 @@ def command(
 
 def _told_missing(workbook: Workbook, missing: list[str]) -> str:
     counted = f"{len(missing)} files are" if len(missing) > 1 else f"{workbook.path(missing[0])} is"
-    return f"{counted} missing; written by: grpo-ref init {workbook.folder}"
+    return f"{counted} missing; to write missing files, run: grpo-ref init {workbook.folder}"
 
 
 def _write_json(path: Path, reports: list[Report]) -> None:
@@ -111,7 +111,7 @@ def _grade(workbook: Workbook, name: str, seed: int, in_process: bool, debug: bo
 
 
 def _grade_here(path: Path, name: str, seed: int, debug: bool) -> Report:
-    """Grade inside this process, with a debugger at an exception if it is asked for."""
+    """Grade inside this process, with a debugger at the exception if requested."""
     from grpo_ref.course.in_process import grade_in_process, leave_if_quit, post_mortem
 
     on_error = post_mortem if debug else leave_if_quit

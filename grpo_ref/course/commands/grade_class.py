@@ -1,4 +1,4 @@
-"""`grpo-ref grade-class`: grade what a whole class handed in."""
+"""`grpo-ref grade-class`: grade the submissions of a whole class."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,51 +27,59 @@ UNSAFE = (
 )
 @click.argument("submissions", type=click.Path(path_type=Path, exists=True))
 @click.option(
-    "--out", type=click.Path(path_type=Path, file_okay=False), required=True, help="Folder for the results."
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="Folder in which the results are written.",
 )
 @click.option(
     "--exercise",
     "chosen",
     type=ExerciseNames(),
     multiple=True,
-    help="An exercise or a chapter that counts; several times for several. By default all count.",
+    help="Count this exercise or chapter; repeat the option for several. By default all count.",
 )
 @click.option(
     "--roster",
     type=EXISTING,
-    help="CSV file with a row for each student; the first column names them as the submissions do.",
+    help="CSV file with one row per student, whose first column has the names in the submissions.",
 )
 @course_options
 @click.option(
     "--overrides",
     type=EXISTING,
-    help="What you decided for single students; it is kept beside the results and counts from then on.",
+    help="Your decisions for single students; the file is copied to the results and counts from then on.",
+)
+@click.option("--seed", type=int, help=f"Seed of the class; by default the course file's, or {DEFAULT_SEED}.")
+@click.option(
+    "--jobs",
+    type=int,
+    default=-1,
+    help="Number of students graded in parallel; -1, the default, for one per core.",
 )
 @click.option(
-    "--seed", type=int, help=f"Of the class; by default that of the course file, or {DEFAULT_SEED}."
+    "--scheduler", metavar="ADDRESS", help="Grade on this Dask scheduler, as in tcp://127.0.0.1:8786."
 )
-@click.option("--jobs", type=int, default=-1, help="Students at a time; -1, the default, for one per core.")
-@click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler, as in tcp://127.0.0.1:8786.")
 @click.option(
     "--unsafe-process",
     is_flag=True,
-    help="Run the answers in processes, for submissions that you trust; no verdict is official.",
+    help="Run the answers in processes, without the sandbox, if you trust them; no verdict is official.",
 )
 @click.option(
     "--format",
     "formats",
     type=click.Choice(("report", "feedback", "junit", "gradescope", "nbgrader")),
     multiple=True,
-    help="Also write this: report.html about the class, a feedback page for each student, or a format of"
-    " another program; several times for several.",
+    help="Also write report.html about the class, a feedback page for each student, or the format of another"
+    " program; repeat the option for several.",
 )
 @click.option(
     "--canvas",
     "gradebook",
     type=EXISTING,
-    help="Gradebook that Canvas exported; canvas.csv is the same with --column filled in.",
+    help="Gradebook exported from Canvas; its copy canvas.csv gets the points in --column.",
 )
-@click.option("--column", help="Heading of the gradebook's column for these points.")
+@click.option("--column", help="Heading of the gradebook's column for the points.")
 @plain_option
 def command(
     submissions: Path,
@@ -90,17 +98,19 @@ def command(
     column: str | None,
     plain: bool,
 ) -> None:
-    """Grade what a class handed in: SUBMISSIONS is a folder or a zip file.
+    """Grade the submissions of a class. SUBMISSIONS is a folder or a zip file.
 
-    It holds a folder for each student, or files named EXERCISE_STUDENT.py, or is a download of Canvas, Moodle
-    or Gradescope; answers are .py files and notebooks. Every answer runs in WebAssembly. The results are
-    written as they come, one JSON file a student and marks.csv; after an interruption the same command goes
-    on, and what has not changed is not graded again.
+    SUBMISSIONS holds a folder for each student, or files named EXERCISE_STUDENT.py, or is a download of
+    Canvas, Moodle or Gradescope. Answers are .py files and notebooks. Every answer runs in WebAssembly. The
+    results, one JSON file per student and marks.csv, are written as soon as they are known. After an
+    interruption, the same command continues. Answers that have not changed are not graded again.
     """
     from grpo_ref.render.progress import ProgressBar
 
     if (gradebook is None) != (column is None):
-        raise click.UsageError("--canvas GRADEBOOK and --column HEADING go together")
+        raise click.UsageError(
+            "--canvas GRADEBOOK and --column HEADING need each other; give both or neither"
+        )
     course = chosen_course(course_file, chosen, assignments)
     if gradebook is not None and column is not None:
         _fillable(gradebook, column)
@@ -115,7 +125,7 @@ def command(
                 bar.show(done, f"{graded['student']} {graded['points']:g}/{graded['of']:g}")
     except KeyboardInterrupt:
         work.write_marks()
-        click.echo("\nstopped; what is done is stored, continue with the same command", err=True)
+        click.echo("\nstopped; the results so far are stored; to continue, run the same command", err=True)
         raise click.exceptions.Exit(INTERRUPTED) from None
     except (OSError, ValueError, ImportError) as error:
         raise click.ClickException(str(error)) from error
@@ -124,7 +134,7 @@ def command(
     if gradebook is not None and column is not None:
         _fill(work, gradebook, column)
     if others := work.others():
-        click.echo(f"of nobody in this class, left alone in students/: {', '.join(others)}", err=True)
+        click.echo(f"in students/ but not in this class, left unchanged: {', '.join(others)}", err=True)
     click.echo(work.told())
 
 
@@ -137,7 +147,7 @@ def _work(
     seed: int | None,
     is_unsafe: bool,
 ) -> "ClassWork":
-    """What there is to do; a mistake in any of the files is told before anything is graded."""
+    """Return the class and its results. Mistakes in the files are reported before anything is graded."""
     from grpo_ref.course.classroom.class_work import ClassWork
 
     own = next(each for each in (seed, course.seed, DEFAULT_SEED) if each is not None)
@@ -152,7 +162,7 @@ def _work(
 
 
 def _write(work: "ClassWork", formats: tuple[str, ...]) -> None:
-    """Write what was asked for beside the marks."""
+    """Write the requested formats beside the marks."""
     work.write_formats(name for name in dict.fromkeys(formats) if name not in ("report", "nbgrader"))
     if "nbgrader" in formats:
         work.write_nbgrader()
@@ -162,7 +172,7 @@ def _write(work: "ClassWork", formats: tuple[str, ...]) -> None:
 
 
 def _fillable(gradebook: Path, column: str) -> None:
-    """See that a gradebook has the column, before anything is graded."""
+    """Check that a gradebook has the column, before anything is graded."""
     from grpo_ref.course.rendering.class_formats import canvas, read_gradebook
 
     try:
@@ -172,7 +182,7 @@ def _fillable(gradebook: Path, column: str) -> None:
 
 
 def _fill(work: "ClassWork", gradebook: Path, column: str) -> None:
-    """Fill in a gradebook, and say who is not in it."""
+    """Fill in a gradebook, and report the students who are not in it."""
     try:
         left = work.write_canvas(gradebook, column)
     except (ValueError, OSError) as error:
@@ -182,7 +192,7 @@ def _fill(work: "ClassWork", gradebook: Path, column: str) -> None:
 
 
 def _prepare(is_unsafe: bool) -> None:
-    """See that the sandbox is there, and have it compiled."""
+    """Check that the sandbox is installed, and compile it."""
     from grpo_ref.render.progress import waiting
 
     if is_unsafe:
@@ -193,5 +203,5 @@ def _prepare(is_unsafe: bool) -> None:
             classroom.prepare()
     except WasmMissing as error:
         raise click.ClickException(
-            f"{error}\n--unsafe-process grades without it, if you trust them"
+            f"{error}\nIf you trust the submissions, grade without the sandbox: --unsafe-process"
         ) from error

@@ -1,4 +1,4 @@
-"""`grpo-ref gradescope`: an autograder to upload to Gradescope, and what it does there."""
+"""`grpo-ref gradescope`: make an autograder to upload to Gradescope, and run it there."""
 
 import json
 from importlib.metadata import version
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
     from grpo_ref.course.classroom import CourseFile, Override
 
 VISIBILITIES = ("visible", "after_due_date", "after_published", "hidden")
-"""Who sees the results, in Gradescope's words."""
+"""Gradescope's names for the time at which students see the results."""
 COURSE, OVERRIDES = "course.toml", "overrides.toml"
 overrides_option = click.option(
-    "--overrides", type=EXISTING, help="What you decided for single students, named by their address."
+    "--overrides", type=EXISTING, help="Your decisions for single students, who are named by their address."
 )
 visibility_option = click.option(
     "--visibility",
     type=click.Choice(VISIBILITIES),
     default="visible",
     show_default=True,
-    help="When students see the results.",
+    help="When students see the results; the values are Gradescope's.",
 )
 per_day_option = click.option(
     "--per-day",
     type=click.IntRange(min=1),
-    help="Submissions that are graded within 24 hours; no limit by default.",
+    help="Largest number of submissions graded within 24 hours; by default unlimited.",
 )
 
 
 @click.group("gradescope", epilog="Example:  grpo-ref gradescope build --out autograder.zip")
 def command() -> None:
-    """An autograder to upload to Gradescope."""
+    """Make an autograder to upload to Gradescope."""
 
 
 @command.command(
@@ -57,7 +57,7 @@ def command() -> None:
     "wheels",
     type=EXISTING,
     multiple=True,
-    help="A wheel to install there: exercises of your own, or a version of grpo-ref that you built.",
+    help="A wheel to install there: exercises of your own, or your build of grpo-ref. Repeatable.",
 )
 def build(
     out: Path,
@@ -68,7 +68,7 @@ def build(
     per_day: int | None,
     wheels: tuple[Path, ...],
 ) -> None:
-    """Write the archive that is uploaded as the autograder of a programming assignment."""
+    """Write the archive to upload as the autograder of a programming assignment."""
     from grpo_ref.course.classroom.autograder import build
 
     course = chosen_course(course_file, (), assignments)
@@ -105,7 +105,7 @@ def run(
     visibility: str,
     per_day: int | None,
 ) -> None:
-    """Grade the submission in ROOT, Gradescope's folder; the autograder calls this."""
+    """Grade the submission in ROOT, Gradescope's folder. The autograder runs this command."""
     from grpo_ref.course.classroom.autograder import (
         METADATA,
         RESULTS,
@@ -136,13 +136,15 @@ def run(
 
 @command.command("prepare", epilog="Example:  grpo-ref gradescope prepare")
 def prepare() -> None:
-    """Compile the sandbox, so that no submission has to wait for it; the autograder's set-up calls this."""
+    """Compile the sandbox in advance. The autograder's set-up runs this command, so that no submission has to
+    wait.
+    """
     prepared()
     click.echo("the sandbox is ready")
 
 
 def prepared() -> None:
-    """Verify the sandbox and have it compiled."""
+    """Verify and compile the sandbox."""
     try:
         classroom.prepare()
     except WasmMissing as error:
@@ -157,7 +159,9 @@ def _decided(path: Path | None, course: "CourseFile") -> "tuple[Override, ...]":
 
 
 def _requirements(wheels: tuple[Path, ...]) -> list[str]:
-    """What is installed: this version, or the wheel of it that is given, and the other wheels."""
+    """Return the packages to install: this version of grpo-ref, or the given wheel of it, and the other
+    wheels.
+    """
     ours = [wheel.name for wheel in wheels if wheel.name.startswith("grpo_ref-")]
     others = [f"./{wheel.name}" for wheel in wheels if wheel.name not in ours]
     return [f"./{ours[0]}[class]" if ours else f"grpo-ref[class]=={version('grpo-ref')}", *others]

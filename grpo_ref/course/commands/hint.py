@@ -1,4 +1,4 @@
-"""`grpo-ref hint`: a ladder of hints for one exercise."""
+"""`grpo-ref hint`: show the hints of one exercise, one more each time."""
 
 from pathlib import Path
 
@@ -13,15 +13,15 @@ from grpo_ref.render.output import plain_option
 @click.command("hint", epilog="Example:  grpo-ref hint objective/grpo_objective")
 @click.argument("exercise", type=ExerciseNames(), required=False)
 @click.option(
-    "--steps", type=click.IntRange(min=1), help="How many hints to show; by default one more than last time."
+    "--steps", type=click.IntRange(min=1), help="Number of hints to show; by default one more than last time."
 )
 @plain_option
 @folder_option
 def command(exercise: tuple[str, ...] | None, steps: int | None, plain: bool, folder: Path) -> None:
-    """Show the next hint of an exercise; each one gives more away.
+    """Show the next hint of an exercise. Each hint reveals more of the solution.
 
-    Without EXERCISE it is the first that you have not solved; of a chapter, the first one there. How many you
-    have read is noted in progress.txt.
+    Without EXERCISE, this is the first exercise that you have not solved; for a chapter, the first one in it.
+    The number of hints that you have read is stored in progress.txt.
     """
     workbook = open_workbook(folder)
     name = workbook.first_open(exercise or ())

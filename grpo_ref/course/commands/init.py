@@ -1,4 +1,4 @@
-"""`grpo-ref init`: write the exercises into a folder, or bring it up to date."""
+"""`grpo-ref init`: write the exercises into a folder, or update the folder."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from grpo_ref.course.layout import page_of
 
 
 def _own_or_begun() -> str:
-    """A folder of the student's own; or that of the checkout, for somebody who has begun to work in it."""
+    """Return the student's own folder, or the checkout's if the student has begun to work there."""
     begun = not Path(OWN).is_dir() and open_workbook(Path(CHECKED_OUT)).progress.points
     return CHECKED_OUT if begun else OWN
 
@@ -21,8 +21,8 @@ def _own_or_begun() -> str:
 def command(folder: Path) -> None:
     """Write the exercises into FOLDER, by default my-exercises: a folder of your own.
 
-    Run it again after an upgrade: files that you have not touched get the newer text, yours are never
-    overwritten.
+    Run it again after an upgrade. Files that you have not changed get the newer text; your own files are
+    never overwritten.
     """
     workbook = open_workbook(folder)
     written, upgraded, kept = grpo_ref.course.fill(workbook)

@@ -1,4 +1,4 @@
-"""`grpo-ref list`: the exercises of the course, and what has been reached."""
+"""`grpo-ref list`: list the exercises of the course and your points."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +14,7 @@ from grpo_ref.course.source import Exercise
 from grpo_ref.render.output import columns, plain_option
 
 WIDE = 108
-"""Columns that the table takes with ids and files; with fewer there are only the names."""
+"""Width of the table with ids and files, in columns. A narrower table has only the names."""
 
 
 @click.command("list", epilog="Example:  grpo-ref list ratios")
@@ -24,9 +24,9 @@ WIDE = 108
 def command(exercises: tuple[str, ...], plain: bool, folder: Path) -> None:
     """List EXERCISES or chapters, by default all: points reached, difficulty, hints read, file.
 
-    A star marks what has been solved once. The points are the most that were reached, as progress.txt has
-    them; nothing is graded anew, so they are a student's own record and no proof. README.md in the folder of
-    a chapter is the page to begin with.
+    A star marks each exercise that you have solved at least once. The points are the highest that you have
+    reached, as stored in progress.txt. Nothing is graded again, so the list is your own record and not a
+    proof. Begin with README.md in the folder of a chapter.
     """
     workbook = open_workbook(folder)
     listed = [EXERCISES[name] for name in exercises or EXERCISES]
@@ -38,7 +38,7 @@ def command(exercises: tuple[str, ...], plain: bool, folder: Path) -> None:
 
 
 def _table(chapter: str, exercises: list[Exercise], progress: Progress) -> Iterator[str]:
-    """The title of a chapter and a line for each exercise."""
+    """Yield the title of a chapter and a line for each exercise."""
     title, wide = click.style(CHAPTERS[chapter], bold=True), columns() >= WIDE
     yield f"{title}{' ' * (73 - len(CHAPTERS[chapter]))}{page_of(chapter)}" if wide else title
     for exercise in exercises:
@@ -51,7 +51,7 @@ def _table(chapter: str, exercises: list[Exercise], progress: Progress) -> Itera
 
 
 def _sentences(chapter: str, exercises: list[Exercise], progress: Progress) -> Iterator[str]:
-    """The same without columns: a sentence for each exercise."""
+    """Yield a sentence for each exercise, without columns."""
     yield f"Chapter {CHAPTERS[chapter]}. Begin with {page_of(chapter)}."
     for exercise in exercises:
         reached, hints = progress.points.get(exercise.id, 0.0), progress.hints.get(exercise.id, 0)

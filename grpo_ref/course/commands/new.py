@@ -1,4 +1,4 @@
-"""`grpo-ref dev new`: begin an exercise, in a package of one's own or in the course itself."""
+"""`grpo-ref dev new`: begin an exercise, in a package of your own or in the course itself."""
 
 import json
 import re
@@ -18,20 +18,25 @@ TEMPLATES = Path(__file__).with_name("templates")
 
 @click.command("new", epilog="Example:  grpo-ref dev new advantages/median_centered")
 @click.argument("name")
-@click.option("--chapter-title", "title", default="", help="Begin the chapter too, in a package of your own.")
+@click.option(
+    "--chapter-title",
+    "title",
+    default="",
+    help="Title of a new chapter, to begin it in a package of your own.",
+)
 @click.option(
     "--root",
     type=click.Path(path_type=Path, file_okay=False),
     default=".",
-    help="The checkout of grpo_ref, or a folder for a package of your own, which is begun there.",
+    help="The checkout of grpo_ref, or the folder of a package of your own, which may be new.",
 )
 def command(name: str, title: str, root: Path) -> None:
     """Begin the exercise NAME, as in CHAPTER/FUNCTION.
 
-    This writes a problem module, a model answer and right answers in other styles to fill in, and a line in
-    the table of contents, where the exercise is the last of its chapter, easy and of one point until you
-    change that. In a folder that is no checkout of ours it begins a package of your own, called after the
-    folder.
+    This writes a problem module, a model answer and right answers in other styles, all to be filled in. It
+    also adds a line to the table of contents, with the exercise as the last of its chapter, easy and worth
+    one point; change that there. In a folder that is not a checkout of grpo_ref, it begins a package of your
+    own, named after the folder.
     """
     source = _source(root)
     _require_room(name, title, source)
@@ -43,7 +48,7 @@ def command(name: str, title: str, root: Path) -> None:
         texts[contents.parent / "chapters" / f"{name.split('/')[0]}.md"] = _filled("chapter.md.txt")
     for path in texts:
         if path.exists():
-            raise click.UsageError(f"{path} is there already")
+            raise click.UsageError(f"{path} exists already; choose another name or remove the file")
     texts[contents] = _listing(contents, source, name, title)
     for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -56,37 +61,39 @@ def command(name: str, title: str, root: Path) -> None:
 
 
 def _source(root: Path) -> Source:
-    """The source whose checkout the folder is; if it is none yet, a package that has nothing in it."""
+    """Return the source whose checkout the folder is, or a new, empty package."""
     source = source_at(root)
     if source is not OURS or (root / OURS.path).is_dir():
         return source
     package = re.sub(r"\W", "_", root.resolve().name.lower())
     spec = find_spec(package) if package.isidentifier() else None
     if not package.isidentifier() or (spec is not None and spec.origin is not None):
-        raise click.UsageError(f"the package is called after its folder, and {package!r} is no free name")
+        raise click.UsageError(
+            f"the package is named after its folder, but {package!r} is invalid or taken; rename the folder"
+        )
     return Source(package, root / package, {}, ())
 
 
 def _require_room(name: str, title: str, source: Source) -> None:
-    """The name is one, its chapter is there or begins, and no other exercise is called the same."""
+    """Check that the name is valid and free, and that its chapter exists or is begun."""
     chapter, _, function = name.partition("/")
     known = chapter in source.chapters
     if not ID.fullmatch(name) or (source is OURS and not known):
         raise click.UsageError(
-            f"NAME is CHAPTER/FUNCTION, with one of the chapters {', '.join(source.chapters)}; got {name!r}"
+            f"expected NAME as CHAPTER/FUNCTION, with a chapter of {', '.join(source.chapters)}; got {name!r}"
         )
     if not known and chapter in CHAPTERS:
         owner = source_of(chapter).package
-        raise click.UsageError(f"{chapter} is a chapter of {owner}; a package has chapters of its own")
+        raise click.UsageError(f"{chapter} is a chapter of {owner}; choose a chapter name of your own")
     if not known and not title:
-        raise click.UsageError(f"{chapter} is a new chapter: say what it is about with --chapter-title")
+        raise click.UsageError(f"{chapter} is a new chapter; add its title with --chapter-title TITLE")
     for each in EXERCISES.values():
         if each.name == function and each.id != name:
-            raise click.UsageError(f"{each.id} has this name: answers are told apart by it")
+            raise click.UsageError(f"{each.id} has this name; answers are identified by it, choose another")
 
 
 def _begun(name: str, source: Source, root: Path) -> dict[Path, str]:
-    """The three files of an exercise."""
+    """Return the three files of an exercise."""
     values = {"id": name, "name": name.split("/")[1]}
     return {
         root / source.path / "problems" / f"{name}.py": _filled("problem.py.txt", **values),
@@ -96,7 +103,7 @@ def _begun(name: str, source: Source, root: Path) -> dict[Path, str]:
 
 
 def _begun_package(package: str, root: Path) -> dict[Path, str]:
-    """What makes a folder a package."""
+    """Return the files that make a folder a package."""
     return {
         root / "pyproject.toml": _filled("pyproject.toml.txt", package=package),
         root / package / "__init__.py": _filled("package.py.txt"),
@@ -104,7 +111,7 @@ def _begun_package(package: str, root: Path) -> dict[Path, str]:
 
 
 def _listing(contents: Path, source: Source, name: str, title: str) -> str:
-    """The table of contents with a line for the exercise, and one for its chapter if that is new."""
+    """Return the table of contents with a line for the exercise, and one for its chapter if that is new."""
     if source is OURS or contents.exists():
         text = contents.read_text(encoding="utf-8")
     else:
@@ -116,7 +123,7 @@ def _listing(contents: Path, source: Source, name: str, title: str) -> str:
 
 
 def _with_line(contents: str, name: str) -> str:
-    """The table with a line for the exercise behind the last one of its chapter, or at the end."""
+    """Insert a line for the exercise after the last one of its chapter, or at the end."""
     lines = contents.splitlines(keepends=True)
     chapter = f'    Exercise("{name.split("/")[0]}/'
     listed = [number for number, line in enumerate(lines) if line.startswith(chapter)]

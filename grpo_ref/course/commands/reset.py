@@ -12,8 +12,8 @@ from grpo_ref.course.commands.exercise import ExerciseName, folder_option, open_
 @click.argument("exercise", type=ExerciseName())
 @folder_option
 def command(exercise: str, folder: Path) -> None:
-    """Put the starter of an exercise back; your work is kept in a backup beside it."""
+    """Restore the starter of an exercise. Your work is kept in a backup beside it."""
     workbook = open_workbook(folder)
     backup = grpo_ref.course.reset(workbook, exercise)
-    click.echo(f"{workbook.path(exercise)} is as it was at the start")
-    click.echo(f"your work is in {backup}" if backup else "there was no work of yours in it")
+    click.echo(f"restored the starter of {workbook.path(exercise)}")
+    click.echo(f"your work is in {backup}" if backup else "the file had no work of yours")

@@ -11,10 +11,14 @@ from grpo_ref.course.layout import model_answer
 
 @click.command("solution", epilog="Example:  grpo-ref solution kl/k3")
 @click.argument("exercise", type=ExerciseName())
-@click.option("--yes", is_flag=True, help="Show it without asking, though it is not solved yet.")
+@click.option(
+    "--yes",
+    is_flag=True,
+    help="Show the model answer without asking, even if you have not solved the exercise.",
+)
 @folder_option
 def command(exercise: str, yes: bool, folder: Path) -> None:
-    """Show the model answer: at once if you have solved the exercise, else after a question.
+    """Show the model answer. If you have not solved the exercise, you are asked first.
 
     Exit status 1 if you decline.
     """

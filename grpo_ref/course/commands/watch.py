@@ -1,4 +1,4 @@
-"""`grpo-ref watch`: grade an exercise whenever it is saved; a key each for what else one may want."""
+"""`grpo-ref watch`: grade an exercise whenever it is saved, and do other tasks at single keys."""
 
 import os
 import select
@@ -31,11 +31,11 @@ from grpo_ref.render.output import columns, plain_option
 KEYS = "s: statement   h: hint   n: next   l: list   r: reset   enter: grade again   q: quit"
 NARROW = "s: statement   h: hint   n: next   l: list\nr: reset   enter: grade again   q: quit"
 WIDEST = 100
-"""Characters of a line of prose at most."""
+"""Largest width of a line of prose, in characters."""
 PULSE = 100
-"""Milliseconds between two looks at the keyboard."""
+"""Time between two checks of the keyboard, in milliseconds."""
 UNREAD = 2.0
-"""Seconds for which a report is not taken away by that on another file."""
+"""Time for which the report on another file does not replace a report, in seconds."""
 
 
 @click.command("watch", epilog="Example:  grpo-ref watch advantages/ranks")
@@ -43,19 +43,21 @@ UNREAD = 2.0
 @plain_option
 @folder_option
 @click.option(
-    "--poll", is_flag=True, help="Look at the files themselves, for network drives that report no changes."
+    "--poll", is_flag=True, help="Check the files regularly, for network drives that do not report changes."
 )
 def command(exercise: str | None, plain: bool, folder: Path, poll: bool) -> None:
-    """Show one exercise, by default the first that is not solved, and grade it whenever it is saved.
+    """Show one exercise, by default the first unsolved one, and grade it whenever it is saved.
 
-    Saving another exercise's file switches to it. In a terminal, single keys give the statement, hints, the
-    list, a reset and the next exercise, and q ends it, also while something is being graded; without a
-    terminal, stop with Ctrl-C.
+    If you save another exercise's file, that exercise is shown instead. In a terminal, single keys show the
+    statement, hints and the list, reset the exercise and move to the next one. q quits at any time, even
+    while an exercise is being graded. Without a terminal, stop with Ctrl-C.
     """
     try:
         from watchfiles import watch
     except ImportError as error:
-        raise click.ClickException("watch needs one more package: pip install 'grpo-ref[watch]'") from error
+        raise click.ClickException(
+            "watch needs the package watchfiles; run: pip install 'grpo-ref[watch]'"
+        ) from error
     workbook = open_workbook(folder)
     require_exercises(workbook)
     changes = watch(
@@ -77,27 +79,27 @@ def command(exercise: str | None, plain: bool, folder: Path, poll: bool) -> None
 
 
 class Left(BaseException):
-    """The student wants to leave while something is being graded; no check of the grader catches it."""
+    """The student quits while an exercise is being graded. No check of the grader catches this exception."""
 
 
 class Latest(NamedTuple):
-    """The report that was shown last: of which exercise, in which words, and when."""
+    """The report that was shown last: its exercise, its text, and the time."""
 
     exercise: str
     told: str
     when: float
 
     def is_new(self) -> bool:
-        """Whether it was shown so lately that nobody can have read it."""
+        """Return whether the report was shown too recently to have been read."""
         return time.monotonic() - self.when < UNREAD
 
 
 class Screen:
-    """What is shown: one exercise, its report, and the keys.
+    """The display: one exercise, its report, and the keys.
 
     Attributes:
       workbook: the student's folder.
-      exercise: id of the exercise at hand.
+      exercise: id of the current exercise.
       pressed: the keyboard.
       plain: whether to write sentences without color, one after the other.
       note: a sentence that stays on the screen until the next key.
@@ -109,10 +111,10 @@ class Screen:
         self.latest = Latest("", "", 0.0)
 
     def grade(self, before: str = "") -> None:
-        """Grade the exercise at hand and show the report; of one that is not started, the statement too.
+        """Grade the current exercise and show the report; if it is not started, show the statement too.
 
         Args:
-          before: what is to be shown above it.
+          before: text to show above the report.
         """
         report = self._report(self.exercise)
         told = report_text(report, plain=self.plain)
@@ -122,36 +124,38 @@ class Screen:
         self.show(before + told)
 
     def _report(self, name: str) -> "grpo_ref.course.Report":
-        """The report on one exercise, whose points are noted; q leaves while it is made."""
+        """Grade one exercise, store its points and return the report. The key q quits while it is graded."""
         with saying_what_is_graded(name), self.pressed.leaving():
             report = grpo_ref.course.mark(self.workbook, name)
         self.workbook.record({report.problem: report.points})
         return report
 
     def _statement(self) -> str:
-        """Of the exercise at hand, as wide as the terminal, but not wider than is read with ease."""
+        """Return the statement of the current exercise, as wide as the terminal but not too wide to read."""
         return grpo_ref.course.statement(PROBLEMS[self.exercise], min(columns(), WIDEST))
 
     def show(self, text: str) -> None:
-        """Some text, and under it where one is."""
+        """Show a text, with progress and file of the current exercise below it."""
         if not self.plain:
             click.clear()
         path = self.workbook.path(self.exercise)
         click.echo(f"{text}\n\n{overview(self.workbook, plain=self.plain)}\n{path}")
         if not path.is_file():
-            click.echo("This file is missing; r writes it anew.")
+            click.echo("This file is missing; press r to write it again.")
         if self.note:
             click.echo(self.note)
         if self.workbook.is_solved(self.exercise):
-            solved = f"solved; the model answer: grpo-ref solution {self.exercise}"
+            solved = f"solved; to see the model answer, run: grpo-ref solution {self.exercise}"
             click.secho(solved, fg=None if self.plain else "green")
         if sys.stdin.isatty():
             click.echo(KEYS if columns() > len(KEYS) else NARROW)
 
     def saved(self, paths: Iterable[Path]) -> None:
-        """Files were saved: grade every exercise among them, last the one at hand, which may be a new one.
+        """Grade every exercise whose file was saved, the current one last. Another saved exercise may become
+        the current one.
 
-        If the file at hand was deleted, that is shown. A report that nobody can have read yet stays above.
+        If the current file was deleted, that is shown. A report that is too recent to have been read stays
+        above.
         """
         changed = {path.resolve() for path in paths}
         names = [name for name in EXERCISES if self.workbook.path(name).resolve() in changed]
@@ -165,11 +169,11 @@ class Screen:
             self.grade("".join(f"{told}\n\n" for told in above))
 
     def key(self, key: str) -> bool:
-        """Do what a key asks for; False if it is time to leave."""
+        """Do the action of a key. Return False if the student quits."""
         confirmed, self.asked, self.note = self.asked and key == "y", False, ""
         if confirmed:
             backup = grpo_ref.course.reset(self.workbook, self.exercise)
-            self.note = f"your work is in {backup}" if backup else "there was no work of yours in it"
+            self.note = f"your work is in {backup}" if backup else "the file had no work of yours"
             self.grade()
         elif key == "h":
             hints = hints_of(self.exercise)
@@ -184,7 +188,7 @@ class Screen:
             self.grade()
         elif key == "r":
             self.asked = True
-            click.echo("Put the starter back? Your work is kept beside it.  y: yes   any other key: no")
+            click.echo("Restore the starter? Your work is kept in a backup.  y: yes   any other key: no")
         elif key in "\r\n":
             self.grade()
         return key != "q"
@@ -199,7 +203,9 @@ class Screen:
 
 @contextmanager
 def keyboard() -> Iterator["Pressed"]:
-    """Single keys of the terminal, without waiting for Enter; nothing if standard input is no terminal."""
+    """Yield the keyboard, which returns single keys without Enter; no keys if standard input is not a
+    terminal.
+    """
     if not sys.stdin.isatty():
         yield Pressed(None)
         return
@@ -216,13 +222,13 @@ def keyboard() -> Iterator["Pressed"]:
 
 
 class Pressed:
-    """Calling it gives the keys that were pressed since the last call."""
+    """A keyboard. Call it to get the keys that were pressed since the last call."""
 
     def __init__(self, descriptor: int | None) -> None:
         self.descriptor, self.waiting = descriptor, ""
 
     def __call__(self) -> str:
-        """The keys, in order; never waits."""
+        """Return the keys, in order. Never wait."""
         keys, self.waiting = self.waiting + self._read(), ""
         return keys
 
@@ -233,7 +239,7 @@ class Pressed:
 
     @contextmanager
     def leaving(self) -> Iterator[None]:
-        """What is done inside ends with Left at a q; other keys wait until it is done."""
+        """Let the key q end the enclosed block with Left. Other keys wait until the block is done."""
 
         def look(number: int, frame: object) -> None:
             self.waiting += self._read()

@@ -1,4 +1,4 @@
-"""The results of a class in the formats of other programs: JUnit, Gradescope, a gradebook of Canvas."""
+"""The results of a class in the formats of other programs: JUnit, Gradescope, a Canvas gradebook."""
 
 import csv
 import io
@@ -14,19 +14,20 @@ from grpo_ref.course.rendering.feedback import exercise_markdown, feedback_html,
 from grpo_ref.render.sentences import in_markdown
 
 LONGEST = 20_000
-"""Characters of a text that Gradescope is given."""
+"""Largest number of characters of a text for Gradescope."""
 CANVAS_IDS = ("ID", "SIS User ID", "SIS Login ID", "Student")
-"""Columns of a Canvas gradebook that name a student, the surest first."""
+"""Columns of a Canvas gradebook that identify a student, the most reliable first."""
 POINTS_ROW, READ_ONLY = "Points Possible", "(read only)"
 FORBIDDEN = re.compile("[^\t\n\\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What XML has no form for."""
+"""Characters that XML cannot represent."""
 
 
 def junit(result: Row) -> str:
-    """One student's result as JUnit XML: a suite an exercise, with its points as properties, a case a test.
+    """Return one student's result as JUnit XML: a suite per exercise, with its points as properties, and a
+    case per test.
 
     Args:
-      result: a record with its marks, as `class_record.marked` gives it.
+      result: a record with its marks, as `class_record.marked` returns it.
     """
     suites = ET.Element("testsuites", name=_clean(result["student"]))
     for exercise in result["exercises"]:
@@ -60,15 +61,16 @@ def junit(result: Row) -> str:
 
 
 def gradescope(result: Row) -> str:
-    """One student's result as the text of Gradescope's results.json."""
+    """Return one student's result as the text of Gradescope's results.json."""
     return json.dumps(gradescope_data(result), indent=1, allow_nan=False) + "\n"
 
 
 def gradescope_data(result: Row) -> Row:
-    """One student's result as Gradescope wants it: an entry for each exercise, told in Markdown.
+    """Return one student's result in Gradescope's format: an entry for each exercise, with a text in
+    Markdown.
 
     Args:
-      result: a record with its marks, as `class_record.marked` gives it.
+      result: a record with its marks, as `class_record.marked` returns it.
     """
     return {
         "score": result["points"],
@@ -95,7 +97,7 @@ def _gradescope_test(exercise: Row) -> Row:
 
 
 def _number(name: str) -> str:
-    """The place of an exercise in the course: chapter.exercise.
+    """Return the position of an exercise in the course: chapter.exercise.
 
     >>> _number("kl/k3")
     '4.3'
@@ -106,7 +108,7 @@ def _number(name: str) -> str:
 
 
 def canvas(gradebook: str, column: str, points: Mapping[str, float]) -> tuple[str, list[str]]:
-    """An exported gradebook of Canvas with one column filled in; every other cell stays as it was.
+    """Fill in one column of an exported Canvas gradebook. Every other cell stays as it was.
 
     Args:
       gradebook: text of the export.
@@ -114,17 +116,19 @@ def canvas(gradebook: str, column: str, points: Mapping[str, float]) -> tuple[st
       points: name, login or number of a student -> points.
 
     Returns:
-      The text, and the students that have points and no row.
+      The text, and the students who have points but no row.
 
     Raises:
-      ValueError: if it is no gradebook, or has no such column, or several.
+      ValueError: if the text is not a gradebook, or the number of such columns is not 1.
     """
     heading, *rows = _rows(gradebook)
     columns = [at for at, name in enumerate(heading) if column in (name, name.rpartition(" (")[0])]
     if len(columns) != 1:
         raise ValueError(f"expected one column {column!r}, found {len(columns)} in: {', '.join(heading)}")
     if not _is_for_points(heading, rows, columns[0]):
-        raise ValueError(f"the column {column!r} is not one that points may be written to")
+        raise ValueError(
+            f"expected an assignment's column, but {column!r} is read-only or describes the student"
+        )
     left = dict(points)
     for row in rows:
         row += [""] * (len(heading) - len(row)) if row else []
@@ -138,19 +142,21 @@ def canvas(gradebook: str, column: str, points: Mapping[str, float]) -> tuple[st
 
 
 def _is_for_points(heading: Sequence[str], rows: Sequence[Sequence[str]], at: int) -> bool:
-    """Whether a column is of an assignment: behind those about the student, and not read-only."""
+    """Return whether a column belongs to an assignment: it follows those about the student, and is not
+    read-only.
+    """
     last = max((heading.index(name) for name in ("Section", *CANVAS_IDS) if name in heading), default=0)
     return at > last and not any(len(row) > at and READ_ONLY in row[at] for row in rows[:2])
 
 
 def read_gradebook(path: Path) -> str:
-    """The text of an export, with its line ends as they are."""
+    """Return the text of an export, with its line ends unchanged."""
     with path.open(newline="", encoding="utf-8-sig") as file:
         return file.read()
 
 
 def in_gradebook(gradebook: str, name: str) -> bool:
-    """Whether a gradebook names a student so."""
+    """Return whether a row of the gradebook has this name."""
     heading, *rows = _rows(gradebook)
     return any(name in _names(heading, row) for row in rows)
 
@@ -164,7 +170,7 @@ def _rows(gradebook: str) -> list[list[str]]:
 
 
 def _names(heading: Sequence[str], row: Sequence[str]) -> list[str]:
-    """What names the student of a row; nothing in the row of the points that are possible."""
+    """Return the names of a row's student; none for the row of possible points."""
     if not row or POINTS_ROW in row[0]:
         return []
     places = [heading.index(name) for name in CANVAS_IDS if name in heading]
@@ -172,7 +178,7 @@ def _names(heading: Sequence[str], row: Sequence[str]) -> list[str]:
 
 
 def _clean(text: str) -> str:
-    """Text without the characters that XML has no form for."""
+    """Remove the characters that XML cannot represent."""
     return FORBIDDEN.sub("", text)
 
 
@@ -181,4 +187,4 @@ FORMATS: Mapping[str, Mapping[str, Callable[[Row], str]]] = {
     "gradescope": {".json": gradescope},
     "feedback": {".html": feedback_html, ".md": feedback_markdown},
 }
-"""Name -> suffix of each file, and what makes it of a student's result."""
+"""Format -> suffix of each file -> function that makes the file's text from a student's result."""

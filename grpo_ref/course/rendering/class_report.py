@@ -1,4 +1,4 @@
-"""The page about a class: the scores, the exercises and tests, what went wrong, and what is alike."""
+"""The web page on a class: points, exercises and tests, common mistakes, and answers that are alike."""
 
 from collections.abc import Sequence
 
@@ -9,56 +9,56 @@ from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.render.html_page import Cell, folded, long_table, picture, table, text, web_page
 
 MOST = 500
-"""Pairs of students that are listed."""
+"""Largest number of pairs of students that are listed."""
 NAMES = 30
-"""Students that are named in one cell."""
+"""Largest number of students that are named in one cell."""
 UNOFFICIAL = "Not every verdict is official: answers ran outside the sandbox for strangers."
 OUTCOMES = (
-    "Solved is all points, partly solved a part of them. Nothing handed in counts an untouched starter too."
+    "Solved: all points. Partly solved: a part of the points. Nothing handed in: also an unchanged starter."
 )
 STATISTICS = (
-    "Handed in: students with an answer that is not the untouched starter.",
-    "Run: how many of these answers could be loaded, so that the tests were run on them.",
+    "Handed in: students whose answer differs from the starter.",
+    "Run: the number of these answers that could be loaded, so that the tests were run on them.",
     "Solved: students with all points.",
-    "Mean share: the points divided by what the exercise is worth, averaged over those who handed in.",
-    "Facility: the same averaged over all students, who have 0 where they handed in nothing; the higher, the"
-    " easier.",
+    "Mean share: the points divided by the exercise's points, averaged over the students who handed in.",
+    "Facility: the points divided by the exercise's points, averaged over all students; a student who handed"
+    " in nothing has 0. The higher the facility, the easier the exercise.",
     "Discrimination: Pearson's correlation, over all students, of the points in this exercise with the sum of"
-    " the points in all others; an exercise near 0 or below does not tell the strong from the weak and"
-    " deserves a look. It is – where it is undefined: for fewer than three students, or if all are equal.",
+    " the points in all others. If it is near 0 or negative, the exercise does not separate strong from weak"
+    " students; look at it. It is – if undefined: for fewer than three students, or if all are equal.",
 )
 TESTS = (
-    "Run: answers that could be loaded and were put to this test.",
-    "Facility: the share of these that pass it.",
-    "Discrimination: the correlation, over these answers, of passing it (1 or 0) with the points in the other"
-    " exercises; – where it is undefined, as for a test that all pass.",
+    "Run: the number of answers on which the test was run.",
+    "Facility: the share of these answers that pass the test.",
+    "Discrimination: the correlation, over these answers, of passing the test (1 or 0) with the points in the"
+    " other exercises. It is – if undefined, as for a test that all answers pass.",
 )
 LIKELY = (
-    "What it looks like: the known mistake that gives an answer's values, or what all its failures have in"
-    " common, or the mistakes that explain single tests.",
-    "Students: how many have it; each counts once for a sentence.",
+    "What it looks like: the known mistake that returns the same values as the answer, or a property that all"
+    " its failures share, or the mistakes that explain single tests.",
+    "Students: the number of students with the mistake; each counts once per sentence.",
 )
 ALIKE = (
     "This is evidence to look at, not a verdict: read both answers before you ask anybody. In a trial with 72"
-    " sets of answers that were written apart, 3 of 100 pairs were listed, nearly all with one exercise; in a"
-    " class of few students chance has a larger part.",
-    "Compared are all runs of six nodes in the statements of the syntax trees. Names of variables, comments,"
-    " formatting, type hints and the order of statements do not count. What is in the starter or the model"
-    " answer counts nothing, nor what more than twenty students have; of the rest, what is rare in the class"
-    " and in the course's own right answers counts most.",
-    "Similarity: what both answers share, divided by what the one has that has more; 1 is all of it.",
-    "Size: how many runs they share, if all were as rare as can be; short answers are alike by chance and are"
-    " not listed.",
+    " sets of answers that were written independently, 3 of 100 pairs were listed, nearly all with one"
+    " exercise. In a class of few students, chance matters more.",
+    "The comparison uses all runs of six nodes in the statements of the syntax trees. Names of variables,"
+    " comments, formatting, type hints and the order of statements are ignored. Runs that are in the starter"
+    " or the model answer, or in the answers of more than twenty students, are ignored too. Of the rest, runs"
+    " that are rare in the class and in the course's own right answers count most.",
+    "Similarity: the shared runs, divided by the runs of the answer that has more of them, from 0 to 1.",
+    "Size: the number of shared runs, weighted by their rarity. Short answers are alike by chance and are not"
+    " listed.",
     "The pairs with the most evidence come first: the sum of similarity times size over their exercises.",
 )
 
 
 def class_report(results: Sequence[Row], pairs: Sequence[Alike] | None = None) -> str:
-    """The results of a class as one page of HTML, its figures inside it.
+    """Return the results of a class as one page of HTML that includes its figures.
 
     Args:
-      results: of every student, as `ClassResults.read` gives them; the exercises as the tests left them.
-      pairs: what `classroom.alike_pairs` found, if the answers were compared.
+      results: the record of every student, as `ClassResults.read` returns it, with the exercises as tested.
+      pairs: the result of `classroom.alike_pairs`, if the answers were compared.
     """
     items, found = classroom.exercise_items(results), classroom.scores(results)
     title = f"Class report: {len(results)} student{'s' * (len(results) != 1)}"
@@ -79,7 +79,7 @@ def _section(heading: str, *parts: str) -> str:
 
 
 def _explained(sentences: Sequence[str]) -> str:
-    """How the numbers below are computed, a sentence each."""
+    """List the explanations of the numbers below, one sentence each."""
     items = "".join(f"<li>{text(sentence)}</li>" for sentence in sentences)
     return f'<ul class="how">{items}</ul>\n' if sentences else ""
 
@@ -129,7 +129,7 @@ def _exercises(items: Sequence[ExerciseItem]) -> str:
 
 
 def _tests(results: Sequence[Row]) -> str:
-    """A table for each exercise, folded."""
+    """Return a folded table for each exercise."""
     names = {name: [check.name for check in problem.checks] for name, problem in PROBLEMS.items()}
     tables: dict[str, list[CheckItem]] = {}
     for item in classroom.check_items(results, names):

@@ -1,4 +1,4 @@
-"""The course as plain text: the hints that have been read, and how far a student has come."""
+"""The course as plain text: the hints that have been read, and the student's progress."""
 
 import textwrap
 from collections.abc import Sequence
@@ -8,11 +8,11 @@ from grpo_ref.course.workbook import Workbook
 from grpo_ref.render.output import columns
 
 WIDTH, READABLE = 30, 100
-"""Characters of the progress bar at most, and of a line of prose."""
+"""Largest width of the progress bar, and of a line of prose, in characters."""
 
 
 def hints_text(name: str, hints: Sequence[str], shown: int, *, plain: bool = False) -> str:
-    """The first hints of an exercise, and how to get more."""
+    """Return the first hints of an exercise, and the command that shows the next one."""
     lines = [_hint(step, hint, len(hints), plain) for step, hint in enumerate(hints[:shown], start=1)]
     if shown < len(hints):
         lines += ["", f"more: grpo-ref hint {name}"]
@@ -28,7 +28,7 @@ def _hint(step: int, hint: str, total: int, plain: bool) -> str:
 
 
 def overview(workbook: Workbook, *, plain: bool = False) -> str:
-    """One line about the whole course: a bar, exercises solved, points."""
+    """Return one line about the whole course: a bar, the number of solved exercises, and the points."""
     progress, solved = workbook.progress, len(workbook.solved())
     points = sum(progress.points.get(name, 0.0) for name in EXERCISES)
     total = sum(exercise.points for exercise in EXERCISES.values())

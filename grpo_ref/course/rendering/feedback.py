@@ -1,4 +1,4 @@
-"""A page for each student of a class: what every answer brought, and what is wrong where something is."""
+"""A feedback page for each student: the points of every answer, and an explanation of every failed test."""
 
 from markdown_it import MarkdownIt
 
@@ -8,35 +8,35 @@ from grpo_ref.render.html_page import web_page
 from grpo_ref.render.sentences import in_fence, in_markdown, on_loading, rows_of, shortened, visible
 
 FAILURES = 3
-"""Failed tests of an exercise that are told in full."""
+"""Number of failed tests of an exercise that are explained in full."""
 NOTES = 50
-"""Notes that are told."""
+"""Largest number of notes on the page."""
 SIGNS = {PASSED: "✓", FAILED: "✗", NOT_STARTED: "–"}
 NO_BREAK = "\xa0"
-"""A space at which no line ends."""
+"""A space at which a line is not broken."""
 VALUES = ("called", "returned", "raised", "printed", "warned")
-"""What is shown as it is, in a block of its own."""
+"""Rows that are shown verbatim, in a block of their own."""
 OFFICIAL = "The verdicts are official: every answer ran in the sandbox for strangers."
 UNOFFICIAL = "**The verdicts are not official:** the answers did not run in the sandbox for strangers."
 
 
 def feedback_html(result: Row) -> str:
-    """One student's result as a page of HTML.
+    """Return one student's result as a page of HTML.
 
     Args:
-      result: a record with its marks, as `class_record.marked` gives it.
+      result: a record with its marks, as `class_record.marked` returns it.
     """
     markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
     return web_page(f"Feedback for {_name(result)}", markdown.render(feedback_markdown(result)))
 
 
 def feedback_markdown(result: Row) -> str:
-    """One student's result as a page of Markdown.
+    """Return one student's result as a page of Markdown.
 
-    Names and outputs are strangers' text: nothing in them is a mark.
+    Names and outputs are strangers' text, so their characters are escaped.
 
     Args:
-      result: a record with its marks, as `class_record.marked` gives it.
+      result: a record with its marks, as `class_record.marked` returns it.
     """
     exercises = result["exercises"]
     solved = sum(exercise["status"] == PASSED for exercise in exercises)
@@ -55,7 +55,7 @@ def feedback_markdown(result: Row) -> str:
 
 
 def exercise_markdown(exercise: Row) -> str:
-    """What a student reads of an exercise, without a heading: the mistake, then the tests that fail."""
+    """Return the text on an exercise, without a heading: the mistake, then the failed tests."""
     marking = [f"Marking: {in_markdown(exercise['marking'])}"] if exercise["marking"] else []
     if exercise["status"] == NOT_STARTED:
         return "\n\n".join(["Not started.", *marking])
@@ -75,14 +75,14 @@ def exercise_markdown(exercise: Row) -> str:
 
 
 def _warned(exercise: Row) -> str:
-    """The warnings that stand with no failed test which is told in full."""
+    """Return the warnings that are not already shown with a failed test."""
     failed = [test for test in exercise["tests"] if not test["passed"]][:FAILURES]
     told = {warning for test in failed for warning in test["warnings"]}
     return "\n".join(warning for warning in exercise["warnings"] if warning not in told)
 
 
 def _failure(test: Row) -> str:
-    """One failed test in full."""
+    """Describe one failed test in full."""
     rows = rows_of(test)
     parts = [f"**Failed test: {in_markdown(test['name'])}.** {in_markdown(rows.pop('wrong', ''))}"]
     values = [f"{name:8} {text}" for name, text in rows.items() if name in VALUES]
@@ -94,7 +94,7 @@ def _failure(test: Row) -> str:
 
 
 def _notes(notes: list[str]) -> list[str]:
-    """What could not be used, if there is any."""
+    """List the files that could not be used, if there are any."""
     if not notes:
         return []
     more = [f"* and {len(notes) - NOTES} more"] * (len(notes) > NOTES)
@@ -102,7 +102,7 @@ def _notes(notes: list[str]) -> list[str]:
 
 
 def _assignments(parts: list[Row]) -> list[str]:
-    """What each assignment brought, if there are several."""
+    """List the points of each assignment, if there are several."""
     if len(parts) < 2:
         return []
     rows = ["| assignment | points | weight |", "|---|---|---|"]
@@ -113,7 +113,7 @@ def _assignments(parts: list[Row]) -> list[str]:
 
 
 def _table(exercises: list[Row]) -> str:
-    """Status and points of every exercise."""
+    """List status and points of every exercise."""
     rows = ["| exercise | status | points | title |", "|---|---|---|---|"]
     for each in exercises:
         status = f"{SIGNS[each['status']]} {each['status']}".replace(" ", NO_BREAK)
@@ -129,7 +129,7 @@ def _section(exercise: Row) -> str:
 
 
 def _is_worth_telling(exercise: Row) -> bool:
-    """Whether there is more to say of an exercise than its points."""
+    """Return whether there is more to say of an exercise than its points."""
     more = on_loading(exercise).strip() or exercise["warnings"] or exercise["marking"]
     return exercise["status"] == FAILED or bool(more)
 

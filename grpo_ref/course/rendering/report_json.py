@@ -1,4 +1,4 @@
-"""Reports as JSON, after the schema in report.schema.json."""
+"""Reports as JSON, following the schema in report.schema.json."""
 
 import json
 from collections.abc import Sequence
@@ -12,10 +12,10 @@ SCHEMA = Path(__file__).with_name("report.schema.json")
 
 
 def as_json(reports: Sequence[Report]) -> str:
-    """The reports as one JSON document; numbers in it are always finite.
+    """Return the reports as one JSON document. Its numbers are always finite.
 
     Args:
-      reports: of one student, in order.
+      reports: reports of one student, in order.
     """
     data = {
         "version": VERSION,
@@ -29,7 +29,7 @@ def as_json(reports: Sequence[Report]) -> str:
 
 
 def exercise_json(report: Report) -> dict[str, Any]:
-    """One exercise of the document."""
+    """Return one exercise of the document."""
     return {
         "id": report.problem,
         "title": report.title,
@@ -48,7 +48,7 @@ def exercise_json(report: Report) -> dict[str, Any]:
 
 
 def test_json(result: CheckResult) -> dict[str, Any]:
-    """One test of an exercise."""
+    """Return one test of an exercise."""
     return {
         "name": result.name,
         "passed": result.passed,

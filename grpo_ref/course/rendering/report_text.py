@@ -1,4 +1,4 @@
-"""The grader's reports as plain text, for the terminal and for pytest alike."""
+"""The grader's reports as plain text, for the terminal and for pytest."""
 
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,9 @@ UNOFFICIAL = "not official: the answer ran inside the grader, without a process 
 
 
 def failure_text(result: CheckResult, report: Report) -> str:
-    """What a student reads about one failed test: the call, its result, what is wrong, what it is about."""
+    """Describe one failed test: the call, its result, the difference from the right value, and the test's
+    purpose.
+    """
     return "\n".join(_row(name, text) for name, text in _rows(result, report).items())
 
 
@@ -24,12 +26,12 @@ def _rows(result: CheckResult, report: Report) -> dict[str, str]:
 
 
 def report_text(report: Report, *, plain: bool = False, every: bool = False) -> str:
-    """A whole report: every test by name with its verdict, the first failure in full.
+    """Return a whole report: every test by name with its verdict, and the first failure in full.
 
     Args:
-      report: what the grader said.
-      plain: whole sentences without color and columns, for screen readers.
-      every: all failures in full.
+      report: the grader's report.
+      plain: whether to write whole sentences without color and columns, for screen readers.
+      every: whether to show all failures in full.
     """
     lines = [_headline(report, plain)]
     failures = [result for result in report.results if not result.passed]
@@ -47,7 +49,7 @@ def report_text(report: Report, *, plain: bool = False, every: bool = False) -> 
 
 
 def protection_text(reports: Sequence[Report]) -> str:
-    """What the processes of the answers were kept from, in a sentence; nothing if there were none."""
+    """Describe in a sentence what the answers' processes were kept from; "" if there were none."""
     protection = next((report.protection for report in reports if report.protection), "")
     text = f"each answer ran in a process of its own, {protection}" if protection else ""
     return text if columns() >= UNLIMITED else textwrap.fill(text, columns())
@@ -67,7 +69,7 @@ def _verdict(result: CheckResult, plain: bool) -> str:
 
 
 def _indented(rows: Mapping[str, str], plain: bool) -> list[str]:
-    """The rows under a verdict; empty ones are out."""
+    """Return the rows under a verdict, without empty ones."""
     told = {name: text for name, text in rows.items() if text}
     if plain:
         return [f"{name.capitalize()}: {text}" for name, text in told.items()]
@@ -75,7 +77,7 @@ def _indented(rows: Mapping[str, str], plain: bool) -> list[str]:
 
 
 def _narrowed(text: str) -> str:
-    """The text in lines that fit beside the names of the rows, where the terminal is narrow."""
+    """Wrap the text to fit beside the names of the rows in a narrow terminal."""
     width = max(20, columns() - len("        printed  "))
     if columns() >= UNLIMITED:
         return text

@@ -42,7 +42,7 @@ def test_dev_build_keeps_an_answer_that_stands_in_the_exercises(repository):
         (folder / "03_k3.py").write_text(answer)
         output = run("dev", "build", "--root", repository).output
         assert (folder / f"03_k3-{number}.backup").read_text() == answer
-        assert f"somebody's work is kept in {folder / f'03_k3-{number}.backup'}" in output
+        assert f"a file with changes was moved to {folder / f'03_k3-{number}.backup'}" in output
         assert "1 kept in a backup" in output
     assert not list(folder.glob("01*.backup"))
     assert run("dev", "build", "--root", repository).output.endswith(

@@ -57,22 +57,24 @@ def test_a_missing_file_is_not_started_and_the_others_are_graded(folder, options
     assert result.exit_code == 1
     assert "probabilities/log_softmax: not started" in result.output
     assert "probabilities/entropy: passed" in result.output
-    assert "01_log_softmax.py is missing; written by: grpo-ref init exercises" in result.output
+    assert (
+        "01_log_softmax.py is missing; to write missing files, run: grpo-ref init exercises" in result.output
+    )
 
 
 MISTAKES = {
     "misspelt": (["entropi"], "no exercise is called 'entropi'. Did you mean"),
     "no such folder": (
         ["--folder", "nowhere"],
-        "there is no folder nowhere; one is written by: grpo-ref init nowhere",
+        "there is no folder nowhere; to write it, run: grpo-ref init nowhere",
     ),
     "a folder without exercises": (
         ["--folder", "."],
-        "there are no exercises in .; they are written by: grpo",
+        "there are no exercises in .; to write them, run: grpo",
     ),
     "a path into another folder": (
         ["--folder", ".", "exercises/03_ratios"],
-        "exercises is another folder than .",
+        "all files must lie in one folder: . differs from exercises",
     ),
     "a misspelt chapter": (["ratois"], "Did you mean 'ratios'?"),
     "no such file": (["exercises/nothing.py"], "no exercise is called"),

@@ -92,7 +92,7 @@ def test_after_a_kill_the_same_command_ends_with_the_same_files(handed_in, tmp_p
     monkeypatch.setattr(classroom, "grade_class", killed)
     stopped = run(handed_in, "--out", parts, "--exercise", "kl/k3", "--jobs", 1)
     assert stopped.exit_code == 130
-    assert "continue with the same command" in stopped.output
+    assert "to continue, run the same command" in stopped.output
     assert len(marks(parts)) == 5
     monkeypatch.undo()
     run(handed_in, "--out", parts, "--exercise", "kl/k3", "--jobs", 1)
@@ -274,7 +274,7 @@ def test_results_of_those_who_are_gone_are_named_and_stay(handed_in, tmp_path):
     run(*options)
     (handed_in / "ben").rename(handed_in / "benjamin")
     done = run(*options)
-    assert "of nobody in this class, left alone in students/: ben.json" in done.output
+    assert "in students/ but not in this class, left unchanged: ben.json" in done.output
     assert set(marks(tmp_path)) == {"anna", "benjamin", "carol", "dora", "'=1+1"}
 
 

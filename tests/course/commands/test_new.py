@@ -61,8 +61,8 @@ def test_dev_new_writes_nothing_over_and_knows_the_chapters(checkout):
     run("dev", "new", "kl/doubled", "--root", checkout)
     again = run("dev", "new", "kl/doubled", "--root", checkout)
     assert again.exit_code == 2
-    assert "is there already" in again.output
-    assert "one of the chapters" in run("dev", "new", "chemistry/doubled", "--root", checkout).output
+    assert "exists already" in again.output
+    assert "with a chapter of" in run("dev", "new", "chemistry/doubled", "--root", checkout).output
 
 
 OWN = ("--chapter-title", "Growth", "--root", "my-course")
@@ -100,16 +100,16 @@ def test_dev_new_goes_on_in_a_package(tmp_path):
 
 REFUSED = {
     "chapter of ours": (["kl/doubled", *OWN], "kl is a chapter of grpo_ref.course"),
-    "chapter without a title": (["growth/doubled", "--root", "x"], "growth is a new chapter: say what"),
+    "chapter without a title": (["growth/doubled", "--root", "x"], "growth is a new chapter; add its title"),
     "name of ours": (["growth/k3", *OWN], "kl/k3 has this name"),
-    "no name": (["growth", *OWN], "NAME is CHAPTER/FUNCTION"),
+    "no name": (["growth", *OWN], "expected NAME as CHAPTER/FUNCTION"),
     "folder named as a module": (
         ["growth/doubled", "--chapter-title", "Growth", "--root", "numpy"],
-        "'numpy' is no free name",
+        "'numpy' is invalid or taken",
     ),
     "folder that names no module": (
         ["growth/doubled", "--chapter-title", "Growth", "--root", "2nd"],
-        "'2nd' is no free name",
+        "'2nd' is invalid or taken",
     ),
 }
 
@@ -128,5 +128,5 @@ def test_a_folder_with_a_project_of_another_kind_is_left_alone(tmp_path, monkeyp
     project = tmp_path / "my-course" / "pyproject.toml"
     project.parent.mkdir()
     project.write_text('[project]\nname = "other"\n')
-    assert "is there already" in run("dev", "new", "growth/doubled", *OWN).output
+    assert "exists already" in run("dev", "new", "growth/doubled", *OWN).output
     assert files_of(tmp_path) == {"my-course/pyproject.toml"}

@@ -14,7 +14,7 @@ def test_reset_keeps_the_work(folder):
     run("reset", "group_normalized")
     assert path.with_name("01_group_normalized-1.backup").read_text() == WRONG
     assert path.with_name("01_group_normalized-2.backup").read_text() == "again"
-    assert "there was no work of yours" in run("reset", "group_normalized").output
+    assert "the file had no work of yours" in run("reset", "group_normalized").output
     path.unlink()
     assert run("reset", "group_normalized").exit_code == 0
     assert path.exists()

@@ -67,7 +67,7 @@ def test_watch_grades_when_a_file_is_saved(terminal, folder, options):
     shutil.copy(
         ROOT / "solutions/01_probabilities/01_log_softmax.py", folder / "01_probabilities/01_log_softmax.py"
     )
-    screen.wait_for("solved; the model answer")
+    screen.wait_for("solved; to see the model answer")
     (folder / "02_advantages/01_group_normalized.py").write_text(WRONG + "\n")
     screen.wait_for("Groups do not mix")
     screen.wait_for("q: quit")
@@ -87,11 +87,11 @@ def test_watch_has_keys_for_hint_list_reset_and_next(terminal, folder):
     screen.wait_for(f"Groups and advantages: 0 of {len(exercises_in('advantages'))} solved")
     screen.wait_for("q: quit")
     screen.press("r")
-    screen.wait_for("Put the starter back?")
+    screen.wait_for("Restore the starter?")
     screen.press("x")
     assert (folder / "02_advantages/01_group_normalized.py").read_text() == WRONG
     screen.press("r")
-    screen.wait_for("Put the starter back?")
+    screen.wait_for("Restore the starter?")
     screen.press("y")
     screen.wait_for("your work is in exercises/02_advantages/01_group_normalized-1.backup")
     screen.wait_for("your work is in")  # also when it is graded again, because the file has changed
@@ -129,14 +129,14 @@ def test_a_deleted_file_is_said_and_comes_back(terminal, folder):
     screen = terminal("watch", "group_normalized")
     screen.wait_for("q: quit")
     path.unlink()
-    screen.wait_for("This file is missing; r writes it anew.")
+    screen.wait_for("This file is missing; press r to write it again.")
     screen.wait_for("q: quit")
     screen.press("\n")
     screen.wait_for("This file is missing")
     screen.press("r")
-    screen.wait_for("Put the starter back?")
+    screen.wait_for("Restore the starter?")
     screen.press("y")
-    screen.wait_for("there was no work of yours in it")
+    screen.wait_for("the file had no work of yours")
     assert path.read_text(encoding="utf-8") == starter_of("advantages/group_normalized")
     path.write_text(WRONG)
     assert "FAIL" in screen.wait_for("Groups do not mix")[-40:]

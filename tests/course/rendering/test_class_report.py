@@ -5,9 +5,9 @@ import re
 import pytest
 from made_up_class import HOSTILE, exercise, failure, made_up_class, outcome, result
 
-from grpo_ref import plots
 from grpo_ref.course.classroom import Alike
 from grpo_ref.course.classroom.alike import Match
+from grpo_ref.course.classroom.figures import outcomes_figure
 from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.rendering.class_report import MOST, class_report
 
@@ -45,8 +45,10 @@ def test_the_numbers_are_those_of_the_analysis():
 
 def test_every_student_has_one_outcome(monkeypatch):
     drawn = []
-    figure = plots.outcomes_figure
-    monkeypatch.setattr(plots, "outcomes_figure", lambda outcomes: drawn.append(outcomes) or figure(outcomes))
+    monkeypatch.setattr(
+        "grpo_ref.course.classroom.figures.outcomes_figure",
+        lambda outcomes: drawn.append(outcomes) or outcomes_figure(outcomes),
+    )
     class_report(CLASS)
     assert [list(numbers.values()) for numbers in drawn[0].values()] == [[1, 0, 2, 1], [1, 1, 1, 1]]
 
