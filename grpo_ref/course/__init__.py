@@ -1,4 +1,4 @@
-"""The course: problems and their grading, the folder of a student, and what was reached.
+"""The course: problems and their grading, a student's folder, and the student's progress.
 
 `__init__.pyi` lists the public names; each is imported when it is first used.
 """

@@ -1,8 +1,8 @@
-"""The table of contents: the chapters and exercises in the order of the course, and what each counts.
+"""The table of contents: the chapters and exercises in the order of the course, with their points.
 
-Ours come first, then those of packages, which are looked for when the table is first used. Nothing of an
-exercise is imported here, so that the course can be listed at once. The exercises themselves are in
-`problems`, where each is imported when it is asked for by its id.
+grpo_ref's own exercises come first, then those of packages, which are searched when the table is first used.
+No exercise is imported here, so that the course can be listed quickly. The exercises themselves are in
+`problems`; each one is imported when it is requested by its id.
 """
 
 import sys
@@ -16,11 +16,11 @@ from grpo_ref.course.source import BrokenPackage, Exercise, Source
 from grpo_ref.listing import LateMapping
 
 HINTS = 3
-"""How many hints every exercise has: a question, the tool that helps, nearly the line."""
+"""Number of hints of every exercise: a question, the tool that helps, nearly the solution."""
 FORMER_NAMES = {"advantages/centred": "advantages/centered"}
-"""Ids of earlier versions, which stand in students' progress files -> what they are called now."""
+"""Ids of earlier versions, which occur in students' progress files -> current ids."""
 CHECKOUTS: list[Path] = []
-"""Folders whose packages are part of the course in this process, be they installed or not."""
+"""Folders whose packages are part of the course in this process, whether they are installed or not."""
 
 _CHAPTERS = {
     "probabilities": "Probabilities and log-probabilities",
@@ -102,17 +102,17 @@ _LISTED = (
     Exercise("network/two_policies", "medium", 2),
 )
 OURS = Source("grpo_ref.course", Path(__file__).parent, _CHAPTERS, _LISTED, _NOTEBOOKS)
-"""What this package itself has."""
+"""The exercises of grpo_ref itself."""
 
 
 class Course(NamedTuple):
-    """What all sources have together.
+    """The exercises of all sources together.
 
     Attributes:
-      sources: ours, then the packages'.
-      chapters: in order, folder name -> title.
-      exercises: in order, by id.
-      notebooks: chapter -> the notebook that shows its idea at work; not every chapter has one.
+      sources: grpo_ref itself first, then the packages.
+      chapters: folder name -> title, in order.
+      exercises: exercises by id, in order.
+      notebooks: chapter -> notebook that demonstrates its idea; not every chapter has one.
     """
 
     sources: tuple[Source, ...]
@@ -123,10 +123,10 @@ class Course(NamedTuple):
 
 @cache
 def course() -> Course:
-    """Look for packages, once, and put everything together.
+    """Search for packages, once, and combine all sources.
 
     Raises:
-      BrokenPackage: if one of them cannot be read, or gives something a name that is taken.
+      BrokenPackage: if a package cannot be read, or uses a name that is taken.
     """
     sources = (OURS, *packages(CHECKOUTS))
     _require_names_of_their_own(sources)
@@ -139,7 +139,10 @@ def course() -> Course:
 
 
 def _require_names_of_their_own(sources: tuple[Source, ...]) -> None:
-    """No chapter twice; nor the last part of an id, by which what is handed in is told apart."""
+    """Check that no two sources have the same chapter, or exercises with the same last part of the id.
+
+    Submitted files are identified by this last part.
+    """
     owners: dict[str, str] = {}
     for source in sources:
         chapters = [f"chapter {chapter!r}" for chapter in source.chapters]
@@ -157,22 +160,24 @@ CHAPTERS = LateMapping(lambda: course().chapters)
 EXERCISES = LateMapping(lambda: course().exercises)
 """Every exercise by id, in the order of the course."""
 NOTEBOOKS = LateMapping(lambda: course().notebooks)
-"""Chapter -> the notebook that shows its idea at work; a package's chapter may have none."""
+"""Chapter -> notebook that demonstrates its idea; a package's chapter may have none."""
 
 
 def source_of(name: str) -> Source:
-    """The source of a chapter, or of an exercise by its chapter; ours if nobody has such a chapter."""
+    """Return the source of a chapter, or of an exercise by its chapter; grpo_ref itself if the chapter is
+    unknown.
+    """
     chapter = name.split("/")[0]
     return next((source for source in course().sources if chapter in source.chapters), OURS)
 
 
 def source_at(root: Path) -> Source:
-    """The source whose checkout a folder is: its own package, or ours if it has none.
+    """Return the source whose checkout a folder is: its own package, or grpo_ref itself if it has none.
 
-    From now on the package is part of the course in this process, be it installed or not.
+    From then on, the package is part of the course in this process, whether it is installed or not.
 
     Raises:
-      BrokenPackage: if it cannot be read.
+      BrokenPackage: if the package cannot be read.
     """
     root = root.resolve()
     if not named_in(root):
@@ -188,7 +193,7 @@ def source_at(root: Path) -> Source:
 
 
 def exercise_called(name: str) -> str:
-    """The id of an exercise that is named by it, or by its last part; "" if there is none.
+    """Return the id of the exercise with this id, or with this last part of its id; "" if there is none.
 
     >>> exercise_called("k3"), exercise_called("kl/k3"), exercise_called("k4")
     ('kl/k3', 'kl/k3', '')
@@ -197,5 +202,5 @@ def exercise_called(name: str) -> str:
 
 
 def exercises_in(chapter: str) -> list[Exercise]:
-    """The exercises of a chapter, in order."""
+    """Return the exercises of a chapter, in order."""
     return [exercise for exercise in EXERCISES.values() if exercise.chapter == chapter]

@@ -1,22 +1,22 @@
-"""Predict, then run: how far a reader's guess is from what a cell of a notebook has computed, and why."""
+"""Predict, then run: compare a reader's guess with the result of a notebook's cell, and explain it."""
 
 SIGNIFICANT = 4
-"""Digits of a number that is told."""
+"""Significant digits of a printed number."""
 NEAR = 0.05
-"""A guess is right if it is off by no more than this share of the answer."""
+"""Largest relative error of a guess that counts as right."""
 
 
 def how_far(
     guess: float | str | None, answer: float | str, why: str, *, unit: str = "", within: float = 0.0
 ) -> str:
-    """What to tell a reader who has written down a guess: how far it is from the answer, and the reason.
+    """Return the message for a reader's guess: how far it is from the answer, and the reason.
 
     Args:
-      guess: a number or a word; None if the reader has not guessed yet, who is then told nothing else.
-      answer: what was computed.
+      guess: a number or a word; None if the reader has not guessed yet, and then nothing else is revealed.
+      answer: the computed result.
       why: the reason, in a sentence or two.
-      unit: of the number.
-      within: a guess that is off by at most this is right too; for an answer that is 0, or that has noise.
+      unit: unit of the number.
+      within: largest absolute error that counts as right too; for an answer that is 0 or noisy.
 
     >>> print(how_far(1.0, 0.125, "One completion of eight is right."))
     Not quite. Your guess is 1, it is 0.125: you are 0.875 too high.
@@ -44,7 +44,7 @@ def _is_right(guess: float | str, answer: float | str, within: float) -> bool:
 
 
 def _told(value: float | str, unit: str) -> str:
-    """A number with few digits and its unit, or a word."""
+    """Format a number with few digits and its unit, or a word."""
     if isinstance(value, str):
         return value
     return f"{float(value) + 0.0:.{SIGNIFICANT}g} {unit}".rstrip()

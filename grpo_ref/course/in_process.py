@@ -1,6 +1,6 @@
-"""Grading inside this process, for debuggers: an exception can be looked at where it happened.
+"""Grade inside this process, for debuggers: an exception can be examined where it happened.
 
-There is no sandbox then, so the verdict is not official.
+There is no sandbox, so the verdict is not official.
 """
 
 import bdb
@@ -29,12 +29,12 @@ def grade_in_process(
     Args:
       problem: the exercise.
       path: the student's file.
-      seed: of the random inputs.
-      on_error: is given a test's name and the exception that failed it.
+      seed: seed of the random inputs.
+      on_error: called with a test's name and the exception that failed the test.
 
     Raises:
-      Exception: whatever importing the file raises.
-      AttributeError: if it has no such function.
+      Exception: any exception that importing the file raises.
+      AttributeError: if the file lacks the function.
     """
     spec = importlib.util.spec_from_file_location("submission", path)
     if spec is None or spec.loader is None:
@@ -47,10 +47,10 @@ def grade_in_process(
 
 
 def post_mortem(test: str, error: BaseException) -> None:
-    """Stop in a debugger where the student's exception happened; what was being tested is told first.
+    """Print the name of the test and the exception, then open a debugger where the exception happened.
 
     Raises:
-      click.exceptions.Exit: if the student quits, here or in a debugger of the file's own.
+      click.exceptions.Exit: if the student quits, here or in a debugger that the file itself opened.
     """
     leave_if_quit(test, error)
     click.echo(f"{test}: {error!r}", err=True)
@@ -62,7 +62,7 @@ def post_mortem(test: str, error: BaseException) -> None:
 
 
 def leave_if_quit(test: str, error: BaseException) -> None:
-    """End the command if the exception is that of a debugger, by a breakpoint in the file, that was quit.
+    """End the command if the exception comes from quitting a debugger that a breakpoint in the file opened.
 
     Raises:
       click.exceptions.Exit: with status 1.

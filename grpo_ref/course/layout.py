@@ -1,15 +1,16 @@
-"""The course as files: where an exercise lies, and which exercise a file belongs to."""
+"""The course as files: the path of each exercise, and the exercise of each path."""
 
 from pathlib import Path
 
 from grpo_ref.course.contents import CHAPTERS, EXERCISES, FORMER_NAMES, OURS, exercises_in, source_of
 
 SOLUTIONS, STYLES = Path("solutions"), Path("tests") / "course" / "styles"
-"""Where a checkout has the model answers, and the right answers in other styles."""
+"""Folders of a checkout with the model answers, and with the right answers in other styles."""
 
 
 def file_of(name: str) -> Path:
-    """Path of an exercise's file in `exercises/` and `solutions/`: the numbers are the order of the course.
+    """Return the path of an exercise's file in `exercises/` and `solutions/`, numbered in the order of the
+    course.
 
     An exercise that is not in the table of contents yet counts as the last of its chapter.
 
@@ -23,7 +24,8 @@ def file_of(name: str) -> Path:
 
 
 def folder_of(chapter: str) -> Path:
-    """The folder of a chapter; that of a package's has no number, which the next package would change.
+    """Return the folder of a chapter. A package's chapter has no number, because the next package would
+    change it.
 
     >>> folder_of("kl").as_posix()
     '04_kl'
@@ -33,7 +35,7 @@ def folder_of(chapter: str) -> Path:
 
 
 def page_of(chapter: str) -> Path:
-    """The page that a chapter begins with.
+    """Return the path of a chapter's first page.
 
     >>> page_of("kl").as_posix()
     '04_kl/README.md'
@@ -42,18 +44,18 @@ def page_of(chapter: str) -> Path:
 
 
 def former_files_of(name: str) -> list[Path]:
-    """Where the file of an exercise lay in earlier versions: without a number, or under a former name."""
+    """Return the paths of an exercise's file in earlier versions: without a number, or with a former name."""
     names = [name, *(former for former, now in FORMER_NAMES.items() if now == name)]
     return [folder_of(each.split("/")[0]) / f"{each.split('/')[1]}.py" for each in names]
 
 
 def exercise_at(path: Path) -> str | None:
-    """Id of the exercise that a file is the answer to, by its folder and name; None for any other file."""
+    """Return the id of the exercise that a file answers, by its folder and name; None for any other file."""
     return next((name for name in EXERCISES if path.parts[-2:] == file_of(name).parts), None)
 
 
 def chapter_at(path: Path) -> str | None:
-    """The chapter of a folder, by the folder's name; None for any other.
+    """Return the chapter of a folder, by the folder's name; None for any other folder.
 
     >>> chapter_at(Path("exercises/04_kl"))
     'kl'
@@ -62,7 +64,7 @@ def chapter_at(path: Path) -> str | None:
 
 
 def model_answer(name: str) -> str:
-    """The text of the model answer, from the installed package or from its checkout.
+    """Return the text of the model answer, from the installed package or from its checkout.
 
     Raises:
       FileNotFoundError: if it is in neither.
@@ -76,19 +78,19 @@ def model_answer(name: str) -> str:
 
 
 def styles_file(name: str) -> Path:
-    """The file of the right answers in other styles, in the installed package or in its checkout."""
+    """Return the path of the right answers in other styles, in the installed package or in its checkout."""
     source = source_of(name)
     packaged = source.folder / "styles" / f"{name}.py"
     return packaged if packaged.is_file() else source.checkout / STYLES / f"{name}.py"
 
 
 def problem_file(name: str) -> Path:
-    """The module that declares an exercise."""
+    """Return the path of the module that declares an exercise."""
     return source_of(name).folder / "problems" / f"{name}.py"
 
 
 def support_files() -> dict[str, str]:
-    """Name and text of the files that make `pytest` grade a folder of exercises."""
+    """Return name and text of the files with which `pytest` grades a folder of exercises."""
     folders = [folder for folder in (OURS.folder / "folder", OURS.checkout / "exercises") if folder.is_dir()]
     names = ("conftest.py", "pytest.ini")
     return {name: (folders[0] / name).read_text(encoding="utf-8") for name in names}

@@ -8,16 +8,16 @@ from grpo_ref.course.workbook import Workbook
 
 
 def mark(workbook: Workbook, name: str, *, seed: int = DEFAULT_SEED) -> Report:
-    """Grade one file; one that is missing or that the student has not touched is not started.
+    """Grade one file. A file that is missing or unchanged counts as not started.
 
-    A file that cannot be read is graded as one that cannot be loaded.
+    A file that cannot be read counts as one that cannot be loaded.
 
-    The file's process is started first of all: it imports NumPy while this one imports NumPy and the problem.
+    The file's process is started first: it imports NumPy while this process imports NumPy and the problem.
 
     Args:
       workbook: the student's folder.
       name: id of the exercise.
-      seed: of the random inputs.
+      seed: seed of the random inputs.
     """
     path = workbook.path(name)
     if not path.is_file():

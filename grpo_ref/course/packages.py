@@ -1,12 +1,12 @@
-"""Packages of exercises that others have written: found by their entry points, and read.
+"""Find other authors' packages of exercises by their entry points, and read them.
 
 A package names its table of contents in the group "grpo_ref.course", as in
 
     [project.entry-points."grpo_ref.course"]
     my_course = "my_course.contents:COURSE"
 
-The files in which pip notes entry points are looked through here, since the standard library's own reader of
-them takes as long to import as everything else that lists the course.
+This module reads the files in which pip stores entry points itself, because importing the standard library's
+reader takes as long as everything else that lists the course.
 """
 
 import os
@@ -27,10 +27,10 @@ NOTED = "entry_points.txt"
 
 
 def packages(checkouts: Iterable[Path]) -> list[Source]:
-    """What all of them say of themselves, in the order of the names of their entry points.
+    """Return the sources of all packages, sorted by the names of their entry points.
 
     Args:
-      checkouts: folders whose packages count too if they are not installed.
+      checkouts: folders whose packages count even if they are not installed.
 
     Raises:
       BrokenPackage: if one of them cannot be read.
@@ -41,10 +41,11 @@ def packages(checkouts: Iterable[Path]) -> list[Source]:
 
 
 def named_in(root: Path) -> dict[str, str]:
-    """The entry points that the pyproject.toml of a folder declares: name -> MODULE:NAME; none without one.
+    """Return the entry points that a folder's pyproject.toml declares, name -> MODULE:NAME; none without that
+    file.
 
     Raises:
-      BrokenPackage: if it is no TOML.
+      BrokenPackage: if the file is not TOML.
     """
     path = root / "pyproject.toml"
     if not path.is_file():
@@ -57,7 +58,7 @@ def named_in(root: Path) -> dict[str, str]:
 
 
 def _noted() -> Iterator[str]:
-    """The text of every file in which our group is among the entry points of something installed."""
+    """Yield the text of every installed list of entry points that has this group."""
     for folder in dict.fromkeys(sys.path):
         try:
             names = os.listdir(folder or ".")
@@ -74,7 +75,7 @@ def _noted() -> Iterator[str]:
 
 
 def _entries(text: str) -> list[tuple[str, str]]:
-    r"""The entry points of our group.
+    r"""Return the entry points of this group.
 
     >>> _entries("[grpo_ref.course]\nmine = mine.contents:COURSE\n[other]\na = b:c")
     [('mine', 'mine.contents:COURSE')]
@@ -85,7 +86,7 @@ def _entries(text: str) -> list[tuple[str, str]]:
 
 
 def _loaded(place: str) -> Source:
-    """What MODULE:NAME means, which has to be a source."""
+    """Return the source that MODULE:NAME names."""
     package = place.partition(":")[0].partition(".")[0]
     try:
         found = pkgutil.resolve_name(place)

@@ -1,4 +1,4 @@
-"""The page that a chapter begins with: its idea, a picture, its notebook, what to read, its exercises."""
+"""The first page of each chapter: its idea, a picture, its notebook, what to read, its exercises."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -11,16 +11,16 @@ PICTURE = "picture.png"
 
 
 def pages(chapters: Iterable[str] = CHAPTERS) -> dict[str, bytes]:
-    """Path in a folder of exercises -> content, of every page and its picture, if it has one."""
+    """Return the content of every page, and of its picture if there is one, by path."""
     texts = {page_of(chapter).as_posix(): page(chapter).encode() for chapter in chapters}
     pictures = {folder_of(chapter) / PICTURE: _told(chapter, ".png") for chapter in chapters}
     return texts | {place.as_posix(): path.read_bytes() for place, path in pictures.items() if path.is_file()}
 
 
 def page(chapter: str) -> str:
-    """A chapter's text with its number and title above it, its notebook and its exercises below.
+    """Return a chapter's text, with its number and title above it and its notebook and exercises below.
 
-    A package's chapter has no number, and need not have a notebook.
+    A package's chapter has no number, and may lack a notebook.
     """
     number = f"{list(OURS.chapters).index(chapter) + 1}. " if chapter in OURS.chapters else ""
     text = _told(chapter, ".md").read_text(encoding="utf-8").strip()
@@ -32,12 +32,14 @@ def page(chapter: str) -> str:
 
 
 def _told(chapter: str, suffix: str) -> Path:
-    """The text of a chapter, or its picture; `docs/chapter_pictures.py` draws ours."""
+    """Return the path of a chapter's text or picture. `docs/chapter_pictures.py` draws grpo_ref's own
+    pictures.
+    """
     return source_of(chapter).folder / "chapters" / f"{chapter}{suffix}"
 
 
 def _notebook(chapter: str) -> str:
-    """What is said of the notebook, if there is one."""
+    """Return the section on the notebook, or "" if there is none."""
     if chapter not in NOTEBOOKS:
         return ""
     shown = f"`{NOTEBOOKS[chapter]}.ipynb` shows the idea at work; `grpo-ref notebooks` opens it."
@@ -45,7 +47,7 @@ def _notebook(chapter: str) -> str:
 
 
 def _exercises(chapter: str) -> str:
-    """A numbered list: file, title, difficulty and points."""
+    """Return a numbered list with file, title, difficulty and points."""
     lines = []
     for number, exercise in enumerate(exercises_in(chapter), start=1):
         file, points = file_of(exercise.id).name, f"{exercise.points} point{'s' * (exercise.points > 1)}"

@@ -1,12 +1,12 @@
-"""What a student has reached: one small text file in the folder of the exercises.
+"""A student's progress: one small text file in the folder of the exercises.
 
     advantages/ranks points 2
     advantages/ranks hints 1
     advantages/ranks starter 9f86d081884c7d65...
 
-One fact a line, sorted. Lines may be repeated, and the larger number counts, so two such files are merged
-by putting one behind the other; `starter` remembers the starters that were written, so that untouched files
-can be told.
+The file has one fact per line, sorted. Lines may be repeated, and the larger number counts, so two such files
+are merged by appending one to the other. A `starter` line stores the digest of a starter that was written, so
+that unchanged files can be recognized.
 """
 
 from collections.abc import Callable
@@ -26,11 +26,11 @@ HEADER = (
 
 @dataclass
 class Progress:
-    """The facts by exercise.
+    """A student's progress by exercise.
 
     Attributes:
       points: the most points reached.
-      hints: how many hints were read.
+      hints: number of hints read.
       starters: digests of the starters that were written.
     """
 
@@ -39,23 +39,23 @@ class Progress:
     starters: dict[str, set[str]] = field(default_factory=dict)
 
     def reached(self, problem: str, points: float) -> None:
-        """Note that an exercise has brought so many points."""
+        """Record that an exercise got this many points."""
         self.points[problem] = max(points, self.points.get(problem, 0.0))
 
     def hinted(self, problem: str, hints: int) -> None:
-        """Note that so many hints of an exercise were read."""
+        """Record that this many hints of an exercise were read."""
         self.hints[problem] = max(hints, self.hints.get(problem, 0))
 
     def wrote(self, problem: str, starter: bytes) -> None:
-        """Note that this was written as the starter of an exercise."""
+        """Record that this was written as the starter of an exercise."""
         self.starters.setdefault(problem, set()).add(_digest(starter))
 
     def is_untouched(self, problem: str, content: bytes) -> bool:
-        """Whether a file's content is one of the starters that were written."""
+        """Return whether a file's content is one of the starters that were written."""
         return _digest(content) in self.starters.get(problem, set())
 
     def read(self, text: str) -> list[str]:
-        """Merge the facts of a file in; returns the lines that could not be understood."""
+        """Add the facts of a file. Return the lines that could not be parsed."""
         strange = []
         for line in text.splitlines():
             if line.strip() and not line.startswith("#") and not self._read_line(line):
@@ -85,11 +85,11 @@ class Progress:
 
     @classmethod
     def load(cls, folder: Path, tell: Callable[[str], object]) -> Self:
-        """The facts of a folder; a file that is damaged is set aside, and what can be read of it is kept.
+        """Read the progress of a folder. A damaged file is copied aside, and its readable lines are kept.
 
         Args:
-          folder: of the exercises.
-          tell: is given a sentence if the file was damaged.
+          folder: folder of the exercises.
+          tell: called with a sentence if the file was damaged.
         """
         progress, path = cls(), folder / NAME
         if not path.exists():
@@ -104,7 +104,7 @@ class Progress:
         return progress
 
     def save(self, folder: Path) -> None:
-        """Write the file as a whole."""
+        """Write the file in one step."""
         replace_text(folder / NAME, str(self))
 
 

@@ -1,7 +1,7 @@
-"""`pytest exercises`: every hidden test of an exercise as a test of its own, under its human name.
+"""`pytest exercises`: run every hidden test of an exercise as a pytest test with its own name.
 
-The folder of the exercises has a conftest.py that imports these hooks. Files are graded in a process of their
-own, not imported by pytest; a file is graded once, when its first test runs.
+The folder of the exercises has a conftest.py that imports these hooks. pytest does not import the files: they
+are graded in a process of their own, once, when the first test of a file runs.
 """
 
 import os
@@ -28,11 +28,11 @@ from grpo_ref.render.sentences import shortened
 
 REASON = "not started"
 REACHED = "reached"
-"""Property of a test: id of its exercise, and the points that the whole file has."""
+"""Property of a test: id of its exercise, and the points of the whole file."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """One option of our own; --pdb implies it."""
+    """Add the option --in-process; --pdb implies it."""
     parser.addoption(
         "--in-process",
         action="store_true",
@@ -41,12 +41,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """Say so where the verdict will not count."""
+    """Say that the verdict will not count, if that is so."""
     return UNOFFICIAL if _is_in_process(config) else None
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Take the files that belong to an exercise."""
+    """Collect the files that belong to an exercise."""
     try:
         name = exercise_at(file_path) if file_path.suffix == ".py" else None
         if name is None:
@@ -57,7 +57,7 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 class ExerciseFile(pytest.File):
-    """One exercise's file."""
+    """The file of one exercise."""
 
     def __init__(self, *, problem: Problem, **others: Any) -> None:
         super().__init__(**others)
@@ -66,12 +66,12 @@ class ExerciseFile(pytest.File):
         self.errors: dict[str, BaseException] = {}
 
     def collect(self) -> Iterator["HiddenTest"]:
-        """One item per check."""
+        """Yield one item per check."""
         for check in self.problem.checks:
             yield HiddenTest.from_parent(self, name=check.name)
 
     def graded(self) -> Report:
-        """The report, made when it is first asked for."""
+        """Return the report. The file is graded at the first call."""
         if self.report is None:
             workbook = _workbook(self.path.parents[1])
             if _is_in_process(self.config) and not is_untouched(workbook, self.problem.id):
@@ -82,14 +82,14 @@ class ExerciseFile(pytest.File):
 
 
 class Failed(Exception):
-    """A hidden test failed; its text is for the student."""
+    """A hidden test failed. The message is for the student."""
 
 
 class HiddenTest(pytest.Item):
     """One check of an exercise."""
 
     def runtest(self) -> None:
-        """Fail with the student's text, or skip if nothing was written yet."""
+        """Fail with the text for the student, or skip if nothing has been written yet."""
         exercise = self._exercise()
         report = exercise.graded()
         if report.status == NOT_STARTED:
@@ -108,11 +108,11 @@ class HiddenTest(pytest.Item):
             raise failed if error is None else failed.with_traceback(error.__traceback__)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The text alone, without the judge's traceback."""
+        """Return the text for the student alone, without the judge's traceback."""
         return str(excinfo.value) if isinstance(excinfo.value, Failed) else super().repr_failure(excinfo)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Point at the student's file."""
+        """Return the location of the student's file."""
         return self.path, 0, f"{self._exercise().problem.id}: {self.name}"
 
     def _exercise(self) -> ExerciseFile:
@@ -120,19 +120,19 @@ class HiddenTest(pytest.Item):
         return self.parent
 
     def _result(self, report: Report) -> CheckResult:
-        """This check's result; a file that cannot be loaded fails every check alike."""
+        """Return this check's result. If the file cannot be loaded, all checks share the failed result."""
         return next((result for result in report.results if result.name == self.name), report.results[0])
 
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
-    """An untouched exercise is neither passed nor failed."""
+    """Report an unchanged exercise as neither passed nor failed."""
     if report.skipped and isinstance(report.longrepr, tuple) and report.longrepr[2].endswith(REASON):
         return REASON, "-", "NOT STARTED"
     return None
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Note what was reached; show progress by chapter, and what to do next."""
+    """Store the points reached, then show progress by chapter and the next exercise."""
     reports = [
         report for kind in ("passed", "failed", REASON) for report in terminalreporter.stats.get(kind, [])
     ]
@@ -150,7 +150,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 
 
 def _note(workbook: Workbook, reached: dict[str, str], tell: Callable[[str], object]) -> None:
-    """Keep what was reached; a folder that cannot be written to costs nothing but that."""
+    """Store the points reached. If the folder is not writable, only a message is printed."""
     try:
         workbook.record({name: float(points) for name, points in reached.items()})
     except OSError as error:

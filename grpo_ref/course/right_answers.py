@@ -1,8 +1,8 @@
 """The right answers to an exercise: the model answer, and right answers in other styles.
 
-The styles of an exercise lie in one file, tests/course/styles/CHAPTER/NAME.py: every public function is a
-complete right answer, named for its style; names with an underscore are helpers. Wrong answers are made from
-them, and an input on which they do not agree judges nobody.
+The styles of an exercise are in one file, tests/course/styles/CHAPTER/NAME.py. Every public function is a
+complete right answer, named after its style; names with an underscore are helpers. Wrong answers are made
+from them. An input on which they differ is not used for grading.
 """
 
 import ast
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
     from grpo_ref.course.grading.problem import Problem
 
 NUMPY = "import numpy as np"
-"""What every text begins with or holds, because the operators put NumPy's functions into it."""
+"""Import that every text contains, because the operators insert NumPy functions."""
 
 
 def right_answers(problem: "Problem", root: Path | None = None) -> dict[str, str]:
-    """Name -> text of each right answer, the model answer first.
+    """Return the text of each right answer by name, the model answer first.
 
     Args:
       problem: an exercise of the course.
-      root: of the checkout that has the styles; by default they are looked for as the model answer is.
+      root: the checkout that has the styles; if omitted, they are searched like the model answer.
     """
     path = styles_file(problem.id) if root is None else root / STYLES / f"{problem.id}.py"
     others = styles(path.read_text(encoding="utf-8"), problem.function) if path.is_file() else {}
@@ -34,7 +34,7 @@ def right_answers(problem: "Problem", root: Path | None = None) -> dict[str, str
 
 @cache
 def styles(text: str, function: str) -> dict[str, str]:
-    """Each public function of a file with the imports and helpers that it uses, under the name asked for.
+    """Return each public function of a file, renamed, with the imports and helpers that it uses.
 
     >>> styles("def with_a_loop(x): return math.fsum(x)", "total")["with_a_loop"].splitlines()[0]
     'def total(x):'
@@ -47,7 +47,7 @@ def styles(text: str, function: str) -> dict[str, str]:
 
 
 def _alone(tree: ast.Module, answer: ast.FunctionDef, function: str) -> str:
-    """The module with one public function; what no code of it names is left out."""
+    """Return the module with one public function only, without unused imports and helpers."""
     others = [
         n
         for n in tree.body
@@ -68,7 +68,7 @@ def _alone(tree: ast.Module, answer: ast.FunctionDef, function: str) -> str:
 
 
 def _used_functions(module: ast.Module, function: str) -> set[str]:
-    """Names of the functions that are reached from this one or from the module's other statements."""
+    """Return the names of the functions that this one, or the module's other statements, use."""
     bodies = {node.name: node for node in module.body if isinstance(node, ast.FunctionDef)}
     reached: set[str] = set()
     reaching = [bodies[function], *(node for node in module.body if not isinstance(node, ast.FunctionDef))]
@@ -80,7 +80,7 @@ def _used_functions(module: ast.Module, function: str) -> set[str]:
 
 
 def _is_unused_import(node: ast.stmt, used: set[str]) -> bool:
-    """Whether it is an import of which nothing is used; SciPy takes long to load."""
+    """Return whether a statement is an unused import. SciPy takes long to load, so these are removed."""
     if not isinstance(node, ast.Import | ast.ImportFrom):
         return False
     return not any((alias.asname or alias.name.split(".")[0]) in used for alias in node.names)

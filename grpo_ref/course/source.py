@@ -1,9 +1,10 @@
-"""A source of exercises: a package that says which chapters it has. Ours is one, an instructor's another.
+"""A source of exercises: a package that lists its chapters. grpo_ref is one; an instructor's package is
+another.
 
-Each is laid out like our checkout. In the package, `problems/CHAPTER/NAME.py` declares an exercise, and
-`chapters/CHAPTER.md` is the text of a chapter's page. In the checkout around it, `solutions` has the model
-answers and `tests/course/styles` the right answers in other styles; a package that is installed brings these
-two along, in `solutions` and `styles`.
+Each source has the layout of grpo_ref's checkout. In the package, `problems/CHAPTER/NAME.py` declares an
+exercise, and `chapters/CHAPTER.md` is the text of a chapter's page. In the checkout around it, `solutions`
+has the model answers and `tests/course/styles` the right answers in other styles. An installed package
+contains these two as `solutions` and `styles`.
 """
 
 import re
@@ -17,7 +18,7 @@ DIFFICULTIES = ("easy", "medium", "hard")
 
 
 class BrokenPackage(Exception):
-    """A package of exercises cannot be used; the message names it and says why."""
+    """A package of exercises cannot be used. The message names it and gives the reason."""
 
 
 class Exercise(NamedTuple):
@@ -26,7 +27,7 @@ class Exercise(NamedTuple):
     Attributes:
       id: "chapter/name", also the path of its files.
       difficulty: "easy", "medium" or "hard".
-      points: what it counts.
+      points: number of points.
     """
 
     id: str
@@ -35,25 +36,25 @@ class Exercise(NamedTuple):
 
     @property
     def chapter(self) -> str:
-        """The first part of the id, a key of `CHAPTERS`."""
+        """First part of the id, a key of `CHAPTERS`."""
         return self.id.split("/")[0]
 
     @property
     def name(self) -> str:
-        """The last part of the id."""
+        """Last part of the id."""
         return self.id.split("/")[1]
 
 
 @dataclass(frozen=True)
 class Source:
-    """The table of contents of one package; it is read without the exercises themselves.
+    """The table of contents of one package. It can be read without the exercises themselves.
 
     Attributes:
-      package: the name by which it is imported.
-      folder: where it lies.
-      chapters: in order, folder name -> title.
-      exercises: in order.
-      notebooks: chapter -> the notebook of ours that shows its idea at work.
+      package: name by which the package is imported.
+      folder: folder of the package.
+      chapters: folder name -> title, in order.
+      exercises: the exercises, in order.
+      notebooks: chapter -> notebook of grpo_ref that demonstrates its idea.
     """
 
     package: str
@@ -75,15 +76,15 @@ class Source:
 
     @property
     def path(self) -> Path:
-        """The package's folder, seen from its checkout."""
+        """Path of the package's folder inside its checkout."""
         return Path(*self.package.split("."))
 
     @property
     def checkout(self) -> Path:
-        """The folder around the package, where its checkout is if it is no installed copy."""
+        """Folder around the package: its checkout, unless the package is an installed copy."""
         return self.folder.parents[len(self.path.parts) - 1]
 
     @property
     def ids(self) -> list[str]:
-        """The ids of its exercises, in order."""
+        """Ids of the exercises, in order."""
         return [exercise.id for exercise in self.exercises]

@@ -1,4 +1,6 @@
-"""What students start from: fill a folder with the exercises, tell untouched files, start one again."""
+"""The files that students start from: fill a folder with the exercises, recognize unchanged files, restore
+one.
+"""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -14,12 +16,12 @@ from grpo_ref.files import committed_files, free_name, replace_file
 
 
 class Filled(NamedTuple):
-    """What `fill` did.
+    """The result of `fill`.
 
     Attributes:
-      written: how many files are new.
-      upgraded: how many untouched ones were given a newer text.
-      kept: how many hold somebody's work.
+      written: number of new files.
+      upgraded: number of unchanged files that got a newer text.
+      kept: number of files that a student has changed.
     """
 
     written: int
@@ -28,14 +30,14 @@ class Filled(NamedTuple):
 
 
 def starter_of(name: str) -> str:
-    """The text of the file that a student starts from."""
+    """Return the text of the file that a student starts from."""
     return starter(PROBLEMS[name], model_answer(name))
 
 
 def fill(workbook: Workbook) -> Filled:
-    """Write all exercises, their pages, and what lets pytest grade them; what a student has touched stays.
+    """Write all exercises, their pages, and the files for pytest. Files that a student has changed are kept.
 
-    A file that lies where an earlier version put it is moved to its present place first.
+    A file that an earlier version wrote to another path is moved to its current path first.
     """
     _move_former(workbook)
     progress, written, upgraded, kept = workbook.progress, 0, 0, 0
@@ -53,7 +55,7 @@ def fill(workbook: Workbook) -> Filled:
 
 
 def _texts(workbook: Workbook) -> dict[str, tuple[Path, bytes]]:
-    """All that a folder is filled with: its name in the progress file -> its place and its content."""
+    """Return all files of a folder: their names in the progress file -> path and content."""
     texts = {name: (workbook.path(name), starter_of(name).encode()) for name in PROBLEMS}
     others = {name: text.encode() for name, text in support_files().items()}
     texts |= {f"folder/{name}": (workbook.folder / name, content) for name, content in others.items()}
@@ -65,11 +67,11 @@ def _pages(workbook: Workbook, chapters: Iterable[str]) -> dict[str, tuple[Path,
 
 
 class Built(NamedTuple):
-    """What `build` did.
+    """The result of `build`.
 
     Attributes:
-      written: the files that are new or have another text now.
-      backups: where somebody's work is that stood in their place.
+      written: files that are new or have a new text.
+      backups: copies of changed files that were replaced.
     """
 
     written: list[Path]
@@ -77,14 +79,14 @@ class Built(NamedTuple):
 
 
 def build(root: Path, tell: Callable[[str], object]) -> Built:
-    """Write the exercises of a checkout anew, from its model answers; no work of anybody is lost.
+    """Write the exercises of a checkout again from its model answers. No changed file is lost.
 
-    A file is overwritten if it was written by this function or by `fill`, or if it is as the checkout's last
-    commit has it. Anything else is moved to a backup beside it.
+    A file is overwritten if this function or `fill` wrote it, or if it equals the version in the checkout's
+    last commit. Any other file is moved to a backup beside it.
 
     Args:
       root: the checkout.
-      tell: is given a sentence if the progress file is damaged.
+      tell: called with a sentence if the progress file is damaged.
     """
     workbook, built = Workbook(root / "exercises", tell), Built([], [])
     progress, committed = workbook.progress, committed_files(workbook.folder)
@@ -101,7 +103,7 @@ def build(root: Path, tell: Callable[[str], object]) -> Built:
 
 
 def _texts_of_checkout(workbook: Workbook, root: Path) -> dict[str, tuple[Path, bytes]]:
-    """The starters from `solutions/`, and the pages, of what the checkout is the source of."""
+    """Return the starters made from `solutions/`, and the pages, of the checkout's own source."""
     source = source_at(root)
     answers = {name: (root / SOLUTIONS / file_of(name)).read_text(encoding="utf-8") for name in source.ids}
     texts = {name: starter(PROBLEMS[name], text).encode() for name, text in answers.items()}
@@ -110,9 +112,9 @@ def _texts_of_checkout(workbook: Workbook, root: Path) -> dict[str, tuple[Path, 
 
 
 def _move_former(workbook: Workbook) -> None:
-    """Give files of earlier versions, without a number or with another one, their present names.
+    """Rename files of earlier versions, which have no number or another one, to their current names.
 
-    If there is one of that name already, both stay.
+    If a file of the current name exists already, both are kept.
     """
     for name in PROBLEMS:
         path = workbook.path(name)
@@ -123,13 +125,13 @@ def _move_former(workbook: Workbook) -> None:
 
 
 def is_untouched(workbook: Workbook, name: str) -> bool:
-    """Whether the file is still what the student started from, now or in an earlier version."""
+    """Return whether the file is still a starter, of this version or of an earlier one."""
     content = workbook.path(name).read_bytes()
     return workbook.progress.is_untouched(name, content) or content == starter_of(name).encode()
 
 
 def reset(workbook: Workbook, name: str) -> Path | None:
-    """Put the starter back; the work so far is moved to a backup beside it, whose path is returned."""
+    """Restore the starter. Work so far is moved to a backup beside it, whose path is returned."""
     path, backup = workbook.path(name), None
     if path.exists() and not is_untouched(workbook, name):
         backup = _set_aside(path)
@@ -138,7 +140,7 @@ def reset(workbook: Workbook, name: str) -> Path | None:
 
 
 def _set_aside(path: Path) -> Path:
-    """Move a file to a backup beside it, whose path is returned."""
+    """Move a file to a backup beside it, and return the backup's path."""
     backup = free_name(path.with_suffix(".backup"))
     path.replace(backup)
     return backup

@@ -1,1 +1,1 @@
-"""Render text, tables, progress, HTML pages and formulas: helpers that the commands of all wings share."""
+"""Helpers that render text, tables, progress, HTML pages and formulas; all commands share them."""

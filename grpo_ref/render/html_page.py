@@ -1,4 +1,4 @@
-"""A page of HTML in one file, which asks the network for nothing and is readable by night and on paper."""
+"""Make a page of HTML in one file, which needs no network and is readable in dark mode and on paper."""
 
 import base64
 import html
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from grpo_ref.render.sentences import visible
 
 Cell = str | int | float | None
-"""What stands in a table; None is a dash."""
+"""The content of a table's cell; None is shown as a dash."""
 SHOWN = 15
-"""Rows of a long table that are shown before it is unfolded."""
+"""Number of rows of a long table that are shown before it is unfolded."""
 
 STYLE = """
 :root{color-scheme:light dark;--text:#1d1d1f;--page:#fff;--soft:#f2f2f4;--line:#b9b9c0;--link:#0a58a8}
@@ -33,15 +33,15 @@ body{font-size:11pt;max-width:none;padding:0}h2,h3{break-after:avoid}pre,tr,figu
 table{display:table}}
 """
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""What a browser may load for such a page: nothing from elsewhere, and no program."""
+"""Security policy of such a page: a browser loads nothing from other addresses, and runs no scripts."""
 
 
 def web_page(title: str, body: str) -> str:
-    """The whole document.
+    """Return the whole document.
 
     Args:
-      title: as text.
-      body: as HTML.
+      title: the title, as text.
+      body: the body, as HTML.
     """
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -53,12 +53,12 @@ def web_page(title: str, body: str) -> str:
 
 
 def text(told: str) -> str:
-    """Text of anybody as HTML."""
+    """Escape untrusted text for HTML."""
     return html.escape(visible(told))
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    """A table whose first column names the rows; numbers stand at the right.
+    """Return a table whose first column names the rows. Numbers are aligned to the right.
 
     >>> table(["test", "share"], [["a", 0.5]]).count('class="number"')
     2
@@ -79,24 +79,24 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
 
 
 def long_table(headings: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
-    """A table of which only the beginning is shown until it is unfolded."""
+    """Return a table whose first rows are shown, and whose other rows are folded."""
     shown, others = rows[:SHOWN], rows[SHOWN:]
     rest = folded(f"{len(others)} more", table(headings, others)) if others else ""
     return table(headings, shown) + rest
 
 
 def folded(summary: str, body: str) -> str:
-    """HTML that is shown when its summary, a text, is asked for."""
+    """Return HTML that is hidden until the reader opens its summary."""
     return f"<details><summary>{text(summary)}</summary>\n{body}</details>\n"
 
 
 def picture(svg: bytes, alternative: str, caption: str) -> str:
-    """A figure within the page.
+    """Return a figure embedded in the page.
 
     Args:
       svg: the figure.
-      alternative: what it shows, for those who do not see it.
-      caption: what stands below.
+      alternative: description of the figure, for readers who do not see it.
+      caption: text below the figure.
     """
     source = base64.b64encode(svg).decode()
     return (

@@ -1,7 +1,7 @@
-"""Formulas: from the Unicode of a docstring or a statement to MathML, by a small and strict grammar.
+"""Convert formulas in Unicode, from a docstring or a statement, to MathML with a small and strict grammar.
 
-The text stays the one source, readable in `help()` and in an editor. What the grammar does not know is an
-error, never a guess: the caller then shows the text as it stands.
+The text stays the only source, readable in `help()` and in an editor. Anything that the grammar does not know
+is an error, never a guess: the caller then shows the text unchanged.
 
     formula   row of items, split at gaps of two spaces
     item      atom, with what stands below and above it; or an operator
@@ -47,11 +47,11 @@ TOKEN = re.compile("|".join(f"(?P<{kind}>{piece})" for kind, piece in PIECES.ite
 
 
 class UnknownMaths(ValueError):
-    """What is no formula of the grammar."""
+    """A text that is not a formula of the grammar."""
 
 
 class Token(NamedTuple):
-    """A piece of a formula; `apart` says whether a space stands before it."""
+    """A piece of a formula. `apart` is true if a space comes before it."""
 
     kind: str
     text: str
@@ -59,10 +59,10 @@ class Token(NamedTuple):
 
 
 def mathml(formula: str) -> str:
-    """A formula of one or more lines as HTML with MathML; a line may break at a gap of two spaces.
+    """Convert a formula of one or more lines to HTML with MathML. A line may break at a gap of two spaces.
 
     Raises:
-      UnknownMaths: if it holds what the grammar does not know.
+      UnknownMaths: if the grammar does not know a part of it.
 
     >>> "<mrow><msub><mi>r</mi><mi>i</mi></msub></mrow>" in mathml("rᵢ")
     True
@@ -80,7 +80,7 @@ def _math(text: str) -> str:
 
 
 def tokens(text: str) -> list[Token]:
-    """The pieces of a formula.
+    """Split a formula into its pieces.
 
     >>> [token.text for token in tokens("rₜ <= 1")]
     ['r', 'ₜ', '<=', '1']
@@ -97,7 +97,7 @@ def tokens(text: str) -> list[Token]:
 
 
 def _with_marks(text: str) -> str:
-    """The text with each accent as a mark of its own, behind its letter."""
+    """Replace each accented letter by the letter and a separate accent after it."""
     return "".join(normalize("NFD", letter) if letter in "ĀÂ" else letter for letter in text)
 
 
@@ -167,7 +167,7 @@ class _Parser:
         return Item("atom", xml, xml)
 
     def scripted(self, base: Item) -> Item:
-        """The atom with its accent, and with what stands below and above it."""
+        """Return the atom with its accent, subscript and superscript."""
         if self.next and self.next.kind == "accent":
             base = _wrapped("mover", base, f"<mo>{ACCENTS[self.take().text]}</mo>")
         for kind, tag, signs in (("below", "msub", BELOW), ("above", "msup", ABOVE)):
@@ -221,7 +221,7 @@ def _large(token: Token) -> Item:
 
 
 def _name(token: Token) -> Item:
-    """A variable, a function, a setting in the type of code, a letter with an index, or a word."""
+    """Convert a variable, a function, a setting in the font of code, a letter with an index, or a word."""
     base, _, index = token.text.partition("_")
     if len(base) == 1 and index:
         xml, kind = f"<msub><mi>{base}</mi><mtext>{index}</mtext></msub>", "atom"

@@ -1,4 +1,4 @@
-"""How the commands write: as wide as the terminal, or plainly, in sentences that a screen reader can say."""
+"""The commands' output: as wide as the terminal, or as plain sentences for screen readers."""
 
 import os
 import shutil
@@ -10,32 +10,32 @@ import click
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 INTERRUPTED = 130
-"""Exit status after Ctrl-C, as shells have it."""
+"""Exit status after Ctrl-C, as in shells."""
 PLAIN = "GRPO_REF_PLAIN"
-"""The environment variable that asks every command for plain text."""
+"""Environment variable that requests plain text from every command."""
 UNLIMITED = 120
-"""Columns of what is written to a file or a pipe, where nobody has said how many there are."""
+"""Columns of output to a file or a pipe, if the number is not set."""
 
 
 def columns() -> int:
-    """How wide lines may be: as COLUMNS says, or as the terminal is."""
+    """Return the largest width of a line, in columns: COLUMNS, or the width of the terminal."""
     if os.environ.get("COLUMNS", "").isdecimal() or sys.stdout.isatty():
         return shutil.get_terminal_size().columns
     return UNLIMITED
 
 
 def is_plain() -> bool:
-    """Whether plain text was asked for, by --plain of the command that runs or by GRPO_REF_PLAIN."""
+    """Return whether plain text was requested, by --plain of the running command or by GRPO_REF_PLAIN."""
     context = click.get_current_context(silent=True)
     return bool(os.environ.get(PLAIN) or (context and context.params.get("plain")))
 
 
 def plain_option(command: Command) -> Command:
-    """The option --plain, which the environment variable of `PLAIN` sets for all commands."""
+    """Add the option --plain, which the environment variable of `PLAIN` sets for all commands."""
     option = click.option(
         "--plain",
         is_flag=True,
         envvar=PLAIN,
-        help=f"Whole sentences without color and columns, for screen readers; with {PLAIN}=1 always.",
+        help=f"Print whole sentences without color and columns, for screen readers; always if {PLAIN}=1.",
     )
     return option(command)

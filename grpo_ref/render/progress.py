@@ -1,4 +1,4 @@
-"""Live progress: a bar in a terminal, a line now and then in a pipe or where plain text was asked for."""
+"""Live progress: a bar in a terminal, and occasional lines in a pipe or if plain text was requested."""
 
 import sys
 import time
@@ -22,8 +22,9 @@ from rich.table import Column
 from grpo_ref.render.output import is_plain
 
 FIRST, LONGER = 1.0, 1.5
-"""Where there is no terminal, what takes less than a second is silent; else there is a line after the first
-second, one each time that half as much time again has passed, and one at the end."""
+"""Without a terminal, nothing is printed before the first second. Then a line is printed after the first
+second, again each time the elapsed time has grown by half, and at the end.
+"""
 
 
 def _console() -> Console:
@@ -32,7 +33,7 @@ def _console() -> Console:
 
 @contextmanager
 def waiting(title: str) -> Iterator[None]:
-    """Say what is being done that cannot be counted; in a terminal, with the time that has passed."""
+    """Show the title of a task of unknown length; in a terminal, with the elapsed time."""
     console = _console()
     if not console.is_terminal:
         print(title, file=sys.stderr)
@@ -45,13 +46,13 @@ def waiting(title: str) -> Iterator[None]:
 
 
 class ProgressBar:
-    """Shows how much is done and the time left; written to standard error.
+    """A progress bar with the remaining time, written to standard error.
 
     Attributes:
-      title: what is being done.
-      unit: what is counted.
-      total: how many there are.
-      start: how many were done before.
+      title: name of the task.
+      unit: name of the counted things.
+      total: number of things.
+      start: number of things done before.
     """
 
     def __init__(self, title: str, unit: str, total: int, *, start: int = 0) -> None:
@@ -79,7 +80,7 @@ class ProgressBar:
         self.bar.stop()
 
     def show(self, done: int, status: str) -> None:
-        """One more is done."""
+        """Show that one more thing is done."""
         self.bar.update(self.task, completed=done, status=status)
         elapsed = time.monotonic() - self.begun
         if not self.console.is_terminal and elapsed >= (FIRST if done == self.total else self.due):

@@ -1,11 +1,13 @@
-"""Rows of a formula: functions meet their brackets, words get spaces, and a slash may become a fraction."""
+"""Rows of a formula: join functions with their brackets, space words, and turn slashes into fractions."""
 
 import re
 from typing import NamedTuple
 
 
 class Item(NamedTuple):
-    """A finished part of a row: its kind, its MathML, what its brackets hold, and the space before."""
+    """A finished part of a row: its kind, its MathML, the content of its brackets, and whether a space comes
+    before it.
+    """
 
     kind: str
     xml: str
@@ -14,7 +16,7 @@ class Item(NamedTuple):
 
 
 def joined(items: list[Item]) -> list[Item]:
-    """The row with each function and its bracket as one item, and with the spaces between words."""
+    """Join each function with its bracket into one item, and insert the spaces between words."""
     row: list[Item] = []
     for item in items:
         before = row[-1] if row else None
@@ -42,7 +44,7 @@ def _space(before: Item, item: Item) -> str:
 
 
 def fractions(row: list[Item]) -> list[Item]:
-    """The row with `a / b` as a fraction where both sides are one item and neither could reach further."""
+    """Turn `a / b` into a fraction if both sides are single items and neither could extend further."""
     place = 1
     while place < len(row) - 1:
         if row[place].kind == "slash" and _stands_alone(row, place):
@@ -70,7 +72,7 @@ def _stands_alone(row: list[Item], place: int) -> bool:
 
 
 def _in_a_sum(before: list[Item]) -> bool:
-    """Whether a sum, a product or a function without brackets begins right before, and could go on."""
+    """Return whether a sum, a product or a function without brackets begins just before and may go on."""
     product = []
     for item in reversed(before):
         if item.kind == "operator":

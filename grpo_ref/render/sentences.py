@@ -1,33 +1,36 @@
-"""What is told of a test and how text of strangers is shown, on every page and in every format."""
+"""The rows that describe a test, and the escaping of strangers' text, for every page and format."""
 
 import re
 from collections.abc import Mapping
 from typing import Any
 
 PRINTED = 20
-"""Lines of a test's output that are shown."""
+"""Number of lines of a test's output that are shown."""
 LONGEST = 2000
-"""Characters of a text that are shown on a page."""
+"""Number of characters of a text that are shown on a page."""
 UNSEEN = re.compile(
     r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
 )
-"""Characters that control, turn the direction of the text around, or cannot be written to a file."""
+"""Control characters, characters that reverse the direction of text, and characters that cannot be written to
+a file.
+"""
 MARKS = re.compile(
     r"[\\`*_\[\]<>&|~$]|(?<=\w):(?=//)|(?<=\w)@(?=\w)|(?<=[wW]{3})\."
     r"|^[-+#=](?=[-+#=\s]|$)|(?:(?<=^\d)|(?<=^\d\d))[.)](?=\s|$)"
 )
-"""What means something within a line of Markdown, or makes a link of a text."""
+"""Characters with a meaning in a line of Markdown, or that turn a text into a link."""
 
 
 def rows_of(test: Mapping[str, Any], *, diagnosis: str = "", symptom: str = "") -> dict[str, str]:
-    """What a student reads about one failed test: the call, its result, what is wrong, what it is about.
+    """Describe one failed test in rows: the call, its result, the difference from the right value, the test's
+    purpose.
 
     Args:
-      test: as a report in JSON has it.
-      diagnosis, symptom: of the exercise, where they are to stand with the test.
+      test: the test, as in a report in JSON.
+      diagnosis, symptom: those of the exercise, if they are to be shown with the test.
 
     Returns:
-      Name -> text; what is empty is out.
+      Name -> text; empty texts are omitted.
     """
     rows = {
         "called": test["called"],
@@ -43,20 +46,20 @@ def rows_of(test: Mapping[str, Any], *, diagnosis: str = "", symptom: str = "") 
 
 
 def on_loading(exercise: Mapping[str, Any]) -> str:
-    """What an answer printed before the first test, when it was loaded."""
+    """Return what an answer printed when it was loaded, before the first test."""
     printed: str = exercise["printed"]
     return printed[: len(printed) - sum(len(test["printed"]) for test in exercise["tests"])]
 
 
 def shortened(printed: str) -> str:
-    """The first lines of what a test printed, and how many there are more."""
+    """Return the first lines of a test's output, and the number of further lines."""
     lines = printed.strip().splitlines()
     more = len(lines) - PRINTED
     return "\n".join([*lines[:PRINTED], *[f"... ({more} more lines)"] * (more > 0)])
 
 
 def visible(text: str) -> str:
-    r"""Text that can be shown: characters that have no form are replaced, and far too much of it is cut.
+    r"""Replace the characters that cannot be shown, and cut a text that is too long.
 
     >>> visible("a\x00b") == "a\ufffdb"
     True
@@ -67,7 +70,7 @@ def visible(text: str) -> str:
 
 
 def in_markdown(text: str) -> str:
-    r"""Text as one line of Markdown in which nothing is a mark.
+    r"""Return the text as one line of Markdown, with all special characters escaped.
 
     >>> print(in_markdown("# <b>1*2</b>"))
     \# \<b\>1\*2\</b\>
@@ -76,7 +79,9 @@ def in_markdown(text: str) -> str:
 
 
 def in_fence(text: str) -> str:
-    """Text as a block of Markdown that shows it as it is; its fence is longer than any in the text."""
+    """Return the text as a block of Markdown that shows it verbatim. Its fence is longer than any in the
+    text.
+    """
     shown = visible(text)
     fence = "`" * (1 + max(map(len, ["``", *re.findall("`+", shown)])))
     return f"{fence}text\n{shown}\n{fence}"

@@ -1,4 +1,4 @@
-"""Tables in the terminal, or row by row in sentences where plain text was asked for."""
+"""Tables in the terminal, or sentences row by row if plain text was requested."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ from grpo_ref.render.output import is_plain
 
 
 def new_console(**settings: Any) -> Console:
-    """A console for standard output, which writes no color where plain text was asked for."""
+    """Return a console for standard output, without color if plain text was requested."""
     return Console(color_system=None if is_plain() else "auto", **settings)
 
 
 def print_table(console: Console, table: Table) -> None:
-    """Print a table; plainly, each row is a line in which every cell has the name of its column before it."""
+    """Print a table. As plain text, each row is a line with the name of its column before each cell."""
     if not is_plain():
         console.print(table)
         return

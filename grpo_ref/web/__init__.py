@@ -1,4 +1,4 @@
-"""The course in a page: what a browser runs, and what is written for it."""
+"""The course as a web page: the programs for the browser, and the files written for them."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Write the course, and the pages that compute, as a folder of files that any host of files can serve."""
+"""Write the course, and the pages that compute, as a folder of files for any static web server."""
 
 import gzip
 import hashlib
@@ -20,35 +20,37 @@ from grpo_ref.web.statements import statement_html
 
 HERE = Path(__file__).parent
 BUILT = HERE / "built"
-"""What `make page` makes of the programs for the browser; a wheel holds it."""
+"""The browser programs that `make page` builds; a wheel contains them."""
 PACKAGE = HERE.parent
 KINDS = frozenset((".py", ".pyi", ".json", ".csv"))
-"""Files of the package that are imported or read in a page."""
+"""Suffixes of the package's files that are imported or read in a page."""
 RECORDED = "recorded"
-"""How the names of the trainers' recorded numbers begin, which no page reads."""
+"""Beginning of the names of the trainers' recorded numbers, which no page reads."""
 BESIDE = ("lazy_loader", "yaml", "array_api_compat", "array_api_compat.common")
-"""The packages that ours needs there; NumPy is in the library of the interpreter."""
+"""Packages that grpo_ref needs in a page; NumPy is in the interpreter's library."""
 VERSION = b"@VERSION@"
-"""Stands in the service worker for a checksum of all files: a new version takes the place of an old one."""
+"""Placeholder in the service worker for a checksum of all files: a new version replaces an old one."""
 LATER = ("course.json", "plots.zip")
-"""What is not counted when the page tells how much it loads: the list itself, and what few programs need."""
+"""Files that are not counted in the size that the page states: the list itself, and a file that few programs
+need.
+"""
 PACK = 6
-"""How much is spent on making files small; more takes minutes and saves little."""
+"""Compression level. A higher level takes minutes and saves little."""
 
 
 class NotBuilt(RuntimeError):
-    """The programs for the browser are not there."""
+    """The programs for the browser have not been built."""
 
 
 def write(folder: Path) -> None:
     """Write all files of the course.
 
     Args:
-      folder: it is made if it is not there.
+      folder: path of the folder; it is created if it does not exist.
 
     Raises:
-      NotBuilt: in a checkout where `make page` has not been run.
-      wasm.WasmMissing: if Python for WebAssembly is not there, or is another one.
+      NotBuilt: in a checkout in which `make page` has not been run.
+      wasm.WasmMissing: if Python for WebAssembly is not installed, or is not the tested version.
     """
     if not (BUILT / "course.js").is_file():
         raise NotBuilt("the programs for the browser are not built: run `make page`, which needs Node.js")
@@ -68,7 +70,7 @@ def write(folder: Path) -> None:
 
 
 def chapters() -> list[dict[str, Any]]:
-    """The chapters with their exercises, as the page shows them."""
+    """Return the chapters with their exercises, in the form that the page shows."""
     return [
         {"id": chapter, "title": title, "exercises": [_exercise(each.id) for each in exercises_in(chapter)]}
         for chapter, title in CHAPTERS.items()
@@ -91,7 +93,7 @@ def _exercise(name: str) -> dict[str, Any]:
 
 
 def package_files() -> Iterator[tuple[str, str]]:
-    """Path and text of every file that a page imports or reads, in the places of an installed package."""
+    """Yield path and text of every file that a page imports or reads, as in an installed package."""
     for path in sorted(PACKAGE.rglob("*")):
         is_unread = path.suffix == ".json" and (HERE in path.parents or path.name.startswith(RECORDED))
         if path.suffix in KINDS and path.is_file() and not is_unread:
@@ -106,7 +108,7 @@ def package_files() -> Iterator[tuple[str, str]]:
 
 
 def _checksum(folder: Path) -> bytes:
-    """A text that changes with any file of a folder."""
+    """Return a text that changes with any file of a folder."""
     digest = hashlib.sha256()
     for path in sorted(folder.iterdir()):
         digest.update(path.name.encode() + path.read_bytes())

@@ -1,4 +1,4 @@
-"""`grpo-ref web`: the whole course in a browser, with no server behind it."""
+"""`grpo-ref web`: the whole course in a browser, without a server behind it."""
 
 import tempfile
 import webbrowser
@@ -8,15 +8,17 @@ import click
 
 
 @click.group("web", invoke_without_command=True, epilog="Example:  grpo-ref web --port 8765")
-@click.option("--port", type=click.IntRange(0, 65535), default=0, help="By default one that is free.")
-@click.option("--open/--no-open", "opens", default=True, help="Open it in the browser.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, help="Port to serve on; by default a free one."
+)
+@click.option("--open/--no-open", "opens", default=True, help="Open the course in the browser.")
 @click.pass_context
 def command(context: click.Context, port: int, opens: bool) -> None:
     """Serve the course to a browser on this machine, until Ctrl-C.
 
-    Answers are graded in the page itself, by the same judge as everywhere; nothing leaves it. What you type
-    is kept in the browser. Beside the course are a playground that trains two recipes side by side, the
-    surrogates of all recipes, and `explain` for a configuration that you paste.
+    The page itself grades the answers, with the same judge as all other commands. Nothing leaves the page,
+    and the browser stores what you type. Beside the course, there are a playground that trains two recipes
+    side by side, a page with the surrogates of all recipes, and `explain` for a configuration that you paste.
     """
     if context.invoked_subcommand is not None:
         return
@@ -28,7 +30,7 @@ def command(context: click.Context, port: int, opens: bool) -> None:
 @command.command("build", epilog="Example:  grpo-ref web build public")
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 def build(folder: Path) -> None:
-    """Write the course into FOLDER, for any host of files, under any address."""
+    """Write the course into FOLDER. Any static web server can serve the folder, at any address."""
     _write(folder)
     size = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
     click.echo(f"{folder}: {len(list(folder.iterdir()))} files, {size:.0f} MB")

@@ -1,4 +1,4 @@
-"""`grpo-ref explain` in a page: the same report, on a configuration that was pasted."""
+"""`grpo-ref explain` in a page: the report on a configuration that the reader pasted."""
 
 from typing import Any
 
@@ -8,21 +8,21 @@ from grpo_ref.explain.launch import Launch, launches
 
 
 def trainers() -> dict[str, str]:
-    """The dialects by name, each with the version that it describes."""
+    """Return the trainers by name, each with the version that is described."""
     return {name: dialect.version for name, dialect in DIALECTS.items()}
 
 
 def explained(trainer: str, text: str, skips: bool) -> dict[str, Any]:
-    """The report on a configuration, or what is wrong with it.
+    """Return the report on a configuration, or the error in it.
 
     Args:
-      trainer: name of the dialect.
-      text: a configuration or a script; without any keys, the trainer's defaults are meant.
-      skips: whether to go on where a key looks like a slip in one that matters, as --skip-unknown does.
+      trainer: name of the trainer.
+      text: a configuration or a script; without any keys, the report is on the trainer's defaults.
+      skips: whether to ignore keys that look like typos of important keys, as --skip-unknown does.
 
     Returns:
-      "pieces", each with kind, text and name (see `explanation.Piece`), and "warnings", how many; or "error",
-      a sentence.
+      "pieces", each with kind, text and name (see `explanation.Piece`), and "warnings", their number; or
+        "error", a sentence.
     """
     try:
         launch = launches(text, trainer=trainer)[0] if text.strip() else Launch(trainer, "", {}, is_sure=True)

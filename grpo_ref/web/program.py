@@ -1,6 +1,6 @@
-"""Runs a student's text as a program in a page: what it prints is shown as it is, its figures as SVG.
+"""Run a student's text as a program in a page: its output is shown verbatim, and its figures as SVG.
 
-The text of this module runs in an interpreter of WebAssembly that has nothing of the judge (`program.ts`).
+The text of this module runs in a WebAssembly interpreter that has nothing of the judge (`program.ts`).
 """
 
 import io
@@ -13,11 +13,11 @@ import warnings
 from typing import Any
 
 LIBRARY = "/usr/local/lib/plots"
-"""Where matplotlib lies, if the page has brought it; it writes its list of fonts there."""
+"""Folder of matplotlib, if the page has loaded it. matplotlib writes its list of fonts there."""
 
 
 def prepare() -> None:
-    """Let figures be drawn to files only."""
+    """Set matplotlib up to draw figures to files only."""
     sys.path.append(LIBRARY)
     sys.path_importer_cache.clear()
     os.access = lambda *_, **__: True  # folders of the page can be written, but have no rights that say so
@@ -26,11 +26,11 @@ def prepare() -> None:
 
 
 def run(path: str, text: str) -> None:
-    """Run a text as Python runs a file; an error is told with the program's own lines.
+    """Run a text as Python runs a file. An error is printed with the program's own lines only.
 
     Args:
-      path: what the file is called.
-      text: what is in it.
+      path: name of the file.
+      text: content of the file.
     """
     linecache.cache[path] = len(text), None, text.splitlines(keepends=True), path
     try:
@@ -41,7 +41,7 @@ def run(path: str, text: str) -> None:
 
 
 def figures() -> str:
-    """All figures that are open, as a list of SVG in JSON."""
+    """Return all open figures as a JSON list of SVG texts."""
     pyplot: Any = sys.modules.get("matplotlib.pyplot")
     drawn = []
     for number in pyplot.get_fignums() if pyplot else ():

@@ -5,7 +5,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 HEADERS = {"Cross-Origin-Opener-Policy": "same-origin", "Cross-Origin-Embedder-Policy": "require-corp"}
-"""With these a page may share memory with its workers, so that one can wait for the other."""
+"""Headers with which a page may share memory with its workers, so that one can wait for another."""
 HOST = "127.0.0.1"
 
 
@@ -16,15 +16,15 @@ class _Handler(SimpleHTTPRequestHandler):
         super().end_headers()
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing of single requests."""
+        """Do not print single requests."""
 
 
 def server(folder: Path, port: int) -> ThreadingHTTPServer:
-    """A server that is ready to serve; nobody but this machine can reach it.
+    """Return a server that is ready to serve. Only this machine can reach it.
 
     Args:
-      folder: with the files.
-      port: 0 for any that is free; `server_port` then says which.
+      folder: folder with the files.
+      port: 0 for any free port; `server_port` is then the chosen one.
 
     Raises:
       OSError: if the port is taken.

@@ -1,4 +1,4 @@
-"""A statement as a page shows it: its Markdown as HTML, and its formulas typeset."""
+"""Convert a statement for a page: its Markdown to HTML, and its formulas to MathML."""
 
 import re
 from html import escape
@@ -10,17 +10,17 @@ from grpo_ref.course.grading.statement import statement
 from grpo_ref.render.maths import UnknownMaths, mathml
 
 RULES = ("heading", "list", "backticks")
-"""What a statement is made of beside plain text and what is indented; nothing else in it has a meaning."""
+"""Markdown rules that a statement uses, beside plain and indented text. All other marks have no meaning."""
 INDENTED = re.compile(r"(?<=\n\n)((?: {4}.*\n)+)")
-"""A formula, or code; in a list as well, where Markdown would take it for prose."""
+"""A formula, or code; also in a list, where Markdown would read it as prose."""
 CHECK = "\nCheck me:"
-"""Before the last line, which names the command that grades a file."""
+"""Beginning of the last line, which names the command that grades a file."""
 RETURNS = "\n-> "
-"""Stands before what an example's call returns."""
+"""Mark before the value of an example's call."""
 
 
 def statement_html(problem: Problem) -> str:
-    """The statement of an exercise without its title and without the command that grades it."""
+    """Return an exercise's statement as HTML, without its title and the command that grades it."""
     text = statement(problem).split("\n", 1)[1].rpartition(CHECK)[0]
     reader = MarkdownIt("zero").enable(list(RULES))
     parts = INDENTED.split(text)
@@ -31,7 +31,7 @@ def statement_html(problem: Problem) -> str:
 
 
 def _indented(text: str) -> str:
-    """A formula, or code where it is none."""
+    """Return a formula, or code if the text is not a formula."""
     code = f'<pre tabindex="0">{escape(text)}</pre>'
     try:
         return f"{code if RETURNS in text else mathml(text)}\n"

@@ -1,4 +1,4 @@
-"""The surrogates in a page: what each recipe's adds to the objective, and how hard it pushes, at a ratio."""
+"""The surrogates in a page: the value and the slope of each recipe's surrogate at a ratio."""
 
 from typing import Any
 
@@ -9,14 +9,15 @@ from grpo_ref.recipes import RECIPES, Slot
 from grpo_ref.surrogates import clip_cov, kl_cov
 
 LARGEST = 3.0
-"""The largest ratio of the curves."""
+"""Largest ratio of the curves."""
 POINTS = 300
 OF_A_BATCH = (clip_cov, kl_cov)
-"""These choose among the tokens of a batch: one token by itself has neither value nor slope."""
+"""Surrogates that choose among the tokens of a batch: for a single token they have neither value nor slope.
+"""
 
 
 def families() -> list[dict[str, Any]]:
-    """Every surrogate once, with its settings as text and the recipes that have it."""
+    """Return every surrogate once, with its settings as text and the recipes that use it."""
     texts = dict.fromkeys(str(recipe.surrogate) for recipe in RECIPES.values())
     return [
         {"surrogate": text, "recipes": [name for name, one in RECIPES.items() if str(one.surrogate) == text]}
@@ -25,18 +26,19 @@ def families() -> list[dict[str, Any]]:
 
 
 def points(ratio: float, advantage: float) -> list[dict[str, float] | None]:
-    """Value and slope of each surrogate for one token, in the order of `families`; None for those of a batch.
+    """Return value and slope of each surrogate for one token, in the order of `families`; None for those of a
+    batch.
 
     Args:
       ratio: πθ/πold, above 0 and below 5: the token had probability 0.2 when it was sampled.
-      advantage: of the token.
+      advantage: advantage of the token.
     """
     found = [_at(np.array([ratio]), part, advantage) for part in _parts()]
     return [None if one is None else {name: values[0] for name, values in one.items()} for one in found]
 
 
 def curves(advantage: float) -> dict[str, Any]:
-    """The same at many ratios: "ratios", and for each surrogate a list of values and one of slopes."""
+    """Return many ratios, and for each surrogate a list of values and a list of slopes at these ratios."""
     ratios = np.linspace(LARGEST / POINTS, LARGEST, POINTS)
     return {"ratios": ratios.tolist(), "curves": [_at(ratios, part, advantage) for part in _parts()]}
 
