@@ -15,8 +15,8 @@ from grpo_ref import (
     policy_loss_from_rewards,
     train,
 )
-from grpo_ref.learning.batches import prepared
 from grpo_ref.learning.config import config_for
+from grpo_ref.learning.loop import prepare
 from grpo_ref.learning.policies.table import TABLE
 from grpo_ref.learning.rollout import sample, with_steps
 
@@ -98,7 +98,7 @@ def test_every_recipe_from_rewards_is_what_training_computes(name):
     params = np.stack([task.ref_logits, task.ref_logits + 0.1])
     batch = with_steps(task, sample(task, params, prompts=3, group_size=4, seed=1))
     visited = TABLE.at(params, 1.0).visit(task, batch.prompts, batch.states, batch.tokens)
-    ready = prepared(task, recipe, batch, recipe.keep(batch), visited, visited)
+    ready = prepare(task, recipe, batch, recipe.keep(batch), visited, visited)
     shape = batch.tokens.shape
     rare = {"entropies": RNG.random(shape), "noise": RNG.random(shape)}
     rare |= {"top_log_probs": -RNG.exponential(size=(*shape, 3))}

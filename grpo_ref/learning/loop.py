@@ -1,29 +1,36 @@
-"""The plain loop: for every task, every recipe, every kind of policy and every device, with all metrics.
+"""The plain training loop: for every task, recipe, kind of policy and device, with all metrics.
 
-This is the loop to read. There are two others. `fast.many_seeds` gives the same curves several times faster,
-for the usual recipes and without most metrics; `training.train` chooses between it and this one. The toy loop
-in `mistakes.toy_loop` is made of exchangeable stages, for the exercises that train.
+This is the loop to read. `_update` is one update of GRPO from top to bottom:
 
-It runs where the task's arrays are, on the host or, after `to_device`, on a GPU. There an update moves its
-random numbers to the GPU in one transfer and its metrics back in another; a round of resampling takes one
-more each way, a step of a recipe that reads noise one more to the GPU.
+    1. which prompts     2. sample groups     3. filter, reward, advantages
+    4. steps             5. gradient of the logits     6. optimizer
+
+There are two other loops. `fast.many_seeds` gives the same curves several times faster, for the usual recipes
+and without most metrics; `training.train` chooses between it and this one. The toy loop in
+`check.mistakes.toy_loop` is made of exchangeable stages, for the exercises that train.
+
+The loop runs where the task's arrays are: on the host or, after `to_device`, on a GPU. On a GPU, an update
+moves its random numbers there in one transfer and its metrics back in another. A round of resampling needs
+one more transfer each way, and a step of a recipe that reads noise needs one more to the GPU.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from grpo_ref.arrays import Floats, array_namespace, to_device
+from grpo_ref.arrays import Bools, Floats, array_namespace, to_device
+from grpo_ref.filters import all_groups
 from grpo_ref.learning import curves, entropy
-from grpo_ref.learning.batches import Prepared, Training, drawn, prepared, resampled, stretches
+from grpo_ref.learning.batches import slices
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.curves import OF_REFERENCE, Metrics, metric_names
-from grpo_ref.learning.optim import State, clip_by_norm
+from grpo_ref.learning.optim import clip_by_norm
 from grpo_ref.learning.policies.policy import Actor, PolicyKind
 from grpo_ref.learning.policies.table import TABLE, Visited, gather_states, pull_back
 from grpo_ref.learning.prompts import prompt_probs
+from grpo_ref.learning.rollout import draw, redraw, with_steps
 from grpo_ref.learning.state import (
     TrainState,
     Update,
@@ -40,11 +47,22 @@ from grpo_ref.recipes import Recipe
 from grpo_ref.types import Completions
 
 FINITE = "finite"
-"""What the parameters of a run are, told beside the metrics."""
-OF_STEPS = tuple(name for name in LOSS_METRICS if name != "kl")
-"""Metrics of `policy_loss`; the KL is known better than from its estimate by the penalty."""
-TOP = 20
-"""How many tokens of a state count as its likeliest ones; TRL's divergence_topk."""
+"""Name under which the loop reports, beside the metrics, that the parameters of a run are finite."""
+STEP_METRICS = tuple(name for name in LOSS_METRICS if name != "kl")
+"""Metrics of `policy_loss` that the loop records. Its KL is an estimate; the loop computes the exact one."""
+TOP_K = 20
+"""Number of most likely tokens of a state that a recipe can read; TRL's divergence_topk."""
+
+
+class Training(NamedTuple):
+    """The constant inputs of a training run, its random generators, and the names of metrics to record."""
+
+    task: Task
+    recipe: Recipe
+    config: TrainConfig
+    policy: PolicyKind
+    generators: Sequence[np.random.Generator]
+    metrics: Sequence[str]
 
 
 def plain_loop(
@@ -55,172 +73,236 @@ def plain_loop(
     policy: PolicyKind = TABLE,
     metrics: Collection[str] | None = None,
 ) -> Iterator[Update]:
-    """Train until config.updates updates are done, yielding the metrics after each.
+    """Train until config.updates updates are done, and yield the metrics after each update.
 
     Args:
-      task: what to learn.
+      task: the task to learn.
       recipe: the algorithm.
       config: sizes and step sizes.
-      state: where to continue, from either device and either loop; left out, at the reference policy.
-      policy: what the parameters mean.
-      metrics: names of those that are wanted; left out, all of them.
+      state: the state to continue from, of either device and either loop. Default: a new run, which starts at
+        the reference policy.
+      policy: the kind of policy, which says what the parameters mean.
+      metrics: names of the metrics to record. Default: all.
 
     Yields:
       Update(metrics, state): the metrics of `curves.METRICS` and one for each criterion of the task, as NumPy
-      arrays (S,); the state where the task is.
+      arrays (S,); the state is on the task's device.
 
     Raises:
-      ValueError: if the state is of another policy, task or optimizer, or cannot be continued.
-      FloatingPointError: after an update that has left parameters which are not finite, and that is not
-        yielded; where the weights have become too large for a network.
+      ValueError: if the state belongs to another policy, task or optimizer, or cannot be continued.
+      FloatingPointError: after an update that leaves parameters which are not finite, or if the weights of a
+        network have become too large. This update is not yielded.
     """
-    state = to_device(starting_state(task, config, state, policy), array_namespace(task.ref_logits))
-    wanted = metric_names(task) if metrics is None else tuple(metrics)
-    training = Training(task, recipe, config, policy, generators_of(state.generators), wanted)
-    asked = _reads_reference(recipe) or not OF_REFERENCE.isdisjoint(wanted)
+    xp = array_namespace(task.ref_logits)
+    state = to_device(starting_state(task, config, state, policy), xp)
+    names = metric_names(task) if metrics is None else tuple(metrics)
+    training = Training(task, recipe, config, policy, generators_of(state.generators), names)
+
+    # For a network, the forward pass of the reference takes a third of an update. It is skipped if neither
+    # the loss nor a metric reads the reference.
+    parts = (recipe.surrogate, *recipe.corrections)
+    loss_reads_reference = recipe.kl_coef != 0.0 or any("ref_log_probs" in part.reads for part in parts)
+    needs_reference = loss_reads_reference or not OF_REFERENCE.isdisjoint(names)
     ref = policy.at(state.ref_params, config.temperature)
+
     while state.update < config.updates:
         try:
-            found, following = _update(training, state, ref if asked else None)
+            measured, after = _update(training, state, ref if needs_reference else None)
         except FloatingPointError as error:
             raise FloatingPointError(f"update {state.update + 1}: {error}; {too_large(config)}") from error
-        told = {name: found[name] for name in wanted} | {FINITE: _finite_runs(following.params)}
-        told = curves.on_host(told)
-        check_runs(told.pop(FINITE), config, following.update)
-        state = following
+
+        # A diverged run must not be yielded. The check travels to the host as a number beside the metrics: on
+        # a GPU, a test of its own would cost a second transfer.
+        finite = xp.all(xp.isfinite(after.params).reshape(len(after.params), -1), axis=-1).astype(xp.float64)
+        measured = curves.on_host({name: measured[name] for name in names} | {FINITE: finite})
+        check_runs(measured.pop(FINITE), config, after.update)
+        state = after
+
+        # Now and then the policy becomes the new reference, so that the penalty allows it to move on.
         if config.ref_refresh > 0 and state.update % config.ref_refresh == 0:
             state = replace(state, ref_params=state.params)
             ref = policy.at(state.params, config.temperature)
-        yield Update(told, state)
-
-
-def _finite_runs(params: Floats) -> Floats:
-    """(S,) 1 where all parameters of a run are finite, else 0: a number, to travel with the metrics."""
-    xp = array_namespace(params)
-    finite: Floats = xp.all(xp.isfinite(params).reshape(len(params), -1), axis=-1)
-    return finite.astype(xp.float64)
-
-
-def _reads_reference(recipe: Recipe) -> bool:
-    """Whether the loss depends on the reference: for a network, to ask it takes a third of an update."""
-    parts = (recipe.surrogate, *recipe.corrections)
-    return recipe.kl_coef != 0.0 or any("ref_log_probs" in part.reads for part in parts)
+        yield Update(measured, state)
 
 
 def _update(training: Training, state: TrainState, ref: Actor | None) -> tuple[Metrics, TrainState]:
-    """Sample, judge, and take the optimizer's steps; ref are the reference policies, if anybody asks them."""
-    task, recipe, config, policy, generators, wanted = training
-    actor = policy.at(state.params, config.temperature)
-    to_draw = prompt_probs(task, config, state, actor, generators)
-    first = drawn(training, actor, to_draw)
-    old, ref_says = _said(task, first, actor, ref)
-    watched = {*wanted, "entropy"} if config.entropy_target else wanted
-    metrics = curves.of_batch(task, first, old, ref_says, watched)
-    batch, kept = resampled(training, actor, first, to_draw)
-    if batch is not first:
-        del old, ref_says  # else a network keeps its way back through both batches
-        old, ref_says = _said(task, batch, actor, ref)
-    metrics["kept_groups"] = kept.mean(-1)
-    bonus = coef = state.entropy_coef
-    if config.entropy_target:
-        bonus, coef = entropy.adapted(config, state.entropy_coef, metrics["entropy"])
-    ready = prepared(task, recipe, batch, kept, old, ref_says)
-    steps, params, moments = _steps(training, state, ready, actor, old, bonus)
-    following = TrainState(
-        update=state.update + 1,
-        params=params,
-        ref_params=state.ref_params,
-        optimizer=moments,
-        entropy_coef=coef,
-        prompt_probs=to_draw,
-        generators=saved(generators),
-    )
-    return metrics | steps, following
+    """Sample a batch, compute its advantages, take the optimizer's steps; return metrics and next state.
 
-
-def _said(task: Task, batch: Completions, actor: Actor, ref: Actor | None) -> tuple[Visited, Visited]:
-    """What policy and reference say in the places of the batch; without a reference, the policy twice.
-
-    Nothing goes back through the reference. It is asked first and what its way back would need is let go, so
-    that a network keeps no more than one way back at a time.
+    Shapes: S runs, P prompts, G completions per prompt, T tokens, V tokens in the vocabulary.
     """
-    places = task, batch.prompts, batch.states, batch.tokens
-    ref_says = None if ref is None else ref.visit(*places)._replace(kept=None)
-    old = actor.visit(*places)
-    return old, old if ref_says is None else ref_says
+    task, recipe, config, policy, generators, names = training
+    actor = policy.at(state.params, config.temperature)
 
+    # 1. Which prompts? (S, Q) probabilities. They are constant, unless prompts are filtered by pass rate.
+    probs = prompt_probs(task, config, state, actor, generators)
 
-def _steps(
-    training: Training, state: TrainState, batch: Prepared, actor: Actor, old: Visited, bonus: Floats
-) -> tuple[Metrics, Floats, State]:
-    """All optimizer steps on a batch: their metrics, then parameters and optimizer's arrays after them."""
-    task, config, policy = training.task, training.config, training.policy
+    # 2. Sample a group of completions for each prompt, and evaluate their tokens. `old` is the policy that
+    # sampled them: here sampler and trainer are one program, so there is no mismatch between them.
+    batch = draw(
+        task,
+        actor,
+        generators,
+        prompts=config.prompts,
+        group_size=config.group_size,
+        prompt_probs=probs,
+    )
+    old, reference = _evaluate(task, batch, actor, ref)
+
+    # The metrics describe the batch before any filter, so that recipes can be compared. A trainer that logs
+    # the filtered batch reports other rewards.
+    of_batch = {*names, "entropy"} if config.entropy_target else names
+    metrics = curves.of_batch(task, batch, old, reference, of_batch)
+
+    # 3a. Filter. Dynamic sampling (DAPO) resamples rejected groups, with new prompts, for a few rounds.
+    # Groups that are still rejected then are masked out below. The filter reads the rewards before shaping.
+    first, kept = batch, recipe.keep(batch)
+    for _ in range(0 if recipe.keep.kernel is all_groups else config.resamples):
+        resampled = redraw(task, actor, generators, batch, replace_groups=~kept, prompt_probs=probs)
+        if resampled is batch:
+            break
+        batch, kept = resampled, recipe.keep(resampled)
+    if batch is not first:
+        del old, reference  # otherwise a network keeps the activations of both batches
+        old, reference = _evaluate(task, batch, actor, ref)
+    metrics["kept_groups"] = kept.mean(-1)
+
+    # 3b. Reward and advantages. All groups take part here; the mask decides which tokens enter the loss.
+    ready = prepare(task, recipe, batch, kept, old, reference)
+
+    # The weight of the entropy bonus is constant, or adapted to the entropy of this batch (TRL).
+    bonus = next_bonus = state.entropy_coef
+    if config.entropy_target:
+        bonus, next_bonus = entropy.adapted(config, state.entropy_coef, metrics["entropy"])
+
+    # 4. Steps. Each epoch visits all minibatches once. A minibatch is a slice of the prompts, so groups stay
+    # together. The advantages do not change: they were computed on the whole batch.
     optimizer = optimizer_of(config)
-    log: list[Metrics] = []
     params, moments = state.params, state.optimizer
-    for part in stretches(config.prompts, config.minibatches) * config.epochs:
+    log: list[Metrics] = []
+    for part in slices(config.prompts, config.minibatches) * config.epochs:
+        # The current policy. In the first step it is still `old`, so every ratio is exactly 1.
+        tokens, mask = batch.tokens[:, part], ready.mask[:, part]
         now = old
         if log:
             actor = policy.at(params, config.temperature)
         if log or config.minibatches > 1:
-            now = actor.visit(task, *batch.places(part))
-        extras = _extras(training, now, old, part)
-        gradient, metrics = _gradient(training, now, batch, part, extras, bonus)
+            now = actor.visit(task, batch.prompts[:, part], batch.states[:, part], tokens)
+
+        # 5. The gradient of the logits: first with respect to the log-probability of each sampled token, then
+        # with respect to the logits of its state, through d log π(a) / d logits = onehot(a) - π.
+        loss, token_gradient, measured = policy_loss(
+            now.log_probs,
+            ready.advantages[:, part],
+            mask,
+            recipe=recipe,
+            old_log_probs=ready.old_log_probs[:, part],
+            ref_log_probs=ready.ref_log_probs[:, part],
+            max_length=task.max_length,
+            metrics=[name for name in STEP_METRICS if name in names],
+            **_rare_inputs(training, now, old, part),
+        )
+        gradient = pull_back(
+            token_gradient, now.states, tokens, now.policy.probs, temperature=config.temperature
+        )
+        if config.entropy_coef or config.entropy_target:
+            gradient -= entropy.bonus_gradient(
+                recipe, config, now.policy, now.states, mask, weight=bonus, max_length=task.max_length
+            )
+
+        # 6. From the logits to the parameters: nothing to do for a table, a backward pass for a network. Then
+        # clip the gradient of each run by its norm, and take the step.
         gradient = actor.pull_back(now, gradient)
-        gradient, metrics["grad_norm"] = clip_by_norm(gradient, config.max_grad_norm)
+        gradient, norm = clip_by_norm(gradient, config.max_grad_norm)
         params, moments = optimizer.step(params, gradient, moments)
-        log.append(metrics)
-    return curves.over_steps(log), params, moments
+        log.append(measured | {"loss": loss, "grad_norm": norm})
+
+    after = TrainState(
+        update=state.update + 1,
+        params=params,
+        ref_params=state.ref_params,
+        optimizer=moments,
+        entropy_coef=next_bonus,
+        prompt_probs=probs,
+        generators=saved(generators),
+    )
+    return metrics | curves.over_steps(log), after
 
 
-def _extras(training: Training, now: Visited, old: Visited, part: slice) -> dict[str, Floats]:
-    """What few recipes read: token entropies, random numbers, and the likeliest tokens of each place."""
+def _evaluate(task: Task, batch: Completions, actor: Actor, ref: Actor | None) -> tuple[Visited, Visited]:
+    """Evaluate policy and reference on a batch. Without a reference, return the policy's result twice."""
+    places = task, batch.prompts, batch.states, batch.tokens
+    # No gradient flows through the reference. It goes first, and the activations for its backward pass are
+    # dropped, so that a network keeps the activations of one forward pass at a time.
+    reference = None if ref is None else ref.visit(*places)._replace(kept=None)
+    old = actor.visit(*places)
+    return old, old if reference is None else reference
+
+
+class Prepared(NamedTuple):
+    """A batch that is ready for the optimizer's steps.
+
+    Attributes:
+      completions: (S, P, G, T), rejected groups resampled.
+      advantages: (S, P, G) or (S, P, G, T).
+      mask: (S, P, G, T) 1.0 on the tokens that take part.
+      old_log_probs, ref_log_probs: (S, P, G, T) in nats.
+    """
+
+    completions: Completions
+    advantages: Floats
+    mask: Floats
+    old_log_probs: Floats
+    ref_log_probs: Floats
+
+
+def prepare(
+    task: Task, recipe: Recipe, batch: Completions, kept: Bools, old: Visited, ref: Visited
+) -> Prepared:
+    """Shape the rewards of a batch, compute its advantages, and mask out what the filters reject.
+
+    Args:
+      task: the task, which may have rewards for steps.
+      recipe: its reward, advantage and `admit` are applied.
+      batch: (S, P, G, T) completions.
+      kept: (S, P) groups that take part.
+      old: the batch under the policies that sampled it.
+      ref: the batch under the references.
+    """
+    # Rejected groups and completions (DAPO's overlong filtering, for one) keep their rewards: these may enter
+    # the statistics of the advantages. Their tokens enter neither the loss nor its denominator.
+    taking_part = kept[..., None] & recipe.admit(batch)
+    shaped = replace(batch, rewards=recipe.reward(batch))
+    if "step_rewards" in recipe.advantage.reads:
+        shaped = with_steps(task, shaped)
+    return Prepared(
+        completions=batch,
+        advantages=recipe.advantage(shaped),
+        mask=(batch.mask & taking_part[..., None]).astype(np.float64),
+        old_log_probs=old.log_probs,
+        ref_log_probs=ref.log_probs,
+    )
+
+
+def _rare_inputs(training: Training, now: Visited, old: Visited, part: slice) -> dict[str, Any]:
+    """Return the inputs that few recipes read: token entropies, random numbers and the most likely tokens."""
     reads, states = training.recipe.reads, old.states
     xp = array_namespace(states)
-    extras: dict[str, Floats] = {}
+    inputs: dict[str, Floats] = {}
     if "entropies" in reads:
-        extras["entropies"] = gather_states(now.policy.entropies(), now.states)
+        inputs["entropies"] = gather_states(now.policy.entropies(), now.states)
     if "noise" in reads:
+        # Sampled for the whole batch in every step, so that a number does not depend on the minibatches.
         noise = np.stack([generator.random(states.shape[1:]) for generator in training.generators])
-        extras["noise"] = to_device(noise, xp)[:, part]
+        inputs["noise"] = to_device(noise, xp)[:, part]
     if "top_log_probs" in reads:
-        likeliest = xp.argsort(-old.policy.probs, axis=-1, stable=True)[..., :TOP]
-        runs = xp.arange(len(likeliest))[:, None, None, None]
-        chosen = likeliest[runs, states[:, part]]
-        for name, one, rows in (
+        # The K tokens that are most likely under the old policy, for both policies. The sort is stable, so
+        # that tokens with equal probabilities have the same order on every device.
+        most_likely = xp.argsort(-old.policy.probs, axis=-1, stable=True)[..., :TOP_K]
+        runs = xp.arange(len(most_likely))[:, None, None, None]
+        top = most_likely[runs, states[:, part]]
+        for name, policy, rows in (
             ("top_log_probs", now.policy, now.states),
             ("top_old_log_probs", old.policy, states[:, part]),
         ):
-            extras[name] = xp.take_along_axis(one.log_probs[runs, rows], chosen, axis=-1)
-    return extras
-
-
-def _gradient(
-    training: Training,
-    now: Visited,
-    batch: Prepared,
-    part: slice,
-    extras: dict[str, Any],
-    bonus: Floats,
-) -> tuple[Floats, Metrics]:
-    """The gradient with respect to the logits on some of the batch's prompts, and the loss's metrics."""
-    task, recipe, config = training.task, training.recipe, training.config
-    policy, states, tokens = now.policy, now.states, batch.completions.tokens[:, part]
-    mask = batch.mask[:, part]
-    loss, token_gradient, metrics = policy_loss(
-        now.log_probs,
-        batch.advantages[:, part],
-        mask,
-        recipe=recipe,
-        old_log_probs=batch.old_log_probs[:, part],
-        ref_log_probs=batch.ref_log_probs[:, part],
-        max_length=task.max_length,
-        metrics=[name for name in OF_STEPS if name in training.wanted],
-        **extras,
-    )
-    gradient = pull_back(token_gradient, states, tokens, policy.probs, temperature=config.temperature)
-    if config.entropy_coef or config.entropy_target:
-        gradient -= entropy.bonus_gradient(
-            recipe, config, policy, states, mask, weight=bonus, max_length=task.max_length
-        )
-    return gradient, metrics | {"loss": loss}
+            inputs[name] = xp.take_along_axis(policy.log_probs[runs, rows], top, axis=-1)
+    return inputs

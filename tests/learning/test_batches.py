@@ -7,7 +7,7 @@ import pytest
 from small_training import finish
 
 from grpo_ref import DAPO, config_for, iter_train, policy_loss
-from grpo_ref.learning.batches import stretches
+from grpo_ref.learning.batches import slices
 from grpo_ref.learning.policies.table import gather, policy_of, pull_back
 from grpo_ref.learning.rollout import draw
 from grpo_ref.learning.state import initial_state
@@ -43,7 +43,7 @@ def test_groups_that_are_left_out_do_not_count_in_the_denominator():
 @pytest.mark.parametrize(
     ("count", "parts", "lengths"), [(6, 3, [2, 2, 2]), (7, 3, [2, 2, 3]), (2, 5, [1, 1])]
 )
-def test_stretches_cover_everything_and_none_is_empty(count, parts, lengths):
-    found = stretches(count, parts)
+def test_slices_cover_everything_and_none_is_empty(count, parts, lengths):
+    found = slices(count, parts)
     assert [len(range(count)[part]) for part in found] == lengths
     assert [one for part in found for one in range(count)[part]] == list(range(count))

@@ -19,7 +19,7 @@ from small_training import equal_states
 from grpo_ref import DAPO, GRPO, RECIPES, TASKS, config_for, iter_train, policy_loss
 from grpo_ref.arrays import to_device
 from grpo_ref.learning import entropy
-from grpo_ref.learning.batches import prepared
+from grpo_ref.learning.loop import prepare
 from grpo_ref.learning.optim import OPTIMIZERS
 from grpo_ref.learning.policies import neural
 from grpo_ref.learning.policies.kinds import NETWORKS, network_for
@@ -143,7 +143,7 @@ def off_policy(network, recipe):
     batch = draw(TASK, old, [np.random.default_rng(3)], prompts=6, group_size=4)
     places = TASK, batch.prompts, batch.states, batch.tokens
     kept = recipe.keep(batch)
-    return start, prepared(TASK, recipe, batch, kept, old.visit(*places), ref.visit(*places))
+    return start, prepare(TASK, recipe, batch, kept, old.visit(*places), ref.visit(*places))
 
 
 def judged(network, recipe, batch, params):
@@ -151,8 +151,9 @@ def judged(network, recipe, batch, params):
     runs = len(params)
     beside = partial(np.repeat, repeats=runs, axis=0)
     actor = actor_of(network, params)
-    visited = actor.visit(TASK, *(beside(x) for x in batch.places(slice(None))))
-    tokens = beside(batch.completions.tokens)
+    completions = batch.completions
+    tokens = beside(completions.tokens)
+    visited = actor.visit(TASK, beside(completions.prompts), beside(completions.states), tokens)
     judged = policy_loss(
         gather(visited.policy.log_probs, visited.states, tokens),
         beside(batch.advantages),
