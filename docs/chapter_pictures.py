@@ -1,6 +1,6 @@
 """Draw the picture of each chapter's page: `python docs/chapter_pictures.py`, then `grpo-ref dev build`.
 
-The colours are those of all figures of the package, which can be told apart in print without color too.
+All figures of the package use these colours. Hatches and markers distinguish them in print without colour.
 """
 
 import io
@@ -66,7 +66,7 @@ def _write_heights(axis: Axes, heights: Floats) -> None:
 
 
 def advantages() -> Figure:
-    """The same rewards, before and after they are compared within their groups."""
+    """Rewards, and the advantages that result from comparing them within their groups."""
     rewards = np.array([[0.9, 1.0, 0.8, 1.0], [0.0, 0.1, 0.0, 0.3]])
     with figure_style():
         figure = new_figure(8.0, 2.9)
@@ -97,7 +97,7 @@ def kl() -> Figure:
 
 
 def aggregation() -> Figure:
-    """What a token and a completion weigh, by the completion's length."""
+    """Weight of a token and of a completion, by the length of the completion."""
     lengths, budget = np.array([1, 2, 4, 8, 16, 32]), 32
     mask = (np.arange(budget) < lengths[:, None]).astype(float)
     aggregates = {
@@ -121,7 +121,7 @@ def training() -> Figure:
 
 
 def clinic() -> Figure:
-    """Three runs over six arms, by what is paid, what was wanted, and how undecided the policy is."""
+    """Three runs over six arms: the reward, the intended reward and the entropy."""
     worth = np.array([0.2, 0.3, 0.4, 0.5, 0.6, 1.0])
     runs = {
         "healthy": (worth, 1.5),
@@ -143,7 +143,7 @@ def clinic() -> Figure:
 
 
 def _curves(paid: Floats, worth: Floats, rate: float) -> dict[str, Floats]:
-    """A policy over arms that follows the exact gradient of what it is paid."""
+    """Train a policy over arms with the exact gradient of its reward, and return its curves."""
     logits, curves = np.zeros(len(paid)), []
     for _ in range(60):
         policy = policy_of(logits)

@@ -1,3 +1,3 @@
-"""What of the documentation's code has no doctests to run: it is Sphinx's, whose extra need not be there."""
+"""Exclude two files from the doctests: they need Sphinx, which the extra `docs` installs."""
 
 collect_ignore = ["website/conf.py", "website/latex.py"]

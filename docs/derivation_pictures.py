@@ -29,7 +29,7 @@ FOLDER = Path(__file__).parent / "derivation"
 
 @picture
 def policy_gradient(left: Axes, right: Axes) -> None:
-    """What is drawn and paid; the gradient by the theorem, by differences and by sampling."""
+    """Probability and reward of each completion; gradient by the theorem, by differences and by sampling."""
     each = toy.steps(toy.EVEN, toy.REWARDS)
     small = 1e-6 * np.eye(6).reshape(6, 3, 2)[::2]
     differences = [(toy.value(step) - toy.value(-step)) / 2e-6 for step in small]
@@ -60,7 +60,7 @@ def baseline(left: Axes, right: Axes) -> None:
 
 @picture
 def importance_sampling(left: Axes, right: Axes) -> None:
-    """Where ratios of tokens agree with the expected reward, and what ratios of sequences cost."""
+    """Agreement of token ratios with the expected reward, and the variance of sequence ratios."""
     probs, lengths = np.linspace(0.05, 0.95, 91), np.arange(1, 201)
     gains = [(np.exp(toy.log_probs(toy.says_a(p)) - toy.OLD) - toy.MASK).sum(-1) * toy.REWARDS for p in probs]
     curves = {
@@ -101,11 +101,11 @@ def group(left: Axes, right: Axes) -> None:
     """The expected step of a group and its variance, by the baseline."""
     scores, sizes = toy.steps(toy.EVEN, np.ones(8)), np.arange(2, 6)
     kinds = {"the others": leave_one_out, "J itself": lambda r: r - 0.125, "own group": group_centered}
-    found = {name: [_of_groups(each, scores, size) for size in sizes] for name, each in kinds.items()}
-    means = {name: [each.mean(0)[0, 0] / 0.0625 for each in of] for name, of in found.items()}
+    results = {name: [_of_groups(each, scores, size) for size in sizes] for name, each in kinds.items()}
+    means = {name: [each.mean(0)[0, 0] / 0.0625 for each in of] for name, of in results.items()}
     lines(left, sizes, means, "group size G", "expected step (share of ∇J)")
-    del found["own group"]  # its steps are those of "the others", only shorter
-    noises = {name: sizes * np.array([toy.variance(each) for each in of]) for name, of in found.items()}
+    del results["own group"]  # its steps are those of "the others", only shorter
+    noises = {name: sizes * np.array([toy.variance(each) for each in of]) for name, of in results.items()}
     critic = toy.variance(scores * (toy.REWARDS[:, None] - [0.125, 0.25, 0.5])[..., None])
     right.plot(sizes, np.full(4, critic), label="critic", **series(3))
     lines(right, sizes, noises, "group size G", "G × variance of the step")
@@ -121,7 +121,7 @@ def _of_groups(advantage: Callable[[Floats], Floats], scores: Floats, size: int)
 
 @picture
 def standard_deviation(left: Axes, right: Axes) -> None:
-    """How much a prompt weighs by its pass rate, and what is climbed instead of it."""
+    """Weight of a prompt by its pass rate, and the objective that these weights imply."""
     p = np.linspace(0.002, 0.998, 499)
     sizes = {f"G = {size}": _weights(p, size) for size in (2, 8, 32)}
     lines(left, p, sizes | {"G → ∞": 1.0 / np.sqrt(p * (1.0 - p))}, "pass rate p", "weight of ∇p")
@@ -165,8 +165,8 @@ def kl_in_the_loss(left: Axes, right: Axes) -> None:
     paid = {"in the reward": toy.steps(toy.EVEN, (toy.OLD - reference).sum(-1)).mean(0)[:, 0]}
     for estimator in (k1, k2, k3):
         recipe = replace(REINFORCE, penalty=slot(estimator), kl_coef=1.0)
-        found = -toy.steps(toy.EVEN, np.zeros(8), recipe, ref_log_probs=reference).mean(0)[:, 0]
-        paid[f"{estimator.__name__} in the loss"] = found
+        results = -toy.steps(toy.EVEN, np.zeros(8), recipe, ref_log_probs=reference).mean(0)[:, 0]
+        paid[f"{estimator.__name__} in the loss"] = results
     bars(left, toy.POSITIONS, paid, "logit of “a” at which token", "∂/∂logit (nats)")
     left.legend(fontsize=8, frameon=False, loc="lower right")
     q, ref = np.linspace(0.02, 0.98, 97), 0.8
@@ -180,7 +180,7 @@ def kl_in_the_loss(left: Axes, right: Axes) -> None:
 
 @picture
 def aggregation(left: Axes, right: Axes) -> None:
-    """What a right and a wrong completion are paid, by their length."""
+    """Total weight of a right and of a wrong completion, by their length."""
     lengths = np.arange(4, 33)
     mask = (np.arange(32) < lengths[:, None]).astype(float)[None]
     weights = {"mean of means": sequence_mean_token_mean(mask), "mean of tokens": token_mean(mask)}
@@ -192,16 +192,16 @@ def aggregation(left: Axes, right: Axes) -> None:
 
 @picture
 def sequence_level(left: Axes, right: Axes) -> None:
-    """How far the ratios of sequences spread, by the length, and how many are outside of a range."""
+    """Spread of sequence ratios by length, and the share outside a range."""
     lengths, generator = np.array([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]), np.random.default_rng(0)
     log_ratio = generator.normal(-0.00005, 0.01, (1, 2000, 1000))
     levels = {"tokens": token_level, "product": sequence_sum_level, "geometric mean": sequence_mean_level}
-    found = {name: [_levelled(level, log_ratio[..., :n]) for n in lengths] for name, level in levels.items()}
-    spread = {name: [z.std() for z in of] for name, of in found.items()}
+    ratios = {name: [_levelled(level, log_ratio[..., :n]) for n in lengths] for name, level in levels.items()}
+    spread = {name: [z.std() for z in of] for name, of in ratios.items()}
     lines(left, lengths, spread, "length (tokens)", "standard deviation of log r")
     shares = {
-        "product, 0.8 to 1.2": [_outside(z, 0.8, 1.2) for z in found["product"]],
-        "mean, 0.9997 to 1.0004": [_outside(z, 0.9997, 1.0004) for z in found["geometric mean"]],
+        "product, 0.8 to 1.2": [_outside(z, 0.8, 1.2) for z in ratios["product"]],
+        "mean, 0.9997 to 1.0004": [_outside(z, 0.9997, 1.0004) for z in ratios["geometric mean"]],
     }
     lines(right, lengths, shares, "length (tokens)", "share outside of the range")
     left.set(xscale="log", yscale="log")
@@ -220,7 +220,8 @@ def _outside(log_ratio: Floats, low: float, high: float) -> float:
 def off_policy(left: Axes, right: Axes) -> None:
     """Mean and noise of an estimate with truncated and masked weights, by their limit.
 
-    Twenty tokens, each "a" with probability 0.5 at the sampler and 0.6 at the learner; paid are 12 or more.
+    A completion has twenty tokens. Each is "a" with probability 0.5 at the sampler and 0.6 at the learner.
+    The reward is 1 if there are 12 or more.
     """
     said, caps = np.tri(21, 20, -1)[None], np.geomspace(1.0, 50.0, 60)
     sampler, learner = np.log(0.5) + 0.0 * said, np.where(said, np.log(0.6), np.log(0.4))
@@ -230,9 +231,9 @@ def off_policy(left: Axes, right: Axes) -> None:
         limits = ({"level": sequence_sum_level, "max_ratio": cap} for cap in caps)
         return paid * np.stack([kernel(learner, sampler, 0 * said + 1, **each)[0, :, 0] for each in limits])
 
-    found = {"truncated": estimates(truncated), "masked": estimates(masked)}
-    means = {name: each @ probs for name, each in found.items()}
-    noise = {name: np.sqrt(each**2 @ probs - means[name] ** 2) for name, each in found.items()}
+    results = {"truncated": estimates(truncated), "masked": estimates(masked)}
+    means = {name: each @ probs for name, each in results.items()}
+    noise = {name: np.sqrt(each**2 @ probs - means[name] ** 2) for name, each in results.items()}
     lines(left, caps, means, "largest weight C; dotted: the truth", "expected estimate of J")
     left.axhline(means["truncated"][-1], color="0.4", linestyle=":", linewidth=1)
     lines(right, caps, noise, "largest weight C", "standard deviation")

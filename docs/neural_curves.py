@@ -1,8 +1,8 @@
-"""What a transformer learns, task by task and recipe by recipe: python docs/neural_curves.py [TASK ...]
+"""Train a transformer on each task with each recipe: python docs/neural_curves.py [TASK ...]
 
-Every seed draws its own first weights and its own imitation; all recipes begin with those. The curves go to
-docs/neural/TASK.json as they come, one entry a run, so that a run that was stopped goes on where it was; then
-docs/neural/TASK.png is drawn, and the table of docs/neural.md printed.
+Each seed has its own initial weights and its own pretraining, which all recipes share. Each finished run is
+added to docs/neural/TASK.json, so the script can be stopped and continued. At the end it draws
+docs/neural/TASK.png and prints the table of docs/neural.md.
 """
 
 import argparse
@@ -29,17 +29,17 @@ from grpo_ref.plots.style import COLOURS, LINES, figure_style, new_figure
 
 PLACE = Path(__file__).parent / "neural"
 ALGORITHMS = {name: RECIPES[name] for name in ("grpo", "dr_grpo", "dapo", "gspo", "cispo")}
-UNPUNISHED = {"dapo, any length": replace(RECIPES["dapo"], reward=RECIPES["grpo"].reward)}
-"""A right sum fills the budget of tokens, so DAPO's overlong punishment takes all that it earns."""
+WITHOUT_PENALTY = {"dapo, any length": replace(RECIPES["dapo"], reward=RECIPES["grpo"].reward)}
+"""DAPO without its overlong penalty, which is as large as the reward: a right sum fills the token budget."""
 MINIBATCHES = 2
-"""Steps on each batch: with one, the clipping rules do the same."""
+"""Steps on each batch. With one step, all clipping rules agree."""
 BLOCK = 5
-"""Updates that a point of the picture is the mean of."""
+"""Number of updates that each point of the picture averages."""
 Run = dict[str, Any]
 
 
 def main() -> None:
-    """Train what is missing, draw, and print the table."""
+    """Train the missing runs, draw the pictures and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("tasks", nargs="*", default=["names", "sums", "sorting", "liked_names"])
     parser.add_argument("--seeds", type=int, default=8)
@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def trained(name: str, seeds: int) -> list[Run]:
-    """All runs on a task, those of earlier calls as they were."""
+    """Return all runs on a task. Runs of earlier calls are kept."""
     path = PLACE / f"{name}.json"
     runs: list[Run] = json.loads(path.read_text()) if path.is_file() else []
     done = {(run["recipe"], run["seed"]) for run in runs}
@@ -69,13 +69,13 @@ def trained(name: str, seeds: int) -> list[Run]:
 
 
 def recipes_on(name: str) -> dict[str, Recipe]:
-    """What is compared on a task."""
-    return ALGORITHMS | UNPUNISHED if name == "sums" else ALGORITHMS
+    """Return the recipes that are compared on a task."""
+    return ALGORITHMS | WITHOUT_PENALTY if name == "sums" else ALGORITHMS
 
 
 @cache
 def imitating(name: str, seed: int) -> tuple[NeuralPolicy, Run]:
-    """A policy that has learned to speak, and how long it took."""
+    """Return a policy after imitation, with the steps and seconds that imitation took."""
     task = TASKS[name]()
     network = network_for(task, "transformer")
     begun = time.perf_counter()
@@ -84,30 +84,30 @@ def imitating(name: str, seed: int) -> tuple[NeuralPolicy, Run]:
 
 
 def rewarded(task: Task, policy: NeuralPolicy, recipe: Recipe, seed: int) -> Run:
-    """The curve of the reward, and what is known on held-out prompts before and after."""
+    """Train with a recipe, and return the curves and the rates on held-out prompts before and after."""
     config = config_for(task, "transformer", seed=seed, minibatches=MINIBATCHES)
     begun = time.perf_counter()
     curves: dict[str, list[float]] = {name: [] for name in ("reward", *watched(task))}
     for update in iter_train(task, recipe, config, policy=policy, metrics=tuple(curves)):
         for name, curve in curves.items():
             curve.append(round(float(update.metrics[name][0]), 4))
-    found: Run = {"seconds": time.perf_counter() - begun, **curves}
+    result: Run = {"seconds": time.perf_counter() - begun, **curves}
     if has_held_out(task):
         ends = {"before": policy.weights[None], "after": update.state.params}
         for way, temperature in {"sampled": 1.0, "greedy": GREEDY}.items():
             for end, params in ends.items():
                 rates = held_out_rates(task, params, policy, prompts=2000, temperature=temperature)
-                found[f"held out, {way}, {end}"] = float(rates[0, 0])
-    return found
+                result[f"held out, {way}, {end}"] = float(rates[0, 0])
+    return result
 
 
 def watched(task: Task) -> tuple[str, ...]:
-    """The criteria that nobody is paid for."""
+    """Return the criteria that are not rewarded."""
     return tuple(name for name, weight in zip(task.criteria, task.weights, strict=True) if weight == 0.0)
 
 
 def draw(name: str, runs: list[Run]) -> None:
-    """Means of each recipe over the seeds: of the reward, and of what is watched beside it."""
+    """Draw the mean over the seeds of the reward, and of the criteria that are not rewarded."""
     shown = [of for of in ("reward", *watched(TASKS[name]())) if of in runs[0]]
     with figure_style():
         figure = new_figure(7.0, 3.6 if len(shown) == 1 else 3.2)
@@ -126,7 +126,7 @@ def draw(name: str, runs: list[Run]) -> None:
 
 
 def title_of(name: str, runs: list[Run]) -> str:
-    """The task and how many seeds."""
+    """Return the title: the task and the number of seeds."""
     return (
         f"{name}: a transformer trained by GRPO and others,"
         f" {len({run['seed'] for run in runs})} seeds, 95 % intervals"
@@ -141,24 +141,24 @@ def interval(curves: np.ndarray) -> np.ndarray:
 
 
 def print_table(name: str, runs: list[Run]) -> None:
-    """For each recipe the mean of every number over the seeds, with its interval."""
+    """Print the mean of every number over the seeds, with its interval, for each recipe."""
     print(f"\n{name}")
     for recipe in recipes_on(name):
-        print(f"  {recipe:18}" + "  ".join(told(runs, recipe)))
+        print(f"  {recipe:18}" + "  ".join(summary(runs, recipe)))
 
 
-def told(runs: list[Run], recipe: str) -> Iterator[str]:
-    """Each number in words."""
-    ours = [run | last_of(run) for run in runs if run["recipe"] == recipe]
-    for what in ours[0]:
-        if isinstance(ours[0][what], float):
-            values = np.array([run[what] for run in ours])
+def summary(runs: list[Run], recipe: str) -> Iterator[str]:
+    """Yield each number with its interval, as text."""
+    chosen = [run | last_of(run) for run in runs if run["recipe"] == recipe]
+    for what in chosen[0]:
+        if isinstance(chosen[0][what], float):
+            values = np.array([run[what] for run in chosen])
             low, high = interval(values)
             yield f"{what} {values.mean():.3f} [{low:.3f}, {high:.3f}]"
 
 
 def last_of(run: Run) -> Run:
-    """Where the curves end: means over the last ten updates."""
+    """Return the mean of each curve over the last ten updates."""
     return {f"last {of}": float(np.mean(run[of][-10:])) for of in run if isinstance(run[of], list)}
 
 

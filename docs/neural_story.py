@@ -30,7 +30,7 @@ NAMES = ("after imitation", "after GRPO")
 
 
 class Story(NamedTuple):
-    """A training from the first weights to the last.
+    """A training run from the first weights to the last.
 
     Attributes:
       losses: nats per token of each step of imitation.
@@ -46,10 +46,10 @@ class Story(NamedTuple):
 
 
 def main() -> None:
-    """Train, draw, and print what the page quotes."""
+    """Train, draw, and print the numbers that the page quotes."""
     PLACE.mkdir(exist_ok=True)
     task = asking(QUESTION)
-    story = told(task)
+    story = train_both(task)
     ends = dict(zip(NAMES, (story.policy.weights[None], story.params), strict=True))
     for name, params in ends.items():
         rates = (
@@ -62,7 +62,7 @@ def main() -> None:
 
 
 def asking(question: str) -> Task:
-    """The task of sums, split so that the question is held out."""
+    """Return the task of sums, split so that the question is held out."""
     for split in range(1000):
         task = TASKS["sums"](split_seed=split)
         if task.prompt_probs[task.prompts.index(question)] == 0.0:
@@ -70,8 +70,8 @@ def asking(question: str) -> Task:
     raise AssertionError("a fifth of the prompts is held out each time")
 
 
-def told(task: Task) -> Story:
-    """Imitation, then GRPO, with the settings of the task."""
+def train_both(task: Task) -> Story:
+    """Train by imitation, then by GRPO, with the settings of the task."""
     losses, rewards = [], []
     for step in pretrain(task, network_for(task, "transformer"), pretrain_config_for(task, seed=SEED)):
         losses.append(step.loss)
@@ -83,7 +83,7 @@ def told(task: Task) -> Story:
 
 
 def draw_curves(story: Story) -> None:
-    """The loss of the imitation beside the reward of GRPO."""
+    """Draw the loss of the imitation and the reward of GRPO."""
     with figure_style():
         figure = new_figure(8.0, 2.8)
         left, right = figure.subplots(1, 2)
@@ -96,7 +96,7 @@ def draw_curves(story: Story) -> None:
 
 
 def draw_text(task: Task, policy: NeuralPolicy, ends: dict[str, Floats]) -> None:
-    """The right answer to the question: probability of each token, and attention of the last layer."""
+    """Draw the probability of each token of the right answer, and the attention of the last layer."""
     prompt = task.prompts.index(QUESTION)
     tokens = right_completions(np.array([divmod(prompt, 100)]))[None, None]
     probs, attention = {}, {}

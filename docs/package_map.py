@@ -99,7 +99,7 @@ DOCUMENTED = {
     "fast.many_seeds": "",
     "explain.report": "",
 }
-"""Each module with a page in the reference, in the order of the pipeline, and the names shown; "" shows all."""
+"""Module with a page in the reference -> names on the page, or "" for all; in the order of the pipeline."""
 
 
 def public_names(module: str) -> list[str]:

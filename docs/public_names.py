@@ -1,7 +1,7 @@
 """Write the list of public names into the docstring of the package, for `help(grpo_ref)`: `make docs`.
 
-The names and their order are those of the stub, `grpo_ref/__init__.pyi`; what is said of each of them is the
-first line of its own docstring, and each module's heading is the first line of the module's. A test compares.
+The names and their order are those of the stub, `grpo_ref/__init__.pyi`. Each name is followed by the first
+line of its docstring. The heading of each module is the first line of its docstring. A test compares both.
 """
 
 import ast
@@ -19,12 +19,12 @@ OPENING = """grpo_ref: a readable NumPy reference of the GRPO family, with manua
 
 The public names in the order of the pipeline, each with the first line of its documentation. A name is imported
 when it is first used, so `import grpo_ref` is fast. Everything else is in the namespaces at the end, as in
-`grpo_ref.penalties.k3`."""
-ROOMS = "The packages: docs/package_map.md has the map."
+`grpo_ref.penalties.k3`."""  # noqa: E501
+PACKAGES = "The packages: docs/package_map.md has the map."
 
 
 def summary(module: ModuleType, name: str) -> str:
-    """One line about a public name: a recipe's source, else the first line of its docstring."""
+    """Return one line about a public name: a recipe's source, or the first line of the docstring."""
     value = getattr(module, name)
     if isinstance(value, grpo_ref.Recipe):
         return value.source
@@ -36,12 +36,12 @@ def summary(module: ModuleType, name: str) -> str:
 
 
 def first_line(text: str | None) -> str:
-    """The first line of a docstring."""
+    """Return the first line of a docstring."""
     return (text or "").partition("\n")[0]
 
 
 def _note(module: ModuleType, name: str) -> str:
-    """The text under the assignment of a constant."""
+    """Return the string below the assignment of a constant."""
     body = ast.parse(inspect.getsource(module)).body
     for node, below in pairwise(body):
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
@@ -51,28 +51,28 @@ def _note(module: ModuleType, name: str) -> str:
 
 
 def section(path: str, names: list[str]) -> str:
-    """The names from one module: its heading, and a line for each."""
+    """Return the heading of a module and a line for each of its names."""
     module = importlib.import_module(path)
-    heading = ROOMS if module is grpo_ref else first_line(module.__doc__)
+    heading = PACKAGES if module is grpo_ref else first_line(module.__doc__)
     width = max(map(len, names))
     lines = (f"  {name:{width}}  {summary(module, name)}" for name in names)
     return "\n".join([f"{heading}   ({path})", *lines])
 
 
 def docstring() -> str:
-    """The docstring of the package."""
-    found = stages(STUB.read_text(encoding="utf-8"))
-    return "\n\n".join([OPENING, *(section(path, names) for path, names in found)]) + "\n"
+    """Return the docstring of the package."""
+    listed = stages(STUB.read_text(encoding="utf-8"))
+    return "\n\n".join([OPENING, *(section(path, names) for path, names in listed)]) + "\n"
 
 
 def renewed(source: str) -> str:
-    """The text of `__init__.py` with the docstring made anew."""
+    """Return the text of `__init__.py` with a new docstring."""
     _, _, code = source.split('"""', maxsplit=2)
     return f'"""{docstring()}"""{code}'
 
 
 def main() -> None:
-    """Renew the docstring."""
+    """Update the docstring."""
     SOURCE.write_text(renewed(SOURCE.read_text(encoding="utf-8")), encoding="utf-8")
 
 

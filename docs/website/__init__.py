@@ -1,1 +1,1 @@
-"""The site: what `make site` makes of the documentation, the docstrings, the recipes and the notebooks."""
+"""The site that `make site` builds from the documentation, the docstrings, the recipes and the notebooks."""

@@ -36,7 +36,7 @@ myst_url_schemes = {
     "source": {"url": "{{path}}"},
     "line": {"url": "{{path}}#{{fragment}}"},
 }
-nb_execution_mode = "off"  # their outputs are committed
+nb_execution_mode = "off"  # the outputs are committed
 nb_ipywidgets_js = {}
 suppress_warnings = ["mystnb.unknown_mime_type", "misc.highlighting_failure"]
 

@@ -1,7 +1,7 @@
-"""Docstrings as this project writes them, for Sphinx: formulas, tables and upright bars.
+"""Convert this project's docstrings to reStructuredText.
 
-An indented block is a formula, or else shown as it stands; a Markdown table becomes a list table; a bar in
-prose is a bar.
+An indented block becomes a formula, or a literal block if it is not one. A Markdown table becomes a list
+table. A bar in prose stays a bar. A documented name becomes a link to its entry.
 """
 
 import re
@@ -10,14 +10,17 @@ from itertools import groupby
 from textwrap import dedent, indent
 from typing import Any
 
+from package_map import PUBLIC
+
 from grpo_ref.render.maths import UnknownMaths, mathml
+from website.places import anchor_of
 
 PAPER = re.compile(r"arXiv:(\d{4}\.\d{5})")
 LITERAL = re.compile(r"(`[^`]*`)")
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Have autodoc call us before napoleon, which comes at 500."""
+    """Register the conversion with autodoc. It runs before napoleon, whose priority is 500."""
     app.connect("autodoc-process-docstring", _process, priority=100)
     return {"parallel_read_safe": True}
 
@@ -27,19 +30,19 @@ def _process(app: Any, what: str, name: str, thing: object, options: Any, lines:
 
 
 def restructured(text: str) -> str:
-    """A docstring as reStructuredText."""
+    """Return a docstring as reStructuredText."""
     return "\n\n".join(_block(block) for block in blocks(text))
 
 
 def blocks(text: str) -> list[str]:
-    """The parts of a text that blank lines part; indented ones that follow each other are one."""
+    """Split a text at blank lines. Consecutive indented parts stay together."""
     parts = [part.strip("\n") for part in re.split(r"\n[ ]*\n", text) if part.strip()]
     groups = groupby(parts, key=lambda part: _is_indented(part))
     return [block for inside, group in groups for block in (["\n\n".join(group)] if inside else group)]
 
 
 def formulas(text: str) -> Iterator[str]:
-    """The indented blocks of a docstring, without their indentation."""
+    """Yield the indented blocks of a docstring, without their indentation."""
     yield from (dedent(block) for block in blocks(text) if _is_indented(block))
 
 
@@ -58,7 +61,7 @@ def _block(block: str) -> str:
 
 
 def shown(block: str) -> str:
-    """A block as a formula if it is one, else as it stands."""
+    """Return a block as a formula, or as literal text if it is not a formula."""
     try:
         return ".. raw:: html\n\n" + indent(mathml(block), "   ")
     except UnknownMaths:
@@ -67,17 +70,24 @@ def shown(block: str) -> str:
 
 def _prose(line: str) -> str:
     parts = LITERAL.split(line)
-    parts[::2] = (_linked(part.replace("|", r"\|").replace("*", r"\*")) for part in parts[::2])
+    parts[::2] = (_with_papers(part.replace("|", r"\|").replace("*", r"\*")) for part in parts[::2])
+    parts[1::2] = map(_with_entry, parts[1::2])
     return "".join(parts)
 
 
-def _linked(text: str) -> str:
-    """Prose with its papers as links."""
+def _with_entry(literal: str) -> str:
+    """Link a documented name to its entry; another name is resolved by Sphinx in the current module."""
+    name = literal.strip("`")
+    return f":py:obj:`~{anchor_of(name)}`" if name in PUBLIC else literal
+
+
+def _with_papers(text: str) -> str:
+    """Link the papers that a text cites."""
     return PAPER.sub(r"`arXiv:\1 <https://arxiv.org/abs/\1>`__", text)
 
 
 def cited(source: str) -> str:
-    """A source with its papers as links, in Markdown.
+    """Return a source with links to its papers, in Markdown.
 
     >>> cited("Yu et al. 2025, DAPO (arXiv:2503.14476)")
     'Yu et al. 2025, DAPO ([arXiv:2503.14476](https://arxiv.org/abs/2503.14476))'

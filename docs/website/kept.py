@@ -1,4 +1,4 @@
-"""What takes long, computed for every recipe and kept until the code changes."""
+"""Compute slow results for every recipe, and cache them until the code changes."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -12,12 +12,12 @@ Result = TypeVar("Result")
 
 
 def of_each_recipe(compute: Callable[[str, str], Result], code: str) -> dict[str, Result]:
-    """The result for each recipe, by its name.
+    """Return the result for each recipe, by name.
 
     Args:
-      compute: is given the name of a recipe, and `code`; a function of a module.
-      code: what is kept from the last time is used only if this hash of the code is the same.
+      compute: a function of the name of a recipe and `code`, at the top level of a module.
+      code: hash of the code. A cached result is used only if its hash is the same.
     """
-    kept = Memory(CACHE, verbose=0).cache(compute)
-    results = Parallel(n_jobs=-1)(delayed(kept)(name, code) for name in RECIPES)
+    cached = Memory(CACHE, verbose=0).cache(compute)
+    results = Parallel(n_jobs=-1)(delayed(cached)(name, code) for name in RECIPES)
     return dict(zip(RECIPES, results, strict=True))

@@ -1,4 +1,4 @@
-"""The table of a trainer's keys: what each one sets in our words, and its default."""
+"""The table of a trainer's keys: the effect and the default of each."""
 
 from typing import Any
 
@@ -10,29 +10,29 @@ from website.places import to_kernel
 from website.trainer_keys import code
 
 DEFAULT = "This is the default."
-"""What `explain` says of a key of which there is nothing else to say."""
+"""The description of a key that `explain` has nothing else to report about."""
 
 
 def key_table(dialect: Dialect, page: str) -> str:
-    """Every key that changes the objective, as a Markdown table.
+    """Return a Markdown table of every key that changes the objective.
 
     Args:
-      dialect: the trainer's.
-      page: the name of the page that the table is on.
+      dialect: dialect of the trainer.
+      page: name of the page that the table is on.
     """
     rows = (
         f"| `{key}` | {code(repr(value))} | {_about(dialect, key, page)} |"
         for key, value in dialect.defaults.items()
         if key not in dialect.absent
     )
-    return "\n".join(["| key | default | what it sets |", "|---|---|---|", *rows])
+    return "\n".join(["| key | default | effect |", "|---|---|---|", *rows])
 
 
 def _about(dialect: Dialect, key: str, page: str) -> str:
     lines = _choices(dialect, key, page) if has_choices(dialect, key) else _number(dialect, key, page)
-    [(_, _, told)] = explain(dialect, {key: dialect.defaults[key]}).keys
-    said = [told] if told != DEFAULT else []
-    return "<br>".join([*said, *lines]) or "By itself it changes no part of a recipe."
+    [(_, _, description)] = explain(dialect, {key: dialect.defaults[key]}).keys
+    first = [description] if description != DEFAULT else []
+    return "<br>".join([*first, *lines]) or "On its own, this key changes no part of the recipe."
 
 
 def _choices(dialect: Dialect, key: str, page: str) -> list[str]:
@@ -55,7 +55,7 @@ def _plain(value: Any) -> str:
 
 
 def _number(dialect: Dialect, key: str, page: str) -> list[str]:
-    """The settings that a number decides, each with the kernels that have it."""
+    """Return the settings that a number determines, each with the kernels that have it."""
     kernels: dict[Any, dict[str, None]] = {}
     parts = {}
     for change in (change for effect in effects_of_number(dialect, key) for change in effect.changes):
@@ -63,20 +63,20 @@ def _number(dialect: Dialect, key: str, page: str) -> list[str]:
         kernels.setdefault((change.part, kernel), {}).update(dict.fromkeys(change.settings))
     for (part, kernel), settings in kernels.items():
         names = " and ".join(f"`{name}`" for name in settings)
-        told = to_kernel(kernel, kernel.__name__, page=page) if kernel else f"`{part}`"
-        parts.setdefault(f"{part}: {names} of " if names else "", []).append(told)
-    return [f"• {head}{', '.join(found)}" for head, found in parts.items()]
+        link = to_kernel(kernel, kernel.__name__, page=page) if kernel else f"`{part}`"
+        parts.setdefault(f"{part}: {names} of " if names else "", []).append(link)
+    return [f"• {head}{', '.join(links)}" for head, links in parts.items()]
 
 
 def keys_beyond(dialect: Dialect) -> str:
-    """The keys that no recipe expresses, as a Markdown table, or nothing."""
+    """Return a Markdown table of the keys that no recipe can express, or nothing."""
     rows = [f"| `{key}` | {code(repr(value))} | {text} |" for key, (value, text) in dialect.beyond.items()]
     return (
-        "\n".join(["| key | nothing at | what it does otherwise |", "|---|---|---|", *rows]) if rows else ""
+        "\n".join(["| key | no effect at | effect at other values |", "|---|---|---|", *rows]) if rows else ""
     )
 
 
 def aliases(dialect: Dialect) -> str:
-    """The other names of keys, as a sentence, or nothing."""
+    """Return a sentence that lists the other names of keys, or nothing."""
     names = ", ".join(f"`{alias}` for `{key}`" for alias, key in dialect.aliases.items())
-    return f"Other names are taken too: {names}." if names else ""
+    return f"Other accepted names: {names}." if names else ""

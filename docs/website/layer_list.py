@@ -9,7 +9,7 @@ MERMAID = re.compile(r"^```mermaid\n.*?^```\n", re.MULTILINE | re.DOTALL)
 
 def with_layers(text: str) -> str:
     """Replace the diagram of the page by a list that every browser shows."""
-    return MERMAID.sub(lambda found: layers(), text)
+    return MERMAID.sub(lambda match: layers(), text)
 
 
 def layers() -> str:

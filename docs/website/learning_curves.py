@@ -1,4 +1,4 @@
-"""How a recipe learns: the reward on each task, over many seeds, beside the recipe that it changes."""
+"""Learning curves of a recipe and of its parent: the reward on each task, over many seeds."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,18 +14,18 @@ from grpo_ref.tasks import TASKS
 from website.kept import of_each_recipe
 
 SETTINGS = {"seeds": 16, "updates": 12, "epochs": 4}
-"""Of every training; with one pass over a batch every ratio would be 1, and no surrogate would differ."""
+"""Settings of every run. With one pass over a batch, every ratio would be 1, and surrogates would agree."""
 GREY = "0.45"
 
 Learned = dict[str, Floats]
-"""The rewards (S, U) on each task, by its name."""
+"""Name of a task -> (S, U) rewards."""
 
 
-def learned_by_all(code: str) -> dict[str, Learned]:
-    """How each recipe learns.
+def learning_of_all(code: str) -> dict[str, Learned]:
+    """Return the rewards of each recipe on each task.
 
     Args:
-      code: what is kept from the last time is used only if this hash of the code is the same.
+      code: hash of the code. A cached result is used only if its hash is the same.
     """
     return of_each_recipe(_trained, code)
 
@@ -40,12 +40,12 @@ def _rewards(task: str, name: str) -> Floats:
 
 
 def picture(learned: dict[str, Learned], name: str, other: str) -> str:
-    """The reward of a recipe on each task, with another recipe's in grey, as SVG.
+    """Draw the reward of a recipe on each task, and that of another recipe in grey, as SVG.
 
     Args:
-      learned: how each recipe learns.
-      name: of the recipe.
-      other: the one that it is compared with, or "".
+      learned: rewards of each recipe.
+      name: name of the recipe.
+      other: name of the recipe to compare with, or "".
     """
     with figure_style():
         figure = new_figure(6.8, 2.4)
@@ -69,7 +69,7 @@ def _draw(axis: Axes, rewards: Floats, colour: str, line: str, name: str) -> Non
 
 
 def learned_alike(learned: dict[str, Learned], name: str, other: str) -> list[str]:
-    """The tasks on which two recipes learn the same, seed by seed."""
+    """Return the tasks on which two recipes have the same rewards in every run."""
     return [
         task for task in TASKS if np.allclose(learned[name][task], learned[other][task], rtol=0.0, atol=1e-9)
     ]

@@ -1,4 +1,4 @@
-"""Which exercises and which experiments use a kernel or a recipe, read from their source."""
+"""Find the exercises and experiments that use a kernel or a recipe, from their source."""
 
 import ast
 from functools import cache
@@ -10,23 +10,23 @@ from website.tree import ROOT
 
 @cache
 def names_in(path: Path) -> frozenset[str]:
-    """Every name that a module uses."""
-    found = set()
+    """Return every name that a module uses."""
+    names = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Name):
-            found.add(node.id)
+            names.add(node.id)
         elif isinstance(node, ast.Attribute):
-            found.add(node.attr)
-    return frozenset(found)
+            names.add(node.attr)
+    return frozenset(names)
 
 
 def exercises_about(names: set[str]) -> list[str]:
-    """The exercises whose model answer or checks use one of these names, or that have it themselves."""
+    """Return the exercises that have one of these names, or whose model answer or checks use one."""
     problems = ROOT / "grpo_ref/course/problems"
     return [each for each in OURS.ids if names & {Path(each).name, *names_in(problems / f"{each}.py")}]
 
 
 def experiments_about(names: set[str]) -> list[str]:
-    """The experiments that use one of these names."""
+    """Return the experiments that use one of these names."""
     claims = sorted((ROOT / "grpo_ref/lab/claims").glob("[a-z]*.py"))
     return [path.stem for path in claims if names & names_in(path)]

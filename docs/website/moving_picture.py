@@ -1,7 +1,7 @@
-"""The moving picture of the start page: four tokens move along DAPO's surrogate until the clip stops them.
+"""The moving picture of the start page: four tokens move along DAPO's surrogate until they are clipped.
 
-It is an SVG whose style moves it, so it needs no script. It is a part of the page, so that it can stand still
-under a pointer, and for whoever wants no motion.
+The picture is an SVG that is animated by its style sheet, so it needs no script. It is part of the page, so
+it can pause under the pointer, and it does not move if the reader has asked for reduced motion.
 """
 
 from html import escape
@@ -14,11 +14,11 @@ from grpo_ref.plots.one_token import surrogate_at, surrogate_curve
 
 REWARDS = (1.0, 0.0, 0.0, 1.0)
 OLD_PROBS = (0.5, 0.5, 0.3, 0.3)
-"""Of the four tokens, one for each completion; each is chosen from two."""
+"""Old probabilities of the four tokens, one per completion. Each token is one of two."""
 STEPS, RATE = 60, 0.1
-"""Gradient steps on the one batch; their size, in the logit of a token."""
+"""Number of gradient steps on the batch, and their size, in the logit of a token."""
 SECONDS, MOVING = 9, 0.8
-"""Of one round; the part of it in which something moves."""
+"""Duration of one round in seconds, and the fraction of it in which the dots move."""
 RATIOS, VALUES = (0.6, 1.5), (-1.3, 1.3)
 LEFT, RIGHT, TOP, BOTTOM = 70, 620, 20, 260
 COLORS = {True: "#0072b2", False: "#d55e00"}
@@ -30,7 +30,7 @@ STILL = (
 
 
 def walks() -> tuple[Floats, Floats, Floats]:
-    """The four tokens in training: ratio, value and slope, (STEPS + 1, 4) each."""
+    """Return ratio, value and slope of the four tokens during training, each of shape (STEPS + 1, 4)."""
     advantages = group_normalized(np.array([REWARDS]))
     old, mask = np.log(np.array(OLD_PROBS)).reshape(1, 4, 1), np.ones((1, 4, 1))
     logits = -np.log(1 / np.array(OLD_PROBS) - 1)
@@ -52,7 +52,7 @@ def walks() -> tuple[Floats, Floats, Floats]:
 
 
 def moving_picture() -> str:
-    """The picture as an SVG for a page of HTML."""
+    """Return the picture as an SVG for a page of HTML."""
     ratios, values, slopes = walks()
     advantages = group_normalized(np.array([REWARDS])).reshape(4)
     rules, dots = [], []
@@ -86,7 +86,7 @@ def _y(value: float) -> float:
 
 
 def _frame(ratio: float, value: float, slope: float, color: str) -> str:
-    """Where a dot is, and whether it is filled: it is while its token is pushed."""
+    """Return the style of a dot: its position, and its fill while its token has a gradient."""
     filled = color if abs(slope) > 0 else "#fff"
     return f"transform: translate({_x(ratio):.1f}px, {_y(value):.1f}px); fill: {filled};"
 
@@ -112,7 +112,7 @@ def _axes() -> list[str]:
         for at in (-1, 0, 1)
     ]
     middle = (LEFT + RIGHT) / 2
-    words = [
+    labels = [
         (middle, BOTTOM + 42, "middle", "ratio ρ = πθ / πold of the token"),
         (LEFT + 8, TOP + 12, "start", "value: what the token adds to the objective"),
         (RIGHT - 4, _y(1.1) - 10, "end", "good tokens, A > 0"),
@@ -120,7 +120,7 @@ def _axes() -> list[str]:
     ]
     texts = [
         f'<text x="{x:.0f}" y="{y:.0f}" text-anchor="{side}">{escape(text)}</text>'
-        for x, y, side, text in words
+        for x, y, side, text in labels
     ]
     frame = f'<path class="axis" fill="none" d="M{LEFT} {TOP} V{BOTTOM} H{RIGHT}"/>'
     return [frame, *ticks, *levels, *texts]

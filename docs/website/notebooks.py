@@ -1,4 +1,4 @@
-"""The notebooks, with the outputs that are committed with them; a test sees that the code gives the same."""
+"""The notebooks, with their committed outputs. A test checks that the code still gives these outputs."""
 
 import nbformat
 
@@ -6,8 +6,9 @@ from website.links import Links
 from website.tree import NOTEBOOKS, ROOT, write
 
 ABOUT = (
-    "The story with pictures. A test runs every notebook and compares each number and figure with what is"
-    " shown here; `grpo-ref notebooks` copies the notebooks into a folder of yours and opens them."
+    "The notebooks explain GRPO with code and pictures. A test runs each notebook and compares its numbers"
+    " and figures with the ones shown here. `grpo-ref notebooks` copies the notebooks to a folder and opens"
+    " them."
 )
 
 
@@ -15,7 +16,7 @@ def write_notebooks(links: Links) -> None:
     """Write the notebooks, and the page that lists them.
 
     Args:
-      links: rewrites theirs.
+      links: rewrites the links of the notebooks.
     """
     for path, page in NOTEBOOKS.items():
         notebook = nbformat.read(ROOT / path, as_version=4)

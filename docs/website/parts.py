@@ -1,4 +1,4 @@
-"""The parts of a recipe with their formulas, and whose difference a recipe is."""
+"""The parts of a recipe with their formulas, and the recipe that it is derived from."""
 
 import ast
 import inspect
@@ -13,13 +13,13 @@ from grpo_ref.render.maths import UnknownMaths, mathml
 from website.docstrings import formulas
 
 NUMBERS = ("kl_coef", "source", "log_ratio_limits")
-"""The fields of a recipe that are no kernels."""
+"""Fields of a recipe that are not kernels."""
 LAST = ("admit", "corrections", "penalty_aggregate")
-"""The parts that do nothing unless they are set."""
+"""Parts that do nothing unless they are set."""
 
 
 class Part(NamedTuple):
-    """A part of a recipe: the name of its place, its kernel, and how it reads with its settings."""
+    """A part of a recipe: its name, its kernel, and the kernel with its settings as text."""
 
     name: str
     kernel: Callable[..., Any]
@@ -27,12 +27,12 @@ class Part(NamedTuple):
 
     @property
     def sentence(self) -> str:
-        """The first paragraph of the kernel's docstring."""
+        """First paragraph of the kernel's docstring."""
         return " ".join((inspect.getdoc(self.kernel) or "").partition("\n\n")[0].split())
 
     @property
     def formula(self) -> str:
-        """The formulas of the kernel's docstring, as HTML."""
+        """Formulas of the kernel's docstring, as HTML."""
         return "\n".join(_shown(block) for block in formulas(inspect.getdoc(self.kernel) or ""))
 
 
@@ -44,7 +44,7 @@ def _shown(block: str) -> str:
 
 
 def parts_of(recipe: Recipe) -> list[Part]:
-    """The parts in the order of the pipeline."""
+    """Return the parts in the order of the pipeline."""
     return [part for name in _names(recipe) for part in _parts(name, getattr(recipe, name))]
 
 
@@ -64,7 +64,7 @@ def _parts(name: str, value: Any) -> list[Part]:
 
 
 class Definition(NamedTuple):
-    """How a recipe is written down: the recipe that it changes, if any, the text, and where it stands."""
+    """The definition of a recipe: the name of its parent or "", and its code with file and line."""
 
     parent: str
     text: str
@@ -74,8 +74,8 @@ class Definition(NamedTuple):
 
 @cache
 def definitions() -> dict[str, Definition]:
-    """The definition of each recipe, by its name."""
-    found = {}
+    """Return the definition of each recipe, by name."""
+    all_definitions = {}
     for module in (catalog, chapter):
         file = Path(str(module.__file__))
         source = file.read_text(encoding="utf-8")
@@ -83,12 +83,12 @@ def definitions() -> dict[str, Definition]:
             if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
                 name = node.targets[0].id.lower()
                 text = ast.get_source_segment(source, node) or ""
-                found[name] = Definition(_parent(node.value), text, file, node.lineno)
-    return {name: found[name] for name in RECIPES}
+                all_definitions[name] = Definition(_parent(node.value), text, file, node.lineno)
+    return {name: all_definitions[name] for name in RECIPES}
 
 
 def _parent(value: ast.expr) -> str:
-    """The recipe that `replace` is called with.
+    """Return the name of the recipe that `replace` is called with, or "".
 
     >>> _parent(ast.parse("replace(catalog.SAPO, kl_coef=0.0)", mode="eval").body)
     'sapo'
@@ -99,22 +99,22 @@ def _parent(value: ast.expr) -> str:
 
 
 def own_parts(name: str) -> list[Part]:
-    """The parts that a recipe has with other kernels or settings than its parent; all without a parent.
+    """Return the parts that differ from those of the parent; all parts if there is no parent.
 
     >>> [part.text for part in own_parts("two_grpo")]
     ['group_normalized(ddof=0, eps=0.0001)']
     """
     parent = definitions()[name].parent
-    theirs = {part.text for part in parts_of(RECIPES[parent])} if parent else set()
-    return [part for part in parts_of(RECIPES[name]) if part.text not in theirs]
+    inherited = {part.text for part in parts_of(RECIPES[parent])} if parent else set()
+    return [part for part in parts_of(RECIPES[name]) if part.text not in inherited]
 
 
 def own_kernels(name: str) -> set[str]:
-    """The kernels that a recipe has and its parent has not; all of a recipe without a parent.
+    """Return the names of the kernels that the parent lacks; all kernels if there is no parent.
 
     >>> sorted(own_kernels("dr_grpo"))
     ['fixed_length', 'group_centered']
     """
     parent = definitions()[name].parent
-    theirs = {part.kernel for part in parts_of(RECIPES[parent])} if parent else set()
-    return {part.kernel.__name__ for part in parts_of(RECIPES[name]) if part.kernel not in theirs}
+    inherited = {part.kernel for part in parts_of(RECIPES[parent])} if parent else set()
+    return {part.kernel.__name__ for part in parts_of(RECIPES[name]) if part.kernel not in inherited}

@@ -1,5 +1,6 @@
-"""Links to the code: public names lead to their entry in the reference, all others to their line."""
+"""Links to the code: a documented name to its entry in the reference, any other function to its line."""
 
+import importlib
 import inspect
 from collections.abc import Callable
 from os.path import relpath
@@ -11,27 +12,45 @@ from package_map import PUBLIC
 from website.tree import ROOT
 
 
+def documented(name: str) -> Any:
+    """Import a documented name from its module.
+
+    >>> documented("k3").__module__
+    'grpo_ref.penalties'
+    """
+    return getattr(importlib.import_module(PUBLIC[name]), name)
+
+
+def anchor_of(name: str) -> str:
+    """Return the full name of a documented name, which is the anchor of its entry.
+
+    >>> anchor_of("k3")
+    'grpo_ref.penalties.k3'
+    """
+    return f"{PUBLIC[name]}.{name}"
+
+
 def to_kernel(kernel: Callable[..., Any], text: str, *, page: str) -> str:
-    """A link to a function of the package.
+    """Return a link to a function of the package.
 
     Args:
       kernel: the function.
-      text: what is shown, as code.
-      page: the name of the page that the link is on.
+      text: the text of the link, shown as code.
+      page: name of the page that the link is on.
     """
     if kernel.__name__ in PUBLIC:
-        return f"[`{text}`](#grpo_ref.{kernel.__name__})"
+        return f"[`{text}`](#{anchor_of(kernel.__name__)})"
     file, (_, line) = Path(inspect.getfile(kernel)), inspect.getsourcelines(kernel)
     return to_line(file, line, f"`{text}`", page=page)
 
 
 def to_line(file: Path, line: int, text: str, *, page: str) -> str:
-    """A link to a line of a file of the project, which the view of the source has to show."""
+    """Return a link to a line of a file. The file must have a page of source."""
     return f"[{text}](line:{line_of(file, line, page=page)})"
 
 
 def line_of(file: Path, line: int, *, page: str) -> str:
-    """Where a line of a file is, seen from a page.
+    """Return the relative URL of a line of a file, seen from a page.
 
     >>> line_of(ROOT / "grpo_ref/loss.py", 7, page="api/loss")
     '../source/grpo_ref/loss.py.html#L-7'

@@ -1,4 +1,4 @@
-"""The tests that pin a kernel or a recipe, found by the names that they use."""
+"""Find the tests of a kernel or a recipe by the names that the tests use."""
 
 import ast
 from collections.abc import Iterator
@@ -6,19 +6,17 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from package_map import KERNELS
+
 from website.places import to_line
 from website.tree import ROOT
 
-FOLDERS = ("tests/kernels", "tests/recipes", "tests/fast")
-"""Where the tests of single functions are; those above them in `tests` count too."""
-
-
 MANY = 8
-"""How many tests of one thing are named; those of its own file come first."""
+"""Maximum number of tests that are linked from one place."""
 
 
 class Proof(NamedTuple):
-    """One test: its name, the file and the line that it stands on, and all names that it uses."""
+    """One test: its name, file and line, and all names that it uses."""
 
     name: str
     file: Path
@@ -26,42 +24,50 @@ class Proof(NamedTuple):
     uses: frozenset[str]
 
     @property
-    def says(self) -> str:
-        """What the test proves, as its name says it."""
+    def title(self) -> str:
+        """The name as a phrase."""
         return self.name.removeprefix("test_").replace("_", " ")
 
 
 def proofs_of(names: set[str]) -> list[Proof]:
-    """The tests that use one of these names.
+    """Return the tests that use one of these names.
 
-    >>> [proof.name for proof in proofs_of({"group_normalized"})][0]
-    'test_group_normalized'
+    >>> proofs_of({"group_normalized"})[0].file.parent.name
+    'advantages'
     """
     return [proof for proof in all_proofs() if names & proof.uses]
 
 
 def proof_links(names: set[str], page: str) -> str:
-    """The tests that use one of these names, each with a link to its line.
+    """Return links to the tests that use one of these names.
 
     Args:
-      names: of kernels or recipes.
-      page: the name of the page that the links are on.
+      names: names of kernels or recipes.
+      page: name of the page that the links are on.
     """
-    found = proofs_of(names)
-    links = [to_line(proof.file, proof.line, proof.says, page=page) for proof in found[:MANY]]
-    more = len(found) - MANY
+    proofs = proofs_of(names)
+    links = [to_line(proof.file, proof.line, proof.title, page=page) for proof in proofs[:MANY]]
+    more = len(proofs) - MANY
     return ", ".join(links) + (f" and {more} more" if more > 0 else "")
 
 
 @cache
 def all_proofs() -> list[Proof]:
-    """Every test of the folders in question, in the order of the files."""
-    files = [file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("test_*.py"))]
-    return [proof for file in (*files, *sorted((ROOT / "tests").glob("test_*.py"))) for proof in _in(file)]
+    """Return the tests of the kernels, in the order of the pipeline, then the other tests."""
+    tests = ROOT / "tests"
+    of_kernels = [
+        file
+        for kernel in KERNELS
+        for file in (*sorted((tests / kernel).rglob("test_*.py")), tests / f"test_{kernel}.py")
+        if file.is_file()
+    ]
+    of_folders = [file for name in ("recipes", "fast") for file in sorted((tests / name).rglob("test_*.py"))]
+    files = dict.fromkeys([*of_kernels, *of_folders, *sorted(tests.glob("test_*.py"))])
+    return [proof for file in files for proof in _in(file)]
 
 
 def _in(file: Path) -> Iterator[Proof]:
-    """The tests of a file; what a test uses includes what the tables and functions beside it do."""
+    """Yield the tests of a file. A test also uses the names in the tables and functions that it refers to."""
     body = ast.parse(file.read_text(encoding="utf-8")).body
     known = {name for node in body for name in (*_defined(node), *_imported(node))}
     uses = {name: _names(node, known) for node in body for name in _defined(node)}
@@ -71,11 +77,11 @@ def _in(file: Path) -> Iterator[Proof]:
 
 
 def _reached(name: str, uses: dict[str, set[str]]) -> set[str]:
-    found, new = set(), {name}
+    reached, new = set(), {name}
     while new:
-        found |= new
-        new = {each for one in new for each in uses.get(one, ())} - found
-    return found
+        reached |= new
+        new = {used for each in new for used in uses.get(each, ())} - reached
+    return reached
 
 
 def _defined(node: ast.stmt) -> list[str]:
@@ -90,7 +96,7 @@ def _imported(node: ast.stmt) -> list[str]:
 
 
 def _names(node: ast.stmt, known: set[str]) -> set[str]:
-    """The attributes in a statement, and those names that are not local to it."""
-    found = list(ast.walk(node))
-    names = {each.id for each in found if isinstance(each, ast.Name)}
-    return names & known | {each.attr for each in found if isinstance(each, ast.Attribute)}
+    """Return the attributes in a statement, and those of its names that the module defines or imports."""
+    nodes = list(ast.walk(node))
+    names = {each.id for each in nodes if isinstance(each, ast.Name)}
+    return names & known | {each.attr for each in nodes if isinstance(each, ast.Attribute)}

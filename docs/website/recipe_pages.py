@@ -1,6 +1,4 @@
-"""A page for each recipe, made from the code: its difference first, then its formulas, picture and keys."""
-
-from package_map import PUBLIC
+"""A page for each recipe, made from the code: changes, formulas, picture, learning curves and keys."""
 
 from grpo_ref.plots import as_svg, surrogate_figure
 from grpo_ref.recipes import CATALOG, CHAPTER, RECIPES, Recipe
@@ -10,7 +8,7 @@ from website.kept import of_each_recipe
 from website.learning_curves import SETTINGS, Learned, learned_alike, picture
 from website.mentions import exercises_about, experiments_about
 from website.parts import Part, definitions, own_kernels, own_parts, parts_of
-from website.places import to_line
+from website.places import to_kernel, to_line
 from website.proofs import proof_links, proofs_of
 from website.trainer_keys import Everywhere, table, title
 from website.trap_finder import traps_of
@@ -21,9 +19,9 @@ def write_recipes(code: str, nearest: dict[str, Everywhere], learned: dict[str, 
     """Write a page for each recipe, and the gallery.
 
     Args:
-      code: what is kept from the last time is used only if this hash of the code is the same.
-      nearest: of each recipe, the nearest configuration of each trainer.
-      learned: the rewards of each recipe on each task.
+      code: hash of the code. A cached result is used only if its hash is the same.
+      nearest: nearest configuration of each trainer, for each recipe.
+      learned: rewards of each recipe on each task.
     """
     for name, svg in of_each_recipe(_drawn, code).items():
         write(f"recipe/{name}.svg", svg)
@@ -33,14 +31,14 @@ def write_recipes(code: str, nearest: dict[str, Everywhere], learned: dict[str, 
 
 
 def _drawn(name: str, code: str) -> str:
-    """What takes long: the picture of a recipe."""
+    """Draw the picture of a recipe, which is slow."""
     return as_svg(surrogate_figure(RECIPES[name].surrogate)).decode()
 
 
 def _page(name: str, nearest: Everywhere, learned: dict[str, Learned]) -> str:
     sections = (
         _head(name),
-        _difference(name),
+        _changes(name),
         _formulas(name),
         _picture(name),
         _learning(name, learned),
@@ -54,20 +52,50 @@ def _head(name: str) -> str:
     return f"# {_title(name)}\n\n{cited(RECIPES[name].source)}."
 
 
+TITLES = {
+    "dr_grpo": "Dr. GRPO",
+    "lite_ppo": "Lite PPO",
+    "two_grpo": "2-GRPO",
+    "intellect_2": "INTELLECT-2",
+    "gspo_token": "GSPO-token",
+    "dppo_tv": "DPPO, binary TV",
+    "dppo_kl": "DPPO, binary KL",
+    "dppo_top_tv": "DPPO, top-k TV",
+    "dppo_top_kl": "DPPO, top-k KL",
+    "clip_cov": "Clip-Cov",
+    "kl_cov": "KL-Cov",
+    "high_entropy": "High-entropy tokens",
+    "reinforce_pp": "REINFORCE++",
+    "reinforce_pp_baseline": "REINFORCE++ with baseline",
+    "process_grpo": "GRPO with process rewards",
+    "pass_at_k": "Pass@k training",
+    "icepop": "IcePop",
+    "decoupled_ppo": "Decoupled PPO",
+}
+"""Titles of the recipes whose title is not the name in capitals."""
+
+
 def _title(name: str) -> str:
-    return name.upper().replace("_", " ")
+    """Return the title of a recipe.
+
+    >>> _title("dr_grpo"), _title("dapo"), _title("book_dapo")
+    ('Dr. GRPO', 'DAPO', 'DAPO, unpublished variant')
+    """
+    common = name.removeprefix("book_")
+    title = TITLES.get(common, common.upper())
+    return title if common == name else f"{title}, unpublished variant"
 
 
-def _difference(name: str) -> str:
+def _changes(name: str) -> str:
     parent = definitions()[name].parent
     if not parent:
-        return "## What it is\n\nThe others are written as their differences from this one.\n\n" + _all(
-            RECIPES[name]
-        )
+        lead = "This recipe is not derived from another one."
+        return f"## Parts\n\n{lead}\n\n{_all(RECIPES[name])}"
     changes, base = RECIPES[name].differences(RECIPES[parent]), _texts(RECIPES[parent])
     rows = (f"| {part} | `{text}` | `{base.get(part, 'none')}` |" for part, text in changes.items())
-    told = "\n".join([f"| part | {name} | [{parent}]({parent}.md) |", "|---|---|---|", *rows])
-    return f"## Its difference from {parent}\n\n{told}"
+    head = f"| part | {_title(name)} | [{_title(parent)}]({parent}.md) |"
+    table = "\n".join([head, "|---|---|---|", *rows])
+    return f"## What changes from {_title(parent)}\n\n{table}"
 
 
 def _texts(recipe: Recipe) -> dict[str, str]:
@@ -77,22 +105,24 @@ def _texts(recipe: Recipe) -> dict[str, str]:
 
 def _all(recipe: Recipe) -> str:
     rows = (f"| {part} | `{text}` |" for part, text in recipe.parts().items() if part != "source")
-    return "\n".join(["| part | what stands there |", "|---|---|", *rows])
+    return "\n".join(["| part | kernel or value |", "|---|---|", *rows])
 
 
 def _formulas(name: str) -> str:
     parent = definitions()[name].parent
-    theirs = {part.text for part in parts_of(RECIPES[parent])} if parent else set()
-    parts = "\n\n".join(_formula(part, is_own=part.text not in theirs) for part in parts_of(RECIPES[name]))
-    return f"## Its formulas, part by part\n\n{parts}"
+    inherited = {part.text for part in parts_of(RECIPES[parent])} if parent else set()
+    sections = (
+        _formula(part, is_new=bool(parent) and part.text not in inherited, page=f"recipe/{name}")
+        for part in parts_of(RECIPES[name])
+    )
+    return "## Formulas\n\n" + "\n\n".join(sections)
 
 
-def _formula(part: Part, *, is_own: bool) -> str:
-    kernel = part.kernel.__name__
-    shown = f"[`{part.text}`](#grpo_ref.{kernel})" if kernel in PUBLIC else f"`{part.text}`"
-    mark = " {bdg-primary}`its own`" * is_own
+def _formula(part: Part, *, is_new: bool, page: str) -> str:
+    link = to_kernel(part.kernel, part.text, page=page)
+    mark = " {bdg-primary}`changed`" * is_new
     formula = f"\n\n```{{raw}} html\n{part.formula}\n```" if part.formula else ""
-    return f"**{part.name}** · {shown}{mark}\n\n{_prose(part.sentence)}{formula}"
+    return f"**{part.name}** · {link}{mark}\n\n{_prose(part.sentence)}{formula}"
 
 
 def _prose(sentence: str) -> str:
@@ -102,50 +132,54 @@ def _prose(sentence: str) -> str:
 def _picture(name: str) -> str:
     part = RECIPES[name].surrogate
     alt = f"Value and slope of {part} against the ratio, for a good token and a bad one."
-    return f"## One token: value and slope\n\n![{alt}]({name}.svg)\n\n{READING}"
+    return f"## Value and slope of one token\n\n![{alt}]({name}.svg)\n\n{READING}"
 
 
 READING = (
-    "Left, what one token adds to the objective; right, how strongly it pushes its own log-probability. Where"
-    " the slope is zero, the token still counts and no longer learns. Dotted: no clipping at all. Each"
-    " completion has one token here, and the token had probability 0.2 when it was sampled."
+    "Left: the contribution of one token to the objective. Right: the slope with respect to the"
+    " log-probability of the token. Where the slope is zero, the token counts in the value but no longer"
+    " moves the policy. Dotted: the surrogate without clipping. In this picture every completion has one"
+    " token, sampled with probability 0.2."
 )
 
 
 def _learning(name: str, learned: dict[str, Learned]) -> str:
     parent = definitions()[name].parent
     alike = ", ".join(learned_alike(learned, name, parent)) if parent else ""
-    said = [
+    sentences = [
         f"![Mean reward of {name} on each task against the update.]({name}-learning.svg)\n\n{LEARNING}",
-        f" Dashed in grey: [{parent}]({parent}.md), with the same random numbers." * bool(parent),
-        f" On {alike} the two learn exactly the same." * bool(alike),
+        f" Dashed grey line: [{_title(parent)}]({parent}.md) with the same random numbers." * bool(parent),
+        f" On {alike}, both recipes give exactly the same rewards." * bool(alike),
     ]
     command = f"grpo-ref train {next(iter(TASKS))} --recipe {name} {TRAINED}"
-    return f"## Its learning curve on each task\n\n{''.join(said)}\n\n```text\n$ {command}\n```"
+    return f"## Learning curves\n\n{''.join(sentences)}\n\n```text\n$ {command}\n```"
 
 
 TRAINED = " ".join(f"--{setting} {value}" for setting, value in SETTINGS.items())
 LEARNING = (
-    "Line and band: the mean over {seeds} runs and its 95 % interval. Every batch is used for {epochs} steps,"
-    " so that there are ratios to clip; all else is as the task has it. So few updates show how a recipe sets"
-    " out, not where it ends, and tasks as small as these tell little of large models."
+    "The line is the mean of {seeds} runs, and the band is its 95 % interval. Each batch is used for"
+    " {epochs} steps, so that there are ratios to clip. All other settings are the task's defaults."
+    " {updates} updates show early learning only. The tasks are small, so the curves do not predict the"
+    " results of large models."
 ).format(**SETTINGS)
 
 
 def _code(name: str) -> str:
-    found = definitions()[name]
-    place = to_line(found.file, found.line, f"{found.file.name}, line {found.line}", page=f"recipe/{name}")
+    definition = definitions()[name]
+    file, line = definition.file, definition.line
+    place = to_line(file, line, f"{file.name}, line {line}", page=f"recipe/{name}")
     use = f'recipe = RECIPES["{name}"]\npolicy_loss(log_probs, advantages, mask, recipe=recipe)'
-    blocks = "\n\n".join(f"```python\n{text}\n```" for text in (found.text, use))
-    return f"## In code\n\n{blocks}\n\nIt stands in {place}."
+    blocks = "\n\n".join(f"```python\n{text}\n```" for text in (definition.text, use))
+    return f"## In code\n\n{blocks}\n\nThe recipe is defined in {place}."
 
 
 def _trainers(nearest: Everywhere) -> str:
     about = (
-        "The configuration of each trainer that comes nearest, as `grpo-ref convert` finds it. What is not"
-        " said stays at the trainer's default. [All trainers](../trainers/index.md)."
+        "The table lists the configuration that `grpo-ref convert` finds for each trainer, and the parts"
+        " that still differ. All other keys keep the trainer's defaults. See also [all"
+        " trainers](../trainers/index.md)."
     )
-    return f"## In a trainer's words\n\n{about}\n\n:::{{div}} wide\n{table(nearest)}\n:::"
+    return f"## Configuration keys\n\n{about}\n\n:::{{div}} wide\n{table(nearest)}\n:::"
 
 
 def _traps(name: str, nearest: Everywhere) -> str:
@@ -153,44 +187,39 @@ def _traps(name: str, nearest: Everywhere) -> str:
         f"* **{title(dialect)}**, [{trap.name}](#{place}): {trap.text}"
         for dialect, trap, place in traps_of(name, nearest)
     )
-    told = "\n".join(lines)
-    return f"## Its traps\n\n{TRAPS}\n\n{told}" if told else ""
+    traps = "\n".join(lines)
+    return f"## Traps\n\n{TRAPS}\n\n{traps}" if traps else ""
 
 
 TRAPS = (
-    "What `grpo-ref explain` warns of: in the configurations above that compute this recipe, and beside the"
-    " keys by which a trainer chooses its parts."
+    "`grpo-ref explain` warns about these traps. A configuration above falls into them, or they concern a"
+    " key that selects a part of this recipe."
 )
 
 
 def _proofs(name: str) -> str:
     page = f"recipe/{name}"
     kernels = dict.fromkeys(part.kernel.__name__ for part in own_parts(name))
-    tested = {f"`{kernel}`": {kernel} for kernel in kernels} | {"the recipe": {name.upper()}}
+    used = {f"`{kernel}`": {kernel} for kernel in kernels} | {"the recipe": {name.upper()}}
     lines = [
-        f"* **{what}**: {proof_links(names, page)}" for what, names in tested.items() if proofs_of(names)
+        f"* **{tested}**: {proof_links(names, page)}" for tested, names in used.items() if proofs_of(names)
     ]
     every = f"* **every recipe**: {proof_links({'RECIPES'}, page)}"
-    return "\n".join(["## Tests that prove it", "", *lines, every])
+    return "\n".join(["## Tests", "", *lines, every])
 
 
 def _further(name: str) -> str:
     names = own_kernels(name)
     exercises = ", ".join(f"[{each}](../chapters/{chapter_of(each)}.md)" for each in exercises_about(names))
-    found = experiments_about({*names, name.upper()} if definitions()[name].parent else {name.upper()})
-    experiments = ", ".join(f"[{each}](../laboratory/{each}.md)" for each in found)
-    lines = [f"* **Write it yourself:** {exercises}." if exercises else ""]
-    lines += [
-        f"* **Tested claims in which it or a part of its own takes part:** {experiments}."
-        if experiments
-        else ""
-    ]
-    shown = "\n".join(filter(None, lines))
-    return f"## Further\n\n{shown}" if shown else ""
+    about = {*names, name.upper()} if definitions()[name].parent else {name.upper()}
+    experiments = ", ".join(f"[{each}](../experiments/{each}.md)" for each in experiments_about(about))
+    lines = [f"* **Exercises:** {exercises}."] * bool(exercises)
+    lines += [f"* **Experiments:** {experiments}."] * bool(experiments)
+    return "\n".join(["## Next", "", *lines]) if lines else ""
 
 
 def chapter_of(exercise: str) -> str:
-    """The folder of an exercise's chapter.
+    """Return the folder of an exercise's chapter.
 
     >>> chapter_of("kl/k3")
     '04_kl'
@@ -201,11 +230,11 @@ def chapter_of(exercise: str) -> str:
 def _gallery() -> str:
     cards = [f"## {title}\n\n{_cards(recipes)}" for title, recipes in GROUPS.items()]
     pages = "\n".join(RECIPES)
-    head = "# Recipes\n\nEach algorithm is a table of parts, and a variant its difference from another one."
+    head = "# Recipes\n\nAn algorithm is a table of parts. A variant replaces some parts of another recipe."
     return "\n\n".join([head, *cards, f"```{{toctree}}\n:hidden:\n\n{pages}\n```", ""])
 
 
-GROUPS = {"The algorithms of the papers": CATALOG, "Forms that only the textbook has": CHAPTER}
+GROUPS = {"Recipes of the papers": CATALOG, "Variants that were not published under these names": CHAPTER}
 
 
 def _cards(recipes: dict[str, Recipe]) -> str:
@@ -215,6 +244,7 @@ def _cards(recipes: dict[str, Recipe]) -> str:
 def _card(name: str) -> str:
     parent = definitions()[name].parent
     changes = RECIPES[name].differences(RECIPES[parent]) if parent else {}
-    told = f"{parent}, but {', '.join(changes)}" if parent else "what the others are compared with"
+    changed = f"Changes {_title(parent)}: {', '.join(changes)}."
+    summary = changed if parent else "Not derived from another recipe."
     image = f":img-top: {name}.svg\n:img-alt: value and slope of {name}"
-    return f":::{{grid-item-card}} {_title(name)}\n:link: {name}\n:link-type: doc\n{image}\n\n{told}\n:::"
+    return f":::{{grid-item-card}} {_title(name)}\n:link: {name}\n:link-type: doc\n{image}\n\n{summary}\n:::"

@@ -1,96 +1,131 @@
-"""The reference: a page for each stage of the pipeline, in the order of the public names."""
+"""The reference: a page for each documented module, in the order of the pipeline."""
 
 import importlib
 import inspect
 from types import ModuleType
 
-from package_map import STUB, stages
+from package_map import REFERENCE, TOP_LEVEL
 from public_names import first_line, summary
 
-import grpo_ref
 from grpo_ref.recipes import RECIPES, Recipe
 from website.places import line_of
 from website.proofs import MANY, proofs_of
 from website.tree import write
 
-STAGES = dict(stages(STUB.read_text(encoding="utf-8")))
-"""Each module that public names come from, in the order of the pipeline -> its public names."""
-
 
 def page_of(path: str) -> str:
-    """The name of the page of a module.
+    """Return the name of a module's page.
 
-    >>> page_of("grpo_ref.rewards")
-    'api/kernels-rewards'
+    >>> page_of("grpo_ref.fast.logits")
+    'api/fast-logits'
     """
-    return "api/" + (path.partition(".")[2].replace(".", "-") or "packages")
+    return "api/" + path.partition(".")[2].replace(".", "-")
 
 
 def write_reference() -> None:
     """Write the pages."""
-    for path, names in STAGES.items():
+    for path, names in REFERENCE.items():
         write(f"{page_of(path)}.rst", _page(path, names))
     write("api/index.md", _index())
 
 
+TITLES = {
+    "types": "Data records",
+    "learning.task": "Task",
+    "learning.policies.transformer": "Transformer",
+    "learning.policies.mlp": "MLP",
+    "learning.policies.neural": "Network policies",
+    "learning.policies.kinds": "Networks by name",
+    "learning.held_out": "Held-out prompts",
+    "loss": "Loss",
+    "fast.logits": "Loss from logits",
+    "objective": "GRPO in one function",
+    "check.compare": "Checking a loss",
+    "check.slopes": "Checking a slope",
+    "learning.config": "Training configuration",
+    "learning.state": "Training state",
+    "learning.runs": "Run folders",
+    "training": "Training",
+    "fast.many_seeds": "Training many seeds",
+    "explain.report": "Explaining a configuration",
+}
+"""Titles of the pages whose modules do not begin with a title and a colon."""
+
+
 def title_of(path: str) -> str:
-    """What stands before the colon in the first line of a module."""
-    if path == "grpo_ref":
-        return "Packages"
-    title = first_line(importlib.import_module(path).__doc__).partition(":")[0].rstrip(".")
-    return title.strip("`")
+    """Return the title of a module's page.
+
+    >>> title_of("grpo_ref.penalties"), title_of("grpo_ref.types")
+    ('Penalties', 'Data records')
+    """
+    opening = first_line(importlib.import_module(path).__doc__).partition(":")[0].strip(".`")
+    return TITLES.get(path.removeprefix("grpo_ref."), opening)
+
+
+def _lead(path: str) -> str:
+    """Return the first line of a module's docstring as a sentence, without the title in front."""
+    line = first_line(importlib.import_module(path).__doc__).rstrip(".")
+    title, colon, rest = line.partition(": ")
+    sentence = rest if colon and title_of(path) == title else line
+    return sentence[:1].upper() + sentence[1:] + "." * (not sentence.endswith("?"))
 
 
 def _index() -> str:
     parts = [
         "# Reference\n",
-        "The public names by stage of the pipeline. `help(grpo_ref)` says the same,"
-        " and [the map](../map.md) tells where each kernel is used.\n",
+        "The documented functions and classes, in the order of the pipeline. `help(grpo_ref)` lists the"
+        " names that"
+        " you can import from `grpo_ref` itself. [The map](../map.md) shows where each kernel is used.\n",
     ]
-    for path, names in STAGES.items():
+    for path, names in REFERENCE.items():
         module = importlib.import_module(path)
-        rows = (f"| {{py:obj}}`~grpo_ref.{name}` | {_said(module, name)} |" for name in names)
+        rows = (f"| {{py:obj}}`~{path}.{name}` | {_summary(module, name)} |" for name in names)
         heading = f"## [{title_of(path)}]({page_of(path).partition('/')[2]}.rst)"
-        parts.append("\n".join([heading, "", "| name | what it is |", "|---|---|", *rows, ""]))
-    pages = "\n".join(page_of(path).partition("/")[2] for path in STAGES)
+        head = [heading, "", f"`{path}`", "", "| name | description |", "|---|---|"]
+        parts.append("\n".join([*head, *rows, ""]))
+    pages = "\n".join(page_of(path).partition("/")[2] for path in REFERENCE)
     return "\n".join([*parts, f"```{{toctree}}\n:hidden:\n\n{pages}\n```", ""])
 
 
-def _said(module: ModuleType, name: str) -> str:
+def _summary(module: ModuleType, name: str) -> str:
     return summary(module, name).replace("|", r"\|")
 
 
 def _page(path: str, names: list[str]) -> str:
     module = importlib.import_module(path)
-    title = title_of(path)
-    lead = first_line(module.__doc__).partition(": ")[2]
-    rest = "" if module is grpo_ref else f"{lead[:1].upper()}{lead[1:]} From ``{path}``.".strip()
-    head = [title, "=" * len(title), "", ".. currentmodule:: grpo_ref", "", rest, ""]
-    return "\n".join([*head, *(_entry(module, name) for name in names)])
+    heading = f"{title_of(path)}\n{'=' * len(title_of(path))}"
+    entries = (_entry(module, name) for name in names)
+    return "\n\n".join([heading, f".. currentmodule:: {path}", _lead(path), _imports(path), *entries]) + "\n"
+
+
+def _imports(path: str) -> str:
+    """Return a sentence on the modules that the names of a page are imported from."""
+    short = [f"``{name}``" for name in REFERENCE[path] if TOP_LEVEL.get(name) == path]
+    listed = " and ".join(filter(None, [", ".join(short[:-1]), *short[-1:]]))
+    also = f" You can also import {listed} from ``grpo_ref``." if short else ""
+    return f"Module: ``{path}``.{also}"
 
 
 def _entry(module: ModuleType, name: str) -> str:
-    value = getattr(grpo_ref, name)
+    value = getattr(module, name)
+    full = f"{module.__name__}.{name}"
     if inspect.isclass(value):
-        return f".. autoclass:: grpo_ref.{name}\n   :members:\n"
-    if inspect.ismodule(value):
-        return f".. automodule:: grpo_ref.{name}\n"
+        return f".. autoclass:: {full}\n   :members:\n"
     if callable(value) and not isinstance(value, Recipe):
-        return f".. autofunction:: grpo_ref.{name}\n\n{_proofs(name, page_of(module.__name__))}"
+        return f".. autofunction:: {full}\n\n{_proofs(name, page_of(module.__name__))}"
     return f".. py:data:: {name}\n\n   {_about(module, name, value)}\n"
 
 
 def _proofs(name: str, page: str) -> str:
-    """The tests that use a function, as a line below its documentation, or nothing."""
-    links = (
-        f"`{proof.says} <{line_of(proof.file, proof.line, page=page)}>`__"
+    """Return a line with links to the tests that use a function, or nothing."""
+    links = [
+        f"`{proof.title} <{line_of(proof.file, proof.line, page=page)}>`__"
         for proof in proofs_of({name})[:MANY]
-    )
-    told = ", ".join(links)
-    return f"   **Tests:** {told}\n" if told else ""
+    ]
+    return f"   **Tests:** {', '.join(links)}\n" if links else ""
 
 
 def _about(module: ModuleType, name: str, value: object) -> str:
-    said = summary(module, name).replace("|", r"\|")
-    shown = next((key for key, recipe in RECIPES.items() if recipe is value), "")
-    return f"{said} :doc:`Its page </recipe/{shown}>`." if shown else said
+    text = _summary(module, name)
+    recipe = next((key for key, each in RECIPES.items() if each is value), "")
+    return f"{text} :doc:`Page of this recipe </recipe/{recipe}>`." if recipe else text

@@ -1,7 +1,7 @@
-"""Whether two parts compute the same: seen on a batch without empty completions, with ratios from 1/8 to 8.
+"""Compare what two parts compute, on a batch without empty completions and with ratios from 1/8 to 8.
 
-There the eps of a denominator, a bound that no ratio reaches and what is done with empty completions make no
-difference that anybody would notice.
+On this batch, the eps of a denominator, a bound that no ratio reaches and the treatment of empty completions
+make no visible difference.
 """
 
 from dataclasses import replace
@@ -16,14 +16,14 @@ from grpo_ref.loss import policy_loss
 from grpo_ref.recipes import Recipe
 
 RTOL = 1e-3
-"""How far two numbers may be apart, as a share of the largest; an eps of 1e-4 beside a std is less."""
+"""Tolerance relative to the largest number. The effect of an eps of 1e-4 added to a std is smaller."""
 SHAPE = PROMPTS, GROUP, TOKENS = 8, 6, 24
 FEW = 3
-"""The number of most likely tokens that some surrogates look at."""
+"""Number of most likely tokens that some surrogates read."""
 
 
 def is_same(recipe: Recipe, other: Recipe, part: str) -> bool:
-    """Whether a recipe computes the same with the part of another one in the place of its own.
+    """Return True if a recipe computes the same numbers with a part of another recipe in place of its own.
 
     >>> from grpo_ref import DAPO, DR_GRPO, GRPO
     >>> is_same(DAPO, GRPO, "surrogate"), is_same(DR_GRPO, replace(DR_GRPO, kl_coef=1e-9), "kl_coef")
@@ -32,19 +32,19 @@ def is_same(recipe: Recipe, other: Recipe, part: str) -> bool:
     changed = replace(recipe, **{part: getattr(other, part)})
     try:
         pairs = zip(_numbers(recipe), _numbers(changed), strict=True)
-        return all(_close(ours, theirs) for ours, theirs in pairs)
+        return all(_close(before, after) for before, after in pairs)
     except ValueError:
         return False
 
 
-def _close(ours: Floats, theirs: Floats) -> bool:
-    return ours.shape == theirs.shape and bool(
-        np.allclose(ours, theirs, rtol=0.0, atol=RTOL * max(1e-9, np.abs(ours).max()))
+def _close(before: Floats, after: Floats) -> bool:
+    return before.shape == after.shape and bool(
+        np.allclose(before, after, rtol=0.0, atol=RTOL * max(1e-9, np.abs(before).max()))
     )
 
 
 def _numbers(recipe: Recipe) -> tuple[Floats, ...]:
-    """What each part makes of the batch: rewards, groups, completions, advantages and the gradient."""
+    """Return the results of each stage: rewards, kept groups and completions, advantages, gradient."""
     record = _record()
     record.rewards = recipe.reward(record)
     kept, admitted = recipe.keep(record), recipe.admit(record)
@@ -65,7 +65,7 @@ TOP = ("top_log_probs", "top_old_log_probs")
 
 
 def _record() -> SimpleNamespace:
-    """The batch, made anew as parts may change it."""
+    """Return a copy of the batch, because parts may change it."""
     return SimpleNamespace(**_fields())
 
 
@@ -77,7 +77,7 @@ def _fields() -> dict[str, Floats]:
     others = ("old_log_probs", "ref_log_probs", "rollout_log_probs")
     lengths = rng.integers(2, TOKENS + 1, SHAPE[:2])
     components = rng.integers(0, 2, (*SHAPE[:2], 2)).astype(float)
-    components[0], lengths[0] = 1.0, 2  # a group without contrast, of short completions
+    components[0], lengths[0] = 1.0, 2  # a group with equal rewards and short completions
     return {
         **{name: log_probs + rng.uniform(-spread, spread, SHAPE) for name in others},
         **{name: np.log(rng.dirichlet(np.ones(FEW + 1), SHAPE)[..., :FEW]) for name in TOP},

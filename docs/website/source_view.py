@@ -1,4 +1,4 @@
-"""The source beside its documentation: a page for each file, a list for each folder, anchors for lines."""
+"""Pages of source: one for each file, with an anchor for each line, and a list for each folder."""
 
 import inspect
 import sys
@@ -23,7 +23,7 @@ Page = tuple[str, dict[str, str], str]
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Add the pages after all others."""
+    """Add the pages after all other pages."""
     app.connect("html-collect-pages", lambda app: _pages())
     return {"parallel_read_safe": True}
 
@@ -39,7 +39,7 @@ def _pages() -> Iterator[Page]:
 
 
 def shown_files() -> set[str]:
-    """The files that have a page: the modules of the package but for the answers, and what pages link to."""
+    """Return the files that have a page: linked files, and the package without the answers to exercises."""
     places = (path.relative_to(ROOT).as_posix() for path in (ROOT / "grpo_ref").rglob("*.py"))
     modules = {place for place in places if not place.startswith(ANSWERS)}
     return modules | {place for place in _linked() if (ROOT / place).is_file()}
@@ -50,18 +50,18 @@ def _linked() -> list[str]:
 
 
 def _head(path: Path, seen_from: Path) -> str:
-    """The name of a file or folder, with links to the folders above it."""
+    """Return the path of a file or folder as a heading with links to the folders above it."""
     steps = [f'<a href="{relpath(above, seen_from)}/index.html">{above.name}</a>' for above in _above(path)]
     return f'<h1 class="path">{" / ".join([*steps, path.name])}</h1>'
 
 
 def _above(path: Path) -> list[Path]:
-    """The folders that a file or folder lies in, from the root of the project down."""
+    """Return the folders that contain a file or folder, from the root of the project down."""
     return list(path.parents)[-2::-1]
 
 
 def _file(place: Path) -> str:
-    """The name of a file and its lines."""
+    """Return the heading and the lines of a file, as HTML."""
     path = ROOT / place
     text = path.read_text(encoding="utf-8")
     try:
@@ -91,13 +91,13 @@ def _entry(path: Path, folder: Path, files: set[str]) -> str:
 
 
 def resolve(domain: str, info: dict[str, str]) -> str | None:
-    """Where the source of a name of the reference is, seen from a page of the reference."""
-    found: Any = sys.modules.get(info["module"])
-    for part in info["fullname"].split(".") if found else ():
-        found = getattr(found, part, None)
-    found = inspect.unwrap(getattr(found, "fget", found))
+    """Return the URL of the source of a documented name, seen from a page of the reference."""
+    value: Any = sys.modules.get(info["module"])
+    for part in info["fullname"].split(".") if value else ():
+        value = getattr(value, part, None)
+    value = inspect.unwrap(getattr(value, "fget", value))
     try:
-        path, (_, line) = Path(inspect.getfile(found)), inspect.getsourcelines(found)
+        path, (_, line) = Path(inspect.getfile(value)), inspect.getsourcelines(value)
     except TypeError:
         return None
     if not path.is_relative_to(ROOT / "grpo_ref"):

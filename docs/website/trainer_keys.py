@@ -1,4 +1,4 @@
-"""How each trainer says a recipe: the keys to set, and what it computes otherwise."""
+"""The keys that make each trainer compute a recipe, and the parts that still differ."""
 
 import re
 
@@ -10,11 +10,11 @@ from website.kept import of_each_recipe
 from website.same_numbers import is_same
 
 Everywhere = dict[str, Conversion]
-"""The nearest configuration of each trainer, by the name of its dialect."""
+"""Name of a dialect -> the trainer's nearest configuration."""
 
 
 def title(dialect: Dialect) -> str:
-    """A trainer's name without its version.
+    """Return a trainer's name without its version.
 
     >>> title(DIALECTS["open_instruct"])
     'Open Instruct'
@@ -23,10 +23,10 @@ def title(dialect: Dialect) -> str:
 
 
 def nearest_of_all(code: str) -> dict[str, Everywhere]:
-    """For each recipe the nearest configuration of each trainer.
+    """Return the nearest configuration of each trainer, for each recipe.
 
     Args:
-      code: what is kept from the last time is used only if this hash of the code is the same.
+      code: hash of the code. A cached result is used only if its hash is the same.
     """
     return of_each_recipe(_nearest, code)
 
@@ -35,36 +35,36 @@ def _nearest(name: str, code: str) -> Everywhere:
     return {dialect: nearest(DIALECTS[dialect], RECIPES[name]) for dialect in DIALECTS}
 
 
-def table(found: Everywhere) -> str:
-    """How every trainer says one recipe, as a Markdown table."""
-    rows = (_row(DIALECTS[dialect].version, dialect, each) for dialect, each in found.items())
-    return "\n".join(["| trainer | keys | what differs |", "|---|---|---|", *rows])
+def table(conversions: Everywhere) -> str:
+    """Return a Markdown table with each trainer's keys for one recipe."""
+    rows = (_row(DIALECTS[dialect].version, dialect, each) for dialect, each in conversions.items())
+    return "\n".join(["| trainer | keys | differences |", "|---|---|---|", *rows])
 
 
-def _row(version: str, dialect: str, found: Conversion) -> str:
-    lost = "<br>".join(_loss(part, *texts) for part, texts in found.lost.items())
-    return f"| [{version}](../trainers/{dialect}.md) | {keys(found)} | {lost or 'nothing'} |"
+def _row(version: str, dialect: str, conversion: Conversion) -> str:
+    lost = "<br>".join(_loss(part, *texts) for part, texts in conversion.lost.items())
+    return f"| [{version}](../trainers/{dialect}.md) | {keys(conversion)} | {lost or 'none'} |"
 
 
-def keys(found: Conversion) -> str:
-    """The keys of a configuration, each in a line of a cell."""
-    return "<br>".join(code(f"{key}={value!r}") for key, value in found.config.items()) or "its defaults"
+def keys(conversion: Conversion) -> str:
+    """Return the keys of a configuration, each on its own line of a table cell."""
+    return "<br>".join(code(f"{key}={value!r}") for key, value in conversion.config.items()) or "the defaults"
 
 
-def _loss(part: str, ours: str, theirs: str) -> str:
-    return f"{part}: {code(theirs)} instead of {code(ours)}"
+def _loss(part: str, wanted: str, actual: str) -> str:
+    return f"{part}: {code(actual)} instead of {code(wanted)}"
 
 
 def code(text: str) -> str:
-    """Code in a cell of a table."""
+    """Return code for a cell of a table."""
     return f"`{text}`".replace("|", r"\|")
 
 
-def differing(name: str, dialect: str, found: Conversion) -> list[str]:
-    """The parts in which a trainer computes other numbers than a recipe.
+def differing(name: str, dialect: str, conversion: Conversion) -> list[str]:
+    """Return the parts for which a trainer computes other numbers than a recipe.
 
     >>> differing("dr_grpo", "trl", nearest(DIALECTS["trl"], RECIPES["dr_grpo"]))
     []
     """
-    theirs, ours = DIALECTS[dialect].recipe(**found.config), RECIPES[name]
-    return [part for part in found.lost if not is_same(ours, theirs, part)]
+    actual, recipe = DIALECTS[dialect].recipe(**conversion.config), RECIPES[name]
+    return [part for part in conversion.lost if not is_same(recipe, actual, part)]

@@ -1,4 +1,4 @@
-"""A page for each trainer, made from its dialect, and one that compares them by objective."""
+"""A page for each trainer, made from its dialect, and a page that compares all trainers."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -24,11 +24,11 @@ from website.tree import CACHE, write
 
 
 def write_trainers(code: str, nearest: dict[str, Everywhere]) -> None:
-    """Write a page for each trainer, and the one that compares them.
+    """Write a page for each trainer, and the page that compares them.
 
     Args:
-      code: what is kept from the last time is used only if this hash of the code is the same.
-      nearest: of each recipe, the nearest configuration of each trainer.
+      code: hash of the code. A cached result is used only if its hash is the same.
+      nearest: nearest configuration of each trainer, for each recipe.
     """
     computed = Memory(CACHE, verbose=0).cache(_computed)
     pages = Parallel(n_jobs=-1)(delayed(computed)(name, code) for name in DIALECTS)
@@ -38,7 +38,7 @@ def write_trainers(code: str, nearest: dict[str, Everywhere]) -> None:
 
 
 def _computed(name: str, code: str) -> tuple[str, str]:
-    """What takes long of a page: what stands before its recipes, and what stands after them."""
+    """Compute the slow parts of a page: the text before the table of recipes, and the text after it."""
     dialect, page = DIALECTS[name], f"trainers/{name}"
     before = [_head(dialect), _defaults(dialect, page), _keys(dialect, page), _traps(dialect)]
     return "\n\n".join(filter(None, before)), "\n\n".join([_recorded(dialect), _commands(dialect)])
@@ -46,8 +46,18 @@ def _computed(name: str, code: str) -> tuple[str, str]:
 
 def _head(dialect: Dialect) -> str:
     module = import_module(f"grpo_ref.explain.dialects.{dialect.name}")
-    told = f"{len(dialect.defaults)} keys change the objective, and {len(dialect.traps)} traps are known."
-    return f"# {title(dialect)}\n\n{first_line(module.__doc__)} {told}"
+    keys, traps = _count(len(dialect.defaults), "key"), _count(len(dialect.traps), "trap")
+    summary = f"This page describes {keys} that can change the objective, and {traps}."
+    return f"# {title(dialect)}\n\n{first_line(module.__doc__)} {summary}"
+
+
+def _count(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> _count(1, "trap"), _count(2, "trap")
+    ('1 trap', '2 traps')
+    """
+    return f"{number} {noun}{'s' * (number != 1)}"
 
 
 def _defaults(dialect: Dialect, page: str) -> str:
@@ -55,9 +65,7 @@ def _defaults(dialect: Dialect, page: str) -> str:
     rows = (
         f"| {part} | {_shown(getattr(recipe, part), page)} |" for part in recipe.parts() if part != "source"
     )
-    return "\n".join(
-        ["## What it computes by default", "", "| part | what stands there |", "|---|---|", *rows]
-    )
+    return "\n".join(["## Default objective", "", "| part | kernel or value |", "|---|---|", *rows])
 
 
 def _shown(value: object, page: str) -> str:
@@ -75,10 +83,10 @@ def _keys(dialect: Dialect, page: str) -> str:
     beyond = keys_beyond(dialect)
     others = ", ".join(f"`{key}`" for key in sorted(dialect.others))
     sections = [
-        f"## Its keys\n\n{KEYS}\n\n:::{{div}} keys\n{key_table(dialect, page)}\n:::",
+        f"## Keys\n\n{KEYS}\n\n:::{{div}} keys\n{key_table(dialect, page)}\n:::",
         aliases(dialect),
-        f"These cannot be expressed by a recipe here:\n\n{beyond}" if beyond else "",
-        f":::{{dropdown}} {len(dialect.others)} keys that do not touch the objective\n{others}\n:::"
+        f"No recipe can express these keys:\n\n{beyond}" if beyond else "",
+        f":::{{dropdown}} {_count(len(dialect.others), 'key')} without effect on the objective\n{others}\n:::"
         if others
         else "",
     ]
@@ -86,68 +94,69 @@ def _keys(dialect: Dialect, page: str) -> str:
 
 
 KEYS = (
-    "Of a key with a few values, each is shown with what it changes from the default, and with the other keys"
-    " that it needs. Of a number, the settings of our kernels that it decides."
+    "For a key with a few values, the table lists each value and the parts of the recipe that it changes."
+    " Some values need other keys, which follow the word *with*. For a number, the table lists the settings"
+    " of the kernels that it determines."
 )
 
 
 def _traps(dialect: Dialect) -> str:
-    found = (f"({anchor(dialect, place)})=\n{_trap(trap)}" for place, trap in enumerate(dialect.traps))
-    return "\n\n".join(["## Its traps", *found]) if dialect.traps else ""
+    traps = (f"({anchor(dialect, place)})=\n{_trap(trap)}" for place, trap in enumerate(dialect.traps))
+    return "\n\n".join(["## Traps", *traps]) if dialect.traps else ""
 
 
 def _trap(trap: Trap) -> str:
-    """One trap: its name, what happens and what to do, a configuration on each side of it, and the source."""
+    """Return one trap: name, effect and remedy, a configuration with and one without it, and the source."""
     example, near = (
         " ".join(f"{key}={value}" for key, value in flat(each).items()) for each in (trap.example, trap.near)
     )
-    sides = f"| in the trap | outside |\n|---|---|\n| `{example}` | `{near or 'the defaults'}` |"
+    sides = f"| falls into the trap | avoids it |\n|---|---|\n| `{example}` | `{near or 'the defaults'}` |"
     return f"### {trap.name}\n\n{trap.text}\n\n{sides}\n\nSource: {cited(trap.source)}."
 
 
 def _typed(config: Mapping[str, Any]) -> list[str]:
-    """A configuration as it is typed after a command."""
+    """Return a configuration as arguments of a command."""
     return [f"{key}={as_yaml(value)}" for key, value in flat(config).items()]
 
 
 def _recipes(name: str, nearest: dict[str, Everywhere]) -> str:
     rows = (
-        f"| [{recipe}](../recipe/{recipe}.md) | {keys(found[name])} | {_difference(recipe, name, found)} |"
-        for recipe, found in nearest.items()
+        f"| [{recipe}](../recipe/{recipe}.md) | {keys(each[name])} | {_difference(recipe, name, each)} |"
+        for recipe, each in nearest.items()
     )
-    table = "\n".join(["| recipe | keys | what differs |", "|---|---|---|", *rows])
-    return f"## The recipes in its words\n\n{RECIPES_ABOUT}\n\n:::{{div}} wide\n{table}\n:::"
+    table = "\n".join(["| recipe | keys | differences |", "|---|---|---|", *rows])
+    return f"## Recipes\n\n{RECIPES_ABOUT}\n\n:::{{div}} wide\n{table}\n:::"
 
 
 RECIPES_ABOUT = (
-    "The configuration that comes nearest to each recipe, as `grpo-ref convert` finds it, and the parts that"
-    " differ all the same. What is not said stays at the trainer's default. The parts are compared by their"
-    " numbers on a batch without empty completions, where neither the eps of a denominator nor a bound that"
-    " no ratio reaches makes a difference."
+    "The table lists the configuration that `grpo-ref convert` finds for each recipe, and the parts that"
+    " still differ. All other keys keep the trainer's defaults. The comparison uses the numbers that the"
+    " parts compute on a batch without empty completions. It ignores the eps of a denominator and a bound"
+    " that no ratio reaches."
 )
 
 
-def _difference(recipe: str, dialect: str, found: Everywhere) -> str:
-    return ", ".join(differing(recipe, dialect, found[dialect])) or "nothing"
+def _difference(recipe: str, dialect: str, conversions: Everywhere) -> str:
+    return ", ".join(differing(recipe, dialect, conversions[dialect])) or "none"
 
 
 def _recorded(dialect: Dialect) -> str:
-    found: dict[tuple[str, str], list[Verdict]] = {}
+    groups: dict[tuple[str, str], list[Verdict]] = {}
     for file in _files(dialect):
         cases = {case["id"]: case for case in read(file)[1]}
         for verdict in verdicts(file):
             case = cases[verdict.id]
-            what = f"{case['call']}, refused" if "refused" in case else case["call"]
-            found.setdefault((what, case.get("commit", dialect.version)), []).append(verdict)
-    rows = (_record(call, commit, group) for (call, commit), group in found.items())
-    head = ["| what | recorded from | cases | that agree | off by at most |", "|---|---|---|---|---|"]
-    return f"## Its recorded numbers\n\n{RECORDED}\n\n" + "\n".join([*head, *rows])
+            call = f"{case['call']}, refused" if "refused" in case else case["call"]
+            groups.setdefault((call, case.get("commit", dialect.version)), []).append(verdict)
+    rows = (_record(call, commit, group) for (call, commit), group in groups.items())
+    head = ["| call | recorded from | cases | cases that agree | largest error |", "|---|---|---|---|---|"]
+    return f"## Recorded numbers\n\n{RECORDED}\n\n" + "\n".join([*head, *rows])
 
 
 RECORDED = (
-    "Numbers of the trainer's own code, computed anew from its configuration while this site was built, as"
-    " `grpo-ref parity` does it. Errors are relative to the largest recorded magnitude."
-    " [How they were recorded](../more/trainers.md)."
+    "These numbers were recorded from the trainer's own code. The build of this site computes them again"
+    " from the configuration, as `grpo-ref parity` does, and compares. Errors are relative to the largest"
+    " recorded magnitude. See [how the numbers were recorded](../more/trainers.md)."
 )
 
 
@@ -170,19 +179,19 @@ def _commands(dialect: Dialect) -> str:
         "check", "my_loss:loss", "--dialect", dialect.name, *chosen, files={"my_loss.py": MY_LOSS}
     )
     parts = {
-        f"What does a configuration of {title(dialect)} optimize?": transcript(
+        f"What does a {title(dialect)} configuration optimize?": transcript(
             "explain", dialect.name, *trapped
         ),
-        "How would another trainer say it?": transcript(
+        "Which keys does another trainer need?": transcript(
             "convert", "--from", dialect.name, "--to", other, *_typed(plain)
         ),
-        "Does my own loss compute the same?": f"{CHECKED}\n\n```python\n{MY_LOSS}```\n\n{checked}",
+        "Does your own loss compute the same?": f"{CHECKED}\n\n```python\n{MY_LOSS}```\n\n{checked}",
     }
-    told = "\n\n".join(f"### {question}\n\n{answer}" for question, answer in parts.items())
-    return f"## The commands\n\n{told}"
+    answers = "\n\n".join(f"### {question}\n\n{answer}" for question, answer in parts.items())
+    return f"## Commands\n\n{answers}"
 
 
-CHECKED = "Let `my_loss.py` hold PPO's clipped loss, averaged over all tokens:"
+CHECKED = "Suppose that `my_loss.py` contains PPO's clipped loss, averaged over all tokens:"
 MY_LOSS = """import numpy as np
 
 
@@ -200,7 +209,7 @@ def _index(nearest: dict[str, Everywhere]) -> str:
         "# Trainers",
         INDEX,
         _trainers(),
-        "## Who can express which recipe?",
+        "## Recipes that each trainer can express",
         COMPARED,
         _compared(nearest),
     ]
@@ -208,16 +217,17 @@ def _index(nearest: dict[str, Everywhere]) -> str:
 
 
 WIDE = "---\nhtml_theme.sidebar_secondary.remove: true\n---"
-"""What gives the room beside a page to the page."""
+"""Front matter that removes the list of headings, so that the page is wider."""
 INDEX = (
-    "Every trainer has its own words for the same objectives, and the same words for different ones. Each"
-    " page has a trainer's keys in our words, its traps, and the numbers that its own code computed."
+    "Trainers use different keys for the same objective, and the same key for different objectives. The"
+    " page of a trainer explains each key, lists the traps, and compares with numbers that the trainer's own"
+    " code computed."
 )
 COMPARED = (
-    "A cell with keys holds a configuration that computes the recipe: every part gives the same numbers on a"
-    " batch without empty completions, with ratios from 1/8 to 8. Any other cell names the parts in which the"
-    " configuration that `grpo-ref convert` finds gives other numbers; the page of the recipe tells what"
-    " stands there instead. A click on the head of a column sorts by it."
+    "A cell with keys is a configuration that computes the recipe: every part gives the same numbers on a"
+    " batch without empty completions, with ratios from 1/8 to 8. The other cells list the parts for which"
+    " the nearest configuration gives other numbers. The page of the recipe shows these parts. Click a"
+    " column header to sort."
 )
 
 
@@ -228,20 +238,20 @@ def _trainers() -> str:
         for name, each in DIALECTS.items()
     )
     return "\n".join(
-        ["| trainer | as read in | keys | traps | recorded cases |", "|---|---|---|---|---|", *rows]
+        ["| trainer | version | keys | traps | recorded cases |", "|---|---|---|---|---|", *rows]
     )
 
 
 def _compared(nearest: dict[str, Everywhere]) -> str:
     names = [title(dialect) for dialect in DIALECTS.values()]
     rows = (
-        " | ".join([f"| [{recipe}](../recipe/{recipe}.md)", *(_cell(recipe, name, found) for name in found)])
-        for recipe, found in nearest.items()
+        " | ".join([f"| [{recipe}](../recipe/{recipe}.md)", *(_cell(recipe, name, each) for name in each)])
+        for recipe, each in nearest.items()
     )
     head = [f"| recipe | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
     return ":::{div} sortable compared\n" + "\n".join([*head, *rows]) + "\n:::"
 
 
-def _cell(recipe: str, dialect: str, found: Everywhere) -> str:
-    lost = differing(recipe, dialect, found[dialect])
-    return f"differs: {', '.join(lost)}" if lost else keys(found[dialect])
+def _cell(recipe: str, dialect: str, conversions: Everywhere) -> str:
+    lost = differing(recipe, dialect, conversions[dialect])
+    return f"differs: {', '.join(lost)}" if lost else keys(conversions[dialect])

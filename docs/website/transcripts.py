@@ -1,4 +1,4 @@
-"""What a command says, run while the site is built."""
+"""Run a command while the site is built, and show its output."""
 
 from collections.abc import Mapping
 from contextlib import chdir
@@ -11,11 +11,11 @@ from grpo_ref.cli import main
 
 
 def transcript(*arguments: str, files: Mapping[str, str] | None = None) -> str:
-    """A command of `grpo-ref` with what it says, as a block of a page.
+    """Return a command of `grpo-ref` with its output, as a block of a page.
 
     Args:
-      arguments: what is typed after `grpo-ref`.
-      files: the files in the folder that it is run in, by name.
+      arguments: arguments of `grpo-ref`.
+      files: name -> text of the files in the folder where the command is run.
 
     >>> print(transcript("recipes", "no_such_recipe").splitlines()[1])
     $ grpo-ref recipes no_such_recipe
@@ -23,5 +23,5 @@ def transcript(*arguments: str, files: Mapping[str, str] | None = None) -> str:
     with TemporaryDirectory() as folder, chdir(folder):
         for name, text in (files or {}).items():
             Path(name).write_text(text, encoding="utf-8")
-        said = CliRunner(env={"COLUMNS": "96"}).invoke(main, arguments, prog_name="grpo-ref").output
-    return f"```text\n$ grpo-ref {' '.join(arguments)}\n{said.rstrip()}\n```"
+        output = CliRunner(env={"COLUMNS": "96"}).invoke(main, arguments, prog_name="grpo-ref").output
+    return f"```text\n$ grpo-ref {' '.join(arguments)}\n{output.rstrip()}\n```"

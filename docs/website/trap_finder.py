@@ -1,4 +1,4 @@
-"""The traps of the trainers that concern a recipe."""
+"""Find the traps of the trainers that concern a recipe."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from website.trainer_keys import Everywhere, differing
 
 
 class Warned(NamedTuple):
-    """A trap of a trainer, and the place of its heading on the trainer's page."""
+    """A trap of a trainer, and the anchor of its heading on the trainer's page."""
 
     dialect: Dialect
     trap: Trap
@@ -20,14 +20,14 @@ class Warned(NamedTuple):
 
 
 def traps_of(name: str, nearest: Everywhere) -> list[Warned]:
-    """The traps that concern a recipe.
+    """Return the traps that concern a recipe.
 
-    These are those that a trainer's configuration of it falls into, and those about a key that decides
-    whether the trainer has a kernel of the recipe's own.
+    A trap concerns a recipe if a trainer's configuration of the recipe falls into it, or if it is about a key
+    that selects a kernel that the recipe introduced.
 
     Args:
-      name: of the recipe.
-      nearest: the nearest configuration of each trainer.
+      name: name of the recipe.
+      nearest: nearest configuration of each trainer.
     """
     return [
         Warned(dialect, trap, anchor(dialect, place))
@@ -38,45 +38,48 @@ def traps_of(name: str, nearest: Everywhere) -> list[Warned]:
 
 
 def _is_about(dialect: Dialect, trap: Trap, name: str) -> bool:
-    """Whether a trap is about a kernel that a recipe introduced; those of GRPO are in others too."""
+    """Return True if a trap is about kernels that a recipe introduced.
+
+    A recipe without a parent shares its kernels with many others, so all kernels of the trap must be its own.
+    """
     kernels, own = concerned(dialect, flat(trap.example)), own_kernels(name)
     return bool(kernels & own) and (bool(definitions()[name].parent) or kernels <= own)
 
 
 def anchor(dialect: Dialect, place: int) -> str:
-    """Where a trainer's trap stands on its page, by its place in the list."""
+    """Return the anchor of a trap on the trainer's page, from its index in the list of traps."""
     return f"trap-{dialect.name.replace('_', '-')}-{place}"
 
 
 def _fallen_into(name: str, dialect: Dialect, nearest: Everywhere) -> list[Trap]:
-    """What `explain` warns of, where the configuration computes the recipe."""
-    found = nearest[dialect.name]
-    if differing(name, dialect.name, found):
+    """Return the traps of the nearest configuration, if it computes the recipe."""
+    conversion = nearest[dialect.name]
+    if differing(name, dialect.name, conversion):
         return []
-    return sprung(dialect.traps, dialect.settings(found.config), dialect.given(found.config))
+    return sprung(dialect.traps, dialect.settings(conversion.config), dialect.given(conversion.config))
 
 
 def concerned(dialect: Dialect, config: Mapping[str, Any]) -> set[str]:
-    """The kernels that a configuration has because of one of its keys.
+    """Return the kernels that a configuration uses because of one of its keys.
 
     >>> concerned(DIALECTS["trl"], {"loss_type": "dr_grpo", "epsilon": 0.1})
     {'fixed_length'}
     """
-    ours, found = _kernels(dialect, config), set()
+    kernels, changed = _kernels(dialect, config), set()
     for key, value in config.items():
         for other in _others(dialect, str(dialect.key(key)), value):
-            found |= ours - (_kernels(dialect, {**config, key: other}) or ours)
-    return found
+            changed |= kernels - (_kernels(dialect, {**config, key: other}) or kernels)
+    return changed
 
 
 def _others(dialect: Dialect, key: str, value: Any) -> tuple[Any, ...]:
-    """What a value is compared with: the default, or if it is the default, the other values."""
+    """Return the default; or if the value is the default, the other values."""
     default = dialect.defaults.get(key, value)
     return values_of(dialect, key) if value == default and key in dialect.defaults else (default,)
 
 
 def _kernels(dialect: Dialect, config: Mapping[str, Any]) -> set[str]:
-    """The kernels of a configuration; none of one that the trainer would refuse."""
+    """Return the kernels of a configuration; nothing if the trainer would refuse it."""
     try:
         return {part.kernel.__name__ for part in parts_of(dialect.build(dialect.settings(config)))}
     except REFUSED:

@@ -1,4 +1,4 @@
-"""Where everything stands: the pages of the project, and their places in the site."""
+"""The pages of the project, and their places in the site."""
 
 from pathlib import Path
 
@@ -6,8 +6,8 @@ ROOT = Path(__file__).parents[2]
 BUILD = ROOT / "build"
 SOURCES, SITE, CACHE = BUILD / "site-source", BUILD / "site", BUILD / "site-cache"
 
-DOORS = ("student", "instructor", "practitioner", "researcher")
-"""Each has a tutorial and a guide."""
+AUDIENCES = ("student", "instructor", "practitioner", "researcher")
+"""Kinds of readers. Each has a tutorial and a guide."""
 REFERENCE = ("pipeline", "recipes", "neural", "speed", "glossary", "package_map", "attack", "teach")
 ROOT_PAGES = {"SECURITY.md": "security", "CHANGELOG.md": "changelog", "CONTRIBUTING.md": "contributing"}
 FOLDER_PAGES = {
@@ -19,7 +19,7 @@ FOLDER_PAGES = {
 
 
 def _folder(name: str) -> dict[str, str]:
-    """The pages of a folder of `docs`, of which README.md or index.md is the first."""
+    """Return the pages of a folder of `docs`, by path. README.md or index.md becomes its index."""
     pages = sorted((ROOT / "docs" / name).glob("*.md"))
     names = {page: "index" if page.stem == "README" else page.stem for page in pages}
     return {page.relative_to(ROOT).as_posix(): f"{name}/{place}" for page, place in names.items()}
@@ -31,8 +31,8 @@ def _chapters() -> dict[str, str]:
 
 
 COPIED = {
-    **{f"docs/tutorials/{name}.md": f"tutorials/{name}" for name in DOORS},
-    **{f"docs/{name}.md": name for name in (*DOORS, *REFERENCE)},
+    **{f"docs/tutorials/{name}.md": f"tutorials/{name}" for name in AUDIENCES},
+    **{f"docs/{name}.md": name for name in (*AUDIENCES, *REFERENCE)},
     **_folder("derivation"),
     **_folder("handout"),
     **_folder("howto"),
@@ -40,15 +40,15 @@ COPIED = {
     **ROOT_PAGES,
     **FOLDER_PAGES,
 }
-"""The pages that are shown as they are -> their names in the site."""
+"""Path of each page that is copied -> its name in the site."""
 
-LABORATORY = "docs/experiments/README.md"
+EXPERIMENTS = "docs/experiments/README.md"
 NOTEBOOKS = {
     path.relative_to(ROOT).as_posix(): f"notebooks/{path.stem}"
     for path in sorted((ROOT / "notebooks").glob("*.ipynb"))
 }
-PAGES = {**COPIED, **NOTEBOOKS, "README.md": "index", LABORATORY: "laboratory/index"}
-"""Every page that a link may lead to -> its name in the site."""
+PAGES = {**COPIED, **NOTEBOOKS, "README.md": "index", EXPERIMENTS: "experiments/index"}
+"""Path of each page that a link may lead to -> its name in the site."""
 
 BELOW = {
     "tutorials/student": ("student", *_chapters().values()),
@@ -60,9 +60,9 @@ BELOW = {
         for name in ("derivation", "handout", "howto")
     },
 }
-"""Pages that have others below them in the navigation."""
+"""Page -> the pages below it in the navigation."""
 WIDE = tuple(_folder("derivation").values())
-"""Pages whose formulas and code take the place of the list of their headings."""
+"""Pages without the list of their headings, so that formulas and code have more space."""
 MORE = (
     "map",
     "howto/index",
@@ -75,11 +75,11 @@ MORE = (
     *ROOT_PAGES.values(),
     *FOLDER_PAGES.values(),
 )
-"""The pages that stand in no other place."""
+"""Pages that the navigation lists nowhere else."""
 
 
 def contents(pages: tuple[str, ...], *, hidden: bool) -> str:
-    """A table of contents for the end of a page, or nothing."""
+    """Return a table of contents for the end of a page, or nothing."""
     options = ":hidden:\n" if hidden else ""
     return (
         "\n\n```{toctree}\n" + options + "\n" + "".join(f"/{page}\n" for page in pages) + "```\n"
@@ -89,7 +89,7 @@ def contents(pages: tuple[str, ...], *, hidden: bool) -> str:
 
 
 def write(place: str, text: str) -> None:
-    """Write a file of the sources, unless it is there with the same text."""
+    """Write a file of the sources, unless the file already has this text."""
     path = SOURCES / place
     path.parent.mkdir(parents=True, exist_ok=True)
     if not path.is_file() or path.read_text(encoding="utf-8") != text:

@@ -1,4 +1,4 @@
-"""The site, built once for all tests of it; without the extra that builds it they are skipped."""
+"""Build the site once for all of its tests. Without the extra `docs` the tests are skipped."""
 
 import os
 import subprocess
@@ -15,17 +15,17 @@ NEEDED = ("sphinx", "pydata_sphinx_theme", "myst_nb", "sphinx_design", "latex2ma
 
 
 class Built(NamedTuple):
-    """A build: its folder, what Sphinx said, its exit status and its pages."""
+    """A build: its folder, the output of Sphinx, its exit status and its pages."""
 
     folder: Path
-    said: str
+    output: str
     status: int
     pages: dict
 
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
-    """The site with its notebooks as they were committed, which tests/test_notebooks.py runs."""
+    """Build the site with the committed outputs of the notebooks, which tests/test_notebooks.py checks."""
     if missing := [name for name in NEEDED if find_spec(name) is None]:
         pytest.skip(f"the site needs {', '.join(missing)}: pip install -c constraints.txt -e '.[docs]'")
     if "PYTEST_XDIST_WORKER" in os.environ:

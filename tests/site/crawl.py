@@ -1,4 +1,4 @@
-"""Reads the files of a built site: what they link to, what they load, and the anchors that they have."""
+"""Read the links, the loaded files and the anchors of the pages of a built site."""
 
 from html.parser import HTMLParser
 from pathlib import Path
@@ -18,11 +18,11 @@ LOADING = {
     "use": ("href", "xlink:href"),
     "form": ("action",),
 }
-"""The attributes for which a browser asks, by the name of the element."""
+"""Name of an element -> the attributes whose values a browser requests."""
 
 
 class Page(NamedTuple):
-    """A page: the targets of its links, what it loads, and its anchors."""
+    """A page: the targets of its links, the files that it loads, and its anchors."""
 
     links: set[str]
     loads: set[str]
@@ -43,25 +43,25 @@ class _Reader(HTMLParser):
 
 
 def read(file: Path) -> Page:
-    """What a file of HTML holds."""
+    """Read an HTML file."""
     reader = _Reader()
     reader.feed(file.read_text(encoding="utf-8"))
     return reader.page
 
 
 def crawl(site: Path) -> dict[Path, Page]:
-    """Every page of a site."""
+    """Read every page of a site."""
     return {file: read(file) for file in sorted(site.resolve().rglob("*.html"))}
 
 
 def is_elsewhere(target: str) -> bool:
-    """Whether a browser would ask another host for it."""
+    """Return True if a browser would request the target from another host."""
     parts = urlsplit(target)
     return bool(parts.netloc) or parts.scheme not in ("", "data")
 
 
 def dead(file: Path, pages: dict[Path, Page]) -> list[str]:
-    """The links of a page, and what it loads, that lead nowhere inside the site."""
+    """Return the links and loaded files of a page that do not exist in the site."""
     page = pages[file]
     return [target for target in page.links | page.loads if _leads_nowhere(file, target, pages)]
 

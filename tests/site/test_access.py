@@ -1,4 +1,4 @@
-"""Every page of the site in a real browser: no rule of accessibility broken, no page wider than a phone."""
+"""Every page of the site in a real browser: accessibility rules, and no page wider than a phone."""
 
 import pytest
 from in_page import CHROMIUM, MISSING, OPTIONS, SCHEMES, WIDTHS, faults
@@ -8,7 +8,7 @@ USUAL, PHONE = WIDTHS[1], WIDTHS[-1]
 
 @pytest.fixture(scope="module")
 def page():
-    """A page of Chromium, which keeps no console."""
+    """Open a page of Chromium."""
     if MISSING:
         pytest.skip(f"the site in a browser needs {', '.join(MISSING)}")
     from playwright.sync_api import sync_playwright
@@ -20,15 +20,15 @@ def page():
 
 
 def kinds(site):
-    """The first page of each folder, and the start page: one of every kind."""
+    """Return one page of every kind: the first page of each folder, and the start page."""
     return {file.parent: file for file in reversed(site.pages)}.values()
 
 
-def told(broken):
-    """Each broken rule once, with how many pages break it and an example."""
+def summary(broken):
+    """Return each broken rule with the number of pages that break it and an example."""
     by_rule = {}
-    for where, found in broken.items():
-        for fault in found:
+    for where, page_faults in broken.items():
+        for fault in page_faults:
             rule, example = (fault, "") if isinstance(fault, str) else fault
             by_rule.setdefault(rule, []).append((where, example[:120]))
     return {rule: (len(cases), cases[0]) for rule, cases in by_rule.items()}
@@ -39,7 +39,7 @@ def test_no_page_breaks_a_rule_or_is_wider_than_the_screen(site, page):
     for file in site.pages:
         page.goto(file.as_uri())
         broken[file.relative_to(site.folder).as_posix()] = faults(page, USUAL, "light")
-    assert told(broken) == {}
+    assert summary(broken) == {}
 
 
 def test_one_page_of_every_kind_at_every_width_in_every_scheme(site, page):
@@ -49,7 +49,7 @@ def test_one_page_of_every_kind_at_every_width_in_every_scheme(site, page):
             for scheme in SCHEMES:
                 page.goto(file.as_uri())
                 broken[file.relative_to(site.folder).as_posix(), width, scheme] = faults(page, width, scheme)
-    assert told(broken) == {}
+    assert summary(broken) == {}
 
 
 def test_no_page_is_wider_than_a_phone(site, page):

@@ -1,4 +1,4 @@
-"""Formulas: every block of a docstring is a formula of the grammar, or is known to be none."""
+"""Formulas: every indented block of a docstring is a formula of the grammar."""
 
 import inspect
 import xml.etree.ElementTree as ElementTree
@@ -8,17 +8,17 @@ import pytest
 from package_map import PUBLIC
 from website.docstrings import formulas, restructured
 from website.parts import parts_of
+from website.places import documented
 
-import grpo_ref
 from grpo_ref.recipes import RECIPES
 from grpo_ref.render.maths import UnknownMaths, mathml
 
 NO_FORMULAS = ()
-"""The names whose docstrings hold a block that is code."""
+"""Names whose docstrings have a block of code."""
 
 
 def _documented():
-    named = {name: getattr(grpo_ref, name) for name in PUBLIC}
+    named = {name: documented(name) for name in PUBLIC}
     parts = {part.kernel.__name__: part.kernel for recipe in RECIPES.values() for part in parts_of(recipe)}
     return {
         name: value
@@ -37,8 +37,8 @@ BLOCKS = [
 
 @pytest.mark.parametrize("block", BLOCKS)
 def test_formula_converts_to_whole_mathml(block):
-    found = ElementTree.fromstring(mathml(block))
-    assert "math" in {each.tag.rpartition("}")[2] for each in found.iter()}
+    tree = ElementTree.fromstring(mathml(block))
+    assert "math" in {each.tag.rpartition("}")[2] for each in tree.iter()}
 
 
 @pytest.mark.parametrize("block", BLOCKS)
@@ -48,7 +48,7 @@ def test_formula_loses_no_letter(block):
 
 
 def _letters(text):
-    """The letters and large signs of a formula, sorted, the raised and lowered ones as plain ones."""
+    """Return the sorted letters and large signs of a formula, with raised and lowered letters as plain ones."""
     plain = normalize("NFKD", text.replace("∑", "Σ").replace("∏", "Π"))
     return sorted(letter for letter in plain if letter.isalpha())
 

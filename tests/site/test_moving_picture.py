@@ -8,7 +8,7 @@ from website.moving_picture import OLD_PROBS, moving_picture, walks
 
 
 def test_tokens_begin_together_and_stop_beyond_the_clip():
-    """A step ends where the slope, min(A ρ, ...) by log πθ, was still A ρ: so the last one goes beyond."""
+    """The last step of each token starts inside the clip range, so it ends beyond the bound."""
     ratios, values, slopes = walks()
     assert ratios[0] == pytest.approx(np.ones(4))
     assert slopes[-1] == pytest.approx(np.zeros(4))

@@ -1,12 +1,13 @@
-"""The built site: whole, with everything in it, no request to another host and no dead link."""
+"""The built site is complete, requests nothing from another host and has no dead link."""
 
 import re
 from html import escape
 
 import pytest
 from crawl import dead, is_elsewhere, read
-from package_map import PUBLIC
+from package_map import PUBLIC, REFERENCE
 from website.parts import parts_of
+from website.places import anchor_of
 from website.tree import PAGES
 
 from grpo_ref.explain.dialects import DIALECTS
@@ -15,32 +16,32 @@ from grpo_ref.recipes import RECIPES
 IN_STYLES = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
 FORMULA = re.compile(r"<math.*?</math>", re.DOTALL)
 LEFT_OVER = re.compile(r">[^<]*(?:\\|&(?:amp;|(?![#\w]))|\$)[^<]*<")
-"""What is still LaTeX in a formula: the converter copies what it does not know."""
+"""LaTeX left in a formula, because the converter copies commands that it does not know."""
 IN_SCRIPTS = re.compile(
     r"(?:fetch|import|importScripts|Worker|\.src\s*=|\.href\s*=)\s*\(?\s*['\"`](https?:)?//"
 )
 
 
 def test_it_builds_without_a_warning(site):
-    assert site.status == 0, site.said
-    assert "WARNING" not in site.said, site.said
+    assert site.status == 0, site.output
+    assert "WARNING" not in site.output, site.output
 
 
 def test_no_page_loads_from_another_host(site):
-    wanted = {target for page in site.pages.values() for target in page.loads if is_elsewhere(target)}
-    assert not wanted
+    elsewhere = {target for page in site.pages.values() for target in page.loads if is_elsewhere(target)}
+    assert not elsewhere
 
 
 def test_no_style_loads_from_another_host(site):
     files = [*site.folder.rglob("*.css"), *site.folder.rglob("*.svg"), *site.pages]
-    found = {
+    elsewhere = {
         (file.name, target)
         for file in files
         for match in IN_STYLES.findall(file.read_text(encoding="utf-8"))
         for target in match
         if target and is_elsewhere(target)
     }
-    assert not found
+    assert not elsewhere
 
 
 def test_no_script_asks_another_host(site):
@@ -59,10 +60,12 @@ def test_no_link_is_absolute_so_that_any_path_may_serve_it(site):
     }
 
 
-@pytest.mark.parametrize("name", PUBLIC)
-def test_public_name_has_an_entry(site, name):
-    anchors = {f"grpo_ref.{name}", f"module-grpo_ref.{name}"}
-    assert any(anchors & page.anchors for file, page in site.pages.items() if file.parent.name == "api")
+NAMES = [f"{module}.{name}" for module, names in REFERENCE.items() for name in names]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_documented_name_has_an_entry(site, name):
+    assert any(name in page.anchors for file, page in site.pages.items() if file.parent.name == "api")
 
 
 @pytest.mark.parametrize("name", RECIPES)
@@ -88,9 +91,9 @@ def test_trainers_are_compared_by_every_recipe(site):
 
 
 @pytest.mark.parametrize("name", ["group_normalized", "clipped", "k3", "token_mean"])
-def test_function_leads_to_a_test_that_pins_it(site, name):
+def test_function_links_to_a_test_of_it(site, name):
     pages = [page for file, page in site.pages.items() if file.parent.name == "api"]
-    links = next(page.links for page in pages if f"grpo_ref.{name}" in page.anchors)
+    links = next(page.links for page in pages if anchor_of(name) in page.anchors)
     assert any(link.startswith("../source/tests/") and "#L-" in link for link in links)
 
 
