@@ -22,7 +22,7 @@ from grpo_ref.fast.runs import Runs, Tables
 from grpo_ref.fast.usual import checked_metrics
 from grpo_ref.fast.walk import back
 from grpo_ref.learning.arguments import check_arguments
-from grpo_ref.learning.batches import stretches
+from grpo_ref.learning.batches import slices
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.state import TrainState, Update, advanced, check_runs, starting_state
 from grpo_ref.learning.task import Task
@@ -88,8 +88,10 @@ def train_many(
     tables = {name: form.laid_out(table, dtype) for name, table in tables.items()}
     workers = form.workers(threads)
     rounds = math.ceil(tables["logits"].nbytes / (workers * PART_BYTES))
-    slices = stretches(len(state.params), workers * rounds)
-    parts = [form(task, recipe, config, state, runs, names, dtype) for runs in slices]
+    parts = [
+        form(task, recipe, config, state, runs, names, dtype)
+        for runs in slices(len(state.params), workers * rounds)
+    ]
     with ThreadPoolExecutor(workers) as pool:
         each = pool.map if workers > 1 else map
         while state.update < config.updates:

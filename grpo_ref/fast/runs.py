@@ -23,7 +23,7 @@ from numpy.typing import DTypeLike
 from grpo_ref.arrays import Floats, Integers
 from grpo_ref.fast.usual import clip_bounds, is_of_groups
 from grpo_ref.fast.walk import Walk, back, front, tokens_first
-from grpo_ref.learning.batches import stretches
+from grpo_ref.learning.batches import slices
 from grpo_ref.learning.config import TrainConfig
 from grpo_ref.learning.curves import Metrics, of_completions
 from grpo_ref.learning.optim import Adam
@@ -136,7 +136,7 @@ class Runs:
         advantages = self.advantages(batch)
         return [
             self.sum_entries(self.walk.entries[..., part], self.weights(batch, part), advantages[..., part])
-            for part in stretches(self.config.prompts, self.config.minibatches)
+            for part in slices(self.config.prompts, self.config.minibatches)
         ]
 
     def sum_entries(self, entries: Integers, weights: Any, advantages: Any) -> Sums:
