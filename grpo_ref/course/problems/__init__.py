@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @cache
 def _problem(name: str) -> "Problem":
-    """`PROBLEM` of the module that the id names, with what the table of contents says of it."""
+    """Return the `PROBLEM` of the exercise's module, completed from the table of contents."""
     problem, listed = _declared(name), EXERCISES[name]
     return replace(
         problem,
@@ -30,10 +30,11 @@ def _problem(name: str) -> "Problem":
 
 
 def _declared(name: str) -> "Problem":
-    """`PROBLEM` of the module; what is wrong with that of another's package is told as that package's fault.
+    """Return the `PROBLEM` of the module. Mistakes in another package are reported as that package's
+    mistakes.
 
     Raises:
-      BrokenPackage: if it cannot be imported, or holds no such exercise.
+      BrokenPackage: if the module cannot be imported, or declares no such exercise.
     """
     source = source_of(name)
     try:
@@ -51,13 +52,13 @@ def _declared(name: str) -> "Problem":
 
 
 PROBLEMS: "LazyListing[Problem]" = LazyListing("exercise", EXERCISES, _problem)
-"""Every exercise by id, in the order of the course; its module is imported when it is asked for."""
+"""Every exercise by id, in the order of the course. Its module is imported when it is requested."""
 
 
 def hints_of(name: str) -> tuple[str, ...]:
-    """The hints of an exercise, read from the text of its module.
+    """Return the hints of an exercise, read from the text of its module.
 
-    To import the module, with its checks and wrong answers, takes NumPy and many times as long.
+    Importing the module, with its checks and wrong answers, needs NumPy and takes many times as long.
     """
     tree = ast.parse(problem_file(name).read_text(encoding="utf-8"))
     written = (node.value for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "hints")

@@ -1,7 +1,7 @@
-"""What the exercises with a table of bandits share.
+"""Shared parts of the exercises with a table of bandits.
 
-The toy loop as their function, the inputs that it may get, the rules of their statements, and a proof that it
-learns.
+These are the toy loop as their function, the allowed inputs, the rules of their statements, and a proof that
+the loop learns.
 """
 
 from collections.abc import Callable
@@ -19,13 +19,13 @@ from grpo_ref.learning.policies.table import policy_of
 
 
 def _some_groups_equal(source: Source, values: Floats) -> Floats:
-    """Payoffs all equal in some groups, as in an update in which nothing is learned."""
+    """Make all payoffs equal in some groups, as in an update without a gradient."""
     chosen = source.flags((*values.shape[:2], 1, 1))
     return np.where(chosen, values[:, :, :1, :1], values)
 
 
 def _at_both_ends(source: Source, values: Floats) -> Floats:
-    """Every payoff the largest or the smallest that there is; the caller holds them inside the range."""
+    """Make every payoff the largest or the smallest possible one. The caller clips them to the range."""
     return np.where(source.flags(values.shape), np.inf, -np.inf)
 
 
@@ -58,7 +58,7 @@ LARGE = {"U": 12, "P": 12, "G": 40}
 BANDITS = Domain(
     {"payoffs": PAYOFFS, "uniforms": UNIFORMS, "learning_rate": LEARNING_RATE}, sizes=SIZES, large=LARGE
 )
-"""What the loops of the clinic may get that have nothing beside payoffs and a learning rate."""
+"""Domain of the loops whose only arguments are payoffs, uniforms and a learning rate."""
 
 A_BANDIT = (
     "A bandit is the smallest world in which one can train: a prompt offers V arms, the policy pulls one of"
@@ -80,7 +80,9 @@ RULES = (
 
 
 def on_bandits(loop: ToyLoop, **settings: Any) -> Callable[..., Any]:
-    """The loop as a function (payoffs (U, P, G, V), uniforms (U, P, G), learning_rate) -> logits (P, V)."""
+    """Return the loop as a function (payoffs (U, P, G, V), uniforms (U, P, G), learning_rate) -> logits (P,
+    V).
+    """
 
     def train(payoffs: Any, uniforms: Any, learning_rate: float = 2.0) -> Any:
         payoffs, uniforms = np.asarray(payoffs, dtype=float), np.asarray(uniforms, dtype=float)
@@ -95,14 +97,14 @@ def on_bandits(loop: ToyLoop, **settings: Any) -> Callable[..., Any]:
 
 
 def draw_bandits(rng: "np.random.Generator", size: int) -> tuple[Any, ...]:
-    """A few updates on two prompts of different difficulty."""
+    """Sample a few updates on two prompts of different difficulty."""
     shape = (size, 2, size + 1)
     payoffs = rng.integers(0, 3, (*shape, 3)) + 5.0 * np.arange(2)[:, None, None]
     return payoffs, rng.random(shape), rng.uniform(0.5, 2.0)
 
 
 def learns_bandits(train: Callable[..., Any]) -> str | None:
-    """None if the best arm of both prompts has a probability above 0.9 after 150 updates, else a sentence."""
+    """Return None if both prompts' best arms have probability above 0.9 after 150 updates."""
     rng = np.random.default_rng(0)
     means = np.array([[0.1, 0.5, 0.2, 0.3], [0.9, 0.4, 0.6, 0.5]])
     payoffs = (rng.random((150, 2, 16, 4)) < means[:, None]).astype(float)

@@ -1,4 +1,4 @@
-"""What the exercises on attention share: which queries, keys and values they may get."""
+"""Shared parts of the exercises on attention: the allowed queries, keys and values."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ ROWS = (MIXED, LEVELS, one_axis_before(LEVELS), ONE_FAR_OUT, one_axis_before(ONE
 
 
 def queries_keys_values(scores_from: Range, values_from: Range) -> dict[str, Argument]:
-    """The three arguments, T tokens in each of perhaps B sequences.
+    """Return the three arguments: T tokens each, in one sequence or in B sequences.
 
     Args:
       scores_from: range of queries and keys.
@@ -27,22 +27,22 @@ def queries_keys_values(scores_from: Range, values_from: Range) -> dict[str, Arg
 
 
 def transposed(matrix: Floats) -> Floats:
-    """(..., T, D) -> (..., D, T)."""
+    """Transpose (..., T, D) to (..., D, T)."""
     return np.swapaxes(matrix, -1, -2)
 
 
 def scores_of(queries: Floats, keys: Floats) -> Floats:
-    """(..., T, T) of each query with each key."""
+    """Return the scores (..., T, T) of each query with each key."""
     return np.asarray(queries @ transposed(keys) / np.sqrt(queries.shape[-1]))
 
 
 def up_to_itself(scores: Floats) -> Bools:
-    """(T, T) True where a token may look."""
+    """Return (T, T), True where a token may look."""
     return np.tri(scores.shape[-1], dtype=bool)
 
 
 def weights_of(scores: Floats, may: Bools) -> Floats:
-    """The softmax of each row over the places where it may look."""
+    """Return the softmax of each row over the positions where the token may look."""
     held = np.where(may, scores, -np.inf)
     exponentials = np.exp(held - held.max(-1, keepdims=True))
     return np.asarray(exponentials / exponentials.sum(-1, keepdims=True))

@@ -1,4 +1,4 @@
-"""What the exercises on whole steps of training share: the smallest tied network, and how it is got wrong.
+"""Shared parts of the exercises on whole training steps: the smallest tied network, and mistakes in it.
 
 h = tanh(E[token before] W),    z = E h,    π = softmax(z)
 """
@@ -20,11 +20,11 @@ Bend = Callable[[Floats], Floats]
 
 
 def network_and_texts(axes: str, mask: str) -> dict[str, Argument]:
-    """The arguments that both exercises begin with.
+    """Return the first arguments of both exercises.
 
     Args:
-      axes: of the tokens, as in "B L".
-      mask: what the mask says, for the statement.
+      axes: axes of the tokens, as in "B L".
+      mask: meaning of the mask, for the statement.
     """
     small = ((-1.0, 1.0), (-3.0, 3.0))
     return {
@@ -44,11 +44,11 @@ def network_and_texts(axes: str, mask: str) -> dict[str, Argument]:
 
 
 class Read(NamedTuple):
-    """What the network says in N = B (L - 1) places, those of all tokens but the first of each text.
+    """The network's values at N = B (L - 1) positions: all tokens except the first of each text.
 
     Attributes:
       embeddings, weight: E (V, D) and W (D, D).
-      before, after: (N,) the token that is read, and the one that comes.
+      before, after: (N,) the token that is read, and the next token.
       rows, hidden, logits: (N, D) E[before], (N, D) h and (N, V) z.
       shape: (B, L - 1).
     """
@@ -64,13 +64,13 @@ class Read(NamedTuple):
 
     @property
     def log_probs(self) -> Floats:
-        """(B, L - 1) log π of the token that comes."""
+        """(B, L - 1) log π of the next token."""
         log_probs = table.log_softmax(self.logits)
         return np.asarray(log_probs[np.arange(len(self.after)), self.after].reshape(self.shape))
 
 
 class Slopes(NamedTuple):
-    """With respect to E (V, D) and W (D, D)."""
+    """Slopes with respect to E (V, D) and W (D, D)."""
 
     embeddings: Floats
     weight: Floats
@@ -80,7 +80,7 @@ Back = Callable[[Read, Floats], Slopes]
 
 
 def neighbors(tokens: Integers) -> tuple[Integers, Integers]:
-    """(B, L - 1) the token before each place, and the one that comes there."""
+    """Return (B, L - 1) the token before each position, and the token at the position."""
     return tokens[:, :-1], tokens[:, 1:]
 
 
@@ -93,7 +93,7 @@ def read(
     pair: Callable[[Integers], tuple[Integers, Integers]] = neighbors,
     head: Bend = np.asarray,
 ) -> Read:
-    """The way forward; another bend, other pairs of tokens and another table at the exit are mistakes."""
+    """Return the forward pass. Other values of `bend`, `pair` and `head` are mistakes."""
     embeddings, weight = np.asarray(embeddings, float), np.asarray(weight, float)
     before, after = pair(np.asarray(tokens))
     rows = layers.one_hot(before.reshape(-1), len(embeddings), embeddings) @ embeddings
@@ -103,47 +103,49 @@ def read(
 
 
 def to_logits(seen: Read, push: Floats) -> Floats:
-    """From a slope with respect to log π (B, L - 1) to that with respect to the logits (N, V)."""
+    """Convert a slope with respect to log π (B, L - 1) to one with respect to the logits (N, V)."""
     states, tokens = np.arange(len(seen.after)).reshape(1, 1, -1), seen.after.reshape(1, 1, -1)
     probs = table.policy_of(seen.logits).probs
     return table.pull_back(push.reshape(1, 1, -1), states, tokens, probs)
 
 
 def tanh_slope(hidden: Floats) -> Floats:
-    """The slope of tanh where it has this value."""
+    """Return the derivative of tanh where tanh has this value."""
     return 1.0 - hidden**2
 
 
 def way_back(seen: Read, slope: Floats, bend_slope: Bend = tanh_slope) -> Slopes:
-    """From a slope with respect to the logits (N, V) to those of E, one part for each use, and of W."""
+    """Convert a slope with respect to the logits (N, V) to those of E, with one part for each use of E, and
+    of W.
+    """
     rows, weight = entrance(seen, slope, bend_slope)
     return Slopes(exit_slope(seen, slope) + gathered(seen, seen.before, rows), weight)
 
 
 def exit_slope(seen: Read, slope: Floats) -> Floats:
-    """(V, D) what E gets from z = E h."""
+    """Return (V, D), the part of E's slope that comes from z = E h."""
     return np.asarray(layers.linear_back(slope, seen.hidden, layers.swapped(seen.embeddings))[1].T)
 
 
 def entrance(seen: Read, slope: Floats, bend_slope: Bend = tanh_slope) -> tuple[Floats, Floats]:
-    """(N, D) what the rows that were read get, and (D, D) what W gets, from h = tanh(rows W)."""
+    """Return the slopes of the rows that were read (N, D) and of W (D, D), from h = tanh(rows W)."""
     of_hidden = layers.linear_back(slope, seen.hidden, layers.swapped(seen.embeddings))[0]
     return layers.linear_back(of_hidden * bend_slope(seen.hidden), seen.rows, seen.weight)
 
 
 def gathered(seen: Read, tokens: Integers, rows: Floats) -> Floats:
-    """(V, D) each row (N, D) added to that of its token."""
+    """Return (V, D), with each row (N, D) added to the row of its token."""
     return np.asarray(layers.one_hot(tokens, len(seen.embeddings), seen.embeddings).T @ rows)
 
 
 def over_tokens(mask: Any) -> Floats:
-    """(B, L - 1) the weight of each place in a mean over all that count; 0 if none does."""
+    """Return (B, L - 1), the weight of each position in a mean over the positions that count, or 0."""
     counted = np.asarray(mask, float)[:, 1:]
     return np.asarray(counted / max(counted.sum(), 1.0))
 
 
 def moved(seen: Read, push: Floats, learning_rate: float, back: Back = way_back) -> tuple[Floats, Floats]:
-    """E + learning_rate ∂J/∂E and the same for W, from push = ∂J/∂log π."""
+    """Return E + learning_rate ∂J/∂E, and W likewise, from push = ∂J/∂log π."""
     slopes = back(seen, to_logits(seen, push))
     return (
         np.asarray(seen.embeddings + learning_rate * slopes.embeddings),
@@ -152,7 +154,7 @@ def moved(seen: Read, push: Floats, learning_rate: float, back: Back = way_back)
 
 
 def place_by_place(seen: Read, slope: Floats) -> Slopes:
-    """The way back for one place after the other."""
+    """Return the backward pass, computed one position after another."""
     each = (
         way_back(seen._replace(before=seen.before[at], rows=seen.rows[at], hidden=seen.hidden[at]), slope[at])
         for at in (slice(place, place + 1) for place in range(len(slope)))
@@ -161,7 +163,7 @@ def place_by_place(seen: Read, slope: Floats) -> Slopes:
 
 
 def central_differences(loss: Callable[[Floats, Floats], float], *given: Floats) -> list[Floats]:
-    """The slope of a loss of E and W with respect to each of them."""
+    """Return the slopes of a loss with respect to E and W by central differences."""
     slopes = [np.zeros(each.shape) for each in given]
     for position, slope in enumerate(slopes):
         for place in np.ndindex(slope.shape):
@@ -182,7 +184,7 @@ def _in_parts(
     at_entrance: Callable[[Read, Floats], Floats] = lambda seen, rows: gathered(seen, seen.before, rows),
     of_weight: Callable[[Read, Floats], Floats] = lambda seen, weight: weight,
 ) -> Back:
-    """Other ways for each of the three parts."""
+    """Return a backward pass in which each of the three parts can be replaced."""
 
     def back(seen: Read, slope: Floats) -> Slopes:
         rows, weight = entrance(seen, slope)
@@ -214,11 +216,12 @@ def _not_transposed(seen: Read, slope: Floats) -> Slopes:
 
 
 def network_mutants(of: Callable[..., Function]) -> tuple[Mutant, ...]:
-    """Wrong ways through the network and back, and wrong weights of the places.
+    """Return wrong answers with mistakes in the forward pass, the backward pass or the weights of the
+    positions.
 
     Args:
-      of: makes an answer of the way forward, `read`, of the way back, `back`, and of the weights of the
-        places, `weights`.
+      of: makes an answer from the forward pass `read`, the backward pass `back` and the weights of the
+        positions `weights`.
     """
     return (*_mutants_forward(of), *_mutants_back(of), *_mutants_of_the_mean(of))
 
@@ -351,7 +354,7 @@ def _mutants_of_the_mean(of: Callable[..., Function]) -> tuple[Mutant, ...]:
 
 
 def _count(mask: Floats) -> Any:
-    """Not a number where nothing counts, without a warning."""
+    """Return the number of positions that count, or NaN if none does, without a warning."""
     return mask[:, 1:].sum() or np.nan
 
 

@@ -1,4 +1,6 @@
-"""What the exercises on a penalty for each token share: the log-probabilities of policy and reference, and how far they may differ."""
+"""Shared parts of the exercises on a per-token penalty: the log-probabilities of policy and reference, and
+their distance.
+"""
 
 import numpy as np
 
@@ -14,10 +16,10 @@ NO_OVERFLOW = Rule(
 
 
 def log_probs_of_both(nearest: float, farthest: float = 700.0) -> dict[str, Argument]:
-    """The two arguments, each a number or of shape (T,), (N, T) or (B, N, T), in nats.
+    """Return the two arguments, each a number or of shape (T,), (N, T) or (B, N, T), in nats.
 
     Args:
-      nearest, farthest: the smallest usual distance of the two that is not 0, and the largest one.
+      nearest, farthest: smallest usual distance of the two that is not 0, and the largest distance.
     """
     return {
         "log_probs": Real(

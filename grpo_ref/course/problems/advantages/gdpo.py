@@ -37,7 +37,9 @@ GROUPWISE = (MIXED, BINARY, LEVELS, AGREED, SCALED_ROWS, ONE_FAR_OUT)
 
 
 def _differ(values: Mapping[str, Any]) -> bool:
-    """Otherwise every advantage is what rounding has left, divided by eps twice; of whole numbers nothing is."""
+    """Return whether some advantage is more than rounding error divided by eps twice. Whole numbers leave no
+    rounding error.
+    """
     components, weights = np.asarray(values["components"]), np.asarray(values["weights"])
     are_whole = bool((components == np.floor(components)).all())
     return are_whole or components.shape[1] == 1 or bool((np.ptp(components, axis=1) * weights).any())

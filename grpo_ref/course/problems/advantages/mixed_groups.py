@@ -1,4 +1,4 @@
-"""Which groups teach anything?"""
+"""Exercise: find the groups whose rewards differ."""
 
 from typing import Any
 

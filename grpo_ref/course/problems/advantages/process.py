@@ -72,7 +72,7 @@ def _reference(step_rewards: Any, step_ends: Any, eps: float = 1e-4) -> Any:
 
 
 def _of(scores: Any = None, spread: Any = None, read: Any = None) -> Function:
-    """How the steps are scored, and what each token gets of the scores."""
+    """Return an answer with another way to score the steps, or to spread the scores over the tokens."""
 
     def answer(step_rewards: Any, step_ends: Any, eps: float = 1e-4) -> Any:
         ends = np.asarray(step_ends) > 0
@@ -162,7 +162,7 @@ def _nearly_tied(rewards: Any, ends: Bools, eps: float) -> Any:
 
 
 def _of_size(places: Any, most: int = 128) -> Function:
-    """Right for as many as this along one axis, 0 for the rest."""
+    """Return an answer that is right for the first entries along one axis, and 0 for the rest."""
 
     def answer(step_rewards: Any, step_ends: Any, eps: float = 1e-4) -> Any:
         whole = _reference(step_rewards, step_ends, eps)
@@ -174,7 +174,7 @@ def _of_size(places: Any, most: int = 128) -> Function:
 
 
 def _half(apart: float) -> float:
-    """The size of the scores of two steps that are this far apart."""
+    """Return the magnitude of the scores of two steps whose rewards differ by this much."""
     return 0.5 * apart / (0.5 * apart + 1e-4)
 
 

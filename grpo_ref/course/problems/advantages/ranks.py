@@ -36,7 +36,7 @@ def _reference(rewards: Any) -> Any:
 
 
 def _of(ranks: Any, scale: Any = None) -> Function:
-    """Advantages from the 0-based rank, counted from the best."""
+    """Return an answer that computes advantages from the 0-based rank, counted from the best."""
 
     def answer(rewards: Any) -> Any:
         r = np.asarray(rewards, dtype=float)

@@ -1,4 +1,4 @@
-"""Where does a completion end?"""
+"""Exercise: find where each completion ends."""
 
 from typing import Any
 

@@ -13,7 +13,7 @@ from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unc
 
 
 def _lengths(context: Context) -> Integers:
-    """Numbers of tokens: anywhere, on the ramp, or next to one of its two ends."""
+    """Sample numbers of tokens: anywhere, on the ramp, or next to one of its two ends."""
     budget, buffer = context.values["max_length"], context.values["buffer"]
     ranges = {
         "from 0 to twice the budget": (0, 2 * budget),

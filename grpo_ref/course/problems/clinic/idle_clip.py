@@ -60,7 +60,7 @@ _reference = _of(RIGHT)
 
 
 def _unless(is_clipped: Any) -> Any:
-    """The slope r A, and 0 where (r, A, clip) says so."""
+    """Return the slope r A, set to 0 where the condition on (r, A, clip) is true."""
 
     def slope(log_ratio: Any, advantages: Any, clip: float) -> Any:
         ratio = np.exp(log_ratio)

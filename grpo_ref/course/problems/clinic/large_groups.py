@@ -28,7 +28,7 @@ ONE: tuple[Any, ...] = ([[[[3, 0], [3, 0], [0, 0]]]], [[[0.25, 0.25, 0.75]]], 1.
 
 
 def _everything_lost(gradient: Any, states: Any, tokens: Any, probs: Any) -> Any:
-    """The whole step by fancy assignment: of each row, the last visit counts."""
+    """Add the whole step by an index assignment, which counts only the last visit of each row."""
     table = np.zeros_like(probs)
     table[states] += gradient[..., None] * (np.eye(probs.shape[-1])[tokens] - probs[states])
     return table

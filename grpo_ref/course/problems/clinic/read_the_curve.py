@@ -1,4 +1,4 @@
-"""What is wrong with this run?"""
+"""Exercise: diagnose a training run from its curves."""
 
 from typing import Any
 
@@ -12,13 +12,13 @@ from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unc
 from grpo_ref.learning.policies.table import policy_of
 
 UPDATES, ENDS = 60, 10
-"""Length of a simulated run, and of its two ends that are compared."""
+"""Length of a simulated run, and of the two ends that are compared, in updates."""
 RISES = {f"{rise:g}": rise for rise in (-1.0, -0.3, -0.101, -0.099, 0.0, 0.05, 0.099, 0.101, 0.3, 1.0)}
 SHARES = {f"{share:g}": share for share in (0.0, 0.02, 0.097, 0.103, 0.3, 1.0, 1.3)}
 
 
 def _between(context: Context, first: Any, last: Any, noise: float) -> Any:
-    """A curve whose ends have these means, with a hump or a dip in the middle."""
+    """Sample a curve whose ends have these means, with a hump or a dip in the middle."""
     source, (length,) = context.source, context.shape("U")
     time = np.linspace(0.0, 1.0, length)
     middle = source.pick("middle", {"straight": 0.0, "a hump": 1.0, "a dip": -1.0})
@@ -33,13 +33,15 @@ def _between(context: Context, first: Any, last: Any, noise: float) -> Any:
 
 
 def _some_zeros(others: Any, mean: float) -> Any:
-    """Zeros and one other number, with this mean."""
+    """Return zeros and one other number, with this mean."""
     others[0] = True
     return mean * others / others.mean()
 
 
 def _whole(context: Context, name: str, values: tuple[int, ...]) -> Any:
-    """A curve of integers whose ends are zeros and twos, as many twos as one of the values says."""
+    """Sample a curve of integers whose ends are zeros and twos; one of `values` is the number of twos at each
+    end.
+    """
     source, (length,) = context.source, context.shape("U")
     curve = 2 * np.floor(source.reals(0.0, 2.0 - 1e-9, (length,))).astype(np.int64)
     for end in (slice(None, ENDS), slice(-ENDS, None)):
@@ -49,7 +51,7 @@ def _whole(context: Context, name: str, values: tuple[int, ...]) -> Any:
 
 
 def _are_whole(context: Context) -> bool:
-    """Whether this draw has integers, as its first curve has."""
+    """Return whether the curves of this input are integers, as the first one is."""
     return np.asarray(context.values["reward"]).dtype.kind == "i"
 
 
@@ -109,7 +111,9 @@ def _reference(reward: Any, truth: Any, entropy: Any) -> str:
 
 
 def simulate(rng: "np.random.Generator", illness: str) -> tuple[Any, ...]:
-    """A real run: a policy over six arms, by its exact expected gradient, its curves seen through noise."""
+    """Run a real training: a policy over six arms, updated by its exact expected gradient, with noise on its
+    curves.
+    """
     worth = rng.permutation([0.2, 0.3, 0.4, 0.5, 0.6, 1.0])
     paid = 1.2 - worth if illness == "reward hacking" else worth
     logits, curves = np.zeros(6), []
@@ -131,7 +135,7 @@ def _run(illness: str) -> tuple[Any, ...]:
 
 
 def _of(**renamed: str) -> Function:
-    """The right diagnosis, some of them given another name; keys have _ for a space."""
+    """Return the right diagnoses with some of them renamed; keys have _ instead of a space."""
     names = {key.replace("_", " "): value for key, value in renamed.items()}
 
     def answer(reward: Any, truth: Any, entropy: Any) -> str:

@@ -32,7 +32,9 @@ SPEAKER = replace(RIGHT, walk=countdown)
 
 
 def _third_is_the_end(source: Source, uniforms: Any) -> Any:
-    """Some completions begin with two large numbers, which draw words, and a small one, which draws the end."""
+    """Begin some completions with two large numbers, which sample words, and a small one, which samples the
+    end.
+    """
     chosen = source.flags((*uniforms.shape[:-1], 1))
     position = np.arange(uniforms.shape[-1])
     forced = np.where(position < 2, 0.9 + 0.09 * uniforms, np.where(position == 2, 0.1 * uniforms, uniforms))

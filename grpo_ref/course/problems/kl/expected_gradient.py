@@ -25,12 +25,12 @@ from grpo_ref.learning.policies.table import log_softmax
 
 
 def _log_probabilities(source: Source, values: Floats) -> Floats:
-    """The drawn numbers taken for logits: less the logarithm of the sum of their exponentials."""
+    """Convert the sampled numbers, as logits, to log-probabilities."""
     return log_softmax(values)
 
 
 def _flatter(source: Source, values: Floats) -> Floats:
-    """The same with a hundredth of the differences."""
+    """Convert a hundredth of the sampled numbers, as logits, to log-probabilities."""
     return log_softmax(values / 100.0)
 
 
@@ -73,7 +73,7 @@ def _reference(logits: Any, ref_log_probs: Any) -> Any:
 
 
 def _centered(weighted: Any, probs: Any) -> Any:
-    """π (s - Σ π s) from the products π s, which are finite where a slope s is not."""
+    """Return π (s - Σ π s) from the products π s, which are finite even if a slope s is not."""
     return weighted - probs * weighted.sum()
 
 
@@ -89,7 +89,7 @@ def _of(gradient: Any = _centered, **slopes: Any) -> Function:
 
 
 def _without_maximum(logits: Any, ref_log_probs: Any) -> Any:
-    """The logarithm of the sum in one step: fewer digits for large logits, and still right."""
+    """Return the logarithm of the sum in one step: less accurate for large logits, but still right."""
     z, ref = np.asarray(logits, dtype=float), np.asarray(ref_log_probs, dtype=float)
     log_probs = z - np.logaddexp.reduce(z)
     probs = np.exp(log_probs)

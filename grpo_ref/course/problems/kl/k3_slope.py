@@ -1,4 +1,4 @@
-"""What the penalty does to the policy."""
+"""Exercise: the slope of the k3 penalty."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How a token looks back."""
+"""Exercise: causal attention."""
 
 from typing import Any
 

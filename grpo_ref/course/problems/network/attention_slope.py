@@ -1,4 +1,4 @@
-"""Which token is to blame."""
+"""Exercise: the slope of causal attention."""
 
 from typing import Any
 
@@ -48,7 +48,7 @@ def _through_softmax(weights: Any, upstream: Any) -> Any:
 
 
 def _of(may: Any = up_to_itself, softmax: Any = _through_softmax, back: Any = None) -> Function:
-    """`back` is given ∂L/∂s, A, g, q, k and 1/√D."""
+    """Return an answer. Its `back` receives ∂L/∂s, A, g, q, k and 1/√D."""
 
     def answer(queries: Any, keys: Any, values: Any, slope: Any) -> Any:
         q, k, v, g = (np.asarray(each, float) for each in (queries, keys, values, slope))

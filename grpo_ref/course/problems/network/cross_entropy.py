@@ -57,7 +57,9 @@ def _of(
     weights: Any = lambda mask: mask / mask.sum(),
     log_probs: Any = table.log_softmax,
 ) -> Function:
-    """`loss` is given the log-probability of each token, `slope` π and the one-hot tokens."""
+    """Return an answer. Its `loss` receives the log-probability of each token, its `slope` π and the one-hot
+    tokens.
+    """
 
     def answer(logits: Any, tokens: Any, mask: Any) -> Any:
         z, m = np.asarray(logits, float), np.asarray(mask, float)
@@ -69,7 +71,7 @@ def _of(
 
 
 def _with(value: Any = None, slope: Any = None) -> Function:
-    """The right answer, one of the two changed after it."""
+    """Return the right answer with its value or its slope changed afterwards."""
 
     def answer(logits: Any, tokens: Any, mask: Any) -> Any:
         right = _reference(logits, tokens, mask)

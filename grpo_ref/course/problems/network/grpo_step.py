@@ -81,7 +81,9 @@ def _of(
     old: Any = _after_the_first,
     direction: float = 1.0,
 ) -> Function:
-    """`slope` and `held` are given the log-ratio, A and ε, `log_ratio` the new and the old log-probabilities."""
+    """Return an answer. Its `slope` and `held` receive the log-ratio, A and ε, its `log_ratio` the new and
+    the old log-probabilities.
+    """
 
     def answer(
         embeddings: Any,
@@ -110,7 +112,7 @@ def _by_ratio(formula: Any) -> Any:
 
 
 def _held_if(is_held: Any) -> Function:
-    """Other tokens are held."""
+    """Return an answer that clips other tokens."""
     held = _by_ratio(is_held)
     return _of(slope=lambda *given: np.where(held(*given), 0.0, np.exp(given[0]) * given[1]), held=held)
 
@@ -159,9 +161,9 @@ def _is_held_in_the_end(f: Function) -> str | None:
 
 
 A = np.log(3.0) / 2.0
-"""tanh(A) = 1/2."""
+"""Number with tanh(A) = 1/2."""
 TWO, ONE = np.array([[A], [5.0 * A]]), np.array([[1.0]])
-"""After token 0 the probabilities are 1/4 and 3/4: the logits are A/2 and 5 A/2, and 2 A is log 3."""
+"""After token 0, the probabilities are 1/4 and 3/4: the logits are A/2 and 5 A/2, and 2 A is log 3."""
 BOTH, WRITTEN = [[0, 0], [0, 1]], [[0, 1], [0, 1]]
 U = 1.0 / 1.0002
 HALF, QUARTER, THREE = np.log([0.5, 0.25, 0.75])

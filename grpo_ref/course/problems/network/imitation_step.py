@@ -81,9 +81,9 @@ def _learns(f: Function) -> str | None:
 
 
 A = np.log(3.0) / 2.0
-"""tanh(A) = 1/2."""
+"""Number with tanh(A) = 1/2."""
 TWO, ONE = np.array([[A], [5.0 * A]]), np.array([[1.0]])
-"""After token 0 the probabilities are 1/4 and 3/4: the logits are A/2 and 5 A/2, and 2 A is log 3."""
+"""After token 0, the probabilities are 1/4 and 3/4: the logits are A/2 and 5 A/2, and 2 A is log 3."""
 
 PROBLEM = Problem(
     id="network/imitation_step",

@@ -23,7 +23,9 @@ from grpo_ref.learning.policies import layers, table
 from grpo_ref.learning.policies.sampling import distribution_functions, inverted
 
 MARGIN = 1e-8
-"""How near the uniform number may come to a sum of probabilities, so that rounding does not choose the token."""
+"""Smallest distance of the uniform number from a sum of probabilities, so that rounding does not choose the
+token.
+"""
 
 
 def _numbers(axes: str, largest: float, usual: Range, meaning: str) -> Real:
@@ -69,7 +71,7 @@ DOMAIN = Domain(
 def _log_probs_of(
     token: Any, keys: Any, values: Any, wq: Any, wk: Any, wv: Any, embeddings: Any, temperature: Any = 1.0
 ) -> Any:
-    """Of every token that may follow, log π (V,); and the grown keys and values."""
+    """Return log π (V,) of every token that may follow, and the extended keys and values."""
     wq, wk, wv, e = (np.asarray(each, float) for each in (wq, wk, wv, embeddings))
     x = e[[token]]
     grown = np.concatenate([keys, x @ wk]), np.concatenate([values, x @ wv])
@@ -78,7 +80,7 @@ def _log_probs_of(
 
 
 def _named(arguments: Any, keywords: Any) -> dict[str, Any]:
-    """What the function was called with, by name."""
+    """Return the function's arguments by name."""
     return {"temperature": 1.0, **dict(zip(DOMAIN.arguments, arguments, strict=False)), **keywords}
 
 
@@ -123,7 +125,9 @@ def _of(
     pick: Any = _first_above,
     told: Any = lambda z, t, b: np.log(_softmax(z / t)[b]),
 ) -> Function:
-    """`seen` and `kept` are given what was cached and the new row: what is looked at, and what is returned."""
+    """Return an answer. Its `seen` and `kept` receive the cache and the new row, and return the rows that are
+    attended to and the rows that are returned.
+    """
 
     def answer(
         token: Any,
@@ -150,7 +154,7 @@ def _of(
 
 
 def _with(**changes: Any) -> Function:
-    """The right answer to other arguments: each change is given all of them by name."""
+    """Return the right answer to changed arguments. Each change receives all arguments by name."""
 
     def answer(*arguments: Any, **keywords: Any) -> Any:
         given = _named(arguments, keywords)
@@ -160,7 +164,9 @@ def _with(**changes: Any) -> Function:
 
 
 def _returning(change: Any) -> Function:
-    """The right answer, whose key and value are changed after it; `change` is given the arguments by name."""
+    """Return the right answer with its key and value changed by `change`, which receives the arguments by
+    name.
+    """
 
     def answer(*arguments: Any, **keywords: Any) -> Any:
         given = _named(arguments, keywords)
@@ -224,7 +230,7 @@ EMPTY = np.zeros((0, 2))
 
 
 def _same_without_a_cache(f: Function) -> str | None:
-    """Five steps, and then one causal pass over all of the text."""
+    """Compare five steps with one causal pass over the whole text."""
     tokens, log_probs, keys, values = [1], [], EMPTY, EMPTY
     for uniform in (0.9, 0.1, 0.5, 0.3, 0.7):
         token, log_prob, keys, values = f(tokens[-1], keys, values, *WEIGHTS, uniform, 0.7)
@@ -241,7 +247,7 @@ def _same_without_a_cache(f: Function) -> str | None:
 
 
 def _as_often_as_it_says(f: Function) -> str | None:
-    """Each token's share of evenly spaced uniform numbers is its probability, up to their distance."""
+    """Compare each token's share of evenly spaced uniform numbers with its probability."""
     uniforms = (np.arange(40) + 0.5) / 40
     drawn = [f(0, KEYS, VALUES, *WEIGHTS, uniform, 2.0)[:2] for uniform in uniforms.tolist()]
     for token, log_prob in drawn:

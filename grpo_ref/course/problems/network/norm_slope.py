@@ -71,7 +71,7 @@ def _of_x(r: Any, n: Any, e: Any) -> Any:
 
 
 def _of(of_x: Any = _of_x, of_gain: Any = None, scale: Any = _scale, total: Any = _added_up) -> Function:
-    """`of_x` is given r, n and e = g ∂L/∂y; `of_gain` x, n, ∂L/∂y and g."""
+    """Return an answer. Its `of_x` receives r, n and e = g ∂L/∂y, its `of_gain` x, n, ∂L/∂y and g."""
 
     def answer(x: Any, gain: Any, slope: Any) -> Any:
         x, gain, slope = (np.asarray(each, float) for each in (x, gain, slope))
@@ -83,7 +83,7 @@ def _of(of_x: Any = _of_x, of_gain: Any = None, scale: Any = _scale, total: Any 
 
 
 def _centered(x: Any, gain: Any, slope: Any) -> Any:
-    """The way back through layer normalization."""
+    """Return the backward pass of layer normalization instead."""
     x = np.asarray(x, float)
     of_x, of_gain = _of()(x - _mean(x), gain, slope)
     return of_x - _mean(of_x), of_gain
@@ -100,7 +100,7 @@ def _loss(x: Any, gain: Any) -> float:
 
 
 def _central(move: Any, shape: tuple[int, ...]) -> Any:
-    """The slope of L = Σ slope · y along each entry of an array of this shape."""
+    """Return the slope of L = Σ slope · y along each entry of an array, by central differences."""
     result = np.zeros(shape)
     for place in np.ndindex(*shape):
         step = np.zeros(shape)

@@ -64,18 +64,18 @@ class Weights(NamedTuple):
 
 
 def _read(embedding: Floats, prompts: Any) -> Floats:
-    """(P, D) what the network makes of each prompt."""
+    """Return the hidden rows (P, D) of the prompts."""
     return np.asarray(np.tanh(embedding[prompts].sum(1)))
 
 
 def _each_visit(slope: Floats, prompts: Any, like: Floats) -> Floats:
-    """The slope of each prompt's sum (P, D), added up in the rows of its tokens (V, D)."""
+    """Add the slope of each prompt's sum (P, D) to the rows of its tokens (V, D)."""
     visits = layers.one_hot(prompts, len(like), like).sum(1)
     return np.asarray(layers.swapped(visits) @ slope)
 
 
 def _once_a_prompt(slope: Floats, prompts: Any, like: Floats) -> Floats:
-    """As an index assignment does it: a token that a prompt has twice counts once."""
+    """Add the slopes by index assignment, which counts a token once even if a prompt has it twice."""
     gradient = np.zeros_like(like)
     for row, prompt in zip(slope, prompts, strict=True):
         gradient[prompt] += row
@@ -84,18 +84,19 @@ def _once_a_prompt(slope: Floats, prompts: Any, like: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Run:
-    """The training program in exchangeable stages.
+    """The training program, with exchangeable stages.
 
     Attributes:
-      sampler: (weights of all updates so far, prompts) -> hidden rows and head that draw.
-      trained: (hidden rows of the trainer, of the sampler) -> those at which the slope is taken.
-      correction: (π of the sampler, π of the trainer), both (P, G) -> what the advantages are multiplied by.
+      sampler: (weights after each update so far, prompts) -> hidden rows and head used for sampling.
+      trained: (hidden rows of the trainer, hidden rows of the sampler) -> the rows at which the slope is
+        taken.
+      correction: (π of the sampler, π of the trainer), both (P, G) -> factor of the advantages.
       logged: (π of the sampler, π of the trainer), both (P, G) -> the one whose logarithm is returned.
       advantage: rewards -> advantages.
       visits: (slope of the sums, prompts, embedding) -> slope of the embedding.
       bend: tanh -> its derivative.
-      share: draws -> the weight of each.
-      rates: of the embedding and of the head, as factors; -1 is downhill.
+      share: uniform numbers -> the weight of each sampled token.
+      rates: factors of the learning rates of embedding and head; -1 descends.
     """
 
     sampler: Callable[[Sequence[Weights], Any], tuple[Floats, Floats]] = lambda past, prompts: (
@@ -120,7 +121,7 @@ class Run:
         uniforms: Any,
         learning_rate: float = 5.0,
     ) -> Any:
-        """The embedding and the head after all updates, and the log-probability of each token drawn."""
+        """Return embedding and head after all updates, and the log-probability of each sampled token."""
         past = [Weights(np.array(embedding, dtype=float), np.array(head, dtype=float))]
         prompts, answers, log = np.asarray(prompts), np.asarray(answers), []
         for numbers in np.asarray(uniforms, dtype=float):
@@ -133,7 +134,7 @@ class Run:
     def slopes(
         self, past: Sequence[Weights], prompts: Any, answers: Any, numbers: Floats
     ) -> tuple[Weights, Floats]:
-        """One update: draw with the sampler's rows, take the slope with the trainer's."""
+        """Make one update: sample with the sampler's rows, and take the slope with the trainer's."""
         now, (seen, head) = past[-1], self.sampler(past, prompts)
         drawing = table.policy_of(seen @ head).probs
         tokens = draw_tokens(drawing[:, None], numbers)
@@ -153,7 +154,9 @@ RIGHT = Run()
 
 
 def _keeping(number: Callable[[int], int]) -> Run:
-    """The hidden rows are those of another update: `number` of updates so far -> which one, from 0."""
+    """Return a program whose hidden rows are those of another update; `number` maps the updates so far to its
+    index.
+    """
 
     def sampler(past: Sequence[Weights], prompts: Any) -> tuple[Floats, Floats]:
         return _read(past[number(len(past) - 1)].embedding, prompts), past[-1].head
@@ -165,7 +168,7 @@ STALE = _keeping(lambda now: 0)
 
 
 def _one_for_all(past: Sequence[Weights], prompts: Any) -> tuple[Floats, Floats]:
-    """The hidden row of the first prompt serves all."""
+    """Use the hidden row of the first prompt for all prompts."""
     seen = _read(past[-1].embedding, prompts)
     return np.broadcast_to(seen[:1], seen.shape), past[-1].head
 

@@ -41,17 +41,17 @@ DOMAIN = Domain(
 
 
 def _pairs(texts: Any) -> tuple[Any, Any]:
-    """Each token and the one after it."""
+    """Return each token and the one after it."""
     return texts[:, :-1].ravel(), texts[:, 1:].ravel()
 
 
 def _each_visit(slope: Floats, seen: Any, like: Floats) -> Floats:
-    """The slope of the rows that were read (M, D), summed up in the rows of the table (V, D)."""
+    """Add the slope of the rows that were read (M, D) to the rows of the table (V, D)."""
     return np.asarray(layers.swapped(layers.one_hot(seen, len(like), like)) @ slope)
 
 
 def _last_visit(slope: Floats, seen: Any, like: Floats) -> Floats:
-    """As an index assignment does it: of several visits of a row, one counts."""
+    """Add the slopes by index assignment, which counts only one of several visits of a row."""
     gradient = np.zeros_like(like)
     gradient[seen] += slope
     return gradient
@@ -59,15 +59,16 @@ def _last_visit(slope: Floats, seen: Any, like: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Imitation:
-    """The training program in exchangeable stages.
+    """The training program, with exchangeable stages.
 
     Attributes:
-      pairs: texts -> tokens that are read, tokens that are to be written.
-      both: (slope as reader, slope as writer) -> the embedding's slope.
-      visits: (slope of the rows that were read, their tokens, the embedding) -> its slope as reader.
+      pairs: texts -> tokens that are read, tokens that are predicted.
+      both: (slope as input, slope as output) -> slope of the embedding.
+      visits: (slope of the rows that were read, their tokens, the embedding) -> slope of the embedding as
+        input.
       bend: tanh -> its derivative.
-      through: mix -> by what the slope is multiplied on its way to the embedding that reads.
-      direction: +1 downhill, -1 uphill.
+      through: mix -> matrix that multiplies the slope on its way to the input embedding.
+      direction: +1 descends, -1 ascends.
     """
 
     pairs: Callable[[Any], tuple[Any, Any]] = _pairs
@@ -80,7 +81,7 @@ class Imitation:
     def __call__(
         self, embedding: Any, mix: Any, texts: Any, learning_rate: float = 1.0, steps: int = 1
     ) -> Any:
-        """The embedding and the other weights after some steps."""
+        """Return the embedding and the other weights after some steps."""
         tokens, rate = self.pairs(np.asarray(texts)), self.direction * learning_rate
         table_, weights = np.array(embedding, dtype=float), np.array(mix, dtype=float)
         for _ in range(steps):
@@ -91,9 +92,10 @@ class Imitation:
     def slopes(
         self, reads: Floats, writes: Floats, back: Floats, mix: Floats, tokens: tuple[Any, Any]
     ) -> tuple[Floats, Floats, Floats]:
-        """Of the embedding that reads, of the one that writes (V, D), and of the other weights (D, D).
+        """Return the slopes of the embedding as input and as output (V, D), and of the other weights (D, D).
 
-        All three tables are the embedding, at `back` on the slope's way back; wrong answers part them.
+        All three tables are the embedding; `back` is used in the backward pass. Wrong answers pass different
+        tables.
         """
         seen, said = tokens
         rows = reads[seen]
@@ -105,7 +107,7 @@ class Imitation:
 
 
 def _of_logits(logits: Floats, said: Any) -> Floats:
-    """The slope of the cross-entropy of M logits (M, V)."""
+    """Return the slope of the cross-entropy of M logits (M, V)."""
     places, tokens = np.arange(len(said)).reshape(1, 1, -1), np.reshape(said, (1, 1, -1))
     shares = np.full(places.shape, -1.0 / len(said))
     return table.pull_back(shares, places, tokens, table.policy_of(logits).probs)
@@ -115,7 +117,7 @@ RIGHT = Imitation()
 
 
 def _untied(embedding: Any, mix: Any, texts: Any, learning_rate: float = 1.0, steps: int = 1) -> Any:
-    """The embedding that writes is a copy, and goes its own way; the one that reads is returned."""
+    """Train the output embedding as a separate copy, and return the input embedding."""
     reads, weights, tokens = np.array(embedding, float), np.array(mix, float), _pairs(np.asarray(texts))
     writes = reads.copy()
     for _ in range(steps):
@@ -128,7 +130,7 @@ def _untied(embedding: Any, mix: Any, texts: Any, learning_rate: float = 1.0, st
 def _one_after_the_other(
     embedding: Any, mix: Any, texts: Any, learning_rate: float = 1.0, steps: int = 1
 ) -> Any:
-    """A step as writer is taken before the slope goes back through the embedding."""
+    """Take the step of the output embedding before the slope goes back through the embedding."""
     table_, weights, tokens = np.array(embedding, float), np.array(mix, float), _pairs(np.asarray(texts))
     for _ in range(steps):
         _, writer, _ = RIGHT.slopes(table_, table_, table_, weights, tokens)
@@ -139,7 +141,7 @@ def _one_after_the_other(
 
 
 def _loss(embedding: Any, mix: Any, texts: Any) -> float:
-    """The mean cross-entropy."""
+    """Return the mean cross-entropy."""
     seen, said = _pairs(np.asarray(texts))
     log_probs = table.log_softmax(np.tanh(embedding[seen] @ mix) @ embedding.T)
     return -float(log_probs[np.arange(len(said)), said].mean())

@@ -69,7 +69,7 @@ def evaluated(
     clip: float = 0.2,
     kl_coef: float = 0.04,
 ) -> PolicyLoss:
-    """GRPO's loss of N completions as one group, with its gradient."""
+    """Return GRPO's loss of N completions as one group, with its gradient."""
     new, old, ref, present = (
         np.asarray(x, dtype=float)[None] for x in (log_probs, old_log_probs, ref_log_probs, mask)
     )

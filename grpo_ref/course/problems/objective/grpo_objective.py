@@ -21,14 +21,14 @@ LENGTHS = (
     *((2, 2, 3, 3), (2, 3, 2, 3), (2, 3, 3, 2)),
     *((1, 3, 3, 3), (3, 1, 3, 3), (3, 3, 1, 3), (3, 3, 3, 1)),
 )
-"""One input short, two of them, and one of a single number, which NumPy would stretch."""
+"""One input that is too short, two of them, and one of a single number, which NumPy would broadcast."""
 OF_DIFFERENT_LENGTHS = tuple(
     tuple(values[:length] for values, length in zip(EXAMPLE, lengths, strict=True)) for lengths in LENGTHS
 )
 
 
 def _one_short(name: str) -> Refusal:
-    """The last number of one of the four inputs is left out."""
+    """Remove the last number of one of the four inputs."""
     return Refusal(f"{name} shorter than the others", lambda values: {name: values[name][:-1]})
 
 
@@ -96,7 +96,9 @@ def _defaults(f: Function) -> str | None:
 
 
 def _variant(surrogate: Callable[..., Any] | None = None, kl: Callable[..., Any] | None = None) -> Function:
-    """A wrong answer: the right one with another surrogate (r, A, e) or another divergence (p, q, old)."""
+    """Return a wrong answer: the right one with another surrogate (r, A, e) or another divergence (p, q,
+    old).
+    """
 
     def objective(
         rhos: Any, A: Any, pi_theta_old: Any, pi_theta_ref: Any, epsilon: float = 0.2, beta: float = 0.01

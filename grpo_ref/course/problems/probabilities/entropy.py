@@ -1,4 +1,4 @@
-"""How undecided is the policy?"""
+"""Exercise: the entropy of a policy."""
 
 from typing import Any
 

@@ -12,7 +12,7 @@ from grpo_ref.course.grading.found import found
 from grpo_ref.course.grading.problem import Case, Function, Mutant, Problem, Unchanged, changing_inputs
 
 LARGEST = float(np.nextafter(1.0, 0.0))
-"""The largest uniform number: 1 is none."""
+"""The largest uniform number below 1."""
 
 DOMAIN = Domain(
     {

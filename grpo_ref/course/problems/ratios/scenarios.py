@@ -51,7 +51,7 @@ def _of(scenario: Any = None, learns: Any = None) -> Function:
 
 
 HAIR = 2.0**-40
-"""About 1e-12, and exact beside 1."""
+"""Number of about 1e-12 that can be added to 1 without rounding."""
 
 PROBLEM = Problem(
     id="ratios/scenarios",

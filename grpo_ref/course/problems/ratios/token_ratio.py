@@ -1,4 +1,4 @@
-"""How much likelier has this token become?"""
+"""Exercise: the ratio of a token's new and old probability."""
 
 from typing import Any
 

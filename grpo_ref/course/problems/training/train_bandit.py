@@ -65,7 +65,7 @@ _reference = _of(NORMALIZED)
 
 
 def _on_the_bound(probs: Any, uniforms: Any) -> Any:
-    """An arm is drawn if its cumulative probability is at least the number."""
+    """Choose an arm if its cumulative probability is at least the number."""
     return arms(probs, np.nextafter(uniforms, -1.0))
 
 
