@@ -1,4 +1,4 @@
-"""`grpo-ref check`: compare your own loss function with a recipe, or with what a trainer computes."""
+"""`grpo-ref check`: compare your own loss function with a recipe or with a trainer's objective."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     "--dialect", type=Name("dialect", lambda: DIALECTS), help="Compare with this trainer's objective."
 )
 @click.option(
-    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="A configuration key of the dialect."
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="A configuration key of the dialect; may be repeated.",
 )
 @click.option(
     "--recipe", type=Name("recipe", lambda: grpo_ref.RECIPES), help="Compare with this recipe instead."
@@ -35,21 +39,26 @@ if TYPE_CHECKING:
     default="numpy",
     show_default=True,
     metavar="[numpy|torch|jax]",
+    help="Library of the arrays that the function takes.",
 )
 @click.option(
-    "--batches", type=click.IntRange(min=1), default=200, show_default=True, help="How many are tried."
+    "--batches", type=click.IntRange(min=1), default=200, show_default=True, help="Number of batches to try."
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the batches.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the batches.")
 @click.option(
     "--rtol", type=click.FloatRange(min=0), default=1e-6, show_default=True, help="Relative tolerance."
 )
-@click.option("--max-length", type=click.IntRange(min=1), help="Generation budget, where it is divided by.")
 @click.option(
-    "--packed", is_flag=True, help="All completions in one row: (1, L) arrays, with sequence_ids (1, L)."
+    "--max-length",
+    type=click.IntRange(min=1),
+    help="Generation budget in tokens, for a loss that divides by it.",
 )
-@click.option("--no-nan", is_flag=True, help="Leave out batches with NaN in the padding.")
-@click.option("--no-empty", is_flag=True, help="Leave out batches with a completion without tokens.")
-@click.option("--float32", is_flag=True, help="The arrays are in single precision.")
+@click.option(
+    "--packed", is_flag=True, help="Pass all completions in one row: (1, L) arrays, with sequence_ids (1, L)."
+)
+@click.option("--no-nan", is_flag=True, help="Skip batches with NaN in the padding.")
+@click.option("--no-empty", is_flag=True, help="Skip batches with an empty completion.")
+@click.option("--float32", is_flag=True, help="Pass arrays in single precision.")
 def command(
     function: str,
     dialect: str | None,
@@ -65,17 +74,22 @@ def command(
     no_empty: bool,
     float32: bool,
 ) -> None:
-    """Run FUNCTION of MODULE (found from here, or FILE.py) and a reference on the same generated batches.
+    """Run your FUNCTION and a reference on the same generated batches, and report the first difference.
 
-    It is called by name with what its parameters ask for: log_probs, old_log_probs, ref_log_probs,
-    rollout_log_probs, mask (N, T), advantages or rewards (N,), num_generations; TRL's, verl's and OpenRLHF's
-    names for them are taken too. FUNCTION may be Class.method. It returns the loss, losses per token,
-    (loss, metrics), or the loss and its gradient.
-    A loss alone is differentiated here, which with numpy takes a few dozen calls per batch.
-    With --packed these are all one row, and completions is their number, if it has that parameter.
-    The batches are ragged, with empty completions, a tool's answer that the mask leaves out, extreme ratios,
-    groups without contrast, garbage and NaN in the padding.
-    Exit status 0 if all agree, 1 if one does not, 2 if nothing could be run.
+    MODULE is a module that can be imported from the current folder, or FILE.py. FUNCTION may be Class.method.
+
+    The names of the function's parameters decide which arrays it gets: log_probs, old_log_probs,
+    ref_log_probs, rollout_log_probs and mask (N, T), advantages or rewards (N,), num_generations. The names
+    that TRL, verl and OpenRLHF use for these work too. With --packed, all arrays are one row, and a
+    parameter named completions gets the number of completions.
+
+    The function returns the loss, one loss per token, (loss, metrics), or (loss, gradient). A loss without a
+    gradient is differentiated for you; with numpy this takes a few dozen calls per batch.
+
+    The batches have completions of different lengths, empty completions, a tool's output that the mask
+    excludes, extreme ratios, groups with equal rewards, and garbage or NaN in the padding.
+
+    Exit status: 0 if all batches agree, 1 if a batch differs, 2 if nothing could be run.
     """
     from grpo_ref.check.compare import compare  # NumPy, which --help does not need
     from grpo_ref.check.frameworks import LossError
@@ -85,7 +99,7 @@ def command(
     if max_length is None and dialect is not None and "max_length" in reference.aggregate.reads:
         max_length = _budget(DIALECTS[dialect], settings)
     try:
-        found = compare(
+        result = compare(
             loss,
             reference,
             framework=framework,
@@ -102,12 +116,13 @@ def command(
     except LossError as error:
         raise click.UsageError(f"{function} failed {error}") from error
     except ImportError as error:
-        raise click.UsageError(f"{error}; install it to check functions of {framework}") from error
-    click.echo(str(found))
-    raise click.exceptions.Exit(0 if found.agrees else 1)
+        raise click.UsageError(f"{error}; install {framework} to check a function that uses it") from error
+    click.echo(str(result))
+    raise click.exceptions.Exit(0 if result.agrees else 1)
 
 
 def _reference(dialect: str | None, settings: tuple[str, ...], recipe: str | None) -> "Recipe":
+    """Return the recipe to compare with."""
     if (dialect is None) == (recipe is None):
         raise click.UsageError("name what to compare with: either --dialect or --recipe")
     if recipe is not None:
@@ -121,7 +136,7 @@ def _reference(dialect: str | None, settings: tuple[str, ...], recipe: str | Non
 
 
 def _budget(dialect: "Dialect", settings: tuple[str, ...]) -> int | None:
-    """The length that the trainer divides by, told where it is not the padded one."""
+    """Return the constant that the trainer divides by, and print it; None if it is the padded length."""
     for key, length in dialect.budget(_keys(dialect.name, settings)).items():
         click.echo(f"divided by {key} = {length}", err=True)
         return length
@@ -129,7 +144,7 @@ def _budget(dialect: "Dialect", settings: tuple[str, ...]) -> int | None:
 
 
 def _keys(dialect: str, settings: tuple[str, ...]) -> dict[str, Any]:
-    """The keys that --set gives, one by one or as a file."""
+    """Return the keys of --set, which gives single keys or a file."""
     from grpo_ref.explain.launched import launched
 
     keys: dict[str, Any] = launched(settings, dialect)[0][1].keys
@@ -137,7 +152,7 @@ def _keys(dialect: str, settings: tuple[str, ...]) -> dict[str, Any]:
 
 
 def _with_progress(batches: list["Trial"]) -> Iterator["Trial"]:
-    """The batches, and how many are done."""
+    """Yield the batches and show how many are done."""
     from grpo_ref.render.progress import ProgressBar
 
     with ProgressBar("checking", "batch", len(batches)) as progress:
@@ -147,7 +162,7 @@ def _with_progress(batches: list["Trial"]) -> Iterator["Trial"]:
 
 
 def _load(name: str) -> Any:
-    """The function to be checked."""
+    """Import the function to check."""
     loss = imported(name, kind="FUNCTION")
     if not callable(loss):
         raise click.UsageError(f"{name}: expected a function, got {type(loss).__name__}")

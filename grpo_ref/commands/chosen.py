@@ -1,4 +1,4 @@
-"""What was chosen on the command line: tasks and recipes of ours by name, the user's own as MODULE:NAME."""
+"""Look up what the command line names: tasks and recipes of the library by name, your own as MODULE:NAME."""
 
 import json
 from collections.abc import Mapping
@@ -17,13 +17,13 @@ from grpo_ref.render.choices import suggestion
 from grpo_ref.tasks import TASKS
 
 
-class Begun(NamedTuple):
-    """The policy of a training, before any update.
+class InitialPolicy(NamedTuple):
+    """The policy of a training run before the first update.
 
     Attributes:
       kind: one of `POLICIES`.
-      network: what is imitated with; None for a table.
-      pretraining: how it imitates.
+      network: the network that first learns to imitate; None for a table.
+      pretraining: settings of the imitation.
     """
 
     kind: str = "table"
@@ -33,31 +33,31 @@ class Begun(NamedTuple):
 
 def chosen_policy(
     task: Task, kind: str | None, options: Mapping[str, Any], pretraining: Mapping[str, Any]
-) -> Begun:
-    """The policy of that kind for the task; the kind that suits the task if none is given.
+) -> InitialPolicy:
+    """Return the policy of the given kind; if the kind is None, the task's own kind.
 
     Raises:
-      ValueError: if the task has nothing that a network could read, or a setting is unknown.
+      ValueError: if a network cannot read the task, or a setting is unknown.
     """
     kind = kind or task.policy
     if kind == "table":
         if options or pretraining:
-            raise ValueError("--policy-option and --pretrain are for a network; a table has no settings")
-        return Begun()
+            raise ValueError("--policy-option and --pretrain need a network, but the policy is a table")
+        return InitialPolicy()
     network = network_for(task, kind, options)
-    return Begun(kind, network, pretrain_config_for(task, **pretraining))
+    return InitialPolicy(kind, network, pretrain_config_for(task, **pretraining))
 
 
 class TrainingJob(NamedTuple):
-    """A training as it was asked for.
+    """A training run that the command line describes.
 
     Attributes:
-      task_name, recipe_name: as given, so that --resume finds what is the user's own again.
+      task_name, recipe_name: names as given, so that --resume finds your own task and recipe again.
       task_options: settings of the task.
-      task, recipe, config: what `train` takes.
+      task, recipe, config: arguments of `train`.
       metrics: names of the metrics to keep; None for all.
       device: "cpu" or "gpu".
-      begun: the policy that is trained and how it is begun.
+      initial: the policy before the first update.
     """
 
     task_name: str
@@ -68,14 +68,14 @@ class TrainingJob(NamedTuple):
     config: TrainConfig
     metrics: tuple[str, ...] | None
     device: str
-    begun: Begun = Begun()
+    initial: InitialPolicy = InitialPolicy()
 
 
 def chosen_recipe(text: str) -> Recipe:
-    """The recipe of that name, or the user's own.
+    """Return a recipe of the library by name, or your own by MODULE:NAME.
 
     Raises:
-      click.UsageError: if MODULE:NAME cannot be imported or is no Recipe.
+      click.UsageError: if MODULE:NAME cannot be imported or is not a Recipe.
     """
     if not is_own(text):
         return RECIPES[text]
@@ -86,11 +86,13 @@ def chosen_recipe(text: str) -> Recipe:
 
 
 def chosen_task(text: str, settings: Mapping[str, Any]) -> Task:
-    """The task of that name, or the user's own: a Task, or a function that makes one of its settings.
+    """Return a task of the library by name, or your own by MODULE:NAME.
+
+    MODULE:NAME is a Task, or a function that takes the settings and returns a Task.
 
     Raises:
-      click.UsageError: if MODULE:NAME cannot be imported or is no task.
-      ValueError: if a setting is unknown or of another type.
+      click.UsageError: if MODULE:NAME cannot be imported or does not give a task.
+      ValueError: if a setting is unknown or has the wrong type.
     """
     build = imported(text) if is_own(text) else TASKS[text]
     if isinstance(build, Task):
@@ -110,7 +112,7 @@ def chosen_task(text: str, settings: Mapping[str, Any]) -> Task:
 
 
 def settings_of(options: tuple[str, ...], flag: str) -> dict[str, Any]:
-    """Each KEY=VALUE; a value that can be read as JSON is, so that numbers are numbers."""
+    """Return the settings of options KEY=VALUE; a value that is JSON is read as JSON, such as a number."""
     return dict(_key_value(option, flag) for option in options)
 
 

@@ -10,7 +10,7 @@ import click
 
 HERE = Path(__file__).parent
 SOURCES = (HERE / "notebooks", HERE.parents[1] / "notebooks")
-"""In an installed package, and in a checkout."""
+"""Folders of the notebooks in an installed package and in a checkout."""
 
 
 @click.command("notebooks", epilog="Example:  grpo-ref notebooks lab --no-open")
@@ -19,7 +19,7 @@ SOURCES = (HERE / "notebooks", HERE.parents[1] / "notebooks")
 def command(folder: Path, opens: bool) -> None:
     """Copy the notebooks into FOLDER and open Jupyter there.
 
-    A notebook that is already in the folder is left as it is: to get it anew, rename yours first.
+    Notebooks that are already in the folder are not changed. To get a fresh copy, rename yours first.
     """
     if opens and importlib.util.find_spec("jupyterlab") is None:
         raise click.ClickException(
@@ -33,12 +33,12 @@ def command(folder: Path, opens: bool) -> None:
 
 
 def notebooks() -> list[Path]:
-    """The notebooks, in order."""
+    """Return the notebooks, in order."""
     return next(sorted(folder.glob("*.ipynb")) for folder in SOURCES if folder.is_dir())
 
 
 def _copied(source: Path, target: Path) -> bool:
-    """Copy a file unless there is one; says whether it did."""
+    """Copy a file unless the target exists, and return True if it was copied."""
     if target.exists():
         return False
     shutil.copyfile(source, target)

@@ -1,4 +1,4 @@
-"""`grpo-ref plot`: training dynamics of one run or several, drawn from their folders."""
+"""`grpo-ref plot`: draw the training dynamics of run folders."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,10 +19,10 @@ SUFFIXES = (".png", ".pdf", ".svg")
     help="Picture to write (.png, .pdf or .svg).  [default: dynamics.png in the first run's folder]",
 )
 def command(runs: tuple[Path, ...], out: Path | None) -> None:
-    """Draw reward, KL, entropy, gradient norm, length, dead groups, clipping and diversity.
+    """Draw reward, KL, entropy, gradient norm, length, groups with equal rewards, clipping and diversity.
 
-    Each RUN is a folder written by `grpo-ref train`. Lines are means over seeds, bands run from their 10th
-    to their 90th percentile. Runs that kept only some metrics are drawn by those that all of them have.
+    Each RUN is a folder written by `grpo-ref train`. Lines are means over seeds; bands show the 10th to the
+    90th percentile of the seeds. If runs kept different metrics, only those that all runs have are drawn.
     """
     from grpo_ref.learning.runs import RunError  # NumPy and matplotlib, which --help does not need
     from grpo_ref.plots import plot_dynamics

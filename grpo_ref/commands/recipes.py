@@ -1,4 +1,4 @@
-"""`grpo-ref recipes`: the table of algorithms by their differences."""
+"""`grpo-ref recipes`: list the algorithms by their differences from GRPO."""
 
 from collections.abc import Iterator
 
@@ -19,32 +19,32 @@ def command(name: str | None, markdown: bool, plain: bool) -> None:
     """List the algorithms by their differences from GRPO, or show every part of one of them."""
     if name is not None:
         parts = grpo_ref.RECIPES[name].parts().items()
-        told = [f"{part}: {text}." for part, text in parts] if plain else [str(grpo_ref.RECIPES[name])]
-        click.echo("\n".join(told))
+        lines = [f"{part}: {text}." for part, text in parts] if plain else [str(grpo_ref.RECIPES[name])]
+        click.echo("\n".join(lines))
     elif markdown:
         click.echo(as_markdown())
     elif plain:
-        click.echo("\n".join(f"{name}: {text}." for name, text in _in_words()))
+        click.echo("\n".join(f"{name}: {text}." for name, text in _descriptions()))
     else:
         click.echo(_as_list(), nl=False)
 
 
 def as_markdown() -> str:
-    """The algorithms as a table in Markdown."""
+    """Return the algorithms as a table in Markdown."""
     listed = grpo_ref.RECIPES.items()
     rows = [f"| `{name}` | {_difference(name, recipe)} | {recipe.source} |" for name, recipe in listed]
     return "\n".join(["| recipe | what it is | source |", "|---|---|---|", *rows])
 
 
 def _as_list() -> str:
-    """Each name with what it is and its source beside it, as wide as the terminal."""
+    """Return the list of the algorithms, as wide as the terminal."""
     formatter = click.HelpFormatter(width=columns())
-    formatter.write_dl(list(_in_words()))
+    formatter.write_dl(list(_descriptions()))
     return formatter.getvalue()
 
 
-def _in_words() -> Iterator[tuple[str, str]]:
-    """Each name, and what it is with its source."""
+def _descriptions() -> Iterator[tuple[str, str]]:
+    """Generate each name with its differences from GRPO and its source."""
     for name, recipe in grpo_ref.RECIPES.items():
         yield name, f"{_difference(name, recipe).replace('`', '')}. {recipe.source}"
 

@@ -1,4 +1,4 @@
-"""What a run folder says was asked for, and whether the same is asked for again."""
+"""Read and write the settings in a run folder, and compare them with those on the command line."""
 
 import math
 from collections.abc import Mapping
@@ -7,8 +7,7 @@ from typing import Any
 
 import click
 
-from grpo_ref.commands.chosen import Begun, TrainingJob
-from grpo_ref.learning.policies.kinds import OwnNetwork
+from grpo_ref.commands.chosen import TrainingJob
 from grpo_ref.learning.runs import RunError, RunFolder
 
 Described = dict[str, Any]
@@ -16,56 +15,61 @@ Described = dict[str, Any]
 
 
 def described(job: TrainingJob) -> Described:
-    """What the run's config.json says.
+    """Return the content of the run's config.json.
 
-    JSON has no infinity, so a missing limit is null. The device is told if it is not the cpu, the metrics if
-    not all are asked for, the policy if it is not a table.
+    Defaults are omitted: the device if it is the CPU, the metrics if all are kept, the policy if it is a
+    table.
     """
-    settings = _finite(asdict(job.config))
-    told: Described = {"task": job.task_name, "task_options": job.task_options, "recipe": job.recipe_name}
-    told |= {"parts": job.recipe.parts(), "train": settings}
-    told |= {"device": job.device} if job.device != "cpu" else {}
-    told |= {} if job.begun.network is None else {"policy": _policy(job.begun, job.begun.network)}
-    return told | ({"metrics": list(job.metrics)} if job.metrics is not None else {})
-
-
-def _policy(begun: Begun, network: OwnNetwork) -> Described:
-    """Kind and sizes of the network, and how it was begun."""
-    pretraining = _finite(asdict(begun.pretraining))
-    return {"kind": begun.kind, "network": asdict(network), "pretraining": pretraining}
+    config: Described = {"task": job.task_name, "task_options": job.task_options, "recipe": job.recipe_name}
+    config |= {"parts": job.recipe.parts(), "train": _finite(asdict(job.config))}
+    if job.device != "cpu":
+        config["device"] = job.device
+    if (network := job.initial.network) is not None:
+        pretraining = _finite(asdict(job.initial.pretraining))
+        config["policy"] = {
+            "kind": job.initial.kind,
+            "network": asdict(network),
+            "pretraining": pretraining,
+        }
+    if job.metrics is not None:
+        config["metrics"] = list(job.metrics)
+    return config
 
 
 def _finite(settings: Mapping[str, Any]) -> Described:
+    """Replace infinite limits by None, since JSON has no infinity."""
     return {name: None if value == math.inf else value for name, value in settings.items()}
 
 
-def begin_or_find(folder: RunFolder, job: TrainingJob, *, resume: bool, lengthen: bool) -> None:
-    """Begin a new run, or see that the one that is there is the same, whichever device it was on.
+def create_or_match(folder: RunFolder, job: TrainingJob, *, resume: bool, lengthen: bool) -> None:
+    """Create a new run folder, or check that the run in the folder has the requested settings.
+
+    The device may differ.
 
     Args:
-      folder: of the run.
-      job: what is asked for.
-      resume: whether a run that is there is to be continued.
-      lengthen: whether the run may have more updates now than it was made with.
+      folder: folder of the run.
+      job: requested training run.
+      resume: if true, continue the run in the folder.
+      lengthen: if true, the run may have more updates now than when it was created.
 
     Raises:
-      RunError: if the folder holds another run or something else.
+      RunError: if the folder holds another run, or other files.
     """
-    asked = described(job)
+    requested = described(job)
     if folder.is_new() or not resume:
-        folder.create(asked)
+        folder.create(requested)
         if resume:
-            click.echo(f"{folder.path} holds no run to continue: this one is new", err=True)
+            click.echo(f"{folder.path} holds no run to continue, so a new run begins", err=True)
         return
     stored = folder.config()
-    if lengthen and _updates(stored) < _updates(asked):
-        asked = _with_updates(asked, _updates(stored))
-    if different := _differences(stored | {"device": "any"}, asked | {"device": "any"}):
+    if lengthen and _updates(stored) < _updates(requested):
+        requested = _with_updates(requested, _updates(stored))
+    if different := _differences(stored | {"device": "any"}, requested | {"device": "any"}):
         raise RunError(f"{folder.path} holds another run: {'; '.join(different)}")
 
 
 def lengthen(folder: RunFolder, updates: int) -> None:
-    """Let the run's config say how many updates it has now; to be called while the run is held."""
+    """Write the new number of updates into config.json. Call this while the folder is locked."""
     stored = folder.config()
     if _updates(stored) < updates:
         click.echo(f"{folder.path} goes on from {_updates(stored)} to {updates} updates", err=True)
@@ -73,7 +77,7 @@ def lengthen(folder: RunFolder, updates: int) -> None:
 
 
 def _updates(config: Described) -> int:
-    """How many updates the run has; a config that does not say so is told apart by its differences."""
+    """Return the number of updates of the run, or 0 if the configuration does not state it."""
     return int(config.get("train", {}).get("updates", 0))
 
 
@@ -81,13 +85,13 @@ def _with_updates(config: Described, updates: int) -> Described:
     return config | {"train": config["train"] | {"updates": updates}}
 
 
-def _differences(stored: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]:
-    """Every setting that is not the same, with both values."""
-    told = []
-    for name in dict.fromkeys([*stored, *asked]):
-        theirs, ours = stored.get(name), asked.get(name)
-        if isinstance(ours, Mapping) and isinstance(theirs, Mapping):
-            told += _differences(theirs, ours)
-        elif ours != theirs:
-            told.append(f"{name} is {theirs!r} there and {ours!r} here")
-    return told
+def _differences(stored: Mapping[str, Any], requested: Mapping[str, Any]) -> list[str]:
+    """Describe each setting that differs, with both values."""
+    differences = []
+    for name in dict.fromkeys([*stored, *requested]):
+        there, here = stored.get(name), requested.get(name)
+        if isinstance(here, Mapping) and isinstance(there, Mapping):
+            differences += _differences(there, here)
+        elif here != there:
+            differences.append(f"{name} is {there!r} there and {here!r} here")
+    return differences

@@ -1,4 +1,4 @@
-"""`grpo-ref train`: train with live progress, into a run folder that survives being killed."""
+"""`grpo-ref train`: train with live progress, and save so that a killed run can be resumed."""
 
 from collections.abc import Callable
 from dataclasses import fields
@@ -19,37 +19,37 @@ from grpo_ref.tasks import TASKS
 
 HELP = {
     "updates": "Number of sampled batches.",
-    "seeds": "Independent runs, trained as one array.",
+    "seeds": "Number of independent runs, trained as one array.",
     "seed": "Base seed of all random numbers.",
     "prompts": "Prompts per batch.",
     "group_size": "Completions per prompt.",
-    "temperature": "Of the policy, for sampling and gradient.",
+    "temperature": "Temperature of the policy, for sampling and gradient.",
     "epochs": "Passes over each batch.",
-    "minibatches": "Parts, by prompts, that each pass is cut into.",
+    "minibatches": "Number of minibatches per pass; each has whole groups.",
     "optimizer": f"{' or '.join(OPTIMIZERS)}.",
     "learning_rate": "Step size.",
-    "max_grad_norm": "Longest gradient of a run.",
+    "max_grad_norm": "Maximum norm of a run's gradient; longer gradients are scaled down.",
     "entropy_coef": "Weight of the entropy bonus.",
-    "entropy_target": "Entropy, in nats per token, to which the weight is adapted; 0: it is constant.",
+    "entropy_target": "Target entropy in nats per token, to which the weight is adapted; 0: constant weight.",
     "entropy_delta": "Step of an adaptive weight.",
     "entropy_max": "Upper bound of an adaptive weight.",
-    "refilter_every": "Every so many updates, admit anew the prompts of middling pass rate; 0: never.",
-    "pass_low": "Lowest pass rate that is admitted.",
-    "pass_high": "Highest pass rate that is admitted.",
-    "pass_reward": "A reward above it is a pass.",
-    "ref_refresh": "Copy the policy to the reference every so many updates; 0: never.",
-    "resamples": "Times that rejected groups are drawn anew (dynamic sampling).",
+    "refilter_every": "Select the prompts of medium pass rate again after this many updates; 0: never.",
+    "pass_low": "Lowest pass rate of a selected prompt.",
+    "pass_high": "Highest pass rate of a selected prompt.",
+    "pass_reward": "A completion passes if its reward is above this number.",
+    "ref_refresh": "Copy the policy to the reference after this many updates; 0: never.",
+    "resamples": "How often to resample rejected groups (dynamic sampling).",
 }
-SHOWN_DEFAULTS = {"seeds": "16, of a network 1"}
+SHOWN_DEFAULTS = {"seeds": "16, or 1 for a network"}
 METRICS_HELP = (
-    "Keep only these metrics, as in reward,length. Faster where the fast loop can be taken: for a usual"
-    f" recipe and no metrics but {', '.join(OF_COMPLETIONS)} and the task's criteria. Its curves agree"
-    " with the others to about 1e-10.  [default: all]"
+    "Keep only these metrics, as in reward,length. With a common recipe and no metrics other than"
+    f" {', '.join(OF_COMPLETIONS)} and the task's criteria, a faster loop is used. Its curves agree with"
+    " those of the plain loop to about 1e-10.  [default: all]"
 )
 
 
 def _config_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """One option for each field of `TrainConfig`; left out, it is None and the task's setting holds."""
+    """Add an option for each field of `TrainConfig`. A missing option is None: the task's setting is used."""
     for item in reversed(fields(TrainConfig)):
         option = f"--{item.name.replace('_', '-')}"
         default = SHOWN_DEFAULTS.get(item.name, item.default)
@@ -68,7 +68,7 @@ def _config_options(function: Callable[..., Any]) -> Callable[..., Any]:
     "own_task",
     type=NameOrOwn("task", lambda: TASKS),
     metavar="MODULE:NAME",
-    help="The task, as an option: a Task of your own, or a function that returns one.",
+    help="The task, as an option: your own Task, or a function that returns one.",
 )
 @click.option(
     "--recipe",
@@ -76,7 +76,7 @@ def _config_options(function: Callable[..., Any]) -> Callable[..., Any]:
     default="grpo",
     show_default=True,
     metavar="NAME",
-    help="The algorithm, one of `grpo-ref recipes`, or MODULE:NAME for a Recipe of your own.",
+    help="The algorithm: a name from `grpo-ref recipes`, or MODULE:NAME for your own Recipe.",
 )
 @click.option("--kl-coef", type=float, help="Weight of the KL penalty.  [default: the recipe's]")
 @click.option(
@@ -91,7 +91,7 @@ def _config_options(function: Callable[..., Any]) -> Callable[..., Any]:
     "--policy",
     type=Name("policy", lambda: POLICIES),
     metavar="NAME",
-    help=f"What is trained: {', '.join(POLICIES)}.  [default: the task's, else table]",
+    help=f"Policy to train: {', '.join(POLICIES)}.  [default: the task's, else table]",
 )
 @click.option(
     "--policy-option",
@@ -105,7 +105,7 @@ def _config_options(function: Callable[..., Any]) -> Callable[..., Any]:
     "pretraining",
     multiple=True,
     metavar="KEY=VALUE",
-    help="A setting of the imitation with which a network begins, as in steps=200; may be repeated.",
+    help="A setting of the imitation before training, as in steps=200; networks only; may be repeated.",
 )
 @_config_options
 @click.option("--metrics", help=METRICS_HELP)
@@ -114,13 +114,13 @@ def _config_options(function: Callable[..., Any]) -> Callable[..., Any]:
     type=click.Choice(["cpu", "gpu"]),
     default="cpu",
     show_default=True,
-    help="Where to train; gpu needs CuPy: pip install 'grpo-ref[cuda]'.",
+    help="Device to train on; gpu needs CuPy: pip install 'grpo-ref[cuda]'.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Run folder.  [default: runs/TASK-RECIPE]")
 @click.option(
     "--resume",
     is_flag=True,
-    help="Continue the run in that folder, to the bit as if never stopped; a larger --updates lengthens it.",
+    help="Continue the run in the folder, as if it had not stopped. A larger --updates extends it.",
 )
 @click.option("--save-every", type=float, default=2.0, show_default=True, help="Seconds between saves.")
 @plain_option
@@ -141,19 +141,21 @@ def command(
     plain: bool,
     **settings: Any,
 ) -> None:
-    """Train on a task and show what was learned.
+    """Train on a task, and print metrics and completions before and after.
 
-    The task is one of ours, or MODULE:NAME: a Task of your own, or a function that returns one, found from
-    here. Everything goes to a run folder: config.json, metrics.csv (one row per update and seed) and
-    checkpoint.npz. A run that was stopped or killed is continued by the same command with --resume, on either
-    device; to the bit only where nothing ran on a GPU.
+    The task is one of the names above, or MODULE:NAME for your own: a Task, or a function that returns one,
+    importable from the current folder.
+
+    The run folder gets config.json, metrics.csv (one row per update and seed) and checkpoint.npz. To continue
+    a run that was stopped or killed, repeat the command with --resume, on either device. On the CPU, the
+    result is the same to the bit as without a stop.
     """
-    from grpo_ref.commands.training_run import errors_told, job_of, name_of, run
+    from grpo_ref.commands.training_run import job_of, name_of, reported_errors, run
 
     given = {field: value for field, value in settings.items() if value is not None}
-    with errors_told():
+    with reported_errors():
         job = job_of(
-            _one_of(name, own_task),
+            _task_name(name, own_task),
             task_options,
             recipe,
             kl_coef,
@@ -169,7 +171,8 @@ def command(
         run(job, path, resume=resume, lengthen_it=longer, save_every=save_every)
 
 
-def _one_of(name: str | None, option: str | None) -> str:
+def _task_name(name: str | None, option: str | None) -> str:
+    """Return the task's name, which is given either as an argument or as an option."""
     if (name is None) == (option is None):
         raise click.UsageError(f"name one task: {', '.join(TASKS)} or MODULE:NAME")
     return str(name or option)

@@ -1,4 +1,4 @@
-"""What a training run has learned, for a human at a glance: numbers and completions before and after."""
+"""Print metrics and completions before and after a training run."""
 
 from collections.abc import Iterator
 
@@ -24,13 +24,13 @@ MEASURES = {
     "entropy": "entropy, nats per token",
     "length": "length, tokens",
     "ref_log_prob": "log-likelihood under the reference, nats per completion",
-    "distinct_bigrams": "distinct bigrams, share of all",
-    "dead_groups": "groups without contrast, share",
+    "distinct_bigrams": "distinct bigrams, share of all bigrams",
+    "dead_groups": "groups with equal rewards, share",
 }
 COLLAPSING = ("entropy", "distinct_bigrams", "reward_width")
-COLLAPSE = "entropy, distinct bigrams and the width of the rewards have all fallen by half"
+COLLAPSE = "entropy, distinct bigrams and the standard deviation of the rewards have all halved"
 PROMPTS, EACH = 8, 3
-"""How many prompts are shown, and how many completions of each."""
+"""Number of prompts, and of completions of each prompt, that are printed."""
 
 
 def print_report(
@@ -39,11 +39,11 @@ def print_report(
     """Print the metrics of the first and the last update, and completions of the first seed before and after.
 
     Args:
-      console: where to print.
+      console: console to print on.
       task: the task.
-      state: after the last update.
+      state: state after the last update.
       history: metrics of every update.
-      policy: what the parameters mean.
+      policy: kind of policy that the parameters belong to.
     """
     first, last, seeds = history[0], history[-1], len(state.params)
     criteria = {name: f"{name}, mean of completions" for name in task.criteria if name != "reward"}
@@ -64,7 +64,7 @@ def print_report(
 
 
 def _held_out(task: Task, state: TrainState, policy: PolicyKind) -> Iterator[tuple[str, float, float]]:
-    """The first criterion on prompts that training never draws, before and after, if there are such."""
+    """Generate the first criterion on held-out prompts, before and after, if the task holds out prompts."""
     if not has_held_out(task):
         return
     for way, temperature in {"sampled": 1.0, "greedy": GREEDY}.items():
@@ -76,7 +76,7 @@ def _held_out(task: Task, state: TrainState, policy: PolicyKind) -> Iterator[tup
 
 
 def _collapsed(history: History) -> int:
-    """How many seeds have collapsed; none where the metrics that would tell were not kept."""
+    """Return the number of seeds that have collapsed, or 0 if the metrics needed were not kept."""
     if not set(COLLAPSING) <= history[0].keys():
         return 0
     curves = (np.array([update[name] for update in history]) for name in COLLAPSING)
@@ -84,7 +84,7 @@ def _collapsed(history: History) -> int:
 
 
 def _samples(task: Task, state: TrainState, policy: PolicyKind) -> Table:
-    """Completions of the same prompts, by the same random numbers, under the policy before and after."""
+    """Return completions of the same prompts, with the same random numbers, before and after training."""
     generator = np.random.default_rng(0)
     shown = min(PROMPTS, len(task.prompts))
     prompts = generator.choice(len(task.prompts), shown, replace=False, p=task.prompt_probs)
@@ -103,6 +103,6 @@ def _samples(task: Task, state: TrainState, policy: PolicyKind) -> Table:
 
 
 def _completions(task: Task, batch: Completions, row: int) -> list[str]:
-    """The completions of one prompt, each with its prompt."""
+    """Return the completions of one prompt, each with its prompt."""
     prompt = batch.prompts[0, row]
     return [task.render(prompt, batch.tokens[0, row, k], batch.mask[0, row, k]) for k in range(EACH)]

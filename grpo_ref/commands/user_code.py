@@ -1,4 +1,4 @@
-"""What a user has written: MODULE:NAME or FILE.py:NAME, imported from here or from what is installed."""
+"""Import your own code by MODULE:NAME or FILE.py:NAME, from the current folder or an installed package."""
 
 import importlib
 import inspect
@@ -13,19 +13,21 @@ from grpo_ref.render.choices import Name
 
 
 def is_own(text: str) -> bool:
-    """Whether a text means something of the user's, MODULE:NAME, and not a name of ours."""
+    """Return whether a text has the form MODULE:NAME, rather than a name of the library."""
     return ":" in text
 
 
 def imported(text: str, *, kind: str = "NAME") -> Any:
-    """What MODULE:NAME or FILE.py:NAME means; the current folder, or the file's, is searched first.
+    """Import the object that MODULE:NAME or FILE.py:NAME names.
+
+    The current folder, or the folder of the file, is searched first.
 
     Args:
-      text: as given on the command line; NAME may be Class.method or object.method.
-      kind: what to call the part after the colon, in errors.
+      text: text on the command line. NAME may be Class.method or object.method.
+      kind: name of the part after the colon in error messages.
 
     Raises:
-      click.UsageError: if the text has no such form, or the import fails for whatever reason.
+      click.UsageError: if the text does not have this form, or the import fails for any reason.
     """
     module, _, name = text.rpartition(":")
     if not module or not name:
@@ -44,11 +46,12 @@ def imported(text: str, *, kind: str = "NAME") -> Any:
 
 
 def _attribute(owner: Any, name: str) -> Any:
-    """An attribute; of a class whose method is asked for, that of an object made without arguments."""
-    found = getattr(owner, name)
+    """Look up an attribute. If it is a method, instantiate its class first."""
+    attribute = getattr(owner, name)
     static = inspect.getattr_static(owner, name)
-    if not inspect.isclass(owner) or isinstance(static, staticmethod | classmethod) or not callable(found):
-        return found
+    is_bound = isinstance(static, staticmethod | classmethod) or not callable(attribute)
+    if not inspect.isclass(owner) or is_bound:
+        return attribute
     try:
         return getattr(owner(), name)
     except TypeError as error:
@@ -59,8 +62,8 @@ def _attribute(owner: Any, name: str) -> Any:
 
 
 class NameOrOwn(Name):
-    """An argument that is one of some names, or MODULE:NAME."""
+    """An argument that is one of a list of names, or MODULE:NAME."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The text itself, or an error with a suggestion."""
+        """Return the text unchanged, or raise an error that suggests a name."""
         return str(value) if is_own(str(value)) else super().convert(value, param, ctx)

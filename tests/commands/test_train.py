@@ -96,11 +96,11 @@ WRONG = {
     ),
     "policy option of a table": (
         ["train", "names", "--policy-option", "width=8"],
-        "--policy-option and --pretrain are for a network; a table has no settings",
+        "--policy-option and --pretrain need a network, but the policy is a table",
     ),
     "imitation of a table": (
         ["train", "sums", "--policy", "table", "--pretrain", "steps=3"],
-        "--policy-option and --pretrain are for a network; a table has no settings",
+        "--policy-option and --pretrain need a network, but the policy is a table",
     ),
     "setting of the imitation": ([*NETWORK, "--pretrain", "stpes=3"], "'stpes'; did you mean 'steps'?"),
     "value of the imitation": (
@@ -189,7 +189,7 @@ def test_resume_continues_only_the_same_run(run):
 def test_resume_of_a_run_that_never_began_begins_and_says_so(run):
     result = run(*QUICK, "--resume")
     assert result.exit_code == 0
-    assert "runs/bandit-grpo holds no run to continue: this one is new" in result.stderr
+    assert "runs/bandit-grpo holds no run to continue, so a new run begins" in result.stderr
 
 
 def test_a_run_is_written_by_one_process_at_a_time(run):
@@ -511,17 +511,23 @@ def test_a_setting_that_a_task_needs_is_asked_for(run):
 
 # ---- what the curves do not say ------------------------------------------------------------------
 
-TOLD = {
+WARNINGS = {
     "sapo": (
         ["--recipe", "sapo"],
-        "the surrogate of sapo cannot be told from grpo's: grpo, intellect_2, gmpo, gspo, gspo_token with the"
-        " same KL penalty give the same logits; --epochs 2 or more tells them apart",
+        "the surrogate of sapo cannot be distinguished from grpo's; with the same KL penalty, grpo,"
+        " intellect_2, gmpo, gspo, gspo_token give the same logits. Use --epochs 2 or more to see a difference",
     ),
-    "gspo": (["--recipe", "gspo"], "the level and surrogate of gspo cannot be told from grpo's: grpo,"),
-    "dapo": (["--recipe", "dapo"], "the surrogate of dapo cannot be told from grpo's; --epochs 2 or more"),
-    "a group of one": (["--group-size", "1"], "warning: every advantage is 0: grpo compares within a group"),
+    "gspo": (
+        ["--recipe", "gspo"],
+        "the level and surrogate of gspo cannot be distinguished from grpo's; with",
+    ),
+    "dapo": (
+        ["--recipe", "dapo"],
+        "the surrogate of dapo cannot be distinguished from grpo's. Use --epochs 2",
+    ),
+    "a group of one": (["--group-size", "1"], "warning: every advantage is 0, because grpo compares"),
 }
-UNTOLD = {
+SILENT = {
     "grpo itself": [],
     "several epochs": ["--recipe", "sapo", "--epochs", "2"],
     "several minibatches": ["--recipe", "gspo", "--minibatches", "2"],
@@ -530,19 +536,19 @@ UNTOLD = {
 }
 
 
-@pytest.mark.parametrize(("options", "message"), TOLD.values(), ids=TOLD)
-def test_what_the_curves_do_not_say_is_told(run, options, message):
+@pytest.mark.parametrize(("options", "message"), WARNINGS.values(), ids=WARNINGS)
+def test_parts_without_effect_are_reported(run, options, message):
     result = run(*QUICK, *options)
     assert result.exit_code == 0
     assert message in result.stderr
 
 
-@pytest.mark.parametrize("options", UNTOLD.values(), ids=UNTOLD)
-def test_nothing_is_told_where_there_is_nothing_to_tell(run, options):
+@pytest.mark.parametrize("options", SILENT.values(), ids=SILENT)
+def test_nothing_is_reported_if_all_parts_have_an_effect(run, options):
     assert run(*QUICK, *options).stderr == ""
 
 
-def test_recipes_that_are_told_to_give_the_same_logits_do(run):
+def test_recipes_reported_to_give_the_same_logits_do(run):
     for recipe in ("grpo", "gspo", "sapo"):
         run(*QUICK, "--recipe", recipe, "--kl-coef", "0.04", "--out", recipe)
     grpo, gspo, sapo = (RunFolder(Path(name)).load()[0].params for name in ("grpo", "gspo", "sapo"))
